@@ -1,0 +1,30 @@
+"""Graph-mode automatic differentiation with TensorFlow 1.x names, on NumPy alone."""
+
+from typing import Any
+
+from . import array, control, errors, initializers, layers, linalg, losses, math, metrics, nn, ops, random, train, variables
+from .array import *
+from .control import *
+from .convert import convert_to_tensor
+from .dtypes import (DType, as_dtype, bool_, complex64, complex128, double, float16, float32, float64, half, int8, int16,
+                     int32, int64, resource, string, uint8, uint16, uint32, uint64, variant)
+from .errors import NotServedError, OpError
+from .gradients.aggregate import AggregationMethod
+from .gradients.backprop import UnconnectedGradients, gradients
+from .gradients.second import _hessian_vector_product, hessian_vector_product, hessians
+from .graph import Graph, Operation, Tensor, get_default_graph, get_default_session, reset_default_graph
+from .indexed_slices import IndexedSlices, IndexedSlicesValue
+from .math import *
+from .random import *
+from .runtime.session import InteractiveSession, Session
+from .shapes import Dimension, TensorShape
+from .variables import *
+
+__version__ = "1.15.5"
+newaxis = None
+
+
+def __getattr__(name: str) -> Any:
+    if name == "bool":
+        return bool_
+    raise NotServedError(f"gradbg does not serve the TensorFlow name {name!r}")

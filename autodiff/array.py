@@ -1,0 +1,3 @@
+"""array."""
+
+__all__: list[str] = []

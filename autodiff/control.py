@@ -1,0 +1,3 @@
+"""control."""
+
+__all__: list[str] = []

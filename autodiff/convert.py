@@ -1,0 +1,179 @@
+"""Python and NumPy values as arrays and as constant tensors, by TensorFlow's rules."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .dtypes import DType, as_dtype
+from .errors import ArgumentError, AutodiffError, DTypeError, KindError, ShapeError
+from .graph import Graph, Tensor, get_default_graph, is_numpy
+from .op import OPS, Spec
+from .shapes import Dimension, TensorShape, show
+
+# what a NumPy kind found in a Python value may become, by the kind asked for
+_ACCEPTS = {"f": "fiu", "i": "iu", "u": "iu", "b": "b", "c": "cfiu", "O": "OSU"}
+
+
+def as_array(value: Any, dtype: DType | None = None) -> np.ndarray:
+    """`value` as an array of `dtype`, or of the dtype TensorFlow infers.
+
+    Python floats become float32, ints int32 (int64 if they do not fit); NumPy values keep their
+    dtype, and are cast when `dtype` says so. Raises DTypeError (TypeError) when a Python value is
+    not of the dtype's kind, ArgumentError (ValueError) for None and for ragged lists.
+    """
+    if value is None:
+        raise ArgumentError("expected a value that can become a tensor, found None")
+    if is_numpy(value):
+        return _as_strings(np.asarray(value)) if np.asarray(value).dtype.kind in "SUO" else _cast(value, dtype)
+    if isinstance(value, (TensorShape, Dimension)):
+        value = _static_sizes(value)
+    try:
+        array = np.array(value)
+    except AutodiffError:
+        raise
+    except ValueError as error:
+        raise ArgumentError(f"expected rows of equal length, found {_short(value)}") from error
+    except OverflowError as error:
+        raise ArgumentError(f"expected a number of at most 64 bits, found {_short(value)}") from error
+    if array.dtype.kind in "OSU":
+        array = _objects(value, array)
+    return _typed(value, array, dtype)
+
+
+def _cast(value: Any, dtype: DType | None) -> np.ndarray:
+    array = np.asarray(value)
+    if dtype is None:
+        as_dtype(array.dtype)
+        return array
+    if dtype.kind == "O":
+        raise DTypeError(f"expected {dtype.name}, found an array of {array.dtype}")
+    return array.astype(dtype.as_numpy_dtype, copy=False)
+
+
+def _typed(value: Any, array: np.ndarray, dtype: DType | None) -> np.ndarray:
+    if dtype is None:
+        if array.dtype == np.float64:
+            return array.astype(np.float32)
+        if array.dtype == np.int64:
+            small = array.astype(np.int32)
+            return small if np.array_equal(small, array) else array
+        as_dtype(array.dtype)
+        return array
+    if array.size and array.dtype.kind not in _ACCEPTS.get(dtype.kind, ""):
+        raise DTypeError(f"expected {dtype.name}, found {_short(value)} of type {_python_type(value)!r}")
+    if dtype.is_integer and array.size:
+        info = np.iinfo(dtype.as_numpy_dtype)
+        if array.min() < info.min or array.max() > info.max:
+            raise ArgumentError(f"expected values that fit in {dtype.name}, found {_short(value)}")
+    return array.astype(dtype.as_numpy_dtype, copy=False)
+
+
+def _objects(value: Any, array: np.ndarray) -> np.ndarray:
+    if array.dtype.kind in "SU":
+        return _as_strings(np.array(value, dtype=object))
+    flat = [v.value if isinstance(v, Dimension) else v for v in array.ravel()]
+    if all(isinstance(v, (str, bytes)) for v in flat):
+        return _as_strings(array)
+    if any(isinstance(v, (list, tuple)) for v in flat):
+        raise ArgumentError(f"expected rows of equal length, found {_short(value)}")
+    if any(v is None for v in flat):
+        raise ArgumentError(f"expected a value that can become a tensor, found None in {_short(value)}")
+    try:
+        again = np.array(flat)
+    except (TypeError, ValueError):
+        again = array
+    if again.dtype.kind == "O":
+        raise KindError(f"expected numbers, strings, arrays or tensors, found {_short(value)} of type "
+                        f"{_python_type(value)!r}")
+    return again.reshape(array.shape)
+
+
+def _as_strings(array: np.ndarray) -> np.ndarray:
+    flat = [v.encode() if isinstance(v, str) else v for v in array.ravel().tolist()]
+    out = np.empty(len(flat), dtype=object)
+    out[:] = flat
+    return out.reshape(array.shape)
+
+
+def _static_sizes(value: TensorShape | Dimension) -> Any:
+    if isinstance(value, Dimension):
+        return int(value)
+    if not value.is_fully_defined():
+        raise ShapeError(f"expected a fully known shape to make a tensor of, found {value}\nuse tf.shape(x) for sizes that "
+                         "are known only when it runs")
+    return np.array(value.as_list(), dtype=np.int32)
+
+
+def _python_type(value: Any) -> str:
+    while isinstance(value, (list, tuple)) and value:
+        value = value[0]
+    return type(value).__name__
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def convert_to_tensor(value: Any, dtype: Any = None, name: str | None = None, preferred_dtype: Any = None) -> Tensor:
+    """`value` as a tensor of the default graph; a tensor is returned as it is.
+
+    dtype: what it must be. preferred_dtype: what it should be if it can. Raises ArgumentError
+    (ValueError) for a tensor of another dtype, None or ragged lists; DTypeError (TypeError) otherwise.
+    """
+    wanted = None if dtype is None else as_dtype(dtype).base_dtype
+    if wanted is None and preferred_dtype is not None:
+        try:
+            return to_tensor(get_default_graph(), value, as_dtype(preferred_dtype).base_dtype, name or "Const")
+        except (TypeError, ValueError):
+            wanted = None
+    return to_tensor(get_default_graph(), value, wanted, name or "Const")
+
+
+def to_tensor(graph: Graph, value: Any, dtype: DType | None, name: str) -> Tensor:
+    """convert_to_tensor for a known graph and resolved dtype."""
+    as_tensor = getattr(value, "as_tensor", None)
+    if as_tensor is not None:
+        value = as_tensor()
+    if isinstance(value, Tensor):
+        if dtype is not None and value.dtype.base_dtype is not dtype:
+            raise ArgumentError(f"expected a tensor of dtype {dtype.name}, found {value.describe()}")
+        return value
+    if isinstance(value, (list, tuple)) and holds_tensor(value):
+        return _pack(graph, value, dtype, name)
+    return constant_in(graph, as_array(value, dtype), name)
+
+
+def constant_in(graph: Graph, array: np.ndarray, name: str) -> Tensor:
+    """A Const of `array` in `graph`; the array becomes read-only."""
+    array = np.array(array)
+    array.flags.writeable = False
+    spec = Spec(as_dtype(array.dtype), array.shape)
+    return graph.add(OPS["Const"], (), {"value": array, "dtype": spec.dtype}, (spec,), name).outputs[0]
+
+
+def holds_tensor(value: Any) -> bool:
+    """Whether a nested list or tuple has a tensor or variable in it."""
+    if isinstance(value, (list, tuple)):
+        return any(holds_tensor(item) for item in value)
+    return isinstance(value, Tensor) or hasattr(value, "as_tensor")
+
+
+def _first_dtype(value: Any) -> DType | None:
+    if isinstance(value, (list, tuple)):
+        return next((found for found in map(_first_dtype, value) if found is not None), None)
+    return value.dtype.base_dtype if isinstance(value, Tensor) or hasattr(value, "as_tensor") else None
+
+
+def _pack(graph: Graph, values: Any, dtype: DType | None, name: str) -> Tensor:
+    dtype = dtype or _first_dtype(values)
+    with graph.name_scope("packed" if name == "Const" else name) as scope:
+        parts = [_pack(graph, v, dtype, str(i)) if isinstance(v, (list, tuple)) and holds_tensor(v)
+                 else to_tensor(graph, v, dtype, str(i)) for i, v in enumerate(values)]
+        for part in parts:
+            if part.dims is not None and parts[0].dims is not None and len(part.dims) != len(parts[0].dims):
+                raise ShapeError(f"expected parts of equal shape, found {show(parts[0].dims)} and {show(part.dims)}")
+        return OPS["Pack"](*parts, axis=0, name=scope)
+
+

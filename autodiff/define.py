@@ -1,0 +1,172 @@
+"""@op: the one place where an op is declared, and how a declared op enters a graph."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import site
+from .convert import to_tensor
+from .dtypes import ALL, DType
+from .errors import ArgumentError, AutodiffError, DTypeError
+from .graph import Graph, Tensor, checked_op_name, graph_of, is_numpy
+from .op import OPS, Kind, OpDef, Parameter, Spec, T
+
+_ENGINE_ARGUMENTS = ("out", "run")
+
+
+def op(name: str, *, infer: Callable[..., Any], elementwise: bool = False, dtypes: tuple[DType, ...] = ALL,
+       stateful: bool = False, no_grad: str | None = None, no_rule: str | None = None,
+       batched: Callable[..., Any] | None = None) -> Callable[[Callable[..., Any]], OpDef]:
+    """Declare an op by its kernel.
+
+    Positional parameters of the kernel are tensors (annotated with a Kind; T, the shared dtype, if
+    not), keyword-only parameters are attributes with their defaults. `out` (a buffer for the
+    result) and `run` (the session's state, random streams, sub-runs) are the engine's. dtypes:
+    what T may be. no_grad: why no gradient flows; no_rule: why asking for one is a LookupError.
+    """
+
+    def declare(kernel: Callable[..., Any]) -> OpDef:
+        definition = OpDef(name, kernel, _parameters(kernel), _attributes(kernel), infer, build_op,
+                           elementwise=elementwise, dtypes=dtypes, stateful=stateful, no_grad=no_grad,
+                           no_rule=no_rule, batching_rule=batched, doc=kernel.__doc__ or "")
+        code = kernel.__code__
+        keyword_only = _keyword_only(kernel)
+        definition.required = frozenset(k for k in keyword_only if k not in definition.attributes)
+        definition.takes_out, definition.takes_run = _engine_arguments(kernel)
+        definition.declared_at = f"{code.co_filename}:{code.co_firstlineno}"
+        if name in OPS:
+            raise ArgumentError(f"op {name!r} is declared twice: {OPS[name].declared_at} and {definition.declared_at}")
+        OPS[name] = definition
+        return definition
+
+    return declare
+
+
+def _parameters(kernel: Callable[..., Any]) -> tuple[Parameter, ...]:
+    code, kinds = kernel.__code__, kernel.__annotations__
+    names = code.co_varnames[:code.co_argcount]
+    parameters = [Parameter(n, kinds.get(n, T)) for n in names]
+    if code.co_flags & 0x04:  # *args
+        variadic = code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
+        parameters.append(Parameter(variadic, kinds.get(variadic, T), variadic=True))
+    if not all(isinstance(p.kind, Kind) for p in parameters):
+        raise ArgumentError(f"{code.co_name}: annotations of positional parameters are Kinds (T, Index, Bool, …), and "
+                            "the module must not postpone annotations")
+    return tuple(parameters)
+
+
+def _keyword_only(kernel: Callable[..., Any]) -> list[str]:
+    code = kernel.__code__
+    names = code.co_varnames[code.co_argcount:code.co_argcount + code.co_kwonlyargcount]
+    return [n for n in names if n not in _ENGINE_ARGUMENTS]
+
+
+def _attributes(kernel: Callable[..., Any]) -> dict[str, Any]:
+    defaults = kernel.__kwdefaults__ or {}
+    return {n: defaults[n] for n in _keyword_only(kernel) if n in defaults}
+
+
+def _engine_arguments(kernel: Callable[..., Any]) -> tuple[bool, bool]:
+    code = kernel.__code__
+    names = code.co_varnames[code.co_argcount:code.co_argcount + code.co_kwonlyargcount]
+    return "out" in names, "run" in names
+
+
+def build_op(definition: OpDef, values: tuple, attrs: dict[str, Any], name: str | None = None,
+             hint: DType | None = None) -> Any:
+    """Add an operation to the graph of its inputs, converting Python values to constants.
+
+    Constants made on the way are named `<op>/<parameter>`. hint: the dtype for a Python value that
+    comes before any tensor. Gives the tensor of a one-output op, the list of tensors of any other,
+    the Operation when there is no output. Raises TypeError for dtypes and ValueError for shapes.
+    """
+    graph = graph_of(values)
+    name = definition.name if name is None else checked_op_name(name)
+    if all([isinstance(v, Tensor) for v in values]):
+        return _add(graph, definition, values, attrs, name, None)
+    with graph.name_scope(name) as scope:
+        return _add(graph, definition, values, attrs, scope, hint)
+
+
+def _add(graph: Graph, definition: OpDef, values: tuple, attrs: dict[str, Any], name: str, hint: DType | None) -> Any:
+    try:
+        inputs = _inputs(graph, definition, values, hint)
+        if definition.attributes or definition.required or attrs:
+            attrs = _complete(definition, attrs)
+        specs = definition.infer(*inputs, **attrs)
+    except AutodiffError as error:
+        if "\nin " not in error.message:
+            error.explain(f"in {definition.name}({', '.join(map(_describe, values))})", written_at())
+        raise
+    if isinstance(specs, Spec):
+        return graph.add(definition, inputs, attrs, (specs,), name).outputs[0]
+    operation = graph.add(definition, inputs, attrs, specs, name)
+    return list(operation.outputs) if specs else operation
+
+
+def _inputs(graph: Graph, definition: OpDef, values: tuple, hint: DType | None) -> tuple[Tensor, ...]:
+    parameters = definition.parameters
+    variadic = bool(parameters) and parameters[-1].variadic
+    if len(values) != len(parameters) and not (variadic and len(values) >= len(parameters) - 1):
+        raise ArgumentError(f"{definition.name} takes {len(parameters)} inputs, found {len(values)}")
+    shared: DType | None = None
+    first = ""
+    last = len(parameters) - 1
+    inputs = []
+    for i, value in enumerate(values):
+        parameter = parameters[i] if i < last or not variadic else parameters[last]
+        kind = parameter.kind
+        if not isinstance(value, Tensor):
+            value = _converted(graph, value, parameter, shared if shared is not None else hint, i - last)
+        dtype = value.dtype.base_dtype
+        if kind.shared:
+            if shared is None:
+                shared, first = dtype, parameter.name
+                if dtype not in definition.dtypes:
+                    raise DTypeError(_unwanted(parameter, value, definition.dtypes))
+            elif dtype is not shared:
+                raise DTypeError(f"input {parameter.name!r} has dtype {dtype.name}, which does not match dtype "
+                                 f"{shared.name} of {first!r}\nuse tf.cast to change one of them")
+        elif dtype not in kind.allowed:
+            raise DTypeError(_unwanted(parameter, value, kind.allowed))
+        inputs.append(value)
+    return tuple(inputs)
+
+
+def _converted(graph: Graph, value: Any, parameter: Parameter, shared: DType | None, position: int) -> Tensor:
+    kind = parameter.kind
+    if kind.handle:
+        handle = getattr(value, "handle_tensor", None)
+        if handle is not None:
+            return handle
+    name = f"{parameter.name}_{position}" if parameter.variadic else parameter.name
+    if kind.shared:
+        return to_tensor(graph, value, None if hasattr(value, "as_tensor") else shared, name)
+    return to_tensor(graph, value, None if is_numpy(value) or hasattr(value, "as_tensor") else kind.default, name)
+
+
+def _unwanted(parameter: Parameter, value: Tensor, allowed: tuple[DType, ...]) -> str:
+    names = ", ".join(t.name for t in allowed)
+    return f"input {parameter.name!r} has dtype {value.dtype.name}, expected one of: {names}"
+
+
+def _complete(definition: OpDef, attrs: dict[str, Any]) -> dict[str, Any]:
+    unknown = [k for k in attrs if k not in definition.attributes and k not in definition.required]
+    missing = [k for k in definition.required if k not in attrs]
+    if unknown or missing:
+        raise ArgumentError(f"{definition.name} has no attribute {unknown[0]!r}" if unknown else
+                            f"{definition.name} needs the attribute {missing[0]!r}")
+    return {**definition.attributes, **attrs}
+
+
+def _describe(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return value.describe()
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def written_at() -> str:
+    """`written at train.py:41 in model`: the user's line that is being executed."""
+    frames = site.resolve(site.capture())
+    return f"written at {frames[0]}" if frames else ""

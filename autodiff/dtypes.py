@@ -1,0 +1,173 @@
+"""Element types: TensorFlow's names over NumPy's dtypes."""
+from __future__ import annotations
+
+import numpy as np
+
+from .errors import DTypeError
+
+
+class DType:
+    """An element type; `x_ref` types belong to variables and equal only themselves.
+
+    name: str. as_numpy_dtype: the NumPy scalar type. base_dtype: itself without `_ref`.
+    """
+
+    __slots__ = ("name", "_numpy", "_base", "_ref", "kind")
+
+    def __init__(self, name: str, numpy_type: type, base: "DType | None" = None) -> None:
+        self.name, self._numpy = name, numpy_type
+        self._base: DType = base or self
+        self._ref: DType | None = None if base is None else self
+        self.kind = np.dtype(numpy_type).kind
+
+    @property
+    def base_dtype(self) -> "DType":
+        return self._base
+
+    @property
+    def as_ref(self) -> "DType":
+        """The same type as a reference that a variable's output has."""
+        if self._ref is None:
+            self._ref = DType(self.name + "_ref", self._numpy, self)
+        return self._ref
+
+    @property
+    def as_numpy_dtype(self) -> type:
+        return self._numpy
+
+    @property
+    def real_dtype(self) -> "DType":
+        return {"complex64": float32, "complex128": float64}.get(self._base.name, self._base)
+
+    @property
+    def is_ref(self) -> bool:
+        return self._base is not self
+
+    _is_ref_dtype = is_ref
+
+    @property
+    def is_floating(self) -> bool:
+        return self.kind == "f"
+
+    @property
+    def is_complex(self) -> bool:
+        return self.kind == "c"
+
+    @property
+    def is_integer(self) -> bool:
+        return self.kind in "iu"
+
+    @property
+    def is_bool(self) -> bool:
+        return self.kind == "b"
+
+    @property
+    def is_unsigned(self) -> bool:
+        return self.kind == "u"
+
+    @property
+    def is_differentiable(self) -> bool:
+        """Whether a gradient of this type exists: floating or complex."""
+        return self.kind in "fc"
+
+    @property
+    def is_numpy_compatible(self) -> bool:
+        return True
+
+    @property
+    def size(self) -> int:
+        """Bytes an element takes."""
+        return np.dtype(self._numpy).itemsize
+
+    @property
+    def min(self) -> object:
+        return np.finfo(self._numpy).min if self.is_floating else np.iinfo(self._numpy).min
+
+    @property
+    def max(self) -> object:
+        return np.finfo(self._numpy).max if self.is_floating else np.iinfo(self._numpy).max
+
+    def is_compatible_with(self, other: object) -> bool:
+        return self._base is as_dtype(other)._base
+
+    def __eq__(self, other: object) -> bool:
+        if other is None:
+            return False
+        try:
+            return self is as_dtype(other)
+        except TypeError:
+            return False
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __reduce__(self) -> tuple:
+        return as_dtype, (self.name,)
+
+    def __str__(self) -> str:
+        return f"<dtype: {self.name!r}>"
+
+    def __repr__(self) -> str:
+        return f"tf.{self.name}"
+
+
+float16 = half = DType("float16", np.float16)
+float32 = DType("float32", np.float32)
+float64 = double = DType("float64", np.float64)
+int8 = DType("int8", np.int8)
+int16 = DType("int16", np.int16)
+int32 = DType("int32", np.int32)
+int64 = DType("int64", np.int64)
+uint8 = DType("uint8", np.uint8)
+uint16 = DType("uint16", np.uint16)
+uint32 = DType("uint32", np.uint32)
+uint64 = DType("uint64", np.uint64)
+bool_ = DType("bool", np.bool_)
+complex64 = DType("complex64", np.complex64)
+complex128 = DType("complex128", np.complex128)
+string = DType("string", np.object_)
+resource = DType("resource", np.object_)
+variant = DType("variant", np.object_)
+
+ALL = (float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
+       bool_, complex64, complex128, string, resource, variant)
+FLOATS = (float16, float32, float64)
+COMPLEX = (complex64, complex128)
+INTEGERS = (int8, int16, int32, int64, uint8, uint16, uint32, uint64)
+INDICES = (int32, int64)
+NUMBERS = FLOATS + COMPLEX + INTEGERS
+REALS = FLOATS + INTEGERS
+
+_BY_NAME = {t.name: t for t in ALL} | {"float": float32, "double": float64, "half": float16}
+_BY_NUMPY = {np.dtype(t.as_numpy_dtype): t for t in ALL if t.kind != "O"}
+_BY_PYTHON = {float: float32, int: int32, bool: bool_, complex: complex128, str: string, bytes: string, object: string}
+
+
+def as_dtype(value: object) -> DType:
+    """The DType for a DType, name (`"float32"`, `"float"`), NumPy dtype or Python type.
+
+    Raises DTypeError (a TypeError) for anything else.
+    """
+    if isinstance(value, DType):
+        return value
+    if isinstance(value, str):
+        if value.endswith("_ref") and value[:-4] in _BY_NAME:
+            return _BY_NAME[value[:-4]].as_ref
+        if value in _BY_NAME:
+            return _BY_NAME[value]
+    elif isinstance(value, type) and value in _BY_PYTHON:
+        return _BY_PYTHON[value]
+    try:
+        numpy_type = np.dtype(value)  # type: ignore[call-overload]
+    except TypeError:
+        numpy_type = None
+    if numpy_type is not None and value is not None:
+        if numpy_type.kind in "SUO":
+            return string
+        found = _BY_NUMPY.get(numpy_type.newbyteorder("="))
+        if found is not None:
+            return found
+    raise DTypeError(f"expected an element type such as tf.float32, found {value!r}")

@@ -1,0 +1,99 @@
+"""One tree of expected failures, with TensorFlow 1's class names."""
+
+OK, CANCELLED, UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND = range(6)
+ALREADY_EXISTS, PERMISSION_DENIED, RESOURCE_EXHAUSTED, FAILED_PRECONDITION = range(6, 10)
+ABORTED, OUT_OF_RANGE, UNIMPLEMENTED, INTERNAL, UNAVAILABLE, DATA_LOSS, UNAUTHENTICATED = range(10, 17)
+
+
+class AutodiffError(Exception):
+    """Every failure that a user can cause. Anything else is a bug and keeps its traceback.
+
+    The message has one fact a line: what is wrong (expected and found), where in the graph,
+    where in the user's script, what to do next.
+    """
+
+    @property
+    def message(self) -> str:
+        """The whole text, without KeyError's quotes."""
+        return str(self.args[0]) if self.args else ""
+
+    def __str__(self) -> str:
+        return self.message
+
+    def explain(self, *lines: str) -> "AutodiffError":
+        """Append what is known further up (node, line, next step); gives the error itself."""
+        self.args = ("\n".join([self.message, *(line for line in lines if line)]), *self.args[1:])
+        return self
+
+
+class ShapeError(AutodiffError, ValueError):
+    """Shapes that cannot go together, found while the graph is built."""
+
+
+class ArgumentError(AutodiffError, ValueError):
+    """An argument outside of what its function accepts."""
+
+
+class GraphError(AutodiffError, ValueError):
+    """Things of two graphs in one, a name taken twice, a variable reused wrongly."""
+
+
+class DTypeError(AutodiffError, TypeError):
+    """An element type that an op or conversion does not accept."""
+
+
+class KindError(AutodiffError, TypeError):
+    """An object of the wrong Python type."""
+
+
+class UnknownNameError(AutodiffError, KeyError):
+    """No operation, tensor or collection of that name."""
+
+
+class NoGradientError(AutodiffError, LookupError):
+    """An op on the path has no registered gradient, or a debugger has not received one."""
+
+
+class StateError(AutodiffError, RuntimeError):
+    """The right call at the wrong time: closed session, finalized graph, spent tape."""
+
+
+class NotServedError(AutodiffError, AttributeError):
+    """A TensorFlow name that gradbg does not serve; the text says what to use."""
+
+
+class OpError(AutodiffError):
+    """A failure inside a run; knows its operation. Deliberately not a ValueError, as in TF.
+
+    op: the Operation that failed, or None. message: text. error_code: TF's number.
+    """
+
+    error_code = UNKNOWN
+
+    def __init__(self, node_def: object, op: object = None, message: str = "") -> None:
+        if message == "" and isinstance(node_def, str):
+            node_def, message = None, node_def
+        super().__init__(message)
+        self.node_def, self.op = node_def, op
+
+
+def _op_error(name: str, code: int, text: str) -> type[OpError]:
+    return type(name, (OpError,), {"error_code": code, "__doc__": text, "__module__": __name__})
+
+
+CancelledError = _op_error("CancelledError", CANCELLED, "The run was cancelled.")
+UnknownError = _op_error("UnknownError", UNKNOWN, "A failure that says no more, such as a raising py_func.")
+InvalidArgumentError = _op_error("InvalidArgumentError", INVALID_ARGUMENT, "A value an op cannot take.")
+DeadlineExceededError = _op_error("DeadlineExceededError", DEADLINE_EXCEEDED, "A run took too long.")
+NotFoundError = _op_error("NotFoundError", NOT_FOUND, "A file or key that is not there.")
+AlreadyExistsError = _op_error("AlreadyExistsError", ALREADY_EXISTS, "A file or key that is there already.")
+PermissionDeniedError = _op_error("PermissionDeniedError", PERMISSION_DENIED, "Not allowed.")
+ResourceExhaustedError = _op_error("ResourceExhaustedError", RESOURCE_EXHAUSTED, "Out of memory or budget.")
+FailedPreconditionError = _op_error("FailedPreconditionError", FAILED_PRECONDITION, "An uninitialised variable.")
+AbortedError = _op_error("AbortedError", ABORTED, "The run was aborted.")
+OutOfRangeError = _op_error("OutOfRangeError", OUT_OF_RANGE, "The end of a data set.")
+UnimplementedError = _op_error("UnimplementedError", UNIMPLEMENTED, "An op cannot do this.")
+InternalError = _op_error("InternalError", INTERNAL, "A broken promise inside an op.")
+UnavailableError = _op_error("UnavailableError", UNAVAILABLE, "A service is away.")
+DataLossError = _op_error("DataLossError", DATA_LOSS, "Unreadable stored data.")
+UnauthenticatedError = _op_error("UnauthenticatedError", UNAUTHENTICATED, "Not authenticated.")

@@ -1,0 +1,316 @@
+"""tf.gradients: the graph that computes derivatives, built backwards from ys to xs."""
+from __future__ import annotations
+
+import enum
+from collections import deque
+from collections.abc import Iterable
+from typing import Any
+
+from ..convert import to_tensor
+from ..errors import ArgumentError, DTypeError, KindError, NoGradientError, ShapeError, StateError
+from ..graph import Graph, Operation, Tensor, graph_of
+from ..indexed_slices import IndexedSlices, dense
+from ..op import REGISTERED_GRADIENTS, Blocked, blocked, build
+from ..shapes import compatible, is_known, show
+from .aggregate import Gradient, check_method, total
+
+
+class UnconnectedGradients(enum.Enum):
+    """What an x that no y depends on gets: None, or zeros of its shape."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients",
+              colocate_gradients_with_ops: bool = False, gate_gradients: bool = False,
+              aggregation_method: int | None = None, stop_gradients: Any = None,
+              unconnected_gradients: Any = UnconnectedGradients.NONE) -> list[Gradient | None]:
+    """Symbolic derivatives of sum(ys) by each x, as a list with one entry for each x.
+
+    ys, xs: a tensor, a Variable, or a list of them. grad_ys: what the ys receive, ones by default.
+    stop_gradients: tensors to hold constant. An entry is a Tensor of x's shape and dtype, an
+    IndexedSlices (rows of a gather), or None when no path connects x.
+    colocate_gradients_with_ops is accepted without effect. Raises ArgumentError (ValueError) for
+    lengths, shapes and options, DTypeError (TypeError) for a complex y without grad_ys,
+    NoGradientError (LookupError) for an op on the path without a registered gradient.
+    Source: reverse accumulation; Griewank and Walther (2008), section 3.2.
+    """
+    ys, xs = _tensors(ys), [_source(x) for x in _as_list(xs)]
+    stops = [_source(s) for s in _as_list(stop_gradients)] if stop_gradients is not None else []
+    given = _as_list(grad_ys) if grad_ys is not None else [None] * len(ys)
+    if len(given) != len(ys):
+        raise ArgumentError(f"expected one grad_y for each y: {len(ys)} ys and {len(given)} grad_ys")
+    zeros = _unconnected(unconnected_gradients) is UnconnectedGradients.ZERO
+    method = check_method(aggregation_method)
+    graph = graph_of([*ys, *xs, *stops, *given])
+    if graph.finalized:
+        raise StateError("the graph is finalized: gradients cannot be added to it")
+    with graph.as_default(), graph.name_scope(name) as scope:
+        seeds = [_seed(graph, y, g, i) for i, (y, g) in enumerate(zip(ys, given))]
+        sweep = _Sweep(graph, ys, xs, stops, method=method, gate=gate_gradients, scope=scope)
+        sweep.run(seeds)
+        return [sweep.gradient_of(x, zeros) for x in xs]
+
+
+def _as_list(values: Any) -> list[Any]:
+    return list(values) if isinstance(values, (list, tuple)) else [values]
+
+
+def _tensors(values: Any) -> list[Any]:
+    found = [to_tensor(graph_of([v]), v, None, f"y_{i}") if not isinstance(v, Tensor) else v
+             for i, v in enumerate(_as_list(values))]
+    return found
+
+
+def _source(value: Any) -> Tensor:
+    """The tensor that stands for an x: a Variable's own output, rather than what was read from it."""
+    handle = getattr(value, "handle_tensor", None)
+    if handle is not None:
+        return handle
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, IndexedSlices):
+        return value.values
+    if value is None or isinstance(value, (str, Operation)):
+        raise KindError(f"expected a tensor or Variable to differentiate by, found {value!r}")
+    return to_tensor(graph_of([value]), value, None, "x")
+
+
+def _unconnected(value: Any) -> UnconnectedGradients:
+    try:
+        return UnconnectedGradients(value)
+    except ValueError:
+        raise ArgumentError(f"unconnected_gradients is {value!r}, expected 'none' or 'zero'") from None
+
+
+def _seed(graph: Graph, y: Tensor, grad_y: Any, index: int) -> Gradient:
+    """What y receives: grad_y checked against y, or ones."""
+    dtype = y.dtype.base_dtype
+    if grad_y is None:
+        if dtype.is_complex:
+            raise DTypeError(f"gradients of complex tensors need grad_ys: {y.describe()}\nthe derivative of a complex "
+                             "value is not one number; give grad_ys, or differentiate tf.real, tf.imag or tf.abs of it")
+        with graph.differentiating(y.op, y):
+            shape = list(y.dims) if is_known(y.dims) else build.Shape(y)
+            return build.Fill(shape, _one(graph, dtype), name=f"grad_ys_{index}")
+    if isinstance(grad_y, IndexedSlices):
+        return grad_y
+    tensor = to_tensor(graph, grad_y, dtype if not isinstance(grad_y, Tensor) else None, f"grad_ys_{index}_value")
+    if tensor.dtype.base_dtype.kind != dtype.kind:
+        raise DTypeError(f"grad_ys[{index}] has dtype {tensor.dtype.name}, expected {dtype.name} like {y.name!r}")
+    if not compatible(tensor.dims, y.dims):
+        raise ShapeError(f"grad_ys[{index}] has shape {show(tensor.dims)}, expected {show(y.dims)} like {y.name!r}")
+    with graph.differentiating(y.op, y):
+        return build.Identity(tensor, name=f"grad_ys_{index}")
+
+
+def _one(graph: Graph, dtype: Any) -> Tensor:
+    return to_tensor(graph, 1, dtype, "grad_ys_one")
+
+
+def carries_gradient(tensor: Tensor) -> bool:
+    """Whether a gradient can flow through this tensor: floating, complex, or a variable's handle."""
+    dtype = tensor.dtype.base_dtype
+    return dtype.is_differentiable or dtype.name == "resource"
+
+
+class _Sweep:
+    """One backward pass. An op is processed once all of its consumers on the way to ys are."""
+
+    def __init__(self, graph: Graph, ys: list[Tensor], xs: list[Tensor], stops: list[Tensor], *,
+                 method: int, gate: bool, scope: str) -> None:
+        self.graph, self.ys, self.method, self.gate, self.scope = graph, ys, method, gate, scope
+        self.y_set = set(ys)
+        self.between = ops_between(ys, xs)
+        self.pending = self._consumers_between()
+        self.terms: dict[Operation, list[list[Gradient]]] = {}
+        self.final: dict[Operation, list[Gradient | None]] = {}
+        self.ends = {s.op for s in stops} | {
+            x.op for x in xs if not any(t.op in self.between for t in x.op.inputs)}
+        self.y_of: dict[Operation, Tensor] = {}
+
+    def _consumers_between(self) -> dict[Operation, int]:
+        counts = dict.fromkeys(self.between, 0)
+        for op in self.between:
+            for tensor in op.inputs:
+                if tensor.op in counts:
+                    counts[tensor.op] += 1
+        return counts
+
+    def run(self, seeds: list[Gradient]) -> None:
+        for y, seed in zip(self.ys, seeds):
+            self._receive(y, seed)
+            self.y_of.setdefault(y.op, y)
+        ready = deque(dict.fromkeys(y.op for y in self.ys if self.pending.get(y.op, 0) == 0))
+        while ready:
+            op = ready.popleft()
+            dys = self._finish(op)
+            if op in self.ends or all(dy is None for dy in dys):
+                dxs: Iterable[Any] = ()
+            else:
+                dxs = self._differentiate(op, dys)
+            for tensor, dx in zip(op.inputs, dxs):
+                if dx is not None:
+                    self._receive(tensor, dx)
+            for tensor in op.inputs:
+                if tensor.op in self.pending:
+                    self.pending[tensor.op] -= 1
+                    self.y_of.setdefault(tensor.op, self.y_of[op])
+                    if self.pending[tensor.op] == 0:
+                        ready.append(tensor.op)
+
+    def _receive(self, tensor: Tensor, gradient: Gradient) -> None:
+        slots = self.terms.get(tensor.op)
+        if slots is None:
+            slots = self.terms[tensor.op] = [[] for _ in tensor.op.outputs]
+        slots[tensor.value_index].append(gradient)
+
+    def _finish(self, op: Operation) -> list[Gradient | None]:
+        """Sum what each output received; tell whoever observes gradients of this graph."""
+        slots = self.terms.pop(op, None) or [[] for _ in op.outputs]
+        with self.graph.differentiating(op, self.y_of[op]):
+            sums = [total(self.graph, terms, op.name, self.method) if terms else None for terms in slots]
+        self.final[op] = sums
+        observers = self.graph.extras.get("gradient_observers", ())
+        for tensor, gradient in zip(op.outputs, sums):
+            if gradient is not None:
+                is_y = tensor in self.y_set and not any(c in self.between for c in tensor._consumers)
+                for observer in observers:
+                    observer.observe(tensor, gradient, is_y=is_y)
+        return sums
+
+    def _differentiate(self, op: Operation, dys: list[Gradient | None]) -> list[Gradient | None]:
+        with self.graph.name_scope(f"{op.name}_grad"), self.graph.differentiating(op, self.y_of[op]):
+            if _rule_of(op) is None:
+                reason = no_gradient_reason(op) or ""
+                for i in range(len(op.inputs)):
+                    note_blocked(self.graph, op, i, reason)
+                return [None] * len(op.inputs)
+            for i, dy in enumerate(dys):
+                if dy is None and op.outputs[i].dtype.base_dtype.is_differentiable:
+                    dys[i] = build.ZerosLike(op.outputs[i])
+            dxs = self._call_rule(op, dys)
+            if self.gate and sum(dx is not None for dx in dxs) > 1:
+                dxs = _gated(self.graph, dxs)
+            return dxs
+
+    def _call_rule(self, op: Operation, dys: list[Gradient | None]) -> list[Gradient | None]:
+        rule = _rule_of(op)
+        takes_rows = op.type in ("Identity", "ReadVariableOp", "VariableV2", "VarHandleOp")
+        given = dys if takes_rows else [dense(dy) if isinstance(dy, IndexedSlices) else dy for dy in dys]
+        dxs = rule(op, *given)  # type: ignore[misc]
+        dxs = list(dxs) if isinstance(dxs, (list, tuple)) and not isinstance(dxs, Blocked) else [dxs]
+        if len(dxs) != len(op.inputs):
+            raise ArgumentError(f"the gradient of {op.type} gave {len(dxs)} gradients for {len(op.inputs)} inputs\n"
+                                f"in {op.name}: {op.describe()}\nwritten at {op.site}")
+        return [self._checked(op, i, dx) for i, dx in enumerate(dxs)]
+
+    def _checked(self, op: Operation, index: int, dx: Any) -> Gradient | None:
+        tensor = op.inputs[index]
+        if dx is None:
+            dx = blocked(f"the gradient function of {op.type} gives None for this input")
+        if isinstance(dx, Blocked):
+            note_blocked(self.graph, op, index, dx.reason)
+            return None
+        if not carries_gradient(tensor):
+            return None
+        if isinstance(dx, Tensor) and tensor.dtype.base_dtype.name != "resource":
+            if not compatible(dx.dims, tensor.dims):
+                raise ShapeError(f"the gradient of {op.type} for {tensor.name!r} has shape {show(dx.dims)}, expected "
+                                 f"{show(tensor.dims)}\nin {op.name}: {op.describe()}\nwritten at {op.site}")
+            dx.set_shape(tensor.dims)
+        return dx
+
+    def gradient_of(self, x: Tensor, zeros: bool) -> Gradient | None:
+        sums = self.final.get(x.op)
+        found = sums[x.value_index] if sums else None
+        if found is None and zeros:
+            return build.ZerosLike(x)
+        return found
+
+
+def ops_between(ys: list[Tensor], xs: list[Tensor]) -> dict[Operation, None]:
+    """Operations on some path from xs to ys, from the ys backwards."""
+    reached = reached_from(xs)
+    between: dict[Operation, None] = {}
+    queue = deque(dict.fromkeys(y.op for y in ys))
+    while queue:
+        op = queue.popleft()
+        if op in between or op not in reached:
+            continue
+        between[op] = None
+        queue.extend(t.op for t in op.inputs if t.op not in between)
+    return between
+
+
+def reached_from(xs: list[Tensor]) -> set[Operation]:
+    """Operations that depend on some x through tensors that carry gradients, the x's own included."""
+    reached: set[Operation] = set()
+    queue = deque(x.op for x in xs)
+    while queue:
+        op = queue.popleft()
+        if op in reached:
+            continue
+        reached.add(op)
+        for tensor in op.outputs:
+            if carries_gradient(tensor):
+                queue.extend(tensor._consumers)
+    return reached
+
+
+def _rule_of(op: Operation) -> Any:
+    """The gradient rule of an operation, or None if it is declared to have none.
+
+    Raises NoGradientError (LookupError) if there should be one and is not.
+    """
+    if op.override is not None:
+        if op.override not in REGISTERED_GRADIENTS:
+            raise NoGradientError(f"no gradient is registered under the name {op.override!r}\nin {op.name}: "
+                                  f"{op.describe()}\nwritten at {op.site}\nregister one with "
+                                  f"@tf.RegisterGradient({op.override!r})")
+        return REGISTERED_GRADIENTS[op.override]
+    definition = op.definition
+    if definition.gradient_rule is None and definition.no_grad is None:
+        raise NoGradientError(f"no gradient is defined for operation {op.name!r} (op type {op.type}): "
+                              f"{definition.no_rule}\nwritten at {op.site}")
+    return definition.gradient_rule
+
+
+def no_gradient_reason(op: Operation) -> str | None:
+    """Why no gradient at all flows through an operation, or None if one may."""
+    if op.override is not None:
+        name = op.override
+        return f"{name!r} is registered as not differentiable" if REGISTERED_GRADIENTS.get(name, 0) is None else None
+    return op.definition.no_grad
+
+
+def note_blocked(graph: Graph, op: Operation, index: int, reason: str) -> None:
+    """Keep why input `index` of `op` got no gradient, for `why`."""
+    graph.extras.setdefault("blocked", {})[op, index] = reason
+
+
+def blocked_reason(op: Operation, index: int) -> str | None:
+    """Why input `index` of `op` got no gradient when one was last built, or None."""
+    return op.graph.extras.get("blocked", {}).get((op, index))
+
+
+def _gated(graph: Graph, dxs: list[Gradient | None]) -> list[Gradient | None]:
+    """The same gradients, none of them ready before all are."""
+    with graph.name_scope("tuple"):
+        group = _group(graph, [dx for dx in dxs if dx is not None])
+        with graph.control_dependencies([group]):
+            return [_held(dx) for dx in dxs]
+
+
+def _group(graph: Graph, gradients: list[Gradient]) -> Operation:
+    with graph.control_dependencies([g.op for g in gradients]):
+        return build.NoOp(name="group_deps")
+
+
+def _held(dx: Gradient | None) -> Gradient | None:
+    if dx is None:
+        return None
+    if isinstance(dx, IndexedSlices):
+        return IndexedSlices(build.Identity(dx.values, name="control_dependency"), dx.indices, dx.dense_shape)
+    return build.Identity(dx, name="control_dependency")

@@ -1,0 +1,3 @@
+"""image."""
+
+__all__: list[str] = []

@@ -1,0 +1,68 @@
+"""Shape and dtype inference that many ops share."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .dtypes import DType, bool_
+from .errors import ArgumentError, ShapeError
+from .graph import Tensor
+from .op import Spec
+from .shapes import Dims, broadcast, merge, show
+
+
+def same_shape(x: Tensor, *_: Tensor, **__: Any) -> Spec:
+    """The first input's dtype and shape."""
+    return Spec(x.dtype.base_dtype, x.dims)
+
+
+def merged_shape(x: Tensor, *others: Tensor, **_: Any) -> Spec:
+    """The dtype of the first and what all the shapes say together; they may not differ."""
+    dims = x.dims
+    for other in others:
+        dims = merge(dims, other.dims)
+    return Spec(x.dtype.base_dtype, dims)
+
+
+def broadcast_shape(x: Tensor, y: Tensor, **_: Any) -> Spec:
+    """The broadcast shape of two inputs of one dtype."""
+    return Spec(x.dtype.base_dtype, broadcast(x.dims, y.dims))
+
+
+def broadcast_test(x: Tensor, y: Tensor, **_: Any) -> Spec:
+    """Booleans of the broadcast shape."""
+    return Spec(bool_, broadcast(x.dims, y.dims))
+
+
+def same_shape_test(x: Tensor, **_: Any) -> Spec:
+    """Booleans of the input's shape."""
+    return Spec(bool_, x.dims)
+
+
+def no_outputs(*_: Tensor, **__: Any) -> tuple:
+    """For ops that are run for their effect alone."""
+    return ()
+
+
+def fixed(dtype: DType, dims: Dims | None = ()) -> Callable[..., Spec]:
+    """Always this dtype and shape."""
+    return lambda *_, **__: Spec(dtype, dims)
+
+
+def rank_of(x: Tensor, *, at_least: int = 0, exactly: int | None = None, what: str = "input") -> int | None:
+    """The rank of `x`, or None. Raises ShapeError if it is known and wrong."""
+    if x.dims is None:
+        return None
+    rank = len(x.dims)
+    if exactly is not None and rank != exactly:
+        raise ShapeError(f"{what} has rank {rank} {show(x.dims)}, expected rank {exactly}")
+    if rank < at_least:
+        raise ShapeError(f"{what} has rank {rank} {show(x.dims)}, expected rank >= {at_least}")
+    return rank
+
+
+def axis_in(axis: int, rank: int) -> int:
+    """`axis` counted from 0. Raises ArgumentError (ValueError) unless -rank <= axis < rank."""
+    if not -rank <= axis < rank:
+        raise ArgumentError(f"axis {axis} is out of range, expected {-rank} <= axis < {rank}")
+    return axis + rank if axis < 0 else axis

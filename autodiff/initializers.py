@@ -1,0 +1,3 @@
+"""initializers."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""losses."""
+
+__all__: list[str] = []

@@ -1,0 +1,121 @@
+"""OpDef: all that is declared of an op, and OPS, the registry of them. No graph in here."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from .dtypes import ALL, COMPLEX, FLOATS, INDICES, NUMBERS, DType, bool_, int32
+from .shapes import Dims
+
+
+class Spec(NamedTuple):
+    """What an op promises of one output when the graph is built."""
+
+    dtype: DType
+    dims: Dims | None
+
+
+class Kind(NamedTuple):
+    """What a positional parameter of a kernel takes. `shared` kinds have one dtype in common.
+
+    allowed: dtypes, or () for those of the op's `dtypes`. default: dtype of a converted Python value.
+    """
+
+    name: str
+    shared: bool = False
+    allowed: tuple[DType, ...] = ()
+    default: DType | None = None
+    handle: bool = False
+
+
+T = Kind("T", shared=True)
+Index = Kind("Index", allowed=INDICES, default=int32)
+Int32 = Kind("Int32", allowed=(int32,), default=int32)
+Bool = Kind("Bool", allowed=(bool_,), default=bool_)
+Own = Kind("Own", allowed=ALL)
+Number = Kind("Number", allowed=NUMBERS)
+Float = Kind("Float", allowed=FLOATS + COMPLEX)
+Ref = Kind("Ref", shared=True, handle=True)
+
+
+class Parameter(NamedTuple):
+    """A positional parameter of a kernel: a tensor, or any number of tensors."""
+
+    name: str
+    kind: Kind
+    variadic: bool = False
+
+
+class Blocked(NamedTuple):
+    """In place of a gradient: there is none, and why."""
+
+    reason: str
+
+
+def blocked(reason: str) -> Blocked:
+    """What a gradient rule returns for an input through which no gradient flows."""
+    return Blocked(reason)
+
+
+@dataclass(eq=False, slots=True)
+class OpDef:
+    """One op. Calling it adds an operation to the graph and gives its output tensors.
+
+    kernel: NumPy function of arrays (positional) and attributes (keyword-only).
+    infer: same arguments, tensors for arrays; gives a Spec or a tuple of Specs.
+    gradient_rule(node, *dys): a tensor or Blocked for each input. no_grad: why there is none.
+    no_rule: why asking for one is a LookupError, as TF has it. batching_rule(node, args, batched):
+    outputs with one more leading axis. takes_out / takes_run: the kernel has `out` / `run`.
+    """
+
+    name: str
+    kernel: Callable[..., Any]
+    parameters: tuple[Parameter, ...]
+    attributes: dict[str, Any]
+    infer: Callable[..., Any]
+    build: Callable[..., Any]
+    required: frozenset[str] = frozenset()
+    elementwise: bool = False
+    dtypes: tuple[DType, ...] = ALL
+    takes_out: bool = False
+    takes_run: bool = False
+    stateful: bool = False
+    no_grad: str | None = None
+    no_rule: str | None = None
+    gradient_rule: Callable[..., Any] | None = None
+    batching_rule: Callable[..., Any] | None = None
+    doc: str = ""
+    declared_at: str = field(default="")
+
+    def __call__(self, *inputs: Any, name: str | None = None, **attrs: Any) -> Any:
+        return self.build(self, inputs, attrs, name)
+
+    def gradient(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        """Decorator: the gradient rule of this op."""
+        self.gradient_rule = rule
+        return rule
+
+    def batched(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        """Decorator: how this op takes one more leading axis."""
+        self.batching_rule = rule
+        return rule
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}>"
+
+
+OPS: dict[str, OpDef] = {}
+
+
+class _Build:
+    """`build.Sum(x, axis)` adds an op by its registered name, so families need not import each other."""
+
+    def __getattr__(self, name: str) -> OpDef:
+        return OPS[name]
+
+
+build = _Build()
+
+
+REGISTERED_GRADIENTS: dict[str, Callable[..., Any] | None] = {}  # by RegisterGradient; None: NotDifferentiable

@@ -1,0 +1,3 @@
+"""random."""
+
+__all__: list[str] = []

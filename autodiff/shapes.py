@@ -1,0 +1,316 @@
+"""Partially known shapes: `dims` is a tuple of sizes and Nones, or None for unknown rank."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from .errors import KindError, ShapeError
+
+Dims = tuple  # tuple[int | None, ...]; a plain None stands for an unknown rank
+
+
+class Dimension:
+    """One size of a TensorShape, known or not. Arithmetic with an unknown size is unknown."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value: int | None = dimension_value(value)
+
+    def __int__(self) -> int:
+        if self.value is None:
+            raise KindError("expected a known dimension, found an unknown one")
+        return self.value
+
+    __index__ = __int__
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def is_compatible_with(self, other: Any) -> bool:
+        size = dimension_value(other)
+        return self.value is None or size is None or self.value == size
+
+    def merge_with(self, other: Any) -> "Dimension":
+        return Dimension(merge_sizes(self.value, dimension_value(other)))
+
+    def _arithmetic(self, other: Any, operation: str, swapped: bool = False) -> "Dimension":
+        a, b = self.value, dimension_value(other)
+        if a is None or b is None:
+            return Dimension(None)
+        if swapped:
+            a, b = b, a
+        return Dimension(getattr(a, operation)(b))
+
+    def __add__(self, other: Any) -> "Dimension":
+        return self._arithmetic(other, "__add__")
+
+    def __sub__(self, other: Any) -> "Dimension":
+        return self._arithmetic(other, "__sub__")
+
+    def __rsub__(self, other: Any) -> "Dimension":
+        return self._arithmetic(other, "__sub__", True)
+
+    def __mul__(self, other: Any) -> "Dimension":
+        return self._arithmetic(other, "__mul__")
+
+    def __floordiv__(self, other: Any) -> "Dimension":
+        return self._arithmetic(other, "__floordiv__")
+
+    def __rfloordiv__(self, other: Any) -> "Dimension":
+        return self._arithmetic(other, "__floordiv__", True)
+
+    def __mod__(self, other: Any) -> "Dimension":
+        return self._arithmetic(other, "__mod__")
+
+    __radd__, __rmul__, __div__ = __add__, __mul__, __floordiv__
+
+    def _compare(self, other: Any, operation: str) -> bool | None:
+        a, b = self.value, dimension_value(other)
+        return None if a is None or b is None else getattr(a, operation)(b)
+
+    def __eq__(self, other: object) -> bool | None:  # type: ignore[override]
+        try:
+            return self._compare(other, "__eq__")
+        except (TypeError, ValueError):
+            return NotImplemented
+
+    def __ne__(self, other: object) -> bool | None:  # type: ignore[override]
+        try:
+            return self._compare(other, "__ne__")
+        except (TypeError, ValueError):
+            return NotImplemented
+
+    def __lt__(self, other: Any) -> bool | None:
+        return self._compare(other, "__lt__")
+
+    def __le__(self, other: Any) -> bool | None:
+        return self._compare(other, "__le__")
+
+    def __gt__(self, other: Any) -> bool | None:
+        return self._compare(other, "__gt__")
+
+    def __ge__(self, other: Any) -> bool | None:
+        return self._compare(other, "__ge__")
+
+    def __str__(self) -> str:
+        return "?" if self.value is None else str(self.value)
+
+    def __repr__(self) -> str:
+        return f"Dimension({self.value})"
+
+
+def dimension_value(value: Any) -> int | None:
+    """The int or None inside a Dimension, int-like or None. Raises ShapeError if negative."""
+    if value is None:
+        return None
+    if isinstance(value, Dimension):
+        return value.value
+    try:
+        size = value.__index__()
+    except AttributeError:
+        raise KindError(f"expected a dimension (an int or None), found {value!r}") from None
+    if size < 0:
+        raise ShapeError(f"expected a dimension >= 0, found {size}")
+    return size
+
+
+def merge_sizes(a: int | None, b: int | None) -> int | None:
+    """What both sizes say together. Raises ShapeError if they contradict."""
+    if a is None or a == b:
+        return b
+    if b is None:
+        return a
+    raise ShapeError(f"dimensions differ: {a} and {b}")
+
+
+def as_dims(shape: Any) -> Dims | None:
+    """Dims of a TensorShape, sequence, int or None (unknown rank)."""
+    if shape is None:
+        return None
+    if isinstance(shape, TensorShape):
+        return shape.dims_tuple
+    if isinstance(shape, (Dimension, int)):
+        return (dimension_value(shape),)
+    if isinstance(shape, Iterable):
+        return tuple(dimension_value(size) for size in shape)
+    return (dimension_value(shape),)
+
+
+class TensorShape(Sequence):
+    """A shape whose sizes, or whose rank, may be unknown. Items are Dimension objects."""
+
+    __slots__ = ("dims_tuple",)
+
+    def __init__(self, dims: Any = None) -> None:
+        self.dims_tuple: Dims | None = as_dims(dims)
+
+    @property
+    def dims(self) -> list[Dimension] | None:
+        return None if self.dims_tuple is None else [Dimension(d) for d in self.dims_tuple]
+
+    @property
+    def ndims(self) -> int | None:
+        return None if self.dims_tuple is None else len(self.dims_tuple)
+
+    rank = ndims
+
+    def __len__(self) -> int:
+        return len(self._known_rank())
+
+    def _known_rank(self) -> Dims:
+        if self.dims_tuple is None:
+            raise ShapeError("expected a shape of known rank, found an unknown shape")
+        return self.dims_tuple
+
+    def __bool__(self) -> bool:
+        return self.dims_tuple is not None
+
+    def __iter__(self) -> Iterator[Dimension]:
+        return iter([Dimension(d) for d in self._known_rank()])
+
+    def __getitem__(self, key: Any) -> Any:
+        if self.dims_tuple is None:
+            return TensorShape(None) if isinstance(key, slice) else Dimension(None)
+        if isinstance(key, slice):
+            return TensorShape(self.dims_tuple[key])
+        return Dimension(self.dims_tuple[key])
+
+    def as_list(self) -> list[int | None]:
+        """Sizes as a list; unknown ones are None. Raises ShapeError if the rank is unknown."""
+        return list(self._known_rank())
+
+    def num_elements(self) -> int | None:
+        """Count of elements, or None if not fully known."""
+        return num_elements(self.dims_tuple)
+
+    def is_fully_defined(self) -> bool:
+        return is_known(self.dims_tuple)
+
+    def assert_is_fully_defined(self) -> None:
+        if not self.is_fully_defined():
+            raise ShapeError(f"expected a fully known shape, found {self}")
+
+    def is_compatible_with(self, other: Any) -> bool:
+        return compatible(self.dims_tuple, as_dims(other))
+
+    def assert_is_compatible_with(self, other: Any) -> None:
+        if not self.is_compatible_with(other):
+            raise ShapeError(f"shapes differ: {self} and {TensorShape(other)}")
+
+    def assert_has_rank(self, rank: int) -> None:
+        self.with_rank(rank)
+
+    def assert_same_rank(self, other: Any) -> None:
+        other = TensorShape(other)
+        if self.dims_tuple is not None and other.dims_tuple is not None and self.ndims != other.ndims:
+            raise ShapeError(f"ranks differ: {self} and {other}")
+
+    def merge_with(self, other: Any) -> "TensorShape":
+        return TensorShape(merge(self.dims_tuple, as_dims(other)))
+
+    def concatenate(self, other: Any) -> "TensorShape":
+        other = as_dims(other)
+        known = self.dims_tuple is not None and other is not None
+        return TensorShape(self.dims_tuple + other if known else None)  # type: ignore[operator]
+
+    def with_rank(self, rank: int) -> "TensorShape":
+        return self.merge_with((None,) * rank)
+
+    def with_rank_at_least(self, rank: int) -> "TensorShape":
+        if self.dims_tuple is not None and len(self.dims_tuple) < rank:
+            raise ShapeError(f"expected rank >= {rank}, found {self}")
+        return self
+
+    def with_rank_at_most(self, rank: int) -> "TensorShape":
+        if self.dims_tuple is not None and len(self.dims_tuple) > rank:
+            raise ShapeError(f"expected rank <= {rank}, found {self}")
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        try:
+            return self.dims_tuple == as_dims(other)
+        except (TypeError, ValueError):
+            return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.dims_tuple)
+
+    def __add__(self, other: Any) -> "TensorShape":
+        return self.concatenate(other)
+
+    def __radd__(self, other: Any) -> "TensorShape":
+        return TensorShape(other).concatenate(self)
+
+    def __str__(self) -> str:
+        if self.dims_tuple is None:
+            return "<unknown>"
+        if len(self.dims_tuple) == 1:
+            return f"({show_size(self.dims_tuple[0])},)"
+        return f"({', '.join(map(show_size, self.dims_tuple))})"
+
+    def __repr__(self) -> str:
+        if self.dims_tuple is None:
+            return "TensorShape(None)"
+        return f"TensorShape([{', '.join(f'Dimension({d})' for d in self.dims_tuple)}])"
+
+
+def show_size(size: int | None) -> str:
+    return "?" if size is None else str(size)
+
+
+def show(dims: Dims | None) -> str:
+    """`[?,784]` for people; `[...]` when the rank is unknown."""
+    return "[...]" if dims is None else f"[{','.join(map(show_size, dims))}]"
+
+
+def is_known(dims: Dims | None) -> bool:
+    return dims is not None and None not in dims
+
+
+def num_elements(dims: Dims | None) -> int | None:
+    """Count of elements, or None if any size is unknown."""
+    if dims is None or None in dims:
+        return None
+    total = 1
+    for size in dims:
+        total *= size
+    return total
+
+
+def compatible(a: Dims | None, b: Dims | None) -> bool:
+    """Whether one array could have both shapes."""
+    if a is None or b is None:
+        return True
+    return len(a) == len(b) and all(m is None or n is None or m == n for m, n in zip(a, b))
+
+
+def merge(a: Dims | None, b: Dims | None) -> Dims | None:
+    """What both shapes say together. Raises ShapeError if they contradict."""
+    if a is None or b is None:
+        return b if a is None else a
+    if not compatible(a, b):
+        raise ShapeError(f"shapes differ: {show(a)} and {show(b)}")
+    return tuple(n if m is None else m for m, n in zip(a, b))
+
+
+def broadcast(a: Dims | None, b: Dims | None) -> Dims | None:
+    """The shape of an elementwise result. None with n > 1 gives n; None with 1 or None gives None.
+
+    Raises ShapeError if two known sizes differ and neither is 1.
+    """
+    if a is None or b is None:
+        return None
+    rank = max(len(a), len(b))
+    padded = ((1,) * (rank - len(a)) + tuple(a), (1,) * (rank - len(b)) + tuple(b))
+    return tuple(_broadcast_size(m, n, a, b) for m, n in zip(*padded))
+
+
+def _broadcast_size(m: int | None, n: int | None, a: Dims, b: Dims) -> int | None:
+    if m == n or n == 1:
+        return m
+    if m == 1:
+        return n
+    if m is None or n is None:
+        return n if m is None else m
+    raise ShapeError(f"shapes do not broadcast: {show(a)} and {show(b)}")

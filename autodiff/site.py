@@ -1,0 +1,60 @@
+"""Where in the user's script an operation was made."""
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+from types import CodeType
+from typing import NamedTuple
+
+PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+DEPTH = 8  # user frames kept for each operation
+
+RawFrames = tuple[tuple[CodeType, int], ...]
+
+
+class Site(NamedTuple):
+    """One line of the user's script. line counts from 1; function is `<module>` at top level."""
+
+    file: str
+    line: int
+    function: str
+
+    @property
+    def text(self) -> str:
+        """The source line, stripped; empty when the file cannot be read."""
+        return linecache.getline(self.file, self.line).strip()
+
+    def __str__(self) -> str:
+        place = "" if self.function == "<module>" else f" in {self.function}"
+        return f"{os.path.basename(self.file)}:{self.line}{place}"
+
+
+def capture() -> RawFrames:
+    """The user's frames, innermost first, up to the script's top level.
+
+    Frames are kept as (code, instruction): looking up a line number costs more than all the
+    rest, and most operations are never asked for theirs.
+    """
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame = frame.f_back  # type: ignore[assignment]
+    kept: list[tuple[CodeType, int]] = []
+    while frame is not None and len(kept) < DEPTH:
+        kept.append((frame.f_code, frame.f_lasti))
+        if frame.f_code.co_name == "<module>":
+            break
+        frame = frame.f_back  # type: ignore[assignment]
+    return tuple(kept)
+
+
+def resolve(frames: RawFrames) -> tuple[Site, ...]:
+    """The Sites of captured frames, innermost first."""
+    return tuple(Site(code.co_filename, _line(code, lasti), code.co_name) for code, lasti in frames)
+
+
+def _line(code: CodeType, lasti: int) -> int:
+    for start, end, line in code.co_lines():
+        if start <= lasti < end and line is not None:
+            return line
+    return code.co_firstlineno
