@@ -12,7 +12,7 @@ from ..graph import Graph, Operation, Tensor, graph_of
 from ..indexed_slices import IndexedSlices, dense
 from ..op import REGISTERED_GRADIENTS, Blocked, blocked, build
 from ..shapes import compatible, is_known, show
-from .aggregate import Gradient, check_method, total
+from .aggregate import AggregationMethod, Gradient, check_method, total
 
 
 class UnconnectedGradients(enum.Enum):
@@ -46,10 +46,11 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients",
     graph = graph_of([*ys, *xs, *stops, *given])
     if graph.finalized:
         raise StateError("the graph is finalized: gradients cannot be added to it")
-    with graph.as_default(), graph.name_scope(name) as scope:
-        seeds = [_seed(graph, y, g, i) for i, (y, g) in enumerate(zip(ys, given))]
-        sweep = _Sweep(graph, ys, xs, stops, method=method, gate=gate_gradients, scope=scope)
-        sweep.run(seeds)
+    with graph.as_default(), graph.name_scope(name):
+        seeds = [seed(graph, y, g, i) for i, (y, g) in enumerate(zip(ys, given))]
+        between = ops_between(ys, xs)
+        sweep = Sweep(graph, ys, between, ends_of(xs, stops, between), method=method, gate=gate_gradients)
+        sweep.run(ys, seeds)
         return [sweep.gradient_of(x, zeros) for x in xs]
 
 
@@ -84,7 +85,7 @@ def _unconnected(value: Any) -> UnconnectedGradients:
         raise ArgumentError(f"unconnected_gradients is {value!r}, expected 'none' or 'zero'") from None
 
 
-def _seed(graph: Graph, y: Tensor, grad_y: Any, index: int) -> Gradient:
+def seed(graph: Graph, y: Tensor, grad_y: Any, index: int) -> Gradient:
     """What y receives: grad_y checked against y, or ones."""
     dtype = y.dtype.base_dtype
     if grad_y is None:
@@ -110,24 +111,25 @@ def _one(graph: Graph, dtype: Any) -> Tensor:
 
 
 def carries_gradient(tensor: Tensor) -> bool:
-    """Whether a gradient can flow through this tensor: floating, complex, or a variable's handle."""
+    """Whether a gradient can flow through this tensor: numbers that vary continuously, a handle, or a list of them."""
     dtype = tensor.dtype.base_dtype
-    return dtype.is_differentiable or dtype.name == "resource"
+    return dtype.is_differentiable or dtype.name in ("resource", "variant")
 
 
-class _Sweep:
-    """One backward pass. An op is processed once all of its consumers on the way to ys are."""
+class Sweep:
+    """One backward pass. An op is processed once all of its consumers on the way to ys are.
 
-    def __init__(self, graph: Graph, ys: list[Tensor], xs: list[Tensor], stops: list[Tensor], *,
-                 method: int, gate: bool, scope: str) -> None:
-        self.graph, self.ys, self.method, self.gate, self.scope = graph, ys, method, gate, scope
-        self.y_set = set(ys)
-        self.between = ops_between(ys, xs)
+    between: the operations that gradients may flow through. ends: those of them whose inputs
+    receive nothing (the ops of xs that no other x feeds, and stop_gradients).
+    """
+
+    def __init__(self, graph: Graph, ys: list[Tensor], between: dict[Operation, None], ends: set[Operation], *,
+                 method: int = AggregationMethod.DEFAULT, gate: bool = False) -> None:
+        self.graph, self.ys, self.between, self.ends = graph, set(ys), between, ends
+        self.method, self.gate = method, gate
         self.pending = self._consumers_between()
-        self.terms: dict[Operation, list[list[Gradient]]] = {}
-        self.final: dict[Operation, list[Gradient | None]] = {}
-        self.ends = {s.op for s in stops} | {
-            x.op for x in xs if not any(t.op in self.between for t in x.op.inputs)}
+        self.terms: dict[Tensor, list[Gradient]] = {}
+        self.final: dict[Tensor, Gradient | None] = {}
         self.y_of: dict[Operation, Tensor] = {}
 
     def _consumers_between(self) -> dict[Operation, int]:
@@ -138,17 +140,17 @@ class _Sweep:
                     counts[tensor.op] += 1
         return counts
 
-    def run(self, seeds: list[Gradient]) -> None:
-        for y, seed in zip(self.ys, seeds):
+    def run(self, ys: list[Tensor], seeds: list[Gradient]) -> None:
+        """Send `seeds` back from `ys`."""
+        for y, seed in zip(ys, seeds):
             self._receive(y, seed)
             self.y_of.setdefault(y.op, y)
-        ready = deque(dict.fromkeys(y.op for y in self.ys if self.pending.get(y.op, 0) == 0))
+        ready = deque(dict.fromkeys(y.op for y in ys if self.pending.get(y.op) == 0))
         while ready:
             op = ready.popleft()
             dys = self._finish(op)
-            if op in self.ends or all(dy is None for dy in dys):
-                dxs: Iterable[Any] = ()
-            else:
+            dxs: Iterable[Any] = ()
+            if op not in self.ends and any(dy is not None for dy in dys):
                 dxs = self._differentiate(op, dys)
             for tensor, dx in zip(op.inputs, dxs):
                 if dx is not None:
@@ -161,45 +163,44 @@ class _Sweep:
                         ready.append(tensor.op)
 
     def _receive(self, tensor: Tensor, gradient: Gradient) -> None:
-        slots = self.terms.get(tensor.op)
-        if slots is None:
-            slots = self.terms[tensor.op] = [[] for _ in tensor.op.outputs]
-        slots[tensor.value_index].append(gradient)
+        self.terms.setdefault(tensor, []).append(gradient)
 
     def _finish(self, op: Operation) -> list[Gradient | None]:
         """Sum what each output received; tell whoever observes gradients of this graph."""
-        slots = self.terms.pop(op, None) or [[] for _ in op.outputs]
         with self.graph.differentiating(op, self.y_of[op]):
-            sums = [total(self.graph, terms, op.name, self.method) if terms else None for terms in slots]
-        self.final[op] = sums
-        observers = self.graph.extras.get("gradient_observers", ())
+            sums = [self._total(tensor) for tensor in op.outputs]
         for tensor, gradient in zip(op.outputs, sums):
+            self.final[tensor] = gradient
             if gradient is not None:
-                is_y = tensor in self.y_set and not any(c in self.between for c in tensor._consumers)
-                for observer in observers:
+                is_y = tensor in self.ys and not any(c in self.between for c in tensor._consumers)
+                for observer in self.graph.extras.get("gradient_observers", ()):
                     observer.observe(tensor, gradient, is_y=is_y)
         return sums
 
+    def _total(self, tensor: Tensor) -> Gradient | None:
+        terms = self.terms.pop(tensor, None)
+        return total(self.graph, terms, tensor.op.name if tensor.op is not None else "leaf", self.method
+                     ) if terms else None
+
     def _differentiate(self, op: Operation, dys: list[Gradient | None]) -> list[Gradient | None]:
         with self.graph.name_scope(f"{op.name}_grad"), self.graph.differentiating(op, self.y_of[op]):
-            if _rule_of(op) is None:
+            rule = _rule_of(op)
+            if rule is None:
                 reason = no_gradient_reason(op) or ""
                 for i in range(len(op.inputs)):
                     note_blocked(self.graph, op, i, reason)
                 return [None] * len(op.inputs)
             for i, dy in enumerate(dys):
                 if dy is None and op.outputs[i].dtype.base_dtype.is_differentiable:
-                    dys[i] = build.ZerosLike(op.outputs[i])
-            dxs = self._call_rule(op, dys)
+                    dys[i] = self.final[op.outputs[i]] = build.ZerosLike(op.outputs[i])
+            dxs = self._call(rule, op, dys)
             if self.gate and sum(dx is not None for dx in dxs) > 1:
                 dxs = _gated(self.graph, dxs)
             return dxs
 
-    def _call_rule(self, op: Operation, dys: list[Gradient | None]) -> list[Gradient | None]:
-        rule = _rule_of(op)
-        takes_rows = op.type in ("Identity", "ReadVariableOp", "VariableV2", "VarHandleOp")
-        given = dys if takes_rows else [dense(dy) if isinstance(dy, IndexedSlices) else dy for dy in dys]
-        dxs = rule(op, *given)  # type: ignore[misc]
+    def _call(self, rule: Any, op: Operation, dys: list[Gradient | None]) -> list[Gradient | None]:
+        given = dys if op.type in _TAKE_ROWS else [dense(dy) if isinstance(dy, IndexedSlices) else dy for dy in dys]
+        dxs = rule(op, *given)
         dxs = list(dxs) if isinstance(dxs, (list, tuple)) and not isinstance(dxs, Blocked) else [dxs]
         if len(dxs) != len(op.inputs):
             raise ArgumentError(f"the gradient of {op.type} gave {len(dxs)} gradients for {len(op.inputs)} inputs\n"
@@ -215,19 +216,30 @@ class _Sweep:
             return None
         if not carries_gradient(tensor):
             return None
-        if isinstance(dx, Tensor) and tensor.dtype.base_dtype.name != "resource":
+        if isinstance(dx, Tensor) and tensor.dtype.base_dtype.is_differentiable:
             if not compatible(dx.dims, tensor.dims):
                 raise ShapeError(f"the gradient of {op.type} for {tensor.name!r} has shape {show(dx.dims)}, expected "
                                  f"{show(tensor.dims)}\nin {op.name}: {op.describe()}\nwritten at {op.site}")
             dx.set_shape(tensor.dims)
         return dx
 
-    def gradient_of(self, x: Tensor, zeros: bool) -> Gradient | None:
-        sums = self.final.get(x.op)
-        found = sums[x.value_index] if sums else None
+    def gradient_of(self, x: Tensor, zeros: bool = False) -> Gradient | None:
+        """What reached `x`; with `zeros`, zeros in place of None."""
+        found = self.final.get(x)
+        if found is None and x in self.terms:
+            found = self.final[x] = self._total(x)
         if found is None and zeros:
             return build.ZerosLike(x)
         return found
+
+
+_TAKE_ROWS = frozenset(("Identity", "ReadVariableOp"))  # rules that pass an IndexedSlices on as it is
+
+
+def ends_of(xs: list[Tensor], stops: list[Tensor], between: dict[Operation, None]) -> set[Operation]:
+    """Operations of a sweep whose inputs need no gradient."""
+    return {s.op for s in stops} | {x.op for x in xs if x.op is not None
+                                    and not any(t.op in between for t in x.op.inputs)}
 
 
 def ops_between(ys: list[Tensor], xs: list[Tensor]) -> dict[Operation, None]:
