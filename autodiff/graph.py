@@ -278,6 +278,7 @@ class Graph:
     """
 
     building_function = False
+    executing_eagerly = False
 
     def __init__(self) -> None:
         self.operations: dict[str, Operation] = {}
@@ -299,7 +300,7 @@ class Graph:
         if self.finalized:
             raise StateError(f"the graph is finalized: cannot add {definition.name} {name!r}")
         for tensor in inputs:
-            if tensor.op.graph is not self:
+            if tensor.graph is not self:
                 inputs = tuple(self.capture(t) for t in inputs)
                 break
         name = name[:-1] if name.endswith("/") else self.unique_name(name)
@@ -308,11 +309,17 @@ class Graph:
         self.operations[name] = op
         for group in self._control:
             group.members.add(op)
+        for tape in STACKS.tapes:
+            if tape.wants(op):
+                tape.record(op)
         return op
 
     def capture(self, tensor: Tensor) -> Tensor:
         """This graph's own tensor for one that comes in as an input; a function graph takes foreign ones."""
-        if tensor.op.graph is not self:
+        if tensor.graph.executing_eagerly:
+            value, spec = np.asarray(tensor), Spec(tensor.dtype, tensor.dims)
+            return self.add(OPS["Const"], (), {"value": value, "dtype": tensor.dtype}, (spec,), "Const").outputs[0]
+        if tensor.graph is not self:
             raise GraphError(f"tensor {tensor.name!r} is from another graph than this one\nbuild both in the same "
                              "`with graph.as_default()` block")
         return tensor
@@ -462,11 +469,11 @@ class Graph:
     @contextlib.contextmanager
     def as_default(self) -> Iterator["Graph"]:
         """Make this graph the default one inside the block."""
-        _STACKS.graphs.append(self)
+        STACKS.graphs.append(self)
         try:
             yield self
         finally:
-            _STACKS.graphs.remove(self) if _STACKS.graphs[-1] is not self else _STACKS.graphs.pop()
+            STACKS.graphs.remove(self) if STACKS.graphs[-1] is not self else STACKS.graphs.pop()
 
     @contextlib.contextmanager
     def gradient_override_map(self, mapping: dict[str, str]) -> Iterator[None]:
@@ -518,27 +525,34 @@ class Graph:
 
 
 class _Stacks(threading.local):
-    """Default graphs and sessions of this thread, innermost last."""
+    """Default graphs, sessions and recording tapes of this thread, innermost last.
+
+    eager: what stands in for the bottom graph when executing eagerly.
+    """
 
     def __init__(self) -> None:
         self.graphs: list[Graph] = []
         self.bottom = Graph()
+        self.eager: Graph | None = None
         self.sessions: list[Any] = []
+        self.tapes: list[Any] = []
 
 
-_STACKS = _Stacks()
+STACKS = _Stacks()
 
 
 def get_default_graph() -> Graph:
-    """The innermost graph made default, or the thread's own."""
-    return _STACKS.graphs[-1] if _STACKS.graphs else _STACKS.bottom
+    """The innermost graph made default, or the thread's own; when executing eagerly, what runs ops at once."""
+    if STACKS.graphs:
+        return STACKS.graphs[-1]
+    return STACKS.bottom if STACKS.eager is None else STACKS.eager
 
 
 def reset_default_graph() -> None:
     """Start over with an empty default graph. Raises AssertionError inside `with graph.as_default()`, as TF does."""
-    if _STACKS.graphs:
+    if STACKS.graphs:
         raise NestedResetError("reset_default_graph inside of `with graph.as_default()`: leave the block first")
-    _STACKS.bottom = Graph()
+    STACKS.bottom = Graph()
 
 
 class NestedResetError(StateError, AssertionError):
@@ -547,17 +561,17 @@ class NestedResetError(StateError, AssertionError):
 
 def get_default_session() -> Any:
     """The innermost default session, or None."""
-    return _STACKS.sessions[-1] if _STACKS.sessions else None
+    return STACKS.sessions[-1] if STACKS.sessions else None
 
 
 @contextlib.contextmanager
 def default_session(session: Any) -> Iterator[Any]:
     """Make `session` the default one inside the block."""
-    _STACKS.sessions.append(session)
+    STACKS.sessions.append(session)
     try:
         yield session
     finally:
-        _STACKS.sessions.remove(session)
+        STACKS.sessions.remove(session)
 
 
 def session_for(graph: Graph, session: Any, purpose: str) -> Any:
@@ -582,7 +596,7 @@ def graph_of(values: Iterable[Any]) -> Graph:
     found = None
     for value in values:
         graph = getattr(value, "graph", None)
-        if isinstance(graph, Graph) and graph is not found:
+        if isinstance(graph, Graph) and graph is not found and not graph.executing_eagerly:
             if found is not None:
                 raise GraphError(f"inputs are from different graphs: {value!r} and others\nbuild all of them in the "
                                  "same `with graph.as_default()` block")

@@ -17,6 +17,9 @@ def static_value(tensor: Any, depth: int = _DEPTH) -> np.ndarray | None:
     """The value of an integer or boolean tensor made of constants and known shapes, or None."""
     if not isinstance(tensor, Tensor):
         return np.asarray(tensor)
+    array = getattr(tensor, "array", None)
+    if array is not None:  # executing eagerly
+        return None if tensor.dtype.kind == "O" else array
     op = tensor.op
     if op.type == "Const":
         return op.attrs["value"]

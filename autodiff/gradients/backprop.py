@@ -41,7 +41,7 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients",
     given = _as_list(grad_ys) if grad_ys is not None else [None] * len(ys)
     if len(given) != len(ys):
         raise ArgumentError(f"expected one grad_y for each y: {len(ys)} ys and {len(given)} grad_ys")
-    zeros = _unconnected(unconnected_gradients) is UnconnectedGradients.ZERO
+    zeros = unconnected(unconnected_gradients) is UnconnectedGradients.ZERO
     method = check_method(aggregation_method)
     graph = graph_of([*ys, *xs, *stops, *given])
     if graph.finalized:
@@ -78,7 +78,7 @@ def _source(value: Any) -> Tensor:
     return to_tensor(graph_of([value]), value, None, "x")
 
 
-def _unconnected(value: Any) -> UnconnectedGradients:
+def unconnected(value: Any) -> UnconnectedGradients:
     try:
         return UnconnectedGradients(value)
     except ValueError:
