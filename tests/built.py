@@ -1,0 +1,106 @@
+"""A row of the op table as a graph: placeholders, the op, a session, and its values."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+import autodiff as tf
+from autodiff.convert import as_array
+from autodiff.graph import Tensor
+from autodiff.op import OPS, Parameter, build
+
+from .case import Case
+
+KNOWN, SIZES_UNKNOWN, RANK_UNKNOWN, VALUES_UNKNOWN = "known", "sizes unknown", "rank unknown", "values unknown"
+MODES = (KNOWN, SIZES_UNKNOWN, RANK_UNKNOWN, VALUES_UNKNOWN)
+
+
+def parameter_of(case: Case, index: int) -> Parameter:
+    parameters = OPS[case.op].parameters
+    return parameters[min(index, len(parameters) - 1)]
+
+
+def is_static(case: Case, index: int, mode: str) -> bool:
+    """Whether an input stays a constant: axes, shapes and the like, unless `values unknown`."""
+    if case.static is not None:
+        return index in case.static
+    return parameter_of(case, index).kind.name in ("Index", "Int32") and mode != VALUES_UNKNOWN
+
+
+def input_arrays(case: Case, wide: Any = np.float64) -> list[np.ndarray]:
+    """The row's inputs as read-only arrays; floats are `wide` or its complex equal, given as float64."""
+    narrow = {np.dtype(np.float64): wide, np.dtype(np.complex128): np.complex64 if wide == np.float32 else np.complex128}
+    arrays = []
+    for i, value in enumerate(case.inputs):
+        default = parameter_of(case, i).kind.default
+        array = np.array(as_array(value, None if isinstance(value, np.ndarray) else default))
+        array = array.astype(narrow.get(array.dtype, array.dtype))
+        array.flags.writeable = False
+        arrays.append(array)
+    return arrays
+
+
+def dims_for(array: np.ndarray, mode: str) -> list[int | None] | None:
+    if mode == RANK_UNKNOWN:
+        return None
+    return [None] * array.ndim if mode == SIZES_UNKNOWN else list(array.shape)
+
+
+class Built:
+    """One row in a graph of its own. inputs: tensors fed, constant or variables; outputs: tensors.
+
+    arrays: the inputs' values, read-only, so that a kernel that writes into one fails.
+    """
+
+    def __init__(self, case: Case, mode: str = KNOWN, wide: Any = np.float64) -> None:
+        self.case, self.definition = case, OPS[case.op]
+        self.arrays = input_arrays(case, wide)
+        self.graph = tf.Graph()
+        self.initial: list[Any] = []
+        with self.graph.as_default():
+            self.inputs = [self._input(i, array, mode) for i, array in enumerate(self.arrays)]
+            made = self.definition(*self.inputs, name="tested", **case.attrs)
+            self.op = self.graph.get_operation_by_name("tested")
+            self.outputs: list[Tensor] = list(self.op.outputs)
+            assert made is not None
+        self.session = tf.Session(graph=self.graph)
+        for operation in self.initial:
+            self.session.run(operation)
+
+    def _input(self, index: int, array: np.ndarray, mode: str) -> Any:
+        if parameter_of(self.case, index).kind.handle:
+            variable = build.VariableV2(shape=list(array.shape), dtype=array.dtype, name=f"input_{index}")
+            self.initial.append(build.Assign(variable, array).op)
+            return variable
+        if array.dtype == object or is_static(self.case, index, mode):
+            return tf.convert_to_tensor(array)
+        dtype = tf.as_dtype(array.dtype)
+        return build.Placeholder(dtype=dtype, shape=dims_for(array, mode), name=f"input_{index}")
+
+    def feeds(self, arrays: Sequence[np.ndarray] | None = None) -> dict[Tensor, np.ndarray]:
+        pairs = zip(self.inputs, self.arrays if arrays is None else arrays)
+        return {tensor: array for tensor, array in pairs if tensor.op.type == "Placeholder"}
+
+    def run(self, tensors: Any, arrays: Sequence[np.ndarray] | None = None) -> Any:
+        return self.session.run(tensors, self.feeds(arrays))
+
+    def values(self, arrays: Sequence[np.ndarray] | None = None) -> list[Any]:
+        """Real outputs; an op without outputs is run for its effect."""
+        found = self.run([self.op, *self.outputs], arrays)
+        return found[1:]
+
+    def float_inputs(self) -> list[int]:
+        """Indices of the fed floating and complex inputs: what can be differentiated by and batched."""
+        return [i for i, (t, a) in enumerate(zip(self.inputs, self.arrays))
+                if t.op.type == "Placeholder" and a.dtype.kind in "fc"]
+
+    def float_outputs(self) -> list[Tensor]:
+        return [t for t in self.outputs if t.dtype.base_dtype.is_differentiable]
+
+
+@lru_cache(maxsize=None)
+def built(case: Case, mode: str = KNOWN, wide: Any = np.float64) -> Built:
+    """The row as a graph, made once for all the tests that look at it."""
+    return Built(case, mode, wide)

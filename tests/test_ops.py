@@ -1,0 +1,234 @@
+"""What every row of the op table promises: shapes, derivatives, batching, errors, completeness."""
+
+import re
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff as tf
+from autodiff.convert import to_tensor
+from autodiff.errors import AutodiffError, NoGradientError
+from autodiff.gradients.backprop import blocked_reason, no_gradient_reason
+from autodiff.gradients.batching import vectorise
+from autodiff.graph import Tensor
+from autodiff.indexed_slices import dense
+from autodiff.op import OPS, OpDef, blocked
+from autodiff.shapes import compatible
+
+from .built import KNOWN, MODES, RANK_UNKNOWN, SIZES_UNKNOWN, Built, built
+from .case import Case, array
+from .central import central, checked_elements, weighted
+from .op_cases import CASES
+
+GOOD = [case for case in CASES if case.fails is None]
+BAD = [case for case in CASES if case.fails is not None]
+RTOL, ATOL = 1e-5, 1e-7  # of central differences; see central.py
+
+
+def rows(cases: list[Case]) -> Any:
+    return pytest.mark.parametrize("case", cases, ids=[case.name for case in cases])
+
+
+# ---- shapes and dtypes ------------------------------------------------------------------
+
+@pytest.mark.parametrize("mode", MODES)
+@rows(GOOD)
+def test_inferred_dtype_and_shape_are_the_real_ones(case: Case, mode: str) -> None:
+    row = built(case, mode)
+    for tensor, value in zip(row.outputs, row.values(), strict=True):
+        found = f"{case.name} ({mode}): promised {tensor.describe()}, found {np.asarray(value).dtype}{np.shape(value)}"
+        assert hasattr(value, "dtype") or tensor.dtype.kind == "O", found
+        if tensor.dtype.kind != "O":
+            assert value.dtype == tensor.dtype.base_dtype.as_numpy_dtype, found
+        assert compatible(tensor.dims, np.shape(value)), found
+
+
+@rows(GOOD)
+def test_float32_in_gives_float32_out(case: Case) -> None:
+    if not built(case).float_inputs() or tf.float32 not in built(case).definition.dtypes:
+        pytest.skip("takes no float32")
+    row = built(case, KNOWN, np.float32)
+    wide = [tensor.dtype for tensor in built(case).outputs]
+    for tensor, value, was in zip(row.outputs, row.values(), wide, strict=True):
+        assert value.dtype == tensor.dtype.base_dtype.as_numpy_dtype
+        if was is tf.float64 and row.definition.parameters[0].kind.shared and not case.attrs:
+            assert tensor.dtype.base_dtype is tf.float32
+
+
+@rows([case for case in GOOD if case.op in OPS and OPS[case.op].takes_out])
+def test_out_gives_what_a_fresh_array_would(case: Case) -> None:
+    definition, arrays = built(case).definition, built(case).arrays
+    fresh = np.asarray(definition.kernel(*arrays, **case.attrs))
+    buffer = np.full(fresh.shape, 7, fresh.dtype)
+    result = definition.kernel(*arrays, **case.attrs, out=buffer)
+    assert result is buffer
+    np.testing.assert_array_equal(result, fresh)
+
+
+# ---- gradients --------------------------------------------------------------------------
+
+def wanted_inputs(case: Case, row: Built) -> list[int]:
+    return row.float_inputs() if case.differentiable is None else list(case.differentiable)
+
+
+def weights_like(values: list[np.ndarray], seed: int) -> list[np.ndarray]:
+    return [array(*np.shape(v), seed=seed).astype(np.asarray(v).dtype) for v in values]
+
+
+def first_gradients(case: Case, row: Built) -> dict[int, Tensor]:
+    """Input index -> gradient of the weighted sum of the outputs. Each None is checked to have a reason."""
+    ys, wanted = row.float_outputs(), wanted_inputs(case, row)
+    if not ys or not wanted or row.definition.stateful:
+        pytest.skip("nothing to differentiate")
+    weights = weights_like(row.run(ys), seed=1)
+    if row.definition.no_rule is not None:
+        with pytest.raises(NoGradientError, match=re.escape(row.definition.no_rule)):
+            tf.gradients(ys, [row.inputs[i] for i in wanted])
+        pytest.skip("asking for the gradient is a LookupError")
+    with row.graph.as_default():
+        found = tf.gradients(ys, [row.inputs[i] for i in wanted], grad_ys=[tf.convert_to_tensor(w) for w in weights])
+        gradients = {i: dense(g) for i, g in zip(wanted, found) if g is not None}
+    for i in wanted:
+        if i not in gradients:
+            assert case.differentiable is None, f"no gradient of {case.name} for input {i}, which the row asks for"
+            assert no_gradient_reason(row.op) or blocked_reason(row.op, i), f"input {i} of {case.name}: None, no reason"
+    return gradients
+
+
+@lru_cache(maxsize=None)
+def first_slopes(case: Case, index: int) -> np.ndarray:
+    """Central differences of the weighted sum of the outputs by one input."""
+    row = built(case)
+    ys = row.float_outputs()
+    weights = weights_like(row.run(ys), seed=1)
+    return central(lambda xs: weighted(weights, row.run(ys, xs)), row.arrays, index)
+
+
+@pytest.mark.parametrize("mode", [KNOWN, SIZES_UNKNOWN, RANK_UNKNOWN])
+@rows(GOOD)
+def test_first_derivative_is_the_central_difference(case: Case, mode: str) -> None:
+    row = Built(case, mode)
+    gradients = first_gradients(case, row)
+    for i, gradient in gradients.items():
+        assert gradient.dtype.base_dtype == row.inputs[i].dtype.base_dtype
+        value = np.asarray(row.run(gradient))
+        assert value.shape == row.arrays[i].shape
+        assert value.dtype == row.arrays[i].dtype
+        np.testing.assert_allclose(value.flat[checked_elements(value)], first_slopes(case, i), RTOL, ATOL,
+                                   err_msg=f"input {i}")
+
+
+@rows([case for case in GOOD if case.second])
+def test_second_derivative_is_the_central_difference_of_the_first(case: Case) -> None:
+    row = Built(case)
+    gradients = first_gradients(case, row)
+    targets = list(gradients.values())
+    weights = weights_like(row.run(targets), seed=2)
+    with row.graph.as_default():
+        xs = [row.inputs[i] for i in gradients]
+        second = tf.gradients(targets, xs, grad_ys=[tf.convert_to_tensor(w) for w in weights])
+        second = [None if g is None else dense(g) for g in second]
+    for i, gradient in zip(gradients, second):
+        value = np.zeros_like(row.arrays[i]) if gradient is None else np.asarray(row.run(gradient))
+        slopes = central(lambda arrays: weighted(weights, row.run(targets, arrays)), row.arrays, i)
+        np.testing.assert_allclose(value.flat[checked_elements(value)], slopes, RTOL, ATOL, err_msg=f"input {i}")
+
+
+# ---- batching ---------------------------------------------------------------------------
+
+def slices_of(value: np.ndarray, count: int) -> np.ndarray:
+    """`count` variations inside the domain of one input, all different where it has numbers to vary."""
+    if value.dtype.kind in "fc":
+        return np.stack([value * (1 + 1e-3 * i) for i in range(count)])
+    return np.stack([np.roll(value, i) for i in range(count)])
+
+
+def batch_size(row: Built) -> int:
+    sizes = {size for a in row.arrays for size in a.shape} | {s for t in row.outputs for s in t.dims or ()}
+    return next(n for n in range(5, 100) if n not in sizes)
+
+
+def batched_subsets(case: Case) -> list[tuple[int, ...]]:
+    inputs = tuple(built(case).float_inputs() if case.batch is None else case.batch)
+    return list(dict.fromkeys([inputs, *[(i,) for i in inputs]])) if inputs else []
+
+
+@rows([case for case in GOOD if case.op in OPS and not OPS[case.op].stateful])
+def test_batching_is_a_loop_over_slices(case: Case) -> None:
+    subsets = batched_subsets(case)
+    if not subsets:
+        pytest.skip("no input to batch")
+    row = Built(case)
+    count = batch_size(row)
+    for subset in subsets:
+        stacks = {i: slices_of(row.arrays[i], count) for i in subset}
+        with row.graph.as_default():
+            replaced = {row.inputs[i]: to_tensor(row.graph, stack, None, "stack") for i, stack in stacks.items()}
+            outputs = vectorise(row.outputs, replaced, count)
+        found = row.run(outputs)
+        loop = [row.values([stacks[k][i] if k in stacks else a for k, a in enumerate(row.arrays)]) for i in range(count)]
+        for k, (tensor, value) in enumerate(zip(outputs, found)):
+            expected = np.stack([values[k] for values in loop])
+            assert value.dtype == expected.dtype and compatible(tensor.dims, value.shape), f"output {k}, batched {subset}"
+            np.testing.assert_allclose(value, expected, 1e-9, 1e-12, err_msg=f"output {k}, batched inputs {subset}")
+
+
+# ---- rows that must fail ----------------------------------------------------------------
+
+@rows(BAD)
+def test_a_bad_row_fails_with_its_class_and_says_why(case: Case) -> None:
+    mode = RANK_UNKNOWN if case.at_run else KNOWN
+    assert case.fails is not None
+    with pytest.raises(case.fails) as caught:
+        row = Built(case, mode)
+        assert case.at_run, f"{case.name} was built, expected {case.fails.__name__}"
+        row.values()
+    error = caught.value
+    assert isinstance(error, AutodiffError), f"{type(error).__name__} is no expected failure: {error}"
+    lines = error.message.splitlines()
+    assert lines and not lines[0].endswith("."), error.message
+    assert f"in {case.op}" in error.message or "in tested" in error.message, f"the message names no op: {error.message}"
+    assert "written at" in error.message, f"the message names no line: {error.message}"
+
+
+# ---- completeness -----------------------------------------------------------------------
+
+def missing_of(definition: OpDef, cases: list[Case]) -> list[str]:
+    """What a declared op still lacks."""
+    missing = []
+    own = [case for case in cases if case.op == definition.name]
+    if not own:
+        missing.append("a row in tests/cases_<family>.py")
+    if definition.gradient_rule is None and definition.no_grad is None and definition.no_rule is None:
+        missing.append("a gradient rule, or no_grad / no_rule with the reason")
+    batchable = bool(definition.parameters) and not definition.stateful
+    if batchable and definition.batching_rule is None and not definition.elementwise:
+        missing.append("a batching rule")
+    if not definition.doc.strip() or not definition.doc.strip().splitlines()[0].rstrip().endswith("."):
+        missing.append("a docstring whose first line is a sentence")
+    return missing
+
+
+@pytest.mark.parametrize("name", sorted(OPS))
+def test_every_op_is_complete(name: str) -> None:
+    assert missing_of(OPS[name], CASES) == []
+
+
+def test_an_incomplete_op_is_noticed() -> None:
+    bare = OpDef("Bare", lambda x: x, OPS["Identity"].parameters, {}, lambda x: x, lambda *_: None)
+    assert len(missing_of(bare, CASES)) == 4
+
+
+def test_row_names_are_unique_and_name_an_op() -> None:
+    names = [case.name for case in CASES]
+    assert sorted({name for name in names if names.count(name) > 1}) == []
+    assert sorted({case.op for case in CASES if case.op not in OPS}) == []
+
+
+def test_reasons_are_said() -> None:
+    """`no_grad`, `no_rule` and `blocked` carry words, not flags."""
+    assert blocked("a shape is made of integers").reason
+    empty = [d.name for d in OPS.values() if d.no_grad is not None and len(d.no_grad.split()) < 3]
+    assert empty == []
