@@ -80,8 +80,10 @@ class Built:
         return build.Placeholder(dtype=dtype, shape=dims_for(array, mode), name=f"input_{index}")
 
     def feeds(self, arrays: Sequence[np.ndarray] | None = None) -> dict[Tensor, np.ndarray]:
-        pairs = zip(self.inputs, self.arrays if arrays is None else arrays)
-        return {tensor: array for tensor, array in pairs if tensor.op.type == "Placeholder"}
+        """Placeholders are always fed; a constant is when `arrays` varies it."""
+        given = self.arrays if arrays is None else arrays
+        return {tensor: array for tensor, array, own in zip(self.inputs, given, self.arrays)
+                if tensor.op.type == "Placeholder" or array is not own}
 
     def run(self, tensors: Any, arrays: Sequence[np.ndarray] | None = None) -> Any:
         return self.session.run(tensors, self.feeds(arrays))

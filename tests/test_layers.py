@@ -1,0 +1,222 @@
+"""Who may know whom: one ordered list, and a module imports only from below its own line."""
+
+import ast
+import fnmatch
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+# Lowest first. A line with a star stands for modules that do not know each other.
+LAYERS = """
+autodiff.errors
+autodiff.dtypes
+autodiff.shapes
+autodiff.names
+autodiff.site
+autodiff.op
+autodiff.indexing
+autodiff.graph
+autodiff.convert
+autodiff.static
+autodiff.infer
+autodiff.define
+autodiff.indexed_slices
+autodiff.ops.elementwise
+autodiff.ops.*
+autodiff.ops
+autodiff.gradients.aggregate
+autodiff.gradients.backprop
+autodiff.gradients.batching
+autodiff.gradients.second
+autodiff.gradients
+autodiff.runtime.plan
+autodiff.runtime.session
+autodiff.runtime
+autodiff.eager
+autodiff.tape
+autodiff.array
+autodiff.math
+autodiff.linalg
+autodiff.nn
+autodiff.random
+autodiff.variables
+autodiff.control
+autodiff.initializers
+autodiff.image
+autodiff.losses
+autodiff.metrics
+autodiff.layers
+autodiff.train.*
+autodiff.train
+autodiff.check
+autodiff.debug.*
+autodiff.debug
+autodiff
+cli.results
+cli.params
+cli.command
+cli.commands.*
+cli.commands
+cli.script
+cli.render
+cli.repl
+cli.screen
+cli.main
+cli.__main__
+cli.wrap
+cli
+""".split()
+
+# module -> (imported, why it is imported inside of a function)
+LAZY: dict[tuple[str, str], str] = {}
+
+# outside package -> the only modules that may import it
+KEPT_TO = {
+    "rich": ("cli.render",),
+    "prompt_toolkit": ("cli.repl", "cli.screen"),
+}
+
+FORBIDDEN = [  # (modules, what they never import, why)
+    ("autodiff*", ("cli", "rich", "prompt_toolkit"), "the library needs nothing but NumPy"),
+    ("autodiff.ops*", ("autodiff.runtime", "autodiff.gradients", "autodiff.debug"),
+     "a rule builds graph, it never runs it"),
+]
+
+
+class Import(NamedTuple):
+    """One imported name. level: 0 for absolute; lazy: inside of a function."""
+
+    module: str
+    target: str
+    line: int
+    level: int
+    lazy: bool
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.line} imports {self.target}"
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_name(path): path for top in ("autodiff", "cli") for path in sorted((ROOT / top).rglob("*.py"))}
+
+
+def imports_in(source: str, module: str, *, is_package: bool, known: set[str]) -> Iterator[Import]:
+    """Every import of a module's source, relative ones resolved; `known` tells modules from names."""
+
+    def visit(node: ast.AST, lazy: bool) -> Iterator[Import]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.Import):
+                for alias in child.names:
+                    yield Import(module, alias.name, child.lineno, 0, lazy)
+            elif isinstance(child, ast.ImportFrom):
+                base = absolute(child)
+                for alias in child.names:
+                    full = f"{base}.{alias.name}"
+                    yield Import(module, full if full in known else base, child.lineno, child.level, lazy)
+            yield from visit(child, lazy or isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)))
+
+    def absolute(node: ast.ImportFrom) -> str:
+        if node.level == 0:
+            return node.module or ""
+        parts = module.split(".")
+        parts = parts[:len(parts) - node.level + (1 if is_package else 0)]
+        return ".".join(parts + ([node.module] if node.module else []))
+
+    return visit(ast.parse(source), False)
+
+
+IMPORTS = [found for name, path in MODULES.items()
+           for found in imports_in(path.read_text(), name, is_package=path.name == "__init__.py", known=set(MODULES))]
+
+
+def layer_of(module: str) -> int | None:
+    """The module's line in LAYERS: its own name before any star; None if it has none."""
+    if module in LAYERS:
+        return LAYERS.index(module)
+    stars = [i for i, line in enumerate(LAYERS) if "*" in line and fnmatch.fnmatchcase(module, line)]
+    return stars[-1] if stars else None
+
+
+def climbs(found: Import) -> bool:
+    """Whether an import goes up, or sideways within one line. A package's own names are its modules'."""
+    importer, imported = layer_of(found.module), layer_of(found.target)
+    if importer is None or imported is None or (found.module, found.target) in LAZY:
+        return False
+    return imported >= importer
+
+
+def belongs(target: str, package: str) -> bool:
+    return target == package or target.startswith(package + ".")
+
+
+def test_every_module_has_a_line() -> None:
+    assert [name for name in MODULES if layer_of(name) is None] == []
+
+
+def test_every_line_has_a_module() -> None:
+    assert [line for line in LAYERS if not fnmatch.filter(MODULES, line)] == []
+
+
+def test_modules_import_only_from_below() -> None:
+    assert [str(found) for found in IMPORTS if climbs(found)] == []
+
+
+def test_there_are_no_circles() -> None:
+    """Of all imports, lazy ones too: the layers allow none, this finds what a LAZY entry would let in."""
+    below = {name: {i.target for i in IMPORTS if i.module == name and i.target in MODULES and not i.lazy}
+             for name in MODULES}
+    while True:
+        free = [name for name, targets in below.items() if not targets & below.keys()]
+        if not free:
+            break
+        for name in free:
+            del below[name]
+    assert sorted(below) == []
+
+
+@pytest.mark.parametrize(("modules", "packages", "why"), FORBIDDEN, ids=[row[0] for row in FORBIDDEN])
+def test_some_never_meet(modules: str, packages: tuple[str, ...], why: str) -> None:
+    assert [str(found) for found in IMPORTS if fnmatch.fnmatchcase(found.module, modules)
+            and any(belongs(found.target, package) for package in packages)] == [], why
+
+
+@pytest.mark.parametrize("package", KEPT_TO)
+def test_terminal_packages_are_kept_to_their_modules(package: str) -> None:
+    assert [str(found) for found in IMPORTS
+            if belongs(found.target, package) and found.module not in KEPT_TO[package]] == []
+
+
+def test_imports_inside_a_package_are_relative() -> None:
+    assert [str(found) for found in IMPORTS
+            if found.level == 0 and belongs(found.target, found.module.split(".")[0])] == []
+
+
+def test_imports_stand_at_the_top_unless_a_reason_is_listed() -> None:
+    assert [str(found) for found in IMPORTS if found.lazy and (found.module, found.target) not in LAZY] == []
+    lazy = {(found.module, found.target) for found in IMPORTS if found.lazy}
+    assert [entry for entry in LAZY if entry not in lazy] == [], "listed, and not there any more"
+
+
+def test_the_library_imports_numpy_alone() -> None:
+    own = ("autodiff", "numpy")
+    outside = {found.target.split(".")[0] for found in IMPORTS if found.module.startswith("autodiff")}
+    assert sorted(outside - set(own) - set(sys.stdlib_module_names)) == []
+
+
+def test_a_climbing_or_hidden_import_is_noticed() -> None:
+    source = "from .runtime.session import Session\ndef f():\n    from ..cli import x\n    import rich\n"
+    found = list(imports_in(source, "autodiff.graph", is_package=False, known=set(MODULES)))
+    assert [(i.target, i.level, i.lazy) for i in found] == [
+        ("autodiff.runtime.session", 1, False), ("cli", 2, True), ("rich", 0, True)]
+    assert climbs(found[0])
+    assert not climbs(Import("autodiff.runtime.session", "autodiff.graph", 1, 1, False))
+    assert climbs(Import("autodiff.ops.source", "autodiff.ops.state", 1, 1, False))
