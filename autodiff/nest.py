@@ -15,7 +15,8 @@ def is_sequence(structure: Any) -> bool:
 is_nested = is_sequence
 
 
-def _children(structure: Any) -> list[Any]:
+def children(structure: Any) -> list[Any]:
+    """The items of a structure, a dict's in the order of its keys."""
     if isinstance(structure, Mapping):
         return [structure[key] for key in _keys(structure)]
     return list(structure)
@@ -32,7 +33,7 @@ def flatten(structure: Any) -> list[Any]:
     """The leaves, left to right; a leaf alone is a list of one."""
     if not is_sequence(structure):
         return [structure]
-    return [leaf for child in _children(structure) for leaf in flatten(child)]
+    return [leaf for child in children(structure) for leaf in flatten(child)]
 
 
 def pack_sequence_as(structure: Any, flat_sequence: Iterable[Any]) -> Any:
@@ -47,7 +48,7 @@ def pack_sequence_as(structure: Any, flat_sequence: Iterable[Any]) -> Any:
 def _packed(structure: Any, leaves: Iterator[Any]) -> Any:
     if not is_sequence(structure):
         return next(leaves)
-    children = [_packed(child, leaves) for child in _children(structure)]
+    children = [_packed(child, leaves) for child in children(structure)]
     return _like(structure, children)
 
 
@@ -78,5 +79,5 @@ def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, **_:
         raise KindError(f"the two structures have different types: {type(nest1).__name__} and {type(nest2).__name__}")
     if len(nest1) != len(nest2) or isinstance(nest1, Mapping) and set(nest1) != set(nest2):
         raise ArgumentError(f"the two structures do not have the same number of elements: {nest1!r} and {nest2!r}")
-    for a, b in zip(_children(nest1), _children(nest2)):
+    for a, b in zip(children(nest1), children(nest2)):
         assert_same_structure(a, b, check_types)

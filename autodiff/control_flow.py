@@ -1,0 +1,278 @@
+"""cond, case and while_loop as TF1 code calls them; functions of their own underneath."""
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from . import nest
+from .convert import convert_to_tensor
+from .dtypes import bool_
+from .errors import ArgumentError, KindError, ShapeError
+from .function_graph import FunctionGraph, finish
+from .gradients.control_flow import call_if, call_while
+from .graph import Operation, Tensor, get_default_graph
+from .indexed_slices import IndexedSlices
+from .op import build
+from .shapes import Dims, as_dims, show
+from .tensor_array import TensorArray
+
+
+def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable[[], Any] | None = None,
+         strict: bool = False, name: str | None = None, fn1: Any = None, fn2: Any = None) -> Any:
+    """What `true_fn()` gives if `pred` holds, else what `false_fn()` gives; only one of them runs.
+
+    pred: bool[] tensor. Both functions give the same structure and dtypes; a list of one is
+    unwrapped unless `strict`. Raises KindError (TypeError) for a Python bool, ArgumentError
+    (ValueError) for branches that differ.
+    """
+    true_fn, false_fn = true_fn or fn1, false_fn or fn2
+    if not callable(true_fn) or not callable(false_fn):
+        raise KindError(f"true_fn and false_fn must be callable, found {true_fn!r} and {false_fn!r}")
+    graph = get_default_graph()
+    if graph.executing_eagerly:
+        return _unwrapped((true_fn if bool(pred) else false_fn)(), strict)
+    if isinstance(pred, bool):
+        raise KindError(f"pred must be a tensor, found the Python bool {pred}\nuse a Python `if` for a choice that is "
+                        "known while the graph is built")
+    with graph.name_scope(name or "cond"):
+        pred = convert_to_tensor(pred, bool_)
+        sides, results = [], []
+        for function in (true_fn, false_fn):
+            side = FunctionGraph(graph)
+            with side.as_default():
+                results.append(nest.map_structure(_as_output, function()))
+            sides.append(side)
+        _check_alike(*results)
+        branches = [finish(side, [_flow(v) for v in nest.flatten(result)]) for side, result in zip(sides, results)]
+        if not branches[0].outputs:
+            raise ArgumentError("true_fn and false_fn must return at least one result")
+        outputs = call_if(pred, *branches)
+        packed = [_like(out, old) for out, old in zip(outputs, nest.flatten(results[0]))]
+        return _unwrapped(nest.pack_sequence_as(results[0], packed), strict)
+
+
+def _as_output(value: Any) -> Any:
+    """A branch's result as a tensor or TensorArray; an operation stands for having run."""
+    if isinstance(value, Operation):
+        with get_default_graph().control_dependencies([value]):
+            return build.Identity(convert_to_tensor(0), name="done")
+    if isinstance(value, TensorArray):
+        return value
+    if value is None:
+        raise ArgumentError("a branch returned None: expected tensors")
+    tensor = convert_to_tensor(value)
+    return build.Identity(tensor) if tensor.dtype.is_ref else tensor
+
+
+def _flow(value: Any) -> Tensor:
+    return value.flow if isinstance(value, TensorArray) else value
+
+
+def _like(tensor: Tensor, old: Any) -> Any:
+    return old.with_flow(tensor) if isinstance(old, TensorArray) else tensor
+
+
+def _check_alike(first: Any, second: Any) -> None:
+    try:
+        nest.assert_same_structure(first, second)
+    except (ValueError, TypeError) as error:
+        raise ArgumentError(f"true_fn and false_fn return different structures: {error}") from None
+    for a, b in zip(nest.flatten(first), nest.flatten(second)):
+        if a.dtype.base_dtype is not b.dtype.base_dtype:
+            raise ArgumentError(f"true_fn and false_fn return different dtypes: {a.dtype.name} and {b.dtype.name}")
+
+
+def _unwrapped(result: Any, strict: bool) -> Any:
+    single = isinstance(result, (list, tuple)) and len(result) == 1 and not hasattr(result, "_fields")
+    return result[0] if single and not strict else result
+
+
+def case(pred_fn_pairs: Any, default: Callable[[], Any] | None = None, exclusive: bool = False, strict: bool = False,
+         name: str = "case") -> Any:
+    """What the function of the first pair whose predicate holds gives, else what `default()` gives.
+
+    pred_fn_pairs: (bool[] tensor, callable) pairs or a dict. exclusive: fail when several hold.
+    Without default it is an error when none holds.
+    """
+    pairs = sorted(pred_fn_pairs.items(), key=lambda p: p[0].name) if isinstance(pred_fn_pairs, dict) else \
+        list(pred_fn_pairs)
+    for pair in pairs:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2 or not callable(pair[1]):
+            raise KindError(f"expected (predicate, callable) pairs, found {pair!r}")
+    graph = get_default_graph()
+    if graph.executing_eagerly:
+        return _eager_case(pairs, default, exclusive)
+    with graph.name_scope(name):
+        predicates = [convert_to_tensor(p, bool_) for p, _ in pairs]
+        checks = []
+        stacked = build.Pack(*predicates, axis=0)
+        if exclusive:
+            several = build.Sum(build.Cast(stacked, dtype="int32"), [0])
+            checks.append(build.Assert(several < 2, stacked, summarize=len(pairs)))
+        if default is None:
+            checks.append(build.Assert(build.Any(stacked, [0]), stacked, summarize=len(pairs)))
+            *pairs, (_, default) = pairs
+        with graph.control_dependencies(checks):
+            chosen = functools.reduce(_otherwise, reversed(list(zip(predicates, (f for _, f in pairs)))), default)
+            return _after_checks(chosen(), strict, bool(checks))
+
+
+def _after_checks(result: Any, strict: bool, guarded: bool) -> Any:
+    """The chosen result; with checks, an identity that waits for them."""
+    if guarded:
+        result = nest.map_structure(lambda v: build.Identity(v) if isinstance(v, Tensor) else v, result)
+    return _unwrapped(result, strict)
+
+
+def _otherwise(rest: Callable[[], Any], pair: tuple[Any, Callable[[], Any]]) -> Callable[[], Any]:
+    predicate, function = pair
+    return lambda: cond(predicate, function, rest, strict=True)
+
+
+def _eager_case(pairs: Sequence[Any], default: Callable[[], Any] | None, exclusive: bool) -> Any:
+    holding = [function for predicate, function in pairs if bool(predicate)]
+    if exclusive and len(holding) > 1 or not holding and default is None:
+        raise ArgumentError(f"expected {'exactly' if exclusive else 'at least'} one predicate to hold, found {len(holding)}")
+    return (holding[0] if holding else default)()  # type: ignore[misc]
+
+
+def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any, shape_invariants: Any = None,
+               parallel_iterations: int = 10, back_prop: bool = True, swap_memory: bool = False,
+               name: str | None = None, maximum_iterations: Any = None, return_same_structure: bool = False) -> Any:
+    """Repeat `loop_vars = body(*loop_vars)` while `cond(*loop_vars)` holds; gives the final loop variables.
+
+    loop_vars: nested tensors and TensorArrays. shape_invariants: what stays true of each shape, when
+    it changes from one iteration to the next. maximum_iterations: an int or int32[]. A single loop
+    variable comes back bare unless return_same_structure. Raises ArgumentError (ValueError) for no
+    loop variables, ShapeError (ValueError) for a shape that changes.
+    """
+    if not callable(cond) or not callable(body):
+        raise KindError("cond and body must be callable")
+    if not nest.flatten(loop_vars):
+        raise ArgumentError("no loop variables provided")
+    loop_vars = loop_vars if isinstance(loop_vars, (list, tuple)) else [loop_vars]
+    graph = get_default_graph()
+    if graph.executing_eagerly:
+        results = _eager_while(cond, body, loop_vars, maximum_iterations)
+    else:
+        with graph.name_scope(name or "while"):
+            results = _Loop(cond, body, loop_vars, shape_invariants, maximum_iterations, back_prop).build()
+    return results if return_same_structure or len(loop_vars) != 1 else results[0]
+
+
+def _eager_while(cond: Any, body: Any, loop_vars: Any, limit: Any) -> Any:
+    state = nest.map_structure(lambda v: v if isinstance(v, TensorArray) else convert_to_tensor(v), loop_vars)
+    done = 0
+    while bool(cond(*state)) and (limit is None or done < int(limit)):
+        result = body(*state)
+        result = result if isinstance(result, (list, tuple)) and not _one_of_one(result, state) else [result]
+        state = nest.pack_sequence_as(state, nest.flatten(result))
+        done += 1
+    return state
+
+
+def _one_of_one(result: Any, state: Any) -> bool:
+    return len(state) == 1 and nest.is_sequence(state[0]) and len(result) == len(state[0])
+
+
+class _Loop:
+    """A while_loop while its condition and body are being built."""
+
+    def __init__(self, cond: Any, body: Any, loop_vars: Any, invariants: Any, limit: Any, back_prop: bool) -> None:
+        self.cond, self.body, self.structure, self.back_prop = cond, body, loop_vars, back_prop
+        leaves = [v if isinstance(v, TensorArray) else _loop_tensor(v) for v in nest.flatten(loop_vars)]
+        self.leaves = leaves
+        self.initial = [_flow(v) for v in leaves]
+        self.dims = [t.dims for t in self.initial]
+        if invariants is not None:
+            self.dims = self._with_invariants(invariants)
+        self.limit = limit
+
+    def _with_invariants(self, invariants: Any) -> list[Dims | None]:
+        flat = _flat_shapes(invariants, self.structure)
+        if len(flat) != len(self.initial):
+            raise ArgumentError(f"expected {len(self.initial)} shape_invariants, found {len(flat)}")
+        for tensor, dims in zip(self.initial, flat):
+            if tensor.dtype.name != "variant" and not _less_specific(dims, tensor.dims):
+                raise ShapeError(f"the shape invariant {show(dims)} is not true of {tensor.describe()} at the start")
+        return [t.dims if t.dtype.name == "variant" else d for t, d in zip(self.initial, flat)]
+
+    def build(self) -> Any:
+        graph = get_default_graph()
+        cond, body = FunctionGraph(graph), FunctionGraph(graph)
+        initial, dims = list(self.initial), list(self.dims)
+        if self.limit is not None:
+            initial.append(convert_to_tensor(0, name="iteration"))
+            dims.append(())
+            limit = convert_to_tensor(self.limit, name="maximum_iterations")
+        for side in (cond, body):
+            for i, (tensor, d) in enumerate(zip(initial, dims)):
+                side.add_argument(tensor.dtype.base_dtype, d, f"loop_var_{i}")
+        with cond.as_default():
+            more = convert_to_tensor(self.cond(*self._state(cond)), bool_)
+            if more.dims not in ((), None):
+                raise ArgumentError(f"cond must give a scalar, found {more.describe()}")
+            if self.limit is not None:
+                more = build.LogicalAnd(more, cond.arguments[-1] < limit)
+        with body.as_default():
+            outputs, arrays = self._body_outputs(body)
+            if self.limit is not None:
+                outputs.append(body.arguments[-1] + 1)
+        results = call_while(initial, finish(cond, [more]), finish(body, outputs), dims, back_prop=self.back_prop)
+        packed = [array.with_flow(r) if isinstance(array, TensorArray) else r for r, array in zip(results, arrays)]
+        return nest.pack_sequence_as(self.structure, packed)
+
+    def _state(self, graph: FunctionGraph) -> Any:
+        leaves = [_like(argument, leaf) for argument, leaf in zip(graph.arguments, self.leaves)]
+        return nest.pack_sequence_as(self.structure, leaves)
+
+    def _body_outputs(self, graph: FunctionGraph) -> tuple[list[Tensor], list[Any]]:
+        state = self._state(graph)
+        result = self.body(*state)
+        flat = [v if isinstance(v, TensorArray) else convert_to_tensor(v) for v in nest.flatten(
+            result if not isinstance(result, IndexedSlices) else [result])]
+        if len(flat) != len(self.leaves):
+            raise ArgumentError(f"body must give as many values as there are loop variables: {len(self.leaves)}, "
+                                f"found {len(flat)}")
+        for i, (value, leaf) in enumerate(zip(flat, self.leaves)):
+            self._check_invariant(i, value, leaf)
+        return [_flow(v) for v in flat], flat
+
+    def _check_invariant(self, index: int, value: Any, leaf: Any) -> None:
+        if isinstance(value, TensorArray) or isinstance(leaf, TensorArray):
+            if not isinstance(value, TensorArray) or not isinstance(leaf, TensorArray):
+                raise KindError(f"loop variable {index} changes between a tensor and a TensorArray")
+            return
+        if value.dtype.base_dtype is not leaf.dtype.base_dtype:
+            raise KindError(f"loop variable {index} enters with dtype {leaf.dtype.base_dtype.name} and has dtype "
+                            f"{value.dtype.name} after one iteration")
+        if not _less_specific(self.dims[index], value.dims):
+            raise ShapeError(f"the shape of loop variable {index} is not invariant: it enters with {show(self.dims[index])} "
+                             f"and has {show(value.dims)} after one iteration\ngive shape_invariants, or set_shape")
+
+
+def _loop_tensor(value: Any) -> Tensor:
+    tensor = convert_to_tensor(value)
+    return build.Identity(tensor) if tensor.dtype.is_ref else tensor
+
+
+def _flat_shapes(invariants: Any, structure: Any) -> list[Dims | None]:
+    """Shapes in the order of the loop variables; a shape may itself be a list."""
+    if not nest.is_sequence(structure):
+        return [as_dims(invariants)]
+    children = nest.children(structure)
+    shapes = nest.children(invariants) if isinstance(invariants, dict) else list(invariants)
+    if len(children) != len(shapes):
+        raise ArgumentError(f"expected {len(children)} shape_invariants, found {len(shapes)}")
+    return [dims for shape, child in zip(shapes, children) for dims in _flat_shapes(shape, child)]
+
+
+def _less_specific(general: Dims | None, special: Dims | None) -> bool:
+    """Whether everything `general` says of a shape is known to be true of `special`."""
+    if general is None:
+        return True
+    if special is None or len(special) != len(general):
+        return False
+    return all(g is None or g == s for g, s in zip(general, special))
+

@@ -1,0 +1,184 @@
+"""Gradients of branches and loops: functions differentiated into functions.
+
+A branch is differentiated by a branch, a loop by a loop that runs backwards over the history of
+the loop variables and repeats each iteration's forward ops. Both are built of differentiable ops, so
+derivatives of any order follow.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..function_graph import Function, FunctionGraph, finish, inline
+from ..graph import Graph, Tensor, get_default_graph
+from ..indexed_slices import dense
+from ..op import OPS, Blocked, blocked, build
+from .backprop import carries_gradient, gradients
+
+_IF, _WHILE = OPS["If"], OPS["While"]
+
+
+def zeros_of(tensor: Tensor) -> Tensor:
+    """Zeros as a gradient of `tensor`, which may be a list or a variable's handle."""
+    if tensor.dtype.name == "variant":
+        return build.ListZeros(tensor)
+    if tensor.dtype.name == "resource":
+        tensor = build.ReadVariableOp(tensor, dtype=variable_dtype(tensor))
+    return build.ZerosLike(tensor)
+
+
+def variable_dtype(handle: Tensor) -> Any:
+    """The dtype of the value behind a resource handle, also inside of functions."""
+    while handle.op.type == "Captured":
+        handle = handle.op.attrs["external"]
+    return handle.op.attrs["dtype"]
+
+
+def plus(a: Tensor, b: Tensor) -> Tensor:
+    """The sum of two gradients of one tensor."""
+    return build.ListAdd(a, b) if a.dtype.name == "variant" else a + b
+
+
+def _pull(function: Function, arguments: Sequence[Tensor], captured: Sequence[Tensor], dys: Sequence[Tensor | None],
+          graph: Graph) -> list[Tensor | None]:
+    """Inside of `graph`: gradients of a function for its arguments and captures, with the forward ops repeated."""
+    outputs = inline(function, arguments, captured, graph)
+    pairs = [(y, dy) for y, dy in zip(outputs, dys) if dy is not None and carries_gradient(y)]
+    xs = [*arguments, *captured]
+    if not pairs:
+        return [None] * len(xs)
+    inside = [graph.capture(x) for x in xs]
+    found = gradients([y for y, _ in pairs], inside, grad_ys=[graph.capture(dy) for _, dy in pairs])
+    return [None if g is None else dense(g) for g in found]
+
+
+@_IF.gradient
+def _if_gradient(node: Any, *dys: Tensor | None) -> list[Any]:
+    predicate, *captures = node.inputs
+    then_branch, else_branch = node.attrs["then_branch"], node.attrs["else_branch"]
+    split = len(then_branch.inputs)
+    graph = get_default_graph()
+    found: list[list[Tensor | None]] = []
+    sides = []
+    for branch, own in ((then_branch, captures[:split]), (else_branch, captures[split:])):
+        side = FunctionGraph(graph)
+        with side.as_default():
+            found.append(_pull(branch, (), own, dys, side))
+        sides.append(side)
+    wanted = [(s, i) for s in (0, 1) for i, g in enumerate(found[s]) if g is not None]
+    reason = blocked("no path leads from this input to the outputs of its branch")
+    dxs: list[Any] = [blocked("a predicate is boolean")] + [reason] * len(captures)
+    if not wanted:
+        return dxs
+    branches = []
+    for s, side in enumerate(sides):
+        with side.as_default():
+            outputs = [found[s][i] if s == owner else zeros_of(side.capture(captures[i + owner * split]))
+                       for owner, i in wanted]
+        branches.append(finish(side, outputs))  # type: ignore[arg-type]
+    results = call_if(predicate, *branches)
+    for (owner, i), result in zip(wanted, results):
+        dxs[1 + i + owner * split] = result
+    return dxs
+
+
+def call_if(predicate: Tensor, then_branch: Function, else_branch: Function, name: str = "If") -> list[Tensor]:
+    """Add an If op for two finished functions."""
+    graph = get_default_graph()
+    with graph.control_dependencies([*then_branch.graph.waits_for, *else_branch.graph.waits_for]):
+        result = _IF(predicate, *then_branch.captured, *else_branch.captured, then_branch=then_branch,
+                     else_branch=else_branch, name=name)
+    return result if isinstance(result, list) else [result]
+
+
+def call_while(initial: Sequence[Tensor], cond: Function, body: Function, shapes: Sequence[Any], *,
+               back_prop: bool = True, name: str = "While") -> list[Tensor]:
+    """Add a While op for finished functions; gives the final loop variables."""
+    graph = get_default_graph()
+    with graph.control_dependencies([*cond.graph.waits_for, *body.graph.waits_for]):
+        results = _WHILE(*initial, *cond.captured, *body.captured, cond=cond, body=body, shapes=tuple(shapes),
+                         record={"on": False}, back_prop=back_prop, name=name)
+    return results[:len(initial)]
+
+
+@_WHILE.gradient
+def _while_gradient(node: Any, *dys: Tensor | None) -> list[Any]:
+    loop = _BackwardLoop(node, dys)
+    if not node.attrs["back_prop"]:
+        return [blocked("the loop was built with back_prop=False")] * len(node.inputs)
+    node.attrs["record"]["on"] = True
+    return loop.build()
+
+
+class _BackwardLoop:
+    """The loop that runs a While backwards: from the last iteration's gradients to the first's."""
+
+    def __init__(self, node: Any, dys: Sequence[Tensor | None]) -> None:
+        self.node = node
+        self.body: Function = node.attrs["body"]
+        self.count = len(node.attrs["shapes"])
+        self.skipped = len(node.attrs["cond"].captured)
+        self.captured = node.inputs[self.count + self.skipped:]
+        self.finals, self.histories = node.outputs[:self.count], node.outputs[self.count:]
+        self.d_finals, self.d_histories = dys[:self.count], dys[self.count:]
+        self.moving = [k for k in range(self.count) if carries_gradient(self.finals[k])]
+        self.summed = [j for j, c in enumerate(self.captured) if carries_gradient(c)]
+        self.blocked_captures: set[int] = set()
+
+    def build(self) -> list[Any]:
+        graph = get_default_graph()
+        start = build.ListLength(self.histories[0])
+        d_start = [dy if dy is not None else zeros_of(t)
+                   for t, dy in ((self.finals[k], self.d_finals[k]) for k in self.moving)]
+        sums = [zeros_of(self.captured[j]) for j in self.summed]
+        initial = [start, *d_start, *sums]
+        cond, body = FunctionGraph(graph), FunctionGraph(graph)
+        dims: list[Any] = [(), *[self.node.attrs["shapes"][k] for k in self.moving], *[t.dims for t in sums]]
+        for side in (cond, body):
+            for i, (tensor, d) in enumerate(zip(initial, dims)):
+                side.add_argument(tensor.dtype.base_dtype, d, f"backward_{i}")
+        with cond.as_default():
+            more = cond.arguments[0] > 0
+        with body.as_default():
+            outputs = self._iteration(body)
+        results = call_while(initial, finish(cond, [more]), finish(body, outputs), dims)
+        return self._gradients(results[1:])
+
+    def _iteration(self, graph: FunctionGraph) -> list[Tensor]:
+        left, *rest = graph.arguments
+        d_moving, sums = rest[:len(self.moving)], rest[len(self.moving):]
+        index = left - 1
+        state = []
+        for argument, history in zip(self.body.arguments, self.histories):
+            value = build.ListItem(history, index, dtype=argument.dtype.base_dtype, shape=argument.dims)
+            state.append(value)
+        dys: list[Tensor | None] = [None] * self.count
+        for k, d in zip(self.moving, d_moving):
+            dys[k] = d
+        inner_captured = [graph.capture(c) for c in self.captured]
+        found = _pull(self.body, state, inner_captured, dys, graph)
+        d_next = [self._with_history(k, found[k], state[k], index) for k in self.moving]
+        d_sums = []
+        for j, total in zip(self.summed, sums):
+            term = found[self.count + j]
+            if term is None:
+                self.blocked_captures.add(j)
+            d_sums.append(total if term is None else plus(total, term))
+        return [index, *d_next, *d_sums]
+
+    def _with_history(self, k: int, found: Tensor | None, value: Tensor, index: Tensor) -> Tensor:
+        """What flows to the loop variable at this iteration, its entry in the history included."""
+        d_history = self.d_histories[k]
+        found = zeros_of(value) if found is None else found
+        return found if d_history is None else plus(found, build.ListItemOrZeros(d_history, index, value))
+
+    def _gradients(self, results: list[Tensor]) -> list[Any]:
+        dxs: list[Any] = [Blocked("an integer or boolean loop variable")] * self.count
+        for k, d in zip(self.moving, results):
+            dxs[k] = d
+        dxs += [blocked("the condition of a loop is boolean")] * self.skipped
+        d_captured: list[Any] = [blocked("no path leads from this input to the loop variables")] * len(self.captured)
+        for j, d in zip(self.summed, results[len(self.moving):]):
+            if j not in self.blocked_captures:
+                d_captured[j] = d
+        return dxs + d_captured

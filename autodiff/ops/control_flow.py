@@ -1,0 +1,75 @@
+"""Branches and loops as ops: If and While call functions, graphs of their own."""
+
+from ..define import op
+from ..dtypes import ALL, as_dtype, variant
+from ..op import Bool, Kind, Spec
+from ..shapes import as_dims
+
+# a value, or a variable that the function reads or assigns
+Passed = Kind("Passed", allowed=tuple(ALL), handle=True)
+
+
+@op("Argument", infer=lambda *, dtype, shape: Spec(as_dtype(dtype), as_dims(shape)), stateful=True,
+    no_grad="an argument of a function has no inputs")
+def argument(*, dtype, shape, run):
+    """A parameter of a function graph; each call gives it a value. -> dtype[shape]."""
+    return run.not_fed()
+
+
+@op("Captured", infer=lambda *, external: Spec(external.dtype, external.dims), stateful=True,
+    no_grad="inside of a function it has no inputs")
+def captured(*, external, run):
+    """An outer tensor inside of a function graph; each call gives it a value. -> any[...]."""
+    return run.not_fed()
+
+
+def _merged_outputs(cond, *captures, then_branch, else_branch):
+    return tuple(Spec(a.dtype.base_dtype, _agreeing(a.dims, b.dims))
+                 for a, b in zip(then_branch.outputs, else_branch.outputs))
+
+
+def _agreeing(a, b):
+    """What two shapes have in common; sizes that differ are unknown."""
+    if a is None or b is None or len(a) != len(b):
+        return None
+    return tuple(m if m == n else None for m, n in zip(a, b))
+
+
+@op("If", infer=_merged_outputs, stateful=True)
+def if_(cond: Bool, *captures: Passed, then_branch, else_branch, run):
+    """One of two functions, by a predicate. cond: bool[]; captures: the inputs of both, then's first."""
+    split = len(then_branch.inputs)
+    if cond:
+        return unpacked(run.call(then_branch, captures[:split]))
+    return unpacked(run.call(else_branch, captures[split:]))
+
+
+def unpacked(values):
+    """A list of results as an op gives them: one alone, several as a tuple."""
+    return values[0] if len(values) == 1 else tuple(values)
+
+
+def _loop_outputs(*values, cond, body, shapes, record, back_prop=True):
+    final = tuple(Spec(a.dtype, d) for a, d in zip(body.arguments, shapes))
+    return final + (Spec(variant, ()),) * len(final)
+
+
+@op("While", infer=_loop_outputs, stateful=True)
+def while_(*values: Passed, cond, body, shapes, record, back_prop=True, run):
+    """A body repeated while a condition holds. values: loop variables, captures of cond, captures of body.
+
+    shapes: shape invariants. record: a dict; when its "on" is true, the loop also gives for each loop
+    variable the list of its values at the start of each iteration, which the gradient reads.
+    -> final loop variables, then the lists.
+    """
+    count = len(shapes)
+    state = list(values[:count])
+    split = count + len(cond.captured)
+    for_cond, for_body = values[count:split], values[split:]
+    history = [[] for _ in state]
+    while run.call(cond, (*state, *for_cond))[0]:
+        if record["on"]:
+            for kept, value in zip(history, state):
+                kept.append(value)
+        state = run.call(body, (*state, *for_body))
+    return (*state, *history)
