@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from .errors import ShapeError
 from .graph import Tensor
 from .op import OPS
 from .shapes import Dims, is_known
@@ -49,6 +50,12 @@ def _of_shape(op: Any) -> np.ndarray | None:
     return np.asarray(values[op.type], dtype=dtype)
 
 
+def known(tensor: Tensor) -> Any:
+    """The static value where there is one, else the tensor: arithmetic on it then makes no ops if it need not."""
+    value = static_value(tensor)
+    return tensor if value is None else value
+
+
 def static_dims(tensor: Any, depth: int = _DEPTH) -> Dims | None:
     """The partial shape that an integer vector stands for; None if not even its length is known.
 
@@ -56,7 +63,10 @@ def static_dims(tensor: Any, depth: int = _DEPTH) -> Dims | None:
     """
     value = static_value(tensor)
     if value is not None:
-        return tuple(None if v < 0 else int(v) for v in np.atleast_1d(value))
+        entries = np.atleast_1d(value).tolist()
+        if entries and min(entries) < -1:
+            raise ShapeError(f"expected sizes >= 0, or -1 for an unknown one, found {entries}")
+        return tuple([None if v < 0 else v for v in entries])
     length = tensor.dims[0] if tensor.dims is not None and len(tensor.dims) == 1 else None
     unknown = (None,) * length if length is not None else None
     if depth == 0:

@@ -46,8 +46,14 @@ def identity(input):
     return input
 
 
+@op("GuaranteeConst", infer=same_shape, no_grad="guarantee_const promises that the value does not change")
+def guarantee_const(input):
+    """The same value, promised not to change between runs. input: any[...] -> any[...]."""
+    return input
+
+
 @op("IdentityN", infer=lambda *xs: tuple(Spec(x.dtype.base_dtype, x.dims) for x in xs))
-def identity_n(*input):
+def identity_n(*input: Own):
     """Each input under another name. input: any[...]... -> the same."""
     return input
 
@@ -125,6 +131,7 @@ def _fill_gradient(node, dy):
 @placeholder_with_default.batched
 @identity.batched
 @stop_gradient.batched
+@guarantee_const.batched
 @prevent_gradient.batched
 @zeros_like.batched
 @ones_like.batched
