@@ -1,5 +1,5 @@
 """The op table: importing this package declares every op, one file per family."""
 
-from . import elementwise, join, sequence, shape, slice, source, state
+from . import activation, elementwise, join, matmul, nn, random, sequence, shape, slice, softmax, source, state
 
-__all__ = ["elementwise", "join", "sequence", "shape", "slice", "source", "state"]
+__all__ = ["activation", "elementwise", "join", "matmul", "nn", "random", "sequence", "shape", "slice", "softmax", "source", "state"]
