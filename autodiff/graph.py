@@ -513,6 +513,11 @@ class Graph:
         self.finalized = True
 
     @property
+    def outermost(self) -> "Graph":
+        """The graph that is not the body of a branch or loop: where variables live."""
+        return self
+
+    @property
     def version(self) -> int:
         """Count of operations so far."""
         return len(self.operations)

@@ -24,6 +24,8 @@ def static_value(tensor: Any, depth: int = _DEPTH) -> np.ndarray | None:
     op = tensor.op
     if op.type == "Const":
         return op.attrs["value"]
+    if op.type == "Captured":
+        return static_value(op.attrs["external"], depth - 1) if depth else None
     if depth == 0 or op.definition.stateful or tensor.dtype.base_dtype.kind not in "iub":
         return None
     if op.type in ("Shape", "Size", "Rank"):
@@ -72,6 +74,8 @@ def static_dims(tensor: Any, depth: int = _DEPTH) -> Dims | None:
     if depth == 0:
         return unknown
     op = tensor.op
+    if op.type == "Captured":
+        return static_dims(op.attrs["external"], depth - 1)
     if op.type == "Shape":
         return op.inputs[0].dims
     if op.type == "Pack":

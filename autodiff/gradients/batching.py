@@ -25,7 +25,7 @@ def vectorise(outputs: Sequence[Tensor], replaced: dict[Tensor, Tensor], size: A
         for tensor, value in zip(op.outputs, _apply(op, args, batched)):
             if value is not None:
                 values[tensor] = value
-    return [values[t] if t in values else _repeat(t, size) for t in outputs]
+    return [values[t] if t in values else repeat(t, size) for t in outputs]
 
 
 def _depending_on(outputs: Sequence[Tensor], sources: dict[Tensor, Tensor]) -> list[Operation]:
@@ -72,6 +72,9 @@ def align(inputs: Sequence[Tensor], args: Sequence[Tensor], batched: Sequence[bo
     return aligned
 
 
-def _repeat(tensor: Tensor, size: Any) -> Tensor:
+def repeat(tensor: Tensor, size: Any) -> Tensor:
+    """`tensor` `size` times on a new axis 0."""
+    if tensor.dtype.name == "variant":
+        return build.ListRepeat(tensor, size)
     shape = build.ConcatV2(0, [size] if isinstance(size, int) else build.Pack(size, axis=0), build.Shape(tensor))
     return build.BroadcastTo(tensor, shape)

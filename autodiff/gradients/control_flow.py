@@ -92,12 +92,15 @@ def call_if(predicate: Tensor, then_branch: Function, else_branch: Function, nam
 
 
 def call_while(initial: Sequence[Tensor], cond: Function, body: Function, shapes: Sequence[Any], *,
-               back_prop: bool = True, name: str = "While") -> list[Tensor]:
-    """Add a While op for finished functions; gives the final loop variables."""
+               back_prop: bool = True, record: dict[str, bool] | None = None, name: str = "While") -> list[Tensor]:
+    """Add a While op for finished functions; gives the final loop variables.
+
+    record: whether histories are kept, shared with the loop that this one is a version of.
+    """
     graph = get_default_graph()
     with graph.control_dependencies([*cond.graph.waits_for, *body.graph.waits_for]):
         results = _WHILE(*initial, *cond.captured, *body.captured, cond=cond, body=body, shapes=tuple(shapes),
-                         record={"on": False}, back_prop=back_prop, name=name)
+                         record={"on": False} if record is None else record, back_prop=back_prop, name=name)
     return results[:len(initial)]
 
 

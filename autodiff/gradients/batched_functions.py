@@ -1,0 +1,209 @@
+"""Batching rules of branches, loops and lists: the functions they call are vectorised in turn."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import NoGradientError
+from ..function_graph import Function, FunctionGraph, finish, inline, operations_for
+from ..graph import Tensor, get_default_graph
+from ..op import OPS, build
+from .batching import repeat, vectorise
+from .control_flow import call_if, call_while
+
+
+def _first_slice(batched: Tensor) -> Tensor:
+    return build.ListFirstSlices(batched) if batched.dtype.name == "variant" else batched[0]
+
+
+def _size_of(args: Sequence[Tensor], batched: Sequence[bool]) -> Tensor:
+    for arg, is_batched in zip(args, batched):
+        if is_batched and arg.dtype.name != "variant":
+            return build.Shape(arg)[0]
+    return build.ListBatchSize(next(arg for arg, b in zip(args, batched) if b))
+
+
+def _vectorised(function: Function, arguments: Sequence[Tensor], captured: Sequence[Tensor], batched: Sequence[bool],
+                size: Tensor, graph: FunctionGraph, wanted: Sequence[bool]) -> list[Tensor]:
+    """Inside of `graph`: outputs of `function` with a leading axis where `wanted`, for inputs that have one where `batched`."""
+    inside = [graph.capture(t) for t in (*arguments, *captured)]
+    single = [_first_slice(t) if b else t for t, b in zip(inside, batched)]
+    count = len(arguments)
+    outputs = inline(function, single[:count], single[count:], graph)
+    replaced = {s: t for s, t, b in zip(single, inside, batched) if b}
+    rows = vectorise([y for y, w in zip(outputs, wanted) if w], replaced, size)
+    by_row = iter(rows)
+    return [next(by_row) if w else y for y, w in zip(outputs, wanted)]
+
+
+@OPS["If"].batched
+def _if_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor]:
+    predicate, *captures = args
+    then_branch, else_branch = node.attrs["then_branch"], node.attrs["else_branch"]
+    split = len(then_branch.inputs)
+    size = _size_of(args, batched)
+    sides = ((then_branch, captures[:split], batched[1:1 + split]), (else_branch, captures[split:], batched[1 + split:]))
+    everything = [True] * len(then_branch.outputs)
+    if batched[0]:
+        then_rows, else_rows = (
+            _inlined(branch, own, flags, size) for branch, own, flags in sides)
+        return [build.Select(predicate, a, b) for a, b in zip(then_rows, else_rows)]
+    branches = []
+    for branch, own, flags in sides:
+        side = FunctionGraph(get_default_graph())
+        with side.as_default():
+            outputs = _vectorised(branch, (), own, flags, side.capture(size), side, everything)
+        branches.append(finish(side, outputs))
+    return call_if(predicate, *branches)
+
+
+def _inlined(branch: Function, captured: Sequence[Tensor], batched: Sequence[bool], size: Tensor) -> list[Tensor]:
+    """Both branches of a choice that differs from slice to slice are computed, outside of any function."""
+    single = [_first_slice(t) if b else t for t, b in zip(captured, batched)]
+    outputs = inline(branch, (), single, get_default_graph())
+    return vectorise(outputs, {s: t for s, t, b in zip(single, captured, batched) if b}, size)
+
+
+@OPS["While"].batched
+def _while_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor | None]:
+    cond, body, shapes = node.attrs["cond"], node.attrs["body"], node.attrs["shapes"]
+    count, skipped = len(shapes), len(cond.captured)
+    cond_captured, body_captured = args[count:count + skipped], args[count + skipped:]
+    moving = _spread(body, batched[:count], batched[count + skipped:])
+    cond_flags = [*moving, *batched[count:count + skipped]]
+    if _depends(cond.outputs, [t for t, b in zip(cond.inputs, cond_flags) if b])[0]:
+        raise NoGradientError("a loop whose length differs from slice to slice cannot be vectorised\n"
+                              f"in {node.name}: {node.type}\nwritten at {node.site}")
+    size = _size_of(args, batched)
+    initial = [repeat(t, size) if m and not b else t for t, m, b in zip(args, moving, batched)]
+    dims = [(None, *d) if m and d is not None and t.dtype.name != "variant" else d
+            for d, m, t in zip(shapes, moving, initial)]
+    graph = get_default_graph()
+    functions = []
+    for function, captured, flags, wanted in (
+            (cond, cond_captured, cond_flags, [False]),
+            (body, body_captured, [*moving, *batched[count + skipped:]], moving)):
+        side = FunctionGraph(graph)
+        for i, (tensor, d) in enumerate(zip(initial, dims)):
+            side.add_argument(tensor.dtype.base_dtype, d, f"batched_{i}")
+        with side.as_default():
+            outputs = _vectorised(function, side.arguments, captured, flags, side.capture(size), side, wanted)
+        functions.append(finish(side, outputs))
+    results = call_while(initial, *functions, dims, back_prop=node.attrs["back_prop"], record=node.attrs["record"])
+    histories = results[0].op.outputs[count:]
+    return [r if m else None for r, m in zip((*results, *histories), (*moving, *moving))]
+
+
+def _spread(body: Function, arguments: Sequence[bool], captured: Sequence[bool]) -> list[bool]:
+    """Which loop variables differ from slice to slice, once the body has run often enough."""
+    moving = list(arguments)
+    while True:
+        sources = [t for t, b in zip(body.inputs, (*moving, *captured)) if b]
+        spread = [m or d for m, d in zip(moving, _depends(body.outputs, sources))]
+        if spread == moving:
+            return moving
+        moving = spread
+
+
+def _depends(outputs: Sequence[Tensor], sources: Sequence[Tensor]) -> list[bool]:
+    """Whether each output depends on any of `sources`."""
+    tainted = set(sources)
+    for op in operations_for(outputs):
+        if any(t in tainted for t in op.inputs):
+            tainted.update(op.outputs)
+    return [t in tainted for t in outputs]
+
+
+# ---- lists: a batched list has elements with a leading axis ------------------------------
+
+def _both(args: Sequence[Tensor], batched: Sequence[bool], which: Sequence[int]) -> list[Tensor]:
+    """`args` with those at `which` given a leading axis if they have none."""
+    if not any(batched[i] for i in which):
+        return list(args)
+    size = _size_of([args[i] for i in which], [batched[i] for i in which])
+    return [repeat(t, size) if i in which and not batched[i] else t for i, t in enumerate(args)]
+
+
+def _refuse_index(node: Any, batched: Sequence[bool], position: int) -> None:
+    if batched[position]:
+        raise NoGradientError(f"a list index that differs from slice to slice cannot be vectorised: {node.type}")
+
+
+def _attrs(node: Any) -> dict[str, Any]:
+    """The attributes, with one more leading axis in the shape of an element."""
+    attrs = dict(node.attrs)
+    if attrs.get("shape") is not None:
+        attrs["shape"] = (None, *attrs["shape"])
+    return attrs
+
+
+def _swap(x: Tensor) -> Tensor:
+    """The first two axes exchanged."""
+    return build.Transpose(x, build.ConcatV2(0, [1, 0], build.Range(2, build.Rank(x), 1)))
+
+
+def _same_op(*aligned: int) -> Any:
+    """A rule: the same op, on inputs of which those at `aligned` all have the leading axis."""
+    def rule(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor]:
+        names = [p.name for p in node.definition.parameters]
+        if "index" in names:
+            _refuse_index(node, batched, names.index("index"))
+        return [node.definition(*_both(args, batched, aligned), **_attrs(node))]
+    return rule
+
+
+def _unbatched_answer(node: Any, args: list[Tensor], batched: list[bool]) -> list[None]:
+    return [None]
+
+
+@OPS["ListStack"].batched
+@OPS["ListGather"].batched
+def _stack_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor]:
+    if node.type == "ListGather":
+        _refuse_index(node, batched, 1)
+    return [_swap(node.definition(*args, **_attrs(node)))]
+
+
+@OPS["ListUnstack"].batched
+def _unstack_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor]:
+    return [build.ListUnstack(_swap(args[0]))]
+
+
+@OPS["ListRestack"].batched
+@OPS["ListGatherOrZeros"].batched
+def _like_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor]:
+    last = len(args) - 1
+    if last == 2:
+        _refuse_index(node, batched, 1)
+    args = _both(args, batched, (0, last))
+    return [_swap(node.definition(*args[:-1], _swap(args[-1])))]
+
+
+@OPS["ListScatter"].batched
+def _scatter_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor]:
+    _refuse_index(node, batched, 1)
+    items, indices, x = _both(args, batched, (0, 2))
+    return [build.ListScatter(items, indices, _swap(x))]
+
+
+def _next_axis(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor]:
+    return [node.definition(*args, axis=node.attrs["axis"] + 1)]
+
+
+@OPS["ListRepeat"].batched
+def _repeat_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor]:
+    return [build.ListSwapAxes(build.ListRepeat(*args))]
+
+
+@OPS["ListSumSlices"].batched
+def _sum_slices_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor]:
+    return [build.ListSumSlices(build.ListSwapAxes(args[0]))]
+
+
+_RULES = {"ListItem": _same_op(), "ListItemOrZeros": _same_op(0, 2), "ListOf": _same_op(0, 2), "ListSet": _same_op(0, 2),
+          "ListTrim": _same_op(), "ListExtend": _same_op(), "ListClear": _same_op(), "ListAdd": _same_op(0, 1),
+          "ListFirstSlices": _next_axis, "ListSwapAxes": _next_axis, "ListReserve": _unbatched_answer,
+          "ListLength": _unbatched_answer, "ListZeros": _unbatched_answer, "ListBatchSize": _unbatched_answer,
+          "Argument": _unbatched_answer, "Captured": _unbatched_answer}
+for _name, _rule in _RULES.items():
+    OPS[_name].batched(_rule)
