@@ -14,18 +14,16 @@ import numpy as np
 
 import autodiff as tf
 
-STEPS = 60
-
-tf.set_random_seed(3)
+STEPS = 100
 
 images = tf.placeholder(tf.float32, [None, 64], name="images")
 targets = tf.placeholder(tf.float32, [None, 10], name="targets")
 
-weights = tf.Variable(tf.random_normal([64, 10], stddev=0.1), name="weights")
+weights = tf.Variable(tf.zeros([64, 10]), name="weights")
 biases = tf.Variable(tf.zeros([10]), name="biases")
 probabilities = tf.nn.softmax(tf.matmul(images, weights) + biases, name="probabilities")
 loss = -tf.reduce_mean(tf.reduce_sum(targets * tf.log(probabilities), axis=1), name="loss")
-train_op = tf.train.GradientDescentOptimizer(20.0).minimize(loss)
+train_op = tf.train.GradientDescentOptimizer(8.0).minimize(loss)
 
 with tf.Session() as session:
     session.run(tf.global_variables_initializer())

@@ -1,8 +1,9 @@
 """A guard by tf.where that guards the value, but not the gradient.
 
-What is wrong: sqrt is never used where its input is 0, and the loss is finite. Its gradient is
-computed there all the same: the slope of sqrt at 0 is infinite, tf.where multiplies it by 0, and
-0 * inf is NaN. Guard the input of sqrt too: tf.sqrt(tf.where(is_ink, brightness, ones)).
+What is wrong: x log x is 0 at 0, and the guard makes the loss finite. The gradient goes through both
+branches all the same: log at 0 has an infinite slope, tf.where multiplies it by 0, and 0 * inf is
+NaN. From then on nothing counts as ink, and the loss is a contented 0. Guard the input of the
+logarithm too: tf.log(tf.where(is_ink, ink, tf.ones_like(ink))).
 
     next
     grads                         scale has NaN, although loss is finite
@@ -18,10 +19,10 @@ STEPS = 3
 images = tf.placeholder(tf.float32, [None, 64], name="images")
 
 scale = tf.Variable(tf.ones([64]), name="scale")
-brightness = images * scale
-is_ink = brightness > 0
-contrast = tf.where(is_ink, tf.sqrt(brightness), tf.zeros_like(brightness), name="contrast")
-loss = tf.reduce_mean(tf.square(contrast - 0.5), name="loss")
+ink = images * scale
+is_ink = ink > 0
+surprise = tf.where(is_ink, -ink * tf.log(ink), tf.zeros_like(ink), name="surprise")
+loss = tf.reduce_mean(tf.reduce_sum(surprise, axis=1), name="loss")
 train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
 
 with tf.Session() as session:

@@ -1,0 +1,79 @@
+"""The house rules that a machine can check: subjects, lengths, sentences, the line budget."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCES = [path for top in ("autodiff", "cli", "scripts", "tests") for path in sorted((ROOT / top).rglob("*.py"))]
+PRODUCT = [path for path in SOURCES if path.relative_to(ROOT).parts[0] in ("autodiff", "cli")]
+
+LINES_IN_ALL = 16_000  # of autodiff and cli; raise it only in a commit that says why
+LINES_IN_A_MODULE = 650
+LINES_IN_A_FUNCTION = 60
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def first_line(docstring: str | None) -> str:
+    return (docstring or "").strip().split("\n\n")[0]
+
+
+def is_subject(docstring: str | None) -> bool:
+    """Whether a module docstring begins with its subject: a capital or a name, and a full stop."""
+    return re.match(r"[A-Z@`_a-z][^\n].*[.:)]$", first_line(docstring), re.DOTALL) is not None
+
+
+def long_functions(source: str) -> list[str]:
+    """`line name` of each function longer than allowed."""
+    functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    return [f"{f.lineno} {f.name}" for f in functions if (f.end_lineno or f.lineno) - f.lineno >= LINES_IN_A_FUNCTION]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_a_module_begins_with_its_subject(path: Path) -> None:
+    source = path.read_text()
+    if source.strip():
+        assert is_subject(ast.get_docstring(ast.parse(source))), f"{name_of(path)}: expected a first line with its subject"
+
+
+def test_no_function_is_too_long() -> None:
+    assert [f"{name_of(path)}:{found}" for path in SOURCES for found in long_functions(path.read_text())] == []
+
+
+def test_no_module_is_too_long() -> None:
+    assert [name_of(path) for path in PRODUCT if len(path.read_text().splitlines()) > LINES_IN_A_MODULE] == []
+
+
+def test_the_whole_is_within_its_budget() -> None:
+    assert sum(len(path.read_text().splitlines()) for path in PRODUCT) <= LINES_IN_ALL
+
+
+def test_nothing_is_left_to_do() -> None:
+    marks = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
+    assert [name_of(path) for path in PRODUCT if marks.search(path.read_text())] == []
+
+
+def test_public_functions_of_the_library_have_docstrings() -> None:
+    """Names in a module's `__all__` are what the user calls: each says what it does."""
+    missing = []
+    for path in PRODUCT:
+        tree = ast.parse(path.read_text())
+        exported = {e.value for node in tree.body if isinstance(node, ast.Assign) and isinstance(node.value, ast.List)
+                    and any(isinstance(t, ast.Name) and t.id == "__all__" for t in node.targets)
+                    for e in node.value.elts if isinstance(e, ast.Constant)}
+        missing += [f"{name_of(path)}:{node.lineno} {node.name}" for node in tree.body
+                    if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name in exported
+                    and not ast.get_docstring(node)]
+    assert missing == []
+
+
+def test_the_checks_can_fail() -> None:
+    assert not is_subject(None)
+    assert not is_subject("No stop")
+    assert long_functions("def f():\n" + "    pass\n" * (LINES_IN_A_FUNCTION - 1)) == []
+    assert long_functions("def f():\n" + "    pass\n" * LINES_IN_A_FUNCTION) == ["1 f"]
