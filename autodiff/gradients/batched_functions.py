@@ -8,6 +8,8 @@ from ..errors import NoGradientError
 from ..function_graph import Function, FunctionGraph, finish, inline, operations_for
 from ..graph import Tensor, get_default_graph
 from ..op import OPS, build
+from ..ops import lists
+from ..ops.control_flow import if_, while_
 from .batching import repeat, vectorise
 from .control_flow import call_if, call_while
 
@@ -36,7 +38,7 @@ def _vectorised(function: Function, arguments: Sequence[Tensor], captured: Seque
     return [next(by_row) if w else y for y, w in zip(outputs, wanted)]
 
 
-@OPS["If"].batched
+@if_.batched
 def _if_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor]:
     predicate, *captures = args
     then_branch, else_branch = node.attrs["then_branch"], node.attrs["else_branch"]
@@ -64,7 +66,7 @@ def _inlined(branch: Function, captured: Sequence[Tensor], batched: Sequence[boo
     return vectorise(outputs, {s: t for s, t, b in zip(single, captured, batched) if b}, size)
 
 
-@OPS["While"].batched
+@while_.batched
 def _while_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor | None]:
     cond, body, shapes = node.attrs["cond"], node.attrs["body"], node.attrs["shapes"]
     count, skipped = len(shapes), len(cond.captured)
@@ -156,21 +158,21 @@ def _unbatched_answer(node: Any, args: list[Tensor], batched: list[bool]) -> lis
     return [None]
 
 
-@OPS["ListStack"].batched
-@OPS["ListGather"].batched
+@lists.list_stack.batched
+@lists.list_gather.batched
 def _stack_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor]:
     if node.type == "ListGather":
         _refuse_index(node, batched, 1)
     return [_swap(node.definition(*args, **_attrs(node)))]
 
 
-@OPS["ListUnstack"].batched
+@lists.list_unstack.batched
 def _unstack_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor]:
     return [build.ListUnstack(_swap(args[0]))]
 
 
-@OPS["ListRestack"].batched
-@OPS["ListGatherOrZeros"].batched
+@lists.list_restack.batched
+@lists.list_gather_or_zeros.batched
 def _like_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor]:
     last = len(args) - 1
     if last == 2:
@@ -179,7 +181,7 @@ def _like_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Te
     return [_swap(node.definition(*args[:-1], _swap(args[-1])))]
 
 
-@OPS["ListScatter"].batched
+@lists.list_scatter.batched
 def _scatter_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor]:
     _refuse_index(node, batched, 1)
     items, indices, x = _both(args, batched, (0, 2))
@@ -190,12 +192,12 @@ def _next_axis(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tenso
     return [node.definition(*args, axis=node.attrs["axis"] + 1)]
 
 
-@OPS["ListRepeat"].batched
+@lists.list_repeat.batched
 def _repeat_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor]:
     return [build.ListSwapAxes(build.ListRepeat(*args))]
 
 
-@OPS["ListSumSlices"].batched
+@lists.list_sum_slices.batched
 def _sum_slices_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor]:
     return [build.ListSumSlices(build.ListSwapAxes(args[0]))]
 

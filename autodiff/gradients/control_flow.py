@@ -12,10 +12,9 @@ from typing import Any
 from ..function_graph import Function, FunctionGraph, finish, inline
 from ..graph import Graph, Tensor, get_default_graph
 from ..indexed_slices import dense
-from ..op import OPS, Blocked, blocked, build
+from ..op import Blocked, blocked, build
+from ..ops.control_flow import if_, while_
 from .backprop import carries_gradient, gradients
-
-_IF, _WHILE = OPS["If"], OPS["While"]
 
 
 def zeros_of(tensor: Tensor) -> Tensor:
@@ -52,7 +51,7 @@ def _pull(function: Function, arguments: Sequence[Tensor], captured: Sequence[Te
     return [None if g is None else dense(g) for g in found]
 
 
-@_IF.gradient
+@if_.gradient
 def _if_gradient(node: Any, *dys: Tensor | None) -> list[Any]:
     predicate, *captures = node.inputs
     then_branch, else_branch = node.attrs["then_branch"], node.attrs["else_branch"]
@@ -86,7 +85,7 @@ def call_if(predicate: Tensor, then_branch: Function, else_branch: Function, nam
     """Add an If op for two finished functions."""
     graph = get_default_graph()
     with graph.control_dependencies([*then_branch.graph.waits_for, *else_branch.graph.waits_for]):
-        result = _IF(predicate, *then_branch.captured, *else_branch.captured, then_branch=then_branch,
+        result = if_(predicate, *then_branch.captured, *else_branch.captured, then_branch=then_branch,
                      else_branch=else_branch, name=name)
     return result if isinstance(result, list) else [result]
 
@@ -99,12 +98,12 @@ def call_while(initial: Sequence[Tensor], cond: Function, body: Function, shapes
     """
     graph = get_default_graph()
     with graph.control_dependencies([*cond.graph.waits_for, *body.graph.waits_for]):
-        results = _WHILE(*initial, *cond.captured, *body.captured, cond=cond, body=body, shapes=tuple(shapes),
+        results = while_(*initial, *cond.captured, *body.captured, cond=cond, body=body, shapes=tuple(shapes),
                          record={"on": False} if record is None else record, back_prop=back_prop, name=name)
     return results[:len(initial)]
 
 
-@_WHILE.gradient
+@while_.gradient
 def _while_gradient(node: Any, *dys: Tensor | None) -> list[Any]:
     loop = _BackwardLoop(node, dys)
     if not node.attrs["back_prop"]:

@@ -1,5 +1,35 @@
 """The op table: importing this package declares every op, one file per family."""
 
-from . import activation, elementwise, join, matmul, nn, random, sequence, shape, slice, softmax, source, state
+from . import (
+    activation,
+    control_flow,
+    elementwise,
+    join,
+    lists,
+    matmul,
+    nn,
+    random,
+    sequence,
+    shape,
+    slice,
+    softmax,
+    source,
+    state,
+)
 
-__all__ = ["activation", "elementwise", "join", "matmul", "nn", "random", "sequence", "shape", "slice", "softmax", "source", "state"]
+__all__ = [
+    "activation",
+    "control_flow",
+    "elementwise",
+    "join",
+    "lists",
+    "matmul",
+    "nn",
+    "random",
+    "sequence",
+    "shape",
+    "slice",
+    "softmax",
+    "source",
+    "state",
+]
