@@ -1,7 +1,7 @@
 """A row of the op table as a graph: placeholders, the op, a session, and its values."""
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,8 @@ def is_static(case: Case, index: int, mode: str) -> bool:
 
 def input_arrays(case: Case, wide: Any = np.float64) -> list[np.ndarray]:
     """The row's inputs as read-only arrays; floats are `wide` or its complex equal, given as float64."""
-    narrow = {np.dtype(np.float64): wide, np.dtype(np.complex128): np.complex64 if wide == np.float32 else np.complex128}
+    complex_of = {np.float64: np.complex128, np.float32: np.complex64}
+    narrow = {np.dtype(np.float64): wide, np.dtype(np.complex128): complex_of[wide]}
     arrays = []
     for i, value in enumerate(case.inputs):
         default = parameter_of(case, i).kind.default
@@ -102,7 +103,7 @@ class Built:
         return [t for t in self.outputs if t.dtype.base_dtype.is_differentiable]
 
 
-@lru_cache(maxsize=None)
+@cache
 def built(case: Case, mode: str = KNOWN, wide: Any = np.float64) -> Built:
     """The row as a graph, made once for all the tests that look at it."""
     return Built(case, mode, wide)

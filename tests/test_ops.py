@@ -1,7 +1,7 @@
 """What every row of the op table promises: shapes, derivatives, batching, errors, completeness."""
 
 import re
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -97,7 +97,7 @@ def first_gradients(case: Case, row: Built) -> dict[int, Tensor]:
     return gradients
 
 
-@lru_cache(maxsize=None)
+@cache
 def first_slopes(case: Case, index: int) -> np.ndarray:
     """Central differences of the weighted sum of the outputs by one input."""
     row = built(case)
@@ -168,11 +168,13 @@ def test_batching_is_a_loop_over_slices(case: Case) -> None:
             replaced = {row.inputs[i]: to_tensor(row.graph, stack, None, "stack") for i, stack in stacks.items()}
             outputs = vectorise(row.outputs, replaced, count)
         found = row.run(outputs)
-        loop = [row.values([stacks[k][i] if k in stacks else a for k, a in enumerate(row.arrays)]) for i in range(count)]
+        loop = [row.values([stacks[k][i] if k in stacks else a for k, a in enumerate(row.arrays)])
+                for i in range(count)]
         for k, (tensor, value) in enumerate(zip(outputs, found)):
             expected = np.stack([values[k] for values in loop])
-            assert value.dtype == expected.dtype and compatible(tensor.dims, value.shape), f"output {k}, batched {subset}"
-            np.testing.assert_allclose(value, expected, 1e-9, 1e-12, err_msg=f"output {k}, batched inputs {subset}")
+            about = f"output {k}, batched inputs {subset}"
+            assert value.dtype == expected.dtype and compatible(tensor.dims, value.shape), about
+            np.testing.assert_allclose(value, expected, 1e-9, 1e-12, err_msg=about)
 
 
 # ---- rows that must fail ----------------------------------------------------------------
