@@ -14,6 +14,7 @@ from .gradients.backprop import UnconnectedGradients, gradients
 from .gradients.second import _hessian_vector_product, hessian_vector_product, hessians
 from .graph import Graph, Operation, Tensor, get_default_graph, get_default_session, reset_default_graph
 from .indexed_slices import IndexedSlices, IndexedSlicesValue
+from .linalg import *
 from .math import *
 from .random import *
 from .runtime.session import InteractiveSession, Session

@@ -111,10 +111,10 @@ class Tensor:
         return _reversed("Pow", "pow", self, other)
 
     def __matmul__(self, other: Any) -> "Tensor":
-        return _binary("MatMul", "matmul", self, other)
+        return _binary(_product_of(self, other), "matmul", self, other)
 
     def __rmatmul__(self, other: Any) -> "Tensor":
-        return _reversed("MatMul", "matmul", self, other)
+        return _reversed(_product_of(self, other), "matmul", self, other)
 
     def __lt__(self, other: Any) -> "Tensor":
         return _binary("Less", "Less", self, other)
@@ -191,6 +191,16 @@ def _binary(op: str, name: str, x: Tensor, y: Any) -> Any:
 
 def _reversed(op: str, name: str, y: Tensor, x: Any) -> Any:
     return OPS[op].build(OPS[op], (x, y), {}, name, y.dtype.base_dtype)
+
+
+def _product_of(x: Tensor, other: Any) -> str:
+    """MatMul for two matrices, BatchMatMulV2 if there may be more axes."""
+    depth = 0
+    while isinstance(other, (list, tuple)) and other:
+        other, depth = other[0], depth + 1
+    shape = getattr(other, "shape", ())
+    ranks = x.shape.ndims, None if shape is None or getattr(shape, "ndims", 0) is None else depth + len(shape)
+    return "MatMul" if all(rank is not None and rank <= 2 for rank in ranks) else "BatchMatMulV2"
 
 
 class Operation:

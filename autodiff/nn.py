@@ -1,3 +1,8 @@
-"""nn."""
+"""Neural networks: TensorFlow's tf.nn."""
+from __future__ import annotations
 
-__all__: list[str] = []
+from . import activations, cross_entropy
+from .activations import *
+from .cross_entropy import *
+
+__all__ = [*activations.__all__, *cross_entropy.__all__]
