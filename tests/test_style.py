@@ -24,8 +24,8 @@ def first_line(docstring: str | None) -> str:
 
 
 def is_subject(docstring: str | None) -> bool:
-    """Whether a module docstring begins with its subject: a capital or a name, and a full stop."""
-    return re.match(r"[A-Z@`_a-z][^\n].*[.:)]$", first_line(docstring), re.DOTALL) is not None
+    """Whether a module docstring begins with its subject: a sentence to its end."""
+    return re.match(r"[A-Z@`_a-z][^\n].*[.:?)]$", first_line(docstring), re.DOTALL) is not None
 
 
 def long_functions(source: str) -> list[str]:
