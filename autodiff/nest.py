@@ -48,17 +48,16 @@ def pack_sequence_as(structure: Any, flat_sequence: Iterable[Any]) -> Any:
 def _packed(structure: Any, leaves: Iterator[Any]) -> Any:
     if not is_sequence(structure):
         return next(leaves)
-    children = [_packed(child, leaves) for child in children(structure)]
-    return _like(structure, children)
+    return _like(structure, [_packed(child, leaves) for child in children(structure)])
 
 
-def _like(structure: Any, children: list[Any]) -> Any:
+def _like(structure: Any, items: list[Any]) -> Any:
     if isinstance(structure, Mapping):
-        by_key = dict(zip(_keys(structure), children))
+        by_key = dict(zip(_keys(structure), items))
         return type(structure)((key, by_key[key]) for key in structure)  # type: ignore[call-arg]
     if hasattr(structure, "_fields"):
-        return type(structure)(*children)
-    return type(structure)(children)
+        return type(structure)(*items)
+    return type(structure)(items)
 
 
 def map_structure(function: Callable[..., Any], *structures: Any, **_: Any) -> Any:
