@@ -16,6 +16,7 @@ ROWS = [
     Case("Identity", (array(2, 3),)),
     Case("Identity", (np.array([1, 2, 3]),), id="int"),
     Case("IdentityN", (array(2, 3), array(4))),
+    Case("DebugGradientIdentity", (array(2, 3),)),
     Case("StopGradient", (array(2, 3),)),
     Case("PreventGradient", (array(2, 3),), dict(message="no")),
     Case("NoOp"),

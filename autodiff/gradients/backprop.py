@@ -233,7 +233,7 @@ class Sweep:
         return found
 
 
-_TAKE_ROWS = frozenset(("Identity", "ReadVariableOp"))  # rules that pass an IndexedSlices on as it is
+_TAKE_ROWS = frozenset(("Identity", "DebugGradientIdentity", "ReadVariableOp"))  # rules that pass IndexedSlices on
 
 
 def ends_of(xs: list[Tensor], stops: list[Tensor], between: dict[Operation, None]) -> set[Operation]:

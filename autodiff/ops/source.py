@@ -46,6 +46,12 @@ def identity(input):
     return input
 
 
+@op("DebugGradientIdentity", infer=same_shape)
+def debug_gradient_identity(input):
+    """The same value; a GradientsDebugger takes in what flows back through it. input: any[...] -> any[...]."""
+    return input
+
+
 @op("GuaranteeConst", infer=same_shape, no_grad="guarantee_const promises that the value does not change")
 def guarantee_const(input):
     """The same value, promised not to change between runs. input: any[...] -> any[...]."""
@@ -112,6 +118,7 @@ def shape(input: Own, *, out_type=int32):
 
 @placeholder_with_default.gradient
 @identity.gradient
+@debug_gradient_identity.gradient
 def _identity_gradient(node, dy):
     return (dy,)
 
@@ -130,6 +137,7 @@ def _fill_gradient(node, dy):
 
 @placeholder_with_default.batched
 @identity.batched
+@debug_gradient_identity.batched
 @stop_gradient.batched
 @guarantee_const.batched
 @prevent_gradient.batched
