@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
+from .expect import expect_none
+
 ROOT = Path(__file__).parents[1]
 
 # Lowest first. A line with a star stands for modules that do not know each other.
@@ -159,15 +161,15 @@ def belongs(target: str, package: str) -> bool:
 
 
 def test_every_module_has_a_line() -> None:
-    assert [name for name in MODULES if layer_of(name) is None] == []
+    expect_none([name for name in MODULES if layer_of(name) is None])
 
 
 def test_every_line_has_a_module() -> None:
-    assert [line for line in LAYERS if not fnmatch.filter(MODULES, line)] == []
+    expect_none([line for line in LAYERS if not fnmatch.filter(MODULES, line)])
 
 
 def test_modules_import_only_from_below() -> None:
-    assert [str(found) for found in IMPORTS if climbs(found)] == []
+    expect_none([str(found) for found in IMPORTS if climbs(found)])
 
 
 def test_there_are_no_circles() -> None:
@@ -185,25 +187,26 @@ def test_there_are_no_circles() -> None:
 
 @pytest.mark.parametrize(("modules", "packages", "why"), FORBIDDEN, ids=[row[0] for row in FORBIDDEN])
 def test_some_never_meet(modules: str, packages: tuple[str, ...], why: str) -> None:
-    assert [str(found) for found in IMPORTS if fnmatch.fnmatchcase(found.module, modules)
-            and any(belongs(found.target, package) for package in packages)] == [], why
+    expect_none([str(found) for found in IMPORTS if fnmatch.fnmatchcase(found.module, modules)
+                 and any(belongs(found.target, package) for package in packages)], why)
 
 
 @pytest.mark.parametrize("package", KEPT_TO)
 def test_terminal_packages_are_kept_to_their_modules(package: str) -> None:
-    assert [str(found) for found in IMPORTS
-            if belongs(found.target, package) and found.module not in KEPT_TO[package]] == []
+    expect_none([str(found) for found in IMPORTS
+                 if belongs(found.target, package) and found.module not in KEPT_TO[package]])
 
 
 def test_imports_inside_a_package_are_relative() -> None:
-    assert [str(found) for found in IMPORTS
-            if found.level == 0 and belongs(found.target, found.module.split(".")[0])] == []
+    expect_none([str(found) for found in IMPORTS
+                 if found.level == 0 and belongs(found.target, found.module.split(".")[0])])
 
 
 def test_imports_stand_at_the_top_unless_a_reason_is_listed() -> None:
-    assert [str(found) for found in IMPORTS if found.lazy and (found.module, found.target) not in LAZY] == []
+    expect_none([str(found) for found in IMPORTS if found.lazy and (found.module, found.target) not in LAZY])
     lazy = {(found.module, found.target) for found in IMPORTS if found.lazy}
-    assert [entry for entry in LAZY if entry not in lazy] == [], "listed, and not there any more"
+    expect_none([f"{importer}: {imported}" for importer, imported in LAZY
+                 if (importer, imported) not in lazy], "listed, and not there any more")
 
 
 def test_the_library_imports_numpy_alone() -> None:

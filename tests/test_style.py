@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from .expect import expect_none
+
 ROOT = Path(__file__).parents[1]
 SOURCES = [path for top in ("autodiff", "cli", "scripts", "tests") for path in sorted((ROOT / top).rglob("*.py"))]
 PRODUCT = [path for path in SOURCES if path.relative_to(ROOT).parts[0] in ("autodiff", "cli")]
@@ -43,11 +45,11 @@ def test_a_module_begins_with_its_subject(path: Path) -> None:
 
 
 def test_no_function_is_too_long() -> None:
-    assert [f"{name_of(path)}:{found}" for path in SOURCES for found in long_functions(path.read_text())] == []
+    expect_none([f"{name_of(path)}:{found}" for path in SOURCES for found in long_functions(path.read_text())])
 
 
 def test_no_module_is_too_long() -> None:
-    assert [name_of(path) for path in PRODUCT if len(path.read_text().splitlines()) > LINES_IN_A_MODULE] == []
+    expect_none([name_of(path) for path in PRODUCT if len(path.read_text().splitlines()) > LINES_IN_A_MODULE])
 
 
 def test_the_whole_is_within_its_budget() -> None:
@@ -56,7 +58,7 @@ def test_the_whole_is_within_its_budget() -> None:
 
 def test_nothing_is_left_to_do() -> None:
     marks = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
-    assert [name_of(path) for path in PRODUCT if marks.search(path.read_text())] == []
+    expect_none([name_of(path) for path in PRODUCT if marks.search(path.read_text())])
 
 
 def test_public_functions_of_the_library_have_docstrings() -> None:
@@ -70,7 +72,7 @@ def test_public_functions_of_the_library_have_docstrings() -> None:
         missing += [f"{name_of(path)}:{node.lineno} {node.name}" for node in tree.body
                     if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name in exported
                     and not ast.get_docstring(node)]
-    assert missing == []
+    expect_none(missing)
 
 
 def test_the_checks_can_fail() -> None:
