@@ -87,10 +87,10 @@ class Tensor:
         return _reversed("Mul", "mul", self, other)
 
     def __truediv__(self, other: Any) -> "Tensor":
-        return _binary("TrueDiv", "truediv", self, other)
+        return _binary("RealDiv", "truediv", self, other)
 
     def __rtruediv__(self, other: Any) -> "Tensor":
-        return _reversed("TrueDiv", "truediv", self, other)
+        return _reversed("RealDiv", "truediv", self, other)
 
     def __floordiv__(self, other: Any) -> "Tensor":
         return _binary("FloorDiv", "floordiv", self, other)

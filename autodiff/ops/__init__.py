@@ -2,6 +2,8 @@
 
 from . import (
     activation,
+    cast,
+    compare,
     control_flow,
     elementwise,
     join,
@@ -9,16 +11,21 @@ from . import (
     matmul,
     nn,
     random,
+    reduce,
+    scan,
     sequence,
     shape,
     slice,
     softmax,
     source,
     state,
+    unary,
 )
 
 __all__ = [
     "activation",
+    "cast",
+    "compare",
     "control_flow",
     "elementwise",
     "join",
@@ -26,10 +33,13 @@ __all__ = [
     "matmul",
     "nn",
     "random",
+    "reduce",
+    "scan",
     "sequence",
     "shape",
     "slice",
     "softmax",
     "source",
     "state",
+    "unary",
 ]

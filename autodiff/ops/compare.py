@@ -1,0 +1,157 @@
+"""Comparisons, logic, and the choice between two tensors."""
+
+import numpy as np
+
+from ..define import op
+from ..dtypes import ALL, NUMBERS, REALS, bool_, int64
+from ..errors import ArgumentError, ShapeError
+from ..infer import broadcast_test, same_shape_test
+from ..op import Bool, Own, Spec, T, blocked, build
+from ..shapes import broadcast, merge, show
+from .elementwise import unbroadcast
+
+_COMPARED = "a comparison gives booleans"
+_LOGIC = "booleans have no gradient"
+
+
+@op("Equal", infer=broadcast_test, elementwise=True, no_grad=_COMPARED)
+def equal(x, y):
+    """x == y, broadcast. x, y: any[...] -> bool[...]."""
+    return _as_bool(np.equal(x, y))
+
+
+@op("NotEqual", infer=broadcast_test, elementwise=True, no_grad=_COMPARED)
+def not_equal(x, y):
+    """x != y, broadcast. x, y: any[...] -> bool[...]."""
+    return _as_bool(np.not_equal(x, y))
+
+
+def _as_bool(found):
+    """Comparing arrays of strings gives Python objects."""
+    return found if found.dtype == np.bool_ else found.astype(np.bool_)
+
+
+@op("Less", infer=broadcast_test, elementwise=True, dtypes=REALS, no_grad=_COMPARED)
+def less(x, y, *, out=None):
+    """x < y, broadcast. x, y: real[...] -> bool[...]."""
+    return np.less(x, y, out=out)
+
+
+@op("LessEqual", infer=broadcast_test, elementwise=True, dtypes=REALS, no_grad=_COMPARED)
+def less_equal(x, y, *, out=None):
+    """x <= y, broadcast. x, y: real[...] -> bool[...]."""
+    return np.less_equal(x, y, out=out)
+
+
+@op("Greater", infer=broadcast_test, elementwise=True, dtypes=REALS, no_grad=_COMPARED)
+def greater(x, y, *, out=None):
+    """x > y, broadcast. x, y: real[...] -> bool[...]."""
+    return np.greater(x, y, out=out)
+
+
+@op("GreaterEqual", infer=broadcast_test, elementwise=True, dtypes=REALS, no_grad=_COMPARED)
+def greater_equal(x, y, *, out=None):
+    """x >= y, broadcast. x, y: real[...] -> bool[...]."""
+    return np.greater_equal(x, y, out=out)
+
+
+@op("ApproximateEqual", infer=broadcast_test, elementwise=True, dtypes=NUMBERS, no_grad=_COMPARED)
+def approximate_equal(x, y, *, tolerance=1e-5):
+    """|x - y| < tolerance. x, y: number[...] -> bool[...]."""
+    return np.less(np.abs(np.subtract(x, y)), tolerance)
+
+
+@op("LogicalAnd", infer=broadcast_test, elementwise=True, dtypes=(bool_,), no_grad=_LOGIC)
+def logical_and(x: Bool, y: Bool, *, out=None):
+    """x and y, broadcast. x, y: bool[...] -> bool[...]."""
+    return np.logical_and(x, y, out=out)
+
+
+@op("LogicalOr", infer=broadcast_test, elementwise=True, dtypes=(bool_,), no_grad=_LOGIC)
+def logical_or(x: Bool, y: Bool, *, out=None):
+    """x or y, broadcast. x, y: bool[...] -> bool[...]."""
+    return np.logical_or(x, y, out=out)
+
+
+@op("LogicalXor", infer=broadcast_test, elementwise=True, dtypes=(bool_,), no_grad=_LOGIC)
+def logical_xor(x: Bool, y: Bool, *, out=None):
+    """Either x or y, broadcast. x, y: bool[...] -> bool[...]."""
+    return np.logical_xor(x, y, out=out)
+
+
+@op("LogicalNot", infer=same_shape_test, elementwise=True, dtypes=(bool_,), no_grad=_LOGIC)
+def logical_not(x: Bool, *, out=None):
+    """not x. x: bool[...] -> bool[...]."""
+    return np.logical_not(x, out=out)
+
+
+# ---- choosing ---------------------------------------------------------------------------
+
+def _select_shape(condition, x, y):
+    dims = merge(x.dims, y.dims)
+    chosen = condition.dims
+    if chosen is not None and dims is not None and chosen != ():
+        if len(chosen) == 1 and len(dims) != 1:
+            if not dims:
+                raise ShapeError(f"the condition has shape {show(chosen)}, expected [] like x and y")
+            merge(chosen, dims[:1])
+        else:
+            dims = merge(dims, chosen)
+    return Spec(x.dtype.base_dtype, dims)
+
+
+@op("Select", infer=_select_shape, dtypes=ALL)
+def select(condition: Bool, x: T, y: T):
+    """x where the condition holds, else y. x, y: any[...]; condition: their shape, bool[n] for rows, or bool[]."""
+    if condition.ndim == 0:
+        return x if condition else y
+    if x.shape != y.shape or condition.shape != x.shape[:condition.ndim] or 1 < condition.ndim < x.ndim:
+        raise ArgumentError(f"shapes differ: condition {show(condition.shape)}, x {show(x.shape)}, y {show(y.shape)}")
+    return np.where(condition.reshape(condition.shape + (1,) * (x.ndim - condition.ndim)), x, y)
+
+
+@select.gradient
+def _(node, dy):
+    condition = node.inputs[0]
+    zeros = build.ZerosLike(dy)
+    return (blocked("a condition is boolean"), build.Select(condition, dy, zeros), build.Select(condition, zeros, dy))
+
+
+@select.batched
+def _(node, args, batched):
+    condition, x, y = args
+    rank = next((len(t.dims) for t in node.inputs[1:] if t.dims is not None), None)
+    if rank is None or node.inputs[0].dims is None:
+        raise ShapeError(f"expected inputs of known rank to vectorise a choice, found {node.describe()}\n"
+                         "use set_shape to give the rank")
+    missing = rank - len(node.inputs[0].dims)
+    if missing:
+        condition = condition[(Ellipsis, *[None] * missing)]
+    return build.SelectV2(condition, x, y)
+
+
+@op("SelectV2", infer=lambda condition, t, e: Spec(
+    t.dtype.base_dtype, broadcast(broadcast(condition.dims, t.dims), e.dims)), elementwise=True, dtypes=ALL)
+def select_v2(condition: Bool, t: T, e: T):
+    """t where the condition holds, else e, broadcast. condition: bool[...], t, e: any[...] -> any[...]."""
+    return np.where(condition, t, e)
+
+
+@select_v2.gradient
+def _(node, dy):
+    condition, t, e = node.inputs
+    zeros = build.ZerosLike(dy)
+    return (blocked("a condition is boolean"), unbroadcast(build.SelectV2(condition, dy, zeros), t),
+            unbroadcast(build.SelectV2(condition, zeros, dy), e))
+
+
+@op("Where", infer=lambda condition: Spec(int64, (None, None if condition.dims is None else len(condition.dims))),
+    no_grad="coordinates are integers")
+def where(condition: Own):
+    """Coordinates of what is true or not zero, in row order. condition: any[...] -> int64[n, rank]."""
+    return np.argwhere(condition)
+
+
+@where.batched
+def _(node, args, batched):
+    raise ShapeError(f"expected the same shape for each slice, found coordinates, whose count varies: {node.describe()}")
