@@ -4,7 +4,7 @@ from __future__ import annotations
 import enum
 from collections import deque
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..convert import to_tensor
 from ..errors import ArgumentError, DTypeError, KindError, NoGradientError, ShapeError, StateError
@@ -51,7 +51,22 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients",
         between = ops_between(ys, xs)
         sweep = Sweep(graph, ys, between, ends_of(xs, stops, between), method=method, gate=gate_gradients)
         sweep.run(ys, seeds)
+        graph.extras.setdefault("calls", []).append(GradientCall(tuple(ys), tuple(xs), tuple(stops), sweep.final))
         return [sweep.gradient_of(x, zeros) for x in xs]
+
+
+class GradientCall(NamedTuple):
+    """One call of `gradients`, as its graph remembers it. found: tensor -> the total gradient that reached it."""
+
+    ys: tuple[Tensor, ...]
+    xs: tuple[Tensor, ...]
+    stops: tuple[Tensor, ...]
+    found: dict[Tensor, Gradient | None]
+
+
+def gradient_calls(graph: Graph) -> list[GradientCall]:
+    """The calls of `gradients` in this graph (not inside of its functions), oldest first."""
+    return [call for call in graph.extras.get("calls", ()) if call.ys[0].graph is graph]
 
 
 def _as_list(values: Any) -> list[Any]:
@@ -184,7 +199,7 @@ class Sweep:
 
     def _differentiate(self, op: Operation, dys: list[Gradient | None]) -> list[Gradient | None]:
         with self.graph.name_scope(f"{op.name}_grad"), self.graph.differentiating(op, self.y_of[op]):
-            rule = _rule_of(op)
+            rule = rule_of(op)
             if rule is None:
                 reason = no_gradient_reason(op) or ""
                 for i in range(len(op.inputs)):
@@ -271,7 +286,7 @@ def reached_from(xs: list[Tensor]) -> set[Operation]:
     return reached
 
 
-def _rule_of(op: Operation) -> Any:
+def rule_of(op: Operation) -> Any:
     """The gradient rule of an operation, or None if it is declared to have none.
 
     Raises NoGradientError (LookupError) if there should be one and is not.
