@@ -57,6 +57,15 @@ def test_float32_in_gives_float32_out(case: Case) -> None:
             assert tensor.dtype.base_dtype is tf.float32
 
 
+@rows([case for case in GOOD if case.inputs])
+def test_a_kernel_leaves_its_inputs_alone(case: Case) -> None:
+    row = built(case)
+    fed = [i for i, tensor in enumerate(row.inputs) if tensor.op.type == "Placeholder"]
+    found = row.run([*row.outputs, row.op, *[row.inputs[i] for i in fed]])
+    for i, value in zip(fed, found[len(row.outputs) + 1:], strict=True):
+        np.testing.assert_array_equal(value, row.arrays[i], err_msg=f"input {i}")
+
+
 @rows([case for case in GOOD if case.op in OPS and OPS[case.op].takes_out])
 def test_out_gives_what_a_fresh_array_would(case: Case) -> None:
     definition, arrays = built(case).definition, built(case).arrays

@@ -36,7 +36,7 @@ def _depending_on(outputs: Sequence[Tensor], sources: dict[Tensor, Tensor]) -> l
     while stack:
         op, inputs_done = stack.pop()
         if inputs_done:
-            depends[op] = any(depends[t.op] or t in sources for t in op.inputs)
+            depends[op] = any(t in sources or depends[t.op] for t in op.inputs)
             if depends[op]:
                 order.append(op)
         elif op not in depends:
