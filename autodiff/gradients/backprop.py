@@ -66,7 +66,7 @@ class GradientCall(NamedTuple):
 
 def gradient_calls(graph: Graph) -> list[GradientCall]:
     """The calls of `gradients` in this graph (not inside of its functions), oldest first."""
-    return [call for call in graph.extras.get("calls", ()) if call.ys[0].graph is graph]
+    return [call for call in graph.extras.get("calls", ()) if call.ys and call.ys[0].graph is graph]
 
 
 def _as_list(values: Any) -> list[Any]:
