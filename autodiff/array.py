@@ -13,11 +13,11 @@ from .graph import Tensor, graph_of
 from .infer import axis_in
 from .op import OPS, build
 from .shapes import Dimension, TensorShape, as_dims, broadcast, is_known, num_elements, show
-from .sources import *
+from .sources import *  # noqa: F403
 
 __all__ = ["broadcast_dynamic_shape", "broadcast_static_shape", "broadcast_to", "concat", "ensure_shape", "expand_dims",
            "newaxis", "rank", "reshape", "shape", "shape_n", "size", "slice", "split", "squeeze", "stack",
-           "strided_slice", "transpose", "unstack", *sources.__all__]
+           "strided_slice", "transpose", "unstack"] + sources.__all__
 
 newaxis = None
 
@@ -159,7 +159,8 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
     return build.Unpack(value, num=num, axis=axis, name=name)
 
 
-def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str = "split") -> list[Tensor]:
+def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None,
+          name: str = "split") -> list[Tensor]:
     """Pieces along an axis: a number of equal ones, or a list of lengths."""
     sizes = convert_to_tensor(num_or_size_splits)
     if isinstance(num_or_size_splits, (int, np.integer, Dimension)):
@@ -183,7 +184,7 @@ def strided_slice(input_: Any, begin: Any, end: Any, strides: Any = None, begin_
                   name: str | None = None) -> Tensor:
     """`input_[begin:end:strides]` in each axis; bit i of a mask speaks of entry i."""
     if strides is None:
-        strides = ones_like(begin)
+        strides = sources.ones_like(begin)
     return build.StridedSlice(input_, begin, end, strides, begin_mask=begin_mask, end_mask=end_mask,
                               ellipsis_mask=ellipsis_mask, new_axis_mask=new_axis_mask,
                               shrink_axis_mask=shrink_axis_mask, name=name)

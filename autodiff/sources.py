@@ -18,15 +18,16 @@ __all__ = ["constant", "fill", "guarantee_const", "identity", "identity_n", "no_
 _FOLDED = 1000  # elements; TensorFlow makes larger fills of zeros and ones when they are run
 
 
-def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const", verify_shape: bool = False) -> Tensor:
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const",
+             verify_shape: bool = False) -> Tensor:
     """A fixed tensor. With `shape`, missing elements repeat the last one.
 
     Raises KindError (TypeError) for tensors and for a shape that differs when verify_shape is set,
     ArgumentError (ValueError) for too many elements.
     """
     if isinstance(value, Tensor) or holds_tensor(value):
-        raise KindError(f"expected numbers or arrays to make a constant of, found {value!r}\nuse tf.identity or tf.stack "
-                        "for tensors")
+        raise KindError(f"expected numbers or arrays to make a constant of, found {value!r}\n"
+                        "use tf.identity or tf.stack for tensors")
     array = as_array(value, None if dtype is None else as_dtype(dtype).base_dtype)
     if shape is not None:
         array = _in_shape(array, as_dims(shape), verify_shape)
@@ -102,8 +103,8 @@ def _filled(shape: Any, value: int, dtype: Any, name: str) -> Tensor:
     if not isinstance(shape, Tensor) and not holds_tensor(shape):
         dims = as_dims(shape)
         if not is_known(dims):
-            raise ShapeError(f"expected a fully known shape, found {show(dims)}\nuse tf.shape(x) or tf.zeros_like(x) for "
-                             "sizes that are known only when it runs")
+            raise ShapeError(f"expected a fully known shape, found {show(dims)}\n"
+                             "use tf.shape(x) or tf.zeros_like(x) for sizes that are known only when it runs")
         if num_elements(dims) < _FOLDED:  # type: ignore[operator]
             return constant_in(get_default_graph(), np.full(dims, scalar), name)
         with get_default_graph().name_scope(name) as name:

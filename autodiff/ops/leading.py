@@ -70,3 +70,15 @@ def rank_in(node: Operation, index: int = 0) -> int:
         raise ShapeError(f"cannot vectorise {node.type} over an input of unknown rank\nin {node.name}: "
                          f"{node.describe()}\nuse set_shape to give the rank")
     return len(dims)
+
+
+def numbered(indices):
+    """`indices[n, ..., k]` with the number of the slice before each index: `int[n, ..., k + 1]`."""
+    shape = build.Shape(indices)
+    numbers = build.Range(0, shape[0], 1)
+    if indices.dtype.name != "int32":
+        numbers = build.Cast(numbers, dtype=indices.dtype)
+    column = build.Slice(indices, build.ZerosLike(shape), build.ConcatV2(0, shape[:-1], [1]))
+    ones = build.OnesLike(shape[1:])
+    numbers = build.BroadcastTo(build.Reshape(numbers, build.ConcatV2(0, shape[:1], ones)), build.Shape(column))
+    return build.ConcatV2(-1, numbers, indices)

@@ -5,12 +5,15 @@ import math
 import numpy as np
 
 from ..define import op
-from ..dtypes import FLOATS, REALS
-from ..errors import ArgumentError
-from ..infer import rank_of
-from ..op import Spec, build
+from ..dtypes import FLOATS, REALS, int32, int64, uint8
+from ..errors import ArgumentError, ShapeError
+from ..infer import axis_in, rank_of
+from ..op import Index, Int32, Kind, Spec, blocked, build
 from ..shapes import Dims
-from ..static import static_value
+from ..static import static_dims, static_value
+from .leading import all_batched, joined, numbered, repeated, shared, sizes
+
+Label = Kind("Label", allowed=(uint8, int32, int64), default=int32)
 
 
 def _ranged(start, limit, delta):
@@ -40,17 +43,101 @@ def range_(start, limit, delta):
     return np.arange(n, dtype=start.dtype) * delta + start
 
 
-def _on_diagonal(diagonal):
-    dims = diagonal.dims
-    return Spec(diagonal.dtype.base_dtype, None if dims is None else (*dims, *dims))
+@range_.batched
+def _(node, args, batched):
+    shared(node, batched, 0, 1, 2)
 
 
-@op("Diag", infer=_on_diagonal)
-def diag(diagonal):
-    """Zeros, with the input on the diagonal. diagonal: any[...] -> any[..., ...]."""
-    return np.diag(np.ravel(diagonal)).reshape(np.shape(diagonal) * 2)
+def _spaced(start, stop, num):
+    for value, what in ((start, "start"), (stop, "stop"), (num, "num")):
+        rank_of(value, exactly=0, what=what)
+    count = static_value(num)
+    if count is not None and count < 1:
+        raise ArgumentError(f"expected num >= 1, found {count}")
+    return Spec(start.dtype.base_dtype, (None if count is None else int(count),))
 
 
-@diag.gradient
+@op("LinSpace", infer=_spaced, dtypes=FLOATS, no_grad="TensorFlow declares evenly spaced points not differentiable")
+def lin_space(start, stop, num: Index):
+    """`num` evenly spaced points from start to stop, both included. start, stop: float[], num: int[] -> float[num]."""
+    return np.linspace(start, stop, int(num), dtype=start.dtype)
+
+
+@lin_space.batched
+def _(node, args, batched):
+    shared(node, batched, 2)
+    start, stop = all_batched(args[:2], batched[:2])
+    steps = build.LinSpace(np.zeros((), start.dtype.as_numpy_dtype), np.ones((), start.dtype.as_numpy_dtype), args[2])
+    return start[:, None] + (stop - start)[:, None] * steps
+
+
+def _one_hot_dims(indices, depth, on_value, off_value, *, axis=-1):
+    count = static_value(depth)
+    if count is not None and count < 0:
+        raise ArgumentError(f"expected depth >= 0, found {count}")
+    if indices.dims is None:
+        return Spec(on_value.dtype.base_dtype, None)
+    i = axis_in(axis, len(indices.dims) + 1)
+    size = None if count is None else int(count)
+    return Spec(on_value.dtype.base_dtype, (*indices.dims[:i], size, *indices.dims[i:]))
+
+
+@op("OneHot", infer=_one_hot_dims, no_grad="indices are integers")
+def one_hot(indices: Label, depth: Int32, on_value, off_value, *, axis=-1):
+    """on_value where the new axis has the index, else off_value. indices: int[...] -> any[..., depth, ...]."""
+    hot = np.expand_dims(indices, axis) == _along(np.arange(depth), axis, indices.ndim + 1)
+    return np.where(hot, on_value, off_value)
+
+
+def _along(vector, axis, rank):
+    return vector.reshape([-1 if i == axis % rank else 1 for i in range(rank)])
+
+
+@one_hot.batched
+def _(node, args, batched):
+    shared(node, batched, 1, 2, 3)
+    axis = node.attrs["axis"]
+    return build.OneHot(*args, axis=axis + 1 if axis >= 0 else axis)
+
+
+def _densified(sparse_indices, output_shape, sparse_values, default_value, *, validate_indices=True):
+    rank_of(output_shape, exactly=1, what="output_shape")
+    return Spec(sparse_values.dtype.base_dtype, static_dims(output_shape))
+
+
+@op("SparseToDense", infer=_densified)
+def sparse_to_dense(sparse_indices: Index, output_shape: Index, sparse_values, default_value, *, validate_indices=True):
+    """default_value, with sparse_values at sparse_indices. indices: int[n, rank], values: any[n] or any[]."""
+    out = np.full(tuple(output_shape.tolist()), default_value, sparse_values.dtype)
+    index = sparse_indices.reshape(-1, out.ndim)
+    if validate_indices and len(index) > 1:
+        flat = np.ravel_multi_index(tuple(index.T), out.shape)
+        if (np.diff(flat) <= 0).any():
+            raise ValueError("sparse_indices are out of order or repeated: expected them sorted, each once")
+    out[tuple(index.T)] = sparse_values
+    return out
+
+
+@sparse_to_dense.gradient
 def _(node, dy):
-    return build.DiagPart(dy)
+    indices, _, values, _ = node.inputs
+    rank = node.outputs[0].dims
+    index = indices if indices.dims is not None and len(indices.dims) == 2 else build.Reshape(
+        indices, [-1, len(rank)] if rank is not None else build.Pack(-1, build.Size(node.inputs[1]), axis=0))
+    dvalues = build.GatherNd(dy, index)
+    rest = build.Sum(dy, build.Range(0, build.Rank(dy), 1)) - build.Sum(dvalues, [0])
+    return (blocked("indices are integers"), blocked("a shape is made of integers"),
+            build.SumTo(dvalues, sizes(values)), rest)
+
+
+@sparse_to_dense.batched
+def _(node, args, batched):
+    shared(node, batched, 0, 1, 3)
+    indices, shape, values, default = args
+    if node.outputs[0].dims is None:
+        raise ShapeError(f"cannot vectorise an output of unknown rank\nin {node.name}: {node.describe()}")
+    rows = build.Reshape(indices, [-1, len(node.outputs[0].dims)])
+    if node.inputs[2].dims == ():
+        values = build.BroadcastTo(values[:, None], build.ConcatV2(0, build.Shape(values), build.Shape(rows)[:1]))
+    whole = build.Fill(joined(build.Shape(values)[:1], shape), default)
+    return build.TensorScatterUpdate(whole, numbered(repeated(rows, values)), values)
