@@ -4,6 +4,7 @@ from typing import Any
 
 from . import array, control, errors, initializers, layers, linalg, losses, math, metrics, nn, ops, random, train, variables
 from .array import *
+from .collections import *
 from .control import *
 from .convert import convert_to_tensor
 from .dtypes import (DType, as_dtype, bool_, complex64, complex128, double, float16, float32, float64, half, int8, int16,
@@ -19,6 +20,7 @@ from .math import *
 from .random import *
 from .runtime.session import InteractiveSession, Session
 from .shapes import Dimension, TensorShape
+from .state import *
 from .variables import *
 
 __version__ = "1.15.5"

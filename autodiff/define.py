@@ -9,6 +9,7 @@ from .convert import to_tensor
 from .dtypes import ALL, DType
 from .errors import ArgumentError, AutodiffError, DTypeError
 from .graph import Graph, Tensor, checked_op_name, graph_of, is_numpy
+from .infer import held
 from .op import OPS, Kind, OpDef, Parameter, Spec, T
 
 _ENGINE_ARGUMENTS = ("out", "run")
@@ -118,7 +119,7 @@ def _inputs(graph: Graph, definition: OpDef, values: tuple, hint: DType | None) 
         kind = parameter.kind
         if not isinstance(value, Tensor):
             value = _converted(graph, value, parameter, shared if shared is not None else hint, i - last)
-        dtype = value.dtype.base_dtype
+        dtype = held(value).dtype if kind.handle and kind.shared else value.dtype.base_dtype
         if kind.shared:
             if shared is None:
                 shared, first = dtype, parameter.name

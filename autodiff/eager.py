@@ -20,10 +20,10 @@ _IDS = itertools.count()
 class Cell:
     """What a variable's handle holds while executing eagerly. value: an array, or None before the first."""
 
-    __slots__ = ("name", "value")
+    __slots__ = ("name", "spec", "value")
 
-    def __init__(self, name: str) -> None:
-        self.name, self.value = name, None
+    def __init__(self, name: str, spec: Spec) -> None:
+        self.name, self.spec, self.value = name, spec, None
 
 
 class EagerTensor(Tensor):
@@ -105,6 +105,10 @@ class EagerRun:
     def __init__(self) -> None:
         self.number = 0
         self.op: Any = None
+
+    def handle(self, name: str, spec: Spec) -> Cell:
+        """A place for a new variable's value."""
+        return Cell(name, spec)
 
     def read(self, cell: Cell) -> np.ndarray:
         if cell.value is None:

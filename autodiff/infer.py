@@ -4,11 +4,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .dtypes import DType, bool_
+from .dtypes import DType, as_dtype, bool_
 from .errors import ArgumentError, ShapeError
 from .graph import Tensor
 from .op import Spec
-from .shapes import Dims, broadcast, merge, show
+from .shapes import Dims, as_dims, broadcast, merge, show
 
 
 def same_shape(x: Tensor, *_: Tensor, **__: Any) -> Spec:
@@ -49,6 +49,18 @@ def fixed(dtype: DType, dims: Dims | None = ()) -> Callable[..., Spec]:
     return lambda *_, **__: Spec(dtype, dims)
 
 
+def held(handle: Tensor) -> Spec:
+    """Dtype and shape of the value that a variable's reference or handle stands for."""
+    if handle.dtype.name != "resource":
+        return Spec(handle.dtype.base_dtype, handle.dims)
+    if handle.graph.executing_eagerly:
+        return handle.array.spec  # type: ignore[attr-defined]
+    op = handle.op
+    while op.inputs or op.type == "Captured":
+        op = (op.inputs[0] if op.inputs else op.attrs["external"]).op
+    return Spec(as_dtype(op.attrs["dtype"]), as_dims(op.attrs["shape"]))
+
+
 def rank_of(x: Tensor, *, at_least: int = 0, exactly: int | None = None, what: str = "input") -> int | None:
     """The rank of `x`, or None. Raises ShapeError if it is known and wrong."""
     if x.dims is None:
@@ -66,3 +78,15 @@ def axis_in(axis: int, rank: int) -> int:
     if not -rank <= axis < rank:
         raise ArgumentError(f"axis {axis} is out of range, expected {-rank} <= axis < {rank}")
     return axis + rank if axis < 0 else axis
+
+
+def square_matrix(x: Tensor, **_: Any) -> Spec:
+    """The input's shape. Raises ShapeError unless its last two sizes are equal."""
+    rank_of(x, at_least=2, what="matrix")
+    if x.dims is None:
+        return Spec(x.dtype.base_dtype, None)
+    m, n = x.dims[-2:]
+    if m is not None and n is not None and m != n:
+        raise ShapeError(f"expected a square matrix, found {show(x.dims)}")
+    n = n if m is None else m
+    return Spec(x.dtype.base_dtype, (*x.dims[:-2], n, n))

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from .dtypes import ALL, COMPLEX, FLOATS, INDICES, NUMBERS, DType, bool_, int32
+from .dtypes import ALL, COMPLEX, FLOATS, INDICES, NUMBERS, DType, bool_, int32, resource
 from .shapes import Dims
 
 
@@ -37,6 +37,7 @@ Own = Kind("Own", allowed=ALL)
 Number = Kind("Number", allowed=NUMBERS)
 Float = Kind("Float", allowed=FLOATS + COMPLEX)
 Ref = Kind("Ref", shared=True, handle=True)
+Resource = Kind("Resource", allowed=(resource,), handle=True)
 
 
 class Parameter(NamedTuple):

@@ -1,11 +1,15 @@
 """Variables: the ops that hold, read and change a session's state."""
 
+import numpy as np
+
 from ..define import op
-from ..dtypes import as_dtype, bool_
-from ..errors import ShapeError
-from ..infer import fixed
-from ..op import Ref, Spec, T
+from ..dtypes import NUMBERS, as_dtype, bool_, resource
+from ..errors import DTypeError, ShapeError
+from ..infer import fixed, held
+from ..op import Ref, Resource, Spec, T, blocked, build
 from ..shapes import as_dims, compatible, show
+
+_ASSIGNMENT = "assignment replaces the value it is given a reference to"
 
 
 @op("VariableV2", infer=lambda *, shape, dtype, container="", shared_name="": Spec(
@@ -15,25 +19,77 @@ def variable_v2(*, shape, dtype, container="", shared_name="", run):
     return run.read(run.op.name)
 
 
-def _assigned(ref, value, *, validate_shape=True):
-    if validate_shape and not compatible(ref.dims, value.dims):
-        raise ShapeError(f"shapes differ: variable {show(ref.dims)} and value {show(value.dims)}")
-    return Spec(ref.dtype.base_dtype.as_ref, ref.dims if validate_shape else value.dims)
+@op("VarHandleOp", infer=fixed(resource), stateful=True, no_grad="a variable has no inputs")
+def var_handle_op(*, shape, dtype, shared_name="", run):
+    """The handle of a value that a session keeps between runs. shape, dtype: of the value. -> resource[]."""
+    return run.handle(shared_name, Spec(as_dtype(dtype), as_dims(shape)))
 
 
-@op("Assign", infer=_assigned, stateful=True, no_grad="assignment replaces the value it is given a reference to")
+@op("ReadVariableOp", infer=lambda resource, **_: held(resource), stateful=True)
+def read_variable_op(resource: Resource, *, dtype=None, run):
+    """The value behind a handle. resource: a handle -> any[...]."""
+    return run.read(resource)
+
+
+@read_variable_op.gradient
+def _(node, dy):
+    return (dy,)
+
+
+def referred(ref, value=None, *, validate_shape=True, **_):
+    """The reference that an assignment passes on, after checking the value's shape."""
+    if not ref.dtype.is_ref and ref.dtype is not resource:
+        raise DTypeError(f"expected a variable to assign to, found the tensor {ref.name!r} of dtype {ref.dtype.name}")
+    spec = held(ref)
+    if value is not None and validate_shape and not compatible(spec.dims, value.dims):
+        raise ShapeError(f"shapes differ: the variable has {show(spec.dims)}, and the value {show(value.dims)}")
+    if ref.dtype is resource:
+        return Spec(resource, ())
+    return Spec(ref.dtype.base_dtype.as_ref, spec.dims if validate_shape else value.dims)
+
+
+def _own(value):
+    """An array that a session may keep: a copy of anything that others may still write to."""
+    return value.copy() if isinstance(value, np.ndarray) and value.flags.writeable else value
+
+
+@op("AssignVariableOp", infer=referred, stateful=True, no_grad=_ASSIGNMENT)
+def assign_variable_op(resource: Ref, value: T, *, run):
+    """Give the variable behind a handle a new value. value: its dtype and shape. -> the handle."""
+    return run.assign(resource, _own(value))
+
+
+@op("AssignAddVariableOp", infer=referred, dtypes=NUMBERS, stateful=True, no_grad=_ASSIGNMENT)
+def assign_add_variable_op(resource: Ref, value: T, *, run):
+    """Add to the variable behind a handle. value: its dtype and shape. -> the handle."""
+    return run.assign(resource, run.read(resource) + value)
+
+
+@op("AssignSubVariableOp", infer=referred, dtypes=NUMBERS, stateful=True, no_grad=_ASSIGNMENT)
+def assign_sub_variable_op(resource: Ref, value: T, *, run):
+    """Subtract from the variable behind a handle. value: its dtype and shape. -> the handle."""
+    return run.assign(resource, run.read(resource) - value)
+
+
+@op("VarIsInitializedOp", infer=fixed(bool_), stateful=True, no_grad="a boolean has no gradient")
+def var_is_initialized_op(resource: Resource, *, run):
+    """Whether the session holds a value behind the handle. -> bool[]."""
+    return run.is_initialized(resource)
+
+
+@op("Assign", infer=referred, stateful=True, no_grad=_ASSIGNMENT)
 def assign(ref: Ref, value: T, *, validate_shape=True, run):
     """Give a variable a new value. ref: a variable, value: its dtype and shape. -> the reference."""
-    return run.assign(ref, value)
+    return run.assign(ref, _own(value))
 
 
-@op("AssignAdd", infer=_assigned, stateful=True, no_grad="assignment is not differentiated")
+@op("AssignAdd", infer=referred, dtypes=NUMBERS, stateful=True, no_grad=_ASSIGNMENT)
 def assign_add(ref: Ref, value: T, *, run):
     """Add to a variable. ref: a variable, value: its dtype and shape. -> the reference."""
     return run.assign(ref, run.read(ref) + value)
 
 
-@op("AssignSub", infer=_assigned, stateful=True, no_grad="assignment is not differentiated")
+@op("AssignSub", infer=referred, dtypes=NUMBERS, stateful=True, no_grad=_ASSIGNMENT)
 def assign_sub(ref: Ref, value: T, *, run):
     """Subtract from a variable. ref: a variable, value: its dtype and shape. -> the reference."""
     return run.assign(ref, run.read(ref) - value)
@@ -43,3 +99,41 @@ def assign_sub(ref: Ref, value: T, *, run):
 def is_variable_initialized(ref: Ref, *, run):
     """Whether the session holds a value for the variable. -> bool[]."""
     return run.is_initialized(ref)
+
+
+def _initial(ref, value):
+    spec = held(ref)
+    return Spec(spec.dtype.base_dtype, spec.dims if compatible(spec.dims, value.dims) else None)
+
+
+@op("InitializedValue", infer=_initial, stateful=True)
+def initialized_value(ref: Ref, value: T, *, run):
+    """A variable's value, or its initial value while the session holds none. value: its dtype. -> any[...]."""
+    return run.read(ref) if run.is_initialized(ref) else value
+
+
+@initialized_value.gradient
+def _(node, dy):
+    return dy, blocked("the initial value only stands in until the variable has its own")
+
+
+# ---- batching: state is the same for every slice ----------------------------------------
+
+@variable_v2.batched
+@var_handle_op.batched
+@read_variable_op.batched
+@is_variable_initialized.batched
+@var_is_initialized_op.batched
+@initialized_value.batched
+def _shared(node, args, batched):
+    return [None]
+
+
+@assign.batched
+@assign_add.batched
+@assign_sub.batched
+@assign_variable_op.batched
+@assign_add_variable_op.batched
+@assign_sub_variable_op.batched
+def _one_value(node, args, batched):
+    raise ShapeError("a variable has one value: an assignment cannot be repeated for each slice")
