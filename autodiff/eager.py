@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import site
-from .errors import AutodiffError, FailedPreconditionError, InvalidArgumentError, KindError, StateError
+from .errors import AutodiffError, FailedPreconditionError, InvalidArgumentError, KindError, StateError, shown_as
 from .graph import STACKS, Graph, Operation, Tensor
 from .op import OpDef, Spec
 from .shapes import merge
@@ -230,5 +230,6 @@ def executing_eagerly() -> bool:
     return not STACKS.graphs and STACKS.eager is not None
 
 
+@shown_as("ValueError")
 class TooLateError(StateError, ValueError):
     """Eager execution was asked for after a graph was begun."""

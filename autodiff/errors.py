@@ -1,8 +1,19 @@
 """One tree of expected failures, with TensorFlow 1's class names."""
+from __future__ import annotations
+
+from collections.abc import Callable
 
 OK, CANCELLED, UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND = range(6)
 ALREADY_EXISTS, PERMISSION_DENIED, RESOURCE_EXHAUSTED, FAILED_PRECONDITION = range(6, 10)
 ABORTED, OUT_OF_RANGE, UNIMPLEMENTED, INTERNAL, UNAVAILABLE, DATA_LOSS, UNAUTHENTICATED = range(10, 17)
+
+
+def shown_as(name: str) -> Callable[[type], type]:
+    """Class decorator: `type(error).__name__` is what TensorFlow raises there, which code and logs look at."""
+    def rename(error: type) -> type:
+        error.__name__ = name
+        return error
+    return rename
 
 
 class AutodiffError(Exception):
@@ -26,38 +37,47 @@ class AutodiffError(Exception):
         return self
 
 
+@shown_as("ValueError")
 class ShapeError(AutodiffError, ValueError):
     """Shapes that cannot go together, found while the graph is built."""
 
 
+@shown_as("ValueError")
 class ArgumentError(AutodiffError, ValueError):
     """An argument outside of what its function accepts."""
 
 
+@shown_as("ValueError")
 class GraphError(AutodiffError, ValueError):
     """Things of two graphs in one, a name taken twice, a variable reused wrongly."""
 
 
+@shown_as("TypeError")
 class DTypeError(AutodiffError, TypeError):
     """An element type that an op or conversion does not accept."""
 
 
+@shown_as("TypeError")
 class KindError(AutodiffError, TypeError):
     """An object of the wrong Python type."""
 
 
+@shown_as("KeyError")
 class UnknownNameError(AutodiffError, KeyError):
     """No operation, tensor or collection of that name."""
 
 
+@shown_as("LookupError")
 class NoGradientError(AutodiffError, LookupError):
     """An op on the path has no registered gradient, or a debugger has not received one."""
 
 
+@shown_as("RuntimeError")
 class StateError(AutodiffError, RuntimeError):
     """The right call at the wrong time: closed session, finalized graph, spent tape."""
 
 
+@shown_as("AttributeError")
 class NotServedError(AutodiffError, AttributeError):
     """A TensorFlow name that gradbg does not serve; the text says what to use."""
 

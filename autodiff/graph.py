@@ -11,7 +11,7 @@ import numpy as np
 
 from . import indexing, site
 from .dtypes import DType
-from .errors import ArgumentError, GraphError, KindError, StateError, UnknownNameError
+from .errors import ArgumentError, GraphError, KindError, StateError, UnknownNameError, shown_as
 from .names import UniqueNames, check_op_name, check_scope_name, did_you_mean
 from .op import OPS, OpDef, Spec
 from .shapes import TensorShape, as_dims, merge, show
@@ -570,6 +570,7 @@ def reset_default_graph() -> None:
     STACKS.bottom = Graph()
 
 
+@shown_as("AssertionError")
 class NestedResetError(StateError, AssertionError):
     """reset_default_graph was called in a nested graph."""
 

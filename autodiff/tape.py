@@ -7,7 +7,7 @@ from typing import Any
 
 from . import nest
 from .convert import convert_to_tensor
-from .errors import ArgumentError, StateError
+from .errors import ArgumentError, StateError, shown_as
 from .gradients.aggregate import Gradient
 from .gradients.backprop import Sweep, UnconnectedGradients, carries_gradient, ends_of, seed, unconnected
 from .gradients.batching import vectorise
@@ -208,6 +208,7 @@ class GradientTape:
                              "use tf.GradientTape(persistent=True) or experimental_use_pfor=True")
 
 
+@shown_as("AttributeError")
 class SpentTapeError(StateError, AttributeError):
     """A tape that is not persistent was asked again."""
 
