@@ -150,7 +150,7 @@ def _one_input(node, args, batched):
 
 @identity_n.batched
 def _each_input(node, args, batched):
-    return node.definition(*args)
+    return [output if is_batched else None for output, is_batched in zip(node.definition(*args), batched)]
 
 
 @fill.batched
