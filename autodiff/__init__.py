@@ -2,14 +2,18 @@
 
 from typing import Any
 
-from . import array, control, errors, initializers, layers, linalg, losses, math, metrics, nn, ops, random, train, variables
+from . import (array, control, debug, errors, image, initializers, layers, linalg, losses, math, metrics, nest, nn, ops, random,
+               train, variables)
 from .array import *
 from .collections import *
 from .control import *
+from .control_flow import case, cond, while_loop
 from .convert import convert_to_tensor
 from .dtypes import (DType, as_dtype, bool_, complex64, complex128, double, float16, float32, float64, half, int8, int16,
                      int32, int64, resource, string, uint8, uint16, uint32, uint64, variant)
+from .eager import disable_eager_execution, enable_eager_execution, executing_eagerly
 from .errors import NotServedError, OpError
+from .functional import foldl, foldr, map_fn, scan
 from .gradients.aggregate import AggregationMethod
 from .gradients.backprop import UnconnectedGradients, gradients
 from .gradients.second import _hessian_vector_product, hessian_vector_product, hessians
@@ -18,9 +22,12 @@ from .indexed_slices import IndexedSlices, IndexedSlicesValue
 from .linalg import *
 from .math import *
 from .random import *
+from .runtime.config import *
 from .runtime.session import InteractiveSession, Session
 from .shapes import Dimension, TensorShape
 from .state import *
+from .tape import GradientTape
+from .tensor_array import TensorArray
 from .variables import *
 
 __version__ = "1.15.5"

@@ -37,6 +37,17 @@ autodiff.gradients.batching
 autodiff.gradients.second
 autodiff.gradients
 autodiff.runtime.plan
+autodiff.runtime.state
+autodiff.runtime.kernels
+autodiff.runtime.passes
+autodiff.runtime.execute
+autodiff.runtime.buffers
+autodiff.runtime.codegen
+autodiff.runtime.program
+autodiff.runtime.fetch
+autodiff.runtime.feed
+autodiff.runtime.config
+autodiff.runtime.cursor
 autodiff.runtime.session
 autodiff.runtime
 autodiff.eager

@@ -1,38 +1,97 @@
-"""A plan: the steps one run takes, decided once per (fetches, feeds)."""
+"""A plan: the steps one run takes, decided once per (fetches, feeds). Data that can be read, printed and rewritten."""
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..graph import Operation, Tensor
+from ..shapes import show
 
 
 @dataclass(slots=True)
 class Step:
-    """One kernel call: values at `inputs` (slots, or a str: a variable's name) to slots `outputs`."""
+    """One kernel call: values at `inputs` (slots, or a str: a variable's name) to slots `outputs`.
+
+    reads: this step has no kernel, it only reads that variable.
+    """
 
     op: Operation
     inputs: tuple[Any, ...]
     outputs: tuple[int, ...]
-    reads: str | None = None  # this step only reads that variable
+    reads: str | None = None
+
+
+class Buffer(NamedTuple):
+    """Where a kernel writes its result: at the start of a block of memory that several results share in turn."""
+
+    block: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: np.dtype
 
 
 @dataclass(slots=True)
 class Plan:
-    """steps in order; feeds and fetches: slot of each; size: count of slots."""
+    """steps in order; feeds and fetches: slot of each; size: count of slots.
+
+    slots: where each tensor's value is. constants: slot -> value known before any run. buffers: slot ->
+    Buffer and blocks: bytes of each block; only in a plan that is made for given shapes.
+    """
 
     steps: list[Step]
     feeds: tuple[int, ...]
     fetches: tuple[int, ...]
     size: int
     slots: dict[Tensor, int] = field(default_factory=dict)
+    constants: dict[int, Any] = field(default_factory=dict)
+    buffers: dict[int, Buffer] = field(default_factory=dict)
+    blocks: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        return "\n".join("  ".join(cells).rstrip() for cells in _aligned(self.table()))
+
+    def table(self) -> list[tuple[str, ...]]:
+        """Rows of text, head first: step, operation, type, inputs, outputs, steps it is alive, buffer."""
+        last = last_uses(self)
+        rows: list[tuple[str, ...]] = [("step", "operation", "type", "inputs", "outputs", "alive", "buffer")]
+        for i, step in enumerate(self.steps):
+            alive = [f"{i}-{'end' if last[s] >= len(self.steps) else last[s]}" for s in step.outputs if last[s] > i]
+            used = [f"#{b.block} {b.dtype}{show(b.shape)}" for b in map(self.buffers.get, step.outputs) if b]
+            kind = "read" if step.reads is not None else step.op.type
+            rows.append((str(i), step.op.name, kind, " ".join(map(self._show, step.inputs)),
+                         " ".join(f"s{s}" for s in step.outputs), " ".join(alive), " ".join(used)))
+        return rows
+
+    def _show(self, slot: Any) -> str:
+        if isinstance(slot, str):
+            return slot
+        return f"c{slot}" if slot in self.constants else f"s{slot}"
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> list[list[str]]:
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return [[cell.ljust(width) for cell, width in zip(row, widths)] for row in rows]
+
+
+def last_uses(plan: Plan) -> list[int]:
+    """For each slot the last step that reads it; len(steps) if it is fetched, -1 if nothing reads it."""
+    last = [-1] * plan.size
+    for i, step in enumerate(plan.steps):
+        for slot in step.inputs:
+            if not isinstance(slot, str):
+                last[slot] = i
+    for slot in plan.fetches:
+        last[slot] = len(plan.steps)
+    return last
 
 
 def variable_of(tensor: Tensor) -> Operation:
-    """The variable that a reference or handle refers to."""
-    while tensor.op.inputs:
-        tensor = tensor.op.inputs[0]
+    """The variable that a reference or handle refers to, also from inside of a function that captured it."""
+    while tensor.op.inputs or tensor.op.type == "Captured":
+        tensor = tensor.op.inputs[0] if tensor.op.inputs else tensor.op.attrs["external"]
     return tensor.op
 
 
@@ -42,12 +101,13 @@ def is_reference(tensor: Tensor) -> bool:
 
 
 def compile_plan(fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]) -> Plan:
-    """The steps that compute `fetches` and run `targets` when `feeds` are given.
+    """The steps that compute `fetches` and run `targets` when `feeds` are given, one for each operation needed.
 
-    Operations run in the order they were made, which is a topological order.
+    What lies above a fed tensor is cut off. Operations run in the order they were made, which is a
+    topological order.
     """
     fed = set(feeds)
-    builder = _Builder(fed)
+    builder = _Builder(feeds)
     wanted = {t for t in fetches if t not in fed}
     for op in _needed(fetches, targets, fed):
         builder.add(op, wanted)
@@ -62,19 +122,21 @@ def _needed(fetches: Sequence[Tensor], targets: Sequence[Operation], fed: set[Te
         op = stack.pop()
         if op not in seen:
             seen.add(op)
-            stack.extend(t.op for t in op.inputs if t not in fed)
+            stack.extend([t.op for t in op.inputs if t not in fed])
             stack.extend(op.control_inputs)
     return sorted(seen, key=lambda op: op.index)
 
 
 class _Builder:
-    def __init__(self, fed: set[Tensor]) -> None:
+    """Appends steps and numbers the slots."""
+
+    def __init__(self, feeds: Sequence[Tensor]) -> None:
         self.steps: list[Step] = []
         self.slots: dict[Tensor, int] = {}
         self.size = 0
-        for tensor in fed:
+        for tensor in feeds:
             self.slots[tensor] = self._slot()
-        self.fed = fed
+        self.fed = set(feeds)
 
     def _slot(self) -> int:
         self.size += 1
@@ -83,7 +145,9 @@ class _Builder:
     def add(self, op: Operation, wanted: set[Tensor]) -> None:
         if op.outputs and all(t in self.fed for t in op.outputs):
             return
-        if op.type not in ("VariableV2", "VarHandleOp"):
+        if op.type == "ReadVariableOp" and is_reference(op.inputs[0]):
+            self.slots[op.outputs[0]] = self._read(op.inputs[0], op)
+        elif op.type not in ("VariableV2", "VarHandleOp"):
             inputs = tuple([self._input(op, i, t) for i, t in enumerate(op.inputs)])
             outputs = []
             for tensor in op.outputs:
@@ -102,10 +166,11 @@ class _Builder:
         parameters = op.definition.parameters
         if parameters[min(index, len(parameters) - 1)].kind.handle:
             return variable_of(tensor).name
-        return self.slots[tensor] if tensor in self.fed else self._read(tensor)
+        is_value = tensor in self.fed and tensor.op.type != "Captured"  # a function's capture is given the name
+        return self.slots[tensor] if is_value else self._read(tensor)
 
-    def _read(self, tensor: Tensor) -> int:
+    def _read(self, tensor: Tensor, reader: Operation | None = None) -> int:
         slot = self._slot()
         variable = variable_of(tensor)
-        self.steps.append(Step(variable, (), (slot,), reads=variable.name))
+        self.steps.append(Step(reader or variable, (), (slot,), reads=variable.name))
         return slot

@@ -1,0 +1,212 @@
+"""A plan for given shapes: sizes folded to constants, and results written into buffers shared by lifetime.
+
+Which results have the same shape in each run is asked of the ops' own `infer`, on stand-ins of the
+shapes fed. How a result lies in memory, and whether the kernel writes into `out` as it should, is
+seen in one run that is measured (`observe`). A value that leaves the run (fetched, given to a
+variable, py_func or sub-graph) gets no buffer.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..convert import constant_in
+from ..dtypes import DType, as_dtype
+from ..graph import Graph, Tensor
+from ..op import OPS, Spec
+from ..shapes import Dims
+from ..static import static_value
+from .execute import starting_slots, steps_with_values
+from .kernels import direct_ufunc
+from .passes import fold_constants, is_pure
+from .plan import Buffer, Plan, Step, last_uses
+from .state import Run
+
+
+def observe(plan: Plan, run: Run, fed: Sequence[Any]) -> tuple[list[Any], dict[int, Buffer]]:
+    """Run the plan once; gives the fetched values, and the memory layout of every result that `out` can hold."""
+    seen: dict[int, Buffer] = {}
+    slots = starting_slots(plan, fed)
+    for step, args in steps_with_values(plan, run, slots):
+        if step.op.definition.takes_out and is_pure(step) and len(step.outputs) == 1:
+            result = slots[step.outputs[0]]
+            if _is_dense(result) and _writes_out(step, args, result):
+                seen[step.outputs[0]] = Buffer(-1, result.shape, result.strides, result.dtype)
+    return [slots[i] for i in plan.fetches], seen
+
+
+def _is_dense(result: Any) -> bool:
+    return (isinstance(result, np.ndarray) and result.ndim > 0 and result.dtype != object and result.base is None)
+
+
+def _writes_out(step: Step, args: list[Any], result: np.ndarray) -> bool:
+    """Whether the kernel gives the same bits, of its own, when it is handed a buffer."""
+    if any(result is arg for arg in args):
+        return False
+    out = np.empty_like(result)
+    again = step.op.definition.kernel(*args, out=out, **step.op.attrs)
+    return again is out and out.strides == result.strides and out.tobytes() == result.tobytes()
+
+
+def specialise(plan: Plan, shapes: Sequence[tuple[int, ...]], layouts: dict[int, Buffer]) -> Plan:
+    """The plan for feeds and entry reads of these shapes; layouts: from `observe` with the same shapes."""
+    stand_ins = _StandIns(plan, shapes)
+    constants = {**plan.constants, **stand_ins.folded}
+    steps = [s for s in plan.steps if not (s.outputs and all(o in constants for o in s.outputs))]
+    steady = {slot: layout for slot, layout in layouts.items()
+              if slot not in constants and stand_ins.dims(slot) == layout.shape}
+    plan = fold_constants(replace(plan, steps=steps, constants=constants))
+    return _Assignment(plan, steady).assigned()
+
+
+def entry_reads(plan: Plan) -> list[str]:
+    """Variables that are read before the plan itself gives them a value."""
+    found: dict[str, None] = {}
+    written: set[str] = set()
+    for step in plan.steps:
+        if step.reads is not None and step.reads not in written:
+            found[step.reads] = None
+        written.update(name for name in step.inputs if isinstance(name, str))
+    return list(found)
+
+
+class _StandIns:
+    """The plan's ops built once more in a scratch graph, from inputs of the known shapes.
+
+    folded: slot -> value, for whole numbers that depend on the shapes alone.
+    """
+
+    def __init__(self, plan: Plan, shapes: Sequence[tuple[int, ...]]) -> None:
+        self.folded: dict[int, Any] = {}
+        self._graph = Graph()
+        self._entry = dict(zip(entry_reads(plan), shapes[len(plan.feeds):]))
+        self._written: set[str] = set()
+        fed = {slot: tensor.dtype.base_dtype for tensor, slot in plan.slots.items() if slot in plan.feeds}
+        self._tensors = {slot: self._opaque(fed[slot], shape) for slot, shape in zip(plan.feeds, shapes)}
+        for slot, value in plan.constants.items():
+            self._tensors[slot] = constant_in(self._graph, np.asarray(value), "c")
+        for step in plan.steps:
+            tensors = [self._read(step)] if step.reads is not None else self._outputs(step)
+            for slot, tensor in zip(step.outputs, tensors):
+                self._tensors[slot] = self._known(slot, tensor) if is_pure(step) else tensor
+
+    def dims(self, slot: int) -> Dims | None:
+        """The shape at `slot` in each run with the known shapes, as far as it is fixed."""
+        return self._tensors[slot].dims
+
+    def _opaque(self, dtype: DType, dims: Dims | None) -> Tensor:
+        spec = Spec(dtype, dims)
+        return self._graph.add(OPS["Placeholder"], (), {"dtype": dtype, "shape": dims}, (spec,), "x").outputs[0]
+
+    def _read(self, step: Step) -> Tensor:
+        tensor, attrs = step.op.outputs[0], step.op.attrs
+        dtype = as_dtype(attrs["dtype"]) if tensor.dtype.name == "resource" else tensor.dtype.base_dtype
+        return self._opaque(dtype, None if step.reads in self._written else self._entry[step.reads])  # type: ignore[index]
+
+    def _outputs(self, step: Step) -> Sequence[Tensor]:
+        names = [i for i in step.inputs if isinstance(i, str)]
+        self._written.update(names)
+        inputs = tuple([self._tensors[i] for i in step.inputs if not isinstance(i, str)])
+        try:
+            specs: Any = step.op.definition.infer(*inputs, **step.op.attrs) if not names else None
+        except Exception:  # what cannot be inferred gets no buffer
+            specs = None
+        if specs is None:
+            return [self._opaque(t.dtype.base_dtype, None) for t in step.op.outputs]
+        specs = (specs,) if isinstance(specs, Spec) else specs
+        return self._graph.add(step.op.definition, inputs, step.op.attrs, specs, "x").outputs
+
+    def _known(self, slot: int, tensor: Tensor) -> Tensor:
+        value = static_value(tensor, 2)  # inputs that are known have become constants: no need to look further
+        if value is None:
+            return tensor
+        self.folded[slot] = value
+        return constant_in(self._graph, value, "c")
+
+
+class _Assignment:
+    """Gives results their blocks, walking the steps once; a block is free again after its value's last reader.
+
+    steady: the results that may have a buffer. An op that has no `out` may give back a view of what
+    it was given, so its result keeps the buffers of its inputs alive.
+    """
+
+    def __init__(self, plan: Plan, steady: dict[int, Buffer]) -> None:
+        self._plan = plan
+        self._steady = steady
+        self._holds: dict[int, frozenset[int]] = {}  # slot -> steady slots whose memory it may share
+        self._last = last_uses(plan)
+        for step in plan.steps:
+            self._follow(step)
+        for slot in plan.fetches:
+            self._steady.pop(slot, None)
+        for slot, held in self._holds.items():
+            for root in held:
+                self._last[root] = max(self._last[root], self._last[slot])
+        self._sizes: list[int] = []
+        self._free: list[int] = []
+        self._ends: dict[int, list[int]] = {}  # step -> slots whose blocks are free after it
+
+    def _follow(self, step: Step) -> None:
+        held = frozenset().union(*[self._holds.get(i, ()) for i in step.inputs])
+        if step.op.definition.takes_run:
+            for slot in held:
+                self._steady.pop(slot, None)
+        for slot in step.outputs:
+            self._holds[slot] = frozenset((slot,)) if slot in self._steady else held
+
+    def assigned(self) -> Plan:
+        """The plan with buffers."""
+        buffers: dict[int, Buffer] = {}
+        for i, step in enumerate(self._plan.steps):
+            layout = self._steady.get(step.outputs[0]) if len(step.outputs) == 1 else None
+            if layout is not None:
+                slot = step.outputs[0]
+                block = self._in_place(i, step, layout, buffers)
+                if block is None:
+                    block = self._block(layout)
+                buffers[slot] = layout._replace(block=block)
+                self._ends.setdefault(max(self._last[slot], i), []).append(slot)
+            self._free += [buffers[slot].block for slot in self._ends.pop(i, ())]
+        return replace(self._plan, buffers=buffers, blocks=tuple(self._sizes))
+
+    def _in_place(self, index: int, step: Step, layout: Buffer, buffers: dict[int, Buffer]) -> int | None:
+        """The block of an input that nothing reads after this step, if the kernel is one elementwise ufunc."""
+        direct = direct_ufunc(step.op)
+        if direct is None or direct.ufunc.signature is not None:
+            return None
+        ending = self._ends.get(index, [])
+        for slot in step.inputs:
+            others = frozenset().union(*[self._holds.get(i, ()) for i in step.inputs if i != slot])
+            if slot in ending and slot not in others and buffers[slot][1:] == layout[1:]:
+                ending.remove(slot)
+                return buffers[slot].block
+        return None
+
+    def _block(self, layout: Buffer) -> int:
+        need = int(np.prod(layout.shape)) * layout.dtype.itemsize
+        fitting = [b for b in self._free if self._sizes[b] >= need]
+        if fitting:
+            block = min(fitting, key=self._sizes.__getitem__)
+        elif self._free:
+            block = max(self._free, key=self._sizes.__getitem__)
+            self._sizes[block] = need
+        else:
+            self._sizes.append(need)
+            return len(self._sizes) - 1
+        self._free.remove(block)
+        return block
+
+
+_ALIGNED = 64  # bytes: a cache line, and the widest vector register
+
+
+def allocate(plan: Plan) -> dict[int, np.ndarray]:
+    """Slot -> the array that its result is written to. None of them owns its memory, so no one keeps it by mistake."""
+    memory = [np.empty(size + _ALIGNED, np.uint8) for size in plan.blocks]
+    starts = [-block.ctypes.data % _ALIGNED for block in memory]
+    return {slot: np.ndarray(b.shape, b.dtype, memory[b.block], starts[b.block], b.strides)
+            for slot, b in plan.buffers.items()}

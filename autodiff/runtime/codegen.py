@@ -1,0 +1,159 @@
+"""One straight-line Python function for a plan: a line for each step, everything else bound beforehand."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .buffers import allocate
+from .execute import fail
+from .kernels import direct_ufunc, views_of
+from .passes import is_pure
+from .plan import Plan, Step, last_uses
+from .state import Run
+
+_KEYWORD_OUT = (np.maximum, np.minimum)  # NumPy warns when these are given `out` by position
+
+
+class Generated:
+    """A plan as a function, to be entered once at a time: it has buffers. source: its text, one line a step."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        writer = _Writer(plan)
+        self.source = writer.source()
+        self._names = writer.names
+        self._steps = writer.steps
+        self._code = compile(self.source, "<plan>", "exec")
+        exec(self._code, self._names)
+        self._function = self._names["program"]
+
+    def __call__(self, run: Run, fed: Sequence[Any]) -> list[Any]:
+        """The values of the plan's fetches."""
+        try:
+            return self._function(run, run.variables, *fed)
+        except Exception as error:
+            self._fail(error, run)
+            raise
+
+    def _fail(self, error: Exception, run: Run) -> None:
+        """Raise `error` as the failure of the step whose line it comes from."""
+        trace = error.__traceback__
+        while trace is not None and trace.tb_frame.f_code is not self._function.__code__:
+            trace = trace.tb_next
+        if trace is None:
+            return
+        step, operands = self._steps[trace.tb_lineno - 2]
+        known = {**self._names, **trace.tb_frame.f_locals}
+        run.op = step.op
+        try:
+            if step.reads is not None:
+                run.read(step.reads)
+        except Exception as unread:
+            fail(unread, step.op, ())
+        fail(error, step.op, [known.get(name) for name in operands])
+
+
+class _Writer:
+    """Writes the source. Names: s* values of the run, b* buffers and views of them, c* constants, k* kernels, a* others."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.names: dict[str, Any] = {}
+        self.steps: list[tuple[Step, list[str]]] = []
+        self._where: dict[Any, str] = {}  # slot -> expression
+        self._bound: dict[Any, str] = {}  # id of a kernel or constant -> its name
+        self._spare: list[str] = []
+        self._locals = 0
+        self._buffers = allocate(plan)
+        self._last = last_uses(plan)
+
+    def source(self) -> str:
+        plan = self.plan
+        for slot, value in plan.constants.items():
+            self._where[slot] = self._global("c", value)
+        for slot in plan.feeds:
+            self._where[slot] = self._local()
+        parameters = ", ".join(["run", "variables", *[self._where[s] for s in plan.feeds]])
+        lines = [f"def program({parameters}):"]
+        for i, step in enumerate(plan.steps):
+            line = self._line(step)
+            if line is not None:
+                lines.append(f"    {line}{self._let_go(i, step)}")
+        lines.append(f"    return [{', '.join(self._where[s] for s in plan.fetches)}]")
+        return "\n".join(lines)
+
+    def _line(self, step: Step) -> str | None:
+        if step.reads is not None:
+            self.steps.append((step, []))
+            return f"{self._target(step)} = variables[{step.reads!r}]"
+        operands = [repr(i) if isinstance(i, str) else self._where[i] for i in step.inputs]
+        if self._is_fixed_view(step):
+            return None
+        self.steps.append((step, operands))
+        buffer = self._buffers.get(step.outputs[0]) if step.outputs else None
+        if buffer is not None:
+            self._where[step.outputs[0]] = self._global("b", buffer)
+            return self._call(step, operands, self._where[step.outputs[0]])
+        call = self._call(step, operands, None)
+        if not any(self._last[s] >= 0 for s in step.outputs):
+            return call
+        return f"{self._target(step)} = {call}"
+
+    def _call(self, step: Step, operands: list[str], out: str | None) -> str:
+        op = step.op
+        direct = direct_ufunc(op)
+        if direct is not None:
+            arguments = [self._global("c", c) if i is None else operands[i]
+                         for i, c in zip(direct.inputs, direct.constants)]
+            keyword = "out=" if direct.ufunc in _KEYWORD_OUT else ""
+            arguments += [keyword + out] if out else []
+            return f"{self._global('k', direct.ufunc)}({', '.join(arguments)})"
+        arguments = [*operands, *[f"{k}={self._global('a', v)}" for k, v in op.attrs.items()]]
+        if out:
+            arguments.append(f"out={out}")
+        before = ""
+        if op.definition.takes_run:
+            before = f"run.op = {self._global('a', op)}; "
+            arguments.append("run=run")
+        return f"{before}{self._global('k', op.definition.kernel)}({', '.join(arguments)})"
+
+    def _target(self, step: Step) -> str:
+        names = []
+        for slot in step.outputs:
+            self._where[slot] = self._local()
+            names.append(self._where[slot])
+        return ", ".join(names)
+
+    def _let_go(self, index: int, step: Step) -> str:
+        """Drop values that nothing reads any more, and use their names again."""
+        slots = {s for s in (*step.inputs, *step.outputs) if not isinstance(s, str) and self._last[s] <= index}
+        names = sorted({self._where[s] for s in slots if self._where.get(s, "").startswith("s")})
+        self._spare += names
+        return "; " + " = ".join(names) + " = None" if names else ""
+
+    def _local(self) -> str:
+        if self._spare:
+            return self._spare.pop()
+        self._locals += 1
+        return f"s{self._locals - 1}"
+
+    def _global(self, prefix: str, value: Any) -> str:
+        name = self._bound.get(id(value))
+        if name is None:
+            name = self._bound[id(value)] = f"{prefix}{len(self._bound)}"
+            self.names[name] = value
+        return name
+
+    def _is_fixed_view(self, step: Step) -> bool:
+        """Whether the step's results are views of buffers, the same in each run; they are bound here and now."""
+        if not is_pure(step) or any(s in self._buffers for s in step.outputs):
+            return False
+        args = [self.names.get(self._where[i]) for i in step.inputs]
+        if any(a is None for a in args) or all(i in self.plan.constants for i in step.inputs):
+            return False
+        views = views_of(step.op, args)
+        for slot, view in zip(step.outputs, views or ()):
+            self._where[slot] = self._global("b", view)
+        return views is not None

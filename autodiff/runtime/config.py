@@ -1,0 +1,84 @@
+"""Options that TensorFlow scripts pass: kept and readable, without effect on one CPU."""
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from ..errors import ArgumentError, NotServedError
+
+__all__ = ["ConfigProto", "GPUOptions", "GraphOptions", "OptimizerOptions", "RunMetadata", "RunOptions"]
+
+
+class _Options:
+    """Named options with defaults. Raises ArgumentError (a ValueError) for an unknown name."""
+
+    _defaults: dict[str, Any] = {}
+
+    def __init__(self, **options: Any) -> None:
+        for name in options:
+            if name not in self._defaults:
+                raise ArgumentError(self._unknown(name))
+        self.__dict__.update({**copy.deepcopy(self._defaults), **options})
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in self._defaults:
+            raise NotServedError(self._unknown(name))
+        self.__dict__[name] = value
+
+    def _unknown(self, name: str) -> str:
+        return f"{type(self).__name__} has no field {name!r}: it has {', '.join(sorted(self._defaults))}"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.__dict__ == other.__dict__
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        changed = {k: v for k, v in self.__dict__.items() if v != self._defaults[k]}
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in changed.items())})"
+
+
+class GPUOptions(_Options):
+    """Options of a GPU that is not there."""
+
+    _defaults = {"allow_growth": False, "per_process_gpu_memory_fraction": 0.0, "visible_device_list": "",
+                 "allocator_type": "", "deferred_deletion_bytes": 0, "polling_active_delay_usecs": 0,
+                 "force_gpu_compatible": False}
+
+
+class OptimizerOptions(_Options):
+    """How the graph may be rewritten before it runs; results never depend on it."""
+
+    L0, L1, DEFAULT, OFF, ON_1, ON_2 = -1, 0, 0, -1, 1, 2
+    _defaults = {"opt_level": 0, "global_jit_level": 0, "do_common_subexpression_elimination": False,
+                 "do_constant_folding": False, "do_function_inlining": False, "max_folded_constant_in_bytes": 0}
+
+
+class GraphOptions(_Options):
+    """Options of the graph's execution."""
+
+    _defaults = {"optimizer_options": OptimizerOptions(), "rewrite_options": None, "build_cost_model": 0,
+                 "infer_shapes": False, "place_pruned_graph": False, "enable_recv_scheduling": False}
+
+
+class ConfigProto(_Options):
+    """Options of a session."""
+
+    _defaults = {"allow_soft_placement": False, "log_device_placement": False, "intra_op_parallelism_threads": 0,
+                 "inter_op_parallelism_threads": 0, "use_per_session_threads": False, "operation_timeout_in_ms": 0,
+                 "isolate_session_state": False, "device_count": {}, "device_filters": [], "placement_period": 0,
+                 "gpu_options": GPUOptions(), "graph_options": GraphOptions()}
+
+
+class RunOptions(_Options):
+    """Options of one run."""
+
+    NO_TRACE, SOFTWARE_TRACE, HARDWARE_TRACE, FULL_TRACE = range(4)
+    _defaults = {"trace_level": 0, "timeout_in_ms": 0, "inter_op_thread_pool": 0, "output_partition_graphs": False,
+                 "report_tensor_allocations_upon_oom": False}
+
+
+class RunMetadata(_Options):
+    """What a run tells of itself; empty here: the debugger's records hold more."""
+
+    _defaults = {"step_stats": None, "cost_graph": None, "partition_graphs": []}

@@ -1,0 +1,111 @@
+"""Execution: a run that goes step by step, with every value so far to be looked at and changed."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import GraphError, StateError
+from ..graph import Operation, Tensor
+from . import feed
+from .execute import run_step, starting_slots
+from .fetch import Fetches
+from .plan import Plan, Step
+from .state import Run, handed_out
+
+Stop = Operation | Callable[["Execution"], bool]
+
+
+class Execution:
+    """A cursor over a plan with one step for each operation; no buffers, so no value is overwritten.
+
+    plan: the steps. position: index of the step that runs next. failed_op: the operation that
+    raised, or None; all values before it are there, and after `set` it may be tried again.
+    """
+
+    def __init__(self, plan: Plan, fetches: Fetches, run: Run, fed: Sequence[Any]) -> None:
+        self.plan, self.run = plan, run
+        self.position = 0
+        self.failed_op: Operation | None = None
+        self._fetches = fetches
+        self._slots = starting_slots(plan, fed)
+        self._known = set(plan.feeds)
+        self._pinned: set[int] = set()
+
+    @property
+    def is_done(self) -> bool:
+        return self.position == len(self.plan.steps)
+
+    @property
+    def next_step(self) -> Step | None:
+        """The step that `step` would run; None at the end."""
+        return None if self.is_done else self.plan.steps[self.position]
+
+    @property
+    def next_op(self) -> Operation | None:
+        """The operation that `step` would run; None at the end."""
+        return None if self.is_done else self.plan.steps[self.position].op
+
+    def step(self) -> Operation:
+        """Run the next operation, and give it. Raises StateError at the end, and what the operation raises."""
+        step = self.next_step
+        if step is None:
+            raise StateError("the run is at its end: there is no further operation")
+        pinned = [(slot, self._slots[slot]) for slot in step.outputs if slot in self._pinned]
+        self.failed_op = step.op
+        with np.errstate(all="ignore"):
+            run_step(step, self._slots, self.run)
+        self.failed_op = None
+        for slot, value in pinned:
+            self._slots[slot] = value
+        self._known.update(step.outputs)
+        self.position += 1
+        return step.op
+
+    def run_until(self, stop: Stop) -> Operation | None:
+        """Go on until `stop`; gives the operation that runs next, None at the end.
+
+        stop: an operation to stand before, or a function of this Execution that is asked after each step.
+        """
+        before = stop if isinstance(stop, Operation) else None
+        while not self.is_done:
+            if before is not None and self.next_op is before:
+                break
+            self.step()
+            if before is None and stop(self):  # type: ignore[operator]
+                break
+        return self.next_op
+
+    def finish(self) -> Any:
+        """Run what is left; gives the fetched values in their structure."""
+        while not self.is_done:
+            self.step()
+        return self._fetches.rebuild(handed_out([self._slots[i] for i in self.plan.fetches]))
+
+    def has_value(self, tensor: Tensor) -> bool:
+        """Whether `value(tensor)` is there already."""
+        return self.plan.slots.get(tensor) in self._known
+
+    def value(self, tensor: Tensor) -> Any:
+        """The value of a tensor so far, not to be written to. Raises GraphError (a ValueError) if it has none yet."""
+        if not self.has_value(tensor):
+            place = "has not run yet" if tensor in self.plan.slots else "is not part of this run"
+            raise GraphError(f"{tensor.name!r} has no value: {tensor.op.name!r} {place}")
+        value = self._slots[self.plan.slots[tensor]]
+        if isinstance(value, np.ndarray):
+            value = value.view()
+            value.flags.writeable = False
+        return value
+
+    def set(self, tensor: Tensor, value: Any) -> None:
+        """Give a tensor a value from here on, instead of what was or will be computed.
+
+        Raises GraphError if the tensor is not part of this run, and what feeding the value would raise.
+        """
+        slot = self.plan.slots.get(tensor)
+        if slot is None:
+            raise GraphError(f"cannot set {tensor.name!r}: it is not part of this run")
+        self._slots[slot] = feed.convert(tensor, value)
+        self._known.add(slot)
+        self._pinned.add(slot)

@@ -1,0 +1,123 @@
+"""What a run is given: values for any tensors, converted and checked before anything runs."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..convert import as_array
+from ..errors import ArgumentError, AutodiffError, KindError, ShapeError
+from ..graph import Graph, Tensor
+from ..indexed_slices import IndexedSlices
+from ..shapes import compatible, show
+
+
+class Feeds:
+    """Turns feed_dicts into tensors and arrays; remembers which tensor a key stands for."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._known: dict[Any, tuple[Tensor, ...]] = {}
+
+    def read(self, feed_dict: Any) -> tuple[tuple[Tensor, ...], list[np.ndarray]]:
+        """The tensors fed and their values, as arrays of the tensors' dtypes.
+
+        Keys: tensors, variables, tensor names, IndexedSlices, or tuples of them with a tuple of
+        values. Raises KindError (a TypeError) for a key or value of the wrong kind, ShapeError (a
+        ValueError) for a wrong shape, ArgumentError (a ValueError) for what cannot be converted.
+        """
+        if not isinstance(feed_dict, dict):
+            raise KindError(f"feed_dict is a dict from tensors to values, found {type(feed_dict).__name__}")
+        fed: dict[Tensor, np.ndarray] = {}
+        for key, value in feed_dict.items():
+            tensors = self._known.get(key) or self._targets(key)
+            if len(tensors) == 1 and not isinstance(key, tuple):
+                fed[tensors[0]] = convert(tensors[0], value)
+                continue
+            for tensor, part in zip(tensors, _parts(key, value)):
+                if tensor in fed:
+                    raise ArgumentError(f"{tensor.name!r} is fed twice")
+                fed[tensor] = convert(tensor, part)
+        return tuple(fed), list(fed.values())
+
+    def _targets(self, key: Any) -> tuple[Tensor, ...]:
+        tensors = tuple(self.tensor(part) for part in _leaves(key))
+        self._known[key] = tensors
+        return tensors
+
+    def tensor(self, key: Any) -> Tensor:
+        """The tensor that a key of a feed_dict stands for."""
+        try:
+            return self._graph.as_graph_element(key, allow_operation=False)
+        except AutodiffError as error:
+            raise KindError(f"cannot feed {key!r}: {error.message}") from None
+
+
+def convert(tensor: Tensor, value: Any) -> np.ndarray:
+    """`value` as an array that can be fed for `tensor`: C-contiguous, and never the caller's to write through."""
+    dtype = tensor.dtype.base_dtype
+    if type(value) is not np.ndarray and (isinstance(value, Tensor) or hasattr(value, "as_tensor")):
+        raise KindError(f"the value fed for {tensor.name!r} is a tensor: expected an array, a number, a string or a "
+                        f"list of them\nfetch {getattr(value, 'name', value)!r} first, and feed what comes back")
+    array = _strings(value) if dtype.name == "string" else _numbers(tensor, value)
+    if not compatible(tensor.dims, array.shape):
+        raise ShapeError(f"cannot feed a value of shape {show(array.shape)} for {tensor.describe()}")
+    array = array.view()
+    array.flags.writeable = False  # may end as a fetched value or a variable: those copy what is not their own
+    return array
+
+
+def _strings(value: Any) -> np.ndarray:
+    return as_array(value) if isinstance(value, (str, bytes)) else as_array(np.asarray(value, dtype=object))
+
+
+def _numbers(tensor: Tensor, value: Any) -> np.ndarray:
+    dtype = tensor.dtype.base_dtype
+    if value is None:
+        raise KindError(f"the value fed for {tensor.name!r} is None: expected {dtype.name}{show(tensor.dims)}")
+    try:
+        array: np.ndarray = np.asarray(value, dtype.as_numpy_dtype, order="C")
+    except OverflowError:
+        kind = KindError if isinstance(value, int) else ArgumentError
+        raise kind(f"cannot feed {value!r} for {tensor.describe()}: it does not fit in {dtype.name}\nuse a wider type "
+                   "for the placeholder, such as tf.int64") from None
+    except (ValueError, TypeError) as error:
+        if isinstance(error, AutodiffError):
+            raise
+        kind = KindError if isinstance(error, TypeError) else ArgumentError
+        raise kind(f"cannot feed {_short(value)} for {tensor.describe()}: {error}") from None
+    if type(value) is int and array.item() != value:
+        raise KindError(f"cannot feed {value!r} for {tensor.describe()}: {dtype.name} does not hold it exactly")
+    return array
+
+
+def _leaves(key: Any) -> Iterator[Any]:
+    if isinstance(key, tuple):
+        for part in key:
+            yield from _leaves(part)
+    elif isinstance(key, IndexedSlices):
+        yield from (part for part in (key.values, key.indices, key.dense_shape) if part is not None)
+    else:
+        yield key
+
+
+def _parts(key: Any, value: Any) -> Iterator[Any]:
+    """The parts of `value`, in the order of `_leaves(key)`."""
+    if isinstance(key, tuple):
+        keys: Any = key
+    elif isinstance(key, IndexedSlices):
+        keys = list(_leaves(key))
+        value = [part for part in value if part is not None]
+    else:
+        yield value
+        return
+    if not isinstance(value, (list, tuple)) or len(value) != len(keys):
+        raise ArgumentError(f"expected {len(keys)} values for {len(keys)} tensors fed together, found {_short(value)}")
+    for k, v in zip(keys, value):
+        yield from _parts(k, v)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

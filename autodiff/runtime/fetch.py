@@ -1,0 +1,112 @@
+"""What a run is asked for: the tensors and operations of a nested structure, and the way back into it."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import Any
+
+from ..errors import AutodiffError, GraphError, KindError
+from ..graph import Graph, Operation, Tensor
+from ..indexed_slices import IndexedSlices, IndexedSlicesValue
+
+Rebuild = Callable[[Sequence[Any]], Any]  # values of `tensors`, in order -> the user's structure
+
+
+@dataclass(slots=True)
+class Fetches:
+    """tensors: each once. targets: operations to run. rebuild: values of tensors -> the structure asked for."""
+
+    tensors: tuple[Tensor, ...]
+    targets: tuple[Operation, ...]
+    rebuild: Rebuild
+    programs: dict[tuple[Tensor, ...], Any] = field(default_factory=dict)  # the session's, by fed tensors
+
+
+def parse(graph: Graph, fetches: Any) -> Fetches:
+    """The Fetches of a tensor, variable, operation, name, IndexedSlices, or nested structure of them.
+
+    Raises KindError (a TypeError) for anything that cannot be fetched, such as None or a number, and
+    GraphError (a ValueError) for an unknown name or an element of another graph.
+    """
+    reader = _Reader(graph)
+    rebuild = reader.read(fetches)
+    return Fetches(tuple(reader.tensors), tuple(reader.targets), rebuild)
+
+
+def key(fetches: Any) -> Any:
+    """Something hashable that stands for `fetches`; TypeError if there is no such thing."""
+    if isinstance(fetches, (list, tuple)):
+        return type(fetches), *map(key, fetches)
+    if isinstance(fetches, dict):
+        return type(fetches), tuple(fetches), *map(key, fetches.values())
+    hash(fetches)
+    return fetches
+
+
+class _Reader:
+    """Collects what is asked for; each `read` gives the function that puts the values back."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.tensors: dict[Tensor, int] = {}
+        self.targets: dict[Operation, None] = {}
+
+    def read(self, fetch: Any) -> Rebuild:
+        if isinstance(fetch, (list, tuple)):
+            return self._sequence(fetch)
+        if isinstance(fetch, Mapping):
+            return self._mapping(fetch)
+        if hasattr(type(fetch), "__attrs_attrs__"):
+            return self._fields(fetch)
+        if isinstance(fetch, IndexedSlices):
+            return self._slices(fetch)
+        element = self._element(fetch)
+        if isinstance(element, Operation):
+            self.targets[element] = None
+            return _nothing
+        return itemgetter(self.tensors.setdefault(element, len(self.tensors)))
+
+    def _sequence(self, fetch: Sequence[Any]) -> Rebuild:
+        parts = [self.read(item) for item in fetch]
+        kind = type(fetch)
+        if isinstance(fetch, list):
+            return lambda values: [part(values) for part in parts]
+        if hasattr(fetch, "_fields"):
+            return lambda values: kind(*[part(values) for part in parts])
+        return lambda values: kind([part(values) for part in parts])  # type: ignore[call-arg]
+
+    def _mapping(self, fetch: Mapping[Any, Any]) -> Rebuild:
+        parts = {name: self.read(item) for name, item in fetch.items()}
+        kind = type(fetch)
+
+        def rebuild(values: Sequence[Any]) -> Any:
+            result: Any = kind()
+            for name, part in parts.items():
+                result[name] = part(values)
+            return result
+
+        return rebuild
+
+    def _fields(self, fetch: Any) -> Rebuild:
+        parts = {a.name: self.read(getattr(fetch, a.name)) for a in type(fetch).__attrs_attrs__}
+        kind = type(fetch)
+        return lambda values: kind(**{name: part(values) for name, part in parts.items()})
+
+    def _slices(self, fetch: IndexedSlices) -> Rebuild:
+        parts = [self.read(part) for part in (fetch.values, fetch.indices)]
+        parts.append(_nothing if fetch.dense_shape is None else self.read(fetch.dense_shape))
+        return lambda values: IndexedSlicesValue(*[part(values) for part in parts])
+
+    def _element(self, fetch: Any) -> Tensor | Operation:
+        try:
+            return self.graph.as_graph_element(fetch)
+        except KindError:
+            raise KindError(f"cannot fetch {fetch!r} of type {type(fetch).__name__}: expected a tensor, a variable, an "
+                            "operation, a name, or lists, tuples and dicts of them") from None
+        except AutodiffError as error:
+            raise GraphError(f"cannot fetch {fetch!r}: {error.message}") from None
+
+
+def _nothing(values: Sequence[Any]) -> None:
+    return None

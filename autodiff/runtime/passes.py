@@ -1,0 +1,117 @@
+"""Passes: from a plan to a shorter plan that gives the same values. Run on data, before the first run.
+
+Steps with an effect or state of their own (variables, random streams, py_func, printing) are never
+touched, and the order of the rest is kept, so control dependencies hold.
+"""
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import DType
+from .kernels import passes_on
+from .plan import Plan, Step
+
+LARGEST_FOLDED = 1 << 16  # bytes of a result that is kept instead of computed
+_SIMPLE = (int, float, bool, str, bytes, complex, type(None), DType)
+
+
+def optimise(plan: Plan) -> Plan:
+    """All passes: constants folded, identities elided, equal steps merged."""
+    return merge_equal(elide_identities(fold_constants(plan)))
+
+
+def is_pure(step: Step) -> bool:
+    """Whether the step's results depend on its inputs alone, and nothing else happens."""
+    definition = step.op.definition
+    return step.reads is None and bool(step.outputs) and not (definition.stateful or definition.takes_run)
+
+
+def fold_constants(plan: Plan) -> Plan:
+    """Compute once what depends on constants alone, if it is small."""
+    constants = dict(plan.constants)
+    known: dict[Any, int] = {}
+    renamed: dict[int, int] = {}
+    kept = []
+    for step in plan.steps:
+        values = _folded(step, [constants.get(renamed.get(i, i)) for i in step.inputs]) if is_pure(step) else None
+        if values is None:
+            kept.append(step)
+            continue
+        for slot, value in zip(step.outputs, values):
+            first = known.setdefault(_bits(value) or slot, slot)
+            if first != slot:
+                renamed[slot] = first
+            else:
+                constants[slot] = value
+    return _rewired(replace(plan, steps=kept, constants=constants), renamed)
+
+
+def _bits(value: Any) -> Any:
+    """What is equal for equal small constants; None for others."""
+    is_small = value.nbytes <= 256 and value.dtype != object
+    return (value.dtype.str, value.shape, value.tobytes()) if is_small else None
+
+
+def _folded(step: Step, inputs: list[Any]) -> list[Any] | None:
+    if step.op.type == "Const":
+        return [step.op.attrs["value"]]
+    if not inputs or any(value is None for value in inputs):
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            result = step.op.definition.kernel(*inputs, **step.op.attrs)
+    except Exception:  # let it fail in the run, where the failure belongs
+        return None
+    results = [r if isinstance(r, np.generic) else np.array(r) for r in (result if len(step.outputs) > 1 else [result])]
+    if sum(r.nbytes for r in results) > LARGEST_FOLDED or any(r.dtype.kind in "SU" for r in results):
+        return None
+    for array in results:
+        array.setflags(write=False)
+    return results
+
+
+def elide_identities(plan: Plan) -> Plan:
+    """Let the output of Identity, StopGradient and the like be their input."""
+    renamed: dict[int, int] = {}
+    kept = []
+    for step in plan.steps:
+        if is_pure(step) and passes_on(step.op) and not isinstance(step.inputs[0], str):
+            renamed[step.outputs[0]] = renamed.get(step.inputs[0], step.inputs[0])
+        else:
+            kept.append(step)
+    return _rewired(replace(plan, steps=kept), renamed)
+
+
+def merge_equal(plan: Plan) -> Plan:
+    """Run equal ops on equal inputs once."""
+    renamed: dict[int, int] = {}
+    first: dict[Any, Step] = {}
+    kept = []
+    for step in plan.steps:
+        attrs = _comparable(step.op.attrs) if is_pure(step) else None
+        if attrs is not None:
+            inputs = tuple([renamed.get(i, i) for i in step.inputs])
+            twin = first.setdefault((step.op.definition.name, inputs, attrs), step)
+            if twin is not step:
+                renamed.update(zip(step.outputs, twin.outputs))
+                continue
+        kept.append(step)
+    return _rewired(replace(plan, steps=kept), renamed)
+
+
+def _comparable(attrs: dict[str, Any]) -> tuple[str, ...] | None:
+    """Text that is equal for equal attributes, so that 1, 1.0 and True differ; None if there is no such text."""
+    values = [v for value in attrs.values() for v in (value if isinstance(value, tuple) else (value,))]
+    return tuple(map(repr, attrs.items())) if all(isinstance(v, _SIMPLE) for v in values) else None
+
+
+def _rewired(plan: Plan, renamed: dict[int, int]) -> Plan:
+    """The plan with slots renamed wherever they are read."""
+    if not renamed:
+        return plan
+    steps = [replace(s, inputs=tuple([renamed.get(i, i) for i in s.inputs])) for s in plan.steps]
+    return replace(plan, steps=steps, fetches=tuple([renamed.get(i, i) for i in plan.fetches]),
+                   slots={t: renamed.get(i, i) for t, i in plan.slots.items()})

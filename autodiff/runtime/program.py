@@ -1,0 +1,79 @@
+"""A plan made ready to run many times: a loop at first, a generated function once it is hot."""
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .buffers import entry_reads, observe, specialise
+from .codegen import Generated
+from .execute import Loop
+from .passes import optimise
+from .plan import Plan
+from .state import Run, handed_out
+
+HOT = 8  # runs with the same shapes before a function is generated: it costs about 50 runs' overhead
+LONGEST = 5000  # steps: a longer function compiles slowly and runs no faster
+VARIANTS = 8  # functions kept, each with its buffers
+
+Shapes = tuple[tuple[int, ...], ...]
+
+
+class Program:
+    """What a session keeps for one set of fetches and feeds.
+
+    plan: the optimised plan. Each call picks a function made for the shapes of this run, or else
+    runs the loop; the values are the same bit for bit.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = optimise(plan)
+        self.loop = Loop(self.plan)
+        self._reads = entry_reads(self.plan)
+        self._heat: dict[Shapes, int] = {}
+        self._variants: dict[Shapes, Generated] = {}
+        self._busy = threading.Lock()  # held while buffers are in use; py_func may run the session again
+
+    def __call__(self, run: Run, fed: Sequence[Any]) -> list[Any]:
+        """The values of the fetches, for the caller to keep."""
+        with np.errstate(all="ignore"):
+            return handed_out(self._values(run, fed))
+
+    @property
+    def specialised(self) -> Plan:
+        """The plan of the newest generated function, with its buffers; the general plan if there is none yet."""
+        return next(reversed(self._variants.values())).plan if self._variants else self.plan
+
+    def _values(self, run: Run, fed: Sequence[Any]) -> list[Any]:
+        shapes = self._shapes(run, fed)
+        variant = self._variants.get(shapes) if shapes is not None else None
+        if shapes is None or not self._busy.acquire(blocking=False):
+            return self.loop(run, fed)
+        try:
+            if variant is not None:
+                return variant(run, fed)
+            heat = self._heat[shapes] = self._heat.get(shapes, 0) + 1
+            if heat == HOT and len(self.plan.steps) <= LONGEST:
+                return self._generate(shapes, run, fed)
+            return self.loop(run, fed)
+        finally:
+            self._busy.release()
+
+    def _shapes(self, run: Run, fed: Sequence[Any]) -> Shapes | None:
+        """The shapes that those of all results depend on; None if a variable is not initialised."""
+        variables = run.variables
+        try:
+            return (*[value.shape for value in fed], *[variables[name].shape for name in self._reads])
+        except KeyError:
+            return None
+
+    def _generate(self, shapes: Shapes, run: Run, fed: Sequence[Any]) -> list[Any]:
+        values, layouts = observe(self.plan, run, fed)
+        if len(self._variants) == VARIANTS:
+            del self._variants[next(iter(self._variants))]
+        if len(self._heat) > 16 * VARIANTS:
+            self._heat.clear()
+        self._variants[shapes] = Generated(specialise(self.plan, shapes, layouts))
+        return values
