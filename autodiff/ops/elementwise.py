@@ -23,6 +23,11 @@ def unbroadcast(dy: Tensor, x: Tensor) -> Tensor:
     return build.SumTo(dy, list(x.dims) if is_known(x.dims) else build.Shape(x))
 
 
+def is_zero(dy: Tensor) -> bool:
+    """Whether this is the gradient of an output that nothing used."""
+    return dy.op is not None and dy.op.type == "ZerosLike"
+
+
 def conjugate(x: Tensor) -> Tensor:
     """The complex conjugate; a real tensor as it is."""
     return build.Conj(x) if x.dtype.is_complex else x
@@ -159,7 +164,7 @@ def truncate_div(x, y, *, out=None):
 @op("TruncateMod", infer=broadcast_shape, elementwise=True, dtypes=REALS,
     no_rule="TensorFlow has none for it; use tf.floormod")
 def truncate_mod(x, y, *, out=None):
-    """The rest of truncated division, of x's sign as in C. x, y: real[...] -> real[...]. Raises for an integer y of 0."""
+    """The rest of truncated division, of x's sign as in C. x, y: real[...] -> real[...]. Raises for an int y of 0."""
     _refuse_zero(y)
     return np.fmod(x, y, out=out)
 

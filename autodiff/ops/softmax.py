@@ -8,6 +8,7 @@ from ..errors import InvalidArgumentError, ShapeError
 from ..infer import rank_of
 from ..op import Index, Spec, blocked, build
 from ..shapes import broadcast, compatible, merge_sizes, show
+from .elementwise import is_zero
 from .leading import all_batched, sizes
 
 
@@ -81,14 +82,10 @@ def softmax_cross_entropy(features, labels):
 def _for_features(node, dloss, dbackprop):
     """The gradient for the logits: of the loss, and of its derivative if that is used."""
     dx = build.ExpandDims(dloss, -1) * node.outputs[1]
-    if not _is_zero(dbackprop):
+    if not is_zero(dbackprop):
         p = build.Softmax(node.inputs[0])
         dx = dx + (dbackprop - build.Sum(dbackprop * p, [-1], keep_dims=True)) * p
     return dx
-
-
-def _is_zero(dy):
-    return dy is None or dy.op is not None and dy.op.type == "ZerosLike"
 
 
 def _like(dx, x):
@@ -99,7 +96,7 @@ def _like(dx, x):
 def _(node, dloss, dbackprop):
     features, labels = node.inputs
     dlabels = build.ExpandDims(dloss, -1) * -build.LogSoftmax(features)
-    if not _is_zero(dbackprop):
+    if not is_zero(dbackprop):
         dlabels = dlabels - dbackprop
     return _like(_for_features(node, dloss, dbackprop), features), _like(dlabels, labels)
 
