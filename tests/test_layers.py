@@ -19,21 +19,30 @@ autodiff.errors
 autodiff.dtypes
 autodiff.shapes
 autodiff.names
+autodiff.nest
 autodiff.site
 autodiff.op
 autodiff.indexing
 autodiff.graph
+autodiff.collections
+autodiff.scope
 autodiff.convert
 autodiff.static
 autodiff.infer
 autodiff.define
 autodiff.indexed_slices
+autodiff.function_graph
+autodiff.ops.windows
+autodiff.ops.slices
+autodiff.ops.leading
 autodiff.ops.elementwise
 autodiff.ops.*
 autodiff.ops
 autodiff.gradients.aggregate
 autodiff.gradients.backprop
+autodiff.gradients.control_flow
 autodiff.gradients.batching
+autodiff.gradients.batched_functions
 autodiff.gradients.second
 autodiff.gradients
 autodiff.runtime.plan
@@ -52,14 +61,22 @@ autodiff.runtime.session
 autodiff.runtime
 autodiff.eager
 autodiff.tape
+autodiff.guards
+autodiff.sources
 autodiff.array
 autodiff.math
 autodiff.linalg
-autodiff.nn
+autodiff.activations
+autodiff.cross_entropy
 autodiff.random
-autodiff.variables
+autodiff.nn
 autodiff.control
+autodiff.variables
+autodiff.state
 autodiff.initializers
+autodiff.tensor_array
+autodiff.control_flow
+autodiff.functional
 autodiff.image
 autodiff.losses
 autodiff.metrics
@@ -67,16 +84,35 @@ autodiff.layers
 autodiff.train.*
 autodiff.train
 autodiff.check
-autodiff.debug.*
+autodiff.debug.records
+autodiff.debug.answers
+autodiff.debug.conditions
+autodiff.debug.places
+autodiff.debug.stats
+autodiff.debug.gradients_debugger
+autodiff.debug.hidden
+autodiff.debug.replay
+autodiff.debug.analysis.findings
+autodiff.debug.analysis.*
+autodiff.debug.analysis
+autodiff.debug.debugger
 autodiff.debug
 autodiff
+cli.usage
 cli.results
+cli.words
+cli.stand_in
+cli.script
+cli.shell
 cli.params
 cli.command
+cli.bind
+cli.complete
 cli.commands.*
 cli.commands
-cli.script
+cli.layout
 cli.render
+cli.interpreter
 cli.repl
 cli.screen
 cli.main
@@ -86,7 +122,10 @@ cli
 """.split()
 
 # module -> (imported, why it is imported inside of a function)
-LAZY: dict[tuple[str, str], str] = {}
+LAZY: dict[tuple[str, str], str] = {
+    ("cli.render", "rich.console"): "only for colours: pipes and JSON start without rich",
+    ("cli.render", "rich.text"): "as rich.console",
+}
 
 # outside package -> the only modules that may import it
 KEPT_TO = {
