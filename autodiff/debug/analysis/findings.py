@@ -1,0 +1,139 @@
+"""What the analyses find: names, numbers and sentences."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..records import Place
+
+
+@dataclass(frozen=True)
+class Cut:
+    """An op through which no gradient flows. input: the tensor that gets none. first: met first on the way back from
+    y, others hide behind it. kind: "no gradient", "integer", "stop_gradient", "blocked" or "no rule"."""
+
+    op: str
+    op_type: str
+    input: str
+    kind: str
+    reason: str
+    remedy: str
+    first: bool
+    place: Place | None
+
+
+@dataclass(frozen=True)
+class WhyNone:
+    """Why d y / d x is None. kind: "cut" (every path passes a cut), "disconnected" (no path at all), "held" (the
+    gradient call holds something constant), "not asked" (it was not asked for this x), or "flows" (it is not None).
+
+    used_by: ops that do use x, when y does not depend on it.
+    """
+
+    y: str
+    x: str
+    kind: str
+    text: str
+    remedy: str
+    cuts: tuple[Cut, ...] = ()
+    used_by: tuple[str, ...] = ()
+    place: Place | None = None
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A value that went into an element: the input's name, its index there, and the number."""
+
+    name: str
+    index: tuple[int, ...]
+    value: float | complex | int | bool | None
+
+
+@dataclass(frozen=True)
+class Origin:
+    """An op whose output is not finite although its inputs are; or (secondary) that made nan of inf.
+
+    phase: "forward", "backward" or "input" (fed, constant or variable value). rule: what happened, in words.
+    elements: first bad indices; count: how many; bad: "nan", "inf", "-inf" or several. operands: the values that met
+    at the first element. forward_op: whose gradient this is. harmful: it reaches y or a gradient.
+    trap: "where" for the branch not taken, "underflow", or "".
+    """
+
+    op: str
+    op_type: str
+    tensor: str
+    phase: str
+    bad: str
+    count: int
+    size: int
+    elements: tuple[tuple[int, ...], ...]
+    operands: tuple[Operand, ...]
+    rule: str
+    remedy: str
+    forward_op: str
+    forward_type: str
+    harmful: bool
+    secondary: bool
+    trap: str
+    place: Place | None
+
+
+@dataclass(frozen=True)
+class WhyNonfinite:
+    """Where nan and inf come from. origins: harmful ones, forward before backward. masked: those without effect.
+
+    inherited: count of other ops with non-finite outputs. checked: count of ops looked at. target: the tensor asked
+    about, or "" for the whole run.
+    """
+
+    target: str
+    step: int
+    origins: tuple[Origin, ...]
+    masked: tuple[Origin, ...]
+    inherited: int
+    checked: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Hop:
+    """One op on the way of a gradient from y to x. incoming, outgoing: norms of the gradient at its output and at the
+    input further down. gain: their ratio. zero_share: of outgoing, 0 to 1."""
+
+    op: str
+    op_type: str
+    tensor: str
+    incoming: float | None
+    outgoing: float | None
+    gain: float | None
+    zero_share: float | None
+    place: Place | None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Path:
+    """How the gradient flows from y to x: hops along one path, from y. paths: how many there are in all.
+
+    cuts: where others are cut. strongest: the hop of largest gain, weakest: of smallest; their op names, or "".
+    """
+
+    y: str
+    x: str
+    hops: tuple[Hop, ...]
+    paths: int
+    cuts: tuple[Cut, ...]
+    strongest: str = ""
+    weakest: str = ""
+
+
+@dataclass(frozen=True)
+class WhySmall:
+    """Why a gradient is zero or tiny. kind: "zero", "tiny" or "fine". losses: the hops at which it is lost."""
+
+    y: str
+    x: str
+    kind: str
+    norm: float
+    text: str
+    remedy: str
+    losses: tuple[Hop, ...]

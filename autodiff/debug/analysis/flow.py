@@ -1,0 +1,191 @@
+"""Between y and x: which ops a gradient passes, where it is cut, along which path it flows."""
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ...gradients.backprop import blocked_reason, carries_gradient, no_gradient_reason
+from ...graph import Operation, Tensor
+from ..places import place_of
+from ..stats import statistics
+from .findings import Cut, Hop, Path
+
+_SMOOTH = {
+    "Round": "keep the forward value, pass the gradient: x + tf.stop_gradient(tf.round(x) - x)",
+    "ArgMax": "use a softmax of the scores as weights, or keep argmax for metrics only",
+    "ArgMin": "use a softmax of the negated scores as weights, or keep argmin for metrics only",
+    "StopGradient": "remove the tf.stop_gradient, or leave this variable out of the training",
+    "Cast": "keep the computation in floating point; cast to an integer only for indices and metrics",
+    "PyFunc": "write it with tf ops, or give it a gradient with tf.custom_gradient",
+}
+_STEPS = ("Floor", "Ceil", "Rint", "Sign", "FloorDiv", "FloorMod", "Greater", "GreaterEqual", "Less", "LessEqual", "Equal",
+          "NotEqual")
+
+
+def after(x: Tensor) -> set[Operation]:
+    """Every operation that depends on x, whether a gradient could flow or not; x's own not included."""
+    found: set[Operation] = set()
+    queue = deque(x._consumers)
+    while queue:
+        op = queue.popleft()
+        if op not in found:
+            found.add(op)
+            for tensor in op.outputs:
+                queue.extend(tensor._consumers)
+    return found
+
+
+def before(ys: Iterable[Tensor]) -> set[Operation]:
+    """Every operation that the ys depend on, their own included."""
+    found: set[Operation] = set()
+    stack = [y.op for y in ys]
+    while stack:
+        op = stack.pop()
+        if op not in found:
+            found.add(op)
+            stack.extend(t.op for t in op.inputs)
+    return found
+
+
+def cuts_between(y: Tensor, x: Tensor) -> tuple[list[Cut], bool]:
+    """The ops that cut a path from y to x, in backward order; and whether some path is not cut."""
+    on_paths = (after(x) & before([y])) if y is not x else set()
+    live = _live(y, x, on_paths)
+    cuts = []
+    for op in sorted(on_paths, key=lambda op: -op.index):
+        for index, tensor in enumerate(op.inputs):
+            if tensor is not x and tensor.op not in on_paths:
+                continue
+            found = _cut(op, index, on_paths, y)
+            if found is not None:
+                kind, reason = found
+                cuts.append(Cut(op.name, op.type, tensor.name, kind, reason, _remedy(op, kind), op in live, place_of(op)))
+                break
+    return cuts, x in live
+
+
+def _live(y: Tensor, x: Tensor, on_paths: set[Operation]) -> set[Any]:
+    """Operations that a gradient reaches going back from y, cutters included; and x itself if it gets there."""
+    live: set[Any] = {x} if y is x else set()
+    stack = [y.op] if y.op in on_paths else []
+    while stack:
+        op = stack.pop()
+        if op in live:
+            continue
+        live.add(op)
+        for index, tensor in enumerate(op.inputs):
+            if (tensor is x or tensor.op in on_paths) and _cut(op, index, on_paths, y) is None:
+                if tensor is x:
+                    live.add(x)
+                if tensor.op in on_paths:
+                    stack.append(tensor.op)
+    return live
+
+
+def _cut(op: Operation, index: int, on_paths: set[Operation], y: Tensor) -> tuple[str, str] | None:
+    """Kind and reason why no gradient passes from an op's outputs to its input; None if one may."""
+    reason = no_gradient_reason(op)
+    if reason is not None:
+        return ("stop_gradient" if op.type == "StopGradient" else "no gradient"), reason
+    if op.definition.gradient_rule is None and op.override is None:
+        return "no rule", op.definition.no_rule or "no gradient is registered"
+    outputs = [t for t in op.outputs if t is y or any(c in on_paths for c in t._consumers)]
+    if outputs and not any(carries_gradient(t) for t in outputs):
+        return "integer", f"its output is {outputs[0].dtype.base_dtype.name}, through which no gradient flows"
+    if not carries_gradient(op.inputs[index]):
+        return None  # the producer of an integer is the cut, not its readers
+    reason = blocked_reason(op, index)
+    return None if reason is None else ("blocked", reason)
+
+
+def _remedy(op: Operation, kind: str) -> str:
+    if op.type in _SMOOTH:
+        return _SMOOTH[op.type]
+    if op.type in _STEPS:
+        return "its derivative is zero wherever it exists: use a smooth stand-in such as tf.sigmoid or tf.tanh"
+    if kind == "no rule":
+        return "register a gradient with @tf.RegisterGradient, or leave it out of the path"
+    return ""
+
+
+def path(y: Tensor, x: Tensor, gradients: Mapping[Tensor, Any]) -> Path:
+    """The way of the gradient from y to x. gradients: values of the gradient at tensors on it, as far as known.
+
+    Of several paths the one with the largest gradient at each turn, going up from x.
+    """
+    on_paths = (after(x) & before([y])) if y is not x else set()
+    cuts, flows = cuts_between(y, x)
+    if not flows or y is x:
+        return Path(y.name, x.name, (), 0, tuple(cuts))
+    live = _live(y, x, on_paths)
+    norms = {t: statistics(g) for t, g in gradients.items()}
+    hops = _climb(y, x, live, norms, _distances(y, live))
+    measured = [hop for hop in hops if hop.gain is not None]
+    strongest = max(measured, key=lambda hop: hop.gain or 0.0).op if measured else ""
+    weakest = min(measured, key=lambda hop: hop.gain or 0.0).op if measured else ""
+    return Path(y.name, x.name, tuple(hops), _count(y, x, live), tuple(cuts), strongest, weakest)
+
+
+def _distances(y: Tensor, live: set[Any]) -> dict[Operation, int]:
+    """Ops between y and each live op, along the shortest way."""
+    distance = {y.op: 0}
+    queue = deque([y.op])
+    while queue:
+        op = queue.popleft()
+        for tensor in op.inputs:
+            if tensor.op in live and tensor.op not in distance and carries_gradient(tensor):
+                distance[tensor.op] = distance[op] + 1
+                queue.append(tensor.op)
+    return distance
+
+
+def _climb(y: Tensor, x: Tensor, live: set[Any], norms: Mapping[Tensor, Any], distance: dict[Operation, int]) -> list[Hop]:
+    hops: list[Hop] = []
+    tensor = x
+    while tensor is not y:
+        above = [(op, out) for op in tensor.consumers() if op in live and op in distance for out in op.outputs
+                 if out is y or any(c in live and c in distance for c in out._consumers)]
+        if not above:
+            break
+        op, out = max(above, key=lambda pair: (_size(norms, pair[1]), -distance[pair[0]]))
+        incoming, outgoing = _norm(norms, out), _norm(norms, tensor)
+        gain = outgoing / incoming if incoming and outgoing is not None else None
+        share = norms[tensor].zero_share if tensor in norms else None
+        hops.append(Hop(op.name, op.type, tensor.name, incoming, outgoing, gain, share, place_of(op)))
+        tensor = out
+    return hops[::-1]
+
+
+def _norm(norms: Mapping[Tensor, Any], tensor: Tensor) -> float | None:
+    if tensor not in norms:
+        return None
+    stats = norms[tensor]
+    return float("nan") if stats.nans else np.inf if stats.infs else stats.norm
+
+
+def _size(norms: Mapping[Tensor, Any], tensor: Tensor) -> float:
+    """The norm, for comparing: nan counts as infinite."""
+    norm = _norm(norms, tensor)
+    return 0.0 if norm is None else np.inf if np.isnan(norm) else norm
+
+
+def _count(y: Tensor, x: Tensor, live: set[Any]) -> int:
+    """How many paths lead from y to x; exact, as there may be 2**20 of them."""
+    ops = sorted((op for op in live if isinstance(op, Operation)), key=lambda op: -op.index)
+    ways: dict[Operation, int] = {y.op: 1}
+    total = 0
+    for op in ops:
+        here = ways.get(op, 0)
+        if not here:
+            continue
+        for index, tensor in enumerate(op.inputs):
+            if not carries_gradient(tensor) or blocked_reason(op, index) is not None:
+                continue
+            if tensor is x:
+                total += here
+            if tensor.op in live:
+                ways[tensor.op] = ways.get(tensor.op, 0) + here
+    return total

@@ -1,0 +1,210 @@
+"""Where nan and inf come from: the ops that made them, told apart from those that passed them on."""
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...graph import Operation, Tensor
+from ..places import PLACEHOLDERS, VARIABLES, place_of
+from ..stats import bad_elements, has_nonfinite
+from .findings import Operand, Origin, WhyNonfinite
+from .rules import in_words, number, remedy_for
+
+Values = Mapping[Tensor, Any]
+_SELECTS = ("Select", "SelectV2", "Where")
+_SHOWN = 50  # origins described in full
+
+
+def origins(ops: Sequence[Operation], values: Values, roots: Collection[Tensor]) -> tuple[list[Operation], set[Operation], int]:
+    """Ops that made something non-finite, in order; those of all non-finite ops that reach a root; count of the bad.
+
+    ops: in topological order. values: of their tensors, as far as known. roots: y and the gradients asked for.
+    """
+    bad = {t for op in ops for t in op.outputs if t in values and has_nonfinite(values[t])}
+    bad |= {t for op in ops for t in op.inputs if t in values and t not in bad and has_nonfinite(values[t])}
+    made = [op for op in ops if any(t in bad for t in op.outputs) and (
+        not any(t in bad for t in op.inputs) or _makes_nan(op, values))]
+    return made, _reaching(roots, bad), sum(any(t in bad for t in op.outputs) for op in ops)
+
+
+def _makes_nan(op: Operation, values: Values) -> bool:
+    """Whether nan comes out of an op that only inf went into."""
+    return (any(t in values and _has_nan(values[t]) for t in op.outputs)
+            and not any(t in values and _has_nan(values[t]) for t in op.inputs))
+
+
+def _has_nan(value: Any) -> bool:
+    array = np.asarray(value)
+    return array.dtype.kind in "fc" and array.size > 0 and bool(np.isnan(array).any())
+
+
+def _reaching(roots: Collection[Tensor], bad: Collection[Tensor]) -> set[Operation]:
+    """Ops from which a chain of non-finite tensors leads to a root."""
+    found: set[Operation] = set()
+    stack = [root.op for root in roots if root in bad]
+    while stack:
+        op = stack.pop()
+        if op not in found:
+            found.add(op)
+            stack.extend(t.op for t in op.inputs if t in bad)
+    return found
+
+
+def why_nonfinite(ops: Sequence[Operation], values: Values, roots: Collection[Tensor], *, target: Tensor | None = None,
+                  step: int = 0, variable_note: Callable[[str], str] = lambda name: "") -> WhyNonfinite:
+    """Explain what is not finite in `values`: of the target alone (its causes count as harmful), or of a whole run.
+
+    variable_note: what is known of a variable's past, by name.
+    """
+    made, reaching, count = origins(ops, values, [target] if target is not None else roots)
+    described = [describe(op, values, harmful=op in reaching, note=variable_note) for op in made[:_SHOWN]]
+    described.sort(key=lambda origin: origin.secondary)
+    harmful = tuple(origin for origin in described if origin.harmful)
+    masked = tuple(origin for origin in described if not origin.harmful)
+    name = target.name if target is not None else ""
+    return WhyNonfinite(name, step, harmful, masked, count - len(made), len(ops), _text(harmful, masked, name))
+
+
+def _text(harmful: Sequence[Origin], masked: Sequence[Origin], target: str) -> str:
+    if harmful:
+        first = harmful[0]
+        where = f" at {first.place.file.rsplit('/', 1)[-1]}:{first.place.line}" if first.place else ""
+        of = f" (gradient of {first.forward_op})" if first.phase == "backward" else ""
+        return f"{first.rule} in {first.op}{of}{where}"
+    what = target or "every tensor that matters"
+    return f"{what} is finite" + (f"; {len(masked)} non-finite values are masked" if masked and not target else "")
+
+
+def describe(op: Operation, values: Values, *, harmful: bool, note: Callable[[str], str] = lambda name: "") -> Origin:
+    """All about one op that made something non-finite."""
+    tensor = next(t for t in op.outputs if t in values and has_nonfinite(values[t]))
+    array = np.asarray(values[tensor])
+    secondary = any(t in values and has_nonfinite(values[t]) for t in op.inputs)
+    elements = _chosen(array, nan_only=secondary)
+    operands = _operands(op, values, array, elements[0])
+    numbers = [operand.value for operand in operands]
+    phase = "backward" if op.gradient_of is not None else "forward" if op.inputs else "input"
+    forward = op.forward_op
+    trap = _trap(op, values, operands)
+    rule = _rule(op, numbers, array[elements[0]], note)
+    if phase == "backward":
+        rule = f"{rule}{_continued(op, tensor, values, elements[0])} in d {_plain(forward.type)}"
+    if trap == "underflow":
+        rule += "; the 0 is an underflow: " + _underflow(op, values, operands)
+    return Origin(op.name, op.type, tensor.name, phase, _kinds(array), int((~np.isfinite(array)).sum()), array.size,
+                  elements, operands, rule, remedy_for(op.type, forward.type, trap, numbers) if phase != "input" else
+                  "", forward.name, forward.type, harmful, secondary, trap, place_of(op))
+
+
+def _plain(op_type: str) -> str:
+    return {"RealDiv": "div", "TrueDiv": "div", "SelfAdjointEigV2": "eigh"}.get(op_type, op_type.lower())
+
+
+def _chosen(array: np.ndarray, *, nan_only: bool) -> tuple[tuple[int, ...], ...]:
+    if nan_only and array.dtype.kind in "fc":
+        flat = np.flatnonzero(np.isnan(array))[:5]
+        if flat.size:
+            return tuple(tuple(int(i) for i in np.unravel_index(f, array.shape)) for f in flat)
+    return bad_elements(array)
+
+
+def _kinds(array: np.ndarray) -> str:
+    real = np.abs(array) if array.dtype.kind == "c" else array
+    found = [name for name, test in (("nan", np.isnan), ("inf", np.isposinf), ("-inf", np.isneginf)) if test(real).any()]
+    return ", ".join(found)
+
+
+def _operands(op: Operation, values: Values, output: np.ndarray, index: tuple[int, ...]) -> tuple[Operand, ...]:
+    """The numbers that went into one element of the output; None for an input that is not matched element by element."""
+    found = []
+    for tensor in op.inputs:
+        value = values.get(tensor)
+        array = None if value is None else np.asarray(value)
+        at = None if array is None else _index_in(array.shape, output.shape, index)
+        found.append(Operand(tensor.name, at or (), None if at is None or array is None else array[at].item()))
+    return tuple(found)
+
+
+def _index_in(shape: tuple[int, ...], output: tuple[int, ...], index: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The element of an input of `shape` that broadcasting brings to `index`; None if it does not fit."""
+    if len(shape) > len(output):
+        return None
+    tail = output[len(output) - len(shape):]
+    if any(n not in (1, m) for n, m in zip(shape, tail)):
+        return None
+    return tuple(0 if n == 1 else i for n, i in zip(shape, index[len(output) - len(shape):]))
+
+
+def _rule(op: Operation, numbers: list[Any], result: Any, note: Callable[[str], str]) -> str:
+    if not op.inputs:
+        what = ("the value fed for" if op.type in PLACEHOLDERS else "variable" if op.type in VARIABLES or op.type ==
+                "ReadVariableOp" else "the constant" if op.type == "Const" else op.type)
+        return f"{what} {op.name!r} contains {number(result)}{note(op.name)}"
+    if not op.definition.elementwise and len(op.inputs) > 1:
+        numbers = [None] * len(numbers)
+    return in_words(op.type, numbers, result)
+
+
+def _continued(op: Operation, tensor: Tensor, values: Values, index: tuple[int, ...]) -> str:
+    """`, then 0 * inf = nan`: what the gradient of the same op goes on to do with an inf."""
+    if _has_nan(values[tensor]):
+        return ""
+    for consumer in tensor._consumers:
+        result = values.get(consumer.outputs[0]) if consumer.outputs else None
+        if consumer.origin is op.origin and result is not None and consumer.definition.elementwise:
+            array = np.asarray(result)
+            if array.shape == np.shape(values[tensor]) and np.isnan(array[index]):
+                numbers = [operand.value for operand in _operands(consumer, values, array, index)]
+                return ", then " + in_words(consumer.type, numbers, array[index])
+    return ""
+
+
+# ---- traps ------------------------------------------------------------------------------
+
+def _trap(op: Operation, values: Values, operands: Iterable[Operand]) -> str:
+    if op.gradient_of is not None and _comes_from_select(op):
+        return "where"
+    return "underflow" if _underflow(op, values, operands) else ""
+
+
+def _comes_from_select(op: Operation) -> bool:
+    """Whether the gradient that this op takes comes, within a few ops, from a choice that zeroed part of it."""
+    level = {op}
+    for _ in range(8):
+        level = {t.op for o in level for t in o.inputs if t.op.gradient_of is not None}
+        if any(o.forward_op.type in _SELECTS for o in level):
+            return op.forward_op.type not in _SELECTS
+    return False
+
+
+_PASSES = ("Sum", "Mean", "Identity", "Reshape", "AddN", "Add", "AddV2", "Max", "Sqrt", "ExpandDims", "Squeeze", "Neg")
+_SHRINKS = ("Mul", "Square", "Exp", "Pow", "Prod", "RealDiv", "TrueDiv", "Sigmoid", "Softmax")
+
+
+def _underflow(op: Operation, values: Values, operands: Iterable[Operand]) -> str:
+    """`Square(1e-23) = 0`, if a zero operand is one that rounding made of numbers other than zero."""
+    zero = {operand.name for operand in operands if operand.value == 0}
+    tensors = [t for t in op.inputs if t.name in zero and t.op.gradient_of is None]
+    for _ in range(5):
+        above = []
+        for tensor in tensors:
+            inputs = [np.asarray(values[t]) for t in tensor.op.inputs if t in values]
+            if tensor.op.type in _SHRINKS and inputs and tensor in values:
+                output = np.asarray(values[tensor])
+                lost = np.flatnonzero((output == 0) & np.logical_and.reduce(
+                    [np.broadcast_to(i != 0, output.shape) & np.isfinite(i) for i in inputs if _fits(i, output)] or
+                    [np.zeros(output.shape, bool)]))
+                if lost.size:
+                    first = next(i for i in inputs if _fits(i, output))
+                    value = np.broadcast_to(first, output.shape).ravel()[lost[0]]
+                    return f"{tensor.op.type}({number(value)}) = 0 in {output.dtype.name}"
+            if tensor.op.type in _PASSES:
+                above.extend(tensor.op.inputs)
+        tensors = above
+    return ""
+
+
+def _fits(array: np.ndarray, output: np.ndarray) -> bool:
+    return _index_in(array.shape, output.shape, (0,) * output.ndim) is not None

@@ -1,0 +1,146 @@
+"""Why a gradient is None, zero or tiny."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...gradients.backprop import GradientCall
+from ...graph import Tensor
+from ..places import place_of
+from ..stats import statistics
+from .findings import Cut, Hop, WhyNone, WhySmall
+from .flow import after, before, cuts_between, path
+
+TINY = 1e-7  # of the norm at y: below it a gradient counts as vanished
+
+
+def why_none(y: Tensor, x: Tensor, call: GradientCall | None = None) -> WhyNone:
+    """Why d y / d x is None, from the graph alone. call: the gradient call in question, if there is one."""
+    place = place_of(x.op)
+    if y is not x and y.op not in after(x):
+        return _disconnected(y, x)
+    cuts, flows = cuts_between(y, x)
+    if not flows:
+        first = [cut for cut in cuts if cut.first]
+        return WhyNone(y.name, x.name, "cut", _cut_text(first, y, x), first[0].remedy if first else "", tuple(cuts), (),
+                       place)
+    if call is not None and call.stops and not _flows_around(y, x, call.stops):
+        names = ", ".join(repr(stop.name) for stop in call.stops)
+        return WhyNone(y.name, x.name, "held", f"the gradient call holds {names} constant, and every path from {y.name} to "
+                       f"{x.name} passes there", "take it out of stop_gradients", tuple(cuts), (), place)
+    if call is not None and call.found.get(x) is None:
+        return WhyNone(y.name, x.name, "not asked", f"a gradient flows from {y.name} to {x.name}, but the gradient call was "
+                       f"not asked for it: it was given {len(call.xs)} others", "add it to xs or var_list (trainable "
+                       "variables are taken by default)", tuple(cuts), (), place)
+    return WhyNone(y.name, x.name, "flows", f"it is not None: a gradient flows from {y.name} to {x.name}", "", tuple(cuts),
+                   (), place)
+
+
+def _disconnected(y: Tensor, x: Tensor) -> WhyNone:
+    used_by = tuple(op.name for op in x.consumers() if op.type not in ("Assign", "AssignVariableOp",
+                                                                       "IsVariableInitialized", "VarIsInitializedOp"))
+    what = f"{y.name} does not depend on {x.name}"
+    if x.op in before([y]) and x is not y:
+        text = f"{what}, but on another output of {x.op.name}"
+    elif y in _tensors_before(x):
+        return WhyNone(y.name, x.name, "disconnected", f"{what}: it is the other way round", f"ask for the gradient of "
+                       f"{x.name} with respect to {y.name}", (), used_by, place_of(x.op))
+    elif all(not op.outputs or not any(t._consumers for t in op.outputs) for op in x.consumers()
+             if op.name in used_by):
+        text = f"{what}: nothing uses it"
+    else:
+        text = f"{what}: it is used by {', '.join(used_by[:3])}{' …' if len(used_by) > 3 else ''}, not on the way to {y.name}"
+    return WhyNone(y.name, x.name, "disconnected", text, "use it in the computation, or drop it", (), used_by,
+                   place_of(x.op))
+
+
+def _tensors_before(x: Tensor) -> set[Tensor]:
+    return {t for op in before([x]) for t in op.outputs}
+
+
+def _cut_text(first: Sequence[Cut], y: Tensor, x: Tensor) -> str:
+    if not first:
+        return f"no path from {y.name} to {x.name} carries a gradient"
+    places = [f"{cut.op} ({cut.op_type}{f', {_where(cut)}' if cut.place else ''})" for cut in first[:3]]
+    more = f" and {len(first) - 3} more" if len(first) > 3 else ""
+    return (f"every path from {y.name} to {x.name} passes {' or '.join(places)}{more}, which lets no gradient through: "
+            f"{first[0].reason}")
+
+
+def _where(cut: Cut) -> str:
+    return f"{cut.place.file.rsplit('/', 1)[-1]}:{cut.place.line}" if cut.place else ""
+
+
+def _flows_around(y: Tensor, x: Tensor, stops: Sequence[Tensor]) -> bool:
+    """Whether a path from y to x misses the ops of `stops`; x's own op does not count."""
+    held = {stop.op for stop in stops} - {x.op}
+    seen = set(held)
+    stack = [y.op]
+    while stack:
+        op = stack.pop()
+        if op in seen:
+            continue
+        seen.add(op)
+        if x in op.inputs or y is x:
+            return True
+        stack.extend(t.op for t in op.inputs)
+    return False
+
+
+def why_small(y: Tensor, x: Tensor, gradients: Mapping[Tensor, Any], values: Mapping[Tensor, Any]) -> WhySmall:
+    """Why the gradient at x is zero or tiny. gradients: of y, at the tensors between; values: of the tensors."""
+    stats = statistics(gradients[x])
+    norm = stats.norm if stats.norm is not None else float("nan")
+    found = path(y, x, gradients)
+    top = next((hop.incoming for hop in found.hops if hop.incoming), 1.0)
+    kind = "zero" if stats.count and stats.zeros == stats.count else "tiny" if norm < TINY * top else "fine"
+    if kind == "fine":
+        return WhySmall(y.name, x.name, kind, norm, f"the gradient of {y.name} at {x.name} is not small: norm {norm:.3g}", "",
+                        ())
+    if kind == "zero":
+        lost = [hop for hop in found.hops if hop.incoming and hop.outgoing == 0][-1:]
+    else:
+        lost = sorted((hop for hop in found.hops if hop.gain is not None and hop.gain < 0.5), key=lambda hop: hop.gain or 0)
+    noted = tuple(_with_note(hop, x, values) for hop in lost[:5])
+    text = f"{kind} at {x.name} (norm {norm:.3g}, {top:.3g} near {y.name})"
+    if noted:
+        first = noted[0]
+        text += f": lost in {first.op} ({first.op_type})" + (f": {first.note}" if first.note else "")
+    return WhySmall(y.name, x.name, kind, norm, text, _small_remedy(noted), noted)
+
+
+def _with_note(hop: Hop, x: Tensor, values: Mapping[Tensor, Any]) -> Hop:
+    op = x.graph.operations[hop.op]
+    inputs = [np.asarray(values[t]) for t in op.inputs if t in values]
+    note = _note(op.type, inputs)
+    return Hop(hop.op, hop.op_type, hop.tensor, hop.incoming, hop.outgoing, hop.gain, hop.zero_share, hop.place, note)
+
+
+def _note(op_type: str, inputs: list[np.ndarray]) -> str:
+    if not inputs or inputs[0].dtype.kind != "f" or not inputs[0].size:
+        return ""
+    first = inputs[0]
+    if op_type in ("Relu", "Relu6"):
+        dead = float((first <= 0).mean())
+        return f"{dead:.0%} of its inputs are <= 0, where relu lets nothing through"
+    if op_type in ("Tanh", "Sigmoid", "Softsign", "Erf"):
+        far = float((np.abs(first) > (4 if op_type == "Sigmoid" else 2)).mean())
+        return f"{far:.0%} of its inputs are saturated (largest {np.abs(first).max():.3g})"
+    if op_type in ("Mul", "MatMul", "BatchMatMul", "BatchMatMulV2") and len(inputs) > 1:
+        sizes = [float(np.abs(i).max()) if i.size else 0.0 for i in inputs[:2]]
+        small = 0 if sizes[0] < sizes[1] else 1
+        return f"factor {small + 1} is at most {sizes[small]:.3g}"
+    if op_type in ("Minimum", "Maximum", "ClipByValue"):
+        return "the other bound is chosen, or the value is clipped"
+    return ""
+
+
+def _small_remedy(lost: Sequence[Hop]) -> str:
+    kinds = {hop.op_type for hop in lost}
+    if kinds & {"Relu", "Relu6"}:
+        return "lower the learning rate, initialise biases above 0, or use tf.nn.leaky_relu"
+    if kinds & {"Tanh", "Sigmoid", "Softsign"}:
+        return "scale the inputs or initial weights down, or normalise the layer"
+    return "look at the values that enter these ops" if lost else ""

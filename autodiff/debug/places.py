@@ -1,0 +1,46 @@
+"""Where things come from: the script's line of an operation, what role an operation plays."""
+from __future__ import annotations
+
+from ..graph import Operation, Tensor
+from ..site import Site
+from .records import Place
+
+_TRAINING = ("Assign", "AssignAdd", "AssignSub", "ScatterAdd", "ScatterSub", "ScatterUpdate", "AssignVariableOp",
+             "AssignAddVariableOp", "AssignSubVariableOp")
+VARIABLES = ("VariableV2", "VarHandleOp")
+PLACEHOLDERS = ("Placeholder", "PlaceholderWithDefault")
+
+
+def place_of(op: Operation) -> Place | None:
+    """The script's line that an operation is there for: a gradient op's is that of its forward op."""
+    site = op.forward_op.site
+    return None if site is None else as_place(site)
+
+
+def as_place(site: Site) -> Place:
+    return Place(site.file, site.line, site.function, site.text)
+
+
+def traceback_of(op: Operation) -> tuple[Place, ...]:
+    """The script's lines that led to an operation (a gradient op: to its forward op), innermost first."""
+    return tuple(as_place(site) for site in op.forward_op.traceback)
+
+
+def role_of(op: Operation) -> str:
+    """"gradient", "variable", "constant", "placeholder", "training" (updates of variables) or "forward"."""
+    if op.gradient_of is not None:
+        return "gradient"
+    if op.type in VARIABLES:
+        return "variable"
+    if op.type == "Const":
+        return "constant"
+    if op.type in PLACEHOLDERS:
+        return "placeholder"
+    if op.type in _TRAINING or op.type.startswith(("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply")):
+        return "training"
+    return "forward"
+
+
+def is_variable(tensor: Tensor) -> bool:
+    """Whether a tensor is a variable's own output, not a value read from it."""
+    return tensor.op.type in VARIABLES
