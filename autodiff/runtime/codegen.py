@@ -56,7 +56,7 @@ class Generated:
 
 
 class _Writer:
-    """Writes the source. Names: s* values of the run, b* buffers and views of them, c* constants, k* kernels, a* others."""
+    """Writes the source. Names: s* values of the run, b* buffers and their views, c* constants, k* kernels, a* others."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan

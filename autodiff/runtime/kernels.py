@@ -20,6 +20,16 @@ class Direct(NamedTuple):
     constants: tuple[Any, ...]
 
 
+class _Called:
+    """What a probed ufunc gives: its arguments, and no way to compute with it any further."""
+
+    __slots__ = ("ufunc", "operands")
+    __array_ufunc__ = None
+
+    def __init__(self, ufunc: np.ufunc, operands: tuple[Any, ...]) -> None:
+        self.ufunc, self.operands = ufunc, operands
+
+
 class _Probe:
     """Stands for an array: it knows only how to be given to a ufunc, which it writes down."""
 
@@ -31,7 +41,7 @@ class _Probe:
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
         if method != "__call__" or keywords:
             return NotImplemented
-        return ufunc, inputs
+        return _Called(ufunc, inputs)
 
 
 def _probed(op: Operation) -> Any:
@@ -52,12 +62,10 @@ def direct_ufunc(op: Operation) -> Direct | None:
     one ufunc gets through: such a kernel may also be called in place, and without its wrapper.
     """
     found = _probed(op)
-    if not isinstance(found, tuple) or len(found) != 2 or not isinstance(found[0], np.ufunc):
+    if not isinstance(found, _Called) or found.ufunc.nout != 1:
         return None
-    ufunc, operands = found
-    if ufunc.nout != 1:
-        return None
-    return Direct(ufunc, tuple([x.index if isinstance(x, _Probe) else None for x in operands]),
+    operands = found.operands
+    return Direct(found.ufunc, tuple([x.index if isinstance(x, _Probe) else None for x in operands]),
                   tuple([None if isinstance(x, _Probe) else x for x in operands]))
 
 

@@ -1,0 +1,183 @@
+"""However a plan is run, its values are those of the plain interpreter, bit for bit."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff as tf
+from autodiff.graph import Operation, Tensor
+from autodiff.indexed_slices import dense
+from autodiff.op import build
+from autodiff.runtime.buffers import entry_reads, observe, specialise
+from autodiff.runtime.codegen import Generated
+from autodiff.runtime.execute import Loop, interpret
+from autodiff.runtime.passes import optimise
+from autodiff.runtime.plan import Plan, compile_plan
+from autodiff.runtime.state import Run
+
+from .built import KNOWN, SIZES_UNKNOWN, Built, built
+from .case import Case
+from .op_cases import CASES
+
+GOOD = [case for case in CASES if case.fails is None]
+RUN = 3  # any number: random operations draw by it
+
+
+def plain(plan: Plan, session: Any, fed: Sequence[Any]) -> list[Any]:
+    return interpret(plan, Run(session, RUN), fed)
+
+
+def optimised(plan: Plan, session: Any, fed: Sequence[Any]) -> list[Any]:
+    return interpret(optimise(plan), Run(session, RUN), fed)
+
+
+def loop(plan: Plan, session: Any, fed: Sequence[Any]) -> list[Any]:
+    return Loop(optimise(plan))(Run(session, RUN), fed)
+
+
+def generated(plan: Plan, session: Any, fed: Sequence[Any]) -> list[Any]:
+    plan = optimise(plan)
+    before = dict(session.variables)
+    shapes = (*[value.shape for value in fed], *[session.variables[name].shape for name in entry_reads(plan)])
+    layouts = observe(plan, Run(session, RUN), fed)[1]
+    program = Generated(specialise(plan, shapes, layouts))
+    for _ in range(2):  # the second time the buffers hold what the first left behind
+        session.variables.clear()
+        session.variables.update(before)
+        values = program(Run(session, RUN), fed)
+    return values
+
+
+WAYS: list[Callable[[Plan, Any, Sequence[Any]], list[Any]]] = [optimised, loop, generated]
+
+
+def same_bits(a: Any, b: Any) -> bool:
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(same_bits, a, b))
+    a, b = np.asarray(a), np.asarray(b)
+    equal = a.tolist() == b.tolist() if a.dtype == object else a.tobytes() == b.tobytes()
+    return a.dtype == b.dtype and a.shape == b.shape and equal
+
+
+def assert_every_way_agrees(session: Any, fetches: Sequence[Tensor], targets: Sequence[Operation],
+                            feeds: dict[Tensor, Any]) -> None:
+    before = dict(session.variables)
+    fed = [np.ascontiguousarray(v) if np.ndim(v) else np.asarray(v) for v in feeds.values()]
+
+    def values(way: Callable[..., list[Any]]) -> tuple[list[Any], dict[str, Any]]:
+        session.variables.clear()
+        session.variables.update(before)
+        with np.errstate(all="ignore"):
+            found = [np.array(v, copy=True) if isinstance(v, np.ndarray) else v
+                     for v in way(compile_plan(fetches, targets, tuple(feeds)), session, fed)]
+        return found, dict(session.variables)
+
+    expected, state = values(plain)
+    for way in WAYS:
+        found, after = values(way)
+        for tensor, a, b in zip(fetches, expected, found, strict=True):
+            assert same_bits(a, b), f"{way.__name__}: {tensor.describe()} differs: {a} and {b}"
+        assert state.keys() == after.keys()
+        assert all(same_bits(state[name], after[name]) for name in state), way.__name__
+    session.variables.clear()
+    session.variables.update(before)
+
+
+def gradients_of(row: Built) -> list[Tensor]:
+    ys, xs = row.float_outputs(), [row.inputs[i] for i in row.float_inputs()]
+    if not ys or not xs or row.definition.stateful or row.definition.no_rule is not None:
+        return []
+    with row.graph.as_default():
+        return [dense(g) for g in tf.gradients(ys, xs) if g is not None]
+
+
+@pytest.mark.parametrize("mode", [KNOWN, SIZES_UNKNOWN])
+@pytest.mark.parametrize("case", GOOD, ids=[case.name for case in GOOD])
+def test_every_op_and_its_gradient(case: Case, mode: str) -> None:
+    row = Built(case, mode)
+    with row.graph.as_default():
+        after = [build.Add(build.Mul(y, y), y) for y in row.outputs if y.dtype.base_dtype in (tf.float32, tf.float64)]
+    gradients = gradients_of(row)
+    feeds = {t: a for t, a in row.feeds().items()}
+    assert_every_way_agrees(row.session, [*row.outputs, *after, *gradients], [row.op], feeds)
+    assert_every_way_agrees(row.session, [*after, *gradients], [row.op], feeds)
+
+
+@pytest.mark.parametrize("case", GOOD, ids=[case.name for case in GOOD])
+def test_the_cursor_gives_what_run_gives(case: Case) -> None:
+    row = built(case)
+    before = dict(row.session.variables)
+    row.session.entropy, row.session.runs = 1, 0
+    expected = row.run(row.outputs)
+    row.session.variables.clear()
+    row.session.variables.update(before)
+    row.session.runs = 0
+    found = row.session.start(row.outputs, row.feeds()).finish()
+    assert same_bits(expected, found)
+
+
+# ---- small random graphs ----------------------------------------------------------------
+
+UNARY = ("Tanh", "Neg", "Identity", "StopGradient", "Square", "Abs", "ZerosLike", "Exp", "Sigmoid")
+BINARY = ("Add", "Sub", "Mul", "Maximum")
+
+
+def random_graph(rng: np.random.Generator, x: Tensor, v: Tensor, size: int) -> list[Tensor]:
+    """Tensors of shape [3, 3]: arithmetic, views of each other, constants, and a variable that changes on the way."""
+    made = [x, build.Identity(v)]
+    for _ in range(size):
+        a, b = (made[int(i)] for i in rng.integers(0, len(made), 2))
+        kind = int(rng.integers(0, 8))
+        if kind <= 2:
+            made.append(build.__getattr__(str(rng.choice(BINARY)))(a, b))
+        elif kind <= 4:
+            made.append(build.__getattr__(str(rng.choice(UNARY)))(a))
+        elif kind == 5:
+            made.append(build.Reshape(build.Reshape(a, [9]), [3, 3]))
+        elif kind == 6:
+            made.append(build.Transpose(a, [1, 0]))
+        else:
+            with x.graph.control_dependencies([build.Assign(v, build.Mul(build.Tanh(a), 0.5))]):
+                made.append(build.Add(build.Identity(v), b))
+    return made
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_graphs(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [None, 3])
+        v = build.VariableV2(shape=[3, 3], dtype=tf.float32, name="v")
+        made = random_graph(rng, x, v, 25)
+        session = tf.Session()
+        session.variables["v"] = rng.standard_normal((3, 3)).astype(np.float32)
+        picked = [made[int(i)] for i in rng.choice(len(made), 4, replace=False)]
+        gradients = [g for g in tf.gradients(picked[0], [x]) if g is not None]
+        value = rng.standard_normal((3, 3)).astype(np.float32)
+        assert_every_way_agrees(session, [*picked, *gradients], [], {x: value})
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_many_runs_of_a_session_equal_many_runs_of_the_interpreter(seed: int) -> None:
+    """Through heat, shapes that change, and fetched arrays that the user keeps and writes to."""
+    rng = np.random.default_rng(seed)
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [None, 3])
+        v = build.VariableV2(shape=[3, 3], dtype=tf.float32, name="v")
+        made = random_graph(rng, x, v, 20)
+        picked = list(dict.fromkeys(made[int(i)] for i in rng.choice(len(made), 4)))
+        hot, cold = tf.Session(), tf.Session()
+        for session in (hot, cold):
+            session.variables["v"] = np.full((3, 3), 0.25, np.float32)
+        kept: list[tuple[np.ndarray, np.ndarray]] = []
+        for _ in range(20):
+            value = rng.standard_normal((3, 3)).astype(np.float32)
+            found = hot.run(picked, {x: value})
+            expected = [np.array(e) for e in plain(compile_plan(picked, (), (x,)), cold, [value])]
+            assert all(same_bits(a, b) for a, b in zip(found, expected, strict=True))
+            assert same_bits(hot.variables["v"], cold.variables["v"])
+            assert all(same_bits(a, b) for a, b in kept), "a value that was handed out has changed"
+            kept = [(a, a.copy()) for a in found[1:]]
+            found[0][...] = 77  # the user's own: nothing else may change with it
