@@ -5,19 +5,21 @@ from typing import Any
 
 import numpy as np
 
-from . import sources
+from . import gathering, rearranging, sources
 from .convert import constant_in, convert_to_tensor, to_tensor
 from .dtypes import as_dtype, int32
 from .errors import ArgumentError
+from .gathering import *  # noqa: F403
 from .graph import Tensor, graph_of
 from .infer import axis_in
 from .op import OPS, build
+from .rearranging import *  # noqa: F403
 from .shapes import Dimension, TensorShape, as_dims, broadcast, is_known, num_elements, show
 from .sources import *  # noqa: F403
 
 __all__ = ["broadcast_dynamic_shape", "broadcast_static_shape", "broadcast_to", "concat", "ensure_shape", "expand_dims",
            "newaxis", "rank", "reshape", "shape", "shape_n", "size", "slice", "split", "squeeze", "stack",
-           "strided_slice", "transpose", "unstack"] + sources.__all__
+           "strided_slice", "transpose", "unstack"] + sources.__all__ + gathering.__all__ + rearranging.__all__
 
 newaxis = None
 

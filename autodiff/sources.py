@@ -5,14 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from .convert import as_array, constant_in, convert_to_tensor, holds_tensor
+from .convert import as_array, constant_in, convert_to_tensor, holds_tensor, to_tensor
 from .dtypes import as_dtype, float32, float64, int32, int64, string
-from .errors import ArgumentError, KindError, ShapeError
+from .errors import ArgumentError, DTypeError, KindError, ShapeError
 from .graph import Operation, Tensor, get_default_graph, graph_of
 from .op import build
 from .shapes import as_dims, is_known, num_elements, show
 
-__all__ = ["constant", "fill", "guarantee_const", "identity", "identity_n", "no_op", "ones", "ones_like", "placeholder",
+__all__ = ["constant", "fill", "guarantee_const", "identity", "identity_n", "lin_space",
+           "linspace", "no_op", "one_hot", "ones", "ones_like", "placeholder",
            "placeholder_with_default", "range", "stop_gradient", "zeros", "zeros_like"]
 
 _FOLDED = 1000  # elements; TensorFlow makes larger fills of zeros and ones when they are run
@@ -139,6 +140,34 @@ def _alike(tensor: Any, value: int, dtype: Any, name: str, optimize: bool) -> Te
         made = _filled(shape, value, wanted, scope)
         made.set_shape(tensor.dims)
         return made
+
+
+def linspace(start: Any, stop: Any, num: Any, name: str | None = None) -> Tensor:
+    """`num` evenly spaced points from start to stop, both included."""
+    return build.LinSpace(start, stop, num, name=name)
+
+
+lin_space = linspace
+
+
+def one_hot(indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: int | None = None,
+            dtype: Any = None, name: str | None = None) -> Tensor:
+    """on_value (1) where the new axis of size `depth` has the index, else off_value (0).
+
+    Raises DTypeError (TypeError) if the values differ in dtype, from each other or from `dtype`.
+    """
+    graph = graph_of([indices, depth, on_value, off_value])
+    with graph.name_scope(name or "one_hot") as scope:
+        given = [None if v is None else convert_to_tensor(v, name=what)
+                 for v, what in ((on_value, "on_value"), (off_value, "off_value"))]
+        found = next((v.dtype.base_dtype for v in given if v is not None), float32)
+        wanted = found if dtype is None else as_dtype(dtype)
+        for value in given:
+            if value is not None and value.dtype.base_dtype is not wanted:
+                raise DTypeError(f"expected on_value and off_value of dtype {wanted.name}, found {value.dtype.name}")
+        on, off = (to_tensor(graph, number, wanted, what) if value is None else value
+                   for value, number, what in zip(given, (1, 0), ("on_value", "off_value")))
+        return build.OneHot(indices, depth, on, off, axis=-1 if axis is None else axis, name=scope)
 
 
 _WIDER = (int32, int64, float32, float64)  # a range takes the widest type of its bounds

@@ -26,7 +26,7 @@ def static_value(tensor: Any, depth: int = _DEPTH) -> np.ndarray | None:
         return op.attrs["value"]
     if op.type == "Captured":
         return static_value(op.attrs["external"], depth - 1) if depth else None
-    if depth == 0 or op.definition.stateful or tensor.dtype.base_dtype.kind not in "iub":
+    if depth == 0 or op.definition.stateful or tensor.dtype.base_dtype.kind not in "iub" and op.type != "Cast":
         return None
     if op.type in ("Shape", "Size", "Rank"):
         return _of_shape(op)

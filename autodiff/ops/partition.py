@@ -99,12 +99,8 @@ def _(node, *dys):
     shape = sizes(partitions)
     numbers = build.Reshape(build.Range(0, build.Prod(shape, [0]), 1), shape)
     places = build.DynamicPartition(numbers, partitions, num_partitions=n)
-    whole = build.DynamicStitch(*_as_list(places), *dys, n=n)
+    whole = build.DynamicStitch(*places, *dys, n=n)
     return build.Reshape(whole, sizes(data)), blocked("parts are integers")
-
-
-def _as_list(outputs):
-    return outputs if isinstance(outputs, (list, tuple)) else [outputs]
 
 
 @dynamic_partition.batched
@@ -112,7 +108,7 @@ def _(node, args, batched):
     _no_varying_indices(node, batched[1:])
     inner = rank_in(node, 1)
     parts = build.DynamicPartition(_axis_moved(args[0], 0, inner), args[1], **node.attrs)
-    return [_axis_moved(part, 1, 0) for part in _as_list(parts)]
+    return [_axis_moved(part, 1, 0) for part in parts]
 
 
 @op("InvertPermutation", infer=lambda x: Spec(x.dtype.base_dtype, x.dims), no_grad="a permutation is made of integers")
@@ -173,3 +169,17 @@ def list_diff(x, y, *, out_idx=int32):
 @list_diff.batched
 def _(node, args, batched):
     shared(node, batched, *range(len(batched)))  # each slice would give a result of its own length
+
+
+@op("UnravelIndex", infer=lambda indices, dims: Spec(indices.dtype.base_dtype, None if indices.dims is None else (
+    None if dims.dims is None else dims.dims[0], *indices.dims)), no_grad="indices are integers")
+def unravel_index(indices: Index, dims: Index):
+    """Coordinates of flat indices in an array of shape `dims`. indices: int[...], dims: int[rank] -> int[rank, ...]."""
+    return np.array(np.unravel_index(indices, tuple(dims.tolist())), dtype=indices.dtype)
+
+
+@unravel_index.batched
+def _(node, args, batched):
+    shared(node, batched, 1)
+    found = build.UnravelIndex(*args)
+    return _axis_moved(found, 1, 0)
