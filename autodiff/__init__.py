@@ -18,6 +18,7 @@ from .gradients.aggregate import AggregationMethod
 from .gradients.backprop import UnconnectedGradients, gradients
 from .gradients.second import _hessian_vector_product, hessian_vector_product, hessians
 from .graph import Graph, Operation, Tensor, get_default_graph, get_default_session, reset_default_graph
+from .initializers import *
 from .indexed_slices import IndexedSlices, IndexedSlicesValue
 from .linalg import *
 from .math import *
@@ -27,7 +28,9 @@ from .runtime.session import InteractiveSession, Session
 from .shapes import Dimension, TensorShape
 from .state import *
 from .tape import GradientTape
+from .template import make_template
 from .tensor_array import TensorArray
+from .variable_scope import *
 from .variables import *
 
 __version__ = "1.15.5"
