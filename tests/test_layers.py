@@ -64,6 +64,7 @@ autodiff.tape
 autodiff.guards
 autodiff.sources
 autodiff.array
+autodiff.reductions
 autodiff.math
 autodiff.linalg
 autodiff.activations

@@ -11,7 +11,8 @@ from .elementwise import conjugate, unbroadcast
 _COMPLEX_OF = {"float32": complex64, "float64": complex128}
 
 
-@op("Cast", infer=lambda x, *, dtype: Spec(as_dtype(dtype).base_dtype, x.dims), elementwise=True, dtypes=NUMBERS + (bool_,))
+@op("Cast", infer=lambda x, *, dtype: Spec(as_dtype(dtype).base_dtype, x.dims), elementwise=True,
+    dtypes=NUMBERS + (bool_,))
 def cast(x, *, dtype):
     """x as another element type: floats lose their fraction, complex numbers their imaginary part. x: number[...]."""
     target = as_dtype(dtype)

@@ -154,4 +154,4 @@ def where(condition: Own):
 
 @where.batched
 def _(node, args, batched):
-    raise ShapeError(f"expected the same shape for each slice, found coordinates, whose count varies: {node.describe()}")
+    raise ShapeError(f"expected as many coordinates for each slice, found {node.describe()}, whose count varies")

@@ -7,11 +7,11 @@ import numpy as np
 from ..convert import to_tensor
 from ..define import build_op, op
 from ..dtypes import COMPLEX, FLOATS, NUMBERS, REALS, float32, float64
-from ..errors import ArgumentError, DTypeError
+from ..errors import ArgumentError, DTypeError, ShapeError
 from ..graph import Tensor, checked_op_name, graph_of
 from ..infer import broadcast_shape, merged_shape
 from ..op import OpDef, build
-from ..shapes import is_known
+from ..shapes import is_known, show
 
 _WIDE = {1: float32, 2: float32, 4: float64, 8: float64}  # bytes of an integer -> what its true quotient is
 
@@ -237,6 +237,35 @@ def _chosen(node: Any, dy: Tensor, takes_x: Tensor) -> tuple[Tensor, Tensor]:
     x, y = node.inputs
     zeros = build.ZerosLike(dy)
     return (unbroadcast(build.SelectV2(takes_x, dy, zeros), x), unbroadcast(build.SelectV2(takes_x, zeros, dy), y))
+
+
+# ---- vectors of three -------------------------------------------------------------------
+
+def _threes(a, b):
+    for x, what in ((a, "a"), (b, "b")):
+        if x.dims is not None and (not x.dims or x.dims[-1] not in (None, 3)):
+            raise ShapeError(f"{what} has shape {show(x.dims)}, expected 3 in the last axis")
+    return merged_shape(a, b)
+
+
+@op("Cross", infer=_threes, dtypes=REALS)
+def cross(a, b):
+    """The cross product of vectors in the last axis. a, b: real[..., 3] -> real[..., 3]."""
+    if a.shape != b.shape:
+        raise ArgumentError(f"shapes differ: {show(a.shape)} and {show(b.shape)}")
+    return np.cross(a, b).astype(a.dtype, copy=False)
+
+
+@cross.gradient
+def _(node, dy):
+    a, b = node.inputs
+    return build.Cross(b, dy), build.Cross(dy, a)
+
+
+@cross.batched
+def _(node, args, batched):
+    whole = build.ZerosLike(args[0] if batched[0] else args[1])
+    return build.Cross(*[x if is_batched else build.Add(whole, x) for x, is_batched in zip(args, batched)])
 
 
 # ---- sums of many -----------------------------------------------------------------------

@@ -111,6 +111,21 @@ def _per_element(dy, x, y):
     return dy / build.Cast(build.Maximum(count, 1), dtype=dy.dtype)
 
 
+@op("EuclideanNorm", infer=_reduced, dtypes=NUMBERS)
+def euclidean_norm(input, reduction_indices: Index, *, keep_dims=False):
+    """The root of the sum of squares over some axes. input: number[...] -> number[...]."""
+    squares = input * np.conj(input) if input.dtype.kind == "c" else np.square(input)
+    sums = np.add.reduce(squares, axes_of(reduction_indices), input.dtype, None, keep_dims)
+    return np.asarray(np.sqrt(sums)).astype(input.dtype, copy=False)
+
+
+@euclidean_norm.gradient
+def _(node, dy):
+    """Of a zero vector 0, as of sqrt; written by quotients, so that it can be differentiated again."""
+    slope = build.DivNoNan(node.inputs[0], widened(node, node.outputs[0]))
+    return slope * widened(node, dy), blocked("axes are integers")
+
+
 @op("SumTo", infer=lambda x, shape: Spec(x.dtype.base_dtype, static_dims(shape)), dtypes=NUMBERS)
 def sum_to(x, shape: Index):
     """The sum over what broadcasting `shape` to x's shape would add. x: number[...], shape: int[k] -> number[shape]."""
@@ -231,6 +246,7 @@ def _refuse_batched(node, is_batched, what):
 @total.batched
 @mean.batched
 @prod.batched
+@euclidean_norm.batched
 @greatest.batched
 @smallest.batched
 @every.batched

@@ -87,14 +87,13 @@ def _slope_of_products(x, axis, dy, *, exclusive, reverse):
     x = conjugate(x)
     before = build.Cumprod(x, axis, exclusive=True, reverse=reverse)
     back = not reverse
-    sums = build.Recurrence(build.Shift(x, axis, reverse=back), build.Shift(dy, axis, reverse=back) if exclusive else dy,
-                            axis, reverse=back)
-    return before * sums
+    dy = build.Shift(dy, axis, reverse=back) if exclusive else dy
+    return before * build.Recurrence(build.Shift(x, axis, reverse=back), dy, axis, reverse=back)
 
 
 @op("ProdOfOthers", infer=_along, dtypes=NUMBERS)
 def prod_of_others(x, axis: Index):
-    """For each element the product of all others along the axes, exact with zeros. x: number[...] -> number[...]."""
+    """For each element the product of all others along axes, exact with zeros. x: number[...] -> number[...]."""
     return cumprod.kernel(x, axis, exclusive=True) * cumprod.kernel(x, axis, exclusive=True, reverse=True)
 
 
@@ -158,6 +157,18 @@ def cumulative_logsumexp(x, axis: Index, *, exclusive=False, reverse=False):
     else:
         np.logaddexp.accumulate(rows, axis=1, out=result)
     return back(result[:, ::-1] if reverse else result)
+
+
+@cumulative_logsumexp.gradient
+def _(node, dy):
+    """dx_k = exp(x_k - y_k) r_k, where r_k = dy_k + exp(y_k - y_(k+1)) r_(k+1): no power of e above 1. By hand."""
+    x, axis = node.inputs
+    reverse, exclusive = node.attrs["reverse"], node.attrs["exclusive"]
+    y = build.CumulativeLogsumexp(x, axis, reverse=reverse) if exclusive else node.outputs[0]
+    dy = build.Shift(dy, axis, reverse=not reverse) if exclusive else dy
+    steps = build.Shift(build.Exp(build.Shift(y, axis, reverse=reverse) - y), axis, reverse=not reverse)
+    sums = build.Recurrence(steps, dy, axis, reverse=not reverse)
+    return build.Exp(x - y) * sums, blocked(_AXES)
 
 
 # ---- batching: one more leading axis ------------------------------------------------------
