@@ -156,8 +156,13 @@ def _first_occurrences(x, out_idx):
     return values[order], place[inverse.reshape(-1)].astype(dtype), counts[order].astype(dtype)
 
 
-@op("ListDiff", infer=lambda x, y, *, out_idx=int32: (
-    Spec(x.dtype.base_dtype, (None,)), Spec(as_dtype(out_idx), (None,))), no_rule="which values are in a set jumps")
+def _difference(x, y, *, out_idx=int32):
+    for value, what in ((x, "x"), (y, "y")):
+        rank_of(value, exactly=1, what=what)
+    return Spec(x.dtype.base_dtype, (None,)), Spec(as_dtype(out_idx), (None,))
+
+
+@op("ListDiff", infer=_difference, no_rule="which values are in a set jumps")
 def list_diff(x, y, *, out_idx=int32):
     """Values of x that are not in y, and their places in x. x: any[n], y: any[m] -> any[k], int[k]."""
     kept = np.flatnonzero(~np.isin(x, y))

@@ -76,8 +76,9 @@ def transpose(x, perm: Index):
 @transpose.gradient
 def _(node, dy):
     perm = known(node.inputs[1])
-    inverse = np.argsort(perm).astype(np.int32) if isinstance(perm, np.ndarray) else build.InvertPermutation(perm)
-    return build.Transpose(dy, inverse), blocked(_INTEGERS)
+    if isinstance(perm, np.ndarray):
+        return build.Transpose(dy, np.argsort(_nonnegative(perm)).astype(np.int32)), blocked(_INTEGERS)
+    return build.Transpose(dy, build.InvertPermutation(perm)), blocked(_INTEGERS)
 
 
 @transpose.batched
