@@ -34,6 +34,7 @@ autodiff.indexed_slices
 autodiff.function_graph
 autodiff.ops.windows
 autodiff.ops.slices
+autodiff.ops.correlate
 autodiff.ops.leading
 autodiff.ops.elementwise
 autodiff.ops.*
@@ -64,6 +65,8 @@ autodiff.tape
 autodiff.guards
 autodiff.sources
 autodiff.array
+autodiff.gathering
+autodiff.rearranging
 autodiff.reductions
 autodiff.math
 autodiff.linalg
@@ -75,6 +78,8 @@ autodiff.control
 autodiff.variables
 autodiff.state
 autodiff.initializers
+autodiff.variable_scope
+autodiff.template
 autodiff.tensor_array
 autodiff.control_flow
 autodiff.functional
@@ -90,10 +95,14 @@ autodiff.debug.answers
 autodiff.debug.conditions
 autodiff.debug.places
 autodiff.debug.stats
+autodiff.debug.expressions
+autodiff.debug.targets
 autodiff.debug.gradients_debugger
 autodiff.debug.hidden
 autodiff.debug.replay
 autodiff.debug.analysis.findings
+autodiff.debug.analysis.rules
+autodiff.debug.analysis.flow
 autodiff.debug.analysis.*
 autodiff.debug.analysis
 autodiff.debug.debugger
@@ -106,9 +115,13 @@ cli.stand_in
 cli.script
 cli.shell
 cli.params
+cli.facts
+cli.motion
 cli.command
 cli.bind
 cli.complete
+cli.manual
+cli.commands.stops
 cli.commands.*
 cli.commands
 cli.layout
@@ -174,7 +187,8 @@ def imports_in(source: str, module: str, *, is_package: bool, known: set[str]) -
                 base = absolute(child)
                 for alias in child.names:
                     full = f"{base}.{alias.name}"
-                    yield Import(module, full if full in known else base, child.lineno, child.level, lazy)
+                    if full in known or base != module:
+                        yield Import(module, full if full in known else base, child.lineno, child.level, lazy)
             yield from visit(child, lazy or isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)))
 
     def absolute(node: ast.ImportFrom) -> str:
