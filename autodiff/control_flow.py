@@ -26,7 +26,7 @@ def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable
     unwrapped unless `strict`. Raises KindError (TypeError) for a Python bool, ArgumentError
     (ValueError) for branches that differ.
     """
-    true_fn, false_fn = true_fn or fn1, false_fn or fn2
+    true_fn, false_fn = fn1 if true_fn is None else true_fn, fn2 if false_fn is None else false_fn
     if not callable(true_fn) or not callable(false_fn):
         raise KindError(f"true_fn and false_fn must be callable, found {true_fn!r} and {false_fn!r}")
     graph = get_default_graph()

@@ -133,7 +133,7 @@ class GradientTape:
             with graph.name_scope("gradients"):
                 sweep = record.sweep(graph, targets, xs)
                 sweep.run(targets, [seed(graph, y, g, i) for i, (y, g) in enumerate(zip(targets, given))])
-                found = [_shaped(sweep.gradient_of(x), x, zeros) for x in xs]
+                found = [_shaped(sweep.gradient_of(x) if x in record.watched else None, x, zeros) for x in xs]
         if not self._persistent:
             self._record = None
         return nest.pack_sequence_as(sources, found)
@@ -250,7 +250,7 @@ class _Record:
     def _pull(self, graph: Any, target: Tensor, xs: list[Tensor], direction: Tensor) -> list[Tensor | None]:
         sweep = self.sweep(graph, [target], xs)
         sweep.run([target], [direction])
-        found = [sweep.gradient_of(x) for x in xs]
+        found = [sweep.gradient_of(x) if x in self.watched else None for x in xs]
         return [None if g is None else dense(g) for g in found]
 
 

@@ -1,6 +1,7 @@
 """Summing the gradients that reach one tensor over several paths."""
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 from ..errors import ArgumentError
@@ -36,6 +37,8 @@ def total(graph: Graph, terms: Sequence[Gradient], op_name: str, method: int) ->
     if all(isinstance(term, IndexedSlices) for term in terms):
         return _joined(terms)  # type: ignore[arg-type]
     tensors = [dense(term) for term in terms]
+    if tensors[0].dtype.name == "variant":
+        return functools.reduce(build.ListAdd, tensors)
     if method == AggregationMethod.EXPERIMENTAL_TREE:
         return _pairwise(graph, tensors, op_name)
     if method == AggregationMethod.EXPERIMENTAL_ACCUMULATE_N and len(tensors) > 2:

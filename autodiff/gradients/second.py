@@ -25,12 +25,18 @@ def hessians(ys: Any, xs: Any, name: str = "hessians", colocate_gradients_with_o
                                    gate_gradients=gate_gradients, aggregation_method=aggregation_method)
     first = gradients(ys, xs, **options)
     blocks = []
-    for i, (x, gradient) in enumerate(zip(xs, first)):
+    for i, (x, gradient) in enumerate(zip(xs, first)):  # a gradient that is constant has a Hessian of zeros
         if gradient is None:
             raise ArgumentError(f"no Hessian of ys for {getattr(x, 'name', x)!r}: ys do not depend on it")
         with gradient.graph.name_scope(name if i == 0 else f"{name}_{i}"):
-            blocks.append(jacobian(dense(gradient), xs[i]))
+            block = jacobian(dense(gradient), x)
+            blocks.append(_zero_block(gradient, x) if block is None else block)
     return blocks
+
+
+def _zero_block(gradient: Any, x: Any) -> Tensor:
+    shape = build.Shape(to_tensor(gradient.graph, x, None, "x"))
+    return build.Fill(build.ConcatV2(0, shape, shape), to_tensor(gradient.graph, 0, gradient.dtype.base_dtype, "zero"))
 
 
 def jacobian(y: Tensor, x: Any, *, name: str = "jacobian") -> Tensor | None:
