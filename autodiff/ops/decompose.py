@@ -184,8 +184,8 @@ def qr(input, *, full_matrices=False):
 def _(node, dq, dr):
     q, r = node.outputs
     x = node.inputs[0]
-    if x.dims is None or x.dims[-2] is None or x.dims[-1] is None or x.dims[-2] < x.dims[-1] \
-            or node.attrs["full_matrices"] and x.dims[-2] != x.dims[-1]:
+    m, n = x.dims[-2:] if x.dims is not None else (None, None)
+    if m is not None and n is not None and (m < n or m > n and node.attrs["full_matrices"]):
         raise NoGradientError("the gradient of QR is defined for at least as many rows as columns, and for full_matrices "
                               f"of square matrices, found {x.describe()}")
     a = _product(q, dq, adj_x=True)
