@@ -58,7 +58,7 @@ def _bits(value: Any) -> Any:
 def _folded(step: Step, inputs: list[Any]) -> list[Any] | None:
     if step.op.type == "Const":
         return [step.op.attrs["value"]]
-    if not inputs or any(value is None for value in inputs):
+    if not inputs or any(value is None for value in inputs) or any(t.dtype.name == "variant" for t in step.op.outputs):
         return None
     try:
         with np.errstate(all="ignore"):
@@ -74,13 +74,13 @@ def _folded(step: Step, inputs: list[Any]) -> list[Any] | None:
 
 
 def elide_identities(plan: Plan) -> Plan:
-    """Let the output of Identity, StopGradient and the like be their input."""
+    """Let the output of Identity, StopGradient and the like be their input; leave out what does nothing at all."""
     renamed: dict[int, int] = {}
     kept = []
     for step in plan.steps:
         if is_pure(step) and passes_on(step.op) and not isinstance(step.inputs[0], str):
             renamed[step.outputs[0]] = renamed.get(step.inputs[0], step.inputs[0])
-        else:
+        elif step.op.type != "NoOp":
             kept.append(step)
     return _rewired(replace(plan, steps=kept), renamed)
 
