@@ -1,0 +1,5 @@
+"""The terminal of gradbg: commands, prompt, batch, and the running of model scripts."""
+
+from . import commands
+
+__all__ = ["commands"]

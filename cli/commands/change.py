@@ -1,0 +1,55 @@
+"""Changing: set."""
+from __future__ import annotations
+
+from ..command import command
+from ..layout import number
+from ..params import Assigned, Target, Word
+from ..results import Result, Text
+from ..shell import OPTIONS, Shell
+from ..usage import UsageError
+
+
+@command("set", group="Change")
+def set_(shell: Shell, target: Target | None, option_value: Word | None, value: Assigned | None) -> Result:
+    """Change a variable now, or a tensor's value in the runs to come; or a setting.
+
+    `set NAME = EXPR` takes a NumPy expression; of the variable's shape, or one that spreads to it. `set NAME = off`
+    takes an overriding value back. `set OPTION VALUE` changes a setting; set alone lists them.
+
+    Example:  set hidden1/biases = hidden1/biases * 0
+    API:      dbg.set("hidden1/biases", value)
+    """
+    if target is None:
+        return Text("\n".join(f"{name} {_shown(value)}  ({OPTIONS[name]})" for name, value in shell.settings.items()))
+    if value is None:
+        return _setting(shell, target, option_value)
+    if option_value is not None:
+        raise UsageError(f"expected one name before =, found {target!r} and {option_value!r}")
+    if value.strip() == "off":
+        shell.dbg.unset(target)
+        return Text(f"{target} has its own value again")
+    made = shell.dbg.set(target, value)
+    before = f" (norm {number(made.before.norm)})" if made.before is not None and made.before.norm is not None else ""
+    when = "" if made.kind == "variable" else ", from the next run on; set NAME = off takes it back"
+    return Text(f"{made.kind} {made.name}{before} now has norm {number(made.after.norm)}{when}")
+
+
+def _shown(value: object) -> str:
+    return {True: "on", False: "off"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+
+
+def _setting(shell: Shell, name: str, text: str | None) -> Result:
+    if name not in OPTIONS:
+        raise UsageError(f"{name!r} is no setting: expected {', '.join(OPTIONS)}", f"set {name} = EXPR changes a value",
+                         code="unknown_name")
+    if text is None:
+        return Text(f"{name} {_shown(shell.settings[name])}")
+    if isinstance(shell.settings[name], bool):
+        if text not in ("on", "off"):
+            raise UsageError(f"expected on or off for {name}, found {text!r}", f"set {name} on", code="bad_value")
+        shell.settings[name] = text == "on"
+    elif text.isdigit():
+        shell.settings[name] = int(text)
+    else:
+        raise UsageError(f"expected a whole number for {name}, found {text!r}", f"set {name} 40", code="bad_value")
+    return Text(f"{name} {_shown(shell.settings[name])}")

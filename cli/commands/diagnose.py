@@ -1,0 +1,122 @@
+"""Diagnosis: why, path."""
+from __future__ import annotations
+
+from typing import Any
+
+from autodiff.debug.analysis.findings import Cut, Hop, Origin, Path, WhyNone, WhyNonfinite, WhySmall
+from autodiff.debug.debugger import Debugger
+from autodiff.debug.records import Place
+
+from ..command import command
+from ..facts import place
+from ..layout import number
+from ..params import Target, X, Y
+from ..results import Column, Group, Result, Table, Text
+
+KINDS = {"nan": "nan", "inf": "nan", "none": "none", "zero": "zero"}
+
+
+@command("why", group="Diagnose", aliases=("y",))
+def why(dbg: Debugger, target: Target, *, of: Target = "") -> Result:
+    """Say why a gradient is None, NaN, infinite, zero or tiny: the op, the user's line, the elements, a remedy.
+
+    `why nan` asks where the first non-finite value of the last run came from; `why none` and `why zero` ask it of
+    all variables. of: the Y, by default the loss of the train op.
+
+    Example:  why hidden1/weights
+    API:      dbg.why("hidden1/weights"), dbg.why(kind="nan")
+    """
+    kind = KINDS.get(target, "")
+    found = dbg.why("" if kind else target, of, kind=kind)
+    many = found if isinstance(found, (list, tuple)) else (found,)
+    parts = tuple(part for finding in many for part in explained(finding))
+    return Group(parts) if parts else Text(f"nothing to explain: no gradient is {target}", "good")
+
+
+def explained(finding: Any) -> tuple[Result, ...]:
+    """A finding of the analyses in words."""
+    if isinstance(finding, WhyNone):
+        return _none(finding)
+    if isinstance(finding, WhyNonfinite):
+        return _nonfinite(finding)
+    if isinstance(finding, WhySmall):
+        lines = [finding.text, f"remedy: {finding.remedy}" if finding.remedy else ""]
+        head = Text("\n".join(line for line in lines if line), "" if finding.kind == "fine" else "warning")
+        return (head, _hops(finding.losses)) if finding.losses else (head,)
+    return (Text(str(finding)),)
+
+
+def _none(finding: WhyNone) -> tuple[Result, ...]:
+    head = f"∂ {finding.y} / ∂ {finding.x}"
+    lines = [f"{head}: {finding.text}"]
+    if finding.place is not None:
+        lines.append(f"{finding.x} was made at {_at(finding.place)}")
+    if finding.remedy:
+        lines.append(f"remedy: {finding.remedy}")
+    text = Text("\n".join(lines), "good" if finding.kind == "flows" else "warning")
+    return (text, _cuts(finding.cuts)) if finding.cuts else (text,)
+
+
+def _cuts(cuts: tuple[Cut, ...]) -> Table:
+    rows = tuple((cut.op, cut.op_type, cut.kind, "first" if cut.first else "behind", cut.reason, place(cut.place)) for cut in cuts)
+    columns = (Column("cut at", "name"), Column("op", "text", 7), Column("kind", "text", 6), Column("order", "text", 3),
+               Column("reason"), Column("made at", "place"))
+    return Table(columns, rows)
+
+
+def _nonfinite(finding: WhyNonfinite) -> tuple[Result, ...]:
+    parts: list[Result] = [Text(finding.text, "" if finding.origins else "good")]
+    for i, origin in enumerate(finding.origins[:4], 1):
+        parts.append(Text("\n".join(_origin(origin, i)), "warning"))
+    if len(finding.origins) > 4:
+        parts.append(Text(f"… and {len(finding.origins) - 4} more origins", "quiet"))
+    for origin in finding.masked[:3]:
+        parts.append(Text(f"masked, without effect: {origin.tensor} ({origin.bad}): {origin.rule}", "quiet"))
+    if finding.inherited:
+        parts.append(Text(f"{finding.inherited} other ops of {finding.checked} only pass it on", "quiet"))
+    return tuple(parts)
+
+
+def _origin(origin: Origin, rank: int) -> list[str]:
+    where = f" at {_at(origin.place)}" if origin.place else ""
+    whose = f", gradient of {origin.forward_op}" if origin.forward_op and origin.forward_op != origin.op else ""
+    indices = " ".join("[" + ",".join(map(str, index)) + "]" for index in origin.elements[:4])
+    lines = [f"{rank}. {origin.op} ({origin.op_type}, {origin.phase}{whose}){where}",
+             f"   {origin.bad} in {origin.count} of {origin.size} elements" + (f": {indices}" if indices else "")]
+    if origin.operands:
+        lines.append("   from " + ", ".join(f"{op.name}{list(op.index) if op.index else ''} = {number(op.value)}"
+                                           for op in origin.operands))
+    lines.append(f"   {origin.rule}")
+    if origin.remedy:
+        lines.append(f"   remedy: {origin.remedy}")
+    return lines
+
+
+def _at(at: Place) -> str:
+    return f"{place(at)}" + (f": {at.text}" if at.text else "")
+
+
+@command("path", group="Diagnose")
+def path(dbg: Debugger, y: Y | None, x: X) -> Result:
+    """Show how the gradient flows from Y to X: each op on the way, the norm there, and the gain.
+
+    Example:  path loss hidden1/weights
+    API:      dbg.path("loss", "hidden1/weights")
+    """
+    found: Path = dbg.path(y or "", x)
+    if not found.hops:
+        return Group((Text(f"no gradient flows from {found.y} to {found.x}; why {found.x} says why", "warning"),
+                      *((_cuts(found.cuts),) if found.cuts else ())))
+    notes = [f"{found.paths} paths in all"] if found.paths > 1 else []
+    notes += [f"largest gain at {found.strongest}"] if found.strongest else []
+    notes += [f"smallest gain at {found.weakest}"] if found.weakest else []
+    table = _hops(found.hops)
+    return Table(table.columns, table.rows, f"from {found.y} to {found.x}", tuple(notes))
+
+
+def _hops(hops: tuple[Hop, ...]) -> Table:
+    rows = tuple((hop.op, hop.op_type, hop.incoming, hop.outgoing, hop.gain,
+                  None if hop.zero_share is None else 100 * hop.zero_share, place(hop.place), hop.note) for hop in hops)
+    columns = (Column("op", "name"), Column("type", "text", 6), Column("norm in", "number", 7), Column("norm out", "number"),
+               Column("gain", "number"), Column("zero %", "percent", 5), Column("made at", "place", 4), Column("note", "text", 8))
+    return Table(columns, rows)

@@ -1,0 +1,289 @@
+"""Looking: info, print, list, where."""
+from __future__ import annotations
+
+import os
+import re
+from typing import Annotated
+
+import numpy as np
+
+from autodiff.debug.answers import OpRow, TensorRow
+from autodiff.debug.debugger import Debugger
+
+from .. import motion
+from ..command import command
+from ..facts import FIGURES, bytes_in_words, figures, place, shape, shown
+from ..params import Condition, Expression, FormatKind, OpName, Place, Range, Word
+from ..results import Column, Group, Result, Source, Table, Text, Tree
+from ..shell import Shell
+from ..usage import UsageError
+from . import stops
+
+TOPICS = ("tensors", "ops", "vars", "op", "breaks", "watches", "nans", "memory", "script", "run", "feeds")
+Format = Annotated[str, FormatKind("safhd")]
+
+
+class TopicKind(stops.ChoiceKind):
+    """One of the topics of info."""
+
+
+Topic = Annotated[str, TopicKind(*TOPICS)]
+
+
+@command("info", group="Look", aliases=("i",),
+         shorthands={"lt": "info tensors", "ni": "info op", "ri": "info run", "run_info": "info run", "pf": "info feeds"})
+def info(shell: Shell, topic: Topic | None, target: Word = "", *, unused: bool = False, stats: bool = False) -> Result:
+    """List tensors, ops, vars, breaks, watches, nans, feeds; or show an op, memory, the script, the last run.
+
+    tensors and ops take a /regex/; op takes a name, a suffix, or `nan` for the first op that made one.
+    --stats adds the figures of the last run to tensors. --unused lists variables that y does not depend on.
+
+    Example:  info tensors /hidden1/
+    API:      dbg.tensors("hidden1"), dbg.op("hidden1/MatMul"), dbg.variables()
+    """
+    dbg = shell.dbg
+    pattern = target[1:-1] if len(target) > 1 and target[0] == target[-1] == "/" else re.escape(target)
+    if topic in ("tensors", "ops") and target.startswith("/"):
+        stops.check_regex(pattern)
+    if topic == "tensors":
+        return _tensors(dbg.tensors(pattern, stats=stats), stats)
+    if topic == "ops":
+        return _ops(dbg.ops(pattern))
+    if topic == "op":
+        if not target:
+            raise UsageError("info op needs the name of an op", "info ops lists them")
+        return _op(dbg, target)
+    if topic == "vars":
+        return _variables(dbg, unused)
+    if topic == "watches":
+        return stops.stops_table(dbg.stops("watch"), "no watches; watch TARGET makes one")
+    if topic == "breaks":
+        return stops.stops_table(dbg.stops("break"), "no breakpoints; break TARGET makes one")
+    if topic == "nans":
+        return _nans(dbg.nonfinite())
+    if topic == "memory":
+        return _memory(dbg)
+    if topic == "feeds":
+        from_feed = tuple((row.name, row.source, row.text, *figures(row.stats)) for row in dbg.feeds())
+        return Table((Column("feed", "name"), Column("from"), Column("value"), *FIGURES), from_feed) if from_feed \
+            else Text("the next run is fed nothing")
+    if topic == "run":
+        return _run(shell)
+    return _script(shell)
+
+
+def _tensors(rows: tuple[TensorRow, ...], stats: bool) -> Result:
+    columns = [Column("tensor", "name"), Column("short", "name", 6), Column("op"), Column("dtype", "text", 5),
+               Column("shape"), Column("handle", "name", 7), Column("made at", "place", 4)]
+    cells = [(row.name, row.short, row.op_type, row.dtype, shape(row.shape), row.handle, place(row.place)) for row in rows]
+    if stats:
+        columns += FIGURES
+        cells = [(*cell, *figures(row.stats)) for cell, row in zip(cells, rows)]
+    return Table(tuple(columns), tuple(cells), f"{len(rows)} tensors")
+
+
+def _ops(rows: tuple[OpRow, ...]) -> Result:
+    columns = (Column("op", "name"), Column("type"), Column("part", "text", 6), Column("inputs", "name", 5),
+               Column("made at", "place", 4))
+    return Table(columns, tuple((row.name, row.type, row.role, ", ".join(row.inputs), place(row.place)) for row in rows),
+                 f"{len(rows)} ops")
+
+
+def _op(dbg: Debugger, target: str) -> Result:
+    card = dbg.op(target)
+    lines = [f"{card.name}  {card.type}  {card.role}", card.doc]
+    lines += [f"attribute {name} = {value}" for name, value in card.attributes]
+    if card.forward_op and card.forward_op != card.name:
+        lines.append(f"belongs to the gradient of {card.forward_op}" + (f", of {card.gradient_of}" if card.gradient_of else ""))
+    lines.append(f"gradient: {card.rule}" if card.rule else f"no gradient: {card.why_no_gradient}")
+    if card.control_inputs:
+        lines.append(f"waits for {', '.join(card.control_inputs)}")
+    if card.consumers:
+        lines.append(f"used by {', '.join(card.consumers)}")
+    rows = [(kind, row.name, row.dtype, shape(row.shape), *figures(row.stats))
+            for kind, side in (("input", card.inputs), ("output", card.outputs)) for row in side]
+    columns = (Column(""), Column("tensor", "name"), Column("dtype", "text", 4), Column("shape"), *FIGURES)
+    made = tuple(f"made at {os.path.basename(at.file)}:{at.line} in {at.function}: {at.text}" for at in card.traceback)
+    return Group((Text("\n".join(line for line in lines if line)), Table(columns, tuple(rows), notes=made)))
+
+
+def _variables(dbg: Debugger, unused: bool) -> Result:
+    rows = tuple((row.name, row.handle, row.dtype, shape(row.shape), "yes" if row.trainable else "no",
+                  "yes" if row.initialized else "no", *figures(row.stats), row.reason)
+                 for row in dbg.variables(unused=unused))
+    columns = (Column("variable", "name"), Column("handle", "name", 5), Column("dtype", "text", 3), Column("shape"),
+               Column("trained", "text", 4), Column("has value", "text", 5), *FIGURES, Column("no gradient because", "text", 8))
+    return Table(columns, rows, f"{len(rows)} variables" + (" that y does not depend on" if unused else ""))
+
+
+def _nans(rows: tuple[TensorRow, ...]) -> Result:
+    if not rows:
+        return Text("no nan or inf in the last run", "good")
+    columns = (Column("tensor", "name"), Column("op"), Column("shape"), Column("nan", "bad"), Column("inf", "bad"),
+               Column("made at", "place", 5))
+    return Table(columns, tuple((row.name, row.op_type, shape(row.stats.shape if row.stats else row.shape),
+                                 row.stats.nans if row.stats else None, row.stats.infs if row.stats else None,
+                                 place(row.place)) for row in rows),
+                 "nan and inf in the last run, in the order of computing", ("why nan says where it began",))
+
+
+def _memory(dbg: Debugger) -> Result:
+    memory = dbg.memory()
+    parts = (("variables", memory.variables), ("constants", memory.constants), ("value history", memory.history),
+             ("records of runs", memory.records))
+    return Group((Text("\n".join(f"{name:<16} {bytes_in_words(count)}" for name, count in parts)),
+                  Table((Column("largest", "name"), Column("size")),
+                        tuple((name, bytes_in_words(count)) for name, count in memory.largest))))
+
+
+def _script(shell: Shell) -> Result:
+    if shell.script is None:
+        return Text("no script is loaded; load FILE runs one", "quiet")
+    card = shell.dbg.script()
+    lines = [f"script        {shell.script.name}  ({_state(shell)})",
+             f"graph         {card.ops} ops: {card.forward} forward, {card.gradient} gradient",
+             f"variables     {card.variables}, {card.parameters} parameters",
+             f"placeholders  {', '.join(card.placeholders) or 'none'}",
+             f"gradients of  {card.y or 'nothing yet; train LOSS or grad LOSS X says of what'}"]
+    if card.train_op:
+        lines.append(f"train op      {card.train_op}")
+    rows = tuple(card.handles)
+    return Group((Text("\n".join(lines)), Table((Column("handle", "name"), Column("stands for", "name")), rows)))
+
+
+def _state(shell: Shell) -> str:
+    script = shell.script
+    state = script.state if script else ""
+    return {"before": f"before a Session.run at {shell.where()}", "after": f"after a Session.run at {shell.where()}",
+            "ended": "at its end", "raised": f"raised at {shell.where()}"}.get(state, state)
+
+
+def _run(shell: Shell) -> Result:
+    records = shell.dbg.records
+    if not records:
+        return Text("nothing was run yet; next runs a step")
+    last = records[-1]
+    lines = [f"step {last.step}, {last.ms:.3g} ms", f"fetches {', '.join(last.fetches) or 'nothing'}"]
+    lines += [f"error {last.error}"] if last.error else []
+    rows = tuple((sample.name, *figures(sample.stats)) for sample in last.feeds)
+    parts: list[Result] = [Text("\n".join(lines))]
+    if rows:
+        parts.append(Table((Column("fed", "name"), *FIGURES), rows))
+    watched = motion.samples(last, most=1000)
+    return Group((*parts, watched) if watched is not None else tuple(parts))
+
+
+@command("print", group="Look", aliases=("p", "pt", "ev"), repeats=False)
+def print_(dbg: Debugger, form: Format = "", expression: Expression = "", *, range: Range | None = None,
+           where: Condition = "") -> Result:
+    """Evaluate a NumPy expression over tensors, handles and $n; the value becomes the next $n.
+
+    Slices as in NumPy: W[0:3,:]. Values are those of the last run; a variable's is its present one. /s only
+    figures, /a all elements, /f NumPy's digits, /h heatmap, /d distribution. range: mark elements inside LO,HI.
+    where: mark elements that are nan, inf, nonfinite, zero, or satisfy a comparison such as `>3`.
+    Without an expression it repeats the last value.
+
+    Example:  print hidden1/weights[0:3,:]
+    API:      dbg.evaluate("hidden1/weights[0:3,:]")
+    """
+    if not expression:
+        if not dbg.history():
+            raise UsageError("print needs an expression: there is no last value", "print loss")
+        expression = f"${dbg.history()[-1].number}"
+    value = dbg.evaluate(expression, keep=not re.fullmatch(r"\$\d+", expression))
+    array = np.asarray(value.array)
+    marked, mark = None, ""
+    if range is not None:
+        marked, mark = (array >= range[0]) & (array <= range[1]), f"in [{range[0]:g}, {range[1]:g}]"
+    elif where:
+        marked, mark = _satisfying(array, where), where
+    letter = next((c for c in form if c != "a"), "")
+    if letter in ("h", "d") and array.dtype.kind not in "fiub":
+        raise UsageError(f"/{letter} draws real numbers, found {array.dtype}", f"print {expression}", code="bad_value")
+    return shown(value, form=letter, whole="a" in form, marked=marked, mark=mark)
+
+
+def _satisfying(array: np.ndarray, where: str) -> np.ndarray:
+    """Which elements satisfy a predicate of print --where. Raises UsageError."""
+    tests = {"nan": np.isnan, "inf": np.isinf, "nonfinite": lambda x: ~np.isfinite(x), "zero": lambda x: x == 0,
+             "positive": lambda x: x > 0, "negative": lambda x: x < 0}
+    if where in tests:
+        return tests[where](array)  # type: ignore[no-any-return, operator]
+    match = re.fullmatch(r"\s*(<=|>=|==|!=|<|>)\s*([-+.\deE]+|-?inf)\s*", where)
+    if not match:
+        raise UsageError(f"expected nan, inf, nonfinite, zero, positive, negative or a comparison, found {where!r}",
+                         "--where '>3'", code="bad_value")
+    compare = {"<=": np.less_equal, ">=": np.greater_equal, "==": np.equal, "!=": np.not_equal, "<": np.less,
+               ">": np.greater}[match[1]]
+    return compare(array, float(match[2]))  # type: ignore[no-any-return]
+
+
+@command("list", group="Look", aliases=("l", "ps", "ls"), repeats=True)
+def list_(shell: Shell, at: Place = "") -> Result:
+    """Show the script's lines with the ops they made and their gradient norms; again for the lines after.
+
+    PLACE is a line number, FILE:LINE, or an op or tensor, whose line it then shows.
+
+    Example:  list hidden1/MatMul
+    API:      dbg.source("hidden1/MatMul")
+    """
+    file, line = shell.place()
+    if not file:
+        raise UsageError("no script is loaded", "load FILE")
+    where = at
+    if not at:
+        listed, last = shell.listed
+        where = f"{file}:{last + 1 + 5}" if listed == f"{file}:{line}" else f"{file}:{max(line, 1)}"
+    elif at.isdigit():
+        where = f"{file}:{at}"
+    found = shell.dbg.source(where)
+    if not found.lines:
+        shell.listed = ("", 0)
+        raise UsageError(f"no lines at {where}", "list begins again", code="unknown_name")
+    shell.listed = (f"{file}:{line}", found.lines[-1].number)
+    gutter = {}
+    for row in found.lines:
+        norm = f"  grad norm {row.gradient_norm:.3g}" if row.gradient_norm is not None else ""
+        if row.ops:
+            gutter[row.number] = f"{_types(row.ops)}{norm}"
+    here = line if os.path.samefile(found.file, file) else 0
+    current = here or next((row.number for row in found.lines if row.current), 0)
+    return Source(found.file, found.lines[0].number, tuple(row.text for row in found.lines), current, gutter)
+
+
+def _types(ops: tuple[str, ...], most: int = 4) -> str:
+    kinds = list(dict.fromkeys(ops))
+    return " ".join(kinds[:most]) + (f" +{len(kinds) - most}" if len(kinds) > most else "")
+
+
+@command("where", group="Look", aliases=("bt", "w"), shorthands={"li": "where", "lo": "where"})
+def where(shell: Shell, op: OpName = "") -> Result:
+    """Say where the program stands; or how an op was made, what it takes, and who takes its outputs.
+
+    Example:  where hidden1/MatMul
+    API:      dbg.where("hidden1/MatMul")
+    """
+    if not op and (shell.dbg.cursor is None or shell.dbg.cursor.finished):
+        return _standing(shell)
+    found = shell.dbg.where(op)
+    lines = [f"{os.path.basename(at.file)}:{at.line} in {at.function}: {at.text}" for at in found.traceback]
+    producers = Tree("takes", tuple(_leaf(row) for row in found.producers))
+    consumers = Tree("is taken by", tuple(_leaf(row) for row in found.consumers))
+    return Group((Text("\n".join(lines) or "made by no line of the script"),
+                  Tree(f"{found.op.name} ({found.op.type})", (producers, consumers), place(found.op.place))))
+
+
+def _leaf(row: OpRow) -> Tree:
+    return Tree(f"{row.name} ({row.type})", (), place(row.place))
+
+
+def _standing(shell: Shell) -> Result:
+    if shell.script is None:
+        return Text("no script is loaded; load FILE runs one", "quiet")
+    if shell.script.error is not None:
+        return motion.raised(shell, shell.script.error)
+    file, line = shell.place()
+    steps = f", {len(shell.dbg.records)} runs so far" if shell.dbg.records else ""
+    text = Text(f"{shell.script.name}: {_state(shell)}{steps}")
+    lines = motion.lines_around(file, line)
+    return Group((text, lines)) if lines else text

@@ -1,0 +1,105 @@
+"""Going on: run, continue, next, step."""
+from __future__ import annotations
+
+import math
+
+from .. import motion
+from ..command import command
+from ..facts import FIGURES, figures, place
+from ..params import Condition, Count
+from ..results import Column, Group, Result, Stop, Table
+from ..shell import Shell
+from ..usage import UsageError
+
+FOREVER = 10_000  # runs of the prompt's own train op that `run` and `continue` do at most
+
+
+@command("run", group="Run", aliases=("r",), shorts={"t": "times", "f": "till", "n": "no_debug"})
+def run(shell: Shell, *, times: Count | None = None, till: Condition = "", no_debug: bool = False) -> Result:
+    """Run to the next stop: a watch or breakpoint whose condition holds, an error, or the script's end.
+
+    times: at most so many runs. till: stop as soon as this predicate holds (nan, loss<0.1, max(hidden1)>100).
+    no-debug: one run without stopping. A train op of the prompt's own runs for 10000 steps at most.
+
+    Example:  run -f nan
+    API:      dbg.run(steps, until="nan")
+    """
+    return motion.run_steps(shell, 1 if no_debug else times or _all(shell), till)
+
+
+@command("continue", group="Run", aliases=("c",), repeats=True)
+def go_on(shell: Shell, times: Count = 1) -> Result:
+    """Go on to the next stop, or N stops further.
+
+    Example:  continue
+    API:      dbg.run(steps)
+    """
+    for _ in range(times - 1):
+        result = motion.run_steps(shell, _all(shell))
+        if not (isinstance(result, Stop) and result.hit):
+            return result
+    return motion.run_steps(shell, _all(shell))
+
+
+def _all(shell: Shell) -> float:
+    return math.inf if motion.drives_script(shell) else FOREVER
+
+
+@command("next", group="Run", aliases=("n",), repeats=True)
+def next_step(shell: Shell, steps: Count = 1) -> Result:
+    """Do N whole Session.runs: the script's own where it has a loop, else those of the train op.
+
+    Shows the loss and what the watches saw in the last one. A run that was opened by step is finished first.
+
+    Example:  next 20
+    API:      dbg.run(20)
+    """
+    return motion.run_steps(shell, steps)
+
+
+@command("step", group="Run", aliases=("s",), repeats=True)
+def step(shell: Shell, ops: Count = 1) -> Result:
+    """Execute N ops inside of a run, forward and then backward, and show the last one's outputs.
+
+    Opens the next run if none is open; next finishes it. print looks at everything computed so far.
+
+    Example:  step 3
+    API:      dbg.step_ops(3)
+    """
+    dbg = shell.dbg
+    parts: list[Result] = []
+    if dbg.cursor is None or dbg.cursor.finished:
+        if motion.drives_script(shell):
+            stopped = _to_next_run(shell)
+            if stopped is not None:
+                return stopped
+            request = shell.script.request  # type: ignore[union-attr]
+            dbg.begin(request.fetches, request.feed_dict)  # type: ignore[union-attr]
+        else:
+            dbg.begin()
+    at = dbg.step_ops(ops)
+    reason = f"step {at.step}, op {at.position} of {at.total}, {at.phase}: {at.op} ({at.op_type})"
+    if at.place is not None:
+        reason += f"  {place(at.place)}"
+    lines = [at.place.text] if at.place is not None and at.place.text else []
+    if at.error:
+        raise UsageError(at.error, "info op shows its inputs", code="op_error")
+    lines.append(f"next op: {at.next_op}" if at.next_op else "the run is complete")
+    parts.append(Stop(reason, {"step": at.step, "position": at.position, "total": at.total, "op": at.op,
+                               "phase": at.phase, "next_op": at.next_op, "finished": at.finished}, tuple(lines)))
+    if at.outputs:
+        rows = tuple((row.name, *figures(row.stats)) for row in at.outputs)
+        parts.append(Table((Column("output", "name"), *FIGURES), rows))
+    if at.finished:
+        motion.close_cursor(shell)
+    return Group(tuple(parts))
+
+
+def _to_next_run(shell: Shell) -> Result | None:
+    """Bring the script to the beginning of its next run; gives what happened if there is none."""
+    script = shell.script
+    if script is None or script.state == "before":
+        return None
+    event = script.resume(before=True)
+    shell.take(event)
+    return None if event.kind == "before" else motion.arrived(shell, event, event.records)

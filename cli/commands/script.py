@@ -1,0 +1,99 @@
+"""The script and what it is fed: load, train, feed."""
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+from autodiff.debug.debugger import Debugger
+
+from .. import motion
+from ..command import command
+from ..facts import FIGURES, figures
+from ..params import Assigned, ChoiceKind, FileKind, Float, Target, TargetKind, Word
+from ..results import Column, Result, Table, Text
+from ..shell import Shell
+from ..usage import UsageError
+
+Script = Annotated[str, FileKind()]
+Optimizer = Annotated[str, ChoiceKind("sgd", "momentum", "adagrad", "rmsprop", "adam")]
+Loss = Annotated[str, TargetKind("Y")]
+
+
+@command("load", group="Script", aliases=("file",))
+def load(shell: Shell, file: Script, *arguments: Word) -> Result:
+    """Run a model script up to its first Session.run, or to its end when it only builds a graph.
+
+    It takes the place of the script that is loaded. The words after FILE are the script's sys.argv. The script
+    is not edited: its own Session.runs become the steps of next, continue and step.
+
+    Example:  load scripts/models/digits_loop.py
+    API:      Debugger(graph, session)
+    """
+    event = shell.load(os.path.expanduser(file), arguments)
+    return motion.arrived(shell, event)
+
+
+@command("train", group="Script")
+def train(shell: Shell, y: Loss = "", *, optimizer: Optimizer = "sgd", lr: Float = 0.01, vars: Target = "",
+          clip_norm: Float | None = None) -> Result:
+    """Build a train op that minimises Y, under a GradientsDebugger with the watches applied.
+
+    Y is a scalar of the script, by default the one that gradients are of already. From then on next and
+    continue run this train op. vars: only these variables. Gradients that are missing are listed with their reason.
+
+    Example:  train loss --optimizer adam --lr 0.01
+    API:      dbg.train("loss", optimizer="adam", lr=0.01)
+    """
+    dbg = shell.dbg
+    variables = dbg.resolve(vars) if vars else ()
+    made = dbg.train(y, optimizer=optimizer, lr=lr, variables=variables, clip_norm=clip_norm)
+    waiting = motion.drives_script(shell)
+    shell.own_runs = True
+    clip = f", gradients clipped to norm {clip_norm:g}" if clip_norm else ""
+    lines = [f"train op {made.train_op}: {made.optimizer}, learning rate {lr:g}{clip}, of {made.y} by "
+             f"{len(made.variables)} variables"]
+    if made.watched:
+        lines.append(f"gradients watched: {len(made.watched)} tensors")
+    lines += [f"no gradient for {name}: {reason}" for name, reason in made.without_gradient]
+    if made.uninitialized:
+        lines.append(f"{made.uninitialized} variables are initialised at the first run")
+    if waiting:
+        lines.append(f"next now runs this train op; the script waits at {shell.where()}")
+    return Text("\n".join(lines))
+
+
+@command("feed", group="Script")
+def feed(shell: Shell, target: Target | None, value: Assigned | None, *, from_: Word = "", clear: bool = False) -> Result:
+    """Give values to placeholders, or to any tensor, for the runs to come.
+
+    EXPR is a NumPy expression. --from takes a function or generator of the script that gives a feed_dict, or a
+    tuple in the order of the placeholders, for each step. --clear forgets all; without arguments it says what
+    the next run is fed. A script that defines feeds() is fed from it without being asked.
+
+    Example:  feed images = np.zeros((2, 64))
+    API:      dbg.feed("images", value), dbg.feed_from(feeds)
+    """
+    dbg = shell.dbg
+    if clear:
+        dbg.clear_feeds()
+        return Text("nothing is fed by the prompt any more")
+    if from_:
+        source = shell.script.handles().get(from_) if shell.script else None
+        if source is None:
+            raise UsageError(f"the script has no {from_!r}", "give the name of a function or generator that yields feed_dicts",
+                             code="unknown_name")
+        dbg.feed_from(source)
+        return Text(f"each step is fed from {from_}")
+    if target is None:
+        return _fed(dbg)
+    if value is None:
+        raise UsageError("feed needs = EXPR", f"feed {target} = EXPR")
+    made = dbg.feed(target, value)
+    return Text(f"{made.name} = {made.text}")
+
+
+def _fed(dbg: Debugger) -> Result:
+    rows = tuple((row.name, row.source, row.text, *figures(row.stats)) for row in dbg.feeds())
+    if not rows:
+        return Text("the next run is fed nothing")
+    return Table((Column("feed", "name"), Column("from"), Column("value"), *FIGURES), rows)

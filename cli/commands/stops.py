@@ -1,0 +1,137 @@
+"""Watches and breakpoints: watch, break, tbreak, delete, enable, disable, ignore, condition, commands."""
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from autodiff.debug.answers import WatchRow
+from autodiff.debug.debugger import Debugger
+
+from ..command import command
+from ..params import ChoiceKind, Count, IntKind, Predicate, Raw, RawKind, Regex, Target, Word
+from ..results import Column, Result, Table, Text
+from ..usage import UsageError
+
+Level = Annotated[str, ChoiceKind("stats", "full")]
+Number = Annotated[int, IntKind(1, "NUMBER")]
+Times = Annotated[int, IntKind(0, "COUNT")]
+Lines = Annotated[str, RawKind("NUMBER COMMAND[; COMMAND]…")]
+NewCondition = Annotated[str, RawKind("NUMBER [PREDICATE]")]
+
+
+@command("watch", group="Watch", aliases=("wa",))
+def watch(dbg: Debugger, *targets: Target, when: Predicate = "", every: Count = 1, level: Level = "stats") -> Result:
+    """Track tensors and their gradients from now on; stop only where the predicate after `if` holds.
+
+    Watched gradients appear in the train op or gradients built after this, and on demand for what exists.
+    every: look at each N-th run only. level full keeps whole values, stats keeps figures.
+    Without targets it lists the watches.
+
+    Example:  watch /hidden.*/ if nan or norm(loss) > 100
+    API:      dbg.watch("/hidden.*/", condition="nan")
+    """
+    if not targets:
+        if when:
+            return _made(dbg.watch("/.*/", condition=when, every=every, level=level))
+        return stops_table(dbg.stops("watch"), "no watches; watch TARGET makes one")
+    return _made(dbg.watch(*targets, condition=when, every=every, level=level))
+
+
+def _made(row: WatchRow) -> Text:
+    stops = f"stops if {row.condition}" if row.condition else "does not stop (add `if PREDICATE` for that)"
+    shown = ", ".join(row.names[:4]) + (f" and {len(row.names) - 4} more" if len(row.names) > 4 else "")
+    return Text(f"watch {row.number}: {len(row.names)} tensors and their gradients; {stops}\n{shown}")
+
+
+@command("break", group="Watch", aliases=("b",))
+def stop_at(dbg: Debugger, target: Word | None, step: Count | None, *, when: Predicate = "", exclude: Regex = "") -> Result:
+    """Stop at an op, at a step (`break step 40`), or where a predicate holds (`break if nan`).
+
+    exclude: names that the predicate is not asked of. Without arguments it lists the breakpoints.
+
+    Example:  break step 40
+    API:      dbg.break_at(step=40), dbg.break_at(condition="nan")
+    """
+    if target is None and not when:
+        return stops_table(dbg.stops("break"), "no breakpoints; break TARGET makes one")
+    if target == "step" and step is None:
+        raise UsageError("break step needs the number of the step", "break step 40")
+    if step is not None and target != "step":
+        raise UsageError(f"expected `break TARGET` or `break step N`, found {target!r} {step}", "break step 40")
+    row = dbg.break_at("" if step is not None else target or "", step=step, condition=when, exclude=exclude)
+    where = f"before step {step}" if step is not None else f"at {target}" if target else "anywhere"
+    return Text(f"breakpoint {row.number} {where}{f' if {when}' if when else ''}")
+
+
+@command("delete", group="Watch", aliases=("del", "unwatch"))
+def delete(dbg: Debugger, *targets: Word) -> Result:
+    """Delete watches and breakpoints by number, or watches by target; all of them without arguments.
+
+    Example:  delete 1
+    API:      dbg.delete(1), dbg.unwatch("/hidden.*/")
+    """
+    numbers = [int(word) for word in targets if word.isdigit()]
+    names = [word for word in targets if not word.isdigit()]
+    gone: tuple[WatchRow, ...] = ()
+    if not targets:
+        gone = dbg.delete(*(row.number for row in dbg.stops()))
+    if numbers:
+        gone += dbg.delete(*numbers)
+    if names:
+        gone += dbg.unwatch(*names)
+    return Text("\n".join(f"deleted {row.kind} {row.number}: {' '.join(row.targets)}".rstrip(" :") for row in gone)
+                or "there was nothing to delete")
+
+
+@command("enable", group="Watch")
+def enable(dbg: Debugger, number: Number) -> Result:
+    """Let a watch or breakpoint work again.
+
+    Example:  enable 1
+    API:      dbg.enable(1, True)
+    """
+    return stops_table((dbg.enable(number, True),))
+
+
+@command("disable", group="Watch")
+def disable(dbg: Debugger, number: Number) -> Result:
+    """Let a watch or breakpoint rest, without deleting it.
+
+    Example:  disable 1
+    API:      dbg.enable(1, False)
+    """
+    return stops_table((dbg.enable(number, False),))
+
+
+@command("ignore", group="Watch")
+def ignore(dbg: Debugger, number: Number, count: Times) -> Result:
+    """Pass over the next COUNT hits of a watch or breakpoint.
+
+    Example:  ignore 1 10
+    API:      dbg.ignore(1, 10)
+    """
+    return stops_table((dbg.ignore(number, count),))
+
+
+@command("condition", group="Watch")
+def condition(dbg: Debugger, text: NewCondition) -> Result:
+    """Change the predicate of a watch or breakpoint; without one it loses it.
+
+    Example:  condition 1 norm(hidden1) > 10
+    API:      dbg.condition(1, "nan")
+    """
+    match = re.fullmatch(r"(\d+)\s*(?:if\s+)?(.*)", text)
+    if not match:
+        raise UsageError(f"expected the number of a watch or breakpoint first, found {text!r}", "info watches lists them")
+    return stops_table((dbg.condition(int(match[1]), match[2]),))
+
+
+def stops_table(rows: tuple[WatchRow, ...], empty: str = "") -> Result:
+    """Watches and breakpoints as a table; `empty` if there are none."""
+    if not rows:
+        return Text(empty, "quiet")
+    columns = (Column("#", "count"), Column("kind"), Column("target", "name"), Column("tensors", "count", 6), Column("if"),
+               Column("on", "text", 5), Column("hits", "count", 6))
+    cells = tuple((row.number, row.kind, " ".join(row.targets) or "any", len(row.names), row.condition or "-",
+                   "yes" if row.enabled else "no", row.hits) for row in rows)
+    return Table(columns, cells)

@@ -1,0 +1,184 @@
+"""The shell itself: source, expect, alias, display, help, history, python, quit."""
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import traceback
+from typing import Annotated, Any
+
+import numpy as np
+
+import autodiff
+
+from .. import manual
+from ..command import COMMANDS, command, find
+from ..interpreter import execute
+from ..params import CommandName, Count, Expression, FileName, RawKind
+from ..results import Column, Error, Group, Leave, Result, Table, Text
+from ..shell import Shell
+from ..usage import UsageError
+
+DEEPEST = 20  # files that read each other
+Code = Annotated[str, RawKind("CODE")]
+Definition = Annotated[str, RawKind("[NAME = WORDS]")]
+
+
+@command("help", group="Shell", aliases=("h", "?"))
+def help_(shell: Shell, topic: CommandName = "") -> Result:
+    """List the commands, or explain one.
+
+    Example:  help grads
+    """
+    return Text(manual.page(find(topic)[0]) if topic else manual.overview())
+
+
+@command("source", group="Shell", aliases=(".",))
+def source(shell: Shell, file: FileName) -> Result:
+    """Run the commands in a file, a line each; stops at the first that fails.
+
+    Example:  source scripts/commands/tour.gradbg
+    """
+    if shell.depth >= DEEPEST:
+        raise UsageError(f"files source each other more than {DEEPEST} deep", "take one source line out")
+    try:
+        with open(file, encoding="utf-8") as text:
+            lines = text.read().splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {file!r}: {getattr(error, 'strerror', None) or error}", "give the name of a command file",
+                         code="no_file") from None
+    parts: list[Result] = []
+    shell.depth += 1
+    try:
+        for number, line in enumerate(lines, 1):
+            result = execute(line, shell)
+            if isinstance(result, Error):
+                result = Error(f"{result.message}\nin {file}, line {number}: {line.strip()}", result.code, result.hint,
+                               result.status, result.trace)
+            if result != Text():
+                parts.append(result)
+            if isinstance(result, Leave) or result.exit_code not in (0, 3):
+                break
+    finally:
+        shell.depth -= 1
+    return Group(tuple(parts))
+
+
+@command("expect", group="Diagnose")
+def expect(shell: Shell, expression: Expression) -> Result:
+    """Assert that an expression is true; a false one ends batch mode with exit code 3.
+
+    Example:  expect loss < 100
+    API:      assert dbg.evaluate("loss < 100").array.all()
+    """
+    value = np.asarray(shell.dbg.evaluate(expression, keep=False).array)
+    if value.dtype != bool:
+        raise UsageError(f"expected a comparison, found {value.dtype.name} in {expression!r}", f"expect {expression} == 0",
+                         code="bad_value")
+    if value.all():
+        return Text(f"true: {expression}", "good")
+    count = f" in {int((~value).sum())} of {value.size} elements" if value.ndim else ""
+    return Error(f"expectation is false{count}: {expression}", "expectation", f"print {_left(expression)}", status=3)
+
+
+def _left(expression: str) -> str:
+    """The left side of a comparison, for printing."""
+    try:
+        tree = ast.parse(expression, mode="eval").body
+    except SyntaxError:
+        return expression
+    return ast.unparse(tree.left) if isinstance(tree, ast.Compare) else expression
+
+
+@command("alias", group="Shell")
+def alias(shell: Shell, definition: Definition = "") -> Result:
+    """Give words a name of your own; `alias NAME =` takes it back, alias alone lists them.
+
+    Example:  alias gn = grads --sort norm
+    """
+    if not definition:
+        rows = tuple(shell.aliases.items())
+        return Table((Column("alias", "name"), Column("stands for")), rows) if rows else Text("no aliases", "quiet")
+    name, equals, words = (part.strip() for part in definition.partition("="))
+    if not equals or not name.isidentifier():
+        raise UsageError(f"expected NAME = WORDS, found {definition!r}", "alias gn = grads --sort norm")
+    if name in COMMANDS:
+        raise UsageError(f"{name!r} is a command", f"alias my_{name} = {words}")
+    if words:
+        shell.aliases[name] = words
+        return Text(f"{name} = {words}")
+    return Text(f"{name} is forgotten" if shell.aliases.pop(name, None) else f"there was no alias {name}")
+
+
+@command("display", group="Look")
+def display(shell: Shell, expression: Expression = "") -> Result:
+    """Show an expression at each stop; without one, forget them all.
+
+    Example:  display hidden1/biases[0:4]
+    """
+    if not expression:
+        count, shell.displays[:] = len(shell.displays), []
+        return Text(f"{count} displays forgotten")
+    shell.displays.append(expression)
+    return Text(f"shown at each stop: {expression}")
+
+
+@command("history", group="Shell")
+def history(shell: Shell, lines: Count = 20) -> Result:
+    """Show the last N lines typed, and the values $1, $2, … so far.
+
+    Example:  history 10
+    """
+    first = max(len(shell.lines) - lines, 0)
+    typed = Text("\n".join(f"{number:>4}  {line}" for number, line in enumerate(shell.lines[first:], first + 1)))
+    values = shell.dbg.history()[-lines:]
+    if not values:
+        return typed
+    rows = tuple((f"${v.number}", v.expression, f"{v.stats.dtype}[{','.join(map(str, v.stats.shape))}]", v.when) for v in values)
+    return Group((typed, Table((Column("value", "name"), Column("expression"), Column("type"), Column("from")), rows)))
+
+
+@command("python", group="Shell", aliases=("py",))
+def python(shell: Shell, code: Code) -> Result:
+    """Run Python with the script's variables, `dbg`, `tf` and `np`; shows the value of an expression.
+
+    Example:  python len(dbg.names())
+    """
+    namespace: dict[str, Any] = shell.script.namespace if shell.script else shell.namespace
+    extra = {"dbg": shell.dbg, "np": np, "tf": autodiff, **(shell.script.handles() if shell.script else {})}
+    added = {name: value for name, value in extra.items() if name not in namespace}
+    namespace.update(added)
+    written = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(written), shell.graph():
+            value = _run(code, namespace)
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        text = "".join(traceback.format_exception_only(error)).strip()
+        raise UsageError(text, "", code="python") from None
+    finally:
+        for name, item in added.items():
+            if namespace.get(name) is item:
+                del namespace[name]
+    shown = written.getvalue().rstrip("\n")
+    return Text("\n".join(part for part in (shown, "" if value is None else repr(value)) if part))
+
+
+def _run(code: str, namespace: dict[str, Any]) -> Any:
+    """Execute code; gives the value if it is an expression, else None."""
+    try:
+        compiled = compile(code, "<python>", "eval")
+    except SyntaxError:
+        exec(compile(code, "<python>", "exec"), namespace)
+        return None
+    return eval(compiled, namespace)
+
+
+@command("quit", group="Shell", aliases=("q", "exit"))
+def quit_(shell: Shell) -> Result:
+    """Leave; a script that waits is ended.
+
+    Example:  quit
+    """
+    return Leave()

@@ -1,0 +1,93 @@
+"""What the Debugger answers, as cells and lines: shapes, places, figures."""
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from autodiff.debug.answers import Value
+from autodiff.debug.records import Place, RunRecord, Stats
+
+from .layout import number
+from .results import Array, Column, Table
+
+FIGURES = (Column("norm", "number"), Column("max|x|", "number", 6), Column("mean", "number", 3),
+           Column("zero %", "percent", 7), Column("nan", "bad", 8), Column("inf", "bad", 8))
+
+
+def figures(stats: Stats | None) -> tuple[Any, ...]:
+    """Cells for FIGURES; all empty where there are no statistics."""
+    if stats is None:
+        return (None,) * len(FIGURES)
+    return (stats.norm, stats.max_abs, stats.mean, 100 * stats.zero_share, stats.nans, stats.infs)
+
+
+def shape(dims: tuple[int | None, ...] | None) -> str:
+    """`[?,784]`; `[…]` for unknown rank."""
+    if dims is None:
+        return "[…]"
+    return f"[{','.join('?' if size is None else str(size) for size in dims)}]"
+
+
+def place(site: Place | None) -> str:
+    """`digits.py:41`, or nothing."""
+    return f"{os.path.basename(site.file)}:{site.line}" if site else ""
+
+
+def loss_of(record: RunRecord) -> str:
+    """`loss 0.123`, or nothing."""
+    return "" if record.loss is None else f"{record.loss_name.removesuffix(':0')} {number(record.loss)}"
+
+
+def samples(record: RunRecord, most: int = 12) -> Table | None:
+    """What the watches saw in a run: value and gradient side by side; None if nothing is watched."""
+    names = list(dict.fromkeys(sample.name for sample in record.samples))
+    if not names:
+        return None
+    rows = []
+    for name in names[:most]:
+        value, gradient = record.sample(name), record.sample(name, gradient=True)
+        of_value = value.stats if value else None
+        of_gradient = gradient.stats if gradient else None
+        remark = gradient.missing if gradient and of_gradient is None else ""
+        bad = sum(s.nonfinite for s in (of_value, of_gradient) if s is not None)
+        rows.append((name, of_value.norm if of_value else None, 100 * of_value.zero_share if of_value else None,
+                     of_gradient.norm if of_gradient else None, of_gradient.max_abs if of_gradient else None, bad, remark))
+    more = (f"… {len(names) - most} more watched; info watches lists them",) if len(names) > most else ()
+    columns = (Column("watched", "name"), Column("norm", "number"), Column("zero %", "percent", 5),
+               Column("grad norm", "number"), Column("grad max", "number", 6), Column("nan/inf", "bad", 8),
+               Column("remark", "text", 4))
+    if not any(row[-1] for row in rows):
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
+    return Table(columns, tuple(rows), notes=more)
+
+
+def shown(value: Value, **how: Any) -> Array:
+    """A value with its name in the history; `when` it is from is a note unless it is the present."""
+    array = np.asarray(value.array)
+    notes = (value.when,) if value.when and value.when != "now" and array.ndim else ()
+    return Array(value.expression, array, f"${value.number}" if value.number else "", notes=notes, **how)
+
+
+def bytes_in_words(count: float) -> str:
+    """`12.3 MiB`."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if count < 1024 or unit == "GiB":
+            break
+        count /= 1024
+    return f"{count:.0f} {unit}" if unit == "B" else f"{count:.3g} {unit}"
+
+
+def summary(record: RunRecord) -> dict[str, Any]:
+    """A run for programs."""
+    return {"step": record.step, "loss": record.loss, "loss_name": record.loss_name, "ms": record.ms,
+            "fetches": list(record.fetches), "error": record.error,
+            "samples": [{"name": s.name, "of": s.of, "missing": s.missing,
+                         "stats": None if s.stats is None else as_dict(s.stats)} for s in record.samples]}
+
+
+def as_dict(stats: Stats) -> dict[str, Any]:
+    """Statistics for programs."""
+    return {"dtype": stats.dtype, "shape": list(stats.shape), "norm": stats.norm, "max": stats.max_abs, "mean": stats.mean,
+            "zeros": stats.zeros, "nan": stats.nans, "inf": stats.infs, "count": stats.count}

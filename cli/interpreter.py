@@ -1,0 +1,154 @@
+"""execute: one line becomes one Result. Prompt, screens, command files and tests all call it."""
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import traceback
+
+from autodiff.debug.debugger import Debugger
+from autodiff.errors import AutodiffError
+
+from .bind import bind
+from .command import Command, find
+from .render import plain, to_json
+from .results import Error, Group, Result, Text
+from .shell import Shell
+from .usage import UsageError
+from .words import Output, redirection, without_comment
+
+HINTS = ("did you mean", "use ", "run ", "pass ", "try ", "type ", "usage:", "feed ", "see ", "give ", "evaluate ",
+         "candidates", "initiali", "`", "load ", "train ", "print ", "watch ")
+
+
+def execute(line: str, shell: Shell | Debugger) -> Result:
+    """The result of one command line; failures come back as Error, never as an exception.
+
+    An empty line and a comment give an empty Text. `> FILE`, `>> FILE` and `| PROGRAM` at the end take the output.
+    """
+    if not isinstance(shell, Shell):
+        shell = Shell(shell)
+    try:
+        return _execute(line, shell)
+    except UsageError as error:
+        return Error(error.message, error.code, error.hint)
+    except AutodiffError as error:
+        return _expected(error, line)
+    except (OSError, MemoryError) as error:
+        return Error(f"{type(error).__name__}: {error}", "system", _help_for(line))
+    except RecursionError:
+        return Error("the expression or graph is nested too deeply", "system", _help_for(line))
+    except Exception as error:
+        return _bug(error, line)
+
+
+def _execute(line: str, shell: Shell) -> Result:
+    line = without_comment(_expand(line, shell))
+    if not line:
+        return Text()
+    command, words, rest = _parted(line)
+    output = Output()
+    if not _keeps_output(command):
+        cut, output = redirection(rest)
+        if output.kind and _is_redirection(command, output):
+            rest = cut
+        else:
+            output = Output()
+    result = run_command(command, f"{words} {rest}".strip(), shell)
+    return _sent(result, output, line) if output.kind else result
+
+
+def _parted(line: str) -> tuple[Command, str, str]:
+    """The command, the words its alias adds, and the rest of the line."""
+    end = next((i for i, c in enumerate(line) if c.isspace() or c in "/=>|\"'[(" and i), len(line))
+    verb = line[:end]
+    if verb not in (".", "!") and verb[0] in "./":
+        end = next((i for i, c in enumerate(line) if c.isspace()), len(line))
+        verb = line[:end]
+    command, words = find(verb)
+    return command, words.partition(" ")[2], line[end:]
+
+
+def run_command(command: Command, rest: str, shell: Shell) -> Result:
+    """Bind the rest of a line to a command's signature and run it."""
+    positional, named = bind(command, rest, shell)
+    return command.run(shell if command.wants == "shell" else shell.dbg, *positional, **named)
+
+
+def _expand(line: str, shell: Shell) -> str:
+    """Replace the user's own alias at the front, as often as there is one."""
+    for _ in range(10):
+        verb, space, rest = line.strip().partition(" ")
+        if verb not in shell.aliases:
+            return line
+        line = shell.aliases[verb] + space + rest
+    raise UsageError(f"the alias {verb!r} stands for itself", f"alias {verb} =")
+
+
+def _keeps_output(command: Command) -> bool:
+    return command.name in ("python", "alias", "define", "commands")
+
+
+def _is_redirection(command: Command, output: Output) -> bool:
+    """Whether `> X` or `| X` is a redirection: in a command that takes expressions it may be part of one."""
+    if not command.takes_expression:
+        return True
+    if output.kind == "|":
+        return shutil.which((output.to.split() or [""])[0]) is not None
+    try:
+        float(output.to)
+        return False
+    except ValueError:
+        return not output.to or "." in output.to or os.sep in output.to
+
+
+def _sent(result: Result, output: Output, line: str) -> Result:
+    """Write or pipe what a command has shown; an error is shown, not sent."""
+    if not output.to:
+        what = "a file name after >" if output.kind != "|" else "a program after |"
+        raise UsageError(f"expected {what}", "for instance > grads.txt" if output.kind != "|" else "for instance | less")
+    if result.exit_code == 1:
+        return result
+    if output.kind == "|":
+        done = subprocess.run(output.to, shell=True, input=plain(result), text=True, encoding="utf-8", check=False,
+                              stdout=None if sys.stdout.isatty() else subprocess.PIPE)
+        return Text((done.stdout or "").rstrip("\n"))
+    path = os.path.expanduser(output.to)
+    text = to_json(line, result) + "\n" if path.endswith(".json") else plain(result)
+    try:
+        with open(path, "a" if output.kind == ">>" else "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise UsageError(f"cannot write {path!r}: {error.strerror}", "give another file name", code="system") from None
+    wrote = Text(f"wrote {text.count(chr(10))} lines to {path}")
+    return Group((result, wrote)) if result.exit_code else wrote
+
+
+def _help_for(line: str) -> str:
+    try:
+        return f"help {find(line.split()[0])[0].name}"
+    except (UsageError, IndexError):
+        return "help"
+
+
+def _expected(error: AutodiffError, line: str) -> Error:
+    """A failure of the library as an Error: its last line is the hint if it says what to do."""
+    lines = [text.strip() for text in [error.message, *getattr(error, "__notes__", ())] if text]
+    lines = "\n".join(lines).split("\n")
+    hint = next((text for text in reversed(lines[1:]) if text.lower().startswith(HINTS)), "")
+    if hint:
+        lines.remove(hint)
+    name = type(error).__name__
+    code = "".join("_" + c.lower() if c.isupper() else c for c in name).strip("_")
+    return Error("\n".join(lines) or name, code, hint or _help_for(line))
+
+
+def _bug(error: Exception, line: str) -> Error:
+    """Something nobody expected: one line names it, the traceback comes with GRADBG_TRACE=1."""
+    wanted = os.environ.get("GRADBG_TRACE", "") not in ("", "0")
+    trace = "".join(traceback.format_exception(error)) if wanted else ""
+    text = str(error).split("\n")[0]
+    return Error(f"a bug in gradbg: {type(error).__name__}{': ' if text else ''}{text}", "bug",
+                 "" if wanted else "set GRADBG_TRACE=1 in the environment and repeat it, to report it with its traceback",
+                 trace=trace)

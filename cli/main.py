@@ -1,0 +1,183 @@
+"""gradbg: arguments become a Shell, its commands come from options, files, a pipe or a person."""
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+
+from . import arguments as command_line
+from . import motion
+from .command import find, verbs
+from .interpreter import execute
+from .render import Screen
+from .results import Error, Group, Leave, Result, Text
+from .shell import Shell
+from .usage import UsageError
+
+FINE, FAILED, BAD_USAGE, STOPPED, SCRIPT_RAISED, INTERRUPTED = 0, 1, 2, 3, 4, 130
+RC = os.path.join("~", ".config", "gradbg", "rc")
+
+
+class Program:
+    """One run of gradbg. code: the exit code so far; done: a command said to leave, or batch met a failure."""
+
+    def __init__(self, given: command_line.Arguments) -> None:
+        self.given = given
+        self.screen = Screen(sys.stdout, as_json=given.json)
+        is_person = not given.batch and not given.json and sys.stdin is not None and sys.stdin.isatty()
+        self.shell = Shell(interactive=is_person and sys.stdout.isatty(), known_verbs=verbs())
+        self.code = FINE
+        self.done = False
+
+    def run(self) -> int:
+        """Do everything; gives the exit code."""
+        files = [name for kind, name in self.given.steps if kind == "x" and not os.path.isfile(name)]
+        if files:
+            return complain(f"no command file {files[0]!r}")
+        with contextlib.ExitStack() as stack:
+            if self.given.json:
+                stack.enter_context(contextlib.redirect_stdout(sys.stderr))
+            stack.callback(self.shell.close)
+            self._start()
+            for line in self._given_lines():
+                if self.done:
+                    break
+                self.do(line)
+            if not self.done and not (self.given.batch and self.given.steps):
+                self._converse()
+        return self.code if self.given.batch or self.code == INTERRUPTED else FINE
+
+    def do(self, line: str) -> Result:
+        """Execute and show one line, and note what it means for the exit code."""
+        result = execute(line, self.shell)
+        if result != Text() or self.given.json and line.strip() and not line.strip().startswith("#"):
+            self.screen.show(result, line.strip())
+        self._note(result)
+        return result
+
+    def _note(self, result: Result) -> None:
+        code = result.exit_code
+        if _leaves(result):
+            self.done = True
+        if code and self.code in (FINE, STOPPED):
+            self.code = code
+        if code and self.given.batch and not self.given.keep_going and _failed(result):
+            self.done = True
+
+    # ---- the beginning ------------------------------------------------------------------
+    def _start(self) -> None:
+        rc = os.path.expanduser(RC)
+        if not self.given.no_rc and os.path.isfile(rc):
+            self.do(f"source '{rc}'")
+        if self.given.script is None:
+            if self.shell.interactive and not self.given.quiet:
+                self.screen.show(Text("no script is loaded: load FILE runs one, help lists the commands", "quiet"))
+            return
+        label = f"load {self.given.script}"
+        try:
+            event = self.shell.load(self.given.script, self.given.arguments, as_module=self.given.as_module)
+        except UsageError as error:
+            status = SCRIPT_RAISED if error.code == "script_syntax" else BAD_USAGE
+            result: Result = Error(error.message, error.code, error.hint, status)
+        else:
+            result = motion.arrived(self.shell, event)
+        if result.exit_code or not self.given.json and not self.given.quiet:
+            self.screen.show(result, label)
+        self._note(result)
+
+    def _given_lines(self) -> Iterator[str]:
+        for kind, text in self.given.steps:
+            if kind == "ex":
+                yield text
+                continue
+            with open(text, encoding="utf-8", errors="replace") as file:
+                yield from file.read().splitlines()
+
+    # ---- the conversation ---------------------------------------------------------------
+    def _converse(self) -> None:
+        read = self._reader()
+        while not self.done:
+            line = read()
+            if line is None:
+                break
+            if not line.strip():
+                line = self.shell.last if self.shell.interactive else ""
+            elif self.shell.interactive or not self.given.batch:
+                self.shell.lines.append(line)
+            if line.strip():
+                self._converse_once(line)
+
+    def _converse_once(self, line: str) -> None:
+        try:
+            self.do(line)
+        except KeyboardInterrupt:
+            if not self.shell.interactive:
+                raise
+            self.screen.show(Text("interrupted", "warning"))
+        self.shell.last = line if _repeats(line) else ""
+
+    def _reader(self) -> Callable[[], str | None]:
+        if self.shell.interactive:
+            from .repl import Prompt
+
+            return Prompt(self.shell, color=self.screen.has_color).read
+        if sys.stdin is None:
+            return lambda: None
+        lines = iter(sys.stdin.readline, "")
+        return lambda: next(lines, None)
+
+
+def _leaves(result: Result) -> bool:
+    return isinstance(result, Leave) or isinstance(result, Group) and any(map(_leaves, result.parts))
+
+
+def _failed(result: Result) -> bool:
+    """Whether a result is a failure; a stop condition that was met is none."""
+    return isinstance(result, Error) or isinstance(result, Group) and any(map(_failed, result.parts))
+
+
+def _repeats(line: str) -> bool:
+    """Whether an empty line does this one again."""
+    try:
+        return find(line.split()[0].partition("/")[0])[0].repeats
+    except (UsageError, IndexError):
+        return False
+
+
+def complain(what: str) -> int:
+    """Say on standard error what is wrong with the command line; gives the exit code."""
+    sys.stderr.write(f"gradbg: {what}\ntry gradbg --help\n")
+    return BAD_USAGE
+
+
+def version() -> str:
+    try:
+        return importlib.metadata.version("gradbg")
+    except importlib.metadata.PackageNotFoundError:
+        return "of a source tree"
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """The command gradbg; gives its exit code."""
+    try:
+        given = command_line.parse(sys.argv[1:] if words is None else words)
+    except command_line.BadUsage as error:
+        return complain(str(error))
+    try:
+        if given.shows:
+            sys.stdout.write(command_line.USAGE + "\n" if given.shows == "help" else f"gradbg {version()}\n")
+            return FINE
+        return Program(given).run()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        return _pipe_closed()
+
+
+def _pipe_closed() -> int:
+    """The reader of our output has gone (`| head`): leave without a word."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return FINE

@@ -1,0 +1,68 @@
+"""Help pages and the command reference, made of the declarations and their docstrings."""
+from __future__ import annotations
+
+from .command import COMMANDS, GROUPS, Command
+
+GRAMMAR = """\
+verb [/fmt] targets [--options]      a verb may be shortened to what is unique; so may an option
+TARGET     a tensor (hidden/MatMul:0, a unique end of it is enough), a variable of the script that holds
+           one (loss), a short handle out of a table (%12, g12), a /regex/, or $n from the value history
+PREDICATE  nan inf nonfinite harmful none zero changed norm(T)>k max(T)>k ratio(T)>k step>=n loss>k,
+           joined by and, or, not
+... > FILE, ... >> FILE, ... | PROGRAM      take the output of any command; # begins a comment"""
+
+
+def overview() -> str:
+    """All commands by group, a line each, and the grammar."""
+    lines = []
+    wide = max(len(_names(command)) for command in COMMANDS.values())
+    for group in GROUPS:
+        members = [c for c in COMMANDS.values() if c.group == group]
+        if members:
+            lines += [group, *(f"  {_names(c):<{wide}}  {c.summary.rstrip('.')}" for c in members), ""]
+    return "\n".join([*lines, GRAMMAR, "", "help COMMAND shows more, with an example"])
+
+
+def _names(command: Command) -> str:
+    short = [alias for alias, words in command.aliases.items() if words == command.name]
+    return ", ".join([command.name, *short])
+
+
+def page(command: Command) -> str:
+    """The help page of one command."""
+    lines = [command.synopsis, "", command.summary]
+    if command.body:
+        lines += ["", command.body.strip()]
+    same = [alias for alias, words in command.aliases.items() if words == command.name]
+    other = [f"{alias} = {words}" for alias, words in command.aliases.items() if words != command.name]
+    if same:
+        lines += ["", f"Aliases:  {', '.join(same)}"]
+    if other:
+        lines += ["", f"Short forms:  {', '.join(other)}"]
+    if command.shorts:
+        lines += ["", "Options:  " + ", ".join(f"-{short} = --{name.replace('_', '-')}"
+                                               for short, name in command.shorts.items())]
+    lines += ["", *(f"Example:  {example}" for example in command.examples)]
+    if command.api:
+        lines += [f"API:      {command.api}"]
+    return "\n".join(lines)
+
+
+def reference() -> str:
+    """The command reference in Markdown, for the README."""
+    lines = []
+    for group in GROUPS:
+        members = [c for c in COMMANDS.values() if c.group == group]
+        if not members:
+            continue
+        lines += [f"### {group}", "", "| Command | What it does | Example |", "|---|---|---|"]
+        for command in members:
+            aliases = [alias for alias, words in command.aliases.items() if words == command.name]
+            also = f" ({', '.join(f'`{alias}`' for alias in aliases)})" if aliases else ""
+            lines.append(f"| `{_cell(command.synopsis)}`{also} | {_cell(command.summary)} | `{_cell(command.examples[0])}` |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

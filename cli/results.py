@@ -1,0 +1,152 @@
+"""What a command returns: data without any layout, so that screen, pipe, JSON and tests read the same thing."""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+Cell = Any  # str, int, float, bool, None or a tuple of floats (drawn as a sparkline)
+Shown = Literal["text", "name", "number", "count", "bad", "percent", "spark", "place"]
+
+
+@dataclass(frozen=True)
+class Result:
+    """The common root. exit_code: what batch mode ends with if this is the worst result."""
+
+    @property
+    def exit_code(self) -> int:
+        return 0
+
+
+@dataclass(frozen=True)
+class Text(Result):
+    """Lines of prose. mood: "", "good", "warning" or "quiet" colours it; the words must do without."""
+
+    text: str = ""
+    mood: str = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column. shown: how its cells are written ("bad" is a count that should be 0).
+
+    keep: columns with the lowest number are left out first where the screen is too narrow.
+    """
+
+    name: str
+    shown: Shown = "text"
+    keep: int = 9
+
+
+@dataclass(frozen=True)
+class Table(Result):
+    """Rows of raw values under named columns. notes: lines below, such as what is missing and why."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    title: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Tree(Result):
+    """A label with branches below it. place: the user's line, or empty."""
+
+    label: str
+    children: tuple["Tree", ...] = ()
+    place: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Array(Result):
+    """A value. ref: its name in the value history (`$3`). marked: bool like value, elements to stand out, or None.
+
+    shown: the digits format, "" for three significant digits. whole: no summary, however big.
+    """
+
+    name: str
+    value: np.ndarray
+    ref: str = ""
+    marked: np.ndarray | None = None
+    mark: str = ""
+    form: str = ""
+    whole: bool = False
+    notes: tuple[str, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        return (isinstance(other, Array) and (self.name, self.ref) == (other.name, other.ref)
+                and self.value.dtype == other.value.dtype and self.value.shape == other.value.shape
+                and self.value.tobytes() == other.value.tobytes())
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True)
+class Source(Result):
+    """Lines of a file. first: number of lines[0]. current: the line to point at, 0 for none. gutter: line -> remark."""
+
+    file: str
+    first: int
+    lines: tuple[str, ...]
+    current: int = 0
+    gutter: dict[int, str] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True)
+class Error(Result):
+    """An expected failure. code: one word for programs. hint: the next thing to type. trace: only for bugs.
+
+    status: the exit code it stands for: 1 a command failed, 3 an expectation, 4 the model script.
+    """
+
+    message: str
+    code: str = "usage"
+    hint: str = ""
+    status: int = 1
+    trace: str = ""
+
+    @property
+    def exit_code(self) -> int:
+        return self.status
+
+
+@dataclass(frozen=True)
+class Stop(Result):
+    """Where the program stands after a motion. hit: a stop condition was met (exit code 3 in batch)."""
+
+    reason: str
+    data: dict[str, Any] = field(default_factory=dict, hash=False)
+    lines: tuple[str, ...] = ()
+    hit: bool = False
+
+    @property
+    def exit_code(self) -> int:
+        return 3 if self.hit else 0
+
+
+@dataclass(frozen=True)
+class Group(Result):
+    """Several results, one below the other."""
+
+    parts: tuple[Result, ...]
+
+    @property
+    def exit_code(self) -> int:
+        return next((part.exit_code for part in self.parts if part.exit_code), 0)
+
+
+@dataclass(frozen=True)
+class Leave(Result):
+    """The user leaves."""
+
+    text: str = ""
+
+
+def error_in(result: Result) -> Error | None:
+    """The first Error inside a result, or None."""
+    if isinstance(result, Error):
+        return result
+    if isinstance(result, Group):
+        return next((e for e in map(error_in, result.parts) if e), None)
+    return None

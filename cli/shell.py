@@ -1,0 +1,118 @@
+"""Shell: what the prompt knows beyond the Debugger: the script, the lines typed, settings and aliases."""
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from autodiff.debug.debugger import Debugger
+
+from .script import Event, ModelScript, script_line, script_traceback
+from .usage import UsageError
+
+OPTIONS = {"rows": "rows of a table on a terminal; 0 is as many as two screens hold"}  # setting -> what it means
+
+
+@dataclass
+class Shell:
+    """dbg: the machine. script: under the debugger, or None. lines: typed so far. interactive: a person is there.
+
+    own_runs: `next` runs the prompt's train op, not the script's own loop. last: the line an empty one repeats.
+    aliases, defined: the user's own words. displays: expressions shown at each stop. depth: of nested files.
+    """
+
+    dbg: Debugger = field(default_factory=Debugger)
+    script: ModelScript | None = None
+    lines: list[str] = field(default_factory=list)
+    interactive: bool = False
+    own_runs: bool = False
+    last: str = ""
+    aliases: dict[str, str] = field(default_factory=dict)
+    displays: list[str] = field(default_factory=list)
+    listed: tuple[str, int] = ("", 0)
+    depth: int = 0
+    settings: dict[str, Any] = field(default_factory=lambda: {"rows": 0})
+    namespace: dict[str, Any] = field(default_factory=dict)
+    known_verbs: Sequence[str] = ()
+
+    def names(self) -> list[str]:
+        """Names that complete a target: handles and tensors."""
+        return self.dbg.names() if self.script is not None or self.dbg.names() else []
+
+    def verbs(self) -> list[str]:
+        """Names of commands, the user's included."""
+        return [*self.known_verbs, *self.aliases]
+
+    # ---- the script ---------------------------------------------------------------------
+    def load(self, file: str, arguments: Sequence[str] = (), *, as_module: bool = False) -> Event:
+        """Run a script up to its first Session.run or its end; it takes the place of the present one.
+
+        Raises UsageError if there is no such script, or it is not Python.
+        """
+        dbg = Debugger(script=file)
+        script = ModelScript(file, tuple(arguments), dbg.on_run, as_module, patient=self.interactive)
+        if self.script is not None:
+            self.script.close()
+        self.script, self.dbg, self.own_runs, self.listed = script, dbg, False, ("", 0)
+        try:
+            event = script.start()
+        except BaseException:
+            script.close()
+            self.script = None
+            raise
+        self.take(event)
+        if event.kind == "ended" and callable(script.namespace.get("feeds")):
+            dbg.feed_from(script.namespace["feeds"])
+        return event
+
+    def take(self, event: Event) -> None:
+        """Show the debugger what the script has become."""
+        script = self.script
+        if script is None:
+            return
+        if script.request is not None:
+            self.dbg.attach(script.request.session.graph, script.request.session, handles=script.handles())
+        else:
+            graph = event.graph if event.graph is not None and event.graph.operations else script.graph() or event.graph
+            session = None
+            if self.dbg_session() is not None and self.dbg_session().graph is graph:
+                session = self.dbg_session()
+            self.dbg.attach(graph, session, handles=script.handles())
+
+    def dbg_session(self) -> Any:
+        """The session that the debugger looks at, or None."""
+        return getattr(self.dbg, "session", None)
+
+    def graph(self) -> contextlib.AbstractContextManager[Any]:
+        """The script's graph as the default one, for code typed at the prompt."""
+        graph = getattr(self.dbg, "graph", None)
+        return graph.as_default() if graph is not None else contextlib.nullcontext()
+
+    def close(self) -> None:
+        """End the script."""
+        if self.script is not None:
+            self.script.close()
+
+    def place(self) -> tuple[str, int]:
+        """File and line where the script stands; ("", 0) if it stands nowhere."""
+        if self.script is None:
+            return "", 0
+        if self.script.request is not None:
+            return self.script.request.file, self.script.request.line
+        if self.script.error is not None:
+            return script_line(self.script.error)
+        return self.script.file, 0
+
+    def where(self) -> str:
+        """`digits.py:41`, or the script's name, or nothing."""
+        file, line = self.place()
+        name = os.path.basename(file)
+        return f"{name}:{line}" if line else name
+
+    def post_mortem(self) -> str:
+        """The script's own error as Python shows it; raises UsageError if it raised none."""
+        if self.script is None or self.script.error is None:
+            raise UsageError("the script has not failed", "where")
+        return script_traceback(self.script.error)
