@@ -1,0 +1,86 @@
+"""Hessians on demand: what they cost, rows of them, their diagonal, their product with a vector."""
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError, ResourceExhaustedError
+from ..graph import Tensor
+from .answers import HessianCost
+from .derivatives import Product
+
+Run = Callable[[list[Any], dict[Tensor, Any]], list[Any]]  # values of tensors, for these feeds
+_BLOCK = 64  # directions in one pass: more gain little and take memory
+
+
+class Curvature:
+    """The Hessian of one y by one x. run: evaluates tensors as of the moment that is looked at."""
+
+    def __init__(self, product: Product, shape: tuple[int, ...], dtype: Any, run: Run) -> None:
+        self.product, self.shape, self.dtype, self._run = product, shape, np.dtype(dtype), run
+        self.size = int(np.prod(shape))
+
+    def rows_of(self, rows: slice | None) -> range:
+        """Indices of the rows asked for, of x flattened. Raises ArgumentError if there are none."""
+        found = range(self.size)[rows if rows is not None else slice(None)]
+        if not found:
+            raise ArgumentError(f"no rows {rows.start}:{rows.stop}: x has {self.size} elements" if rows else "x is empty")
+        return found
+
+    def cost(self, kind: str, rows: slice | None) -> HessianCost:
+        """What it will take; the time is measured by one product, so about the cost of two gradients."""
+        count = 1 if kind == "hvp" else len(self.rows_of(rows))
+        start = time.perf_counter()
+        self.times(np.zeros(self.shape, self.dtype))
+        once = time.perf_counter() - start
+        columns = 1 if kind == "diag" else self.size
+        passes = count if self.product.rows is None else -(-count // _BLOCK)
+        return HessianCost(self.size, count, passes, (1 if kind == "hvp" else count) * columns * self.dtype.itemsize,
+                           once * count)
+
+    def check_budget(self, cost: HessianCost, kind: str, budget: int) -> None:
+        """Raises ResourceExhaustedError if the result takes more bytes than `budget`, with what to do instead."""
+        if cost.bytes <= budget:
+            return
+        fitting = max(budget // max(self.size * self.dtype.itemsize, 1), 1)
+        raise ResourceExhaustedError(
+            None, None, f"this Hessian has {cost.rows} x {self.size} elements, {cost.bytes:,} bytes: more than the budget of "
+            f"{budget:,}\nask for some rows (--rows 0:{min(fitting, self.size)}), the diagonal (--diag), a product with a "
+            f"vector (--hvp V), or allow more (--budget {-(-cost.bytes // (1 << 20))})")
+
+    def times(self, v: Any) -> np.ndarray:
+        """The product with a vector of x's shape, as float[n]."""
+        try:
+            direction = np.broadcast_to(np.asarray(v, self.dtype), self.shape)
+        except ValueError:
+            raise ArgumentError(f"expected a vector of x's shape {list(self.shape)}, found {list(np.shape(v))}") from None
+        return np.asarray(self._run([self.product.result], {self.product.direction: direction})[0]).reshape(-1)
+
+    def matrix(self, rows: slice | None) -> np.ndarray:
+        """Rows of the Hessian, float[rows, n]."""
+        wanted = self.rows_of(rows)
+        found = np.empty((len(wanted), self.size), self.dtype)
+        for start in range(0, len(wanted), _BLOCK):
+            block = wanted[start:start + _BLOCK]
+            found[start:start + len(block)] = self._block(block)
+        return found
+
+    def diagonal(self, rows: slice | None) -> np.ndarray:
+        """The diagonal, float[rows]; memory for one block of rows at a time."""
+        wanted = self.rows_of(rows)
+        found = np.empty(len(wanted), self.dtype)
+        for start in range(0, len(wanted), _BLOCK):
+            block = wanted[start:start + _BLOCK]
+            found[start:start + len(block)] = self._block(block)[np.arange(len(block)), list(block)]
+        return found
+
+    def _block(self, block: range) -> np.ndarray:
+        unit = np.zeros((len(block), self.size), self.dtype)
+        unit[np.arange(len(block)), list(block)] = 1
+        if self.product.rows is None:
+            return np.stack([self.times(row.reshape(self.shape)) for row in unit])
+        feeds = {self.product.directions: unit.reshape(len(block), *self.shape)}
+        return np.asarray(self._run([self.product.rows], feeds)[0]).reshape(len(block), self.size)

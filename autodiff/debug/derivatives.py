@@ -1,0 +1,135 @@
+"""Derivatives on demand: of any tensor by any other, of first and second order, unseen by the script."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import ArgumentError, AutodiffError
+from ..gradients.backprop import GradientCall, gradient_calls, gradients
+from ..gradients.batching import vectorise
+from ..gradients.second import jacobian
+from ..graph import Graph, Tensor
+from ..indexed_slices import IndexedSlices, dense
+from ..op import build
+from .hidden import HiddenOps
+from .places import is_variable
+
+
+@dataclass(frozen=True, eq=False)
+class Product:
+    """A Hessian-vector product as graph: `result` for one direction; `rows` for several on a leading axis, None if an
+    op on the way cannot be vectorised."""
+
+    direction: Tensor
+    result: Tensor
+    directions: Tensor
+    rows: Tensor | None
+
+
+class Derivatives:
+    """Gradients of one graph: those the script built, and hidden ones built when they are asked for."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.hidden = HiddenOps(graph)
+        self._built: dict[tuple[Tensor, Tensor], tuple[Any, GradientCall]] = {}
+        self._products: dict[tuple[Tensor, Tensor], Product | None] = {}
+        self._jacobians: dict[tuple[Tensor, Tensor], Tensor | None] = {}
+
+    def script_call(self, y: Tensor) -> GradientCall | None:
+        """The script's last gradient call of y alone, not weighted by a grad_ys; None if there is none."""
+        for call in reversed(gradient_calls(self.graph)):
+            if call.ys == (y,) and _is_plain(call):
+                return call
+        return None
+
+    def gradient(self, y: Tensor, x: Tensor) -> tuple[Any, GradientCall]:
+        """d sum(y) / d x (a Tensor, IndexedSlices or None), and the call it is from: the script's, if it has it."""
+        call = self.script_call(y)
+        if call is not None and call.found.get(x) is not None and not call.stops:
+            return call.found[x], call
+        if (y, x) not in self._built:
+            self._built[y, x] = self._build(y, x)
+        return self._built[y, x]
+
+    def known(self, y: Tensor, x: Tensor) -> Any:
+        """The gradient if some call has it already, else None; builds nothing."""
+        call = self.script_call(y)
+        found = None if call is None else call.found.get(x)
+        return found if found is not None else self._built.get((y, x), (None, None))[0]
+
+    def prepare(self, y: Tensor, xs: list[Tensor]) -> None:
+        """Build what `gradient` will be asked for, in one backward pass."""
+        call = self.script_call(y)
+        missing = [x for x in xs if (y, x) not in self._built and (call is None or call.stops or call.found.get(x) is None)]
+        if missing:
+            try:
+                with self.hidden.building() as calls:
+                    found = gradients(y, missing)
+            except AutodiffError:
+                return  # one of them has no gradient rule on its path: `gradient` will tell which
+            for x, gradient in zip(missing, found):
+                self._built[y, x] = gradient, calls[-1]
+
+    def _build(self, y: Tensor, x: Tensor) -> tuple[Any, GradientCall]:
+        with self.hidden.building() as calls:
+            found = gradients(y, x)[0]
+        return found, calls[-1]
+
+    def all_from(self, y: Tensor, x: Tensor) -> dict[Tensor, Any]:
+        """The gradients of y at every tensor between y and x."""
+        _, call = self.gradient(y, x)
+        return {tensor: found for tensor, found in call.found.items() if found is not None}
+
+    def per_example(self, y: Tensor, x: Tensor) -> Tensor | None:
+        """d y / d x with one leading axis for the elements of y."""
+        if (y, x) not in self._jacobians:
+            with self.hidden.building():
+                self._jacobians[y, x] = jacobian(y, _readable(x))
+        return self._jacobians[y, x]
+
+    def product(self, y: Tensor, x: Tensor) -> Product | None:
+        """Hessian times vector, for directions fed to placeholders; None if y does not depend on x."""
+        if (y, x) not in self._products:
+            self._products[y, x] = self._product(y, x)
+        return self._products[y, x]
+
+    def _product(self, y: Tensor, x: Tensor) -> Product | None:
+        first, _ = self.gradient(y, x)
+        if first is None:
+            return None
+        dtype = x.dtype.base_dtype if is_variable(x) and x.dtype.name != "resource" else dense_dtype(first)
+        with self.hidden.building():
+            gradient = dense(first)
+            dims = None if gradient.dims is None else list(gradient.dims)
+            direction = build.Placeholder(dtype=dtype, shape=dims, name="direction")
+            second = gradients(gradient, [x], grad_ys=[direction])[0]
+            result = build.ZerosLike(gradient) if second is None else build.Identity(dense(second))
+            stacked = None if dims is None else [None, *dims]
+            directions = build.Placeholder(dtype=dtype, shape=stacked, name="directions")
+            rows: Tensor | None = None
+            if second is not None:
+                try:
+                    rows = vectorise([result], {direction: directions}, build.Shape(directions)[0])[0]
+                except AutodiffError:
+                    rows = None
+        return Product(direction, result, directions, rows)
+
+
+def dense_dtype(gradient: Tensor | IndexedSlices) -> Any:
+    return gradient.dtype.base_dtype
+
+
+def _readable(x: Tensor) -> Any:
+    if x.dtype.name == "resource":
+        raise ArgumentError(f"per-example gradients of the resource variable {x.name!r}: name the tensor read from it")
+    return x
+
+
+def _is_plain(call: GradientCall) -> bool:
+    """Whether its ys received ones."""
+    found = call.found.get(call.ys[0])
+    if found is None or isinstance(found, IndexedSlices):
+        return False
+    seeds = [found.op, *(t.op for t in found.op.inputs)]
+    return any(op.type == "Fill" and op.name.rsplit("/", 1)[-1].startswith("grad_ys_") for op in seeds)

@@ -1,0 +1,88 @@
+"""Watches and breakpoints: what is looked at in each run, and when it stops."""
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ..errors import ArgumentError
+from .answers import WatchRow
+from .conditions import Condition, parse_condition
+
+
+@dataclass
+class Watch:
+    """A numbered watch or breakpoint. kind: "watch" or "break". names: tensors it stands for. step: where to stop."""
+
+    number: int
+    kind: str
+    targets: tuple[str, ...]
+    names: tuple[str, ...]
+    condition: Condition | None = None
+    step: int | None = None
+    every: int = 1
+    level: str = "stats"
+    exclude: str = ""
+    enabled: bool = True
+    hits: int = 0
+    ignore: int = 0
+    commands: tuple[str, ...] = field(default=())
+
+    def is_due(self, step: int) -> bool:
+        return self.enabled and step % self.every == 0
+
+    def hit(self) -> bool:
+        """Count a hit; whether it stops, rather than being ignored."""
+        self.hits += 1
+        if self.ignore > 0:
+            self.ignore -= 1
+            return False
+        return True
+
+    def row(self, with_gradient: int = 0) -> WatchRow:
+        text = self.condition.text if self.condition else f"step == {self.step}" if self.step is not None else ""
+        return WatchRow(self.number, self.kind, self.targets, self.names, text, self.every, self.level, self.enabled,
+                        self.hits, self.ignore, self.exclude, self.commands, with_gradient)
+
+
+class WatchList:
+    """Watches by number, which are never given twice. version: changes whenever the list does."""
+
+    def __init__(self) -> None:
+        self._items: dict[int, Watch] = {}
+        self._made = 0
+        self.version = 0
+
+    def __iter__(self) -> Iterator[Watch]:
+        return iter(list(self._items.values()))
+
+    def add(self, kind: str, targets: tuple[str, ...], names: tuple[str, ...], *, condition: str = "",
+            step: int | None = None, every: int = 1, level: str = "stats", exclude: str = "") -> Watch:
+        """Raises ArgumentError for a bad condition, level, period or pattern."""
+        if every < 1:
+            raise ArgumentError(f"expected a period of at least 1 run, found {every}")
+        if level not in ("stats", "full"):
+            raise ArgumentError(f"expected the level 'stats' or 'full', found {level!r}")
+        try:
+            re.compile(exclude)
+        except re.error as error:
+            raise ArgumentError(f"not a regular expression: {exclude!r}: {error}") from None
+        parsed = parse_condition(condition) if condition.strip() else None
+        self._made += 1
+        self.version += 1
+        watch = Watch(self._made, kind, targets, names, parsed, step, every, level, exclude)
+        self._items[watch.number] = watch
+        return watch
+
+    def get(self, number: int) -> Watch:
+        """Raises ArgumentError, with the numbers there are."""
+        if number not in self._items:
+            raise ArgumentError(f"no watch or breakpoint has number {number}: there are "
+                                f"{', '.join(map(str, self._items)) or 'none'}")
+        self.version += 1
+        return self._items[number]
+
+    def remove(self, number: int) -> Watch:
+        watch = self.get(number)
+        del self._items[number]
+        return watch
