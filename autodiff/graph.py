@@ -178,7 +178,7 @@ class Tensor:
     __int__ = __index__ = __float__  # type: ignore[assignment]
 
     def __str__(self) -> str:
-        shown = f", shape={self.shape}" if self.dims is not None else ", shape=<unknown>"
+        shown = f", shape={self.shape}" if self.dims is not None else ""
         return f'Tensor("{self.name}"{shown}, dtype={self.dtype.name})'
 
     def __repr__(self) -> str:

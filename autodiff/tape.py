@@ -124,9 +124,7 @@ class GradientTape:
         zeros = unconnected(unconnected_gradients) is UnconnectedGradients.ZERO
         record = self._reading("gradient")
         targets = [convert_to_tensor(t) for t in nest.flatten(target)]
-        given = [None] * len(targets) if output_gradients is None else nest.flatten(output_gradients)
-        if len(given) != len(targets):
-            raise ArgumentError(f"expected one output gradient for each target: {len(targets)} and {len(given)}")
+        given = _for_each(targets, output_gradients)
         xs = [source_of(s) for s in nest.flatten(sources)]
         graph = graph_of([*targets, *xs])
         with graph.as_default() if not graph.executing_eagerly else contextlib.nullcontext():
@@ -263,6 +261,17 @@ def source_of(source: Any) -> Tensor:
         raise SpentTapeError(f"{source.name!r} is not a resource variable: only resource variables notify a tape\nuse "
                              "tf.get_variable(..., use_resource=True), or watch the tensor that was read")
     return handle
+
+
+def _for_each(targets: list[Tensor], output_gradients: Any) -> list[Any]:
+    """What each target receives. A list with an entry for each target may hold lists of numbers."""
+    if output_gradients is None:
+        return [None] * len(targets)
+    listed = isinstance(output_gradients, (list, tuple)) and len(output_gradients) == len(targets)
+    given = list(output_gradients) if listed else nest.flatten(output_gradients)
+    if len(given) != len(targets):
+        raise ArgumentError(f"expected one output gradient for each target: {len(targets)} and {len(given)}")
+    return given
 
 
 def _shaped(gradient: Gradient | None, x: Tensor, zeros: bool) -> Gradient | None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ..convert import to_tensor
 from ..errors import ArgumentError, DTypeError, KindError, NoGradientError, ShapeError, StateError
-from ..graph import Graph, Operation, Tensor, graph_of
+from ..graph import Graph, Operation, Tensor, get_default_graph, graph_of
 from ..indexed_slices import IndexedSlices, dense
 from ..op import REGISTERED_GRADIENTS, Blocked, blocked, build
 from ..shapes import compatible, is_known, show
@@ -36,6 +36,8 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients",
     NoGradientError (LookupError) for an op on the path without a registered gradient.
     Source: reverse accumulation; Griewank and Walther (2008), section 3.2.
     """
+    if get_default_graph().executing_eagerly:
+        raise StateError("tf.gradients is not supported when eager execution is enabled\nuse tf.GradientTape")
     ys, xs = _tensors(ys), [_source(x) for x in _as_list(xs)]
     stops = [_source(s) for s in _as_list(stop_gradients)] if stop_gradients is not None else []
     given = _as_list(grad_ys) if grad_ys is not None else [None] * len(ys)
@@ -150,7 +152,7 @@ class Sweep:
     def _consumers_between(self) -> dict[Operation, int]:
         counts = dict.fromkeys(self.between, 0)
         for op in self.between:
-            for tensor in op.inputs:
+            for tensor in inputs_of(op):
                 if tensor.op in counts:
                     counts[tensor.op] += 1
         return counts
@@ -167,10 +169,11 @@ class Sweep:
             dxs: Iterable[Any] = ()
             if op not in self.ends and any(dy is not None for dy in dys):
                 dxs = self._differentiate(op, dys)
-            for tensor, dx in zip(op.inputs, dxs):
+            inputs = inputs_of(op)
+            for tensor, dx in zip(inputs, dxs):
                 if dx is not None:
                     self._receive(tensor, dx)
-            for tensor in op.inputs:
+            for tensor in inputs:
                 if tensor.op in self.pending:
                     self.pending[tensor.op] -= 1
                     self.y_of.setdefault(tensor.op, self.y_of[op])
@@ -217,13 +220,13 @@ class Sweep:
         given = dys if op.type in _TAKE_ROWS else [dense(dy) if isinstance(dy, IndexedSlices) else dy for dy in dys]
         dxs = rule(op, *given)
         dxs = list(dxs) if isinstance(dxs, (list, tuple)) and not isinstance(dxs, Blocked) else [dxs]
-        if len(dxs) != len(op.inputs):
+        if len(dxs) != len(inputs_of(op)):
             raise ArgumentError(f"the gradient of {op.type} gave {len(dxs)} gradients for {len(op.inputs)} inputs\n"
                                 f"in {op.name}: {op.describe()}\nwritten at {op.site}")
         return [self._checked(op, i, dx) for i, dx in enumerate(dxs)]
 
     def _checked(self, op: Operation, index: int, dx: Any) -> Gradient | None:
-        tensor = op.inputs[index]
+        tensor = inputs_of(op)[index]
         if dx is None:
             dx = blocked(f"the gradient function of {op.type} gives None for this input")
         if isinstance(dx, Blocked):
@@ -257,6 +260,11 @@ def ends_of(xs: list[Tensor], stops: list[Tensor], between: dict[Operation, None
                                     and not any(t.op in between for t in x.op.inputs)}
 
 
+def inputs_of(op: Operation) -> tuple[Tensor, ...]:
+    """What a gradient may flow back to: the inputs; inside of a function, the outer tensor that was captured."""
+    return (op.attrs["external"],) if op.type == "Captured" else op.inputs
+
+
 def ops_between(ys: list[Tensor], xs: list[Tensor]) -> dict[Operation, None]:
     """Operations on some path from xs to ys, from the ys backwards."""
     reached = reached_from(xs)
@@ -267,7 +275,7 @@ def ops_between(ys: list[Tensor], xs: list[Tensor]) -> dict[Operation, None]:
         if op in between or op not in reached:
             continue
         between[op] = None
-        queue.extend(t.op for t in op.inputs if t.op not in between)
+        queue.extend(t.op for t in inputs_of(op) if t.op not in between)
     return between
 
 

@@ -16,11 +16,15 @@ def argument(*, dtype, shape, run):
     return run.not_fed()
 
 
-@op("Captured", infer=lambda *, external: Spec(external.dtype, external.dims), stateful=True,
-    no_grad="inside of a function it has no inputs")
+@op("Captured", infer=lambda *, external: Spec(external.dtype, external.dims), stateful=True)
 def captured(*, external, run):
     """An outer tensor inside of a function graph; each call gives it a value. -> any[...]."""
     return run.not_fed()
+
+
+@captured.gradient
+def _captured_gradient(node, dy):
+    return (dy,)  # to the outer tensor: see inputs_of in gradients/backprop
 
 
 def _merged_outputs(cond, *captures, then_branch, else_branch):
