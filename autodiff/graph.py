@@ -221,6 +221,7 @@ class Operation:
         self.origin, self.gradient_of = graph.backprop_origin
         self.device: str = graph.current_device
         self.override: str | None = graph.overrides.get(definition.name) if graph.overrides else None
+        self.index = len(graph.operations)
         self._frames = site.capture()
         self.outputs = tuple([Tensor(self, i, spec) for i, spec in enumerate(specs)])
         for tensor in inputs:
@@ -315,7 +316,6 @@ class Graph:
                 break
         name = name[:-1] if name.endswith("/") else self.unique_name(name)
         op = Operation(self, definition, name, inputs, attrs, specs, self._control_inputs_for(inputs))
-        op.index = len(self.operations)
         self.operations[name] = op
         for group in self._control:
             group.members.add(op)

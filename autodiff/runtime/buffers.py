@@ -16,7 +16,7 @@ import numpy as np
 from ..convert import constant_in
 from ..dtypes import DType, as_dtype
 from ..graph import Graph, Tensor
-from ..op import OPS, Spec
+from ..op import OPS, Ref, Spec
 from ..shapes import Dims
 from ..static import static_value
 from .execute import starting_slots, steps_with_values
@@ -152,7 +152,7 @@ class _Assignment:
 
     def _follow(self, step: Step) -> None:
         held = frozenset().union(*[self._holds.get(i, ()) for i in step.inputs])
-        if step.op.definition.takes_run:
+        if _keeps_arguments(step):
             for slot in held:
                 self._steady.pop(slot, None)
         for slot in step.outputs:
@@ -199,6 +199,16 @@ class _Assignment:
             return len(self._sizes) - 1
         self._free.remove(block)
         return block
+
+
+def _keeps_arguments(step: Step) -> bool:
+    """Whether what the kernel is given may live on after the run: in a variable, in a user's function, in a sub-run.
+
+    Updates of a variable make a new array of their own.
+    """
+    definition = step.op.definition
+    updates = bool(definition.parameters) and definition.parameters[0].kind is Ref and step.op.type != "Assign"
+    return definition.takes_run and not updates
 
 
 _ALIGNED = 64  # bytes: a cache line, and the widest vector register

@@ -56,7 +56,7 @@ class Generated:
 
 
 class _Writer:
-    """Writes the source. Names: s* values of the run, b* buffers and their views, c* constants, k* kernels, a* others."""
+    """Writes the source. Names: s* values, b* buffers and views of them, c* constants, k* kernels, a* others."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -96,10 +96,10 @@ class _Writer:
         if buffer is not None:
             self._where[step.outputs[0]] = self._global("b", buffer)
             return self._call(step, operands, self._where[step.outputs[0]])
+        before = f"run.op = {self._global('a', step.op)}; " if step.op.definition.takes_run else ""
+        is_used = any(self._last[s] >= 0 for s in step.outputs)
         call = self._call(step, operands, None)
-        if not any(self._last[s] >= 0 for s in step.outputs):
-            return call
-        return f"{self._target(step)} = {call}"
+        return f"{before}{self._target(step)} = {call}" if is_used else before + call
 
     def _call(self, step: Step, operands: list[str], out: str | None) -> str:
         op = step.op
@@ -113,11 +113,9 @@ class _Writer:
         arguments = [*operands, *[f"{k}={self._global('a', v)}" for k, v in op.attrs.items()]]
         if out:
             arguments.append(f"out={out}")
-        before = ""
         if op.definition.takes_run:
-            before = f"run.op = {self._global('a', op)}; "
             arguments.append("run=run")
-        return f"{before}{self._global('k', op.definition.kernel)}({', '.join(arguments)})"
+        return f"{self._global('k', op.definition.kernel)}({', '.join(arguments)})"
 
     def _target(self, step: Step) -> str:
         names = []
@@ -151,9 +149,10 @@ class _Writer:
         if not is_pure(step) or any(s in self._buffers for s in step.outputs):
             return False
         args = [self.names.get(self._where[i]) for i in step.inputs]
-        if any(a is None for a in args) or all(i in self.plan.constants for i in step.inputs):
+        constant = [i in self.plan.constants for i in step.inputs]
+        if any(a is None for a in args) or all(constant):
             return False
-        views = views_of(step.op, args)
+        views = views_of(step.op, args, constant)
         for slot, view in zip(step.outputs, views or ()):
             self._where[slot] = self._global("b", view)
         return views is not None

@@ -60,7 +60,7 @@ def convert(tensor: Tensor, value: Any) -> np.ndarray:
     if type(value) is not np.ndarray and (isinstance(value, Tensor) or hasattr(value, "as_tensor")):
         raise KindError(f"the value fed for {tensor.name!r} is a tensor: expected an array, a number, a string or a "
                         f"list of them\nfetch {getattr(value, 'name', value)!r} first, and feed what comes back")
-    array = _strings(value) if dtype.name == "string" else _numbers(tensor, value)
+    array = _strings(tensor, value) if dtype.name == "string" else _numbers(tensor, value)
     if not compatible(tensor.dims, array.shape):
         raise ShapeError(f"cannot feed a value of shape {show(array.shape)} for {tensor.describe()}")
     array = array.view()
@@ -68,14 +68,17 @@ def convert(tensor: Tensor, value: Any) -> np.ndarray:
     return array
 
 
-def _strings(value: Any) -> np.ndarray:
-    return as_array(value) if isinstance(value, (str, bytes)) else as_array(np.asarray(value, dtype=object))
+def _strings(tensor: Tensor, value: Any) -> np.ndarray:
+    array = as_array(value) if isinstance(value, (str, bytes)) else as_array(np.asarray(value, dtype=object))
+    if not all(isinstance(item, bytes) for item in array.flat):
+        raise KindError(f"cannot feed {_short(value)} for {tensor.describe()}: expected str or bytes")
+    return array
 
 
 def _numbers(tensor: Tensor, value: Any) -> np.ndarray:
     dtype = tensor.dtype.base_dtype
     if value is None:
-        raise KindError(f"the value fed for {tensor.name!r} is None: expected {dtype.name}{show(tensor.dims)}")
+        raise ArgumentError(f"the value fed for {tensor.name!r} is None: expected {dtype.name}{show(tensor.dims)}")
     try:
         array: np.ndarray = np.asarray(value, dtype.as_numpy_dtype, order="C")
     except OverflowError:

@@ -100,7 +100,7 @@ class _Reader:
 
     def _element(self, fetch: Any) -> Tensor | Operation:
         try:
-            return self.graph.as_graph_element(fetch)
+            return self.graph.as_graph_element(fetch.decode() if isinstance(fetch, bytes) else fetch)
         except KindError:
             raise KindError(f"cannot fetch {fetch!r} of type {type(fetch).__name__}: expected a tensor, a variable, an "
                             "operation, a name, or lists, tuples and dicts of them") from None

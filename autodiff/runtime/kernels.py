@@ -91,9 +91,15 @@ class _Unread(np.ndarray):
         return super().__array_function__(function, types, args, keywords)
 
 
-def views_of(op: Operation, args: Sequence[Any]) -> list[np.ndarray] | None:
-    """The op's results, if all the kernel does is to give views of its arguments whatever they hold; else None."""
-    guarded = [a.view(_Unread) if isinstance(a, np.ndarray) and a.dtype.kind in "fc" else a for a in args]
+def views_of(op: Operation, args: Sequence[Any], constant: Sequence[bool]) -> list[np.ndarray] | None:
+    """The op's results, if all the kernel does is to give views of its arguments, whatever those hold; else None.
+
+    constant: which arguments are the same in each run. Whole numbers that are not may be sizes, so
+    they are not trusted.
+    """
+    if any(not fixed and a.dtype.kind not in "fc" for a, fixed in zip(args, constant)):
+        return None
+    guarded = [a if fixed else a.view(_Unread) for a, fixed in zip(args, constant)]
     try:
         results = op.definition.kernel(*guarded, **op.attrs)
     except Exception:  # it looked

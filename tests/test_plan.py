@@ -1,0 +1,205 @@
+"""Plans: what they leave out, what they keep, and how results share memory."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff as tf
+from autodiff.graph import Tensor
+from autodiff.op import build
+from autodiff.runtime.buffers import allocate, observe, specialise
+from autodiff.runtime.kernels import direct_ufunc, passes_on, views_of
+from autodiff.runtime.passes import optimise
+from autodiff.runtime.plan import Plan, compile_plan
+from autodiff.runtime.state import Run
+
+
+@pytest.fixture(autouse=True)
+def fresh_graph() -> Any:
+    with tf.Graph().as_default():
+        yield
+
+
+def types(plan: Plan) -> list[str]:
+    return ["read" if step.reads is not None else step.op.type for step in plan.steps]
+
+
+def planned(*fetches: Tensor, feeds: Sequence[Tensor] = ()) -> Plan:
+    return optimise(compile_plan(fetches, (), feeds))
+
+
+def with_buffers(fetches: Sequence[Tensor], feeds: dict[Tensor, Any]) -> Plan:
+    plan = planned(*fetches, feeds=tuple(feeds))
+    values = [np.asarray(v, np.float32) for v in feeds.values()]
+    layouts = observe(plan, Run(tf.Session(), 1), values)[1]
+    return specialise(plan, [v.shape for v in values], layouts)
+
+
+# ---- pruning and passes -----------------------------------------------------------------
+
+def test_only_what_is_needed_is_run() -> None:
+    x = tf.placeholder(tf.float32, [])
+    build.Exp(x)
+    y = build.Tanh(build.Neg(x))
+    assert types(planned(y, feeds=[x])) == ["Neg", "Tanh"]
+    assert types(planned(y, feeds=[y.op.inputs[0]])) == ["Tanh"]
+    assert types(planned(y, feeds=[y])) == []
+
+
+def test_constants_are_folded_identities_elided_equal_steps_merged() -> None:
+    x = tf.placeholder(tf.float32, [3])
+    folded = build.Tanh(tf.constant(2.0) * 3.0)
+    same = build.StopGradient(build.Identity(x))
+    y = build.Mul(build.Square(same), folded) + build.Square(x)
+    plan = planned(y, feeds=[x])
+    assert types(plan) == ["Square", "Mul", "Add"]
+    assert plan.slots[same] == plan.slots[x]
+    assert folded.name in {t.name for t, slot in plan.slots.items() if slot in plan.constants}
+
+
+def test_a_large_result_is_not_folded() -> None:
+    assert types(planned(build.Fill([1000, 1000], 1.0))) == ["Fill"]
+
+
+def test_a_constant_that_fails_fails_in_the_run() -> None:
+    plan = planned(build.Reshape(tf.constant([1.0, 2.0]), build.Fill(tf.constant([1]), 2)))
+    assert types(plan) == []
+    bad = build.Reshape(tf.constant([1.0, 2.0]), tf.placeholder(tf.int32, [1]))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="in Reshape"):
+        tf.Session().run(bad, {bad.op.inputs[1]: [3]})
+
+
+def test_steps_with_an_effect_stay_apart() -> None:
+    v = build.VariableV2(shape=[], dtype=tf.float32, name="v")
+    one = tf.constant(1.0)
+    first, second = build.AssignAdd(v, one), build.AssignAdd(v, one)
+    with tf.get_default_graph().control_dependencies([first]):
+        between = build.Identity(v)
+    with tf.get_default_graph().control_dependencies([second, between]):
+        after = build.Identity(v)
+    assert types(planned(between, after)) == ["AssignAdd", "AssignAdd", "read", "read"]
+    draws = [build.RandomUniform([2], seed=1) for _ in range(2)]
+    assert types(planned(*draws)) == ["RandomUniform"] * 2
+
+
+def test_attributes_tell_steps_apart() -> None:
+    x = tf.placeholder(tf.float32, [2, 2])
+    plan = planned(build.MatMul(x, x), build.MatMul(x, x, transpose_a=True), build.MatMul(x, x), feeds=[x])
+    assert types(plan) == ["MatMul", "MatMul"]
+
+
+# ---- what kernels are made of -----------------------------------------------------------
+
+def test_a_kernel_of_one_ufunc_is_found() -> None:
+    x = tf.placeholder(tf.float32, [2])
+    assert direct_ufunc(build.Add(x, x).op).ufunc is np.add  # type: ignore[union-attr]
+    assert direct_ufunc(build.Identity(x).op) is None
+    assert direct_ufunc(build.AddN(x, x, x).op) is None
+    assert direct_ufunc(build.Sum(x, [0]).op) is None
+    assert passes_on(build.Identity(x).op) and not passes_on(build.Neg(x).op)
+
+
+def test_only_a_view_whatever_the_values_counts_as_one() -> None:
+    x = tf.placeholder(tf.float32, [2, 3])
+    value = np.ones((2, 3), np.float32)
+    shape = np.array([3, 2], np.int32)
+    reshape = build.Reshape(x, [3, 2]).op
+    views = views_of(reshape, [value, shape], [False, True])
+    assert views is not None and np.shares_memory(views[0], value) and type(views[0]) is np.ndarray
+    assert views_of(reshape, [value, shape], [False, False]) is None
+    assert views_of(build.Neg(x).op, [value], [False]) is None
+
+
+# ---- memory -----------------------------------------------------------------------------
+
+def test_a_chain_runs_in_one_block() -> None:
+    x = tf.placeholder(tf.float32, [4])
+    y = x
+    for _ in range(5):
+        y = build.Tanh(y)
+    plan = with_buffers([y], {x: np.ones(4)})
+    assert [b.block for b in plan.buffers.values()] == [0, 0, 0, 0], "all but the fetched one, in place"
+    assert plan.blocks == (16,)
+
+
+def test_a_view_keeps_its_buffer_alive() -> None:
+    x = tf.placeholder(tf.float32, [4])
+    first = build.Tanh(x)
+    view = build.Reshape(first, [2, 2])
+    other = build.Neg(build.Exp(x))
+    y = build.Reshape(other, [2, 2]) + view
+    plan = with_buffers([y], {x: np.ones(4)})
+    assert plan.buffers[plan.slots[first]].block != plan.buffers[plan.slots[other]].block
+
+
+def test_what_leaves_the_run_has_no_buffer() -> None:
+    x = tf.placeholder(tf.float32, [4])
+    v = build.VariableV2(shape=[4], dtype=tf.float32, name="v")
+    fetched, assigned, kept = build.Tanh(x), build.Exp(x), build.Neg(x)
+    with tf.get_default_graph().control_dependencies([build.Assign(v, assigned)]):
+        y = build.Square(kept) + 1.0
+    plan = with_buffers([fetched, y], {x: np.ones(4)})
+    assert plan.slots[kept] in plan.buffers
+    assert plan.slots[fetched] not in plan.buffers and plan.slots[assigned] not in plan.buffers
+
+
+def test_buffers_are_never_anyones_own() -> None:
+    x = tf.placeholder(tf.float32, [4, 2])
+    plan = with_buffers([build.Neg(build.Tanh(x))], {x: np.ones((4, 2))})
+    for array in allocate(plan).values():
+        assert array.base is not None and array.ctypes.data % 64 == 0
+
+
+def test_sizes_that_follow_from_the_feeds_are_folded() -> None:
+    x = tf.placeholder(tf.float32, [None, 3])
+    y = build.Tanh(build.Reshape(x, [build.Shape(x)[1], build.Shape(x)[0]]))
+    assert "StridedSlice" in types(planned(y, feeds=[x]))
+    assert types(with_buffers([y], {x: np.ones((2, 3))})) == ["Reshape", "Tanh"]
+
+
+def test_a_shape_that_depends_on_values_gets_no_buffer() -> None:
+    n = tf.placeholder(tf.int32, [])
+    x = tf.placeholder(tf.float32, [4])
+    y = build.Neg(build.Tanh(x[:n]))
+    session = tf.Session()
+    for i in [2] * 12 + [3, 1, 4, 2]:
+        assert session.run(y, {n: i, x: np.ones(4)}).shape == (i,)
+    assert not session.plan(y, [n, x]).buffers
+
+
+def test_a_program_follows_changing_shapes() -> None:
+    x = tf.placeholder(tf.float32, [None])
+    y = build.Tanh(x * 2.0) + x
+    session = tf.Session()
+    for size in [3] * 12 + [5] * 12 + [3, 5, 1, 0] * 3:
+        value = np.linspace(-1, 1, size, dtype=np.float32)
+        assert (session.run(y, {x: value}) == np.tanh(value * np.float32(2)) + value).all()
+
+
+def test_a_variable_may_change_its_shape() -> None:
+    v = build.VariableV2(shape=None, dtype=tf.float32, name="v")
+    new = tf.placeholder(tf.float32)
+    change = build.Assign(v, new, validate_shape=False)
+    with tf.get_default_graph().control_dependencies([change]):
+        after = build.Neg(build.Tanh(build.Identity(v)))
+    session = tf.Session()
+    for size in [3] * 12 + [5, 2, 3]:
+        assert session.run(after, {new: np.zeros(size)}).shape == (size,)
+        assert session.run(build.Identity(v)).shape == (size,)
+
+
+# ---- the table --------------------------------------------------------------------------
+
+def test_a_plan_prints_as_a_table() -> None:
+    x = tf.placeholder(tf.float32, [None], name="x")
+    y = build.Neg(build.Tanh(x, name="t"), name="n")
+    session = tf.Session()
+    assert str(session.plan(y, [x])) == """\
+step  operation  type  inputs  outputs  alive  buffer
+0     t          Tanh  s0      s1       0-1
+1     n          Neg   s1      s2       1-end"""
+    for _ in range(10):
+        session.run(y, {x: [1, 2]})
+    assert str(session.plan(y, [x])).splitlines()[1].endswith("0-1    #0 float32[2]")
