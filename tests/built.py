@@ -24,8 +24,8 @@ def parameter_of(case: Case, index: int) -> Parameter:
 
 def is_static(case: Case, index: int, mode: str) -> bool:
     """Whether an input stays a constant: axes, shapes and the like, unless `values unknown`."""
-    if case.static is not None:
-        return index in case.static
+    if case.static is not None or case.through is not None:
+        return index in (case.static or ())
     return parameter_of(case, index).kind.name in ("Index", "Int32") and mode != VALUES_UNKNOWN
 
 
@@ -35,8 +35,8 @@ def input_arrays(case: Case, wide: Any = np.float64) -> list[np.ndarray]:
     narrow = {np.dtype(np.float64): wide, np.dtype(np.complex128): complex_of[wide]}
     arrays = []
     for i, value in enumerate(case.inputs):
-        default = parameter_of(case, i).kind.default
-        array = np.array(as_array(value, None if isinstance(value, np.ndarray) else default))
+        is_python = case.through is None and not isinstance(value, np.ndarray)
+        array = np.array(as_array(value, parameter_of(case, i).kind.default if is_python else None))
         array = array.astype(narrow.get(array.dtype, array.dtype))
         array.flags.writeable = False
         arrays.append(array)
@@ -47,6 +47,12 @@ def dims_for(array: np.ndarray, mode: str) -> list[int | None] | None:
     if mode == RANK_UNKNOWN:
         return None
     return [None] * array.ndim if mode == SIZES_UNKNOWN else list(array.shape)
+
+
+def types_in(op: tf.Operation) -> set[str]:
+    """The type of an operation and those of the functions that it calls."""
+    functions = [value for value in op.attrs.values() if isinstance(value, tf.Graph)]
+    return {op.type}.union(*(types_in(inner) for function in functions for inner in function.get_operations()))
 
 
 class Built:
@@ -62,23 +68,44 @@ class Built:
         self.initial: list[Any] = []
         with self.graph.as_default():
             self.inputs = [self._input(i, array, mode) for i, array in enumerate(self.arrays)]
-            made = self.definition(*self.inputs, name="tested", **case.attrs)
-            self.op = self.graph.get_operation_by_name("tested")
-            self.outputs: list[Tensor] = list(self.op.outputs)
-            assert made is not None
+            self.outputs: list[Tensor] = self._made()
         self.session = tf.Session(graph=self.graph)
         for operation in self.initial:
             self.session.run(operation)
 
+    def _made(self) -> list[Tensor]:
+        if self.case.through is not None:
+            made = self.case.through(*self.inputs)
+            return list(made) if isinstance(made, (list, tuple)) else [made]
+        self.definition(*self.inputs, name="tested", **self.case.attrs)
+        return list(self.graph.get_operation_by_name("tested").outputs)
+
+    @property
+    def op(self) -> tf.Operation:
+        """The operation of the row's op, or the one that calls the function it is in."""
+        if self.case.through is None:
+            return self.graph.get_operation_by_name("tested")
+        return next(op for op in self.graph.get_operations() if self.case.op in types_in(op))
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether the outputs are a function of the inputs. What a row goes `through` is."""
+        return self.case.through is not None or not self.definition.stateful
+
     def _input(self, index: int, array: np.ndarray, mode: str) -> Any:
-        if parameter_of(self.case, index).kind.handle:
-            variable = build.VariableV2(shape=list(array.shape), dtype=array.dtype, name=f"input_{index}")
-            self.initial.append(build.Assign(variable, array).op)
-            return variable
+        if self.case.through is None and parameter_of(self.case, index).kind.handle:
+            return self._variable(index, array)
         if array.dtype == object or is_static(self.case, index, mode):
             return tf.convert_to_tensor(array)
         dtype = tf.as_dtype(array.dtype)
         return build.Placeholder(dtype=dtype, shape=dims_for(array, mode), name=f"input_{index}")
+
+    def _variable(self, index: int, array: np.ndarray) -> Any:
+        is_resource = parameter_of(self.case, index).name == "resource"
+        declare, assign = (build.VarHandleOp, build.AssignVariableOp) if is_resource else (build.VariableV2, build.Assign)
+        variable = declare(shape=list(array.shape), dtype=array.dtype, name=f"input_{index}")
+        self.initial.append(assign(variable, array).op)
+        return variable
 
     def feeds(self, arrays: Sequence[np.ndarray] | None = None) -> dict[Tensor, np.ndarray]:
         """Placeholders are always fed; a constant is when `arrays` varies it."""
@@ -91,8 +118,8 @@ class Built:
 
     def values(self, arrays: Sequence[np.ndarray] | None = None) -> list[Any]:
         """Real outputs; an op without outputs is run for its effect."""
-        found = self.run([self.op, *self.outputs], arrays)
-        return found[1:]
+        found = self.run([self.outputs, [] if self.outputs else self.op], arrays)
+        return found[0]
 
     def float_inputs(self) -> list[int]:
         """Indices of the fed floating and complex inputs: what can be differentiated by and batched."""

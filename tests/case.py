@@ -1,5 +1,6 @@
 """A row of the op table: an op, inputs inside its domain, and what may be asked of it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +17,9 @@ class Case:
     float input that the op's rule does not block. second: check the second derivative too.
     static: indices of inputs that must stay constants (axes, shapes) when the others' dims are made
     unknown. batch: indices of inputs that get a leading axis in the batching check; None takes all
-    float inputs. fails: the error class that building (or, with at_run, running) must raise.
+    float inputs. fails: the error class that building (or, with at_run, running) must raise. through:
+    a function of the inputs, as tensors, whose result is checked in place of the op's own: for ops on
+    lists, functions and other values that are no arrays. The op must be in the graph it makes.
     """
 
     op: str
@@ -29,6 +32,7 @@ class Case:
     batch: tuple[int, ...] | None = None
     fails: type[Exception] | None = None
     at_run: bool = False
+    through: Callable[..., Any] | None = None
 
     @property
     def name(self) -> str:

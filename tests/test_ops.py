@@ -17,7 +17,7 @@ from autodiff.indexed_slices import dense
 from autodiff.op import OPS, OpDef, blocked
 from autodiff.shapes import compatible
 
-from .built import KNOWN, MODES, RANK_UNKNOWN, SIZES_UNKNOWN, Built, built
+from .built import KNOWN, MODES, RANK_UNKNOWN, SIZES_UNKNOWN, Built, built, types_in
 from .case import Case, array
 from .central import central, checked_elements, weighted
 from .op_cases import CASES
@@ -61,12 +61,12 @@ def test_float32_in_gives_float32_out(case: Case) -> None:
 def test_a_kernel_leaves_its_inputs_alone(case: Case) -> None:
     row = built(case)
     fed = [i for i, tensor in enumerate(row.inputs) if tensor.op.type == "Placeholder"]
-    found = row.run([*row.outputs, row.op, *[row.inputs[i] for i in fed]])
-    for i, value in zip(fed, found[len(row.outputs) + 1:], strict=True):
+    _, _, found = row.run([row.outputs, row.op, [row.inputs[i] for i in fed]])
+    for i, value in zip(fed, found, strict=True):
         np.testing.assert_array_equal(value, row.arrays[i], err_msg=f"input {i}")
 
 
-@rows([case for case in GOOD if case.op in OPS and OPS[case.op].takes_out])
+@rows([case for case in GOOD if case.op in OPS and OPS[case.op].takes_out and case.through is None])
 def test_out_gives_what_a_fresh_array_would(case: Case) -> None:
     definition, arrays = built(case).definition, built(case).arrays
     fresh = np.asarray(definition.kernel(*arrays, **case.attrs))
@@ -89,7 +89,7 @@ def weights_like(values: list[np.ndarray], seed: int) -> list[np.ndarray]:
 def first_gradients(case: Case, row: Built) -> dict[int, Tensor]:
     """Input index -> gradient of the weighted sum of the outputs. Each None is checked to have a reason."""
     ys, wanted = row.float_outputs(), wanted_inputs(case, row)
-    if not ys or not wanted or row.definition.stateful:
+    if not ys or not wanted or not row.is_pure:
         pytest.skip("nothing to differentiate")
     weights = weights_like(row.run(ys), seed=1)
     if row.definition.no_rule is not None:
@@ -164,10 +164,10 @@ def batched_subsets(case: Case) -> list[tuple[int, ...]]:
     return list(dict.fromkeys([inputs, *[(i,) for i in inputs]])) if inputs else []
 
 
-@rows([case for case in GOOD if case.op in OPS and not OPS[case.op].stateful])
+@rows(GOOD)
 def test_batching_is_a_loop_over_slices(case: Case) -> None:
     subsets = batched_subsets(case)
-    if not subsets:
+    if not subsets or not built(case).is_pure:
         pytest.skip("no input to batch")
     row = Built(case)
     count = batch_size(row)
@@ -236,6 +236,11 @@ def test_row_names_are_unique_and_name_an_op() -> None:
     names = [case.name for case in CASES]
     assert sorted({name for name in names if names.count(name) > 1}) == []
     assert sorted({case.op for case in CASES if case.op not in OPS}) == []
+
+
+@rows([case for case in GOOD if case.through is not None])
+def test_a_row_that_goes_through_other_ops_has_its_own(case: Case) -> None:
+    assert case.op in types_in(built(case).op)
 
 
 def test_reasons_are_said() -> None:
