@@ -141,7 +141,7 @@ def random_gamma(shape: Any, alpha: Any, beta: Any = None, dtype: Any = float32,
         beta = convert_to_tensor(1 if beta is None else beta, dtype=dtype, name="beta")
         alpha = alpha + build.ZerosLike(beta)
         smallest = convert_to_tensor(dtype.as_numpy_dtype(_tiny(dtype)))
-        return build.Maximum(smallest, build.TrueDiv(build.RandomGamma(shape, alpha, **_seeds(seed)), beta))
+        return build.Maximum(smallest, build.RealDiv(build.RandomGamma(shape, alpha, **_seeds(seed)), beta))
 
 
 def _tiny(dtype: Any) -> float:

@@ -42,4 +42,9 @@ ROWS: list[Case] = [
     Case("Qr", (regular(3, 3),), {"full_matrices": True}, id="full"),
     Case("MatrixExponential", (array(2, 3, 3),)),
     Case("MatrixExponential", (array(3, 3) * 9,), id="scaled"),
+    Case("Einsum", (array(2, 3, 4), array(2, 4, 5)), {"equation": "bij,bjk->bki"}),
+    Case("Einsum", (array(2, 3), array(4, 3), array(4)), {"equation": "ij,kj,k->i"}, id="three"),
+    Case("Einsum", (array(2, 3), array(4, 5)), {"equation": "ij,kl->ki"}, id="alone"),
+    Case("Einsum", (array(2, 3, 4),), {"equation": "ijk->kj"}, id="one"),
+    Case("Einsum", (array(2, 3), array(4, 5)), {"equation": "ij,jk->ik"}, fails=ValueError, id="sizes"),
 ]

@@ -146,8 +146,8 @@ def _(node, ds, du, dv):
     a, b = _product(u, du, adj_x=True), _product(v, dv, adj_x=True)
     middle = (build.MatrixDiag(ds) + gaps * (a - _adjoint(a)) * row + column * (gaps * (b - _adjoint(b))))
     dx = _product(u, _product(middle, v, adj_y=True))
-    outside_u = _product(build.TrueDiv(du - _product(u, a), row), v, adj_y=True)
-    outside_v = _product(u, build.TrueDiv(dv - _product(v, b), row), adj_y=True)
+    outside_u = _product(build.RealDiv(du - _product(u, a), row), v, adj_y=True)
+    outside_v = _product(u, build.RealDiv(dv - _product(v, b), row), adj_y=True)
     return (dx + outside_u + outside_v,)
 
 
