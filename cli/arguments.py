@@ -22,7 +22,7 @@ An interactive debugger for gradients. SCRIPT is a model script in TensorFlow 1'
   --version      print the version and leave
   --             the script's name follows
 
-exit code: 0 fine, 1 a command failed, 2 bad usage, 3 an expectation or stop in batch, 4 the script raised, 130 Ctrl-C"""
+exit code: 0 fine, 1 a command failed, 2 bad usage, 3 expect or stop in batch, 4 the script raised, 130 Ctrl-C"""
 
 
 class BadUsage(Exception):

@@ -136,7 +136,7 @@ def _positional(command: Command, plain: list[Parameter], words: list[Word], lin
         raise UsageError(f"{command.name} needs {missing.kind.metavar}")  # type: ignore[union-attr]
     spare = len(words) - len(required)
     at = 0
-    for place, parameter in enumerate(plain):
+    for parameter in plain:
         if parameter.optional and spare <= 0:
             continue
         if parameter.variadic:

@@ -45,7 +45,7 @@ def samples(record: RunRecord, most: int = 12) -> Table | None:
     names = list(dict.fromkeys(sample.name for sample in record.samples))
     if not names:
         return None
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for name in names[:most]:
         value, gradient = record.sample(name), record.sample(name, gradient=True)
         of_value = value.stats if value else None
@@ -53,9 +53,10 @@ def samples(record: RunRecord, most: int = 12) -> Table | None:
         remark = gradient.missing if gradient and of_gradient is None else ""
         bad = sum(s.nonfinite for s in (of_value, of_gradient) if s is not None)
         rows.append((name, of_value.norm if of_value else None, 100 * of_value.zero_share if of_value else None,
-                     of_gradient.norm if of_gradient else None, of_gradient.max_abs if of_gradient else None, bad, remark))
+                     of_gradient.norm if of_gradient else None, of_gradient.max_abs if of_gradient else None, bad,
+                     remark))
     more = (f"… {len(names) - most} more watched; info watches lists them",) if len(names) > most else ()
-    columns = (Column("watched", "name"), Column("norm", "number"), Column("zero %", "percent", 5),
+    columns: tuple[Column, ...] = (Column("watched", "name"), Column("norm", "number"), Column("zero %", "percent", 5),
                Column("grad norm", "number"), Column("grad max", "number", 6), Column("nan/inf", "bad", 8),
                Column("remark", "text", 4))
     if not any(row[-1] for row in rows):
@@ -89,5 +90,6 @@ def summary(record: RunRecord) -> dict[str, Any]:
 
 def as_dict(stats: Stats) -> dict[str, Any]:
     """Statistics for programs."""
-    return {"dtype": stats.dtype, "shape": list(stats.shape), "norm": stats.norm, "max": stats.max_abs, "mean": stats.mean,
+    return {"dtype": stats.dtype, "shape": list(stats.shape), "norm": stats.norm, "max": stats.max_abs,
+            "mean": stats.mean,
             "zeros": stats.zeros, "nan": stats.nans, "inf": stats.infs, "count": stats.count}

@@ -107,7 +107,8 @@ def _sent(result: Result, output: Output, line: str) -> Result:
     """Write or pipe what a command has shown; an error is shown, not sent."""
     if not output.to:
         what = "a file name after >" if output.kind != "|" else "a program after |"
-        raise UsageError(f"expected {what}", "for instance > grads.txt" if output.kind != "|" else "for instance | less")
+        raise UsageError(f"expected {what}",
+                         "for instance > grads.txt" if output.kind != "|" else "for instance | less")
     if result.exit_code == 1:
         return result
     if output.kind == "|":
@@ -150,5 +151,5 @@ def _bug(error: Exception, line: str) -> Error:
     trace = "".join(traceback.format_exception(error)) if wanted else ""
     text = str(error).split("\n")[0]
     return Error(f"a bug in gradbg: {type(error).__name__}{': ' if text else ''}{text}", "bug",
-                 "" if wanted else "set GRADBG_TRACE=1 in the environment and repeat it, to report it with its traceback",
+                 "" if wanted else "with GRADBG_TRACE=1 in the environment it shows its traceback",
                  trace=trace)

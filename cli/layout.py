@@ -151,7 +151,8 @@ def table(result: Table, width: int | None, rows: int | None) -> list[Line]:
                           for i in places])
         lines = [_spaced(line) if len(line) > 1 else line for line in lines]
     if len(shown) < len(result.rows):
-        lines.append([("quiet", f"… {len(result.rows) - len(shown)} more rows; add `| less` or `> FILE` to see them all")])
+        lines.append([("quiet",
+                       f"… {len(result.rows) - len(shown)} more rows; add `| less` or `> FILE` to see them all")])
     if left_out:
         lines.append([("quiet", f"… left out for lack of room: {', '.join(left_out)}")])
     for note in result.notes:
@@ -201,7 +202,8 @@ def array(result: Array, width: int | None) -> list[Line]:
     """Name, dtype and shape; statistics of the finite elements; the elements themselves."""
     value = result.value
     shape = f"[{','.join(map(str, value.shape))}]"
-    head: Line = [("title", f"{clean(result.name)}"), ("quiet", f"  {value.dtype.name if value.dtype != object else 'string'}{shape}")]
+    head: Line = [("title", f"{clean(result.name)}"),
+                  ("quiet", f"  {value.dtype.name if value.dtype != object else 'string'}{shape}")]
     if result.ref:
         head.append(("name", f"  {result.ref}"))
     lines: list[Line] = [head]
@@ -298,9 +300,11 @@ def heatmap(value: np.ndarray, most: int = 64) -> list[Line]:
     span = (high - low) or 1.0
     lines: list[Line] = [[("quiet", f"{number(low)} '{shades[0]}' to {number(high)} '{shades[-1]}'")]]
     for row in small:
-        lines.append([("", "".join(shades[int((x - low) / span * 4.999)] * 2 if math.isfinite(x) else "!!" for x in row))])
+        lines.append([("",
+                       "".join(shades[int((x - low) / span * 4.999)] * 2 if math.isfinite(x) else "!!" for x in row))])
     if small.size < grid.size:
-        lines.append([("quiet", f"… the first {small.shape[0]} by {small.shape[1]} of {grid.shape[0]} by {grid.shape[1]}")])
+        lines.append([("quiet",
+                       f"… the first {small.shape[0]} by {small.shape[1]} of {grid.shape[0]} by {grid.shape[1]}")])
     return lines
 
 
@@ -312,7 +316,8 @@ def histogram(value: np.ndarray, bins: int = 12) -> list[Line]:
         return [[("quiet", "no finite elements")]]
     counts, edges = np.histogram(numbers, bins)
     most = max(int(counts.max()), 1)
-    return [[("", f"{number(float(edges[i])):>9} … {number(float(edges[i + 1])):<9} "), ("spark", "█" * round(40 * c / most)),
+    return [[("", f"{number(float(edges[i])):>9} … {number(float(edges[i + 1])):<9} "),
+             ("spark", "█" * round(40 * c / most)),
              ("", f" {c}")] for i, c in enumerate(counts)]
 
 
@@ -358,7 +363,8 @@ def error(result: Error) -> list[Line]:
 
 def stop(result: Stop) -> list[Line]:
     """Why it stopped, then what is to be seen there."""
-    return [[("stop" if result.hit else "title", clean(result.reason))], *([("", clean(line))] for line in result.lines)]
+    return [[("stop" if result.hit else "title", clean(result.reason))],
+            *([("", clean(line))] for line in result.lines)]
 
 
 def group(result: Group, width: int | None, rows: int | None) -> list[Line]:

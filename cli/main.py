@@ -47,7 +47,9 @@ class Program:
                 self.do(line)
             if not self.done and not (self.given.batch and self.given.steps):
                 self._converse()
-        return self.code if self.given.batch or self.code == INTERRUPTED else FINE
+        if self.given.batch or not self.shell.interactive and self.code in (BAD_USAGE, SCRIPT_RAISED):
+            return self.code
+        return FINE
 
     def do(self, line: str) -> Result:
         """Execute and show one line, and note what it means for the exit code."""
@@ -86,6 +88,7 @@ class Program:
         if result.exit_code or not self.given.json and not self.given.quiet:
             self.screen.show(result, label)
         self._note(result)
+        self.done = self.done or self.code == BAD_USAGE and not self.shell.interactive
 
     def _given_lines(self) -> Iterator[str]:
         for kind, text in self.given.steps:

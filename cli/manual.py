@@ -59,7 +59,8 @@ def reference() -> str:
         for command in members:
             aliases = [alias for alias, words in command.aliases.items() if words == command.name]
             also = f" ({', '.join(f'`{alias}`' for alias in aliases)})" if aliases else ""
-            lines.append(f"| `{_cell(command.synopsis)}`{also} | {_cell(command.summary)} | `{_cell(command.examples[0])}` |")
+            cells = f"`{_cell(command.synopsis)}`{also}", _cell(command.summary), f"`{_cell(command.examples[0])}`"
+            lines.append(f"| {' | '.join(cells)} |")
         lines.append("")
     return "\n".join(lines)
 

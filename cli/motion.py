@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from autodiff.graph import Operation
+
 from .facts import loss_of, samples, shown, summary
 from .results import Error, Group, Result, Source, Stop, Text
 from .script import Event, script_line, script_traceback
@@ -99,7 +101,8 @@ def arrived(shell: Shell, event: Event, records: tuple[Any, ...] = (), stop: Any
     if event.kind == "before":
         request = script.request
         wants = _fetched(request.fetches) if request else ""
-        return Stop(f"{name} is before its {'next' if shell.dbg.records else 'first'} Session.run, at {shell.where()}",
+        which = "next" if shell.dbg.records else "first"
+        return Stop(f"{name} is before its {which} Session.run, at {shell.where()}",
                     _where(shell, records), (f"it asks for {wants}", "next runs it, step goes through it op by op"))
     return moved(shell, records, stop, interrupted=script.interrupted)
 
@@ -109,7 +112,7 @@ def _ended(shell: Shell) -> tuple[str, ...]:
     if shell.dbg.records:
         return ("print, grads and why still look at its last run",)
     card = shell.dbg.script()
-    lines = [f"it built a graph of {card.ops} ops, {card.variables} variables, {card.parameters} parameters, and ran nothing"]
+    lines = [f"it built {card.ops} ops, {card.variables} variables, {card.parameters} parameters, and ran nothing"]
     if callable(shell.script.namespace.get("feeds") if shell.script else None):
         lines.append("its function feeds() gives the placeholders of each step")
     elif card.placeholders:
@@ -128,7 +131,7 @@ def raised(shell: Shell, error: BaseException | None, records: tuple[Any, ...] =
                      status=4)
     at = f" at {name}:{line}" if line else f" in {name}"
     op = getattr(error, "op", None)
-    about = f"\nin op {op.name}: {op.describe()}\nmade at {op.site}" if hasattr(op, "describe") else ""
+    about = f"\nin op {op.name}: {op.describe()}\nmade at {op.site}" if isinstance(op, Operation) else ""
     found = Error(f"the script raised {kind}{at}{about}", "script_raised",
                   "where, list, print and info still work on what there is; load runs it again", status=4,
                   trace=script_traceback(error))
@@ -146,7 +149,8 @@ def lines_around(file: str, line: int, around: int = 3) -> Source | None:
     return Source(file, first, tuple(lines[first - 1:line + around]), line) if line else None
 
 
-def moved(shell: Shell, records: tuple[Any, ...], stop: Any, *, interrupted: bool = False, condition: str = "") -> Result:
+def moved(shell: Shell, records: tuple[Any, ...], stop: Any, *, interrupted: bool = False,
+          condition: str = "") -> Result:
     """Where the program stands after some runs."""
     if not records:
         text = stop.text if stop is not None else "nothing was run"
@@ -176,7 +180,7 @@ def _moved_text(shell: Shell, records: tuple[Any, ...], stop: Any, condition: st
     facts.append(f"{total / len(records):.3g} ms a step" if len(records) > 1 else f"{total:.3g} ms")
     where = shell.where() if drives_script(shell) else ""
     reason = "  ".join(facts) + (f"  at {where}" if where else "")
-    lines = [note for note in last.notes]
+    lines = list(last.notes)
     if stop is not None:
         lines.insert(0, f"stop: {stop.text}")
     if condition:

@@ -196,7 +196,8 @@ class RangeKind(Kind):
         try:
             low, high = (float(end) for end in text.strip("[]()").split(","))
         except ValueError:
-            raise UsageError(f"expected a range as LO,HI, found {text!r}", "for instance -1,1", code="bad_value") from None
+            raise UsageError(f"expected a range as LO,HI, found {text!r}", "for instance -1,1",
+                             code="bad_value") from None
         return low, high
 
 

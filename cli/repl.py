@@ -40,7 +40,8 @@ class Prompt:
         self.shell = shell
         depth = None if color else ColorDepth.DEPTH_1_BIT
         self._session: PromptSession[str] = PromptSession(
-            history=_history(), auto_suggest=AutoSuggestFromHistory(), completer=ThreadedCompleter(CommandCompleter(shell)),
+            history=_history(), auto_suggest=AutoSuggestFromHistory(),
+            completer=ThreadedCompleter(CommandCompleter(shell)),
             complete_while_typing=False, bottom_toolbar=self._toolbar, color_depth=depth, enable_open_in_editor=False)
 
     def read(self) -> str | None:

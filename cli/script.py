@@ -180,7 +180,7 @@ class ModelScript:
                 return real(session, fetches, feed_dict, options, run_metadata)
             return self._at_run(real, session, fetches, feed_dict)
 
-        Session.run = run  # type: ignore[method-assign]
+        Session.run = run  # type: ignore[method-assign, assignment]
 
     # ---- the script's side --------------------------------------------------------------
     def _main(self, code: CodeType) -> None:
@@ -212,7 +212,7 @@ class ModelScript:
                 value, record = self.watched(session, fetches, feed_dict, call=real)
             self._records.append(record)
             self.left -= 1
-            if self.left <= 0 or self.interrupted or getattr(record, "stops", ()):
+            if self.left <= 0 or self.interrupted or record.stops:
                 self._hand_over("after")
             return value
         finally:
@@ -236,7 +236,8 @@ def _compiled(path: str) -> CodeType:
         raise UsageError(f"no script {path!r}", f"scripts there: {', '.join(near)}" if near else
                          f"it was looked for from {os.getcwd()}", code="no_script") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read the script {path!r}: {error}", "expected a Python file", code="no_script") from None
+        raise UsageError(f"cannot read the script {path!r}: {error}", "expected a Python file",
+                         code="no_script") from None
     except (SyntaxError, ValueError) as error:
         raise UsageError(_syntax(path, error), f"mend it, then load {path}", code="script_syntax") from None
 

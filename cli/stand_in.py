@@ -28,7 +28,8 @@ class Alias(ModuleType):
 def modules() -> dict[str, ModuleType]:
     """Import name -> the module that answers it, parents before children."""
     plain = ModuleType("empty")
-    found = {"tensorflow": Alias("tensorflow", autodiff), "tensorflow.compat": Alias("tensorflow.compat", plain),
+    found: dict[str, ModuleType] = {"tensorflow": Alias("tensorflow", autodiff),
+                                    "tensorflow.compat": Alias("tensorflow.compat", plain),
              "tensorflow.compat.v1": Alias("tensorflow.compat.v1", autodiff),
              "tensorflow.python": Alias("tensorflow.python", plain)}
     for name, value in sorted(vars(autodiff).items()):

@@ -128,10 +128,9 @@ cli.commands.stops
 cli.commands.*
 cli.commands
 cli.repl
-cli.screen
+cli.arguments
 cli.main
 cli.__main__
-cli.wrap
 cli
 """.split()
 
@@ -139,12 +138,13 @@ cli
 LAZY: dict[tuple[str, str], str] = {
     ("cli.render", "rich.console"): "only for colours: pipes and JSON start without rich",
     ("cli.render", "rich.text"): "as rich.console",
+    ("cli.main", "cli.repl"): "only for a person: pipes and batch start without prompt_toolkit",
 }
 
 # outside package -> the only modules that may import it
 KEPT_TO = {
     "rich": ("cli.render",),
-    "prompt_toolkit": ("cli.repl", "cli.screen"),
+    "prompt_toolkit": ("cli.repl",),
 }
 
 FORBIDDEN = [  # (modules, what they never import, why)

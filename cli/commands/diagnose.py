@@ -58,7 +58,8 @@ def _none(finding: WhyNone) -> tuple[Result, ...]:
 
 
 def _cuts(cuts: tuple[Cut, ...]) -> Table:
-    rows = tuple((cut.op, cut.op_type, cut.kind, "first" if cut.first else "behind", cut.reason, place(cut.place)) for cut in cuts)
+    rows = tuple((cut.op, cut.op_type, cut.kind, "first" if cut.first else "behind", cut.reason,
+                  place(cut.place)) for cut in cuts)
     columns = (Column("cut at", "name"), Column("op", "text", 7), Column("kind", "text", 6), Column("order", "text", 3),
                Column("reason"), Column("made at", "place"))
     return Table(columns, rows)
@@ -117,6 +118,8 @@ def path(dbg: Debugger, y: Y | None, x: X) -> Result:
 def _hops(hops: tuple[Hop, ...]) -> Table:
     rows = tuple((hop.op, hop.op_type, hop.incoming, hop.outgoing, hop.gain,
                   None if hop.zero_share is None else 100 * hop.zero_share, place(hop.place), hop.note) for hop in hops)
-    columns = (Column("op", "name"), Column("type", "text", 6), Column("norm in", "number", 7), Column("norm out", "number"),
-               Column("gain", "number"), Column("zero %", "percent", 5), Column("made at", "place", 4), Column("note", "text", 8))
+    columns = (Column("op", "name"), Column("type", "text", 6), Column("norm in", "number", 7),
+               Column("norm out", "number"),
+               Column("gain", "number"), Column("zero %", "percent", 5), Column("made at", "place", 4),
+               Column("note", "text", 8))
     return Table(columns, rows)

@@ -7,9 +7,9 @@ from autodiff.debug.answers import GradRow, HessianCost
 from autodiff.debug.debugger import Debugger
 
 from ..command import command
-from ..facts import FIGURES, bytes_in_words, figures, shape
+from ..facts import bytes_in_words, shape
 from ..params import ChoiceKind, IntKind, Slice, Target, Word, X, Y
-from ..results import Array, Column, Group, Result, Table, Text
+from ..results import Array, Column, Result, Table, Text
 
 Order = Annotated[int, IntKind(1)]
 Budget = Annotated[int, IntKind(1, "MIB")]
@@ -48,8 +48,10 @@ def grads(dbg: Debugger, target: Target = "", *, of: Target = "", by: By = "", s
     API:      dbg.grads(sort="norm")
     """
     table = dbg.grads(target, y=of, by=by, sort=sort)
-    columns = (Column("variable" if not target else "tensor", "name"), Column("short", "name", 3), Column("shape", "text", 5),
-               Column("norm", "number"), Column("max|x|", "number", 6), Column("zero %", "percent", 7), Column("nan", "bad", 8),
+    columns = (Column("variable" if not target else "tensor", "name"), Column("short", "name", 3),
+               Column("shape", "text", 5),
+               Column("norm", "number"), Column("max|x|", "number", 6), Column("zero %", "percent", 7),
+               Column("nan", "bad", 8),
                Column("inf", "bad", 8), Column("update/w", "number", 6), Column("norms", "spark", 4))
     rows = tuple(_grad_row(row) for row in table.rows)
     notes = [f"no gradient: {row.name}: {row.reason}" for row in table.missing]
@@ -66,7 +68,8 @@ def _grad_row(row: GradRow) -> tuple:
     dims = shape(row.shape) if row.count == 1 else ""
     if stats is None:
         return (name, row.short, dims, None, None, None, None, None, row.update, row.norms)
-    return (name, row.short, dims, stats.norm, stats.max_abs, 100 * stats.zero_share, stats.nans, stats.infs, row.update,
+    return (name, row.short, dims, stats.norm, stats.max_abs, 100 * stats.zero_share, stats.nans, stats.infs,
+            row.update,
             row.norms or None)
 
 

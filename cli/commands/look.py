@@ -13,7 +13,7 @@ from autodiff.debug.debugger import Debugger
 from .. import motion
 from ..command import command
 from ..facts import FIGURES, bytes_in_words, figures, place, shape, shown
-from ..params import Condition, Expression, FormatKind, OpName, Place, Range, Word
+from ..params import ChoiceKind, Condition, Expression, FormatKind, OpName, Place, Range, Word, check_regex
 from ..results import Column, Group, Result, Source, Table, Text, Tree
 from ..shell import Shell
 from ..usage import UsageError
@@ -23,15 +23,12 @@ TOPICS = ("tensors", "ops", "vars", "op", "breaks", "watches", "nans", "memory",
 Format = Annotated[str, FormatKind("safhd")]
 
 
-class TopicKind(stops.ChoiceKind):
-    """One of the topics of info."""
-
-
-Topic = Annotated[str, TopicKind(*TOPICS)]
+Topic = Annotated[str, ChoiceKind(*TOPICS)]
 
 
 @command("info", group="Look", aliases=("i",),
-         shorthands={"lt": "info tensors", "ni": "info op", "ri": "info run", "run_info": "info run", "pf": "info feeds"})
+         shorthands={"lt": "info tensors", "ni": "info op", "ri": "info run", "run_info": "info run",
+                     "pf": "info feeds"})
 def info(shell: Shell, topic: Topic | None, target: Word = "", *, unused: bool = False, stats: bool = False) -> Result:
     """List tensors, ops, vars, breaks, watches, nans, feeds; or show an op, memory, the script, the last run.
 
@@ -44,7 +41,7 @@ def info(shell: Shell, topic: Topic | None, target: Word = "", *, unused: bool =
     dbg = shell.dbg
     pattern = target[1:-1] if len(target) > 1 and target[0] == target[-1] == "/" else re.escape(target)
     if topic in ("tensors", "ops") and target.startswith("/"):
-        stops.check_regex(pattern)
+        check_regex(pattern)
     if topic == "tensors":
         return _tensors(dbg.tensors(pattern, stats=stats), stats)
     if topic == "ops":
@@ -75,7 +72,8 @@ def info(shell: Shell, topic: Topic | None, target: Word = "", *, unused: bool =
 def _tensors(rows: tuple[TensorRow, ...], stats: bool) -> Result:
     columns = [Column("tensor", "name"), Column("short", "name", 6), Column("op"), Column("dtype", "text", 5),
                Column("shape"), Column("handle", "name", 7), Column("made at", "place", 4)]
-    cells = [(row.name, row.short, row.op_type, row.dtype, shape(row.shape), row.handle, place(row.place)) for row in rows]
+    cells = [(row.name, row.short, row.op_type, row.dtype, shape(row.shape), row.handle,
+              place(row.place)) for row in rows]
     if stats:
         columns += FIGURES
         cells = [(*cell, *figures(row.stats)) for cell, row in zip(cells, rows)]
@@ -85,7 +83,8 @@ def _tensors(rows: tuple[TensorRow, ...], stats: bool) -> Result:
 def _ops(rows: tuple[OpRow, ...]) -> Result:
     columns = (Column("op", "name"), Column("type"), Column("part", "text", 6), Column("inputs", "name", 5),
                Column("made at", "place", 4))
-    return Table(columns, tuple((row.name, row.type, row.role, ", ".join(row.inputs), place(row.place)) for row in rows),
+    return Table(columns,
+                 tuple((row.name, row.type, row.role, ", ".join(row.inputs), place(row.place)) for row in rows),
                  f"{len(rows)} ops")
 
 
@@ -94,7 +93,8 @@ def _op(dbg: Debugger, target: str) -> Result:
     lines = [f"{card.name}  {card.type}  {card.role}", card.doc]
     lines += [f"attribute {name} = {value}" for name, value in card.attributes]
     if card.forward_op and card.forward_op != card.name:
-        lines.append(f"belongs to the gradient of {card.forward_op}" + (f", of {card.gradient_of}" if card.gradient_of else ""))
+        of = f", of {card.gradient_of}" if card.gradient_of else ""
+        lines.append(f"belongs to the gradient of {card.forward_op}{of}")
     lines.append(f"gradient: {card.rule}" if card.rule else f"no gradient: {card.why_no_gradient}")
     if card.control_inputs:
         lines.append(f"waits for {', '.join(card.control_inputs)}")
@@ -112,7 +112,8 @@ def _variables(dbg: Debugger, unused: bool) -> Result:
                   "yes" if row.initialized else "no", *figures(row.stats), row.reason)
                  for row in dbg.variables(unused=unused))
     columns = (Column("variable", "name"), Column("handle", "name", 5), Column("dtype", "text", 3), Column("shape"),
-               Column("trained", "text", 4), Column("has value", "text", 5), *FIGURES, Column("no gradient because", "text", 8))
+               Column("trained", "text", 4), Column("has value", "text", 5), *FIGURES,
+               Column("no gradient because", "text", 8))
     return Table(columns, rows, f"{len(rows)} variables" + (" that y does not depend on" if unused else ""))
 
 
@@ -208,14 +209,14 @@ def _satisfying(array: np.ndarray, where: str) -> np.ndarray:
     tests = {"nan": np.isnan, "inf": np.isinf, "nonfinite": lambda x: ~np.isfinite(x), "zero": lambda x: x == 0,
              "positive": lambda x: x > 0, "negative": lambda x: x < 0}
     if where in tests:
-        return tests[where](array)  # type: ignore[no-any-return, operator]
+        return tests[where](array)
     match = re.fullmatch(r"\s*(<=|>=|==|!=|<|>)\s*([-+.\deE]+|-?inf)\s*", where)
     if not match:
         raise UsageError(f"expected nan, inf, nonfinite, zero, positive, negative or a comparison, found {where!r}",
                          "--where '>3'", code="bad_value")
     compare = {"<=": np.less_equal, ">=": np.greater_equal, "==": np.equal, "!=": np.not_equal, "<": np.less,
                ">": np.greater}[match[1]]
-    return compare(array, float(match[2]))  # type: ignore[no-any-return]
+    return compare(array, float(match[2]))
 
 
 @command("list", group="Look", aliases=("l", "ps", "ls"), repeats=True)

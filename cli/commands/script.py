@@ -63,7 +63,8 @@ def train(shell: Shell, y: Loss = "", *, optimizer: Optimizer = "sgd", lr: Float
 
 
 @command("feed", group="Script")
-def feed(shell: Shell, target: Target | None, value: Assigned | None, *, from_: Word = "", clear: bool = False) -> Result:
+def feed(shell: Shell, target: Target | None, value: Assigned | None, *, from_: Word = "",
+         clear: bool = False) -> Result:
     """Give values to placeholders, or to any tensor, for the runs to come.
 
     EXPR is a NumPy expression. --from takes a function or generator of the script that gives a feed_dict, or a
@@ -80,7 +81,8 @@ def feed(shell: Shell, target: Target | None, value: Assigned | None, *, from_: 
     if from_:
         source = shell.script.handles().get(from_) if shell.script else None
         if source is None:
-            raise UsageError(f"the script has no {from_!r}", "give the name of a function or generator that yields feed_dicts",
+            raise UsageError(f"the script has no {from_!r}",
+                             "give the name of a function or generator that yields feed_dicts",
                              code="unknown_name")
         dbg.feed_from(source)
         return Text(f"each step is fed from {from_}")

@@ -8,7 +8,7 @@ from autodiff.debug.answers import WatchRow
 from autodiff.debug.debugger import Debugger
 
 from ..command import command
-from ..params import ChoiceKind, Count, IntKind, Predicate, Raw, RawKind, Regex, Target, Word
+from ..params import ChoiceKind, Count, IntKind, Predicate, RawKind, Regex, Target, Word
 from ..results import Column, Result, Table, Text
 from ..usage import UsageError
 
@@ -44,7 +44,8 @@ def _made(row: WatchRow) -> Text:
 
 
 @command("break", group="Watch", aliases=("b",))
-def stop_at(dbg: Debugger, target: Word | None, step: Count | None, *, when: Predicate = "", exclude: Regex = "") -> Result:
+def stop_at(dbg: Debugger, target: Word | None, step: Count | None, *, when: Predicate = "",
+            exclude: Regex = "") -> Result:
     """Stop at an op, at a step (`break step 40`), or where a predicate holds (`break if nan`).
 
     exclude: names that the predicate is not asked of. Without arguments it lists the breakpoints.
@@ -122,7 +123,8 @@ def condition(dbg: Debugger, text: NewCondition) -> Result:
     """
     match = re.fullmatch(r"(\d+)\s*(?:if\s+)?(.*)", text)
     if not match:
-        raise UsageError(f"expected the number of a watch or breakpoint first, found {text!r}", "info watches lists them")
+        raise UsageError(f"expected the number of a watch or breakpoint first, found {text!r}",
+                         "info watches lists them")
     return stops_table((dbg.condition(int(match[1]), match[2]),))
 
 
@@ -130,7 +132,8 @@ def stops_table(rows: tuple[WatchRow, ...], empty: str = "") -> Result:
     """Watches and breakpoints as a table; `empty` if there are none."""
     if not rows:
         return Text(empty, "quiet")
-    columns = (Column("#", "count"), Column("kind"), Column("target", "name"), Column("tensors", "count", 6), Column("if"),
+    columns = (Column("#", "count"), Column("kind"), Column("target", "name"), Column("tensors", "count", 6),
+               Column("if"),
                Column("on", "text", 5), Column("hits", "count", 6))
     cells = tuple((row.number, row.kind, " ".join(row.targets) or "any", len(row.names), row.condition or "-",
                    "yes" if row.enabled else "no", row.hits) for row in rows)

@@ -45,7 +45,8 @@ def source(shell: Shell, file: FileName) -> Result:
         with open(file, encoding="utf-8") as text:
             lines = text.read().splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {file!r}: {getattr(error, 'strerror', None) or error}", "give the name of a command file",
+        raise UsageError(f"cannot read {file!r}: {getattr(error, 'strerror', None) or error}",
+                         "give the name of a command file",
                          code="no_file") from None
     parts: list[Result] = []
     shell.depth += 1
@@ -73,7 +74,8 @@ def expect(shell: Shell, expression: Expression) -> Result:
     """
     value = np.asarray(shell.dbg.evaluate(expression, keep=False).array)
     if value.dtype != bool:
-        raise UsageError(f"expected a comparison, found {value.dtype.name} in {expression!r}", f"expect {expression} == 0",
+        raise UsageError(f"expected a comparison, found {value.dtype.name} in {expression!r}",
+                         f"expect {expression} == 0",
                          code="bad_value")
     if value.all():
         return Text(f"true: {expression}", "good")
@@ -134,7 +136,8 @@ def history(shell: Shell, lines: Count = 20) -> Result:
     values = shell.dbg.history()[-lines:]
     if not values:
         return typed
-    rows = tuple((f"${v.number}", v.expression, f"{v.stats.dtype}[{','.join(map(str, v.stats.shape))}]", v.when) for v in values)
+    rows = tuple((f"${v.number}", v.expression, f"{v.stats.dtype}[{','.join(map(str, v.stats.shape))}]",
+                  v.when) for v in values)
     return Group((typed, Table((Column("value", "name"), Column("expression"), Column("type"), Column("from")), rows)))
 
 
