@@ -60,6 +60,8 @@ class Variable:
     Raises ArgumentError (ValueError) without initial value or with one of unknown shape.
     """
 
+    is_resource = False
+
     def __new__(cls, *args: Any, use_resource: bool | None = None, **options: Any) -> "Variable":
         if use_resource is None:
             use_resource = resource_variables_enabled()
@@ -265,6 +267,8 @@ class Variable:
 
 class ResourceVariable(Variable):
     """A variable behind a handle: each read is an op of its own, in the order that the graph says."""
+
+    is_resource = True
 
     def _make(self, scope: str, initial_value: Any, dtype: DType | None, validate_shape: bool, dims: Any) -> None:
         """The operations `v`, `v/IsInitialized/…`, `v/Assign` and `v/Read/ReadVariableOp`."""

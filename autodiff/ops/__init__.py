@@ -35,8 +35,11 @@ from . import (
     source,
     special,
     state,
+    training,
+    training_rows,
     trig,
     unary,
+    variable_rows,
 )
 
 __all__ = [
@@ -74,6 +77,9 @@ __all__ = [
     "source",
     "special",
     "state",
+    "training",
+    "training_rows",
     "trig",
     "unary",
+    "variable_rows",
 ]

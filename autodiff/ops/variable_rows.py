@@ -1,0 +1,138 @@
+"""Changing rows or single elements of a variable: the Scatter family."""
+
+import numpy as np
+
+from ..define import op
+from ..dtypes import NUMBERS, REALS
+from ..errors import ShapeError
+from ..infer import held
+from ..op import Index, Ref, T
+from ..shapes import compatible, show
+from .state import referred
+
+_NOT_DIFFERENTIATED = "assignment to rows is not differentiated"
+
+
+def _rows(ref, indices, updates):
+    """updates: indices.shape + ref.shape[1:], or a scalar."""
+    dims = held(ref).dims
+    if updates.dims not in ((), None) and indices.dims is not None and dims is not None:
+        expected = (*indices.dims, *dims[1:])
+        if not compatible(updates.dims, expected):
+            raise ShapeError(f"updates have shape {show(updates.dims)}, expected {show(expected)}: the shape of indices "
+                             "and then of a row")
+    return referred(ref)
+
+
+def _elements(ref, indices, updates):
+    """indices: int[..., k]; updates: indices.shape[:-1] + ref.shape[k:]."""
+    dims = held(ref).dims
+    if indices.dims and dims is not None and indices.dims[-1] is not None and updates.dims is not None:
+        expected = (*indices.dims[:-1], *dims[indices.dims[-1]:])
+        if not compatible(updates.dims, expected):
+            raise ShapeError(f"updates have shape {show(updates.dims)}, expected {show(expected)}")
+    return referred(ref)
+
+
+def check_within(indices, size):
+    """Raises IndexError unless 0 <= index < size for all."""
+    if indices.size and (indices.min() < 0 or indices.max() >= size):
+        wrong = indices[(indices < 0) | (indices >= size)].ravel()[0] if indices.ndim else indices
+        raise IndexError(f"index {wrong} is not in [0, {size}), the rows of the variable")
+
+
+def _changed(run, ref, place, updates, change):
+    """The variable with `change` (`ufunc.at`, or None to set) applied at `place`."""
+    value = np.array(run.read(ref))
+    if change is None:
+        value[place] = updates
+    else:
+        change(value, place, updates)
+    return run.assign(ref, value)
+
+
+def _at_rows(run, ref, indices, updates, change):
+    check_within(indices, run.read(ref).shape[0])
+    return _changed(run, ref, indices, updates, change)
+
+
+def _at_elements(run, ref, indices, updates, change):
+    place = tuple(np.moveaxis(indices, -1, 0))
+    for part, size in zip(place, run.read(ref).shape):
+        check_within(part, size)
+    return _changed(run, ref, place, updates, change)
+
+
+@op("ScatterUpdate", infer=_rows, stateful=True, no_rule=_NOT_DIFFERENTIATED)
+def scatter_update(ref: Ref, indices: Index, updates: T, *, run):
+    """Set rows. indices: int[k...], updates: any[k..., ...] or any[]. -> the reference."""
+    return _at_rows(run, ref, indices, updates, None)
+
+
+@op("ScatterAdd", infer=_rows, dtypes=NUMBERS, stateful=True, no_grad=_NOT_DIFFERENTIATED)
+def scatter_add(ref: Ref, indices: Index, updates: T, *, run):
+    """Add to rows; duplicates add up. indices: int[k...], updates: number[k..., ...] or number[]. -> the reference."""
+    return _at_rows(run, ref, indices, updates, np.add.at)
+
+
+@op("ScatterSub", infer=_rows, dtypes=NUMBERS, stateful=True, no_grad=_NOT_DIFFERENTIATED)
+def scatter_sub(ref: Ref, indices: Index, updates: T, *, run):
+    """Subtract from rows; duplicates add up. updates: number[k..., ...] or number[]. -> the reference."""
+    return _at_rows(run, ref, indices, updates, np.subtract.at)
+
+
+@op("ScatterMul", infer=_rows, dtypes=NUMBERS, stateful=True, no_grad=_NOT_DIFFERENTIATED)
+def scatter_mul(ref: Ref, indices: Index, updates: T, *, run):
+    """Multiply rows. updates: number[k..., ...] or number[]. -> the reference."""
+    return _at_rows(run, ref, indices, updates, np.multiply.at)
+
+
+@op("ScatterDiv", infer=_rows, dtypes=NUMBERS, stateful=True, no_grad=_NOT_DIFFERENTIATED)
+def scatter_div(ref: Ref, indices: Index, updates: T, *, run):
+    """Divide rows. updates: number[k..., ...] or number[]. -> the reference."""
+    divide = np.floor_divide.at if updates.dtype.kind in "iu" else np.divide.at
+    return _at_rows(run, ref, indices, updates, divide)
+
+
+@op("ScatterMin", infer=_rows, dtypes=REALS, stateful=True, no_rule=_NOT_DIFFERENTIATED)
+def scatter_min(ref: Ref, indices: Index, updates: T, *, run):
+    """Keep the smaller of old and new rows. updates: real[k..., ...] or real[]. -> the reference."""
+    return _at_rows(run, ref, indices, updates, np.minimum.at)
+
+
+@op("ScatterMax", infer=_rows, dtypes=REALS, stateful=True, no_rule=_NOT_DIFFERENTIATED)
+def scatter_max(ref: Ref, indices: Index, updates: T, *, run):
+    """Keep the larger of old and new rows. updates: real[k..., ...] or real[]. -> the reference."""
+    return _at_rows(run, ref, indices, updates, np.maximum.at)
+
+
+@op("ScatterNdUpdate", infer=_elements, stateful=True, no_grad=_NOT_DIFFERENTIATED)
+def scatter_nd_update(ref: Ref, indices: Index, updates: T, *, run):
+    """Set elements or slices. indices: int[..., k], updates: any[..., rest of ref]. -> the reference."""
+    return _at_elements(run, ref, indices, updates, None)
+
+
+@op("ScatterNdAdd", infer=_elements, dtypes=NUMBERS, stateful=True, no_grad=_NOT_DIFFERENTIATED)
+def scatter_nd_add(ref: Ref, indices: Index, updates: T, *, run):
+    """Add to elements or slices. indices: int[..., k], updates: number[..., rest of ref]. -> the reference."""
+    return _at_elements(run, ref, indices, updates, np.add.at)
+
+
+@op("ScatterNdSub", infer=_elements, dtypes=NUMBERS, stateful=True, no_grad=_NOT_DIFFERENTIATED)
+def scatter_nd_sub(ref: Ref, indices: Index, updates: T, *, run):
+    """Subtract from elements or slices. indices: int[..., k], updates: number[..., rest of ref]. -> the reference."""
+    return _at_elements(run, ref, indices, updates, np.subtract.at)
+
+
+@scatter_update.batched
+@scatter_add.batched
+@scatter_sub.batched
+@scatter_mul.batched
+@scatter_div.batched
+@scatter_min.batched
+@scatter_max.batched
+@scatter_nd_update.batched
+@scatter_nd_add.batched
+@scatter_nd_sub.batched
+def one_value(node, args, batched):
+    raise ShapeError("a variable has one value: an assignment cannot be repeated for each slice")
