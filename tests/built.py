@@ -8,6 +8,7 @@ import numpy as np
 
 import autodiff as tf
 from autodiff.convert import as_array
+from autodiff.function_graph import functions_of
 from autodiff.graph import Tensor
 from autodiff.op import OPS, Parameter, build
 
@@ -51,8 +52,8 @@ def dims_for(array: np.ndarray, mode: str) -> list[int | None] | None:
 
 def types_in(op: tf.Operation) -> set[str]:
     """The type of an operation and those of the functions that it calls."""
-    functions = [value for value in op.attrs.values() if isinstance(value, tf.Graph)]
-    return {op.type}.union(*(types_in(inner) for function in functions for inner in function.get_operations()))
+    called = [inner for function in functions_of(op) for inner in function.graph.get_operations()]
+    return {op.type}.union(*map(types_in, called))
 
 
 class Built:

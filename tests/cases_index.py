@@ -48,6 +48,7 @@ PARTED = [
     Case("DynamicStitch", (np.array([0, 2], np.int32), array(2, 3)), dict(n=2), id="counts", fails=ArgumentError),
     Case("DynamicStitch", (np.array([0, 2]), array(2, 3)), dict(n=1), id="int64", fails=DTypeError),
     Case("DynamicPartition", (array(5, 2), PARTS), dict(num_partitions=3)),
+    Case("DynamicPartition", (array(3, 2), np.zeros(3, np.int32)), dict(num_partitions=1), id="one"),
     Case("DynamicPartition", (array(4, 2), PARTS), dict(num_partitions=3), id="differ", fails=ShapeError),
     Case("DynamicPartition", (array(5), PARTS), dict(num_partitions=2), id="beyond", fails=InvalidArgumentError,
          at_run=True),

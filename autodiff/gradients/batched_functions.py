@@ -145,11 +145,13 @@ def _swap(x: Tensor) -> Tensor:
 
 
 def _same_op(*aligned: int) -> Any:
-    """A rule: the same op, on inputs of which those at `aligned` all have the leading axis."""
-    def rule(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor]:
+    """A rule: the same op, on inputs of which those at `aligned` (or the first) have the leading axis."""
+    def rule(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor | None]:
         names = [p.name for p in node.definition.parameters]
         if "index" in names:
             _refuse_index(node, batched, names.index("index"))
+        if not aligned and not batched[0]:
+            return [None]  # of the others only the length is used
         return [node.definition(*_both(args, batched, aligned), **_attrs(node))]
     return rule
 
@@ -160,9 +162,11 @@ def _unbatched_answer(node: Any, args: list[Tensor], batched: list[bool]) -> lis
 
 @lists.list_stack.batched
 @lists.list_gather.batched
-def _stack_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor]:
+def _stack_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor | None]:
     if node.type == "ListGather":
         _refuse_index(node, batched, 1)
+    if not batched[0]:
+        return [None]
     return [_swap(node.definition(*args, **_attrs(node)))]
 
 
