@@ -39,7 +39,8 @@ def train(shell: Shell, y: Loss = "", *, optimizer: Optimizer = "sgd", lr: Float
     """Build a train op that minimises Y, under a GradientsDebugger with the watches applied.
 
     Y is a scalar of the script, by default the one that gradients are of already. From then on next and
-    continue run this train op. vars: only these variables. Gradients that are missing are listed with their reason.
+    continue run this train op. optimizer: sgd unless told; lr: its learning rate; vars: only these variables;
+    clip-norm: gradients are scaled down to this norm in all. Missing gradients are listed with their reason.
 
     Example:  train loss --optimizer adam --lr 0.01
     API:      dbg.train("loss", optimizer="adam", lr=0.01)
