@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from . import gathering, rearranging, sources
+from . import gathering, ranking, rearranging, sources
 from .convert import constant_in, convert_to_tensor, to_tensor
 from .dtypes import as_dtype, int32
 from .errors import ArgumentError
@@ -13,22 +13,24 @@ from .gathering import *  # noqa: F403
 from .graph import Tensor, graph_of
 from .infer import axis_in
 from .op import OPS, build
+from .ranking import *  # noqa: F403
 from .rearranging import *  # noqa: F403
 from .shapes import Dimension, TensorShape, as_dims, broadcast, is_known, num_elements, show
 from .sources import *  # noqa: F403
 
 __all__ = ["broadcast_dynamic_shape", "broadcast_static_shape", "broadcast_to", "concat", "ensure_shape", "expand_dims",
            "newaxis", "rank", "reshape", "shape", "shape_n", "size", "slice", "split", "squeeze", "stack",
-           "strided_slice", "transpose", "unstack"] + sources.__all__ + gathering.__all__ + rearranging.__all__
+           "strided_slice", "transpose", "unstack"]
+__all__ += sources.__all__ + gathering.__all__ + ranking.__all__ + rearranging.__all__
 
 newaxis = None
 
 
-def shape(input: Any, name: str | None = None, out_type: Any = int32, optimize: bool = True) -> Tensor:
-    """The shape as an integer vector: a constant if it is known, unless `optimize` is off."""
+def shape(input: Any, name: str | None = None, out_type: Any = int32) -> Tensor:
+    """The shape as an integer vector: a constant if it is known."""
     with graph_of([input]).name_scope(name or "Shape") as scope:
         tensor = convert_to_tensor(input)
-        if optimize and is_known(tensor.dims):
+        if is_known(tensor.dims):
             return _constant(tensor, tensor.dims, out_type, scope)
         return build.Shape(tensor, out_type=as_dtype(out_type), name=scope)
 

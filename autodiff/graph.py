@@ -156,7 +156,7 @@ class Tensor:
         return OPS["Abs"](self)
 
     def __getitem__(self, key: Any) -> "Tensor":
-        return indexing.slice_tensor(self, key)
+        return indexing.slice_tensor(graph_of((self,)), self, key)
 
     def __bool__(self) -> bool:
         raise KindError(f"using a tf.Tensor as a Python bool is not allowed: {self.describe()} has no value while the "

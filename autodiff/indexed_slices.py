@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .dtypes import DType
+from .errors import ArgumentError
 from .graph import Graph, Operation, Tensor
 from .op import build
 from .shapes import TensorShape
@@ -60,9 +61,9 @@ class IndexedSlices:
         return self.shape
 
     def as_tensor(self) -> Tensor:
-        """The dense gradient, duplicates summed."""
+        """The dense gradient, duplicates summed. Raises ArgumentError (ValueError) without dense_shape."""
         if self.dense_shape is None:
-            return build.UnsortedSegmentSum(self.values, self.indices, build.Max(self.indices, [0]) + 1)
+            raise ArgumentError(f"expected dense_shape to make a tensor of {self}, found None")
         rows = self.dense_shape[0]
         dense = build.UnsortedSegmentSum(self.values, self.indices, rows)
         dense.set_shape(self.shape)

@@ -3,16 +3,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from .errors import KindError
+from .errors import ArgumentError, KindError
 from .op import OPS
+from .shapes import merge, num_elements
 
 
-def slice_tensor(tensor: Any, key: Any, *, name: str = "strided_slice") -> Any:
+def slice_tensor(graph: Any, tensor: Any, key: Any, *, name: str = "strided_slice") -> Any:
     """The StridedSlice that a Python index means. Items may be ints, slices, `...`, None or scalar tensors.
 
+    A boolean tensor or array alone is a mask. graph: the one that the ops join.
     Raises KindError (a TypeError) for any other item.
     """
-    items = key if isinstance(key, tuple) else (key,)
+    if isinstance(key, bool) or getattr(getattr(key, "dtype", None), "kind", "") == "b":
+        return mask_tensor(graph, tensor, key)
+    items = key if isinstance(key, (tuple, list)) else (key,)
     begin: list[Any] = []
     end: list[Any] = []
     strides: list[Any] = []
@@ -23,8 +27,34 @@ def slice_tensor(tensor: Any, key: Any, *, name: str = "strided_slice") -> Any:
             target.append(value)
         for flag in flags:
             masks[flag] |= 1 << i
-    with tensor.graph.name_scope(name) as scope:
+    with graph.name_scope(name) as scope:
         return OPS["StridedSlice"](tensor, _vector(begin), _vector(end), _vector(strides), name=scope, **masks)
+
+
+def mask_tensor(graph: Any, tensor: Any, mask: Any, axis: int = 0, *, name: str = "boolean_mask") -> Any:
+    """The slices of `tensor` where the mask holds; the mask's axes stand for those from `axis` on, which become one.
+
+    Raises ArgumentError for a mask of unknown rank or without axes, ShapeError for sizes that differ.
+    """
+    with graph.name_scope(name):
+        mask = mask if hasattr(mask, "dims") else OPS["Identity"](mask, name="mask")
+        if not mask.dims:
+            raise ArgumentError(f"expected a mask of known rank >= 1, found {mask.describe()}")
+        last = axis + len(mask.dims)
+        if tensor.dims is not None:
+            merge(tensor.dims[axis:last], mask.dims)
+        tensor = _merged_axes(tensor, axis, last)  # for one axis too: the gradient is then dense, as in TensorFlow
+        rows = OPS["Squeeze"](OPS["Where"](OPS["Reshape"](mask, [-1])), squeeze_dims=(1,))
+        return OPS["GatherV2"](tensor, rows, axis)
+
+
+def _merged_axes(tensor: Any, first: int, last: int) -> Any:
+    shape = OPS["Shape"](tensor)
+    size = OPS["Prod"](shape[first:last], [0])
+    merged = OPS["Reshape"](tensor, OPS["ConcatV2"](0, shape[:first], OPS["Pack"](size, axis=0), shape[last:]))
+    if tensor.dims is not None:
+        merged.set_shape((*tensor.dims[:first], num_elements(tensor.dims[first:last]), *tensor.dims[last:]))
+    return merged
 
 
 def _bounds(item: Any, tensor: Any) -> tuple[tuple[Any, Any, Any], tuple[str, ...]]:

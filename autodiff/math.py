@@ -10,21 +10,23 @@ from . import reductions
 from .convert import to_tensor
 from .dtypes import as_dtype, complex64, complex128, float32, float64, int32, int64
 from .errors import ArgumentError
+from .gathering import invert_permutation  # noqa: F401  tf.math.invert_permutation
 from .graph import Tensor, graph_of
 from .indexed_slices import IndexedSlices
 from .op import OPS, build
+from .ranking import in_top_k, top_k  # noqa: F401  tf.math.top_k
 from .reductions import *  # noqa: F403
 from .shapes import merge, show
 
-__all__ = ["abs", "acos", "acosh", "add", "angle", "approximate_equal", "asin", "asinh", "atan", "atan2", "atanh",
+__all__ = ["abs", "acos", "acosh", "add", "angle", "asin", "asinh", "atan", "atan2", "atanh",
            "bessel_i0", "bessel_i0e", "bessel_i1", "bessel_i1e", "cast", "ceil", "clip_by_value", "complex", "conj",
            "cos", "cosh", "cross", "digamma", "div", "div_no_nan", "divide", "equal", "erf", "erfc", "exp", "expm1",
-           "floor", "floor_div", "floordiv", "floormod", "greater", "greater_equal", "imag", "inv", "is_finite",
+           "floor", "floor_div", "floordiv", "floormod", "greater", "greater_equal", "imag", "is_finite",
            "is_inf", "is_nan", "is_non_decreasing", "is_numeric_tensor", "is_strictly_increasing", "lbeta", "less",
            "less_equal", "lgamma", "log", "log1p", "log_sigmoid", "logical_and", "logical_not", "logical_or",
-           "logical_xor", "maximum", "minimum", "mod", "multiply", "multiply_no_nan", "neg", "negative", "not_equal",
+           "logical_xor", "maximum", "minimum", "mod", "multiply", "multiply_no_nan", "negative", "not_equal",
            "polygamma", "polyval", "pow", "real", "realdiv", "reciprocal", "rint", "round", "rsqrt", "saturate_cast",
-           "scalar_mul", "sigmoid", "sign", "sin", "sinh", "sqrt", "square", "squared_difference", "subtract", "tan",
+           "scalar_mul", "sigmoid", "sign", "sin", "sinh", "softplus", "softsign", "sqrt", "square", "squared_difference", "subtract", "tan",
            "tanh", "to_complex128", "to_complex64", "to_double", "to_float", "to_int32", "to_int64", "truediv",
            "truncatediv", "truncatemod", "where", "where_v2", "xdivy", "xlogy", "zeta"] + reductions.__all__
 
@@ -64,12 +66,13 @@ floordiv, floor_div = _binary("FloorDiv", "floordiv"), _binary("FloorDiv")
 mod = floormod = _binary("FloorMod")
 truncatediv, truncatemod = map(_binary, ("TruncateDiv", "TruncateMod"))
 pow, squared_difference, maximum, minimum = map(_binary, ("Pow", "SquaredDifference", "Maximum", "Minimum"))
-xlogy, xdivy = _binary("Xlogy", "xlogy"), _binary("Xdivy", "xdivy")
-negative = neg = _unary("Neg")
-sign, square, sqrt, rsqrt, reciprocal, inv = map(_unary, ("Sign", "Square", "Sqrt", "Rsqrt", "Reciprocal", "Inv"))
+xlogy, xdivy = _binary("Xlogy"), _binary("Xdivy")
+negative, sign, square, sqrt, rsqrt = map(_unary, ("Neg", "Sign", "Square", "Sqrt", "Rsqrt"))
+reciprocal = _unary("Reciprocal")
 
 # exponentials and their kin
 exp, expm1, log, log1p, tanh, sigmoid = map(_unary, ("Exp", "Expm1", "Log", "Log1p", "Tanh", "Sigmoid"))
+softplus, softsign = map(_unary, ("Softplus", "Softsign"))
 erf, erfc, lgamma, digamma = map(_unary, ("Erf", "Erfc", "Lgamma", "Digamma"))
 bessel_i0e, bessel_i1e = map(_unary, ("BesselI0e", "BesselI1e"))
 zeta = _binary("Zeta")
@@ -97,11 +100,6 @@ def atan2(y: Any, x: Any, name: str | None = None) -> Tensor:
 def polygamma(a: Any, x: Any, name: str | None = None) -> Tensor:
     """The a-th derivative of digamma, a = 0, 1, 2, … a, x: float[...] -> float[...]."""
     return build.Polygamma(a, x, name=name)
-
-
-def approximate_equal(x: Any, y: Any, tolerance: float = 1e-5, name: str | None = None) -> Tensor:
-    """|x - y| < tolerance. x, y: number[...] -> bool[...]."""
-    return build.ApproximateEqual(x, y, tolerance=tolerance, name=name)
 
 
 def _tensor(x: Any, name: str = "x") -> Tensor:

@@ -54,6 +54,11 @@ class Blocked(NamedTuple):
     reason: str
 
 
+def outputs(parts: Any) -> Any:
+    """What a kernel returns for a sequence of outputs: the value itself if there is only one."""
+    return parts[0] if len(parts) == 1 else parts
+
+
 def blocked(reason: str) -> Blocked:
     """What a gradient rule returns for an input through which no gradient flows."""
     return Blocked(reason)

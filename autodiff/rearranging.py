@@ -71,27 +71,42 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
 def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None = None) -> Tensor:
     """Each entry along an axis (of the flat tensor without one) so many times in a row."""
     with graph_of([input, repeats]).name_scope(name or "Repeat"):
-        data = convert_to_tensor(input, name="data")
+        data, repeats = convert_to_tensor(input, name="data"), convert_to_tensor(repeats, name="repeats")
         if axis is None or data.dims == ():
             data, axis = build.Reshape(data, [-1]), 0
         if not isinstance(axis, int):
             raise KindError(f"expected an int as axis, found {axis!r}")
-        if data.dims is None and axis < 0:
-            raise ShapeError(f"expected a tensor of known rank or an axis >= 0, found {data.describe()} and "
-                             f"axis {axis}")
-        axis = axis_in(axis, len(data.dims)) if data.dims is not None else axis
-        repeats = convert_to_tensor(repeats, name="repeats")
-        size = build.Shape(data)[axis]
-        numbers = build.Range(0, size, 1)
+        if data.dims is None or repeats.dims is None:
+            raise ShapeError(f"expected inputs of known rank, found {data.describe()} and {repeats.describe()}")
+        axis = axis_in(axis, len(data.dims))
         if repeats.dims == ():
-            times = build.BroadcastTo(build.ExpandDims(repeats, 0), build.Pack(size, axis=0))
-        else:
-            times = repeats
-            if data.dims is not None:
-                merge(times.dims, data.dims[axis:axis + 1])
-        longest = build.Max(times, [0])
-        rows = build.Tile(build.ExpandDims(numbers, 1), build.Pack(1, _int32(longest), axis=0))
-        return build.GatherV2(data, boolean_mask(rows, sequence_mask(times, longest)), axis)
+            return _tiled_along(data, axis, repeats)
+        merge(repeats.dims, data.dims[axis:axis + 1])
+        longest = build.Maximum(0, build.Max(repeats, [0]))
+        mask = sequence_mask(repeats, longest)
+        lead = build.Shape(data)[:axis + 1]
+        mask = build.BroadcastTo(mask, build.ConcatV2(0, lead, build.ExpandDims(_int32(longest), 0)))
+        mask.set_shape((None,) * (axis + 2))
+        kept = boolean_mask(_tiles(data, axis, longest), mask)
+        shape = build.Shape(data)
+        made = build.Reshape(kept, build.ConcatV2(0, shape[:axis], [-1], shape[axis + 1:])) if axis else kept
+        made.set_shape((*data.dims[:axis], None, *data.dims[axis + 1:]))
+        return made
+
+
+def _tiles(data: Tensor, axis: int, times: Tensor) -> Tensor:
+    """`times` copies of each entry on a new axis behind `axis`."""
+    multiples = [1] * (len(data.dims) + 1)  # type: ignore[arg-type]
+    packed = build.Pack(*multiples[:axis + 1], _int32(times), *multiples[axis + 2:], axis=0)
+    return build.Tile(build.ExpandDims(data, axis + 1), packed)
+
+
+def _tiled_along(data: Tensor, axis: int, times: Tensor) -> Tensor:
+    tiles = _tiles(data, axis, times)
+    size, count = data.dims[axis], static_value(times)  # type: ignore[index]
+    length = -1 if size is None or count is None else size * int(count)
+    shape = build.Shape(data)
+    return build.Reshape(tiles, build.ConcatV2(0, shape[:axis], [length], shape[axis + 1:]))
 
 
 def _int32(x: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from .dtypes import as_dtype, float32, float64, int32, int64, string
 from .errors import ArgumentError, DTypeError, KindError, ShapeError
 from .graph import Operation, Tensor, get_default_graph, graph_of
 from .op import build
-from .shapes import as_dims, is_known, num_elements, show
+from .shapes import TensorShape, as_dims, is_known, num_elements, show
 
 __all__ = ["constant", "fill", "guarantee_const", "identity", "identity_n", "lin_space",
            "linspace", "no_op", "one_hot", "ones", "ones_like", "placeholder",
@@ -104,7 +104,8 @@ def _filled(shape: Any, value: int, dtype: Any, name: str) -> Tensor:
     if not isinstance(shape, Tensor) and not holds_tensor(shape):
         dims = as_dims(shape)
         if not is_known(dims):
-            raise ShapeError(f"expected a fully known shape, found {show(dims)}\n"
+            error = ShapeError if shape is None or isinstance(shape, TensorShape) else KindError
+            raise error(f"expected a fully known shape, found {show(dims)}\n"
                              "use tf.shape(x) or tf.zeros_like(x) for sizes that are known only when it runs")
         if num_elements(dims) < _FOLDED:  # type: ignore[operator]
             return constant_in(get_default_graph(), np.full(dims, scalar), name)

@@ -52,6 +52,17 @@ def _of_shape(op: Any) -> np.ndarray | None:
     return np.asarray(values[op.type], dtype=dtype)
 
 
+def static_entries(vector: Tensor, length: int) -> list[Any]:
+    """The entries of an integer vector of `length`; None for each that is not known."""
+    value = static_value(vector)
+    if value is not None:
+        return value.tolist()
+    if vector.op.type == "Pack":
+        values = [static_value(item) for item in vector.op.inputs]
+        return [None if v is None else v.tolist() for v in values]
+    return [None] * length
+
+
 def known(tensor: Tensor) -> Any:
     """The static value where there is one, else the tensor: arithmetic on it then makes no ops if it need not."""
     value = static_value(tensor)

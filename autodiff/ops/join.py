@@ -5,7 +5,7 @@ import numpy as np
 from ..define import op
 from ..errors import ArgumentError, ShapeError
 from ..infer import axis_in, rank_of
-from ..op import Index, Spec, blocked, build
+from ..op import Index, Spec, blocked, build, outputs
 from ..shapes import merge, show
 from ..static import static_value
 from .leading import after, all_batched, shared
@@ -20,7 +20,13 @@ def _static_axis(axis, rank):
     return None if value is None or rank is None else axis_in(int(value), rank)
 
 
+def _some(values):
+    if not values:
+        raise ArgumentError("expected at least one tensor, found none")
+
+
 def _joined_dims(axis, *values):
+    _some(values)
     dtype = values[0].dtype.base_dtype
     known = [v.dims for v in values if v.dims is not None]
     if not known:
@@ -70,6 +76,7 @@ def _(node, args, batched):
 
 
 def _packed(*values, axis=0):
+    _some(values)
     dims = None
     for value in values:
         dims = merge(dims, value.dims)
@@ -117,7 +124,7 @@ def unpack(value, *, num, axis=0):
     slices = tuple(np.moveaxis(value, axis, 0))
     if len(slices) != num:
         raise ArgumentError(f"axis {axis} has size {len(slices)}, expected {num}")
-    return slices
+    return outputs(slices)
 
 
 @unpack.gradient
@@ -146,7 +153,7 @@ def _pieces(split_dim, value, *, num_split):
 @op("Split", infer=_pieces)
 def split(split_dim: Index, value, *, num_split):
     """Equal pieces along an axis. value: any[..., n, ...] -> any[..., n / num_split, ...] num_split times."""
-    return np.split(value, num_split, axis=int(split_dim))
+    return outputs(np.split(value, num_split, axis=int(split_dim)))
 
 
 @split.gradient
@@ -190,7 +197,7 @@ def split_v(value, size_splits: Index, split_dim: Index, *, num_split):
     """Pieces of given lengths along an axis; one may be -1. value: any[..., n, ...] -> any[..., n_i, ...]..."""
     axis = int(split_dim)
     lengths = _filled(size_splits.tolist(), value.shape[axis], value.shape)
-    return np.split(value, np.cumsum(lengths[:-1], dtype=np.intp), axis=axis)
+    return outputs(np.split(value, np.cumsum(lengths[:-1], dtype=np.intp), axis=axis))
 
 
 @split_v.gradient

@@ -6,7 +6,7 @@ from ..define import op
 from ..dtypes import as_dtype, int32
 from ..errors import ArgumentError, DTypeError, ShapeError
 from ..infer import rank_of
-from ..op import Index, Int32, Own, Spec, blocked, build
+from ..op import Index, Int32, Own, Spec, blocked, build, outputs
 from ..shapes import merge
 from ..static import static_value
 from .leading import all_batched, rank_in, shared, sizes
@@ -89,7 +89,7 @@ def dynamic_partition(data, partitions: Int32, *, num_partitions):
     """The slices of each part. data: any[k..., ...], partitions: int32[k...] -> any[n_i, ...] num_partitions times."""
     if partitions.size and not 0 <= partitions.min() <= partitions.max() < num_partitions:
         raise ValueError(f"expected 0 <= partitions < {num_partitions}, found {partitions.min()} to {partitions.max()}")
-    return tuple(data[partitions == i] for i in range(num_partitions))
+    return outputs([data[partitions == i] for i in range(num_partitions)])
 
 
 @dynamic_partition.gradient

@@ -6,8 +6,8 @@ from ..define import op
 from ..errors import ArgumentError, ShapeError
 from ..infer import axis_in, rank_of, same_shape
 from ..op import Index, Spec, blocked, build
-from ..shapes import show
-from ..static import known, static_value
+from ..shapes import merge, show
+from ..static import known, static_entries, static_value
 from .leading import after, joined, rank_in, shared, sizes
 
 _PADDINGS = "paddings are integers"
@@ -20,20 +20,20 @@ def _tiled(input, multiples):
         if rank is not None and multiples.dims[0] != rank:
             raise ShapeError(f"multiples has {multiples.dims[0]} entries, expected {rank} for {show(input.dims)}")
         rank = multiples.dims[0]
-    times = static_value(multiples)
     if rank is None:
         return Spec(input.dtype.base_dtype, None)
-    if times is None:
-        return Spec(input.dtype.base_dtype, (None,) * rank)
-    if times.size and times.min() < 0:
-        raise ArgumentError(f"expected multiples >= 0, found {times.tolist()}")
+    times = static_entries(multiples, rank)
+    if any(m is not None and m < 0 for m in times):
+        raise ArgumentError(f"expected multiples >= 0, found {times}")
     dims = input.dims or (None,) * rank
-    return Spec(input.dtype.base_dtype, tuple(None if d is None else d * m for d, m in zip(dims, times.tolist())))
+    return Spec(input.dtype.base_dtype, tuple(None if None in (d, m) else d * m for d, m in zip(dims, times)))
 
 
 @op("Tile", infer=_tiled)
 def tile(input, multiples: Index):
     """The input repeated along each axis. input: any[d...], multiples: int[rank] -> any[d * m...]."""
+    if len(multiples) != np.ndim(input):
+        raise ValueError(f"multiples has {len(multiples)} entries, expected {np.ndim(input)}")
     return np.tile(input, tuple(multiples.tolist()))
 
 
@@ -70,13 +70,12 @@ def _resized(input, paddings, sign):
         rank = paddings.dims[0] if rank is None else rank
     if rank is None:
         return Spec(dtype, None)
-    values, dims = static_value(paddings), input.dims or (None,) * rank
-    if values is None:
-        return Spec(dtype, (None,) * rank)
-    if values.size and values.min() < 0:
-        raise ArgumentError(f"expected paddings >= 0, found {values.tolist()}")
-    added = (sign * values.sum(axis=1)).tolist()
-    return Spec(dtype, tuple(None if d is None else d + n for d, n in zip(dims, added)))
+    borders = static_entries(paddings, rank)
+    if any(border is not None and min(border) < 0 for border in borders):
+        raise ArgumentError(f"expected paddings >= 0, found {borders}")
+    dims = input.dims or (None,) * rank
+    return Spec(dtype, tuple(None if None in (d, border) else d + sign * sum(border)
+                             for d, border in zip(dims, borders)))
 
 
 @op("Pad", infer=_padded)
@@ -223,12 +222,12 @@ def _(node, args, batched):
 def _rows_reversed(input, seq_lengths, *, seq_dim, batch_dim=0):
     rank = rank_of(input)
     rank_of(seq_lengths, exactly=1, what="seq_lengths")
-    if rank is not None:
-        axis_in(seq_dim, rank)
-        rows = input.dims[axis_in(batch_dim, rank)]
-        if seq_lengths.dims is not None and None not in (rows, seq_lengths.dims[0]) and rows != seq_lengths.dims[0]:
-            raise ShapeError(f"seq_lengths has {seq_lengths.dims[0]} entries, expected {rows} for {show(input.dims)}")
-    return same_shape(input)
+    if rank is None:
+        return same_shape(input)
+    axis_in(seq_dim, rank)
+    at = axis_in(batch_dim, rank)
+    rows = merge(input.dims[at:at + 1], seq_lengths.dims)
+    return Spec(input.dtype.base_dtype, (*input.dims[:at], *rows, *input.dims[at + 1:]))
 
 
 @op("ReverseSequence", infer=_rows_reversed)

@@ -17,6 +17,7 @@ _INTEGERS = "a shape, axis or permutation is made of integers"
 def _reshaped(tensor, shape):
     rank_of(shape, exactly=1, what="shape")
     dims, total = static_dims(shape), num_elements(tensor.dims)
+    _check_divisible(tensor.dims, dims)
     if dims is None or total is None:
         return Spec(tensor.dtype.base_dtype, dims)
     rest = num_elements([d for d in dims if d is not None])
@@ -26,6 +27,15 @@ def _reshaped(tensor, shape):
     if unknown == 1 and rest:
         dims = tuple(total // rest if d is None else d for d in dims)
     return Spec(tensor.dtype.base_dtype, dims)
+
+
+def _check_divisible(have, wanted):
+    """With unknown sizes before and none after, the known ones must divide the count of elements."""
+    total = num_elements(wanted)
+    factor = num_elements([d for d in have if d is not None]) if have is not None else None
+    if total is not None and factor and total % factor:
+        raise ShapeError(f"cannot reshape {show(have)} to {show(wanted)}: expected a multiple of {factor} elements, "
+                         f"found {total}")
 
 
 @op("Reshape", infer=_reshaped)

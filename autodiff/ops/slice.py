@@ -7,7 +7,7 @@ from ..errors import ShapeError
 from ..infer import rank_of
 from ..op import Index, Spec, blocked, build
 from ..shapes import show
-from ..static import known, static_dims, static_value
+from ..static import known, static_dims, static_entries
 from .leading import joined, rank_in, shared, sizes
 
 _BOUNDS = "bounds are integers"
@@ -29,17 +29,6 @@ def _index(begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_ma
     return tuple(index)
 
 
-def _entries(bounds, length):
-    """Entries of a vector of bounds; None where unknown."""
-    value = static_value(bounds)
-    if value is not None:
-        return value.tolist()
-    if bounds.op.type == "Pack":
-        values = [static_value(item) for item in bounds.op.inputs]
-        return [None if v is None else int(v) for v in values]
-    return [None] * length
-
-
 def _sliced(input, begin, end, strides, *, begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0,
             shrink_axis_mask=0):
     lengths = {t.dims[0] for t in (begin, end, strides) if t.dims is not None and t.dims[0] is not None}
@@ -55,7 +44,7 @@ def _sliced(input, begin, end, strides, *, begin_mask=0, end_mask=0, ellipsis_ma
     skipped = len(input.dims) - len(given)
     if skipped < 0:
         raise ShapeError(f"expected at most {len(input.dims)} indices for {show(input.dims)}, found {len(given)}")
-    bounds = list(zip(*(_entries(t, length) for t in (begin, end, strides))))
+    bounds = list(zip(*(static_entries(t, length) for t in (begin, end, strides))))
     dims, at = [], 0
     for i, (b, e, s) in enumerate(bounds):
         if ellipsis_mask >> i & 1:
@@ -159,8 +148,8 @@ def _part(input, begin, size):
     if rank is None:
         return Spec(input.dtype.base_dtype, None)
     whole = input.dims or (None,) * rank
-    lengths = [_taken(i, *item) for i, item in enumerate(zip(whole, _entries(begin, rank), _entries(size, rank)))]
-    return Spec(input.dtype.base_dtype, tuple(lengths))
+    bounds = zip(range(rank), whole, static_entries(begin, rank), static_entries(size, rank))
+    return Spec(input.dtype.base_dtype, tuple([_taken(*bound) for bound in bounds]))
 
 
 def _taken(axis, whole, begin, size):

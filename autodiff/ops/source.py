@@ -6,9 +6,9 @@ from ..define import op
 from ..dtypes import as_dtype, int32
 from ..errors import ShapeError
 from ..infer import no_outputs, rank_of, same_shape
-from ..op import Index, Own, Spec, blocked, build
+from ..op import Index, Own, Spec, blocked, build, outputs
 from ..shapes import as_dims, compatible, show
-from ..static import static_dims
+from ..static import static_dims, static_value
 
 
 @op("Const", infer=lambda *, value, dtype: Spec(as_dtype(dtype), value.shape), no_grad="a constant has no inputs")
@@ -52,7 +52,7 @@ def debug_gradient_identity(input):
     return input
 
 
-@op("GuaranteeConst", infer=same_shape, no_grad="guarantee_const promises that the value does not change")
+@op("GuaranteeConst", infer=same_shape, no_rule="guarantee_const promises that the value does not change")
 def guarantee_const(input):
     """The same value, promised not to change between runs. input: any[...] -> any[...]."""
     return input
@@ -61,7 +61,7 @@ def guarantee_const(input):
 @op("IdentityN", infer=lambda *xs: tuple(Spec(x.dtype.base_dtype, x.dims) for x in xs))
 def identity_n(*input: Own):
     """Each input under another name. input: any[...]... -> the same."""
-    return input
+    return outputs(input)
 
 
 @op("StopGradient", infer=same_shape, no_grad="stop_gradient lets no gradient through")
@@ -84,6 +84,9 @@ def no_op():
 
 def _filled(dims, value):
     rank_of(value, exactly=0, what="value")
+    sizes = static_value(dims)
+    if sizes is not None and sizes.size and sizes.min() < 0:
+        raise ShapeError(f"expected sizes >= 0, found {sizes.tolist()}")
     return Spec(value.dtype.base_dtype, static_dims(dims))
 
 
