@@ -23,7 +23,7 @@ weights = tf.Variable(tf.zeros([64, 10]), name="weights")
 biases = tf.Variable(tf.zeros([10]), name="biases")
 probabilities = tf.nn.softmax(tf.matmul(images, weights) + biases, name="probabilities")
 loss = -tf.reduce_mean(tf.reduce_sum(targets * tf.log(probabilities), axis=1), name="loss")
-train_op = tf.train.GradientDescentOptimizer(8.0).minimize(loss)
+train_op = tf.train.AdamOptimizer(1.0).minimize(loss)
 
 with tf.Session() as session:
     session.run(tf.global_variables_initializer())
