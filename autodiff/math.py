@@ -26,8 +26,8 @@ __all__ = ["abs", "acos", "acosh", "add", "angle", "asin", "asinh", "atan", "ata
            "less_equal", "lgamma", "log", "log1p", "log_sigmoid", "logical_and", "logical_not", "logical_or",
            "logical_xor", "maximum", "minimum", "mod", "multiply", "multiply_no_nan", "negative", "not_equal",
            "polygamma", "polyval", "pow", "real", "realdiv", "reciprocal", "rint", "round", "rsqrt", "saturate_cast",
-           "scalar_mul", "sigmoid", "sign", "sin", "sinh", "softplus", "softsign", "sqrt", "square", "squared_difference", "subtract", "tan",
-           "tanh", "to_complex128", "to_complex64", "to_double", "to_float", "to_int32", "to_int64", "truediv",
+           "scalar_mul", "sigmoid", "sign", "sin", "sinh", "softplus", "softsign", "sqrt", "square",
+           "squared_difference", "subtract", "tan", "tanh", "to_complex128", "to_complex64", "to_double", "to_float", "to_int32", "to_int64", "truediv",
            "truncatediv", "truncatemod", "where", "where_v2", "xdivy", "xlogy", "zeta"] + reductions.__all__
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .convert import constant_in, convert_to_tensor, to_tensor
 from .dtypes import DType, as_dtype, int32, int64
-from .errors import ArgumentError
+from .errors import ArgumentError, KindError
 from .graph import Tensor, graph_of
 from .op import OPS, build
 
@@ -38,8 +38,10 @@ def _all_axes(x: Tensor) -> Tensor:
 
 def _reduce(op: str, x: Any, axis: Any, *, keepdims: bool = False, name: str | None = None) -> Tensor:
     tensor = _tensor(x)
-    axis = _all_axes(tensor) if axis is None else axis
-    return OPS[op](tensor, axis, keep_dims=bool(keepdims), name=name)
+    result = OPS[op](tensor, _all_axes(tensor) if axis is None else axis, keep_dims=bool(keepdims), name=name)
+    if axis is None and not keepdims:
+        result.set_shape(())
+    return result
 
 
 def _tensor(x: Any) -> Tensor:
@@ -84,7 +86,7 @@ def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool | None 
         highest = _reduce("Max", x, axis, keepdims=True)
         highest = build.StopGradient(build.Select(build.IsFinite(highest), highest, build.ZerosLike(highest)))
         result = build.Log(_reduce("Sum", build.Exp(x - highest), axis, keepdims=keep))
-        return result + (highest if keep else build.Reshape(highest, build.Shape(result)))
+        return build.Add(result, highest if keep else build.Reshape(highest, build.Shape(result)))
 
 
 def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
@@ -149,6 +151,8 @@ def arg_min(input: Any, dimension: Any, output_type: Any = int64, name: str | No
 # ---- sums of many tensors -----------------------------------------------------------------
 
 def _of_one_kind(inputs: Any, what: str) -> list[Tensor]:
+    if isinstance(inputs, Tensor) or hasattr(inputs, "as_tensor"):
+        raise KindError(f"{what} takes a list of tensors, found {inputs!r}")
     if not isinstance(inputs, (list, tuple)) or not inputs:
         raise ArgumentError(f"{what} takes a list of at least one tensor, found {inputs!r}")
     graph = graph_of(inputs)
@@ -293,14 +297,13 @@ def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: An
 
     minlength, maxlength: bounds of the answer's length. dtype: of the counts; weights keep theirs.
     """
-    with graph_of([arr, weights]).name_scope(name or "bincount"):
-        numbers = convert_to_tensor(arr, dtype=int32 if not isinstance(arr, Tensor) else None)
-        flat = build.Reshape(numbers, [-1])
-        length = build.Maximum(build.Max(build.ConcatV2(0, flat, [-1]), 0) + 1, 0 if minlength is None else minlength)
+    with graph_of([arr, weights, minlength, maxlength]).name_scope(name or "bincount"):
+        arr = convert_to_tensor(arr, dtype=int32, name="arr")
+        is_there = build.Cast(build.Greater(build.Size(arr), 0), dtype=int32)
+        length = is_there * (_reduce("Max", arr, None) + 1)
+        if minlength is not None:
+            length = build.Maximum(minlength, length)
         if maxlength is not None:
-            length = build.Minimum(length, maxlength)
-        given = weights if weights is not None and np.shape(getattr(weights, "dims", weights)) != (0,) else None
-        values = build.Fill(build.Shape(flat), to_tensor(flat.graph, 1, as_dtype(dtype), "one")) if given is None else (
-            build.Reshape(given, [-1]))
-        too_large = build.GreaterEqual(flat, length)
-        return build.UnsortedSegmentSum(values, build.Select(too_large, build.ZerosLike(flat) - 1, flat), length)
+            length = build.Minimum(maxlength, length)
+        none = constant_in(arr.graph, np.zeros(0, as_dtype(dtype).as_numpy_dtype), "Const")
+        return build.Bincount(arr, length, none if weights is None else weights)

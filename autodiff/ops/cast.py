@@ -6,6 +6,7 @@ from ..define import op
 from ..dtypes import COMPLEX, FLOATS, NUMBERS, as_dtype, bool_, complex64, complex128
 from ..infer import broadcast_shape, same_shape
 from ..op import Spec, blocked, build
+from ..shapes import broadcast
 from .elementwise import conjugate, unbroadcast
 
 _COMPLEX_OF = {"float32": complex64, "float64": complex128}
@@ -74,8 +75,7 @@ def _complex_shape(real, imag):
 @op("Complex", infer=_complex_shape, elementwise=True, dtypes=FLOATS[1:])
 def complex_of(real, imag):
     """real + i imag, broadcast. real, imag: float[...] -> complex[...]."""
-    shape = np.broadcast_shapes(real.shape, imag.shape)
-    z = np.empty(shape, np.complex64 if real.dtype == np.float32 else np.complex128)
+    z = np.empty(broadcast(real.shape, imag.shape), np.complex64 if real.dtype == np.float32 else np.complex128)
     z.real, z.imag = real, imag
     return z
 

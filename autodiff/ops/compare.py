@@ -55,12 +55,6 @@ def greater_equal(x, y, *, out=None):
     return np.greater_equal(x, y, out=out)
 
 
-@op("ApproximateEqual", infer=broadcast_test, elementwise=True, dtypes=NUMBERS, no_grad=_COMPARED)
-def approximate_equal(x, y, *, tolerance=1e-5):
-    """|x - y| < tolerance. x, y: number[...] -> bool[...]."""
-    return np.less(np.abs(np.subtract(x, y)), tolerance)
-
-
 @op("LogicalAnd", infer=broadcast_test, elementwise=True, dtypes=(bool_,), no_grad=_LOGIC)
 def logical_and(x: Bool, y: Bool, *, out=None):
     """x and y, broadcast. x, y: bool[...] -> bool[...]."""
@@ -87,6 +81,43 @@ def logical_not(x: Bool, *, out=None):
 
 # ---- choosing ---------------------------------------------------------------------------
 
+_MANY = 4096  # elements; from here on bits beat branches, which random conditions make up to 20 times slower
+_BITS = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
+
+
+def _all_bits(condition, itemsize):
+    """All bits 1 where the condition holds, else 0."""
+    return np.negative(condition.view(np.int8)).astype(_BITS[itemsize], copy=False)
+
+
+def _choose(condition, x, y):
+    """np.where of a condition and two arrays of one type."""
+    if x.size < _MANY or condition.shape != x.shape or x.shape != y.shape or x.dtype.kind in "cbO":
+        return np.where(condition, x, y)
+    bits = _BITS[x.itemsize]
+    y = y.view(bits)
+    chosen = np.bitwise_xor(x.view(bits), y)
+    np.bitwise_and(chosen, _all_bits(condition, x.itemsize), out=chosen)
+    return np.bitwise_xor(chosen, y, out=chosen).view(x.dtype)
+
+
+@op("KeepWhere", infer=lambda condition, x, **_: Spec(x.dtype.base_dtype, broadcast(condition.dims, x.dims)),
+    elementwise=True, dtypes=NUMBERS)
+def keep_where(condition: Bool, x: T, *, negate=False):
+    """x where the condition holds (or does not), else 0, broadcast. condition: bool[...], x: number[...]."""
+    condition = np.logical_not(condition) if negate else condition
+    if x.size < _MANY or condition.shape != x.shape or x.dtype.kind == "c":
+        return np.where(condition, x, x.dtype.type(0))
+    kept = _all_bits(condition, x.itemsize)
+    return np.bitwise_and(kept, x.view(kept.dtype), out=kept).view(x.dtype)
+
+
+@keep_where.gradient
+def _(node, dy):
+    condition, x = node.inputs
+    return blocked("a condition is boolean"), unbroadcast(build.KeepWhere(condition, dy, **node.attrs), x)
+
+
 def _select_shape(condition, x, y):
     dims = merge(x.dims, y.dims)
     chosen = condition.dims
@@ -107,14 +138,18 @@ def select(condition: Bool, x: T, y: T):
         return x if condition else y
     if x.shape != y.shape or condition.shape != x.shape[:condition.ndim] or 1 < condition.ndim < x.ndim:
         raise ArgumentError(f"shapes differ: condition {show(condition.shape)}, x {show(x.shape)}, y {show(y.shape)}")
-    return np.where(condition.reshape(condition.shape + (1,) * (x.ndim - condition.ndim)), x, y)
+    return _choose(condition.reshape(condition.shape + (1,) * (x.ndim - condition.ndim)), x, y)
 
 
 @select.gradient
 def _(node, dy):
-    condition = node.inputs[0]
-    zeros = build.ZerosLike(dy)
-    return (blocked("a condition is boolean"), build.Select(condition, dy, zeros), build.Select(condition, zeros, dy))
+    condition, x, _ = node.inputs
+    if condition.dims is not None and x.dims is not None and len(condition.dims) in (0, len(x.dims)):
+        dx, dy = build.KeepWhere(condition, dy), build.KeepWhere(condition, dy, negate=True)
+    else:  # of rows, perhaps
+        zeros = build.ZerosLike(dy)
+        dx, dy = build.Select(condition, dy, zeros), build.Select(condition, zeros, dy)
+    return blocked("a condition is boolean"), dx, dy
 
 
 @select.batched
@@ -134,15 +169,14 @@ def _(node, args, batched):
     t.dtype.base_dtype, broadcast(broadcast(condition.dims, t.dims), e.dims)), elementwise=True, dtypes=ALL)
 def select_v2(condition: Bool, t: T, e: T):
     """t where the condition holds, else e, broadcast. condition: bool[...], t, e: any[...] -> any[...]."""
-    return np.where(condition, t, e)
+    return _choose(condition, t, e)
 
 
 @select_v2.gradient
 def _(node, dy):
     condition, t, e = node.inputs
-    zeros = build.ZerosLike(dy)
-    return (blocked("a condition is boolean"), unbroadcast(build.SelectV2(condition, dy, zeros), t),
-            unbroadcast(build.SelectV2(condition, zeros, dy), e))
+    return (blocked("a condition is boolean"), unbroadcast(build.KeepWhere(condition, dy), t),
+            unbroadcast(build.KeepWhere(condition, dy, negate=True), e))
 
 
 @op("Where", infer=lambda condition: Spec(int64, (None, None if condition.dims is None else len(condition.dims))),

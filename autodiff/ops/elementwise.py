@@ -235,8 +235,8 @@ def _(node, dy):
 def _chosen(node: Any, dy: Tensor, takes_x: Tensor) -> tuple[Tensor, Tensor]:
     """All of dy goes to the input that was chosen, to x in a tie."""
     x, y = node.inputs
-    zeros = build.ZerosLike(dy)
-    return (unbroadcast(build.SelectV2(takes_x, dy, zeros), x), unbroadcast(build.SelectV2(takes_x, zeros, dy), y))
+    return (unbroadcast(build.KeepWhere(takes_x, dy), x),
+            unbroadcast(build.KeepWhere(takes_x, dy, negate=True), y))
 
 
 # ---- vectors of three -------------------------------------------------------------------

@@ -39,8 +39,6 @@ def _reduced(input, reduction_indices, *, keep_dims=False):
             dims = tuple(size for i, size in enumerate(dims) if i not in gone)
         else:
             dims = None
-            if axes is None and input.dims is not None and reduction_indices.dims == (len(input.dims),):
-                dims = ()  # as many different axes as there are
     return Spec(input.dtype.base_dtype, dims)
 
 
@@ -133,6 +131,8 @@ def sum_to(x, shape: Index):
     if x.shape == target:
         return x
     lead = x.ndim - len(target)
+    if lead == 1 == x.ndim - 1 and x.shape[1:] == target and x.size > 4096 and x.dtype in (np.float32, np.float64):
+        return np.dot(np.ones(len(x), x.dtype), x)  # three times as fast: BLAS
     stretched = [lead + i for i, size in enumerate(target) if size == 1 and x.shape[lead + i] != 1]
     return np.add.reduce(x, (*range(lead), *stretched), x.dtype).reshape(target)
 

@@ -148,10 +148,10 @@ def _(node, dy):
 
 @op("CumulativeLogsumexp", infer=_along_one, dtypes=FLOATS)
 def cumulative_logsumexp(x, axis: Index, *, exclusive=False, reverse=False):
-    """Running log(sum(exp(x))) along an axis, without overflow. x: float[...], axis: int[] -> float[...]."""
+    """Running log(sum(exp(x))) along an axis, without overflow; of nothing the lowest finite number. x: float[...]."""
     rows, back = _rows(x, axis)
     rows = rows[:, ::-1] if reverse else rows
-    result = np.full(rows.shape, -np.inf, rows.dtype)
+    result = np.full(rows.shape, np.finfo(rows.dtype).min, rows.dtype)
     if exclusive:
         np.logaddexp.accumulate(rows[:, :-1], axis=1, out=result[:, 1:])
     else:

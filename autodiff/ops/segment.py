@@ -6,7 +6,7 @@ from ..define import op
 from ..dtypes import NUMBERS, REALS
 from ..errors import ArgumentError, ShapeError
 from ..infer import rank_of
-from ..op import Index, Spec, blocked, build
+from ..op import Index, Int32, Number, Spec, blocked, build
 from ..shapes import compatible, show
 from ..static import static_value
 
@@ -38,6 +38,8 @@ def _reduced(ufunc, data, segment_ids, count, start):
         rows, ids = rows[ids >= 0], ids[ids >= 0]
     if ids.size and ids.max() >= count:
         raise ArgumentError(f"segment id {ids.max()} is out of range, expected less than {count}")
+    if ufunc is np.add and data.dtype in (np.float32, np.float64) and count <= 4 * ids.size:
+        return _summed(rows, ids, count)
     result = np.full((count, *rows.shape[1:]), start, data.dtype)
     if ids.size:
         order = None if (np.diff(ids) >= 0).all() else np.argsort(ids, kind="stable")
@@ -48,8 +50,21 @@ def _reduced(ufunc, data, segment_ids, count, start):
     return result
 
 
+def _summed(rows, ids, count):
+    """Sums by np.bincount: no sorting, but its float64 counters are worth their room only for few segments."""
+    width = int(np.prod(rows.shape[1:], dtype=np.int64))
+    places = ids if width == 1 else (ids[:, None].astype(np.intp) * width + np.arange(width)).reshape(-1)
+    sums = np.bincount(places, rows.reshape(-1), count * width)
+    return sums.astype(rows.dtype, copy=False).reshape(count, *rows.shape[1:])
+
+
 def _counts(segment_ids, count):
     return np.bincount(segment_ids, minlength=count)
+
+
+def _known(count):
+    value = static_value(count)
+    return None if value is None else int(value)
 
 
 # ---- sorted -----------------------------------------------------------------------------
@@ -129,13 +144,12 @@ def _segment_extreme_gradient(node, dy):
 
 def _unsorted_shape(data, segment_ids, num_segments):
     rank_of(num_segments, exactly=0, what="num_segments")
-    count = static_value(num_segments)
     if data.dims is None or segment_ids.dims is None:
         return Spec(data.dtype.base_dtype, None)
     rank = len(segment_ids.dims)
     if not compatible(segment_ids.dims, data.dims[:rank]):
         raise ShapeError(f"shapes differ: data {show(data.dims)} and segment ids {show(segment_ids.dims)}")
-    return Spec(data.dtype.base_dtype, (None if count is None else int(count), *data.dims[rank:]))
+    return Spec(data.dtype.base_dtype, (_known(num_segments), *data.dims[rank:]))
 
 
 @op("UnsortedSegmentSum", infer=_unsorted_shape, dtypes=NUMBERS)
@@ -208,6 +222,19 @@ def _unsorted_extreme_gradient(node, dy):
     return is_extreme * build.GatherOrZero(shared, ids), blocked(_IDS), blocked("a count is an integer")
 
 
+@op("Bincount", infer=lambda arr, size, weights: Spec(weights.dtype.base_dtype, (_known(size),)),
+    no_rule="TensorFlow has none for it; use unsorted_segment_sum for the weights' gradient")
+def bincount(arr: Int32, size: Int32, weights: Number):
+    """How often 0, 1, … size - 1 occur, or the sums of their weights. arr: int32[...], weights: its shape or empty."""
+    numbers = arr.reshape(-1)
+    if numbers.size and numbers.min() < 0:
+        raise ArgumentError(f"expected numbers >= 0 to count, found {numbers.min()}")
+    within = numbers < size
+    given = weights.reshape(-1)[within] if weights.size else None
+    counts = np.bincount(numbers[within], given, int(size))
+    return counts.astype(weights.dtype, copy=False)
+
+
 # ---- batching: the segment axis of a batched tensor is moved to the front ------------------
 
 def _same_numbers(node, batched):
@@ -237,6 +264,11 @@ def _segments_batched(node, args, batched):
     _same_numbers(node, batched)
     rank = len(node.inputs[1].dims)
     return _axis_moved(node.definition(_axis_moved(args[0], 0, rank), *args[1:]), 1, 0)
+
+
+@bincount.batched
+def _(node, args, batched):
+    raise ShapeError(f"expected the same counts for each slice, found numbers or weights that vary: {node.describe()}")
 
 
 @gather_or_zero.batched

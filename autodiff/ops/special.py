@@ -108,12 +108,12 @@ def _digamma(x):
         power = power * inverse
     turns = x - np.rint(x)  # tan has period pi; the fraction keeps its digits for large x
     total = np.where(negative, total - math.pi / np.tan(math.pi * turns), total)
-    return np.where((x <= 0) & (turns == 0), np.nan, total)
+    return np.where((x <= 0) & (turns == 0), np.inf, total)
 
 
 @op("Digamma", infer=same_shape, elementwise=True, dtypes=FLOATS)
 def digamma(x):
-    """The slope of lgamma, nan at the poles 0, -1, -2, … x: float[...] -> float[...]."""
+    """The slope of lgamma, inf at the poles 0, -1, -2, … x: float[...] -> float[...]."""
     return _through_float64(_digamma, x)
 
 
@@ -176,14 +176,17 @@ def _(node, dy):
 # ---- Bessel -------------------------------------------------------------------------------
 
 def _scaled_bessel(order, x):
-    """exp(-|x|) I_order(x), order 0 or 1: trapezoids over the integral 9.6.19 (exact to the last bit for a periodic
-    integrand), from 30 on the asymptotic series 9.7.1 of Abramowitz and Stegun."""
+    """exp(-|x|) I_order(x), order 0 or 1; Abramowitz and Stegun 9.6.19, from 30 on 9.7.1.
+
+    The integral's trapezoids converge to the last bit, as the integrand is periodic. Angles are
+    taken in pairs, t and pi - t, so that I_1 keeps its digits near 0.
+    """
     size = np.abs(x)
-    angles = (np.arange(64) + 0.5) * (math.pi / 64)
     z = np.minimum(size, 30.0)
     near = np.zeros_like(z)
-    for c in np.cos(angles).tolist():
-        near += np.exp(z * (c - 1)) * (c if order else 1) / 64
+    for c in np.cos((np.arange(32) + 0.5) * (math.pi / 64)).tolist():
+        difference = -np.expm1(-2 * z * c)
+        near += np.exp(z * (c - 1)) * (c * difference if order else 2 - difference) / 64
     z = np.maximum(size, 30.0)
     term = far = np.ones_like(z)
     for k in range(1, 20):

@@ -4,9 +4,9 @@ import numpy as np
 
 from ..define import op
 from ..dtypes import COMPLEX, FLOATS, NUMBERS, REALS
-from ..infer import same_shape, same_shape_test
+from ..infer import broadcast_shape, same_shape, same_shape_test
 from ..op import build
-from .elementwise import conjugate
+from .elementwise import conjugate, unbroadcast
 
 CONTINUOUS = FLOATS + COMPLEX
 
@@ -85,15 +85,8 @@ def reciprocal(x, *, out=None):
     return np.divide(x.dtype.type(1), x, out=out)
 
 
-@op("Inv", infer=same_shape, elementwise=True, dtypes=CONTINUOUS)
-def inv(x, *, out=None):
-    """1 / x, under its old name. x: float[...] -> float[...]."""
-    return np.divide(x.dtype.type(1), x, out=out)
-
-
 @reciprocal.gradient
-@inv.gradient
-def _reciprocal_gradient(node, dy):
+def _(node, dy):
     return (build.ReciprocalGrad(node.outputs[0], dy),)
 
 
@@ -169,11 +162,8 @@ def _(node, dy):
 
 @op("Sigmoid", infer=same_shape, elementwise=True, dtypes=CONTINUOUS)
 def sigmoid(x, *, out=None):
-    """1 / (1 + e^-x); no overflow for any x. x: float[...] -> float[...]."""
-    if x.dtype.kind == "c":
-        return np.divide(1, 1 + np.exp(-x), out=out)
-    small = np.exp(-np.abs(x))
-    return np.divide(np.where(x >= 0, x.dtype.type(1), small), 1 + small, out=out)
+    """1 / (1 + e^-x): right to the last bits for any x, as 1 / inf is 0. x: float[...] -> float[...]."""
+    return np.divide(1, 1 + np.exp(-x), out=out)
 
 
 @sigmoid.gradient
@@ -183,10 +173,15 @@ def _(node, dy):
 
 # ---- the slopes of some: 0 for a zero dy, even where the slope is infinite -----------------
 
-@op("SqrtGrad", infer=same_shape, elementwise=True, dtypes=CONTINUOUS)
+@op("SqrtGrad", infer=broadcast_shape, elementwise=True, dtypes=CONTINUOUS)
 def sqrt_grad(y, dy, *, out=None):
     """dy / (2 y), and 0 where dy is 0. y, dy: float[...] -> float[...]."""
     return np.divide(dy * dy.dtype.type(0.5), _not_zero(np.conj(y), dy), out=out)
+
+
+def _summed(node, by_y, by_dy):
+    y, dy = node.inputs
+    return unbroadcast(by_y, y), unbroadcast(by_dy, dy)
 
 
 def _not_zero(y, dy):
@@ -197,7 +192,7 @@ def _not_zero(y, dy):
 def _(node, dz):
     y, _ = node.inputs
     by_dy = build.SqrtGrad(conjugate(y), dz)
-    return -2 * conjugate(by_dy) * node.outputs[0], by_dy
+    return _summed(node, -2 * conjugate(by_dy) * node.outputs[0], by_dy)
 
 
 def _power_slope(y, dy, factor):
@@ -205,7 +200,7 @@ def _power_slope(y, dy, factor):
     return np.where(dy == 0, dy.dtype.type(0), dy * factor)
 
 
-@op("RsqrtGrad", infer=same_shape, elementwise=True, dtypes=CONTINUOUS)
+@op("RsqrtGrad", infer=broadcast_shape, elementwise=True, dtypes=CONTINUOUS)
 def rsqrt_grad(y, dy):
     """-dy y^3 / 2, and 0 where dy is 0. y, dy: float[...] -> float[...]."""
     y = np.conj(y)
@@ -216,10 +211,10 @@ def rsqrt_grad(y, dy):
 def _(node, dz):
     y, dy = node.inputs
     y = conjugate(y)
-    return -1.5 * conjugate(dy) * dz * build.Square(y), build.RsqrtGrad(y, dz)
+    return _summed(node, -1.5 * conjugate(dy) * dz * build.Square(y), build.RsqrtGrad(y, dz))
 
 
-@op("ReciprocalGrad", infer=same_shape, elementwise=True, dtypes=CONTINUOUS)
+@op("ReciprocalGrad", infer=broadcast_shape, elementwise=True, dtypes=CONTINUOUS)
 def reciprocal_grad(y, dy):
     """-dy y^2, and 0 where dy is 0. y, dy: float[...] -> float[...]."""
     y = np.conj(y)
@@ -230,10 +225,10 @@ def reciprocal_grad(y, dy):
 def _(node, dz):
     y, dy = node.inputs
     y = conjugate(y)
-    return -2 * conjugate(dy) * dz * y, build.ReciprocalGrad(y, dz)
+    return _summed(node, -2 * conjugate(dy) * dz * y, build.ReciprocalGrad(y, dz))
 
 
-@op("TanhGrad", infer=same_shape, elementwise=True, dtypes=CONTINUOUS)
+@op("TanhGrad", infer=broadcast_shape, elementwise=True, dtypes=CONTINUOUS)
 def tanh_grad(y, dy, *, out=None):
     """dy (1 - y^2). y, dy: float[...] -> float[...]."""
     y = np.conj(y) if y.dtype.kind == "c" else y
@@ -244,10 +239,10 @@ def tanh_grad(y, dy, *, out=None):
 def _(node, dz):
     y, dy = node.inputs
     y = conjugate(y)
-    return -2 * conjugate(dy) * dz * y, build.TanhGrad(y, dz)
+    return _summed(node, -2 * conjugate(dy) * dz * y, build.TanhGrad(y, dz))
 
 
-@op("SigmoidGrad", infer=same_shape, elementwise=True, dtypes=CONTINUOUS)
+@op("SigmoidGrad", infer=broadcast_shape, elementwise=True, dtypes=CONTINUOUS)
 def sigmoid_grad(y, dy, *, out=None):
     """dy y (1 - y). y, dy: float[...] -> float[...]."""
     y = np.conj(y) if y.dtype.kind == "c" else y
@@ -258,7 +253,7 @@ def sigmoid_grad(y, dy, *, out=None):
 def _(node, dz):
     y, dy = node.inputs
     y = conjugate(y)
-    return conjugate(dy) * dz * (1 - 2 * y), build.SigmoidGrad(y, dz)
+    return _summed(node, conjugate(dy) * dz * (1 - 2 * y), build.SigmoidGrad(y, dz))
 
 
 # ---- rounding ---------------------------------------------------------------------------
