@@ -1,174 +1,238 @@
 """Debugger: the machine behind every door; holds graph, session, watches and records, and answers questions."""
 from __future__ import annotations
 
+import linecache
+import os
+import re
 from typing import Any
 
-from ..graph import Graph
-from .answers import (Changed, Cursor, Feed, Gradient, GradTable, Hessian, HessianCost, Memory, Neighbours, OpCard, OpRow,
-                      Runs, Script, Source, TensorRow, Trained, Value, VariableRow, WatchRow)
-from .records import RunRecord
+import numpy as np
+
+from ..errors import ArgumentError, AutodiffError
+from ..gradients.backprop import no_gradient_reason
+from ..graph import Operation, Tensor
+from . import lists
+from .analysis.why import why_none
+from .answers import (Changed, Memory, Neighbours, OpCard, OpRow, Script, Source, TensorRow, VariableRow)
+from .looking import Looking
+from .machine import ancestors
+from .places import is_variable, place_of, role_of, traceback_of
+from .records import Stats
+from .stats import has_nonfinite, statistics
+from .targets import tensors_of
+
+__all__ = ["Debugger"]
 
 
-class Debugger:
-    """graph, session: under the debugger. handles: the script's variables by name. step: runs so far.
+class Debugger(Looking):
+    """A model under the debugger: its graph and session, the script's handles, watches, records of its runs.
 
-    records: RunRecords, oldest first. y: name of the tensor that gradients are of, by default.
+    What it answers is frozen: names, numbers and places, never tensors. Machine holds what all parts share, Feeding
+    arranges runs, Running makes them, Looking explains them; here are the lists, and what changes values.
     """
-
-    def __init__(self, graph: Graph | None = None, session: Any = None, *, handles: dict[str, Any] | None = None,
-                 script: str = "") -> None: ...
-
-    def attach(self, graph: Graph | None = None, session: Any = None, *, handles: dict[str, Any] | None = None) -> None:
-        """Go on with another graph, session or namespace of the script; None keeps what is there."""
-
-    # ---- names --------------------------------------------------------------------------
-    def names(self) -> list[str]:
-        """Every word that stands for a tensor: handles, then tensor names."""
-        raise NotImplementedError
-
-    def resolve(self, target: str) -> tuple[str, ...]:
-        """Tensor names for a name, unique suffix, handle, `/regex/`, `%12` or `g3`. At least one.
-
-        Raises UnknownNameError, with candidates."""
-        raise NotImplementedError
-
-    def resolve_one(self, target: str) -> str:
-        """The one tensor a target stands for. Raises ArgumentError if there are several."""
-        raise NotImplementedError
-
-    def resolve_op(self, target: str) -> str:
-        """The operation a target stands for."""
-        raise NotImplementedError
-
-    def short(self, name: str) -> str:
-        """The short handle of a tensor: `%12`; `g12` stands for its gradient."""
-        raise NotImplementedError
-
-    # ---- watches and breakpoints --------------------------------------------------------
-    def watch(self, *targets: str, condition: str = "", every: int = 1, level: str = "stats") -> WatchRow:
-        """Track these tensors and their gradients from now on; stop only where `condition` holds."""
-        raise NotImplementedError
-
-    def break_at(self, target: str = "", *, step: int | None = None, condition: str = "", exclude: str = "") -> WatchRow:
-        """Stop before the op of `target` runs, at a step, or where `condition` holds (of target, or of any tensor)."""
-        raise NotImplementedError
-
-    def stops(self, kind: str = "") -> tuple[WatchRow, ...]:
-        """Watches and breakpoints; kind: "watch", "break" or both."""
-        raise NotImplementedError
-
-    def delete(self, *numbers: int) -> tuple[WatchRow, ...]: raise NotImplementedError
-    def unwatch(self, *targets: str) -> tuple[WatchRow, ...]: raise NotImplementedError
-    def enable(self, number: int, on: bool) -> WatchRow: raise NotImplementedError  # noqa: FBT001
-    def ignore(self, number: int, count: int) -> WatchRow: raise NotImplementedError
-    def condition(self, number: int, text: str) -> WatchRow: raise NotImplementedError
-    def commands(self, number: int, lines: tuple[str, ...]) -> WatchRow: raise NotImplementedError
-
-    # ---- training and feeding -----------------------------------------------------------
-    def train(self, y: str = "", *, optimizer: str = "sgd", lr: float = 0.01, variables: tuple[str, ...] = (),
-              clip_norm: float | None = None) -> Trained:
-        """Build a train op for y under a GradientsDebugger, watches applied; `run` then runs it."""
-        raise NotImplementedError
-
-    def feed(self, target: str, value: Any) -> Feed:
-        """Feed this value from now on. value: array, number, or text: a NumPy expression."""
-        raise NotImplementedError
-
-    def feed_from(self, source: Any) -> Feed:
-        """Feed what a callable or generator of the script gives for each run (dict, or tuple in placeholder order)."""
-        raise NotImplementedError
-
-    def clear_feeds(self) -> None: ...
-
-    def feeds(self) -> tuple[Feed, ...]:
-        """What the next run would feed."""
-        raise NotImplementedError
-
-    # ---- running ------------------------------------------------------------------------
-    def run(self, steps: int = 1, *, until: str = "", fetches: Any = None) -> Runs:
-        """Run whole steps until done, a stop, or the condition `until` holds. fetches: by default the train op and y."""
-        raise NotImplementedError
-
-    def on_run(self, session: Any, fetches: Any, feed_dict: dict | None = None, *, call: Any = None) -> tuple[Any, RunRecord]:
-        """A run that the script asks for: gives its result and the record. call: the real Session.run, if patched.
-
-        The script's exception passes through unchanged; the record is then in `records[-1]` with `error` set."""
-        raise NotImplementedError
-
-    def begin(self, fetches: Any = None, feed_dict: dict | None = None) -> Cursor:
-        """Open a run to go through it op by op."""
-        raise NotImplementedError
-
-    def step_ops(self, count: int = 1) -> Cursor:
-        """Execute the next `count` ops of the open run (opens one first if there is none)."""
-        raise NotImplementedError
-
-    def run_to(self, target: str) -> Cursor:
-        """Execute up to and including the op of `target`."""
-        raise NotImplementedError
-
-    def finish(self) -> Runs:
-        """Execute the rest of the open run."""
-        raise NotImplementedError
-
-    @property
-    def cursor(self) -> Cursor | None:
-        """Where the open run stands, or None."""
-        raise NotImplementedError
-
-    # ---- looking ------------------------------------------------------------------------
-    def value(self, target: str, *, step: int | None = None) -> Value:
-        """Value of a tensor (`W`, `W[0:3,:]`, `$2`) in the last run, or at `step`; a variable's is its present one."""
-        raise NotImplementedError
-
-    def evaluate(self, expression: str, *, keep: bool = True) -> Value:
-        """A NumPy expression over tensors, handles and `$n`; becomes the next `$n` if `keep`."""
-        raise NotImplementedError
-
-    def grad(self, x: str, y: str = "", *, order: int = 1, per_example: bool = False, step: int | None = None) -> Gradient:
-        """d y / d x, x any tensor; built on demand, the script's graph looks as before."""
-        raise NotImplementedError
-
-    def grads(self, target: str = "", *, y: str = "", by: str = "", sort: str = "") -> GradTable:
-        """Gradients of the trainable variables (or of the tensors of `target`). by="scope" adds up name scopes."""
-        raise NotImplementedError
-
-    def hessian_cost(self, x: str, y: str = "", *, rows: slice | None = None, kind: str = "full") -> HessianCost:
-        raise NotImplementedError
-
-    def hessian(self, x: str, y: str = "", *, rows: slice | None = None, kind: str = "full", v: str = "",
-                budget: int = 256 << 20) -> Hessian:
-        """Second derivatives. kind: "full", "rows", "diag", "hvp" (with v, an expression). budget: bytes.
-
-        Raises ResourceExhaustedError, with what to do instead, when over budget."""
-        raise NotImplementedError
-
-    # ---- explaining ---------------------------------------------------------------------
-    def why(self, target: str = "", y: str = "", *, kind: str = "") -> Any:
-        """Why a gradient is None, non-finite or zero. kind: "", "none", "nan", "zero". See analysis.why."""
-        raise NotImplementedError
-
-    def path(self, y: str, x: str) -> Any:
-        """How the gradient flows from y to x: see analysis.flow."""
-        raise NotImplementedError
 
     # ---- lists --------------------------------------------------------------------------
     def tensors(self, pattern: str = "", *, stats: bool = False, role: str = "") -> tuple[TensorRow, ...]:
-        raise NotImplementedError
+        """Tensors whose names match a regex or target; stats: with figures of value and gradient in the last run.
 
-    def ops(self, pattern: str = "", *, role: str = "") -> tuple[OpRow, ...]: raise NotImplementedError
-    def op(self, target: str) -> OpCard: raise NotImplementedError
-    def variables(self, *, unused: bool = False) -> tuple[VariableRow, ...]: raise NotImplementedError
-    def nonfinite(self) -> tuple[TensorRow, ...]: raise NotImplementedError
-    def memory(self) -> Memory: raise NotImplementedError
-    def script(self) -> Script: raise NotImplementedError
-    def history(self) -> tuple[Value, ...]: raise NotImplementedError
-    def where(self, target: str = "") -> Neighbours: raise NotImplementedError
-    def source(self, place: str = "", *, around: int = 5) -> Source: raise NotImplementedError
+        role: "forward", "gradient", "variable", "constant", "placeholder" or "training".
+        """
+        found = [t for t in self._matching(pattern) if not role or role_of(t.op) == role]
+        values, gradients = self._figures(found) if stats else ({}, {})
+        handles = self.targets.handles_by_tensor()
+        return tuple(self._tensor_row(t, values.get(t), gradients.get(t), handles.get(t, "")) for t in found)
+
+    def _matching(self, pattern: str) -> list[Tensor]:
+        if not pattern:
+            return [t for op in self.graph.operations.values() for t in op.outputs]
+        try:
+            return self.targets.all(pattern)
+        except AutodiffError:
+            return self.targets.all(f"/{pattern}/")
+
+    def _figures(self, tensors: list[Tensor]) -> tuple[dict[Tensor, Stats], dict[Tensor, Stats]]:
+        at = self._moment()
+        values = self._values_known(dict.fromkeys(t.op for t in tensors), at)
+        y = self._default_y()
+        known = {} if y is None else {t: g for t in tensors if (g := self.derivatives.known(y, t)) is not None}
+        found = self._replayer.values_if_possible(at, list(dict.fromkeys(known.values())))
+        return ({t: statistics(v) for t, v in values.items()},
+                {t: statistics(found[g]) for t, g in known.items() if g in found})
+
+    def _tensor_row(self, tensor: Tensor, stats: Stats | None, gradient: Stats | None, handle: str) -> TensorRow:
+        return TensorRow(tensor.name, self.targets.short(tensor), tensor.op.type, tensor.dtype.base_dtype.name, tensor.dims,
+                         role_of(tensor.op), handle, place_of(tensor.op), stats, gradient)
+
+    def ops(self, pattern: str = "", *, role: str = "") -> tuple[OpRow, ...]:
+        """Operations whose names match a regex, or that a target stands for."""
+        if pattern:
+            found: list[Operation] = list(dict.fromkeys(t.op for t in self._matching(pattern)))
+        else:
+            found = self.graph.get_operations()
+        return tuple(lists.op_row(op) for op in found if not role or role_of(op) == role)
+
+    def op(self, target: str) -> OpCard:
+        """All about one operation, with figures of its inputs and outputs in the last run as far as they can be had."""
+        op = self.targets.operation(target)
+        shown = list(dict.fromkeys((*op.inputs, *op.outputs)))
+        try:
+            values, gradients = self._figures(shown)
+        except AutodiffError:
+            values, gradients = {}, {}
+        rows = {t: self._tensor_row(t, values.get(t), gradients.get(t), self.targets.handle_of(t)) for t in shown}
+        return OpCard(op.name, op.type, op.definition.doc, role_of(op), lists.attributes_of(op),
+                      tuple(rows[t] for t in op.inputs), tuple(rows[t] for t in op.outputs),
+                      tuple(c.name for c in op.control_inputs), tuple(c.name for c in lists.neighbours(op)[1]),
+                      lists.rule_of_gradient(op), no_gradient_reason(op) or op.definition.no_rule or "",
+                      op.forward_op.name if op.origin is not None else "",
+                      op.gradient_of.name if op.gradient_of is not None else "", traceback_of(op))
+
+    def variables(self, *, unused: bool = False) -> tuple[VariableRow, ...]:
+        """The variables, and why one gets no gradient; unused: only those that y does not depend on."""
+        y = self._default_y()
+        below = ancestors([y]) if y is not None else set()
+        values = self.session.variables
+        rows = []
+        for variable, trainable in lists.variables_of(self.graph):
+            tensor = variable.handle_tensor
+            used = tensor.op in below
+            reason = ""
+            if y is not None and trainable and self.derivatives.known(y, tensor) is None:
+                found = why_none(y, tensor)
+                reason = "" if found.kind == "flows" else found.text
+            value = values.get(tensor.op.name)
+            dims = variable.shape.as_list() if variable.shape.ndims is not None else None
+            rows.append(VariableRow(tensor.name, self.targets.handle_of(tensor), variable.dtype.base_dtype.name,
+                                    None if dims is None else tuple(dims), trainable, value is not None, used, reason,
+                                    None if value is None else statistics(value)))
+        return tuple(row for row in rows if not unused or not row.used)
+
+    def nonfinite(self) -> tuple[TensorRow, ...]:
+        """Tensors with nan or inf in the last run, in the order of computing; of y, the gradients and what they need."""
+        at = self._moment()
+        ops, values = self._everything(self._roots(), at)
+        handles = self.targets.handles_by_tensor()
+        return tuple(self._tensor_row(t, statistics(values[t]), None, handles.get(t, "")) for op in ops for t in op.outputs
+                     if t in values and has_nonfinite(values[t]))
+
+    def memory(self) -> Memory:
+        """Bytes that variables, constants and remembered runs hold."""
+        variables = dict(self.session.variables)
+        constants = {op.name: op.attrs["value"] for op in self.graph.operations.values() if op.type == "Const"}
+        past = lists.bytes_of(v for m in self.moments for v in m.variables.values())
+        fed = lists.bytes_of(v for m in self.moments for v in m.feeds.values())
+        sizes = sorted(((name, np.asarray(v).nbytes) for name, v in (*variables.items(), *constants.items())),
+                       key=lambda pair: -pair[1])
+        return Memory(lists.bytes_of(variables.values()), lists.bytes_of(constants.values()), past + fed,
+                      len(self.records), tuple(sizes[:10]))
+
+    def script(self) -> Script:
+        """The script and its graph in figures."""
+        roles = [role_of(op) for op in self.graph.operations.values()]
+        listed = lists.variables_of(self.graph)
+        sizes = [v.shape.num_elements() for v, trainable in listed if trainable]
+        handles = tuple((name, ts[0].name) for name, value in self.handles.items() if len(ts := tensors_of(value)) == 1)
+        return Script(self.script_name or lists.script_file(self.graph), len(roles), roles.count("forward"),
+                      roles.count("gradient"), len(listed), sum(s or 0 for s in sizes),
+                      tuple(t.name for t in self.placeholders()), handles, self.y,
+                      self._train_op.name if self._train_op is not None else next(
+                          (op.name for op in reversed(self.graph.collections.get("train_op", []))), ""))
+
+    # ---- places -------------------------------------------------------------------------
+    def where(self, target: str = "") -> Neighbours:
+        """How an op was made, what it takes and who takes it; without a target, the op the open run stands at."""
+        if target:
+            op = self.targets.operation(target)
+        else:
+            execution = self._execution
+            op = None if execution is None else self._last_op or execution.next_op
+            if op is None:
+                raise ArgumentError("no run is open: name an operation, or go through one with step")
+        producers, consumers = lists.neighbours(op)
+        return Neighbours(lists.op_row(op), tuple(map(lists.op_row, producers)), tuple(map(lists.op_row, consumers)),
+                          traceback_of(op))
+
+    def source(self, place: str = "", *, around: int = 5) -> Source:
+        """Lines of a script with the ops they made and gradient norms: `FILE:LINE`, a line number, or a target."""
+        file, line = self._place(place)
+        lines = linecache.getlines(file)
+        if not lines:
+            raise ArgumentError(f"cannot read {file!r}")
+        if line > len(lines) or line < 1:
+            raise ArgumentError(f"{os.path.basename(file)} has {len(lines)} lines, there is no line {line}")
+        made = lists.made_on(self.graph, file)
+        first, last = line - around, line + around
+        here = [t for n in range(first, last + 1) for op in made.get(n, ()) for t in op.outputs]
+        return Source(file, lists.source_lines(lines, first, last, made, self._norms(here), line))
+
+    def _place(self, place: str) -> tuple[str, int]:
+        match = re.fullmatch(r"(?:(?P<file>.+):)?(?P<line>\d+)", place)
+        main = lists.script_file(self.graph)
+        if match and not (match["file"] and self.targets.exact(place)):
+            wanted = match["file"] or main
+            known = {site.file for op in self.graph.operations.values() for site in op.traceback[-1:]}
+            file = wanted if os.path.exists(wanted) else next(
+                (f for f in known if os.path.basename(f) == os.path.basename(wanted)), wanted)
+            return file, int(match["line"])
+        at = place_of(self.targets.operation(place)) if place else self._standing()
+        if at is not None:
+            return at.file, at.line
+        if not main:
+            raise ArgumentError("no script line is known" + (f" of {place!r}" if place else ""))
+        return main, 1
+
+    def _standing(self) -> Any:
+        op = None if self._execution is None else self._last_op or self._execution.next_op
+        y = self._default_y()
+        return place_of(op) if op is not None else place_of(y.op) if y is not None else None
+
+    def _norms(self, tensors: list[Tensor]) -> dict[Tensor, float | None]:
+        """Gradient norms of the last run, as far as some gradient call has them."""
+        try:
+            return {t: stats.norm for t, stats in self._figures(tensors)[1].items()}
+        except AutodiffError:
+            return {}
 
     # ---- changing -----------------------------------------------------------------------
     def set(self, target: str, value: Any) -> Changed:
-        """Change a variable now, or override a tensor's value in the runs to come. value: array, number or expression."""
-        raise NotImplementedError
+        """Change a variable now, or override a tensor's value in the runs to come (in the open run from here on).
 
-    def unset(self, target: str) -> None: ...
+        value: array, number or expression; it is broadcast to the shape that is there. What is evaluated next is as of
+        now, with the last run's feeds. `unset` takes an override back.
+        """
+        tensor, given = self.targets.one(target), self._as_value(value)
+        if is_variable(tensor) or tensor.op.inputs and is_variable(tensor.op.inputs[0]) and tensor.op.type in (
+                "Identity", "ReadVariableOp"):
+            return self._set_variable(tensor if is_variable(tensor) else tensor.op.inputs[0], given)
+        before = self._stats_of(tensor, self._moment())
+        shape = before.shape if before is not None else tuple(d or 0 for d in tensor.dims or ())
+        array = np.broadcast_to(np.asarray(given), shape) if np.ndim(given) == 0 and before is not None else given
+        _, arrays = self._reader.read({tensor: array})
+        if self._execution is not None and tensor in self._execution.plan.slots:
+            self._execution.set(tensor, arrays[0])
+        else:
+            self._overrides[tensor] = arrays[0]
+            self._is_edited = True
+        return Changed(tensor.name, "tensor", before, statistics(arrays[0]))
+
+    def _set_variable(self, tensor: Tensor, given: Any) -> Changed:
+        values, name = self.session.variables, tensor.op.name
+        old = values.get(name)
+        dtype = old.dtype if old is not None else tensor.dtype.base_dtype.as_numpy_dtype
+        shape = old.shape if old is not None else tuple(tensor.dims or ())
+        try:
+            new = np.array(np.broadcast_to(np.asarray(given, dtype), shape))
+        except (ValueError, TypeError) as error:
+            raise ArgumentError(f"expected a value of shape {list(shape)} for {name!r}, found {np.shape(given)}: {error}"
+                                ) from None
+        values[name] = new
+        self._is_edited = True
+        return Changed(tensor.name, "variable", None if old is None else statistics(old), statistics(new))
+
+    def unset(self, target: str) -> None:
+        """Compute a tensor again whose value was overridden."""
+        tensor = self.targets.one(target)
+        if tensor not in self._overrides:
+            raise ArgumentError(f"{tensor.name!r} is not overridden: overridden are "
+                                f"{', '.join(t.name for t in self._overrides) or 'none'}")
+        del self._overrides[tensor]

@@ -55,8 +55,7 @@ class Targets:
         found = self.exact(target)
         if found:
             return found
-        ops = self._ending(target.partition(":")[0])
-        forward = [op for op in ops if op.gradient_of is None] or ops
+        forward = self.suffixes(target)
         if len(forward) == 1:
             return self._slot(forward[0], target)
         if forward:
@@ -145,9 +144,10 @@ class Targets:
 
     def handle_of(self, tensor: Tensor) -> str:
         """The script's name for a tensor, or ""."""
-        return self._handle_names().get(tensor, "")
+        return self.handles_by_tensor().get(tensor, "")
 
-    def _handle_names(self) -> dict[Tensor, str]:
+    def handles_by_tensor(self) -> dict[Tensor, str]:
+        """The script's first name for each tensor that has one."""
         found: dict[Tensor, str] = {}
         for name, value in self.handles.items():
             tensors = tensors_of(value)
@@ -170,6 +170,11 @@ class Targets:
         inside = [op.name for op in self._ops if bare and bare in op.name.lower() and op.gradient_of is None][:3]
         return found or (f"did you mean {' or '.join(map(repr, inside))}?" if inside else
                          f"handles: {', '.join(handles[:8]) or 'none'}; `info tensors` lists all")
+
+    def suffixes(self, target: str) -> list[Operation]:
+        """Operations whose names end in a target; those of the model itself, if there are any."""
+        ops = self._ending(target.partition(":")[0])
+        return [op for op in ops if op.gradient_of is None] or ops
 
     def _ending(self, target: str) -> list[Operation]:
         """Operations whose name ends in `target`, from some `/` on."""

@@ -31,6 +31,13 @@ class Watch:
     def is_due(self, step: int) -> bool:
         return self.enabled and step % self.every == 0
 
+    def is_excluded(self, name: str) -> bool:
+        return bool(self.exclude) and re.search(self.exclude, name) is not None
+
+    def set_condition(self, text: str) -> None:
+        """Raises ArgumentError for what is no condition."""
+        self.condition = parse_condition(text) if text.strip() else None
+
     def hit(self) -> bool:
         """Count a hit; whether it stops, rather than being ignored."""
         self.hits += 1

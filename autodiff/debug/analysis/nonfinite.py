@@ -52,6 +52,11 @@ def _reaching(roots: Collection[Tensor], bad: Collection[Tensor]) -> set[Operati
     return found
 
 
+def reaches(ops: Sequence[Operation], values: Values, roots: Collection[Tensor]) -> set[Operation]:
+    """Ops whose non-finite outputs a chain of non-finite tensors links to a root."""
+    return origins(ops, values, roots)[1]
+
+
 def why_nonfinite(ops: Sequence[Operation], values: Values, roots: Collection[Tensor], *, target: Tensor | None = None,
                   step: int = 0, variable_note: Callable[[str], str] = lambda name: "") -> WhyNonfinite:
     """Explain what is not finite in `values`: of the target alone (its causes count as harmful), or of a whole run.

@@ -1,0 +1,366 @@
+"""Running: whole steps, runs that a script asks for, and runs gone through op by op; watches see them all."""
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import ArgumentError, AutodiffError, StateError
+from ..graph import Operation, Tensor
+from ..indexed_slices import IndexedSlices
+from ..runtime import fetch
+from ..runtime.fetch import Fetches
+from ..runtime.session import Session
+from .answers import Cursor, Runs, TensorRow
+from .conditions import Condition, Seen, parse_condition
+from .feeding import Feeding
+from .lists import trainable_tensors
+from .machine import ancestors, as_number
+from .places import is_variable, place_of, role_of
+from .records import RunRecord, Sample, Stop
+from .replay import Moment, moment_of
+from .stats import statistics
+from .watches import Watch
+
+
+class _Look(NamedTuple):
+    """One thing to look at in a run. source: what to fetch; None: a variable's value before the run, or nothing."""
+
+    name: str
+    of: str
+    source: Any
+    variable: str
+    missing: str
+
+
+@dataclass
+class _Opened:
+    """A run under way. looks: what to see in it. began: seconds."""
+
+    moment: Moment
+    wanted: Fetches
+    looks: list[_Look]
+    began: float
+    spent: float = 0.0
+
+
+class Running(Feeding):
+    """Executes runs and records them."""
+
+    # ---- what a run looks at ------------------------------------------------------------
+    def _looks(self, wanted: Fetches) -> list[_Look]:
+        """What the due watches and the gradient table want of a run: only what it computes anyway."""
+        key = (wanted.tensors, wanted.targets, self.watches.version, self.graph.version)
+        known = self._looks_at.get(key)
+        if known is None:
+            if len(self._looks_at) > 64:
+                self._looks_at.clear()
+            known = self._looks_at[key] = self._new_looks(wanted)
+        return known
+
+    def _new_looks(self, wanted: Fetches) -> list[_Look]:
+        runs = ancestors(wanted.tensors, wanted.targets)
+        y = self._default_y()
+        looks: dict[tuple[str, str], _Look] = {}
+        if y is not None:
+            looks[y.name, ""] = self._look(y, runs)
+        watched = dict.fromkeys(name for watch in self.watches for name in watch.names)
+        for name in watched:
+            tensor = self.targets.one(name)
+            looks[name, ""] = self._look(tensor, runs)
+            if y is not None and tensor.op.gradient_of is None and tensor.dtype.base_dtype.is_differentiable:
+                looks[name, y.name] = self._gradient_look(y, tensor, runs)
+        for tensor in trainable_tensors(self.graph) if y is not None else ():
+            look = self._gradient_look(y, tensor, runs)
+            if look.source is not None:
+                looks.setdefault((tensor.name, look.of), look)
+        return list(looks.values())
+
+    def _look(self, tensor: Tensor, runs: set[Operation]) -> _Look:
+        if is_variable(tensor):
+            return _Look(tensor.name, "", None, tensor.op.name, "not initialised")
+        part = tensor.op in runs and not tensor.dtype.is_ref and tensor.dtype.name not in ("variant", "resource")
+        return _Look(tensor.name, "", tensor if part else None, "", "not part of this run")
+
+    def _gradient_look(self, y: Tensor, tensor: Tensor, runs: set[Operation]) -> _Look:
+        gradient = self.derivatives.known(y, tensor)
+        source = gradient if gradient is not None and gradient.op in runs else None
+        why = "not part of this run" if gradient is not None else f"no gradient of {y.name} is built for it"
+        return _Look(tensor.name, y.name, source, "", why)
+
+    def _sources(self, opened: _Opened) -> list[Any]:
+        return [look.source for look in opened.looks if look.source is not None]
+
+    # ---- runs that a script asks for ----------------------------------------------------
+    def on_run(self, session: Session, fetches: Any, feed_dict: dict | None = None, *,
+               call: Any = None) -> tuple[Any, RunRecord]:
+        """A run that the script asks for: gives its result and the record. call: the real Session.run, if patched.
+
+        The script's exception passes through unchanged; `records[-1]` then has its text in `error`.
+        """
+        self.attach(session=session)
+        call = call or type(session).run
+        try:
+            opened = self._open(fetches, feed_dict)
+        except AutodiffError:
+            call(session, fetches, feed_dict)  # refuses in the words the script would have had
+            raise
+        try:
+            feeds = {**(feed_dict or {}), **self._overrides}
+            result, seen = call(session, [fetches, self._sources(opened)], feeds or None)
+        except BaseException as error:
+            self._close(opened, [], error)
+            raise
+        self.result = result
+        return result, self._close(opened, seen)
+
+    def _open(self, fetches: Any, feed_dict: dict | None) -> _Opened:
+        tensors, arrays = self._reader.read({**(feed_dict or {}), **self._overrides})
+        wanted = fetch.parse(self.graph, fetches)
+        moment = moment_of(self.session, dict(zip(tensors, arrays)), self.step + 1)
+        return _Opened(moment, wanted, self._looks(wanted), time.perf_counter())
+
+    def _close(self, opened: _Opened, seen: Sequence[Any], error: BaseException | None = None) -> RunRecord:
+        """Record a run. seen: values of `_sources`, in order."""
+        self.step += 1
+        self._is_edited = False
+        self._last = opened.wanted
+        self._remember(opened.moment)
+        samples, loss = self._samples(opened, iter(seen), failed=error is not None)
+        names = (*(t.name for t in opened.wanted.tensors), *(op.name for op in opened.wanted.targets))
+        fed = tuple(Sample(t.name, "", statistics(v)) for t, v in opened.moment.feeds.items())
+        ms = 1e3 * (opened.spent or time.perf_counter() - opened.began)
+        record = RunRecord(self.step, names, fed, loss, self.y, samples, ms,
+                           error=f"{type(error).__name__}: {error}" if error is not None else "")
+        stops = (Stop("error", record.error),) if error is not None else self._stops(record)
+        record = replace(record, stops=stops)
+        self.records.append(record)
+        return record
+
+    def _samples(self, opened: _Opened, seen: Any, *, failed: bool) -> tuple[tuple[Sample, ...], float | None]:
+        samples, loss = [], None
+        watched = {name for watch in self.watches if watch.is_due(self.step) for name in watch.names}
+        for look in opened.looks:
+            value = None
+            if look.source is not None and not failed:
+                value = next(seen)
+            elif look.variable:
+                value = opened.moment.variables.get(look.variable)
+            if look.name == self.y and not look.of and value is not None:
+                loss = as_number(value)
+                if look.name not in watched:
+                    continue
+            elif look.name not in watched and not look.of:
+                continue
+            stats = None if value is None else statistics(value)
+            samples.append(Sample(look.name, look.of, stats, "" if stats else "the run failed" if failed else look.missing))
+        return tuple(samples), loss
+
+    # ---- stops --------------------------------------------------------------------------
+    def _stops(self, record: RunRecord) -> tuple[Stop, ...]:
+        found = []
+        for watch in self.watches:
+            if not watch.is_due(record.step) or watch.condition is None and watch.step is None and watch.kind == "watch":
+                continue
+            stop = self._stop_of(watch, record)
+            if stop is not None and watch.hit():
+                found.append(stop)
+        return tuple(found)
+
+    def _stop_of(self, watch: Watch, record: RunRecord) -> Stop | None:
+        if watch.step is not None:
+            return Stop("break", f"step {record.step}", watch.number, "", watch.commands) if record.step == watch.step else None
+        if watch.condition is None:
+            computed = next((s for s in record.samples if s.name in watch.names and s.stats), None)
+            return computed and Stop(watch.kind, f"{computed.name} was computed", watch.number, computed.name, watch.commands)
+        hit = self._hit(watch.condition, record, set(watch.names), watch)
+        if hit is None:
+            return None
+        return Stop(watch.kind, f"{hit}: {watch.condition.text}", watch.number, hit.split(" of ")[-1] if hit else "",
+                    watch.commands)
+
+    def _hit(self, condition: Condition, record: RunRecord, names: set[str], watch: Watch | None = None) -> str | None:
+        """What a condition holds of, in words: a tensor's name, `gradient of NAME`, or the step; None if of nothing.
+
+        names: the tensors that count; empty for the loss and all that was seen.
+        """
+        if condition.is_global:
+            seen = Seen(None, record.step, record.loss)
+            return f"step {record.step}" if condition.holds(seen) else None
+        before = next((r for r in reversed(self.records) if r.step < record.step), None)
+        for sample in record.samples:
+            if names and sample.name not in names or watch is not None and watch.is_excluded(sample.name):
+                continue
+            if sample.stats is None and sample.missing != f"no gradient of {record.loss_name} is built for it":
+                continue
+            previous = before.sample(sample.name, gradient=sample.is_gradient) if before else None
+            if condition.holds(self._seen(sample, record, previous)):
+                return f"gradient of {sample.name}" if sample.is_gradient else sample.name
+        if not names and record.loss is not None and condition.holds(
+                Seen(statistics(record.loss), record.step, record.loss, before and before.loss is not None and
+                     statistics(before.loss) or None)):
+            return record.loss_name
+        return None
+
+    def _seen(self, sample: Sample, record: RunRecord, previous: Sample | None) -> Seen:
+        return Seen(sample.stats, record.step, record.loss, previous.stats if previous else None,
+                    self._update_ratio(sample.name, record.step), lambda: self._is_harmful(sample))
+
+    def _is_harmful(self, sample: Sample) -> bool:
+        """Whether what is not finite in a tensor, or in its gradient, reaches y or a gradient. See `Looking`."""
+        raise NotImplementedError
+
+    def _update_ratio(self, name: str, step: int) -> float | None:
+        """Norm of a variable's change in a step over its norm before it; None if it is no variable."""
+        op = name.partition(":")[0]
+        index = next((i for i, m in enumerate(self.moments) if m.step == step), None)
+        if index is None or op not in self.moments[index].variables:
+            return None
+        old = self.moments[index].variables[op]
+        following = self.moments[index + 1].variables if index + 1 < len(self.moments) else self.session.variables
+        new = following.get(op)
+        if new is None or np.shape(new) != np.shape(old) or np.asarray(old).dtype.kind not in "fc":
+            return None
+        if new is old:
+            return 0.0
+        size = float(np.linalg.norm(np.asarray(old).ravel()))
+        return float(np.linalg.norm(np.asarray(new - old).ravel())) / size if size else None
+
+    def holds(self, condition: str) -> bool:
+        """Whether a condition holds of the last run: of its loss, or of anything seen in it."""
+        return bool(self.records) and self._hit(parse_condition(condition), self.records[-1], set()) is not None
+
+    # ---- runs of the debugger's own -----------------------------------------------------
+    def run(self, steps: int = 1, *, until: str = "", fetches: Any = None) -> Runs:
+        """Run whole steps until done, a stop, or the condition `until` holds.
+
+        fetches: by default the train op and y. Variables without a value are initialised first.
+        """
+        condition = parse_condition(until) if until else None
+        taken: list[RunRecord] = []
+        if self._execution is not None:
+            opened = self.finish()
+            taken, stop = list(opened.records), opened.stop
+            if stop is not None:
+                return Runs(tuple(taken), stop, steps)
+        wanted = self._default_fetches() if fetches is None else fetches
+        self._initialize()
+        while len(taken) < steps:
+            feeds = self._next_feeds()
+            if feeds is None:
+                return Runs(tuple(taken), Stop("end", "the feeds are exhausted"), steps)
+            _, record = self.on_run(self.session, wanted, feeds)
+            taken.append(record)
+            if record.stops:
+                return Runs(tuple(taken), record.stops[0], steps)
+            hit = self._hit(condition, record, set()) if condition else None
+            if hit is not None:
+                return Runs(tuple(taken), Stop("condition", f"{hit}: {until}", 0, hit.split(" of ")[-1]), steps)
+        return Runs(tuple(taken), None, steps)
+
+    def _default_fetches(self) -> list[Any]:
+        """The train op and y; else what the script ran last; else y alone."""
+        y = self._default_y()
+        train = self._train_op or next(iter(reversed(self.graph.collections.get("train_op", []))), None)
+        if train is not None:
+            return [train] if y is None else [train, y]
+        if self._last is not None:
+            return [*self._last.tensors, *self._last.targets]
+        if y is None:
+            raise ArgumentError("nothing to run: there is no train op, no loss, and the script ran nothing\ntry: train LOSS")
+        return [y]
+
+    # ---- op by op -----------------------------------------------------------------------
+    def begin(self, fetches: Any = None, feed_dict: dict | None = None) -> Cursor:
+        """Open a run to go through it op by op; by default the one that `run` would make."""
+        if self._execution is not None:
+            raise StateError("a run is open already: finish it first")
+        if fetches is None:
+            fetches = self._default_fetches()
+            self._initialize()
+        if feed_dict is None:
+            feed_dict = self._next_feeds()
+            if feed_dict is None:
+                raise StateError("the feeds are exhausted")
+        self._opened = self._open(fetches, feed_dict)
+        self._execution = self.session.start([fetches, self._sources(self._opened)], {**feed_dict, **self._overrides} or None)
+        return self._cursor()
+
+    def step_ops(self, count: int = 1) -> Cursor:
+        """Execute the next `count` ops of the open run (opens one first if there is none)."""
+        if self._execution is None:
+            self.begin()
+        for _ in range(count):
+            if self._execution is None or self._execution.is_done:
+                break
+            self._step()
+        return self._cursor()
+
+    def run_to(self, target: str) -> Cursor:
+        """Execute up to and including the op of `target`. Raises ArgumentError if it is not to come in this run."""
+        if self._execution is None:
+            self.begin()
+        execution = self._execution
+        assert execution is not None
+        op = self.targets.operation(target)
+        if all(step.op is not op for step in execution.plan.steps[execution.position:]):
+            raise ArgumentError(f"{op.name!r} does not run any more in this run: it has run already, or is not part of it")
+        while execution.next_op is not op:
+            self._step()
+        self._step()
+        return self._cursor()
+
+    def _step(self) -> None:
+        assert self._execution is not None
+        try:
+            self._last_op = self._execution.step()
+        except BaseException as error:
+            if not isinstance(error, AutodiffError):
+                self._abandon(error)
+            raise
+
+    def finish(self) -> Runs:
+        """Execute the rest of the open run. A failure closes it, and is recorded and raised."""
+        if self._execution is None:
+            raise StateError("no run is open: step opens one")
+        execution, opened = self._execution, self._opened
+        try:
+            self.result, seen = execution.finish()
+        except BaseException as error:
+            self._abandon(error)
+            raise
+        self._execution = self._last_op = None
+        record = self._close(opened, seen)
+        return Runs((record,), record.stops[0] if record.stops else None, 1)
+
+    def _abandon(self, error: BaseException) -> None:
+        self._execution = self._last_op = None
+        self._close(self._opened, [], error)
+
+    @property
+    def cursor(self) -> Cursor | None:
+        """Where the open run stands, or None."""
+        return None if self._execution is None else self._cursor()
+
+    def _cursor(self) -> Cursor:
+        execution = self._execution
+        assert execution is not None
+        op, coming = (self._last_op if execution.position else None), execution.next_op
+        shown = op or coming
+        role = role_of(shown) if shown is not None else ""
+        phase = {"gradient": "backward", "training": "update"}.get(role, "forward")
+        outputs = tuple(self._output_row(t) for t in op.outputs) if op is not None else ()
+        return Cursor(self._opened.moment.step, execution.position, len(execution.plan.steps), op.name if op else "",
+                      op.type if op else "", phase, place_of(shown) if shown else None, outputs,
+                      coming.name if coming else "", execution.is_done)
+
+    def _output_row(self, tensor: Tensor) -> TensorRow:
+        assert self._execution is not None
+        known = self._execution.has_value(tensor)
+        value = self._execution.value(tensor) if known else None
+        stats = None if value is None or not isinstance(value, (np.ndarray, np.generic, IndexedSlices)) else statistics(value)
+        return TensorRow(tensor.name, self.targets.short(tensor), tensor.op.type, tensor.dtype.base_dtype.name, tensor.dims,
+                         role_of(tensor.op), self.targets.handle_of(tensor), place_of(tensor.op), stats)
