@@ -15,6 +15,7 @@ from autodiff.runtime.codegen import Generated
 from autodiff.runtime.execute import Loop, interpret
 from autodiff.runtime.passes import optimise
 from autodiff.runtime.plan import Plan, compile_plan
+from autodiff.runtime.program import HOT
 from autodiff.runtime.state import Run
 
 from .built import KNOWN, SIZES_UNKNOWN, Built, built
@@ -173,7 +174,7 @@ def test_many_runs_of_a_session_equal_many_runs_of_the_interpreter(seed: int) ->
         for session in (hot, cold):
             session.variables["v"] = np.full((3, 3), 0.25, np.float32)
         kept: list[tuple[np.ndarray, np.ndarray]] = []
-        for _ in range(20):
+        for _ in range(HOT + 8):
             value = rng.standard_normal((3, 3)).astype(np.float32)
             found = hot.run(picked, {x: value})
             expected = [np.array(e) for e in plain(compile_plan(picked, (), (x,)), cold, [value])]

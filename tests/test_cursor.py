@@ -87,6 +87,16 @@ def test_after_a_failure_it_stands_at_the_operation_with_all_values() -> None:
     assert execution.finish().tolist() == [2, 5] and execution.failed_op is None
 
 
+def test_an_operation_whose_value_is_set_is_passed_over() -> None:
+    x = tf.placeholder(tf.float32, [2], name="x")
+    y = build.Neg(x) + 1.0
+    execution = tf.Session().start(y)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="must be fed"):
+        execution.step()
+    execution.set(x, [1, 2])
+    assert execution.finish().tolist() == [0, -1]
+
+
 def test_variables_change_as_in_a_run() -> None:
     v = build.VariableV2(shape=[2], dtype=tf.float32, name="v")
     assigned = build.AssignAdd(v, [1.0, 1.0])

@@ -13,6 +13,7 @@ from autodiff.runtime.buffers import allocate, observe, specialise
 from autodiff.runtime.kernels import direct_ufunc, passes_on, views_of
 from autodiff.runtime.passes import optimise
 from autodiff.runtime.plan import Plan, compile_plan
+from autodiff.runtime.program import HOT
 from autodiff.runtime.state import Run
 
 
@@ -164,7 +165,7 @@ def test_a_shape_that_depends_on_values_gets_no_buffer() -> None:
     x = tf.placeholder(tf.float32, [4])
     y = build.Neg(build.Tanh(x[:n]))
     session = tf.Session()
-    for i in [2] * 12 + [3, 1, 4, 2]:
+    for i in [2] * (HOT + 4) + [3, 1, 4, 2]:
         assert session.run(y, {n: i, x: np.ones(4)}).shape == (i,)
     assert not session.plan(y, [n, x]).buffers
 
@@ -173,7 +174,7 @@ def test_a_program_follows_changing_shapes() -> None:
     x = tf.placeholder(tf.float32, [None])
     y = build.Tanh(x * 2.0) + x
     session = tf.Session()
-    for size in [3] * 12 + [5] * 12 + [3, 5, 1, 0] * 3:
+    for size in [3] * (HOT + 4) + [5] * (HOT + 4) + [3, 5, 1, 0] * 3:
         value = np.linspace(-1, 1, size, dtype=np.float32)
         assert (session.run(y, {x: value}) == np.tanh(value * np.float32(2)) + value).all()
 
@@ -185,7 +186,7 @@ def test_a_variable_may_change_its_shape() -> None:
     with tf.get_default_graph().control_dependencies([change]):
         after = build.Neg(build.Tanh(build.Identity(v)))
     session = tf.Session()
-    for size in [3] * 12 + [5, 2, 3]:
+    for size in [3] * (HOT + 4) + [5, 2, 3]:
         assert session.run(after, {new: np.zeros(size)}).shape == (size,)
         assert session.run(build.Identity(v)).shape == (size,)
 
@@ -200,6 +201,6 @@ def test_a_plan_prints_as_a_table() -> None:
 step  operation  type  inputs  outputs  alive  buffer
 0     t          Tanh  s0      s1       0-1
 1     n          Neg   s1      s2       1-end"""
-    for _ in range(10):
+    for _ in range(HOT + 1):
         session.run(y, {x: [1, 2]})
     assert str(session.plan(y, [x])).splitlines()[1].endswith("0-1    #0 float32[2]")

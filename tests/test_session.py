@@ -9,6 +9,7 @@ import pytest
 import autodiff as tf
 from autodiff import errors
 from autodiff.op import OPS, build
+from autodiff.runtime.program import HOT
 
 Pair = collections.namedtuple("Pair", "u v")
 
@@ -104,12 +105,14 @@ def test_what_comes_back_is_the_callers_own() -> None:
     v, initial = variable([1, 2])
     c = tf.constant([1.0, 2.0])
     same = build.Identity(c)
-    fed = tf.placeholder(tf.float32, [2])
+    fed = tf.placeholder(tf.float32)
+    passed, viewed, size = build.Identity(fed), build.Reshape(fed * 2.0, [2, 1]), build.Shape(fed)
     value = np.ones(2, np.float32)
     with tf.Session() as session:
         session.run(initial)
-        for _ in range(12):  # through the loop and the generated function
-            found = session.run([v, c, same, fed, build.Identity(fed), build.Reshape(c * 2, [2, 1])], {fed: value})
+        for _ in range(HOT + 4):  # through the loop and the generated function
+            found = session.run([v, c, same, fed, passed, viewed, size], {fed: value})
+            assert found[-1].tolist() == [2]
             for array in found:
                 array += 50
         assert session.run([v, c, same])[0].tolist() == [1, 2]
@@ -221,7 +224,7 @@ def test_a_variable_without_a_value_is_a_failed_precondition() -> None:
         tf.Session().run(y)
 
 
-@pytest.mark.parametrize("runs", [1, 12], ids=["loop", "generated"])
+@pytest.mark.parametrize("runs", [1, HOT + 4], ids=["loop", "generated"])
 def test_a_kernels_refusal_knows_op_values_and_line(runs: int) -> None:
     a, b = tf.placeholder(tf.float32, [None], name="a"), tf.placeholder(tf.float32, [None], name="b")
     total = build.Add(build.Tanh(a), b, name="total")
@@ -249,7 +252,7 @@ def test_a_generated_function_fails_as_the_loop_does(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(OPS["Tanh"], "kernel", tanh)
     session = tf.Session()
-    for _ in range(12):
+    for _ in range(HOT + 4):
         session.run(y, {x: [1, 2]})
     broken[0] = True
     with pytest.raises(errors.InvalidArgumentError, match="it broke") as caught:
@@ -269,7 +272,7 @@ def test_an_interrupt_passes_and_the_session_goes_on(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(OPS["Tanh"], "kernel", tanh)
     session = tf.Session()
-    for _ in range(12):
+    for _ in range(HOT + 4):
         expected = session.run(y, {x: [1, 2]})
         interrupted[0] = True
         with pytest.raises(KeyboardInterrupt):
@@ -361,7 +364,7 @@ def test_a_run_within_a_run_has_its_own_memory(monkeypatch: pytest.MonkeyPatch) 
         return np.tanh(np.asarray(v), out=out)
 
     monkeypatch.setattr(OPS["Tanh"], "kernel", tanh)
-    for _ in range(12):
+    for _ in range(HOT + 4):
         expected = session.run(y, {x: [1, 2]})
     inner.append("armed")
     assert (session.run(y, {x: [1, 2]}) == expected).all()

@@ -123,8 +123,9 @@ class _StandIns:
         value = static_value(tensor, 2)  # inputs that are known have become constants: no need to look further
         if value is None:
             return tensor
-        self.folded[slot] = value
-        return constant_in(self._graph, value, "c")
+        constant = constant_in(self._graph, value, "c")
+        self.folded[slot] = constant.op.attrs["value"]
+        return constant
 
 
 class _Assignment:
@@ -207,8 +208,8 @@ def _keeps_arguments(step: Step) -> bool:
     Updates of a variable make a new array of their own.
     """
     definition = step.op.definition
-    updates = bool(definition.parameters) and definition.parameters[0].kind is Ref and step.op.type != "Assign"
-    return definition.takes_run and not updates
+    is_update = bool(definition.parameters) and definition.parameters[0].kind is Ref
+    return definition.takes_run and (not is_update or step.op.type in ("Assign", "AssignVariableOp"))
 
 
 _ALIGNED = 64  # bytes: a cache line, and the widest vector register

@@ -54,8 +54,9 @@ class Execution:
             raise StateError("the run is at its end: there is no further operation")
         pinned = [(slot, self._slots[slot]) for slot in step.outputs if slot in self._pinned]
         self.failed_op = step.op
-        with np.errstate(all="ignore"):
-            run_step(step, self._slots, self.run)
+        if len(pinned) < len(step.outputs) or not pinned:
+            with np.errstate(all="ignore"):
+                run_step(step, self._slots, self.run)
         self.failed_op = None
         for slot, value in pinned:
             self._slots[slot] = value
@@ -100,6 +101,8 @@ class Execution:
 
     def set(self, tensor: Tensor, value: Any) -> None:
         """Give a tensor a value from here on, instead of what was or will be computed.
+
+        An operation whose outputs are all set is passed over, which is a way past one that fails.
 
         Raises GraphError if the tensor is not part of this run, and what feeding the value would raise.
         """

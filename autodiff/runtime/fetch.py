@@ -35,11 +35,15 @@ def parse(graph: Graph, fetches: Any) -> Fetches:
 
 
 def key(fetches: Any) -> Any:
-    """Something hashable that stands for `fetches`; TypeError if there is no such thing."""
+    """Something hashable that stands for `fetches`; TypeError if there is no such thing, or it may change."""
     if isinstance(fetches, (list, tuple)):
         return type(fetches), *map(key, fetches)
     if isinstance(fetches, dict):
         return type(fetches), tuple(fetches), *map(key, fetches.values())
+    if isinstance(fetches, (Tensor, Operation, str)):
+        return fetches
+    if isinstance(fetches, Mapping) or hasattr(type(fetches), "__attrs_attrs__"):
+        raise TypeError("it may change")
     hash(fetches)
     return fetches
 

@@ -14,7 +14,7 @@ from .passes import optimise
 from .plan import Plan
 from .state import Run, handed_out
 
-HOT = 8  # runs with the same shapes before a function is generated: it costs about 50 runs' overhead
+HOT = 16  # runs with the same shapes before a function is generated: it costs as much as about 100 save
 LONGEST = 5000  # steps: a longer function compiles slowly and runs no faster
 VARIANTS = 8  # functions kept, each with its buffers
 
