@@ -9,8 +9,8 @@ import numpy as np
 from autodiff.debug.answers import Value
 from autodiff.debug.records import Place, RunRecord, Stats
 
-from .layout import number
 from .results import Array, Column, Table
+from .texts import number
 
 FIGURES = (Column("norm", "number"), Column("max|x|", "number", 6), Column("mean", "number", 3),
            Column("zero %", "percent", 7), Column("nan", "bad", 8), Column("inf", "bad", 8))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from autodiff.errors import AutodiffError
 from autodiff.graph import Operation
 
 from .facts import loss_of, samples, shown, summary
@@ -222,7 +223,14 @@ def _group(*parts: Result | None) -> Result:
 
 def close_cursor(shell: Shell) -> None:
     """Finish the run that is open, and give the script its result."""
-    runs = shell.dbg.finish()
     script = shell.script
-    if script is not None and script.state == "before" and runs.records:
+    waits = script is not None and script.state == "before" and not shell.own_runs
+    try:
+        runs = shell.dbg.finish()
+    except AutodiffError as error:
+        if script is None or not waits:
+            raise
+        script.answer(error, None)
+        return
+    if script is not None and waits:
         script.answer(shell.dbg.result, runs.records[-1])

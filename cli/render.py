@@ -10,8 +10,9 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from .layout import Line, clean, layout, screen_size
+from .layout import layout
 from .results import Array, Error, Result, Stop, error_in
+from .texts import Line, clean
 
 STYLES = {"title": "bold", "head": "bold underline", "name": "cyan", "bad": "bold red", "warning": "yellow",
           "good": "green", "quiet": "dim", "error": "bold red", "hint": "green", "place": "magenta", "spark": "blue",
@@ -87,6 +88,15 @@ def colored(lines: list[Line], width: int) -> str:
             console.print(Text.assemble(*((text, STYLES.get(style, "")) for style, text in line), end=""),
                           soft_wrap=True)
     return capture.get()
+
+
+def screen_size() -> tuple[int, int]:
+    """Columns and lines of the terminal."""
+    try:
+        size = os.get_terminal_size(1)
+        return max(size.columns, 20), max(size.lines, 8)
+    except OSError:
+        return 80, 24
 
 
 # ---- JSON -----------------------------------------------------------------------------------

@@ -14,8 +14,8 @@ from prompt_toolkit.output import ColorDepth
 
 from .complete import complete
 from .facts import loss_of
-from .layout import clean
 from .shell import Shell
+from .texts import clean
 
 PROMPT = "(gradbg) "
 HISTORY = os.path.join("~", ".local", "state", "gradbg", "history")

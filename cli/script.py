@@ -105,7 +105,7 @@ class ModelScript:
         return self._wait()
 
     def answer(self, value: Any, record: Any) -> None:
-        """Give the run that the script waits at its result, instead of executing it."""
+        """Give the run that the script waits at its result, or its error, instead of executing it."""
         self._answer = [(value, record)]
 
     @property
@@ -207,6 +207,8 @@ class ModelScript:
                 self._hand_over("before")
             if self._answer:
                 value, record = self._answer.pop()
+                if isinstance(value, BaseException):
+                    raise value
             else:
                 self.state = "running"
                 value, record = self.watched(session, fetches, feed_dict, call=real)

@@ -8,8 +8,21 @@ from cli.bind import bind
 from cli.command import COMMANDS, Command, command, find
 from cli.complete import complete
 from cli.interpreter import execute
-from cli.params import (Assigned, ChoiceKind, Count, Expression, Float, FormatKind, Predicate, Range, Slice, Target, Word,
-                        X, Y)
+from cli.params import (
+    Assigned,
+    ChoiceKind,
+    Count,
+    Expression,
+    Float,
+    FormatKind,
+    Predicate,
+    Range,
+    Slice,
+    Target,
+    Word,
+    X,
+    Y,
+)
 from cli.results import Error, Text
 from cli.shell import Shell
 from cli.usage import UsageError

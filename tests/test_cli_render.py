@@ -6,11 +6,13 @@ import json
 import numpy as np
 import pytest
 
-from cli.layout import clean, layout, number, shorten, sparkline
+from cli.layout import layout
 from cli.render import Screen, encodable, plain, to_json
 from cli.results import Array, Column, Error, Group, Leave, Result, Source, Stop, Table, Text, Tree
+from cli.texts import clean, number, shorten, sparkline
 
-TABLE = Table((Column("variable", "name"), Column("shape", "text", 5), Column("norm", "number"), Column("zero %", "percent", 7),
+TABLE = Table((Column("variable", "name"), Column("shape", "text", 5), Column("norm", "number"),
+               Column("zero %", "percent", 7),
                Column("nan", "bad", 8), Column("norms", "spark", 4)),
               (("hidden1/weights", "[64,32]", 0.123456, 50.0, 0, (1.0, 2.0, 3.0)),
                ("b", "[2]", float("nan"), 0.0, 3, None)), "gradients", ("no gradient: c: cut",))
@@ -85,7 +87,8 @@ def test_names_are_data() -> None:
 
 @pytest.mark.parametrize(("value", "text"), [
     (0.0, "0"), (1.0, "1.00"), (123.456, "123"), (1234.5, "1234"), (1e-9, "1.00e-9"), (123456.0, "1.23e5"), (7, "7"),
-    (-0.5, "-0.500"), (float("inf"), "inf"), (None, ""), (True, "yes"), (np.float32(2), "2.00"), (1 - 2j, "1.00-2.00j")])
+    (-0.5, "-0.500"), (float("inf"), "inf"), (None, ""), (True, "yes"), (np.float32(2), "2.00"),
+    (1 - 2j, "1.00-2.00j")])
 def test_numbers_have_three_digits(value: object, text: str) -> None:
     assert number(value) == text
 

@@ -60,7 +60,8 @@ def test_everything_is_taken_back(tmp_path: Path) -> None:
 
 
 def test_leaving_runs_the_scripts_finally_blocks(tmp_path: Path) -> None:
-    text = LOOP.replace("with tf.Session", "try:\n  session = tf.Session()\n  session.run(x)\nfinally:\n  print('closed')\n"
+    text = LOOP.replace("with tf.Session",
+                        "try:\n  session = tf.Session()\n  session.run(x)\nfinally:\n  print('closed')\n"
                         "with tf.Session")
     model = script(tmp_path, text.replace("print('closed')", "seen.append('closed')"))
     model.start()
@@ -108,7 +109,8 @@ def test_the_scripts_own_error_comes_unchanged(tmp_path: Path) -> None:
     model.close()
 
 
-@pytest.mark.parametrize(("ending", "kind"), [("sys.exit()", "ended"), ("sys.exit(0)", "ended"), ("sys.exit(3)", "raised")])
+@pytest.mark.parametrize(("ending", "kind"),
+                         [("sys.exit()", "ended"), ("sys.exit(0)", "ended"), ("sys.exit(3)", "raised")])
 def test_exit(tmp_path: Path, ending: str, kind: str) -> None:
     model = script(tmp_path, f"import sys\n{ending}\n")
     assert model.start().kind == kind
@@ -158,8 +160,9 @@ def test_modules_run_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize("line", ["import tensorflow as tf", "import tensorflow.compat.v1 as tf",
-                                  "from tensorflow.compat import v1 as tf", "import tensorflow; tf = tensorflow.compat.v1",
-                                  "from tensorflow.python import debug; import tensorflow as tf; debug.GradientsDebugger",
+                                  "from tensorflow.compat import v1 as tf",
+                                  "import tensorflow; tf = tensorflow.compat.v1",
+                                  "from tensorflow.python import debug as d; import tensorflow as tf; d.Debugger",
                                   "from tensorflow import nn, float32; import tensorflow as tf"])
 def test_tensorflows_names_give_autodiff(tmp_path: Path, line: str) -> None:
     model = script(tmp_path, f"{line}\nx = tf.constant(1.0)\n")

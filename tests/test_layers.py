@@ -136,6 +136,8 @@ cli.stand_in
 cli.script
 cli.shell
 cli.params
+cli.texts
+cli.arrays
 cli.layout
 cli.facts
 cli.motion

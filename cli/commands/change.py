@@ -2,10 +2,10 @@
 from __future__ import annotations
 
 from ..command import command
-from ..layout import number
 from ..params import Assigned, Target, Word
 from ..results import Result, Text
 from ..shell import OPTIONS, Shell
+from ..texts import number
 from ..usage import UsageError
 
 

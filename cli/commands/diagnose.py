@@ -9,9 +9,9 @@ from autodiff.debug.records import Place
 
 from ..command import command
 from ..facts import place
-from ..layout import number
 from ..params import Target, X, Y
 from ..results import Column, Group, Result, Table, Text
+from ..texts import number
 
 KINDS = {"nan": "nan", "inf": "nan", "none": "none", "zero": "zero"}
 
