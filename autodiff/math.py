@@ -18,17 +18,18 @@ from .ranking import in_top_k, top_k  # noqa: F401  tf.math.top_k
 from .reductions import *  # noqa: F403
 from .shapes import merge, show
 
-__all__ = ["abs", "acos", "acosh", "add", "angle", "asin", "asinh", "atan", "atan2", "atanh",
-           "bessel_i0", "bessel_i0e", "bessel_i1", "bessel_i1e", "cast", "ceil", "clip_by_value", "complex", "conj",
-           "cos", "cosh", "cross", "digamma", "div", "div_no_nan", "divide", "equal", "erf", "erfc", "exp", "expm1",
-           "floor", "floor_div", "floordiv", "floormod", "greater", "greater_equal", "imag", "is_finite",
-           "is_inf", "is_nan", "is_non_decreasing", "is_numeric_tensor", "is_strictly_increasing", "lbeta", "less",
-           "less_equal", "lgamma", "log", "log1p", "log_sigmoid", "logical_and", "logical_not", "logical_or",
-           "logical_xor", "maximum", "minimum", "mod", "multiply", "multiply_no_nan", "negative", "not_equal",
-           "polygamma", "polyval", "pow", "real", "realdiv", "reciprocal", "rint", "round", "rsqrt", "saturate_cast",
-           "scalar_mul", "sigmoid", "sign", "sin", "sinh", "softplus", "softsign", "sqrt", "square",
-           "squared_difference", "subtract", "tan", "tanh", "to_complex128", "to_complex64", "to_double", "to_float", "to_int32", "to_int64", "truediv",
-           "truncatediv", "truncatemod", "where", "where_v2", "xdivy", "xlogy", "zeta"] + reductions.__all__
+__all__ = ["abs", "acos", "acosh", "add", "angle", "asin", "asinh", "atan", "atan2", "atanh", "bessel_i0",
+           "bessel_i0e", "bessel_i1", "bessel_i1e", "cast", "ceil", "clip_by_value", "complex", "conj", "cos", "cosh",
+           "cross", "digamma", "div", "div_no_nan", "divide", "equal", "erf", "erfc", "exp", "expm1", "floor",
+           "floor_div", "floordiv", "floormod", "greater", "greater_equal", "imag", "is_finite", "is_inf", "is_nan",
+           "is_non_decreasing", "is_numeric_tensor", "is_strictly_increasing", "lbeta", "less", "less_equal",
+           "lgamma", "log", "log1p", "log_sigmoid", "logical_and", "logical_not", "logical_or", "logical_xor",
+           "maximum", "minimum", "mod", "multiply", "multiply_no_nan", "negative", "not_equal", "polygamma",
+           "polyval", "pow", "real", "realdiv", "reciprocal", "rint", "round", "rsqrt", "saturate_cast", "scalar_mul",
+           "sigmoid", "sign", "sin", "sinh", "softplus", "softsign", "sqrt", "square", "squared_difference",
+           "subtract", "tan", "tanh", "to_complex128", "to_complex64", "to_double", "to_float", "to_int32",
+           "to_int64", "truediv", "truncatediv", "truncatemod", "where", "where_v2", "xdivy", "xlogy",
+           "zeta"] + reductions.__all__
 
 
 # ---- an op, as a function of tensors and a name --------------------------------------------

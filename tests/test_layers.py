@@ -80,7 +80,7 @@ autodiff.activations
 autodiff.cross_entropy
 autodiff.random
 autodiff.normalisation
-autodiff.convolution
+autodiff.convolutions
 autodiff.pooling
 autodiff.embedding
 autodiff.nn

@@ -1,4 +1,4 @@
-"""Values and slopes where definitions alone do not decide: ties, poles, zeros; special functions at published values."""
+"""Values and slopes where definitions alone do not decide (ties, poles, zeros), and published values of functions."""
 
 import math
 
