@@ -130,9 +130,14 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
         with graph_of([values[0], axis]).name_scope(name):
             if convert_to_tensor(axis, int32, "concat_dim").dims not in ((), None):
                 raise ArgumentError(f"expected a scalar axis, found {axis!r}")
-        return build.Identity(values[0], name=name)
-    definition = OPS["ConcatV2"]
-    return definition.build(definition, (axis, *values), {}, name or "concat", first_dtype(values))
+            return build.Identity(values[0], name=name)
+    graph, dtype = graph_of([*values, axis]), first_dtype(values)
+    with graph.name_scope(name or "concat") as scope:
+        tensors = []
+        for i, value in enumerate(values):
+            tensors.append(to_tensor(graph, value, None if hasattr(value, "op") else dtype, f"values_{i}"))
+            dtype = dtype or tensors[0].dtype.base_dtype
+        return build.ConcatV2(axis, *tensors, name=scope)
 
 
 def first_dtype(values: Any) -> Any:

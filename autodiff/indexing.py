@@ -3,6 +3,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from .dtypes import DType, int32
 from .errors import ArgumentError, KindError
 from .op import OPS
 from .shapes import merge, num_elements
@@ -27,8 +30,9 @@ def slice_tensor(graph: Any, tensor: Any, key: Any, *, name: str = "strided_slic
             target.append(value)
         for flag in flags:
             masks[flag] |= 1 << i
-    with graph.name_scope(name) as scope:
-        return OPS["StridedSlice"](tensor, _vector(begin), _vector(end), _vector(strides), name=scope, **masks)
+    with graph.as_default(), graph.name_scope(name) as scope:
+        bounds = [_vector(graph, part) for part in (begin, end, strides)]
+        return OPS["StridedSlice"](tensor, *bounds, name=scope, **masks)
 
 
 def mask_tensor(graph: Any, tensor: Any, mask: Any, axis: int = 0, *, name: str = "boolean_mask") -> Any:
@@ -83,5 +87,16 @@ def _scalar(value: Any) -> Any:
     return value.__index__()
 
 
-def _vector(items: list[Any]) -> Any:
-    return OPS["Pack"](*items, axis=0, name="stack") if any(hasattr(i, "op") for i in items) else items
+def _vector(graph: Any, items: list[Any]) -> Any:
+    """A constant of the items, or what packs them when there are tensors among them; named `stack` as in TensorFlow."""
+    tensors = [item for item in items if hasattr(item, "op")]
+    if not tensors:
+        return _constant(items, int32, "stack")
+    dtype = tensors[0].dtype.base_dtype
+    with graph.name_scope("stack") as scope:
+        parts = [item if hasattr(item, "op") else _constant(item, dtype, str(i)) for i, item in enumerate(items)]
+        return OPS["Pack"](*parts, axis=0, name=scope)
+
+
+def _constant(value: Any, dtype: DType, name: str) -> Any:
+    return OPS["Const"](value=np.array(value, dtype.as_numpy_dtype), dtype=dtype, name=name)

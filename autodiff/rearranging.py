@@ -250,16 +250,16 @@ def matrix_band_part(input: Any, num_lower: Any, num_upper: Any, name: str | Non
 
 def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Tensor:
     """The last two axes swapped."""
-    with graph_of([a]).name_scope(name or "matrix_transpose") as scope:
+    with graph_of([a]).name_scope(name or "matrix_transpose"):
         a = convert_to_tensor(a, name="a")
         swap = build.ConjugateTranspose if conjugate and a.dtype.is_complex else build.Transpose
         if a.dims is None:
             first = build.Range(0, build.Rank(a) - 2, 1)
             last = build.Pack(build.Rank(a) - 1, build.Rank(a) - 2, axis=0)
-            return swap(a, build.ConcatV2(0, first, last), name=scope)
+            return swap(a, build.ConcatV2(0, first, last), name="transpose")
         if len(a.dims) < 2:
             raise ShapeError(f"expected rank >= 2, found {a.describe()}")
-        return swap(a, [*range(len(a.dims) - 2), len(a.dims) - 1, len(a.dims) - 2], name=scope)
+        return swap(a, [*range(len(a.dims) - 2), len(a.dims) - 1, len(a.dims) - 2], name="transpose")
 
 
 def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: Any = float32,

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from .errors import ShapeError
 from .graph import Tensor
 from .op import OPS
 from .shapes import Dims, is_known
@@ -36,11 +35,20 @@ def static_value(tensor: Any, depth: int = _DEPTH) -> np.ndarray | None:
     for item in op.inputs:
         value = static_value(item, depth - 1)
         if value is None or value.size > _SIZE:
-            return None
+            return _part_of_shape(op, depth) if op.type == "StridedSlice" else None
         values.append(value)
     with np.errstate(all="ignore"):
         result = op.definition.kernel(*values, **op.attrs)
     return np.asarray(result if len(op.outputs) == 1 else result[tensor.value_index])
+
+
+def _part_of_shape(op: Any, depth: int) -> np.ndarray | None:
+    """A slice of a partially known shape, where it takes known sizes only."""
+    sizes = _sliced(op, depth)
+    if sizes is None or None in sizes:
+        return None
+    value = np.array(sizes, op.outputs[0].dtype.as_numpy_dtype)
+    return value[0] if op.outputs[0].dims == () else value
 
 
 def _of_shape(op: Any) -> np.ndarray | None:
@@ -76,10 +84,7 @@ def static_dims(tensor: Any, depth: int = _DEPTH) -> Dims | None:
     """
     value = static_value(tensor)
     if value is not None:
-        entries = np.atleast_1d(value).tolist()
-        if entries and min(entries) < -1:
-            raise ShapeError(f"expected sizes >= 0, or -1 for an unknown one, found {entries}")
-        return tuple([None if v < 0 else v for v in entries])
+        return tuple([None if v < 0 else v for v in np.atleast_1d(value).tolist()])
     length = tensor.dims[0] if tensor.dims is not None and len(tensor.dims) == 1 else None
     unknown = (None,) * length if length is not None else None
     if depth == 0:
@@ -102,9 +107,9 @@ def static_dims(tensor: Any, depth: int = _DEPTH) -> Dims | None:
 
 
 def _sliced(op: Any, depth: int) -> Dims | None:
-    whole = static_dims(op.inputs[0], depth - 1)
     bounds = [static_value(item) for item in op.inputs[1:]]
-    if whole is None or any(b is None for b in bounds):
+    whole = None if any(b is None for b in bounds) else static_dims(op.inputs[0], depth - 1)
+    if whole is None:
         return None
     entries = np.array([-1 if d is None else d for d in whole])
     kept = OPS["StridedSlice"].kernel(entries, *bounds, **op.attrs)

@@ -16,6 +16,9 @@ _INTEGERS = "a shape, axis or permutation is made of integers"
 
 def _reshaped(tensor, shape):
     rank_of(shape, exactly=1, what="shape")
+    wanted = static_value(shape)
+    if wanted is not None and wanted.size and wanted.min() < -1:
+        raise ShapeError(f"expected sizes >= 0, or -1 for the rest, found {wanted.tolist()}")
     dims, total = static_dims(shape), num_elements(tensor.dims)
     _check_divisible(tensor.dims, dims)
     if dims is None or total is None:
