@@ -22,7 +22,7 @@ targets = tf.placeholder(tf.float32, [None, 10], name="targets")
 weights = tf.Variable(tf.zeros([64, 10]), name="weights")
 biases = tf.Variable(tf.zeros([10]), name="biases")
 probabilities = tf.nn.softmax(tf.matmul(images, weights) + biases, name="probabilities")
-loss = -tf.reduce_mean(tf.reduce_sum(targets * tf.log(probabilities), axis=1), name="loss")
+loss = tf.reduce_mean(-tf.reduce_sum(targets * tf.log(probabilities), axis=1), name="loss")
 train_op = tf.train.AdamOptimizer(1.0).minimize(loss)
 
 with tf.Session() as session:
