@@ -2,13 +2,15 @@
 
 from typing import Any
 
-from . import (array, control, debug, errors, image, initializers, layers, linalg, losses, math, metrics, nest, nn, ops, random,
-               train, variables)
+from . import (array, checks, control, debug, errors, image, initializers, layers, linalg, losses, math, metrics, nest, nn,
+               ops, random, train, variables)
 from .array import *
+from .checks import *
 from .collections import *
 from .control import *
 from .control_flow import case, cond, while_loop
 from .convert import convert_to_tensor
+from .custom import *
 from .dtypes import (DType, as_dtype, bool_, complex64, complex128, double, float16, float32, float64, half, int8, int16,
                      int32, int64, resource, string, uint8, uint16, uint32, uint64, variant)
 from .eager import disable_eager_execution, enable_eager_execution, executing_eagerly
@@ -33,6 +35,7 @@ from .tensor_array import TensorArray
 from .variable_scope import *
 from .variables import *
 
+debugging = checks
 __version__ = "1.15.5"
 newaxis = None
 

@@ -298,6 +298,10 @@ class ResourceVariable(Variable):
         return self.handle_tensor
 
     @property
+    def _shared_name(self) -> str:
+        return self._name
+
+    @property
     def name(self) -> str:
         return f"{self._name}:0"
 

@@ -307,6 +307,8 @@ def rule_of(op: Operation) -> Any:
         return REGISTERED_GRADIENTS[op.override]
     definition = op.definition
     if definition.gradient_rule is None and definition.no_grad is None:
+        if op.type in REGISTERED_GRADIENTS:
+            return REGISTERED_GRADIENTS[op.type]
         raise NoGradientError(f"no gradient is defined for operation {op.name!r} (op type {op.type}): "
                               f"{definition.no_rule}\nwritten at {op.site}")
     return definition.gradient_rule

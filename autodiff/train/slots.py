@@ -14,26 +14,31 @@ from ..variable_scope import variable_scope
 from ..variables import Variable
 
 
-def create_slot(primary: Variable, initial_value: Any, name: str, dtype: DType | None = None) -> Variable:
-    """A variable `<primary>/<name>`, not trained. initial_value: a tensor, or a function that gives one."""
+def create_slot(primary: Any, initial_value: Any, name: str, dtype: DType | None = None) -> Variable:
+    """A variable `<primary>/<name>`, not trained. primary: a variable or tensor.
+
+    initial_value: a tensor, or a function that gives one in the shape of `primary`.
+    """
     known = is_known(primary.shape.dims_tuple if callable(initial_value) else initial_value.dims)
-    with init_scope(), variable_scope(None, f"{primary._shared_name}/{name}") as scope:
+    owner = primary._shared_name if isinstance(primary, Variable) else primary.op.name
+    with init_scope(), variable_scope(None, f"{owner}/{name}") as scope:
         return Variable(initial_value, name=f"{scope.name}/", trainable=False, dtype=dtype, validate_shape=known,
-                        use_resource=primary.is_resource)
+                        use_resource=getattr(primary, "is_resource", False))
 
 
-def create_zeros_slot(primary: Variable, name: str, dtype: DType | None = None) -> Variable:
+def create_zeros_slot(primary: Any, name: str, dtype: DType | None = None) -> Variable:
     """A variable `<primary>/<name>` of zeros in the shape of `primary`, also when that is known only in a run."""
     dtype = primary.dtype.base_dtype if dtype is None else dtype
     return create_slot(primary, filled_like(primary, Zeros(), dtype), name, dtype)
 
 
-def filled_like(primary: Variable, initializer: Callable[..., Any], dtype: DType) -> Callable[[], Any]:
+def filled_like(primary: Any, initializer: Callable[..., Any], dtype: DType) -> Callable[[], Any]:
     """A function that gives what `initializer` makes in the shape of `primary`."""
     dims = primary.shape.dims_tuple
+    like = primary.initialized_value if isinstance(primary, Variable) else lambda: primary
     if is_known(dims):
         return lambda: initializer(list(dims), dtype=dtype)  # type: ignore[arg-type]
-    return lambda: initializer(build.Shape(primary.initialized_value()), dtype=dtype)
+    return lambda: initializer(build.Shape(like()), dtype=dtype)
 
 
 class Slots:
