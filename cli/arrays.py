@@ -72,13 +72,18 @@ def elements(result: Array, width: int | None) -> list[Line]:
     """The elements, summarised above 1000 unless `whole`; elements that are not finite or marked stand out."""
     value = result.value
     limit = value.size + 1 if result.whole else 1000
+    wide = 0
+
     def shown(x: Any) -> str:
-        return number(x)
+        nonlocal wide
+        text = number(x).rjust(wide)
+        wide = max(wide, len(text))
+        return text
+
     formatter: Any = {"float_kind": shown, "complex_kind": shown} if result.form != "f" else None
-    text = np.array2string(value, threshold=limit, max_line_width=(width or 120) - 1, formatter=formatter,
-                           separator=" ", suppress_small=False)
-    if value.dtype.kind in "OSU":
-        text = clean(text)
+    for _ in "measure", "write":  # the second pass knows the widest number
+        text = np.array2string(value, threshold=limit, max_line_width=(width or 120) - 1, formatter=formatter,
+                               separator=" ")
     return [_highlight(line) for line in clean(text).split("\n")]
 
 

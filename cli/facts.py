@@ -2,11 +2,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from autodiff.debug.answers import Value
+from autodiff.debug.answers import Value, WatchRow
 from autodiff.debug.records import Place, RunRecord, Stats
 
 from .results import Array, Column, Table
@@ -40,9 +41,10 @@ def loss_of(record: RunRecord) -> str:
     return "" if record.loss is None else f"{record.loss_name.removesuffix(':0')} {number(record.loss)}"
 
 
-def samples(record: RunRecord, most: int = 12) -> Table | None:
-    """What the watches saw in a run: value and gradient side by side; None if nothing is watched."""
-    names = list(dict.fromkeys(sample.name for sample in record.samples))
+def samples(record: RunRecord, watches: Iterable[WatchRow], most: int = 12) -> Table | None:
+    """What the watches saw in a run: value and gradient side by side; None if they saw nothing."""
+    watched = {name for row in watches for name in row.names}
+    names = list(dict.fromkeys(s.name for s in record.samples if s.name in watched and s.stats is not None))
     if not names:
         return None
     rows: list[tuple[Any, ...]] = []
@@ -55,7 +57,7 @@ def samples(record: RunRecord, most: int = 12) -> Table | None:
         rows.append((name, of_value.norm if of_value else None, 100 * of_value.zero_share if of_value else None,
                      of_gradient.norm if of_gradient else None, of_gradient.max_abs if of_gradient else None, bad,
                      remark))
-    more = (f"… {len(names) - most} more watched; info watches lists them",) if len(names) > most else ()
+    more = (f"… {len(names) - most} more; info run shows all",) if len(names) > most else ()
     columns: tuple[Column, ...] = (Column("watched", "name"), Column("norm", "number"), Column("zero %", "percent", 5),
                Column("grad norm", "number"), Column("grad max", "number", 6), Column("nan/inf", "bad", 8),
                Column("remark", "text", 4))

@@ -159,7 +159,7 @@ def moved(shell: Shell, records: tuple[Any, ...], stop: Any, *, interrupted: boo
     parts: list[Result | None] = [_moved_text(shell, records, stop, condition=condition)]
     if interrupted:
         parts.append(Text("stopped by Ctrl-C; next and continue go on", "warning"))
-    parts.append(samples(records[-1]))
+    parts.append(samples(records[-1], shell.dbg.stops("watch")))
     parts += [_display(shell, expression) for expression in shell.displays]
     return _group(*parts)
 

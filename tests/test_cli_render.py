@@ -51,8 +51,8 @@ def test_an_array_has_its_figures_and_elements() -> None:
     assert plain(EVERY[3]).splitlines() == [
         "W  float32[2,2]  $1",
         "min 0  max 1.00  mean 0.500  std 0.500  norm 1.00  zero 25 %  nan 1  inf 1",
-        "[[1.00 nan]",
-        " [inf 0]]"]
+        "[[1.00  nan]",
+        " [ inf    0]]"]
 
 
 def test_big_arrays_are_summarised_unless_asked() -> None:

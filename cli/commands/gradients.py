@@ -98,5 +98,6 @@ def hessian(dbg: Debugger, y: Y | None, x: X, *, rows: Slice | None = None, diag
 
 
 def _cost(cost: HessianCost) -> str:
-    return (f"{cost.parameters} parameters, {cost.rows} rows, {cost.passes} passes, {bytes_in_words(cost.bytes)}, "
+    passes = f"{cost.passes} pass{'es' * (cost.passes != 1)}"
+    return (f"{cost.parameters} parameters, {cost.rows} rows, {passes}, {bytes_in_words(cost.bytes)}, "
             f"about {cost.seconds:.2g} s")

@@ -12,7 +12,7 @@ from autodiff.debug.debugger import Debugger
 
 from .. import motion
 from ..command import command
-from ..facts import FIGURES, bytes_in_words, figures, place, shape, shown
+from ..facts import FIGURES, bytes_in_words, figures, place, samples, shape, shown
 from ..params import ChoiceKind, Condition, Expression, FormatKind, OpName, Place, Range, Word, check_regex
 from ..results import Column, Group, Result, Source, Table, Text, Tree
 from ..shell import Shell
@@ -170,7 +170,7 @@ def _run(shell: Shell) -> Result:
     parts: list[Result] = [Text("\n".join(lines))]
     if rows:
         parts.append(Table((Column("fed", "name"), *FIGURES), rows))
-    watched = motion.samples(last, most=1000)
+    watched = samples(last, shell.dbg.stops("watch"), most=100_000)
     return Group((*parts, watched) if watched is not None else tuple(parts))
 
 
