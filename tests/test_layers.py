@@ -85,6 +85,8 @@ autodiff.pooling
 autodiff.embedding
 autodiff.nn
 autodiff.control
+autodiff.custom
+autodiff.checks
 autodiff.variables
 autodiff.state
 autodiff.initializers
