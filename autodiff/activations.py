@@ -130,12 +130,12 @@ def _over_axis(op: OpDef, logits: Any, axis: Any, name: str | None) -> Tensor:
     axis = int(axis)
     if logits.dims is None and axis != -1:
         raise ArgumentError(f"expected logits of known rank for axis {axis}, found {logits.describe()}")
-    rank = len(logits.dims) if logits.dims is not None else None
+    rank = len(logits.dims) if logits.dims is not None else 0
     if axis == -1 or axis + 1 == rank:
         return op(logits, name=name)
-    if not -rank <= axis < rank:  # type: ignore[operator]
-        raise InvalidArgumentError(None, None, f"axis {axis} is out of range, expected {-rank} <= axis < {rank} "  # type: ignore[operator]
-                                   f"for {logits.describe()}")
+    if not -rank <= axis < rank:
+        raise InvalidArgumentError(None, None, f"axis {axis} is out of range, expected {-rank} <= axis < {rank} for "
+                                   f"{logits.describe()}")
     swap = np.arange(rank, dtype=np.int32)
     swap[[axis, -1]] = swap[[-1, axis]]
     with scope(name, op.name, [logits]) as full:

@@ -54,7 +54,8 @@ def _geometry(strides: Any, padding: Any, data_format: str | None, dilations: An
 
 
 def conv2d(input: Any, filter: Any = None, strides: Any = None, padding: Any = None, use_cudnn_on_gpu: bool = True,
-           data_format: str = "NHWC", dilations: Any = (1, 1, 1, 1), name: str | None = None, filters: Any = None) -> Tensor:
+           data_format: str = "NHWC", dilations: Any = (1, 1, 1, 1), name: str | None = None,
+           filters: Any = None) -> Tensor:
     """Filters at each place of images. input: float[n, h, w, c], filter: float[kh, kw, c, f] -> float[n, h', w', f].
 
     padding: 'SAME' (h' = ceil(h / stride)), 'VALID', or 4 pairs (before, after). data_format: 'NHWC' or 'NCHW'.
@@ -90,13 +91,17 @@ def conv3d_backprop_filter(input: Any, filter_sizes: Any, out_backprop: Any, str
 def conv2d_transpose(value: Any = None, filter: Any = None, output_shape: Any = None, strides: Any = None,
                      padding: Any = "SAME", data_format: str = "NHWC", name: str | None = None, input: Any = None,
                      filters: Any = None, dilations: Any = None) -> Tensor:
-    """The adjoint of conv2d as a layer. value: float[n, h, w, c], filter: float[kh, kw, f, c] -> float[output_shape]."""
+    """The adjoint of conv2d as a layer.
+
+    value: float[n, h, w, c], filter: float[kh, kw, f, c] -> float[output_shape].
+    """
     return _transposed("Conv2DBackpropInput", _either("value", value, "input", input),
                        _either("filter", filter, "filters", filters), output_shape,
                        _geometry(strides, padding, data_format, dilations, "NHWC"), name or "conv2d_transpose")
 
 
-def conv3d_transpose(value: Any, filter: Any = None, output_shape: Any = None, strides: Any = None, padding: Any = "SAME",
+def conv3d_transpose(value: Any, filter: Any = None, output_shape: Any = None, strides: Any = None,
+                     padding: Any = "SAME",
                      data_format: str = "NDHWC", name: str | None = None, input: Any = None, filters: Any = None,
                      dilations: Any = None) -> Tensor:
     """The adjoint of conv3d as a layer. value: float[n, d, h, w, c] -> float[output_shape]."""
@@ -145,7 +150,8 @@ def _flat_geometry(stride: Any, padding: Any, layout: str, dilations: Any) -> di
 
 
 def conv1d(value: Any = None, filters: Any = None, stride: Any = None, padding: Any = None,
-           use_cudnn_on_gpu: bool | None = None, data_format: str | None = None, name: str | None = None, input: Any = None,
+           use_cudnn_on_gpu: bool | None = None, data_format: str | None = None, name: str | None = None,
+           input: Any = None,
            dilations: Any = None) -> Tensor:
     """Filters at each place of rows. value: float[n, w, c], filters: float[k, c, f] -> float[n, w', f]."""
     value, layout = _either("value", value, "input", input), _layout_1d(data_format)
@@ -162,13 +168,18 @@ def conv1d_transpose(input: Any, filters: Any, output_shape: Any, strides: Any, 
     with scope(name, "conv1d_transpose", [input, filters, output_shape]):
         place = 2 if layout == "NCW" else 1
         shape = convert_to_tensor(output_shape, name="output_shape")
-        image = build.Conv2DBackpropInput(build.ConcatV2(0, shape[:place], [1], shape[place:]), build.ExpandDims(filters, 0),
-                                          _as_image(input, layout), **_flat_geometry(strides, padding, layout, dilations))
+        image = build.Conv2DBackpropInput(build.ConcatV2(0, shape[:place], [1], shape[place:]),
+                                          build.ExpandDims(filters, 0),
+                                          _as_image(input, layout), **_flat_geometry(strides, padding, layout,
+                                                                                     dilations))
         return build.Squeeze(image, squeeze_dims=[place])
 
 
 def atrous_conv2d(value: Any, filters: Any, rate: int, padding: Any, name: str | None = None) -> Tensor:
-    """conv2d whose filters have holes: elements `rate` apart. value: float[n, h, w, c], filters: float[kh, kw, c, f]."""
+    """conv2d whose filters have holes: their elements are `rate` apart.
+
+    value: float[n, h, w, c], filters: float[kh, kw, c, f].
+    """
     return build.Conv2D(value, filters, name=name or "convolution", **_geometry(1, padding, "NHWC", rate, "NHWC"))
 
 
@@ -211,15 +222,18 @@ def depthwise_conv2d(input: Any, filter: Any, strides: Any, padding: Any, rate: 
 def depthwise_conv2d_native(input: Any, filter: Any, strides: Any, padding: Any, data_format: str = "NHWC",
                             dilations: Any = (1, 1, 1, 1), name: str | None = None) -> Tensor:
     """m filters for each channel. input: float[n, h, w, c], filter: float[kh, kw, c, m] -> float[n, h', w', c * m]."""
-    return build.DepthwiseConv2dNative(input, filter, name=name, **_geometry(strides, padding, data_format, dilations, "NHWC"))
+    return build.DepthwiseConv2dNative(input, filter, name=name, **_geometry(strides, padding, data_format, dilations,
+                                                                             "NHWC"))
 
 
-def separable_conv2d(input: Any, depthwise_filter: Any, pointwise_filter: Any, strides: Any, padding: Any, rate: Any = None,
+def separable_conv2d(input: Any, depthwise_filter: Any, pointwise_filter: Any, strides: Any, padding: Any,
+                     rate: Any = None,
                      name: str | None = None, data_format: str | None = None, dilations: Any = None) -> Tensor:
     """Depthwise filters, then a mix of the channels.
 
     input: float[n, h, w, c], depthwise_filter: float[kh, kw, c, m], pointwise_filter: float[1, 1, c * m, f].
     """
     with scope(name, "separable_conv2d", [input, depthwise_filter, pointwise_filter]) as full:
-        depthwise = depthwise_conv2d(input, depthwise_filter, strides, padding, rate, "depthwise", data_format, dilations)
+        depthwise = depthwise_conv2d(input, depthwise_filter, strides, padding, rate, "depthwise", data_format,
+                                     dilations)
         return build.Conv2D(depthwise, pointwise_filter, name=full, **_geometry(1, "VALID", data_format, 1, "NHWC"))

@@ -66,7 +66,8 @@ def _same_shape(logits: Any, labels: Any, what: str) -> tuple[Tensor, Tensor]:
     try:
         merge(logits.dims, labels.dims)
     except ShapeError:
-        raise ShapeError(f"logits and {what} have different shapes: {show(logits.dims)} and {show(labels.dims)}") from None
+        raise ShapeError(f"logits and {what} have different shapes: {show(logits.dims)} and "
+                         f"{show(labels.dims)}") from None
     return logits, labels
 
 
@@ -77,7 +78,8 @@ def _by_keyword(function: str, sentinel: Any, labels: Any, logits: Any) -> None:
         raise ArgumentError(f"{function} needs both labels and logits")
 
 
-def softmax_cross_entropy_with_logits(_sentinel: Any = None, labels: Any = None, logits: Any = None, dim: int | None = None,
+def softmax_cross_entropy_with_logits(_sentinel: Any = None, labels: Any = None, logits: Any = None,
+                                      dim: int | None = None,
                                       name: str | None = None, axis: int | None = None) -> Tensor:
     """Cross entropy of softmax(logits) and labels; labels are held constant when differentiated.
 

@@ -24,8 +24,10 @@ from .rearranging import matrix_diag_part as diag_part
 from .rearranging import matrix_set_diag as set_diag
 from .scope import scope
 
-__all__ = ["cholesky", "cholesky_solve", "log_matrix_determinant", "matrix_determinant", "matrix_inverse", "matrix_solve",
-           "matrix_solve_ls", "matrix_triangular_solve", "qr", "self_adjoint_eig", "self_adjoint_eigvals", "svd", "trace",
+__all__ = ["cholesky", "cholesky_solve", "log_matrix_determinant", "matrix_determinant", "matrix_inverse",
+           "matrix_solve",
+           "matrix_solve_ls", "matrix_triangular_solve", "qr", "self_adjoint_eig", "self_adjoint_eigvals", "svd",
+           "trace",
            *norms.__all__, *products.__all__]
 
 
@@ -120,7 +122,8 @@ def expm(input: Any, name: str | None = None) -> Tensor:
         return build.MatrixExponential(input, name=full)
 
 
-def matrix_solve_ls(matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool = True, name: str | None = None) -> Tensor:
+def matrix_solve_ls(matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool = True,
+                    name: str | None = None) -> Tensor:
     """x that minimises |matrix @ x - rhs|^2 + l2_regularizer |x|^2; of least norm if there are several.
 
     matrix: float[..., m, n], rhs: float[..., m, k] -> float[..., n, k]. Sizes of the matrix must be known.
@@ -179,6 +182,7 @@ def adjoint(matrix: Any, name: str | None = None) -> Tensor:
 
 
 # as tf.linalg names them
-inv, solve, det, slogdet, lstsq = matrix_inverse, matrix_solve, matrix_determinant, log_matrix_determinant, matrix_solve_ls
-triangular_solve, eigh, eigvalsh = matrix_triangular_solve, self_adjoint_eig, self_adjoint_eigvals
+inv, det, slogdet = matrix_inverse, matrix_determinant, log_matrix_determinant
+solve, triangular_solve, lstsq = matrix_solve, matrix_triangular_solve, matrix_solve_ls
+eigh, eigvalsh = self_adjoint_eig, self_adjoint_eigvals
 transpose = matrix_transpose

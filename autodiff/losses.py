@@ -16,9 +16,9 @@ from .scope import scope as name_scope
 from .shapes import compatible, merge, show
 
 __all__ = ["Reduction", "absolute_difference", "add_loss", "compute_weighted_loss", "cosine_distance", "get_losses",
-           "get_regularization_loss", "get_regularization_losses", "get_total_loss", "hinge_loss", "huber_loss", "log_loss",
-           "mean_pairwise_squared_error", "mean_squared_error", "sigmoid_cross_entropy", "softmax_cross_entropy",
-           "sparse_softmax_cross_entropy"]
+           "get_regularization_loss", "get_regularization_losses", "get_total_loss", "hinge_loss", "huber_loss",
+           "log_loss", "mean_pairwise_squared_error", "mean_squared_error", "sigmoid_cross_entropy",
+           "softmax_cross_entropy", "sparse_softmax_cross_entropy"]
 
 
 class Reduction:
@@ -33,7 +33,8 @@ class Reduction:
 
     @classmethod
     def all(cls) -> tuple[str, ...]:
-        return cls.NONE, cls.SUM, cls.MEAN, cls.SUM_OVER_BATCH_SIZE, cls.SUM_OVER_NONZERO_WEIGHTS, cls.SUM_BY_NONZERO_WEIGHTS
+        return (cls.NONE, cls.SUM, cls.MEAN, cls.SUM_OVER_BATCH_SIZE, cls.SUM_OVER_NONZERO_WEIGHTS,
+                cls.SUM_BY_NONZERO_WEIGHTS)
 
     @classmethod
     def validate(cls, key: str) -> None:
@@ -69,7 +70,8 @@ def get_regularization_loss(scope: str | None = None, name: str = "total_regular
     return add_n(losses, name=name) if losses else convert_to_tensor(0.0)
 
 
-def get_total_loss(add_regularization_losses: bool = True, name: str = "total_loss", scope: str | None = None) -> Tensor:
+def get_total_loss(add_regularization_losses: bool = True, name: str = "total_loss",
+                   scope: str | None = None) -> Tensor:
     """The sum of all losses, by default with the regularisation losses. Raises ArgumentError if there is none."""
     losses = get_losses(scope)
     if add_regularization_losses:
@@ -125,8 +127,8 @@ def _checked(weights: Any, losses: Tensor) -> Tensor:
         fits = len(weights.dims) == len(losses.dims) and all(
             w == 1 or w is None or n is None or w == n for w, n in zip(weights.dims, losses.dims))
         if not fits:
-            raise ShapeError(f"weights cannot be broadcast to losses: expected a scalar, or {show(losses.dims)} with any size "
-                             f"1, found {show(weights.dims)}")
+            raise ShapeError(f"weights cannot be broadcast to losses: expected a scalar, or {show(losses.dims)} "
+                             f"with any size 1, found {show(weights.dims)}")
     return weights
 
 
@@ -161,12 +163,16 @@ def mean_squared_error(labels: Any, predictions: Any, weights: Any = 1.0, scope:
     """(prediction - label)^2."""
     with name_scope(scope, "mean_squared_error", [predictions, labels, weights]) as full:
         labels, predictions = _pair(labels, predictions)
-        return compute_weighted_loss(build.SquaredDifference(predictions, labels), weights, full, loss_collection, reduction)
+        return compute_weighted_loss(build.SquaredDifference(predictions, labels), weights, full, loss_collection,
+                                     reduction)
 
 
 def huber_loss(labels: Any, predictions: Any, weights: Any = 1.0, delta: float = 1.0, scope: str | None = None,
                loss_collection: Any = _LOSSES, reduction: str = _NONZERO) -> Tensor:
-    """Half the squared error up to `delta`, linear beyond. Source: Huber (1964), Robust estimation of a location parameter."""
+    """Half the squared error up to `delta`, linear beyond.
+
+    Source: Huber (1964), Robust estimation of a location parameter.
+    """
     with name_scope(scope, "huber_loss", [predictions, labels, weights]) as full:
         labels, predictions = _pair(labels, predictions)
         error = build.Abs(predictions - labels)
@@ -193,8 +199,9 @@ def hinge_loss(labels: Any, logits: Any, weights: Any = 1.0, scope: str | None =
         return compute_weighted_loss(losses, weights, full, loss_collection, reduction)
 
 
-def cosine_distance(labels: Any, predictions: Any, axis: int | None = None, weights: Any = 1.0, scope: str | None = None,
-                    loss_collection: Any = _LOSSES, reduction: str = _NONZERO, dim: int | None = None) -> Tensor:
+def cosine_distance(labels: Any, predictions: Any, axis: int | None = None, weights: Any = 1.0,
+                    scope: str | None = None, loss_collection: Any = _LOSSES, reduction: str = _NONZERO,
+                    dim: int | None = None) -> Tensor:
     """1 - the inner product along `axis` (old name: dim) of labels and predictions, which must be of length 1."""
     axis = one_of("axis", axis, "dim", dim)
     if axis is None:
@@ -229,8 +236,12 @@ def mean_pairwise_squared_error(labels: Any, predictions: Any, weights: Any = 1.
 
 
 def sigmoid_cross_entropy(multi_class_labels: Any, logits: Any, weights: Any = 1.0, label_smoothing: float = 0,
-                          scope: str | None = None, loss_collection: Any = _LOSSES, reduction: str = _NONZERO) -> Tensor:
-    """Cross entropy of sigmoid(logits) and labels, each for itself. label_smoothing s: labels z become z (1 - s) + s / 2."""
+                          scope: str | None = None, loss_collection: Any = _LOSSES,
+                          reduction: str = _NONZERO) -> Tensor:
+    """Cross entropy of sigmoid(logits) and labels, each for itself.
+
+    label_smoothing s: labels z become z (1 - s) + s / 2.
+    """
     with name_scope(scope, "sigmoid_cross_entropy_loss", [logits, multi_class_labels, weights]) as full:
         logits, labels = _labelled(multi_class_labels, logits)
         if label_smoothing > 0:
@@ -240,7 +251,8 @@ def sigmoid_cross_entropy(multi_class_labels: Any, logits: Any, weights: Any = 1
 
 
 def softmax_cross_entropy(onehot_labels: Any, logits: Any, weights: Any = 1.0, label_smoothing: float = 0,
-                          scope: str | None = None, loss_collection: Any = _LOSSES, reduction: str = _NONZERO) -> Tensor:
+                          scope: str | None = None, loss_collection: Any = _LOSSES,
+                          reduction: str = _NONZERO) -> Tensor:
     """Cross entropy of softmax(logits) and labels, which are held constant.
 
     onehot_labels, logits: float[n, k]. label_smoothing s: labels z become z (1 - s) + s / k.

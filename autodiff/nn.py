@@ -21,7 +21,8 @@ from .rearranging import depth_to_space, space_to_batch, space_to_depth
 from .reductions import reduce_sum
 from .scope import scope
 
-__all__ = ["depth_to_space", "in_top_k", "l2_loss", "l2_normalize", "sigmoid", "space_to_batch", "space_to_depth", "tanh",
+__all__ = ["depth_to_space", "in_top_k", "l2_loss", "l2_normalize", "sigmoid", "space_to_batch", "space_to_depth",
+           "tanh",
            "top_k", "zero_fraction", *activations.__all__, *convolutions.__all__, *cross_entropy.__all__,
            *embedding.__all__, *normalisation.__all__, *pooling.__all__]
 

@@ -51,7 +51,7 @@ def moments(x: Any, axes: Any, shift: Any = None, name: str | None = None, keep_
         found = mean, variance
         if not keep:
             found = build.Squeeze(mean, squeeze_dims=axes), build.Squeeze(variance, squeeze_dims=axes)
-        return tuple(build.Cast(m, dtype=float16) for m in found) if x.dtype is float16 else found  # type: ignore[return-value]
+        return tuple(build.Cast(m, dtype=float16) for m in found) if x.dtype is float16 else found
 
 
 def weighted_moments(x: Any, axes: Any, frequency_weights: Any, name: str | None = None, keep_dims: bool | None = None,
@@ -114,7 +114,8 @@ def _cast(value: Tensor, x: Tensor) -> Tensor:
     return value if value.dtype is x.dtype else build.Cast(value, dtype=x.dtype.base_dtype)
 
 
-def batch_norm_with_global_normalization(t: Any = None, m: Any = None, v: Any = None, beta: Any = None, gamma: Any = None,
+def batch_norm_with_global_normalization(t: Any = None, m: Any = None, v: Any = None, beta: Any = None,
+                                         gamma: Any = None,
                                          variance_epsilon: Any = None, scale_after_normalization: bool | None = None,
                                          name: str | None = None, input: Any = None, mean: Any = None,
                                          variance: Any = None) -> Tensor:
@@ -138,7 +139,8 @@ def fused_batch_norm(x: Any, scale: Any, offset: Any, mean: Any = None, variance
     dtype = x.dtype.base_dtype
     given = [convert_to_tensor([] if v is None else v, dtype=dtype) for v in (mean, variance)]
     y, mean, variance = build.FusedBatchNorm(
-        x, convert_to_tensor(scale, dtype=dtype, name="scale"), convert_to_tensor(offset, dtype=dtype, name="offset"), *given,
+        x, convert_to_tensor(scale, dtype=dtype, name="scale"), convert_to_tensor(offset, dtype=dtype, name="offset"),
+        *given,
         epsilon=max(epsilon, _LEAST_EPSILON), data_format=data_format, is_training=is_training, name=name)
     return y, mean, variance
 
@@ -168,7 +170,7 @@ def dropout(x: Any, keep_prob: Any = None, noise_shape: Any = None, seed: int | 
         x = convert_to_tensor(x, name="x")
         if not x.dtype.is_floating:
             raise ArgumentError(f"expected a floating point tensor, since it is scaled, found {x.describe()}")
-        if isinstance(rate, numbers.Real) and not 0 <= rate < 1:
+        if isinstance(rate, numbers.Real) and not 0 <= float(rate) < 1:
             raise ArgumentError(f"expected a rate with 0 <= rate < 1, found {rate:g}")
         if isinstance(rate, numbers.Real) and rate == 0:
             return x

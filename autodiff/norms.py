@@ -51,11 +51,13 @@ def _norm(x: Tensor, ord: Any, axes: tuple[int, ...] | None) -> Tensor:
     return build.Pow(reduce_sum(build.Pow(size, float(ord)), axes, keepdims=True), 1.0 / ord)
 
 
-def _spectral(x: Tensor, axes: tuple[int, int]) -> Tensor:
+def _spectral(x: Tensor, axes: tuple[int, ...]) -> Tensor:
+    if x.dims is None:
+        raise ArgumentError(f"expected a tensor of known rank for the norm 2 of matrices, found {x.describe()}")
     rank = len(x.dims)
     last = [axis % rank for axis in axes]
     order = [*(i for i in range(rank) if i not in last), *last]
-    largest = build.Max(svd(build.Transpose(x, order), compute_uv=False), [-1], keep_dims=True)
+    largest = build.Max(build.Svd(build.Transpose(x, order), compute_uv=False)[0], [-1], keep_dims=True)
     return build.Transpose(build.ExpandDims(largest, -1), list(np.argsort(order)))
 
 
@@ -106,7 +108,7 @@ def _values(t: Any, name: str) -> Tensor:
     return convert_to_tensor(t.values if isinstance(t, IndexedSlices) else t, name=name)
 
 
-def _like(values: Tensor, t: Any) -> Any:
+def _like(values: Any, t: Any) -> Any:
     return IndexedSlices(values, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else values
 
 
@@ -146,7 +148,8 @@ def global_norm(t_list: Any, name: str | None = None) -> Tensor:
         return build.Sqrt(build.Mul(reduce_sum(halves), 2.0), name="global_norm")
 
 
-def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None, name: str | None = None) -> tuple[list[Any], Any]:
+def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None, name: str | None = None) -> tuple[list[Any],
+                                                                                                             Any]:
     """All tensors of a list scaled down together to the global norm `clip_norm`, and the norm they had.
 
     An infinite or undefined norm turns them all to nan. Nones pass. use_norm: the norm if it is known.

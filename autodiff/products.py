@@ -13,14 +13,15 @@ from .graph import Tensor
 from .infer import axis_in
 from .op import build
 from .scope import scope
-from .shapes import is_known
+from .shapes import is_known, num_elements
 from .static import static_value
 
 __all__ = ["einsum", "matmul", "tensordot"]
 
 
 def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False,
-           adjoint_b: bool = False, a_is_sparse: bool = False, b_is_sparse: bool = False, name: str | None = None) -> Tensor:
+           adjoint_b: bool = False, a_is_sparse: bool = False, b_is_sparse: bool = False,
+           name: str | None = None) -> Tensor:
     """The product of matrices; of those in the last two axes if there are more, whose other axes broadcast.
 
     a: number[..., m, k], b: number[..., k, n], or transposed, or adjoint (conjugated too) -> number[..., m, n].
@@ -33,7 +34,8 @@ def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False,
         a, b = convert_to_tensor(a, name="a"), convert_to_tensor(b, name="b")
         if all(x.dims is not None and len(x.dims) <= 2 for x in (a, b)):
             a, b = _conjugate(a, adjoint_a), _conjugate(b, adjoint_b)
-            return build.MatMul(a, b, transpose_a=transpose_a or adjoint_a, transpose_b=transpose_b or adjoint_b, name=full)
+            return build.MatMul(a, b, transpose_a=transpose_a or adjoint_a, transpose_b=transpose_b or adjoint_b,
+                                name=full)
         a, b = _conjugate(a, transpose_a), _conjugate(b, transpose_b)
         return build.BatchMatMulV2(a, b, adj_x=transpose_a or adjoint_a, adj_y=transpose_b or adjoint_b, name=full)
 
@@ -59,7 +61,7 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
         a, b = convert_to_tensor(a, name="a"), convert_to_tensor(b, name="b")
         if a.dims is None or b.dims is None:
             raise ShapeError(f"expected tensors of known rank, found {a.describe()} and {b.describe()}")
-        a_axes, b_axes = _paired(a, b, axes)
+        a_axes, b_axes = _paired(len(a.dims), len(b.dims), axes)
         a_free = [i for i in range(len(a.dims)) if i not in a_axes]
         b_free = [i for i in range(len(b.dims)) if i not in b_axes]
         product = build.MatMul(_folded(a, a_free, a_axes, rows=True), _folded(b, b_axes, b_free, rows=False))
@@ -73,18 +75,18 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
         return result
 
 
-def _paired(a: Tensor, b: Tensor, axes: Any) -> tuple[list[int], list[int]]:
+def _paired(a: int, b: int, axes: Any) -> tuple[list[int], list[int]]:
     known = static_value(axes) if isinstance(axes, Tensor) else axes
     if known is None:
         raise ArgumentError("expected axes that are known while the graph is built, found a tensor")
     if np.ndim(known) == 0:
         count = int(known)
-        if not 0 <= count <= min(len(a.dims), len(b.dims)):
-            raise ArgumentError(f"expected 0 <= axes <= {min(len(a.dims), len(b.dims))}, found {count}")
-        return list(range(len(a.dims) - count, len(a.dims))), list(range(count))
+        if not 0 <= count <= min(a, b):
+            raise ArgumentError(f"expected 0 <= axes <= {min(a, b)}, found {count}")
+        return list(range(a - count, a)), list(range(count))
     if len(known) != 2:
         raise ArgumentError(f"expected axes as a count or two lists, found {axes!r}")
-    pairs = [[axis_in(int(i), len(x.dims)) for i in np.atleast_1d(part)] for x, part in zip((a, b), known)]
+    pairs = [[axis_in(int(i), rank) for i in np.atleast_1d(part)] for rank, part in zip((a, b), known)]
     if len(pairs[0]) != len(pairs[1]):
         raise ArgumentError(f"expected as many axes of a as of b, found {axes!r}")
     return pairs[0], pairs[1]
@@ -96,8 +98,8 @@ def _folded(x: Tensor, first: list[int], second: list[int], *, rows: bool) -> Te
     moved = x if order == sorted(order) else build.Transpose(x, np.array(order, np.int32))
     if len(first) == len(second) == 1:
         return moved
-    sizes = [None if any(x.dims[i] is None for i in part) else int(np.prod([x.dims[i] for i in part], dtype=int))
-             for part in (first, second)]
+    dims = x.dims or ()
+    sizes = [num_elements(tuple(dims[i] for i in part)) for part in (first, second)]
     if None not in sizes:
         return build.Reshape(moved, np.array(sizes, np.int32))
     part = second if rows else first  # the summed side; the other is what is left

@@ -12,8 +12,8 @@ from .scope import scope
 from .shapes import is_known
 from .static import static_dims
 
-__all__ = ["get_seed", "multinomial", "random_crop", "random_gamma", "random_normal", "random_poisson", "random_shuffle",
-           "random_uniform", "set_random_seed", "truncated_normal"]
+__all__ = ["get_seed", "multinomial", "random_crop", "random_gamma", "random_normal", "random_poisson",
+           "random_shuffle", "random_uniform", "set_random_seed", "truncated_normal"]
 
 _DEFAULT_SEED = 87654321  # stands for the graph's seed when only the op has one
 _LARGEST = 2**31 - 1
@@ -40,7 +40,7 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
     return (0, _LARGEST) if seeds == (0, 0) else seeds
 
 
-def _seeds(seed: int | None) -> dict[str, int]:
+def _seeds(seed: int | None) -> dict[str, Any]:
     first, second = get_seed(seed)
     return {"seed": first or 0, "seed2": second or 0}
 
@@ -108,7 +108,8 @@ def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None
             if any(w > v for w, v in zip(wanted, value.dims)):
                 raise ArgumentError(f"expected a crop no larger than {list(value.dims)}, found {list(wanted)}")
         room = build.Shape(value, out_type=size.dtype.base_dtype) - size + 1
-        start = random_uniform(build.Shape(room), maxval=size.dtype.base_dtype.max, dtype=size.dtype.base_dtype, seed=seed)
+        start = random_uniform(build.Shape(room), maxval=size.dtype.base_dtype.max, dtype=size.dtype.base_dtype,
+                               seed=seed)
         return build.Slice(value, build.FloorMod(start, room), size, name=full)
 
 
@@ -150,7 +151,8 @@ def _tiny(dtype: Any) -> float:
     return {float32: 1.1754944e-38, float64: 2.2250738585072014e-308}.get(dtype, 6.104e-05)
 
 
-def random_poisson(lam: Any, shape: Any, dtype: Any = float32, seed: int | None = None, name: str | None = None) -> Tensor:
+def random_poisson(lam: Any, shape: Any, dtype: Any = float32, seed: int | None = None,
+                   name: str | None = None) -> Tensor:
     """Poisson counts of mean `lam`, `shape` of them for each -> dtype[*shape, ...]."""
     with scope(name, "random_poisson", [lam, shape]):
         rate = convert_to_tensor(lam, name="lam")

@@ -26,7 +26,6 @@ from .windows import (
     slide_of,
 )
 
-
 # ---- shapes -----------------------------------------------------------------------------
 
 def _convolved(input, filter, **attrs):
@@ -117,13 +116,17 @@ def conv2d_backprop_input(input_sizes: Int32, filter, out_backprop, *, strides, 
 def conv2d_backprop_filter(input, filter_sizes: Int32, out_backprop, *, strides, padding, data_format="NHWC",
                            dilations=(1, 1, 1, 1), explicit_paddings=()):
     """The adjoint of Conv2D in its filter. -> float[filter_sizes]."""
-    return _convolve_filter(input, filter_sizes, out_backprop, strides=strides, padding=padding, data_format=data_format,
+    return _convolve_filter(input, filter_sizes, out_backprop, strides=strides, padding=padding,
+                            data_format=data_format,
                             dilations=dilations, explicit_paddings=explicit_paddings)
 
 
 @op("Conv3D", infer=_convolved, dtypes=FLOATS)
 def conv3d(input, filter, *, strides, padding, data_format="NDHWC", dilations=(1, 1, 1, 1, 1)):
-    """Filters at each place. input: float[n, d, h, w, c], filter: float[kd, kh, kw, c, f] -> float[n, d', h', w', f]."""
+    """Filters at each place.
+
+    input: float[n, d, h, w, c], filter: float[kd, kh, kw, c, f] -> float[n, d', h', w', f].
+    """
     return _convolve(input, filter, strides=strides, padding=padding, data_format=data_format, dilations=dilations)
 
 
@@ -139,7 +142,8 @@ def conv3d_backprop_input(input_sizes: Int32, filter, out_backprop, *, strides, 
 def conv3d_backprop_filter(input, filter_sizes: Int32, out_backprop, *, strides, padding, data_format="NDHWC",
                            dilations=(1, 1, 1, 1, 1)):
     """The adjoint of Conv3D in its filter. -> float[filter_sizes]."""
-    return _convolve_filter(input, filter_sizes, out_backprop, strides=strides, padding=padding, data_format=data_format,
+    return _convolve_filter(input, filter_sizes, out_backprop, strides=strides, padding=padding,
+                            data_format=data_format,
                             dilations=dilations)
 
 

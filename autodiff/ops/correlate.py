@@ -39,7 +39,10 @@ def _columns(x: np.ndarray, window: tuple[int, ...], counts: tuple[int, ...], sl
 
 
 def correlate(x: np.ndarray, filters: np.ndarray, counts: tuple[int, ...], slide: Slide) -> np.ndarray:
-    """Each window of the padded `x` times the filters. x: [n, *space, c], filters: [*window, c, f] -> [n, *counts, f]."""
+    """Each window of the padded `x` times the filters.
+
+    x: [n, *space, c], filters: [*window, c, f] -> [n, *counts, f].
+    """
     matrix = filters.reshape(-1, filters.shape[-1])
     y = np.empty((x.shape[0], *counts, filters.shape[-1]), x.dtype)
     for images, columns in _columns(x, filters.shape[:-2], counts, slide):

@@ -60,10 +60,10 @@ def cholesky(input):
 
 @cholesky.gradient
 def _(node, dl):
-    l = node.outputs[0]
-    middle = _without(_product(l, dl, adj_x=True), lower=True)
-    inner = build.MatrixTriangularSolve(l, middle, adjoint=True)  # L^-H @ middle
-    dx = _adjoint(build.MatrixTriangularSolve(l, _adjoint(inner), adjoint=True))  # ... @ L^-1
+    factor = node.outputs[0]
+    middle = _without(_product(factor, dl, adj_x=True), lower=True)
+    inner = build.MatrixTriangularSolve(factor, middle, adjoint=True)  # L^-H @ middle
+    dx = _adjoint(build.MatrixTriangularSolve(factor, _adjoint(inner), adjoint=True))  # ... @ L^-1
     return (0.5 * (dx + _adjoint(dx)),)
 
 
@@ -186,8 +186,8 @@ def _(node, dq, dr):
     x = node.inputs[0]
     m, n = x.dims[-2:] if x.dims is not None else (None, None)
     if m is not None and n is not None and (m < n or m > n and node.attrs["full_matrices"]):
-        raise NoGradientError("the gradient of QR is defined for at least as many rows as columns, and for full_matrices "
-                              f"of square matrices, found {x.describe()}")
+        raise NoGradientError("the gradient of QR is defined for at least as many rows as columns, and for "
+                              f"full_matrices of square ones, found {x.describe()}")
     a = _product(q, dq, adj_x=True)
     b = _product(r, dr, adj_y=True)
     middle = build.MatrixBandPart(a - _adjoint(a) + b - _adjoint(b), -1, 0)

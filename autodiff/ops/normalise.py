@@ -86,7 +86,7 @@ def _(node, dy, dmean, dvariance):
         return dy * along(factor), dscale, doffset, dmean_in, dvariance_in
     dx = along(factor) * (dy - along(build.Mean(dy, axes)) - normal * along(build.Mean(dy * normal, axes)))
     if not is_zero(dmean) or not is_zero(dvariance):
-        count = build.Cast(build.Size(x), dtype=x.dtype.base_dtype) / build.Cast(build.Size(mean), dtype=x.dtype.base_dtype)
+        count = build.Cast(build.FloorDiv(build.Size(x), build.Size(mean)), dtype=x.dtype.base_dtype)
         dx = dx + along(dmean) / count + along(dvariance) * centred * (2.0 / (count - 1.0))
     unread = blocked("in training the batch's own mean and variance are used")
     return dx, dscale, doffset, unread, unread

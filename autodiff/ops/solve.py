@@ -124,7 +124,7 @@ def _as_matrices(x):
 
 @op("LogMatrixDeterminant", infer=lambda input: (_number(input),) * 2, dtypes=_DTYPES, batched=_one_input)
 def log_matrix_determinant(input):
-    """Sign of the determinant and logarithm of its absolute value. input: float[..., n, n] -> float[...], float[...]."""
+    """Sign of the determinant and logarithm of its absolute value. input: float[..., n, n] -> float[...] twice."""
     sign, logarithm = np.linalg.slogdet(input)
     return np.asarray(sign, input.dtype), np.asarray(logarithm, input.dtype)
 

@@ -50,7 +50,8 @@ def of_space(values: Sequence[int], data_format: str, what: str) -> tuple[int, .
     return space
 
 
-def slide_of(*, strides: Any, padding: str, data_format: str, dilations: Any = None, explicit_paddings: Any = ()) -> Slide:
+def slide_of(*, strides: Any, padding: str, data_format: str, dilations: Any = None,
+             explicit_paddings: Any = ()) -> Slide:
     """A Slide from an op's attributes. Raises ArgumentError (ValueError) for what they may not be."""
     space = of_space(strides, data_format, "strides")
     dilated = of_space(dilations, data_format, "dilations") if dilations else (1,) * len(space)
@@ -111,7 +112,7 @@ def inside(space: Sequence[int], pads: list[tuple[int, int]]) -> tuple[slice, ..
     return (slice(None), *(slice(a, a + n) for n, (a, _) in zip(space, pads)))
 
 
-def offsets(window: Sequence[int], counts: Sequence[int], slide: Slide) -> Iterator[tuple[tuple[int, ...], tuple[slice, ...]]]:
+def offsets(window: Sequence[int], counts: Sequence[int], slide: Slide) -> Iterator[tuple[Any, ...]]:
     """For each place in the window, row by row: its index, and where in the padded array all windows have it."""
     for index in product(*map(range, window)):
         yield index, (slice(None), *(slice(i * d, i * d + (n - 1) * s + 1, s)
@@ -129,4 +130,5 @@ def views(x: np.ndarray, window: Sequence[int], counts: Sequence[int], slide: Sl
 def check_channels(found: int | None, expected: int | None, x: Any, filters: Any) -> None:
     """Raises ShapeError if the input's channels are not those of the filters."""
     if found is not None and expected is not None and found != expected:
-        raise ShapeError(f"channels differ: input {show(x.dims)} has {found}, filter {show(filters.dims)} takes {expected}")
+        raise ShapeError(f"channels differ: input {show(x.dims)} has {found}, filter {show(filters.dims)} takes "
+                         f"{expected}")
