@@ -121,7 +121,7 @@ class UniqueWithCounts(NamedTuple):
 
     y: Tensor
     idx: Tensor
-    count: Tensor
+    count: Tensor  # type: ignore[assignment]  # TensorFlow's name hides tuple.count
 
 
 class ListDiff(NamedTuple):

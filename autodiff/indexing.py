@@ -31,8 +31,8 @@ def slice_tensor(graph: Any, tensor: Any, key: Any, *, name: str = "strided_slic
         for flag in flags:
             masks[flag] |= 1 << i
     with graph.as_default(), graph.name_scope(name) as scope:
-        bounds = [_vector(graph, part) for part in (begin, end, strides)]
-        return OPS["StridedSlice"](tensor, *bounds, name=scope, **masks)
+        vectors = [_vector(graph, part) for part in (begin, end, strides)]
+        return OPS["StridedSlice"](tensor, *vectors, name=scope, **masks)
 
 
 def mask_tensor(graph: Any, tensor: Any, mask: Any, axis: int = 0, *, name: str = "boolean_mask") -> Any:

@@ -13,8 +13,8 @@ from .gathering import boolean_mask
 from .graph import Tensor, graph_of
 from .infer import axis_in
 from .op import build
-from .shapes import merge
-from .static import known, static_value
+from .shapes import is_known, merge
+from .static import known, static_dims, static_value
 
 __all__ = ["batch_to_space", "batch_to_space_nd", "depth_to_space", "diag", "diag_part", "eye", "matrix_band_part",
            "matrix_diag", "matrix_diag_part", "matrix_set_diag", "matrix_transpose", "meshgrid", "pad", "repeat",
@@ -270,13 +270,12 @@ def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: 
     dtype = as_dtype(dtype)
     with graph.name_scope(name or "eye") as scope:
         batch = convert_to_tensor([] if batch_shape is None else batch_shape, int32, "shape")
-        sizes = [static_value(convert_to_tensor(n, int32, "size")) for n in (num_rows, columns)]
-        if all(n is not None for n in sizes) and static_value(batch) is not None:
-            rows, width = (int(n) for n in sizes)  # type: ignore[arg-type]
-            shape = (*static_value(batch).tolist(), rows, width)  # type: ignore[union-attr]
-            return constant_in(graph, np.broadcast_to(np.eye(rows, width, dtype=dtype.as_numpy_dtype), shape), scope)
         rows, width = (convert_to_tensor(n, int32, "size") for n in (num_rows, columns))
         whole = build.ConcatV2(0, batch, build.Pack(rows, width, axis=0))
+        shape = static_dims(whole)
+        if shape is not None and is_known(shape):
+            identity = np.eye(*shape[-2:], dtype=dtype.as_numpy_dtype)
+            return constant_in(graph, np.broadcast_to(identity, shape), scope)
         ones = build.Fill(build.ConcatV2(0, batch, build.Pack(build.Minimum(rows, width), axis=0)),
                           sources.ones([], dtype))
         return build.MatrixSetDiag(build.Fill(whole, sources.zeros([], dtype)), ones, name=scope)

@@ -108,7 +108,7 @@ def _filled(shape: Any, value: int, dtype: Any, name: str) -> Tensor:
             raise error(f"expected a fully known shape, found {show(dims)}\n"
                              "use tf.shape(x) or tf.zeros_like(x) for sizes that are known only when it runs")
         if num_elements(dims) < _FOLDED:  # type: ignore[operator]
-            return constant_in(get_default_graph(), np.full(dims, scalar), name)
+            return constant_in(get_default_graph(), np.full(dims, scalar), name)  # type: ignore[arg-type]
         with get_default_graph().name_scope(name) as name:
             shape = convert_to_tensor(np.array(dims, np.int32), None, "shape_as_tensor")
     with graph_of([shape]).name_scope(name) as scope:

@@ -100,7 +100,7 @@ def static_dims(tensor: Any, depth: int = _DEPTH) -> Dims | None:
         return static_dims(op.inputs[0], depth - 1)
     if op.type == "ConcatV2":
         parts = [static_dims(item, depth - 1) for item in op.inputs[1:]]
-        return None if any(p is None for p in parts) else sum(parts, ())  # type: ignore[arg-type]
+        return None if None in parts else sum([part for part in parts if part is not None], ())
     if op.type == "StridedSlice":
         return _sliced(op, depth) or unknown
     return unknown
@@ -108,7 +108,8 @@ def static_dims(tensor: Any, depth: int = _DEPTH) -> Dims | None:
 
 def _sliced(op: Any, depth: int) -> Dims | None:
     bounds = [static_value(item) for item in op.inputs[1:]]
-    whole = None if any(b is None for b in bounds) else static_dims(op.inputs[0], depth - 1)
+    is_vector = op.inputs[0].dims is not None and len(op.inputs[0].dims) == 1
+    whole = None if not is_vector or any(b is None for b in bounds) else static_dims(op.inputs[0], depth - 1)
     if whole is None:
         return None
     entries = np.array([-1 if d is None else d for d in whole])

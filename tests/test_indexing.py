@@ -89,6 +89,13 @@ def test_names_are_tensorflows():
                      "strided_slice_1/stack", "strided_slice_1/stack_1", "strided_slice_1/stack_2", "strided_slice_1"]
 
 
+def test_a_slice_of_a_packed_matrix_is_not_taken_for_a_shape():
+    x, n = tf.constant(VALUE), tf.placeholder(tf.int32, [])
+    y = tf.pad(x, [[0, 0], [n, 2], [0, 1]])
+    assert y.shape.as_list() == [3, None, 6]
+    np.testing.assert_array_equal(run(tf.gradients(y, x)[0], {n: 1}), np.ones((3, 4, 5)))
+
+
 def test_partial_shapes_flow_through_shape_arithmetic():
     x = tf.placeholder(tf.float32, [None, 4, 5])
     rows = tf.shape(x)[0]
