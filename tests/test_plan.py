@@ -85,6 +85,15 @@ def test_steps_with_an_effect_stay_apart() -> None:
     assert types(planned(*draws)) == ["RandomUniform"] * 2
 
 
+def test_what_only_computes_is_not_run_for_others_to_wait_for() -> None:
+    x = tf.placeholder(tf.float32, [])
+    unused = build.Exp(x)
+    with tf.get_default_graph().control_dependencies([unused]):
+        y = build.Neg(x)
+    assert types(planned(y, feeds=[x])) == ["Neg"]
+    assert types(optimise(compile_plan([y], [unused.op], [x]))) == ["Exp", "Neg"]
+
+
 def test_attributes_tell_steps_apart() -> None:
     x = tf.placeholder(tf.float32, [2, 2])
     plan = planned(build.MatMul(x, x), build.MatMul(x, x, transpose_a=True), build.MatMul(x, x), feeds=[x])

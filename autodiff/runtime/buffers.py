@@ -21,7 +21,7 @@ from ..shapes import Dims
 from ..static import static_value
 from .execute import starting_slots, steps_with_values
 from .kernels import direct_ufunc
-from .passes import fold_constants, is_pure
+from .passes import drop_unused, fold_constants, is_pure
 from .plan import Buffer, Plan, Step, last_uses
 from .state import Run
 
@@ -58,7 +58,7 @@ def specialise(plan: Plan, shapes: Sequence[tuple[int, ...]], layouts: dict[int,
     steps = [s for s in plan.steps if not (s.outputs and all(o in constants for o in s.outputs))]
     steady = {slot: layout for slot, layout in layouts.items()
               if slot not in constants and stand_ins.dims(slot) == layout.shape}
-    plan = fold_constants(replace(plan, steps=steps, constants=constants))
+    plan = drop_unused(fold_constants(replace(plan, steps=steps, constants=constants)))
     return _Assignment(plan, steady).assigned()
 
 

@@ -19,8 +19,8 @@ _SIMPLE = (int, float, bool, str, bytes, complex, type(None), DType)
 
 
 def optimise(plan: Plan) -> Plan:
-    """All passes: constants folded, identities elided, equal steps merged."""
-    return merge_equal(elide_identities(fold_constants(plan)))
+    """All passes: constants folded, identities elided, equal steps merged, unused ones dropped."""
+    return drop_unused(merge_equal(elide_identities(fold_constants(plan))))
 
 
 def is_pure(step: Step) -> bool:
@@ -106,6 +106,20 @@ def _comparable(attrs: dict[str, Any]) -> tuple[str, ...] | None:
     """Text that is equal for equal attributes, so that 1, 1.0 and True differ; None if there is no such text."""
     values = [v for value in attrs.values() for v in (value if isinstance(value, tuple) else (value,))]
     return tuple(map(repr, attrs.items())) if all(isinstance(v, _SIMPLE) for v in values) else None
+
+
+def drop_unused(plan: Plan) -> Plan:
+    """Leave out pure steps whose results nobody reads: those that were waited for, but only computed something.
+
+    What gates the gradients of one op makes each wait for all of them, wanted or not.
+    """
+    used = set(plan.fetches)
+    kept = []
+    for step in reversed(plan.steps):
+        if not is_pure(step) or step.op in plan.targets or not used.isdisjoint(step.outputs):
+            kept.append(step)
+            used.update(step.inputs)
+    return replace(plan, steps=kept[::-1])
 
 
 def _rewired(plan: Plan, renamed: dict[int, int]) -> Plan:

@@ -37,7 +37,7 @@ class Buffer(NamedTuple):
 class Plan:
     """steps in order; feeds and fetches: slot of each; size: count of slots.
 
-    slots: where each tensor's value is. constants: slot -> value known before any run. buffers: slot ->
+    targets: operations asked for by themselves. slots: where each tensor's value is. constants: slot -> value known before any run. buffers: slot ->
     Buffer and blocks: bytes of each block; only in a plan that is made for given shapes.
     """
 
@@ -45,6 +45,7 @@ class Plan:
     feeds: tuple[int, ...]
     fetches: tuple[int, ...]
     size: int
+    targets: frozenset[Operation] = frozenset()
     slots: dict[Tensor, int] = field(default_factory=dict)
     constants: dict[int, Any] = field(default_factory=dict)
     buffers: dict[int, Buffer] = field(default_factory=dict)
@@ -112,7 +113,7 @@ def compile_plan(fetches: Sequence[Tensor], targets: Sequence[Operation], feeds:
     for op in _needed(fetches, targets, fed):
         builder.add(op, wanted)
     return Plan(builder.steps, tuple(builder.slots[t] for t in feeds), tuple(builder.slots[t] for t in fetches),
-                builder.size, builder.slots)
+                builder.size, frozenset(targets), builder.slots)
 
 
 def _needed(fetches: Sequence[Tensor], targets: Sequence[Operation], fed: set[Tensor]) -> list[Operation]:
