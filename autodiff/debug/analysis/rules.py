@@ -34,8 +34,9 @@ def number(value: Any) -> str:
     if isinstance(value, (complex, np.complexfloating)):
         return f"{value:.3g}"
     value = float(value)
-    return str(int(value)) if value == int(value) and abs(value) < 1e6 else f"{value:.3g}" if np.isfinite(value) else (
-        "nan" if np.isnan(value) else "inf" if value > 0 else "-inf")
+    if not np.isfinite(value):
+        return "nan" if np.isnan(value) else "inf" if value > 0 else "-inf"
+    return str(int(value)) if value == int(value) and abs(value) < 1e6 else f"{value:.3g}"
 
 
 def in_words(op_type: str, operands: list[Any], result: Any) -> str:
@@ -54,7 +55,7 @@ def in_words(op_type: str, operands: list[Any], result: Any) -> str:
     if op_type == "ReciprocalGrad" and len(known) == 2 and None not in known:
         return f"-{known[1]} * {_bracketed(known[0])}**2 = {text}"
     if len(known) == 1 and known[0] is not None:
-        wide = f": too large for the type" if np.isfinite(operands[0]) and op_type in ("Exp", "Square", "Cast", "Cosh",
+        wide = ": too large for the type" if np.isfinite(operands[0]) and op_type in ("Exp", "Square", "Cast", "Cosh",
                                                                                       "Sinh", "Expm1") else ""
         return f"{op_type.lower()}({known[0]}) = {text}{wide}"
     if None not in known and known:

@@ -134,7 +134,7 @@ def _note(op_type: str, inputs: list[np.ndarray]) -> str:
         return f"factor {small + 1} is at most {sizes[small]:.3g}"
     if op_type in ("Minimum", "Maximum", "ClipByValue"):
         return "the other bound is chosen, or the value is clipped"
-    return ""
+    return "its input is 0 everywhere" if not first.any() else ""
 
 
 def _small_remedy(lost: Sequence[Hop]) -> str:
