@@ -81,7 +81,7 @@ def remedy_for(op_type: str, forward_type: str, trap: str, operands: list[Any]) 
     if trap == "where":
         return ("guard the input, not the output: safe = tf.where(ok, x, tf.ones_like(x)), then "
                 f"tf.where(ok, {forward_type.lower()}(safe), other)")
-    if trap == "underflow":
+    if trap == "underflow" and forward_type != "Log":
         return "a square underflowed to 0: add a small constant under the root, rescale, or work in float64"
     found = REMEDIES.get(family(forward_type)) or REMEDIES.get(family(op_type))
     if found:

@@ -13,7 +13,7 @@ from ..stats import statistics
 from .findings import Cut, Hop, WhyNone, WhySmall
 from .flow import after, before, cuts_between, path
 
-TINY = 1e-7  # of the norm at y: below it a gradient counts as vanished
+TINY = 1e-6  # of the norm at y: below it a gradient counts as vanished
 
 
 def why_none(y: Tensor, x: Tensor, call: GradientCall | None = None) -> WhyNone:
