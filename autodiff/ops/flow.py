@@ -128,7 +128,7 @@ def py_func(*input: Own, function, types, shapes=None, single=False, gradient=No
         count = len(results) if isinstance(results, (list, tuple)) else 1
         raise InvalidArgumentError(None, run.op, f"{_name(function)} returns {count} values, expected {len(types)}")
     arrays = [_checked(value, as_dtype(dtype), i, function, run.op) for i, (value, dtype) in enumerate(zip(results, types))]
-    return arrays[0] if single else tuple(arrays)
+    return arrays[0] if len(arrays) == 1 else tuple(arrays)
 
 
 _RAISED = ((StopIteration, OutOfRangeError), (MemoryError, ResourceExhaustedError), (NotImplementedError, UnimplementedError),
@@ -151,7 +151,7 @@ def _name(function):
 
 
 def _checked(value, dtype, index, function, operation):
-    array = np.asarray(value)
+    array = np.array(value)  # a copy: the function may keep its array and change it
     if array.dtype.kind in "SU":
         array = np.array([v.encode() if isinstance(v, str) else v for v in array.ravel().tolist()] + [None], object)[:-1]
         array = array.reshape(np.shape(value))
