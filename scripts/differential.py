@@ -85,17 +85,30 @@ def worker() -> None:
         answers.flush()
 
 
-def difference(ours: Outcome, theirs: Outcome) -> str | None:
-    """The first point in which two outcomes disagree, or None. What TensorFlow did not answer is not compared."""
-    if (ours.error is None) != (theirs.error is None):
-        return f"here {ours.error or 'no error'}; TensorFlow {theirs.error or 'no error'}"
+def difference(ours: Outcome, theirs: Outcome, *, loops: bool = False) -> str | None:
+    """The first point in which two outcomes disagree, or None.
+
+    What TensorFlow cannot do is not compared: scripts that only it refuses, and second derivatives
+    through loops, which it gives as None.
+    """
+    if theirs.error is None and ours.error is not None:
+        return f"here {ours.error}; TensorFlow no error"
     for name, expected in theirs.values.items():
-        found = ours.values[name]
+        found = ours.values.get(name)
+        if expected is None and name.startswith("d2y") and loops:
+            continue
         if (found is None) != (expected is None):
             return f"{name}: here {found!r}; TensorFlow {expected!r}"
         if expected is not None and (text := _unlike(np.asarray(found), expected)):
             return f"{name}: {text}"
     return None
+
+
+def compared(tf: Any, program: Program, theirs: Outcome) -> str | None:
+    """How this library's outcome differs from TensorFlow's for a program, or None."""
+    script = program.script()
+    loops = any(word in script for word in ("while_loop", "map_fn", "scan"))
+    return difference(evaluate(tf, script), theirs, loops=loops)
 
 
 def _unlike(found: np.ndarray, expected: np.ndarray) -> str | None:
@@ -144,17 +157,17 @@ def main() -> int:
             program = random_program(seed)
             theirs = reference.evaluate(program.script())
             errors += theirs.error is not None
-            if difference(evaluate(tf, program.script()), theirs) is None:
+            if compared(tf, program, theirs) is None:
                 continue
             disagreements += 1
-            small = shrink(program, lambda p: difference(evaluate(tf, p.script()), reference.evaluate(p.script())))
-            text = difference(evaluate(tf, small.script()), reference.evaluate(small.script()))
+            small = shrink(program, lambda p: compared(tf, p, reference.evaluate(p.script())))
+            text = compared(tf, small, reference.evaluate(small.script()))
             print(f"---- graph {seed}: {text}\n{small.script()}", flush=True)
             if disagreements >= options.stop_after:
                 break
     finally:
         reference.close()
-    print(f"{seed - options.seed + 1} graphs, {disagreements} disagreements, {errors} refused by both")
+    print(f"{seed - options.seed + 1} graphs, {disagreements} disagreements, {errors} refused by TensorFlow")
     return 1 if disagreements else 0
 
 

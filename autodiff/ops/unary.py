@@ -190,9 +190,8 @@ def _not_zero(y, dy):
 
 @sqrt_grad.gradient
 def _(node, dz):
-    y, _ = node.inputs
-    by_dy = build.SqrtGrad(conjugate(y), dz)
-    return _summed(node, -2 * conjugate(by_dy) * node.outputs[0], by_dy)
+    ratio = dz / node.inputs[0]  # the guard for a zero dy is of first order only, as in TensorFlow
+    return _summed(node, -conjugate(ratio) * node.outputs[0], 0.5 * ratio)
 
 
 def _power_slope(y, dy, factor):
