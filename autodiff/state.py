@@ -10,10 +10,10 @@ from .convert import convert_to_tensor
 from .errors import KindError
 from .graph import Operation, Tensor, get_default_graph
 from .op import build
-from .variables import Variable, build_named
+from .variables import Variable
 
 __all__ = [
-    "all_variables", "assert_variables_initialized", "assign", "assign_add", "assign_sub", "batch_scatter_update",
+    "all_variables", "assert_variables_initialized", "assign", "assign_add", "assign_sub",
     "global_variables", "global_variables_initializer", "initialize_all_variables", "initialize_local_variables",
     "initialize_variables", "is_variable_initialized", "local_variables", "local_variables_initializer",
     "model_variables", "moving_average_variables", "report_uninitialized_variables", "scatter_add", "scatter_div",
@@ -128,7 +128,7 @@ def _scatter(kind: str, text: str) -> Callable[..., Any]:
     def scatter(ref: Variable, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None) -> Any:
         if not isinstance(ref, Variable):
             raise KindError(f"expected a variable to change, found {ref!r}")
-        return build_named(kind, ref, indices, updates, name=name)
+        return ref._rows_changed(kind, indices, updates, name)
 
     scatter.__doc__ = text
     return scatter
@@ -144,4 +144,3 @@ scatter_max = _scatter("ScatterMax", "Keep the larger of old and new rows; gives
 scatter_nd_update = _scatter("ScatterNdUpdate", "Set elements or slices by index vectors; gives the reference.")
 scatter_nd_add = _scatter("ScatterNdAdd", "Add to elements or slices by index vectors; gives the reference.")
 scatter_nd_sub = _scatter("ScatterNdSub", "Subtract from elements or slices by index vectors; gives the reference.")
-batch_scatter_update = _scatter("BatchScatterUpdate", "Set rows of each batch element: ref[b, indices[b, i]].")

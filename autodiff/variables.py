@@ -190,7 +190,7 @@ class Variable:
         return self._changed("AssignSub", delta, name, read_value)
 
     def _changed(self, kind: str, value: Any, name: str | None, read_value: bool, **attrs: Any) -> Any:
-        assigned = build_named(kind, self, value, name=name, **attrs)
+        assigned = _built(kind, self, value, name=name, **attrs)
         return assigned if read_value else assigned.op
 
     def load(self, value: Any, session: Any = None) -> None:
@@ -201,7 +201,10 @@ class Variable:
     def _scatter(self, kind: str, slices: Any, name: str | None) -> Any:
         if not hasattr(slices, "indices"):
             raise KindError(f"expected IndexedSlices, found {slices!r}")
-        return build_named(kind, self, slices.indices, slices.values, name=name)
+        return self._rows_changed(kind, slices.indices, slices.values, name)
+
+    def _rows_changed(self, kind: str, indices: Any, updates: Any, name: str | None) -> Any:
+        return _built(kind, self, indices, updates, name=name)
 
     def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
         """Set the rows of an IndexedSlices."""
@@ -233,15 +236,15 @@ class Variable:
 
     def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
         """Set elements or slices by index vectors."""
-        return build_named("ScatterNdUpdate", self, indices, updates, name=name)
+        return self._rows_changed("ScatterNdUpdate", indices, updates, name)
 
     def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
         """Add to elements or slices by index vectors."""
-        return build_named("ScatterNdAdd", self, indices, updates, name=name)
+        return self._rows_changed("ScatterNdAdd", indices, updates, name)
 
     def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
         """Subtract from elements or slices by index vectors."""
-        return build_named("ScatterNdSub", self, indices, updates, name=name)
+        return self._rows_changed("ScatterNdSub", indices, updates, name)
 
     # ---- as a tensor --------------------------------------------------------------------
     def __getitem__(self, key: Any) -> Tensor:
@@ -286,7 +289,7 @@ class ResourceVariable(Variable):
             build.VarIsInitializedOp(self.handle_tensor)
         with graph.name_scope("Assign") as assign_scope:
             self.initializer = build.AssignVariableOp(self.handle_tensor, guarded(self._initial_value, self._name),
-                                                      name=assign_scope).op
+                                                      name=assign_scope)
         with graph.name_scope("Read"):
             self._snapshot = self._read()
 
@@ -342,13 +345,22 @@ class ResourceVariable(Variable):
         return self._snapshot.eval(session=session)
 
     def _changed(self, kind: str, value: Any, name: str | None, read_value: bool, **attrs: Any) -> Any:
-        assigned = build_named(f"{kind}VariableOp", self, value, name=name, **attrs)
+        return self._after(_built(f"{kind}VariableOp", self, value, name=name, **attrs), read_value)
+
+    def _after(self, change: Operation, read_value: bool = True) -> Any:
+        """What an assignment gives: the value read after it, the operation alone, or eagerly the variable."""
         if self._graph.executing_eagerly:
             return self
-        return assigned if read_value else assigned.op
+        if not read_value:
+            return change
+        with get_default_graph().control_dependencies([change]):
+            return self._read()
+
+    def _rows_changed(self, kind: str, indices: Any, updates: Any, name: str | None) -> Any:
+        return self._after(_built(kind, self, indices, updates, name=name or f"Resource{kind}").op)
 
 
-def build_named(kind: str, variable: Variable, *values: Any, name: str | None = None, **attrs: Any) -> Any:
+def _built(kind: str, variable: Variable, *values: Any, name: str | None = None, **attrs: Any) -> Any:
     """The op `kind` of a variable and values; Python values become the variable's dtype."""
     return OPS[kind](variable.handle_tensor, *values, name=name, **attrs)
 

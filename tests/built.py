@@ -105,7 +105,8 @@ class Built:
         is_resource = parameter_of(self.case, index).name == "resource"
         declare, assign = (build.VarHandleOp, build.AssignVariableOp) if is_resource else (build.VariableV2, build.Assign)
         variable = declare(shape=list(array.shape), dtype=array.dtype, name=f"input_{index}")
-        self.initial.append(assign(variable, array).op)
+        made = assign(variable, array)
+        self.initial.append(getattr(made, "op", made))
         return variable
 
     def feeds(self, arrays: Sequence[np.ndarray] | None = None) -> dict[Tensor, np.ndarray]:

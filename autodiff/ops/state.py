@@ -53,22 +53,30 @@ def _own(value):
     return value.copy() if isinstance(value, np.ndarray) and value.flags.writeable else value
 
 
-@op("AssignVariableOp", infer=referred, stateful=True, no_grad=_ASSIGNMENT)
+def _replaced(handle, value):
+    referred(handle, value)
+    return ()
+
+
+@op("AssignVariableOp", infer=_replaced, stateful=True, no_grad=_ASSIGNMENT)
 def assign_variable_op(resource: Ref, value: T, *, run):
-    """Give the variable behind a handle a new value. value: its dtype and shape. -> the handle."""
-    return run.assign(resource, _own(value))
+    """Give the variable behind a handle a new value. value: its dtype and shape."""
+    run.assign(resource, _own(value))
+    return ()
 
 
-@op("AssignAddVariableOp", infer=referred, dtypes=NUMBERS, stateful=True, no_grad=_ASSIGNMENT)
+@op("AssignAddVariableOp", infer=_replaced, dtypes=NUMBERS, stateful=True, no_grad=_ASSIGNMENT)
 def assign_add_variable_op(resource: Ref, value: T, *, run):
-    """Add to the variable behind a handle. value: its dtype and shape. -> the handle."""
-    return run.assign(resource, run.read(resource) + value)
+    """Add to the variable behind a handle. value: its dtype and shape."""
+    run.assign(resource, run.read(resource) + value)
+    return ()
 
 
-@op("AssignSubVariableOp", infer=referred, dtypes=NUMBERS, stateful=True, no_grad=_ASSIGNMENT)
+@op("AssignSubVariableOp", infer=_replaced, dtypes=NUMBERS, stateful=True, no_grad=_ASSIGNMENT)
 def assign_sub_variable_op(resource: Ref, value: T, *, run):
-    """Subtract from the variable behind a handle. value: its dtype and shape. -> the handle."""
-    return run.assign(resource, run.read(resource) - value)
+    """Subtract from the variable behind a handle. value: its dtype and shape."""
+    run.assign(resource, run.read(resource) - value)
+    return ()
 
 
 @op("VarIsInitializedOp", infer=fixed(bool_), stateful=True, no_grad="a boolean has no gradient")
@@ -127,13 +135,3 @@ def _(node, dy):
 @initialized_value.batched
 def _shared(node, args, batched):
     return [None]
-
-
-@assign.batched
-@assign_add.batched
-@assign_sub.batched
-@assign_variable_op.batched
-@assign_add_variable_op.batched
-@assign_sub_variable_op.batched
-def _one_value(node, args, batched):
-    raise ShapeError("a variable has one value: an assignment cannot be repeated for each slice")

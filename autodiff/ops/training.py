@@ -241,19 +241,3 @@ def apply_proximal_adagrad(var: Ref, accum: Ref, lr, l1, l2, grad, *, run):
     Source: Duchi and Singer (2009).
     """
     return store(run, (var, accum), proximal_adagrad_step(run.read(var), run.read(accum), lr, l1, l2, grad))
-
-
-@apply_gradient_descent.batched
-@apply_momentum.batched
-@apply_adagrad.batched
-@apply_adagrad_da.batched
-@apply_adadelta.batched
-@apply_rms_prop.batched
-@apply_centered_rms_prop.batched
-@apply_adam.batched
-@apply_ftrl.batched
-@apply_ftrl_v2.batched
-@apply_proximal_gradient_descent.batched
-@apply_proximal_adagrad.batched
-def _one_variable(node, args, batched):
-    raise ShapeError("a variable has one value: a training step cannot be repeated for each slice")

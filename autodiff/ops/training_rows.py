@@ -109,17 +109,3 @@ def sparse_apply_proximal_gradient_descent(var: Ref, alpha, l1, l2, grad, indice
 def sparse_apply_proximal_adagrad(var: Ref, accum: Ref, lr, l1, l2, grad, indices: Index, *, run):
     """ApplyProximalAdagrad on rows. lr, l1, l2: float[] -> the reference."""
     return _store_rows(run, (var, accum), indices, proximal_adagrad_step, lr, l1, l2, grad)
-
-
-@sparse_apply_momentum.batched
-@sparse_apply_adagrad.batched
-@sparse_apply_adagrad_da.batched
-@sparse_apply_adadelta.batched
-@sparse_apply_rms_prop.batched
-@sparse_apply_centered_rms_prop.batched
-@sparse_apply_ftrl.batched
-@sparse_apply_ftrl_v2.batched
-@sparse_apply_proximal_gradient_descent.batched
-@sparse_apply_proximal_adagrad.batched
-def _one_variable(node, args, batched):
-    raise ShapeError("a variable has one value: a training step cannot be repeated for each slice")

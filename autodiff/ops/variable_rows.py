@@ -122,17 +122,3 @@ def scatter_nd_add(ref: Ref, indices: Index, updates: T, *, run):
 def scatter_nd_sub(ref: Ref, indices: Index, updates: T, *, run):
     """Subtract from elements or slices. indices: int[..., k], updates: number[..., rest of ref]. -> the reference."""
     return _at_elements(run, ref, indices, updates, np.subtract.at)
-
-
-@scatter_update.batched
-@scatter_add.batched
-@scatter_sub.batched
-@scatter_mul.batched
-@scatter_div.batched
-@scatter_min.batched
-@scatter_max.batched
-@scatter_nd_update.batched
-@scatter_nd_add.batched
-@scatter_nd_sub.batched
-def one_value(node, args, batched):
-    raise ShapeError("a variable has one value: an assignment cannot be repeated for each slice")

@@ -123,7 +123,7 @@ class Optimizer:
                 step = self._finish(updates, scope)
             else:
                 with control_dependencies([self._finish(updates, "update")]):
-                    step = global_step.assign_add(1, name=scope)
+                    step = global_step.assign_add(1, name=scope, read_value=False)
         if get_default_graph().executing_eagerly:
             return None
         step = step if isinstance(step, Operation) else step.op
