@@ -39,9 +39,10 @@ def test_inferred_dtype_and_shape_are_the_real_ones(case: Case, mode: str) -> No
     row = built(case, mode)
     for tensor, value in zip(row.outputs, row.values(), strict=True):
         found = f"{case.name} ({mode}): promised {tensor.describe()}, found {np.asarray(value).dtype}{np.shape(value)}"
-        assert hasattr(value, "dtype") or tensor.dtype.kind == "O", found
+        if tensor.dtype is tf.resource:
+            continue  # fetching a variable's handle reads the variable
         if tensor.dtype.kind != "O":
-            assert value.dtype == tensor.dtype.base_dtype.as_numpy_dtype, found
+            assert getattr(value, "dtype", None) == tensor.dtype.base_dtype.as_numpy_dtype, found
         assert compatible(tensor.dims, np.shape(value)), found
 
 
@@ -52,7 +53,7 @@ def test_float32_in_gives_float32_out(case: Case) -> None:
     row = built(case, KNOWN, np.float32)
     wide = [tensor.dtype for tensor in built(case).outputs]
     for tensor, value, was in zip(row.outputs, row.values(), wide, strict=True):
-        assert value.dtype == tensor.dtype.base_dtype.as_numpy_dtype
+        assert tensor.dtype is tf.resource or value.dtype == tensor.dtype.base_dtype.as_numpy_dtype
         if was is tf.float64 and row.definition.parameters[0].kind.shared and not case.attrs:
             assert tensor.dtype.base_dtype is tf.float32
 
