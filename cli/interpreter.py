@@ -8,7 +8,17 @@ import sys
 import traceback
 
 from autodiff.debug.debugger import Debugger
-from autodiff.errors import AutodiffError
+from autodiff.errors import (
+    ArgumentError,
+    AutodiffError,
+    DTypeError,
+    GraphError,
+    KindError,
+    NoGradientError,
+    ShapeError,
+    StateError,
+    UnknownNameError,
+)
 
 from .bind import bind
 from .command import Command, find
@@ -18,8 +28,10 @@ from .shell import Shell
 from .usage import UsageError
 from .words import Output, redirection, without_comment
 
+CODES = {UnknownNameError: "unknown_name", ShapeError: "bad_shape", ArgumentError: "bad_value", DTypeError: "bad_type",
+         KindError: "bad_type", NoGradientError: "no_gradient", StateError: "wrong_moment", GraphError: "graph"}
 HINTS = ("did you mean", "use ", "run ", "pass ", "try ", "type ", "usage:", "feed ", "see ", "give ", "evaluate ",
-         "candidates", "initiali", "`", "load ", "train ", "print ", "watch ")
+         "handles: ", "name it", "initiali", "`", "load ", "train ", "print ", "watch ")
 
 
 def execute(line: str, shell: Shell | Debugger) -> Result:
@@ -48,13 +60,11 @@ def _execute(line: str, shell: Shell) -> Result:
     if not line:
         return Text()
     command, words, rest = _parted(line)
-    output = Output()
-    if not _keeps_output(command):
-        cut, output = redirection(rest)
-        if output.kind and _is_redirection(command, output):
-            rest = cut
-        else:
-            output = Output()
+    cut, output = redirection(line)
+    if output.kind and not _keeps_output(command) and _is_redirection(command, output):
+        rest = cut[len(line) - len(rest):]
+    else:
+        output = Output()
     result = run_command(command, f"{words} {rest}".strip(), shell)
     return _sent(result, output, line) if output.kind else result
 
@@ -141,7 +151,8 @@ def _expected(error: AutodiffError, line: str) -> Error:
     if hint:
         lines.remove(hint)
     name = type(error).__name__
-    code = "".join("_" + c.lower() if c.isupper() else c for c in name).strip("_")
+    spelt = "".join("_" + c.lower() if c.isupper() else c for c in name).strip("_")
+    code = next((code for kind, code in CODES.items() if isinstance(error, kind)), spelt)
     return Error("\n".join(lines) or name, code, hint or _help_for(line))
 
 

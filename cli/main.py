@@ -55,7 +55,7 @@ class Program:
         """Execute and show one line, and note what it means for the exit code."""
         result = execute(line, self.shell)
         if result != Text() or self.given.json and line.strip() and not line.strip().startswith("#"):
-            self.screen.show(result, line.strip())
+            self.screen.show(result, line.strip(), self.shell.settings["rows"])
         self._note(result)
         return result
 

@@ -15,6 +15,7 @@ from .facts import loss_of, samples, shown, summary
 from .results import Error, Group, Result, Source, Stop, Text
 from .script import Event, script_line, script_traceback
 from .shell import Shell
+from .usage import UsageError
 
 
 class Interrupt:
@@ -54,6 +55,9 @@ def run_steps(shell: Shell, steps: float, until: str = "") -> Result:
     opened = shell.dbg.cursor is not None and not shell.dbg.cursor.finished
     if drives_script(shell):
         return _run_script(shell, steps, until)
+    if shell.script is not None and shell.script.runs and not shell.own_runs and not opened:
+        raise UsageError(f"{os.path.basename(shell.script.name)} is at its end",
+                         f"load {shell.script.name} runs it again; train LOSS trains on from here", code="at_end")
     taken: list[Any] = []
     stop = None
     with interruptible(shell) as interrupt:
@@ -103,8 +107,10 @@ def arrived(shell: Shell, event: Event, records: tuple[Any, ...] = (), stop: Any
         request = script.request
         wants = _fetched(request.fetches) if request else ""
         which = "next" if shell.dbg.records else "first"
-        return Stop(f"{name} is before its {which} Session.run, at {shell.where()}",
-                    _where(shell, records), (f"it asks for {wants}", "next runs it, step goes through it op by op"))
+        here = Stop(f"{name} is before its {which} Session.run, at {shell.where()}", _where(shell, records),
+                    (f"it asks for {wants}", "next runs it, step goes through it op by op"))
+        interrupted = Text("stopped by Ctrl-C", "warning") if script.interrupted else None
+        return _group(_moved_text(shell, records, stop), interrupted, here)
     return moved(shell, records, stop, interrupted=script.interrupted)
 
 

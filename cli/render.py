@@ -44,13 +44,13 @@ class Screen:
         if os.environ.get("NO_COLOR"):
             self.has_color = False
 
-    def show(self, result: Result, command: str = "") -> None:
-        """Write one result and flush."""
+    def show(self, result: Result, command: str = "", rows: int = 0) -> None:
+        """Write one result and flush. rows: of a table on a terminal; 0 is two screens, or 48."""
         if self.as_json:
             text = to_json(command, result) + "\n"
         elif self.is_terminal:
             width, height = screen_size()
-            lines = layout(result, width, max(height * 2, 48))
+            lines = layout(result, width, rows or max(height * 2, 48))
             text = colored(lines, width) if self.has_color else _joined(lines)
         else:
             lines = layout(result)

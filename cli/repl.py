@@ -34,7 +34,7 @@ class CommandCompleter(Completer):
 
 
 class Prompt:
-    """Reads lines from a person. `read` gives None at Ctrl-D, "" for a line cleared by Ctrl-C."""
+    """Reads lines from a person. Ctrl-C clears the line; `read` gives None at Ctrl-D."""
 
     def __init__(self, shell: Shell, *, color: bool) -> None:
         self.shell = shell
@@ -46,12 +46,13 @@ class Prompt:
 
     def read(self) -> str | None:
         """The next line, without its end."""
-        try:
-            return self._session.prompt(PROMPT)
-        except KeyboardInterrupt:
-            return ""
-        except EOFError:
-            return None
+        while True:
+            try:
+                return self._session.prompt(PROMPT)
+            except KeyboardInterrupt:
+                continue
+            except EOFError:
+                return None
 
     def _toolbar(self) -> StyleAndTextTuples:
         return [("", " " + toolbar(self.shell))]

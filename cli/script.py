@@ -61,7 +61,7 @@ class Event:
 class ModelScript:
     """One script in its thread. watched: what executes a run (`Debugger.on_run`). state: kind of the last event.
 
-    request: the run it is at, or None. namespace: its globals. left: runs to go before it hands over.
+    request: the run it is at, or None. namespace: its globals. left: runs to go before it hands over. runs: made so far.
     patient: Ctrl-C means "stop at the next run"; else it ends the waiting.
     """
 
@@ -78,6 +78,8 @@ class ModelScript:
     interrupted: bool = False
     left: float = 0
     before: bool = True
+    runs: int = 0
+    _code: CodeType | None = None
     _frame: FrameType | None = None
     _answer: list[Any] = field(default_factory=list)
     _records: list[Any] = field(default_factory=list)
@@ -85,14 +87,19 @@ class ModelScript:
     _thread: threading.Thread | None = None
 
     # ---- the prompt's side --------------------------------------------------------------
+    def compile(self) -> None:
+        """Read the script. Raises UsageError if there is none, or it is no Python."""
+        self._code = _compiled_module(self.name) if self.as_module else _compiled(self.name)
+        self.file = self._code.co_filename
+
     def start(self) -> Event:
-        """Run to the first Session.run, or to the end. Raises UsageError if there is no such script to run."""
-        code = _compiled_module(self.name) if self.as_module else _compiled(self.name)
-        self.file = code.co_filename
+        """Run to the first Session.run, or to the end."""
+        if self._code is None:
+            self.compile()
         self._to_script: queue.Queue[bool] = queue.Queue()
         self._to_prompt: queue.Queue[Event] = queue.Queue()
         self._prepare()
-        self._thread = threading.Thread(target=self._main, args=(code,), name="model script", daemon=True)
+        self._thread = threading.Thread(target=self._main, name="model script", daemon=True)
         self._thread.start()
         return self._wait()
 
@@ -107,6 +114,11 @@ class ModelScript:
     def answer(self, value: Any, record: Any) -> None:
         """Give the run that the script waits at its result, or its error, instead of executing it."""
         self._answer = [(value, record)]
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the run that the script waits at has its result."""
+        return bool(self._answer)
 
     @property
     def is_live(self) -> bool:
@@ -183,10 +195,10 @@ class ModelScript:
         Session.run = run  # type: ignore[method-assign, assignment]
 
     # ---- the script's side --------------------------------------------------------------
-    def _main(self, code: CodeType) -> None:
+    def _main(self) -> None:
         event = Event("ended")
         try:
-            exec(code, self.namespace)
+            exec(self._code, self.namespace)  # type: ignore[arg-type]
         except ScriptEnds:
             event = Event("closed")
         except SystemExit as error:
@@ -214,6 +226,7 @@ class ModelScript:
                 value, record = self.watched(session, fetches, feed_dict, call=real)
             self._records.append(record)
             self.left -= 1
+            self.runs += 1
             if self.left <= 0 or self.interrupted or record.stops:
                 self._hand_over("after")
             return value

@@ -53,6 +53,7 @@ class Shell:
         """
         dbg = Debugger(script=file)
         script = ModelScript(file, tuple(arguments), dbg.on_run, as_module, patient=self.interactive)
+        script.compile()
         if self.script is not None:
             self.script.close()
         self.script, self.dbg, self.own_runs, self.listed = script, dbg, False, ("", 0)

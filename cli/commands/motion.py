@@ -98,8 +98,9 @@ def step(shell: Shell, ops: Count = 1) -> Result:
 def _to_next_run(shell: Shell) -> Result | None:
     """Bring the script to the beginning of its next run; gives what happened if there is none."""
     script = shell.script
-    if script is None or script.state == "before":
-        return None
-    event = script.resume(before=True)
-    shell.take(event)
-    return None if event.kind == "before" else motion.arrived(shell, event, event.records)
+    while script is not None and (script.state != "before" or script.is_answered):
+        event = script.resume(before=True)
+        shell.take(event)
+        if not script.is_live:
+            return motion.arrived(shell, event, event.records)
+    return None

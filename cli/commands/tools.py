@@ -134,6 +134,8 @@ def history(shell: Shell, lines: Count = 20) -> Result:
     first = max(len(shell.lines) - lines, 0)
     typed = Text("\n".join(f"{number:>4}  {line}" for number, line in enumerate(shell.lines[first:], first + 1)))
     values = shell.dbg.history()[-lines:]
+    if not shell.lines and not values:
+        return Text("nothing was typed and no value printed yet", "quiet")
     if not values:
         return typed
     rows = tuple((f"${v.number}", v.expression, f"{v.stats.dtype}[{','.join(map(str, v.stats.shape))}]",
@@ -159,7 +161,7 @@ def python(shell: Shell, code: Code) -> Result:
         if isinstance(error, KeyboardInterrupt):
             raise
         text = "".join(traceback.format_exception_only(error)).strip()
-        raise UsageError(text, "", code="python") from None
+        raise UsageError(text, "python runs in the script's namespace, with dbg, tf and np", code="python") from None
     finally:
         for name, item in added.items():
             if namespace.get(name) is item:
