@@ -66,6 +66,8 @@ class Targets:
     def one(self, target: str) -> Tensor:
         """The one tensor a target stands for; of an operation with several outputs the first."""
         found = self.all(target)
+        if not found:
+            raise ArgumentError(f"{target!r} is an operation without outputs: expected a tensor\n`info op {target}` shows it")
         if len({t.op for t in found}) > 1:
             raise ArgumentError(f"expected one tensor, {target!r} stands for {len(found)}: {_few(t.name for t in found)}")
         return found[0]
