@@ -2,7 +2,9 @@
 
 import numpy as np
 
+import autodiff as tf
 from autodiff.errors import InvalidArgumentError
+from autodiff.op import Spec
 
 from .case import Case, array
 
@@ -144,7 +146,8 @@ ROWS: list[Case] = [
     Case("AvgPoolGrad", (np.array([2, 5, 7, 3], np.int32), array(2, 3, 4, 3)), _POOL, static=(0,)),
     Case("AvgPool3D", (_X3,), _POOL3),
     Case("AvgPool3DGrad", (np.array([2, 4, 4, 6, 3], np.int32), array(2, 3, 2, 6, 3)), _POOL3, static=(0,)),
-    Case("EachSlice", (array(3, 2, 4),), {"kind": "Relu", "attrs": {}, "batched": (True,), "specs": ()},
-         fails=ValueError,
-         id="no_output"),
+    Case("EachSlice", (np.arange(24, dtype=np.int32).reshape(3, 2, 4),),
+         {"kind": "Relu", "attrs": {}, "batched": (True,), "specs": (Spec(tf.int32, (2, 4)),)}),
+    Case("EachSlice", (array(3, 2), array(4, 2)), {"kind": "Add", "attrs": {}, "batched": (True, True),
+         "specs": (Spec(tf.float64, (2,)),)}, fails=ValueError, id="count"),
 ]
