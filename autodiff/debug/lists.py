@@ -56,9 +56,13 @@ def neighbours(op: Operation) -> tuple[list[Operation], list[Operation]]:
 def made_on(graph: Graph, file: str) -> dict[int, list[Operation]]:
     """Forward operations by the line of `file` that made them (each of the lines that led there)."""
     found: dict[int, list[Operation]] = {}
+    lines: dict[tuple[tuple[int, int], ...], set[int]] = {}  # ops made by one line in a loop share their frames
     for op in graph.operations.values():
-        if op.gradient_of is None and role_of(op) != "constant":
-            for line in {site.line for site in op.traceback if site.file == file}:
+        if op.gradient_of is None and op.type != "Const":
+            frames = tuple([(id(code), at) for code, at in op._frames])
+            if frames not in lines:
+                lines[frames] = {site.line for site in op.traceback if site.file == file}
+            for line in lines[frames]:
                 found.setdefault(line, []).append(op)
     return found
 

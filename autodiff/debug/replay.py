@@ -9,6 +9,8 @@ from ..errors import AutodiffError
 from ..graph import Graph, Tensor
 from ..runtime.session import Session
 
+_MANY = 32  # tensors: such a look is taken once, and compiling it well would take longer than it runs
+
 
 @dataclass(frozen=True, eq=False)
 class Moment:
@@ -41,8 +43,10 @@ class Replayer:
         session.variables.clear()
         session.variables.update(moment.variables)
         session.entropy, session.runs = moment.entropy, moment.number - 1
-        found = session.run(list(tensors), {**moment.feeds, **(feeds or {})})
-        return found
+        fed = {**moment.feeds, **(feeds or {})}
+        if len(tensors) > _MANY:
+            return session.start(list(tensors), fed).finish()
+        return session.run(list(tensors), fed)
 
     def values_if_possible(self, moment: Moment, tensors: Sequence[Any]) -> dict[Any, Any]:
         """The same for tensors of which some may not be computable (unfed, uninitialised): those are left out."""

@@ -8,7 +8,7 @@ import numpy as np
 from ..indexed_slices import IndexedSlicesValue
 from .records import Stats
 
-_SAFE = 1e18  # squares of float32 up to here can be summed without overflow
+_LARGEST = 1e38  # a sum of squares that float32 still holds
 
 
 def statistics(value: Any) -> Stats:
@@ -30,7 +30,8 @@ def statistics(value: Any) -> Stats:
     else:
         measured = array.astype(np.float64)
         low, high = measured.min(), measured.max()
-    return Stats(dtype, array.shape, array.size, 0, 0, 0, zeros, float(low), float(high), *_mean_and_norm(measured))
+    return Stats(dtype, array.shape, array.size, 0, 0, 0, zeros, float(low), float(high),
+                 *_mean_and_norm(measured, float(low), float(high)))
 
 
 def _with_nonfinite(array: np.ndarray, measured: np.ndarray, dtype: str, zeros: int) -> Stats:
@@ -39,27 +40,21 @@ def _with_nonfinite(array: np.ndarray, measured: np.ndarray, dtype: str, zeros: 
     finite = measured[np.isfinite(measured)]
     if not finite.size:
         return Stats(dtype, array.shape, array.size, nans, positive, negative, zeros)
-    return Stats(dtype, array.shape, array.size, nans, positive, negative, zeros, float(finite.min()),
-                 float(finite.max()), *_mean_and_norm(finite))
+    low, high = float(finite.min()), float(finite.max())
+    return Stats(dtype, array.shape, array.size, nans, positive, negative, zeros, low, high,
+                 *_mean_and_norm(finite, low, high))
 
 
-def _mean_and_norm(finite: np.ndarray) -> tuple[float, float]:
-    """Mean and Euclidean norm. Sums in float64 where float32 could overflow or 16 bits would be too coarse."""
-    flat = finite.ravel()
-    if flat.dtype.itemsize == 4:
-        largest = max(abs(float(flat.max())), abs(float(flat.min())))
-        if 1e-15 < largest < _SAFE or largest == 0:
-            return float(flat.mean(dtype=np.float64)), float(np.sqrt(float(np.dot(flat, flat))))
+def _mean_and_norm(finite: np.ndarray, low: float, high: float) -> tuple[float, float]:
+    """Mean and Euclidean norm, given the range; float32 sums only where they can neither overflow nor vanish."""
+    flat, largest = finite.ravel(), max(abs(low), abs(high))
+    if flat.dtype.itemsize == 4 and (largest == 0 or 1e-15 < largest and largest * largest * flat.size < _LARGEST):
+        return float(flat.mean(dtype=np.float64)), float(np.sqrt(float(np.dot(flat, flat))))
     flat = flat.astype(np.float64)
-    largest = float(np.abs(flat).max())
-    with np.errstate(over="ignore"):
-        mean = float(flat.mean())
-        if not np.isfinite(mean):
-            mean = float((flat / flat.size).sum())
-        if largest == 0 or 1e-140 < largest < 1e140:
-            return mean, float(np.sqrt(np.dot(flat, flat)))
-        scaled = flat / largest
-        return mean, float(largest * np.sqrt(np.dot(scaled, scaled)))
+    if largest == 0 or 1e-140 < largest < 1e140:
+        return float(flat.mean()), float(np.sqrt(np.dot(flat, flat)))
+    scaled = flat / largest
+    return float(largest * scaled.mean()), float(largest * np.sqrt(np.dot(scaled, scaled)))
 
 
 def has_nonfinite(value: Any) -> bool:
