@@ -2,8 +2,26 @@
 
 from typing import Any
 
-from . import (array, checks, control, debug, errors, image, initializers, layers, linalg, losses, math, metrics, nest, nn,
-               ops, random, train, variables)
+from . import (
+    array,
+    checks,
+    control,
+    debug,
+    errors,
+    image,
+    initializers,
+    layers,
+    linalg,
+    losses,
+    math,
+    metrics,
+    nest,
+    nn,
+    ops,
+    random,
+    train,
+    variables,
+)
 from .array import *
 from .checks import *
 from .collections import *
@@ -11,23 +29,45 @@ from .control import *
 from .control_flow import case, cond, while_loop
 from .convert import convert_to_tensor
 from .custom import *
-from .dtypes import (DType, as_dtype, bool_, complex64, complex128, double, float16, float32, float64, half, int8, int16,
-                     int32, int64, resource, string, uint8, uint16, uint32, uint64, variant)
+from .dtypes import (
+    DType,
+    as_dtype,
+    bool_,
+    complex64,
+    complex128,
+    double,
+    float16,
+    float32,
+    float64,
+    half,
+    int8,
+    int16,
+    int32,
+    int64,
+    resource,
+    string,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    variant,
+)
 from .eager import disable_eager_execution, enable_eager_execution, executing_eagerly
 from .errors import NotServedError, OpError
 from .functional import foldl, foldr, map_fn, scan
 from .gradients.aggregate import AggregationMethod
 from .gradients.backprop import UnconnectedGradients, gradients
 from .gradients.second import _hessian_vector_product, hessian_vector_product, hessians
-from .graph import Graph, Operation, Tensor, get_default_graph, get_default_session, reset_default_graph
-from .initializers import *
+from .graph import Graph, Operation, Tensor, get_default_graph, reset_default_graph
 from .indexed_slices import IndexedSlices, IndexedSlicesValue
+from .initializers import *
 from .linalg import *
 from .math import *
 from .random import *
 from .runtime.config import *
 from .runtime.session import InteractiveSession, Session
 from .shapes import Dimension, TensorShape
+from .stacks import get_default_session
 from .state import *
 from .tape import GradientTape
 from .template import make_template

@@ -8,10 +8,11 @@ import numpy as np
 
 from .convert import to_tensor
 from .errors import ArgumentError
-from .gradients.backprop import gradients
 from .gradients.aggregate import Gradient
-from .graph import Tensor, session_for
+from .gradients.backprop import gradients
+from .graph import Tensor
 from .indexed_slices import dense
+from .stacks import session_for
 
 __all__ = ["compute_gradient", "compute_gradient_error"]
 

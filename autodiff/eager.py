@@ -10,9 +10,10 @@ import numpy as np
 
 from . import site
 from .errors import AutodiffError, FailedPreconditionError, InvalidArgumentError, KindError, StateError, shown_as
-from .graph import STACKS, Graph, Operation, Tensor
+from .graph import Graph, Operation, Tensor
 from .op import OpDef, Spec
 from .shapes import merge
+from .stacks import STACKS
 
 _IDS = itertools.count()
 
@@ -214,9 +215,10 @@ class EagerOperation:
 def enable_eager_execution(config: Any = None, device_policy: Any = None, execution_mode: Any = None) -> None:
     """Run every op at once from here on. Raises StateError (ValueError) once a graph has been built."""
     if STACKS.eager is None:
-        if STACKS.bottom.operations or STACKS.graphs:
+        begun = 0 if STACKS.bottom is None else len(STACKS.bottom.operations)
+        if begun or STACKS.graphs:
             raise TooLateError("tf.enable_eager_execution must be called at program startup: the default graph has "
-                               f"{len(STACKS.bottom.operations)} operations already")
+                               f"{begun} operations already")
         STACKS.eager = EagerContext()
 
 

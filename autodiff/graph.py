@@ -1,276 +1,22 @@
-"""Graph, Operation and Tensor: what a model script builds."""
+"""Graph: the operations and tensors that a model script builds, by name."""
 from __future__ import annotations
 
 import contextlib
 import re
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from . import indexing, site
-from .dtypes import DType
 from .errors import ArgumentError, GraphError, KindError, StateError, UnknownNameError, shown_as
 from .names import UniqueNames, check_op_name, check_scope_name, did_you_mean
 from .op import OPS, OpDef, Spec
-from .shapes import TensorShape, as_dims, merge, show
-
-
-class Tensor:
-    """One output of an operation: a name, an element type and a partial shape; no value.
-
-    dims: tuple of sizes and Nones, or None for unknown rank. name: `scope/Op_1:0`.
-    """
-
-    __slots__ = ("op", "value_index", "dtype", "dims", "_consumers", "__weakref__")
-    __array_priority__ = 100  # numpy_array * tensor asks the tensor
-
-    def __init__(self, op: "Operation", value_index: int, spec: Spec) -> None:
-        self.op, self.value_index = op, value_index
-        self.dtype, self.dims = spec
-        self._consumers: list[Operation] = []
-
-    @property
-    def name(self) -> str:
-        return f"{self.op.name}:{self.value_index}"
-
-    @property
-    def graph(self) -> "Graph":
-        return self.op.graph
-
-    @property
-    def device(self) -> str:
-        return self.op.device
-
-    @property
-    def shape(self) -> TensorShape:
-        return TensorShape(self.dims)
-
-    def get_shape(self) -> TensorShape:
-        """The static shape, as TF1 spells it."""
-        return TensorShape(self.dims)
-
-    def set_shape(self, shape: Any) -> None:
-        """Merge what the user knows into the static shape. Raises ShapeError if they contradict."""
-        self.dims = merge(self.dims, as_dims(shape))
-
-    def consumers(self) -> list["Operation"]:
-        """The operations that take this tensor as input, in the order they were made."""
-        return list(dict.fromkeys(self._consumers))
-
-    def eval(self, feed_dict: dict | None = None, session: Any = None) -> Any:
-        """The value, from `session` or the default session."""
-        return session_for(self.graph, session, "evaluate tensor").run(self, feed_dict)
-
-    def describe(self) -> str:
-        """`h:0 float32[?,784]`."""
-        return f"{self.name} {self.dtype.name}{show(self.dims)}"
-
-    # Operators find their op by name in OPS, so that tensors need not import ops.
-    def __add__(self, other: Any) -> "Tensor":
-        return _binary("Add", "add", self, other)
-
-    def __radd__(self, other: Any) -> "Tensor":
-        return _reversed("Add", "add", self, other)
-
-    def __sub__(self, other: Any) -> "Tensor":
-        return _binary("Sub", "sub", self, other)
-
-    def __rsub__(self, other: Any) -> "Tensor":
-        return _reversed("Sub", "sub", self, other)
-
-    def __mul__(self, other: Any) -> "Tensor":
-        return _binary("Mul", "mul", self, other)
-
-    def __rmul__(self, other: Any) -> "Tensor":
-        return _reversed("Mul", "mul", self, other)
-
-    def __truediv__(self, other: Any) -> "Tensor":
-        return _binary("RealDiv", "truediv", self, other)
-
-    def __rtruediv__(self, other: Any) -> "Tensor":
-        return _reversed("RealDiv", "truediv", self, other)
-
-    def __floordiv__(self, other: Any) -> "Tensor":
-        return _binary("FloorDiv", "floordiv", self, other)
-
-    def __rfloordiv__(self, other: Any) -> "Tensor":
-        return _reversed("FloorDiv", "floordiv", self, other)
-
-    def __mod__(self, other: Any) -> "Tensor":
-        return _binary("FloorMod", "mod", self, other)
-
-    def __rmod__(self, other: Any) -> "Tensor":
-        return _reversed("FloorMod", "mod", self, other)
-
-    def __pow__(self, other: Any) -> "Tensor":
-        return _binary("Pow", "pow", self, other)
-
-    def __rpow__(self, other: Any) -> "Tensor":
-        return _reversed("Pow", "pow", self, other)
-
-    def __matmul__(self, other: Any) -> "Tensor":
-        return _binary(_product_of(self, other), "matmul", self, other)
-
-    def __rmatmul__(self, other: Any) -> "Tensor":
-        return _reversed(_product_of(self, other), "matmul", self, other)
-
-    def __lt__(self, other: Any) -> "Tensor":
-        return _binary("Less", "Less", self, other)
-
-    def __le__(self, other: Any) -> "Tensor":
-        return _binary("LessEqual", "LessEqual", self, other)
-
-    def __gt__(self, other: Any) -> "Tensor":
-        return _binary("Greater", "Greater", self, other)
-
-    def __ge__(self, other: Any) -> "Tensor":
-        return _binary("GreaterEqual", "GreaterEqual", self, other)
-
-    def __and__(self, other: Any) -> "Tensor":
-        return _binary("LogicalAnd", "and", self, other)
-
-    def __rand__(self, other: Any) -> "Tensor":
-        return _reversed("LogicalAnd", "and", self, other)
-
-    def __or__(self, other: Any) -> "Tensor":
-        return _binary("LogicalOr", "or", self, other)
-
-    def __ror__(self, other: Any) -> "Tensor":
-        return _reversed("LogicalOr", "or", self, other)
-
-    def __xor__(self, other: Any) -> "Tensor":
-        return _binary("LogicalXor", "xor", self, other)
-
-    def __rxor__(self, other: Any) -> "Tensor":
-        return _reversed("LogicalXor", "xor", self, other)
-
-    def __invert__(self) -> "Tensor":
-        return OPS["LogicalNot"](self)
-
-    def __neg__(self) -> "Tensor":
-        return OPS["Neg"](self)
-
-    def __abs__(self) -> "Tensor":
-        return OPS["Abs"](self)
-
-    def __getitem__(self, key: Any) -> "Tensor":
-        return indexing.slice_tensor(graph_of((self,)), self, key)
-
-    def __bool__(self) -> bool:
-        raise KindError(f"using a tf.Tensor as a Python bool is not allowed: {self.describe()} has no value while the "
-                        "graph is built\nuse tf.cond for a choice in the graph, or `is not None` to test for presence")
-
-    def __iter__(self) -> Iterator["Tensor"]:
-        raise KindError(f"a tensor is not iterable in graph mode: {self.describe()}\nuse tf.unstack or tf.map_fn")
-
-    def __len__(self) -> int:
-        raise KindError(f"len is not defined for a tensor: {self.describe()}\nuse tf.shape(x)[0] or x.shape[0]")
-
-    def __array__(self, *_: Any, **__: Any) -> Any:
-        raise KindError(f"a tensor has no value while the graph is built: {self.describe()}\n"
-                        "evaluate it with session.run, or use the tf function instead of the NumPy one")
-
-    def __float__(self) -> float:
-        raise KindError(f"a tensor has no value while the graph is built: {self.describe()}")
-
-    __int__ = __index__ = __float__  # type: ignore[assignment]
-
-    def __str__(self) -> str:
-        shown = f", shape={self.shape}" if self.dims is not None else ""
-        return f'Tensor("{self.name}"{shown}, dtype={self.dtype.name})'
-
-    def __repr__(self) -> str:
-        return f"<tf.Tensor {self.name!r} shape={self.shape} dtype={self.dtype.name}>"
-
-
-def _binary(op: str, name: str, x: Tensor, y: Any) -> Any:
-    return OPS[op].build(OPS[op], (x, y), {}, name, x.dtype.base_dtype)
-
-
-def _reversed(op: str, name: str, y: Tensor, x: Any) -> Any:
-    return OPS[op].build(OPS[op], (x, y), {}, name, y.dtype.base_dtype)
-
-
-def _product_of(x: Tensor, other: Any) -> str:
-    """MatMul for two matrices, BatchMatMulV2 if there may be more axes."""
-    depth = 0
-    while isinstance(other, (list, tuple)) and other:
-        other, depth = other[0], depth + 1
-    shape = getattr(other, "shape", ())
-    ranks = x.shape.ndims, None if shape is None or getattr(shape, "ndims", 0) is None else depth + len(shape)
-    return "MatMul" if all(rank is not None and rank <= 2 for rank in ranks) else "BatchMatMulV2"
-
-
-class Operation:
-    """One node of a graph. Knows the user's line, and for a gradient op the op it belongs to.
-
-    type: the op's registered name. attrs: its attributes. origin: the forward Operation whose
-    gradient rule made this one, or None. gradient_of: the y of that gradient. index: place in
-    the order of making, from 0.
-    """
-
-    __slots__ = ("graph", "definition", "name", "inputs", "attrs", "outputs", "control_inputs", "origin",
-                 "gradient_of", "index", "device", "override", "_frames", "__weakref__")
-
-    def __init__(self, graph: "Graph", definition: OpDef, name: str, inputs: tuple[Tensor, ...],
-                 attrs: dict[str, Any], specs: Sequence[Spec], control_inputs: list["Operation"]) -> None:
-        self.graph, self.definition, self.name = graph, definition, name
-        self.inputs, self.attrs, self.control_inputs = inputs, attrs, control_inputs
-        self.origin, self.gradient_of = graph.backprop_origin
-        self.device: str = graph.current_device
-        self.override: str | None = graph.overrides.get(definition.name) if graph.overrides else None
-        self.index = len(graph.operations)
-        self._frames = site.capture()
-        self.outputs = tuple([Tensor(self, i, spec) for i, spec in enumerate(specs)])
-        for tensor in inputs:
-            tensor._consumers.append(self)
-
-    @property
-    def type(self) -> str:
-        return self.definition.name
-
-    @property
-    def traceback(self) -> tuple[site.Site, ...]:
-        """The user's lines that led here, innermost first."""
-        return site.resolve(self._frames)
-
-    @property
-    def site(self) -> site.Site | None:
-        """The user's line that made this operation; None outside of any file."""
-        return self.traceback[0] if self._frames else None
-
-    @property
-    def forward_op(self) -> "Operation":
-        """For a gradient op of any order the op of the user's own that it goes back to; else itself."""
-        op = self
-        while op.origin is not None:
-            op = op.origin
-        return op
-
-    def get_attr(self, name: str) -> Any:
-        """An attribute by name. Raises ArgumentError for an unknown one."""
-        if name not in self.attrs:
-            raise ArgumentError(f"no attribute {name!r} in {self.describe()}: it has {sorted(self.attrs)}")
-        return self.attrs[name]
-
-    def values(self) -> tuple[Tensor, ...]:
-        return self.outputs
-
-    def run(self, feed_dict: dict | None = None, session: Any = None) -> None:
-        """Run this operation in `session` or the default session."""
-        session_for(self.graph, session, "execute operation").run(self, feed_dict)
-
-    def describe(self) -> str:
-        """`MatMul(h:0 float32[?,784], w:0 float32[100,10])`."""
-        return f"{self.type}({', '.join(t.describe() for t in self.inputs)})"
-
-    def __str__(self) -> str:
-        return f"name: {self.name!r} op: {self.type!r} inputs: {[t.name for t in self.inputs]}"
-
-    def __repr__(self) -> str:
-        return f"<tf.Operation {self.name!r} type={self.type}>"
+from .operation import Operation
+from .stacks import STACKS
+from .tensor import Tensor
+
+__all__ = ["Graph", "NestedResetError", "Operation", "Tensor", "checked_op_name", "get_default_graph", "graph_of",
+           "is_numpy", "reset_default_graph"]
 
 
 class _ControlGroup:
@@ -429,11 +175,12 @@ class Graph:
         if ":" in name and allow_tensor:
             op_name, _, slot = name.partition(":")
             if not op_name or not slot.isdigit():
-                raise ArgumentError(f"{name!r} looks like a tensor name, but is not one: expected 'op_name:output_index'")
+                raise ArgumentError(f"{name!r} looks like a tensor name, but is not one: expected "
+                                    "'op_name:output_index'")
             op = self.operations.get(op_name)
             if op is None:
-                raise UnknownNameError(f"the name {name!r} refers to a tensor of an operation that is not in the graph: "
-                                       f"{op_name!r}").explain(did_you_mean(op_name, self.operations))
+                raise UnknownNameError(f"the name {name!r} refers to a tensor of an operation that is not in the "
+                                       f"graph: {op_name!r}").explain(did_you_mean(op_name, self.operations))
             if int(slot) >= len(op.outputs):
                 raise UnknownNameError(f"the name {name!r} refers to an output that does not exist: operation "
                                        f"{op_name!r} has {len(op.outputs)}")
@@ -539,28 +286,15 @@ class Graph:
         return True
 
 
-class _Stacks(threading.local):
-    """Default graphs, sessions and recording tapes of this thread, innermost last.
-
-    eager: what stands in for the bottom graph when executing eagerly.
-    """
-
-    def __init__(self) -> None:
-        self.graphs: list[Graph] = []
-        self.bottom = Graph()
-        self.eager: Graph | None = None
-        self.sessions: list[Any] = []
-        self.tapes: list[Any] = []
-
-
-STACKS = _Stacks()
-
-
 def get_default_graph() -> Graph:
     """The innermost graph made default, or the thread's own; when executing eagerly, what runs ops at once."""
     if STACKS.graphs:
         return STACKS.graphs[-1]
-    return STACKS.bottom if STACKS.eager is None else STACKS.eager
+    if STACKS.eager is not None:
+        return STACKS.eager
+    if STACKS.bottom is None:
+        STACKS.bottom = Graph()
+    return STACKS.bottom
 
 
 def reset_default_graph() -> None:
@@ -573,32 +307,6 @@ def reset_default_graph() -> None:
 @shown_as("AssertionError")
 class NestedResetError(StateError, AssertionError):
     """reset_default_graph was called in a nested graph."""
-
-
-def get_default_session() -> Any:
-    """The innermost default session, or None."""
-    return STACKS.sessions[-1] if STACKS.sessions else None
-
-
-@contextlib.contextmanager
-def default_session(session: Any) -> Iterator[Any]:
-    """Make `session` the default one inside the block."""
-    STACKS.sessions.append(session)
-    try:
-        yield session
-    finally:
-        STACKS.sessions.remove(session)
-
-
-def session_for(graph: Graph, session: Any, purpose: str) -> Any:
-    """`session`, or the default one; checked to be a session of `graph`."""
-    found = session if session is not None else get_default_session()
-    if found is None:
-        raise GraphError(f"cannot {purpose}: no default session\nuse `with sess.as_default()`, or pass "
-                         "eval(session=sess)")
-    if found.graph is not graph:
-        raise GraphError(f"cannot {purpose}: the session's graph is different from the tensor's graph")
-    return found
 
 
 def graph_of(values: Iterable[Any]) -> Graph:

@@ -11,10 +11,11 @@ from .errors import ArgumentError, StateError, shown_as
 from .gradients.aggregate import Gradient
 from .gradients.backprop import Sweep, UnconnectedGradients, carries_gradient, ends_of, seed, unconnected
 from .gradients.batching import vectorise
-from .graph import STACKS, Tensor, get_default_graph, graph_of
+from .graph import Tensor, get_default_graph, graph_of
 from .indexed_slices import dense
 from .op import build
 from .shapes import num_elements, show
+from .stacks import STACKS
 
 
 class GradientTape:

@@ -10,10 +10,11 @@ from .control import init_scope
 from .convert import to_tensor
 from .dtypes import DType, as_dtype
 from .errors import ArgumentError, KindError, ShapeError, StateError
-from .graph import STACKS, Graph, Operation, Tensor, get_default_graph, session_for
+from .graph import Graph, Operation, Tensor, get_default_graph
 from .guards import guarded
 from .op import OPS, build
 from .shapes import TensorShape, as_dims, is_known, merge
+from .stacks import STACKS, session_for
 
 __all__ = ["Variable", "VariableAggregation", "VariableSynchronization", "disable_resource_variables",
            "enable_resource_variables", "resource_variables_enabled"]

@@ -23,6 +23,9 @@ autodiff.nest
 autodiff.site
 autodiff.op
 autodiff.indexing
+autodiff.stacks
+autodiff.tensor
+autodiff.operation
 autodiff.graph
 autodiff.collections
 autodiff.scope
@@ -126,8 +129,12 @@ autodiff.debug.analysis.*
 autodiff.debug.analysis
 autodiff.debug.machine
 autodiff.debug.feeding
+autodiff.debug.effects
 autodiff.debug.running
-autodiff.debug.looking
+autodiff.debug.stepping
+autodiff.debug.valuing
+autodiff.debug.differentiating
+autodiff.debug.explaining
 autodiff.debug.debugger
 autodiff.debug
 autodiff
@@ -205,6 +212,8 @@ def imports_in(source: str, module: str, *, is_package: bool, known: set[str]) -
 
     def visit(node: ast.AST, lazy: bool) -> Iterator[Import]:
         for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+                continue  # names for annotations alone: nothing is imported when it runs
             if isinstance(child, ast.Import):
                 for alias in child.names:
                     yield Import(module, alias.name, child.lineno, 0, lazy)

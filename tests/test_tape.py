@@ -8,7 +8,8 @@ import pytest
 
 import autodiff as tf
 from autodiff.eager import EagerContext
-from autodiff.graph import STACKS, Graph
+from autodiff.graph import Graph
+from autodiff.stacks import STACKS
 
 
 @pytest.fixture(params=["graph", "eager"], autouse=True)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import ArgumentError, KindError, StateError
-from ..graph import Graph, Tensor, default_session, get_default_graph
+from ..graph import Graph, Tensor, get_default_graph
+from ..stacks import default_session
 from . import fetch
 from .config import ConfigProto, RunOptions
 from .cursor import Execution

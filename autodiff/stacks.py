@@ -1,0 +1,59 @@
+"""What is the default in this thread: graphs, sessions, recording tapes."""
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from .errors import GraphError
+
+
+class _Stacks(threading.local):
+    """Default graphs, sessions and recording tapes of this thread, innermost last.
+
+    bottom: the thread's own graph, made when it is first asked for. eager: what stands in for it
+    when executing eagerly.
+    """
+
+    def __init__(self) -> None:
+        self.graphs: list[Any] = []
+        self.bottom: Any = None
+        self.eager: Any = None
+        self.sessions: list[Any] = []
+        self.tapes: list[Any] = []
+
+
+STACKS = _Stacks()
+
+
+def joined_graph(tensor: Any) -> Any:
+    """The graph that an op of `tensor` joins: the function under construction, else the tensor's own."""
+    innermost = STACKS.graphs[-1] if STACKS.graphs else None
+    return innermost if innermost is not None and innermost.building_function else tensor.graph
+
+
+def get_default_session() -> Any:
+    """The innermost default session, or None."""
+    return STACKS.sessions[-1] if STACKS.sessions else None
+
+
+@contextlib.contextmanager
+def default_session(session: Any) -> Iterator[Any]:
+    """Make `session` the default one inside the block."""
+    STACKS.sessions.append(session)
+    try:
+        yield session
+    finally:
+        STACKS.sessions.remove(session)
+
+
+def session_for(graph: Any, session: Any, purpose: str) -> Any:
+    """`session`, or the default one; checked to be a session of `graph`."""
+    found = session if session is not None else get_default_session()
+    if found is None:
+        raise GraphError(f"cannot {purpose}: no default session\nuse `with sess.as_default()`, or pass "
+                         "eval(session=sess)")
+    if found.graph is not graph:
+        raise GraphError(f"cannot {purpose}: the session's graph is different from the tensor's graph")
+    return found
