@@ -11,7 +11,7 @@ from typing import Any
 from .collections import GraphKeys, get_collection
 from .control import init_scope
 from .convert import as_array
-from .dtypes import DType, as_dtype, float32
+from .dtypes import DType, as_dtype, float32, string
 from .errors import ArgumentError, GraphError, KindError, ShapeError
 from .graph import Graph, Tensor, get_default_graph, graph_of
 from .initializers import GlorotUniform, Zeros
@@ -147,8 +147,6 @@ def _in_scope(scope: VariableScope, name: str, shape: Any = None, dtype: Any = N
         _check_value_dtype(name, initializer, as_dtype(dtype))
     if custom_getter is None:
         custom_getter = scope.custom_getter
-    elif scope.custom_getter is not None:
-        custom_getter = _inside(custom_getter, scope.custom_getter)
     arguments = dict(
         name=f"{scope.name}/{name}" if scope.name else name, shape=shape,
         dtype=scope.dtype if dtype is None else as_dtype(dtype).base_dtype,
@@ -230,7 +228,7 @@ def _initial(name: str, initializer: Any, shape: Any, dims: Any, dtype: DType, v
 def _default_initializer(name: str, dtype: DType) -> Any:
     if dtype.is_floating:
         return GlorotUniform()
-    if dtype.is_integer or dtype.is_bool:
+    if dtype.is_integer or dtype.is_bool or dtype is string:
         return Zeros()
     raise ArgumentError(f"an initializer for variable {name!r} of dtype {dtype.name} is required")
 
@@ -257,8 +255,8 @@ class variable_scope:  # noqa: N801 (TensorFlow's name)
 
     name_or_scope: a name, or a VariableScope to open again; None takes default_name made unique.
     reuse: True, AUTO_REUSE, or False and None, which inherit. The rest become the scope's settings.
-    auxiliary_name_scope: False leaves op names alone. Raises ArgumentError (ValueError) without any
-    name or for another reuse, KindError (TypeError) for a name of another type.
+    auxiliary_name_scope: False leaves op names alone. Raises ArgumentError (ValueError) for another
+    reuse, KindError (TypeError) without any name or for one of another type.
     """
 
     def __init__(self, name_or_scope: Any, default_name: str | None = None, values: Any = None, initializer: Any = None,
@@ -266,7 +264,7 @@ class variable_scope:  # noqa: N801 (TensorFlow's name)
                  reuse: Any = None, dtype: Any = None, use_resource: bool | None = None, constraint: Any = None,
                  auxiliary_name_scope: bool = True) -> None:
         if name_or_scope is None and default_name is None:
-            raise ArgumentError("expected a name_or_scope or a default_name, found None for both")
+            raise KindError("expected a name_or_scope or a default_name, found None for both")
         if reuse not in (None, True, False, AUTO_REUSE):
             raise ArgumentError(f"reuse is {reuse!r}, expected True, False, None or tf.AUTO_REUSE")
         if name_or_scope is None and reuse:
@@ -296,8 +294,8 @@ class variable_scope:  # noqa: N801 (TensorFlow's name)
             stack.enter_context(graph.as_default())
         reopened = self._scope if isinstance(self._scope, VariableScope) else None
         name = self._default if self._scope is None else reopened.name.split("/")[-1] if reopened else self._scope
-        full = f"{graph.scope}/" if graph.scope else ""
-        if self._names_ops and (name or graph.scope):
+        full = f"{graph.scope}/" if graph.scope and not self._names_ops else ""
+        if self._names_ops and name:
             full = stack.enter_context(graph.name_scope(name))
         if self._scope is None:
             name = unique_scope_name(self._default)  # type: ignore[arg-type]
@@ -329,7 +327,7 @@ def pure_variable_scope(scope: Any, *, name_scope: str, reuse: Any = None, custo
     try:
         yield inner
     finally:
-        for key in [k for k in counts if k.startswith(f"{name}/") or not name]:
+        for key in [k for k in counts if k.startswith(f"{name}/")]:
             counts[key] = 0
         if saved is not None:
             extras[_COUNTS] = saved

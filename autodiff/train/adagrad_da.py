@@ -34,10 +34,9 @@ class AdagradDAOptimizer(Optimizer):
 
     def _create_slots(self, var_list: Sequence[Any]) -> None:
         for var in var_list:
-            self._zeros_slot(var, "gradient_accumulator", f"{self._name}/gradient_accumulator")
+            self._zeros_slot(var, "gradient_accumulator", self._name)
             initial = filled_like(var, Constant(self._initial), var.dtype.base_dtype)
-            self._get_or_make_slot(var, initial, "gradient_squared_accumulator",
-                                   f"{self._name}/gradient_squared_accumulator")
+            self._get_or_make_slot(var, initial, "gradient_squared_accumulator", self._name)
 
     def _prepare(self) -> None:
         self._rate = setting(self._learning_rate, "learning_rate")

@@ -63,6 +63,4 @@ class AdamOptimizer(Optimizer):
 def _decayed(slot: Any, beta: Any, rows: Any, grad: IndexedSlices) -> Any:
     """The whole slot times beta, plus rows; gives its value afterwards."""
     with control_dependencies([slot.assign(slot * beta)]):
-        added = slot.scatter_add(IndexedSlices(rows, grad.indices, grad.dense_shape))
-    with control_dependencies([added]):
-        return slot.read_value()
+        return slot.scatter_add(IndexedSlices(rows, grad.indices, grad.dense_shape))
