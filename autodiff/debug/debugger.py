@@ -13,8 +13,8 @@ from ..gradients.backprop import no_gradient_reason
 from ..graph import Operation, Tensor
 from . import lists
 from .analysis.why import why_none
-from .answers import (Changed, Memory, Neighbours, OpCard, OpRow, Script, Source, TensorRow, VariableRow)
-from .looking import Looking
+from .answers import Changed, Memory, Neighbours, OpCard, OpRow, Script, Source, TensorRow, VariableRow
+from .explaining import Explaining
 from .machine import ancestors
 from .places import is_variable, place_of, role_of, traceback_of
 from .records import Stats
@@ -24,11 +24,11 @@ from .targets import tensors_of
 __all__ = ["Debugger"]
 
 
-class Debugger(Looking):
+class Debugger(Explaining):
     """A model under the debugger: its graph and session, the script's handles, watches, records of its runs.
 
     What it answers is frozen: names, numbers and places, never tensors. Machine holds what all parts share, Feeding
-    arranges runs, Running makes them, Looking explains them; here are the lists, and what changes values.
+    arranges runs, Running and Stepping make them, Valuing to Explaining look into them; here are the lists, and what changes values.
     """
 
     # ---- lists --------------------------------------------------------------------------
@@ -141,13 +141,9 @@ class Debugger(Looking):
     # ---- places -------------------------------------------------------------------------
     def where(self, target: str = "") -> Neighbours:
         """How an op was made, what it takes and who takes it; without a target, the op the open run stands at."""
-        if target:
-            op = self.targets.operation(target)
-        else:
-            execution = self._execution
-            op = None if execution is None else self._last_op or execution.next_op
-            if op is None:
-                raise ArgumentError("no run is open: name an operation, or go through one with step")
+        op = self.targets.operation(target) if target else self._current_op()
+        if op is None:
+            raise ArgumentError("no run is open: name an operation, or go through one with step")
         producers, consumers = lists.neighbours(op)
         return Neighbours(lists.op_row(op), tuple(map(lists.op_row, producers)), tuple(map(lists.op_row, consumers)),
                           traceback_of(op))
@@ -181,8 +177,12 @@ class Debugger(Looking):
             raise ArgumentError("no script line is known" + (f" of {place!r}" if place else ""))
         return main, 1
 
+    def _current_op(self) -> Operation | None:
+        """The op that the open run has just done, or is about to begin with; None if no run is open."""
+        return None if self._execution is None else self._last_op or self._execution.next_op
+
     def _standing(self) -> Any:
-        op = None if self._execution is None else self._last_op or self._execution.next_op
+        op = self._current_op()
         y = self._default_y()
         return place_of(op) if op is not None else place_of(y.op) if y is not None else None
 

@@ -121,17 +121,6 @@ class Feeding(Machine):
         return watch.row(sum(name in found for name in watch.names))
 
     # ---- feeds --------------------------------------------------------------------------
-    def feed(self, target: str, value: Any) -> Feed:
-        """Feed this value from now on. value: array, number, or text: a NumPy expression. Raises what a run would."""
-        tensor = self.targets.one(target)
-        _, arrays = self._reader.read({tensor: self._as_value(value)})
-        self._constants[tensor] = arrays[0]
-        return self._feed_row(tensor, arrays[0], "constant")
-
-    def _as_value(self, value: Any) -> Any:
-        """An array or number as it is, a text as an expression."""
-        raise NotImplementedError
-
     def feed_from(self, source: Any) -> Feed:
         """Feed what a function, generator or list of the script gives for each run, from its beginning.
 

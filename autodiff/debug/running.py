@@ -1,4 +1,4 @@
-"""Running: whole steps, runs that a script asks for, and runs gone through op by op; watches see them all."""
+"""Running: one run, what the watches see in it, and whether it stops there."""
 from __future__ import annotations
 
 import time
@@ -8,18 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import ArgumentError, AutodiffError, StateError
+from ..errors import AutodiffError
 from ..graph import Operation, Tensor
-from ..indexed_slices import IndexedSlices
 from ..runtime import fetch
 from ..runtime.fetch import Fetches
 from ..runtime.session import Session
-from .answers import Cursor, Runs, TensorRow
 from .conditions import Condition, Seen, parse_condition
-from .feeding import Feeding
+from .effects import Effects
 from .lists import trainable_tensors
 from .machine import ancestors, as_number
-from .places import is_variable, place_of, role_of
+from .places import is_variable
 from .records import RunRecord, Sample, Stop
 from .replay import Moment, moment_of
 from .stats import statistics
@@ -47,7 +45,7 @@ class _Opened:
     spent: float = 0.0
 
 
-class Running(Feeding):
+class Running(Effects):
     """Executes runs and records them."""
 
     # ---- what a run looks at ------------------------------------------------------------
@@ -73,7 +71,9 @@ class Running(Feeding):
             looks[name, ""] = self._look(tensor, runs)
             if y is not None and tensor.op.gradient_of is None and tensor.dtype.base_dtype.is_differentiable:
                 looks[name, y.name] = self._gradient_look(y, tensor, runs)
-        for tensor in trainable_tensors(self.graph) if y is not None else ():
+        for tensor in trainable_tensors(self.graph):
+            if y is None:
+                break
             look = self._gradient_look(y, tensor, runs)
             if look.source is not None:
                 looks.setdefault((tensor.name, look.of), look)
@@ -175,7 +175,9 @@ class Running(Feeding):
             return Stop("break", f"step {record.step}", watch.number, "", watch.commands) if record.step == watch.step else None
         if watch.condition is None:
             computed = next((s for s in record.samples if s.name in watch.names and s.stats), None)
-            return computed and Stop(watch.kind, f"{computed.name} was computed", watch.number, computed.name, watch.commands)
+            if computed is None:
+                return None
+            return Stop(watch.kind, f"{computed.name} was computed", watch.number, computed.name, watch.commands)
         hit = self._hit(watch.condition, record, set(watch.names), watch)
         if hit is None:
             return None
@@ -209,10 +211,6 @@ class Running(Feeding):
         return Seen(sample.stats, record.step, record.loss, previous.stats if previous else None,
                     self._update_ratio(sample.name, record.step), lambda: self._is_harmful(sample))
 
-    def _is_harmful(self, sample: Sample) -> bool:
-        """Whether what is not finite in a tensor, or in its gradient, reaches y or a gradient. See `Looking`."""
-        raise NotImplementedError
-
     def _update_ratio(self, name: str, step: int) -> float | None:
         """Norm of a variable's change in a step over its norm before it; None if it is no variable."""
         op = name.partition(":")[0]
@@ -232,135 +230,3 @@ class Running(Feeding):
     def holds(self, condition: str) -> bool:
         """Whether a condition holds of the last run: of its loss, or of anything seen in it."""
         return bool(self.records) and self._hit(parse_condition(condition), self.records[-1], set()) is not None
-
-    # ---- runs of the debugger's own -----------------------------------------------------
-    def run(self, steps: int = 1, *, until: str = "", fetches: Any = None) -> Runs:
-        """Run whole steps until done, a stop, or the condition `until` holds.
-
-        fetches: by default the train op and y. Variables without a value are initialised first.
-        """
-        condition = parse_condition(until) if until else None
-        taken: list[RunRecord] = []
-        if self._execution is not None:
-            opened = self.finish()
-            taken, stop = list(opened.records), opened.stop
-            if stop is not None:
-                return Runs(tuple(taken), stop, steps)
-        wanted = self._default_fetches() if fetches is None else fetches
-        self._initialize()
-        while len(taken) < steps:
-            feeds = self._next_feeds()
-            if feeds is None:
-                return Runs(tuple(taken), Stop("end", "the feeds are exhausted"), steps)
-            _, record = self.on_run(self.session, wanted, feeds)
-            taken.append(record)
-            if record.stops:
-                return Runs(tuple(taken), record.stops[0], steps)
-            hit = self._hit(condition, record, set()) if condition else None
-            if hit is not None:
-                return Runs(tuple(taken), Stop("condition", f"{hit}: {until}", 0, hit.split(" of ")[-1]), steps)
-        return Runs(tuple(taken), None, steps)
-
-    def _default_fetches(self) -> list[Any]:
-        """The train op and y; else what the script ran last; else y alone."""
-        y = self._default_y()
-        train = self._train_op or next(iter(reversed(self.graph.collections.get("train_op", []))), None)
-        if train is not None:
-            return [train] if y is None else [train, y]
-        if self._last is not None:
-            return [*self._last.tensors, *self._last.targets]
-        if y is None:
-            raise ArgumentError("nothing to run: there is no train op, no loss, and the script ran nothing\ntry: train LOSS")
-        return [y]
-
-    # ---- op by op -----------------------------------------------------------------------
-    def begin(self, fetches: Any = None, feed_dict: dict | None = None) -> Cursor:
-        """Open a run to go through it op by op; by default the one that `run` would make."""
-        if self._execution is not None:
-            raise StateError("a run is open already: finish it first")
-        if fetches is None:
-            fetches = self._default_fetches()
-            self._initialize()
-        if feed_dict is None:
-            feed_dict = self._next_feeds()
-            if feed_dict is None:
-                raise StateError("the feeds are exhausted")
-        self._opened = self._open(fetches, feed_dict)
-        self._execution = self.session.start([fetches, self._sources(self._opened)], {**feed_dict, **self._overrides} or None)
-        return self._cursor()
-
-    def step_ops(self, count: int = 1) -> Cursor:
-        """Execute the next `count` ops of the open run (opens one first if there is none)."""
-        if self._execution is None:
-            self.begin()
-        for _ in range(count):
-            if self._execution is None or self._execution.is_done:
-                break
-            self._step()
-        return self._cursor()
-
-    def run_to(self, target: str) -> Cursor:
-        """Execute up to and including the op of `target`. Raises ArgumentError if it is not to come in this run."""
-        if self._execution is None:
-            self.begin()
-        execution = self._execution
-        assert execution is not None
-        op = self.targets.operation(target)
-        if all(step.op is not op for step in execution.plan.steps[execution.position:]):
-            raise ArgumentError(f"{op.name!r} does not run any more in this run: it has run already, or is not part of it")
-        while execution.next_op is not op:
-            self._step()
-        self._step()
-        return self._cursor()
-
-    def _step(self) -> None:
-        assert self._execution is not None
-        try:
-            self._last_op = self._execution.step()
-        except BaseException as error:
-            if not isinstance(error, AutodiffError):
-                self._abandon(error)
-            raise
-
-    def finish(self) -> Runs:
-        """Execute the rest of the open run. A failure closes it, and is recorded and raised."""
-        if self._execution is None:
-            raise StateError("no run is open: step opens one")
-        execution, opened = self._execution, self._opened
-        try:
-            self.result, seen = execution.finish()
-        except BaseException as error:
-            self._abandon(error)
-            raise
-        self._execution = self._last_op = None
-        record = self._close(opened, seen)
-        return Runs((record,), record.stops[0] if record.stops else None, 1)
-
-    def _abandon(self, error: BaseException) -> None:
-        self._execution = self._last_op = None
-        self._close(self._opened, [], error)
-
-    @property
-    def cursor(self) -> Cursor | None:
-        """Where the open run stands, or None."""
-        return None if self._execution is None else self._cursor()
-
-    def _cursor(self) -> Cursor:
-        execution = self._execution
-        assert execution is not None
-        op, coming = (self._last_op if execution.position else None), execution.next_op
-        shown = op or coming
-        role = role_of(shown) if shown is not None else ""
-        phase = {"gradient": "backward", "training": "update"}.get(role, "forward")
-        outputs = tuple(self._output_row(t) for t in op.outputs) if op is not None else ()
-        return Cursor(self._opened.moment.step, execution.position, len(execution.plan.steps), op.name if op else "",
-                      op.type if op else "", phase, place_of(shown) if shown else None, outputs,
-                      coming.name if coming else "", execution.is_done)
-
-    def _output_row(self, tensor: Tensor) -> TensorRow:
-        assert self._execution is not None
-        known = self._execution.has_value(tensor)
-        value = self._execution.value(tensor) if known else None
-        stats = None if value is None or not isinstance(value, (np.ndarray, np.generic, IndexedSlices)) else statistics(value)
-        return TensorRow(tensor.name, self.targets.short(tensor), tensor.op.type, tensor.dtype.base_dtype.name, tensor.dims,
-                         role_of(tensor.op), self.targets.handle_of(tensor), place_of(tensor.op), stats)

@@ -193,7 +193,7 @@ def _underflow(op: Operation, values: Values, operands: Iterable[Operand]) -> st
     zero = {operand.name for operand in operands if operand.value == 0}
     tensors = [t for t in op.inputs if t.name in zero and t.op.gradient_of is None]
     for _ in range(5):
-        above = []
+        above: list[Tensor] = []
         for tensor in tensors:
             inputs = [np.asarray(values[t]) for t in tensor.op.inputs if t in values]
             if tensor.op.type in _SHRINKS and inputs and tensor in values:

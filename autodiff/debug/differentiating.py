@@ -1,0 +1,196 @@
+"""Gradients and curvature, in tables and alone."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError, AutodiffError
+from ..graph import Tensor
+from ..indexed_slices import IndexedSlices
+from .analysis.why import why_none
+from .answers import Gradient, GradRow, GradTable, Hessian, HessianCost
+from .curvature import Curvature
+from .lists import trainable_tensors
+from .places import is_variable, place_of
+from .replay import Moment
+from .stats import statistics
+from .targets import is_forward
+from .valuing import Valuing, plain
+
+_SORTS = ("name", "norm", "max", "zero", "nan", "inf", "update")
+
+
+class Differentiating(Valuing):
+    """Gives derivatives of anything by anything, in the last run."""
+
+    # ---- gradients ----------------------------------------------------------------------
+    def grad(self, x: str, y: str = "", *, order: int = 1, per_example: bool = False, step: int | None = None) -> Gradient:
+        """d y / d x, x any tensor; built on demand, the script's graph looks as before.
+
+        order: 2 gives d (sum of the gradient) / d x, and so on. per_example: one row for each element of y.
+        """
+        top, bottom = self._y_of(y), self.targets.one(x)
+        if order < 1:
+            raise ArgumentError(f"expected an order of at least 1, found {order}")
+        at = self._moment(step)
+        shape = None if top.dims is None or None in top.dims else tuple(top.dims)
+        if per_example:
+            return self._per_example(top, bottom, at)
+        tensor, call = self.derivatives.gradient(top, bottom)
+        for _ in range(order - 1):
+            if tensor is not None:
+                tensor, call = self.derivatives.gradient(self._dense(tensor), bottom)
+        source = "the script's gradient call" if order == 1 and call is self.derivatives.script_call(top) else (
+            "built on demand")
+        summed = shape != ()
+        if tensor is None:
+            reason = why_none(top, bottom).text if order == 1 else "the gradient does not depend on it: it is constant"
+            return Gradient(top.name, bottom.name, shape, summed, order, None, None, 0, self._when(at), source, reason)
+        value = plain(self._values([tensor], at)[0])
+        kept = self._keep(f"grad {top.name} {bottom.name}", value, self._when(at), (bottom.name,), statistics(value), keep=True)
+        return Gradient(top.name, bottom.name, shape, summed, order, value, kept.stats, kept.number, kept.when, source)
+
+    def _dense(self, gradient: Any) -> Tensor:
+        if isinstance(gradient, IndexedSlices):
+            with self.derivatives.hidden.building():
+                return gradient.as_tensor()
+        return gradient
+
+    def _per_example(self, y: Tensor, x: Tensor, at: Moment) -> Gradient:
+        if y.dims == ():
+            raise ArgumentError(f"{y.name} is one number: its examples are summed up already\nname the loss of each example: "
+                                "the vector that the mean or sum is taken of")
+        tensor = self.derivatives.per_example(y, x)
+        shape = None if y.dims is None or None in y.dims else tuple(y.dims)
+        if tensor is None:
+            return Gradient(y.name, x.name, shape, False, 1, None, None, 0, self._when(at), "built on demand",
+                            why_none(y, x).text)
+        value = np.asarray(self._values([tensor], at)[0])
+        kept = self._keep(f"grad {y.name} {x.name}", value, self._when(at), (x.name,), statistics(value), keep=True)
+        return Gradient(y.name, x.name, shape, False, 1, value, kept.stats, kept.number, kept.when, "built on demand")
+
+    def grads(self, target: str = "", *, y: str = "", by: str = "", sort: str = "") -> GradTable:
+        """Gradients of the trainable variables (or of the tensors of `target`) in the last run.
+
+        by="scope" adds up name scopes. sort: name, norm, max, zero, nan, inf or update, largest first.
+        """
+        if by not in ("", "scope") or sort and sort not in _SORTS:
+            raise ArgumentError(f"expected by 'scope' and sort one of {', '.join(_SORTS)}, found {by or sort!r}")
+        top = self._y_of(y)
+        tensors = [t for t in self.targets.all(target) if is_forward(t) and t.dtype.base_dtype.is_differentiable or
+                   is_variable(t)] if target else trainable_tensors(self.graph)
+        self.derivatives.prepare(top, tensors)
+        found, missing, refused = {}, [], {}
+        for tensor in tensors:
+            try:
+                gradient = self.derivatives.gradient(top, tensor)[0]
+            except AutodiffError as error:
+                gradient, refused[tensor] = None, error.message.partition("\n")[0]
+            if gradient is None:
+                missing.append(self._row_without(tensor, refused.get(tensor) or why_none(top, tensor).text))
+            else:
+                found[tensor] = gradient
+        at = self._moment()
+        values = self._values(list(found.values()), at) if found else []
+        rows = [self._grad_row(top, t, g, v, at) for (t, g), v in zip(found.items(), values)]
+        norms = [row.stats.norm for row in rows if row.stats is not None and row.stats.norm is not None]
+        total = float(np.linalg.norm(norms)) if norms else None
+        if any(row.stats and row.stats.nonfinite for row in rows):
+            total = float("nan")
+        call = self.derivatives.script_call(top)
+        source = "train op" if self._train_op is not None and top is self._y else (
+            "tf.gradients in the script" if call is not None else "built on demand")
+        if by:
+            rows = _by_scope(rows)
+        return GradTable(top.name, at.step, tuple(_sorted(rows, sort)), tuple(missing), total, source)
+
+    def _grad_row(self, y: Tensor, tensor: Tensor, gradient: Any, value: Any, at: Moment) -> GradRow:
+        stats = statistics(value)
+        norms = [sample.stats.norm if sample.stats else None for record in list(self.records)[-60:]
+                 if (sample := record.sample(tensor.name, gradient=True)) is not None and sample.of == y.name]
+        dims = tensor.dims if tensor.dtype.name != "resource" else tuple(np.shape(plain(value)))
+        return GradRow(tensor.name, self.targets.short(tensor, "g"), self.targets.handle_of(tensor), dims, stats,
+                       self._update_ratio(tensor.name, at.step), tuple(norms), "", gradient.name, place_of(tensor.op))
+
+    def _row_without(self, tensor: Tensor, reason: str) -> GradRow:
+        return GradRow(tensor.name, self.targets.short(tensor), self.targets.handle_of(tensor), tensor.dims, None, None, (),
+                       reason, "", place_of(tensor.op))
+
+    # ---- curvature ----------------------------------------------------------------------
+    def hessian_cost(self, x: str, y: str = "", *, rows: slice | None = None, kind: str = "full") -> HessianCost:
+        """What `hessian` would take; measured by one product with a vector."""
+        return self._curvature(self._y_of(y), self.targets.one(x), self._moment()).cost(kind, rows)
+
+    def hessian(self, x: str, y: str = "", *, rows: slice | None = None, kind: str = "full", v: str = "",
+                budget: int = 256 << 20) -> Hessian:
+        """Second derivatives of y by x, x flattened, in the last run.
+
+        kind: "full", "rows" (of `rows`), "diag", or "hvp": the product with v, an expression of x's shape. budget: bytes
+        of the result. Raises ResourceExhaustedError, with what to do instead, when it takes more.
+        """
+        if kind not in ("full", "rows", "diag", "hvp"):
+            raise ArgumentError(f"expected full, rows, diag or hvp, found {kind!r}")
+        top, bottom, at = self._y_of(y), self.targets.one(x), self._moment()
+        curvature = self._curvature(top, bottom, at)
+        cost = curvature.cost(kind, rows)
+        curvature.check_budget(cost, kind, budget)
+        asymmetry = None
+        if kind == "hvp":
+            array = curvature.times(self._as_value(v)).reshape(curvature.shape)
+        elif kind == "diag":
+            array = curvature.diagonal(rows)
+        else:
+            array = curvature.matrix(rows)
+            if array.shape[0] == array.shape[1] and rows is None:
+                asymmetry = float(np.max(np.abs(array - array.T))) if array.size else 0.0
+        kept = self._keep(f"hessian {top.name} {bottom.name}", array, self._when(at), (bottom.name,), statistics(array),
+                          keep=True)
+        return Hessian(top.name, bottom.name, kind, array, kept.stats, cost, kept.number, kept.when, asymmetry)
+
+    def _curvature(self, y: Tensor, x: Tensor, at: Moment) -> Curvature:
+        product = self.derivatives.product(y, x)
+        if product is None:
+            raise ArgumentError(f"there is no Hessian: {why_none(y, x).text}\nask: why {x.name}")
+        value = np.asarray(self._values([x], at)[0] if x.dtype.name != "resource" else at.variables[x.op.name])
+        return Curvature(product, value.shape, value.dtype, lambda tensors, feeds: self._values(tensors, at, feeds))
+
+
+def _sorted(rows: list[GradRow], field: str) -> list[GradRow]:
+    if not field:
+        return rows
+    if field == "name":
+        return sorted(rows, key=lambda row: row.name)
+
+    def size(row: GradRow) -> float:
+        stats = row.stats
+        assert stats is not None
+        value = {"norm": stats.norm, "max": stats.max_abs, "zero": stats.zero_share, "nan": stats.nans, "inf": stats.infs,
+                 "update": row.update}[field]
+        return -float("inf") if value is None else float(value)
+
+    return sorted(rows, key=size, reverse=True)
+
+
+def _by_scope(rows: list[GradRow]) -> list[GradRow]:
+    """One row for each name scope: norms combined, counts added."""
+    groups: dict[str, list[GradRow]] = {}
+    for row in rows:
+        groups.setdefault(row.name.rpartition("/")[0] or "(top)", []).append(row)
+    return [_combined(scope, members) for scope, members in groups.items()]
+
+
+def _combined(scope: str, rows: list[GradRow]) -> GradRow:
+    stats = [row.stats for row in rows if row.stats is not None]
+    first = stats[0]
+    lows = [s.minimum for s in stats if s.minimum is not None]
+    highs = [s.maximum for s in stats if s.maximum is not None]
+    count = sum(s.count for s in stats)
+    together = type(first)(
+        first.dtype, (count,), count, sum(s.nans for s in stats), sum(s.positive_infs for s in stats),
+        sum(s.negative_infs for s in stats), sum(s.zeros for s in stats), min(lows) if lows else None,
+        max(highs) if highs else None, sum((s.mean or 0.0) * s.count for s in stats) / count if count else None,
+        float(np.linalg.norm([s.norm or 0.0 for s in stats])))
+    updates = [row.update for row in rows if row.update is not None]
+    return GradRow(scope, "", "", None, together, max(updates) if updates else None, (), count=len(rows))
+

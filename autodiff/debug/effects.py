@@ -1,0 +1,61 @@
+"""Effects: what the parts of a model do to y and to its gradients; who is harmed by what is not finite."""
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import ArgumentError, AutodiffError
+from ..graph import Graph, Operation, Tensor
+from ..indexed_slices import IndexedSlices
+from ..runtime.session import Session
+from .analysis.nonfinite import reaches
+from .feeding import Feeding
+from .lists import trainable_tensors
+from .machine import ancestors
+from .records import Sample
+from .replay import Moment
+
+
+class Effects(Feeding):
+    """Tells what must be finite, and all that it is computed from."""
+
+    def _begin(self, graph: Graph, session: Session | None) -> None:
+        super()._begin(graph, session)
+        self._reached: tuple[Any, set[Operation]] = (None, set())
+
+    def _roots(self, y: str = "") -> list[Tensor]:
+        """What must be finite: y, and the gradients of the trainable variables; without a y what was fetched last."""
+        try:
+            top = self._y_of(y)
+        except ArgumentError:
+            if self._last is None:
+                raise
+            return list(self._last.tensors)
+        tensors = trainable_tensors(self.graph)
+        self.derivatives.prepare(top, tensors)
+        roots = [top]
+        for tensor in tensors:
+            try:
+                gradient = self.derivatives.gradient(top, tensor)[0]
+            except AutodiffError:
+                continue
+            if gradient is not None:
+                roots.append(gradient.values if isinstance(gradient, IndexedSlices) else gradient)
+        return roots
+
+    def _everything(self, roots: list[Tensor], at: Moment) -> tuple[list[Operation], dict[Tensor, Any]]:
+        """All that `roots` are computed from, in order, with its values."""
+        ops = sorted(ancestors(roots), key=lambda op: op.index)
+        return ops, self._values_known(ops, at)
+
+    def _is_harmful(self, sample: Sample) -> bool:
+        at = self._moment()
+        roots = self._roots()
+        tensor = self.targets.one(sample.name)
+        if sample.is_gradient:
+            gradient = self.derivatives.gradient(self.targets.one(sample.of), tensor)[0]
+            tensor = gradient.values if isinstance(gradient, IndexedSlices) else gradient or tensor
+        key = (at.step, tuple(roots))
+        if self._reached[0] != key:
+            ops, values = self._everything(roots, at)
+            self._reached = key, reaches(ops, values, roots)
+        return tensor in roots or tensor.op in self._reached[1]

@@ -1,0 +1,108 @@
+"""Explaining: why a gradient is None, not finite, zero or tiny, and the way it takes."""
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import ArgumentError
+from ..graph import Tensor
+from ..indexed_slices import IndexedSlices
+from .analysis.findings import Path, WhyNone, WhyNonfinite, WhySmall
+from .analysis.flow import path
+from .analysis.nonfinite import why_nonfinite
+from .analysis.why import why_none, why_small
+from .differentiating import Differentiating
+from .lists import trainable_tensors
+from .replay import Moment
+from .stats import has_nonfinite
+
+
+class Explaining(Differentiating):
+    """Asks the analyses, with the values of the last run."""
+
+    # ---- why ----------------------------------------------------------------------------
+    def why(self, target: str = "", y: str = "", *, kind: str = "") -> Any:
+        """Why the gradient at a tensor is None, non-finite, zero or tiny; or its value, if that is not finite.
+
+        Without a target, of the whole run: kind "nan" (or "") gives a WhyNonfinite, "none" a tuple of WhyNone and "zero"
+        one of WhySmall, for the trainable variables concerned.
+        """
+        if not target:
+            return self._why_all(y, kind or "nan")
+        x = self.targets.one(target)
+        at = self._moment()
+        try:
+            top: Tensor | None = self._y_of(y)
+        except ArgumentError:
+            top = None
+        if top is None or x is top or x.op.gradient_of is not None:
+            return self._why_value(x, at)
+        gradient, _ = self.derivatives.gradient(top, x)
+        if gradient is None or kind == "none":
+            return why_none(top, x, self.derivatives.script_call(top)) if not self._value_is_bad(x, at) or kind == "none" else (
+                self._why_value(x, at))
+        source = gradient.values if isinstance(gradient, IndexedSlices) else gradient
+        if has_nonfinite(self._values([source], at)[0]):
+            return self._why_value(source, at)
+        if self._value_is_bad(x, at):
+            return self._why_value(x, at)
+        return self._why_small(top, x, at)
+
+    def _value_is_bad(self, tensor: Tensor, at: Moment) -> bool:
+        found = self._stats_of(tensor, at)
+        return found is not None and found.nonfinite > 0
+
+    def _why_all(self, y: str, kind: str) -> Any:
+        if kind in ("nan", "inf", "nonfinite"):
+            at = self._moment()
+            return self._why_nonfinite(self._roots(y), None, at)
+        top = self._y_of(y)
+        tensors = trainable_tensors(self.graph)
+        self.derivatives.prepare(top, tensors)
+        found = {t: self.derivatives.gradient(top, t)[0] for t in tensors}
+        if kind == "none":
+            return tuple(why_none(top, t, self.derivatives.script_call(top)) for t, g in found.items() if g is None)
+        if kind != "zero":
+            raise ArgumentError(f"expected nan, none or zero, found {kind!r}")
+        at = self._moment()
+        small = (self._why_small(top, t, at) for t, g in found.items() if g is not None)
+        return tuple(finding for finding in small if finding.kind != "fine")
+
+    def _why_value(self, tensor: Tensor, at: Moment) -> WhyNonfinite:
+        return self._why_nonfinite([tensor], tensor, at)
+
+    def _why_nonfinite(self, roots: list[Tensor], target: Tensor | None, at: Moment) -> WhyNonfinite:
+        ops, values = self._everything(roots, at)
+        return why_nonfinite(ops, values, set(roots), target=target, step=at.step, variable_note=self._since)
+
+    def _since(self, variable: str) -> str:
+        """Since which step a variable is not finite, as far as that is remembered."""
+        first = next((m for m in self.moments if variable in m.variables and has_nonfinite(m.variables[variable])), None)
+        if first is None or first is self.moments[0] and len(self.moments) > 1:
+            return ""
+        return f", since the update of step {first.step - 1}" if first.step > 1 else ""
+
+    def _why_small(self, y: Tensor, x: Tensor, at: Moment) -> WhySmall:
+        gradients, values = self._along(y, x, at)
+        return why_small(y, x, gradients, values)
+
+    def _along(self, y: Tensor, x: Tensor, at: Moment) -> tuple[dict[Tensor, Any], dict[Tensor, Any]]:
+        """Gradients of y at all tensors between y and x, and the values of those tensors and of their siblings."""
+        found = self.derivatives.all_from(y, x)
+        gradients = self._replayer.values_if_possible(at, list(dict.fromkeys(
+            g.values if isinstance(g, IndexedSlices) else g for g in found.values())))
+        at_tensors = {t: gradients[k] for t, g in found.items()
+                      if (k := g.values if isinstance(g, IndexedSlices) else g) in gradients}
+        ops = dict.fromkeys(op for t in found for op in (t.op, *(i.op for i in t.op.inputs)))
+        return at_tensors, self._values_known(ops, at)
+
+    def path(self, y: str, x: str) -> Path:
+        """How the gradient flows from y ("": the default) to x, with its norm at each op, in the last run."""
+        top, bottom = self._y_of(y), self.targets.one(x)
+        gradient, _ = self.derivatives.gradient(top, bottom)
+        if gradient is None:
+            return path(top, bottom, {})
+        return path(top, bottom, self._along(top, bottom, self._moment())[0])
+
+    def why_missing(self, x: str, y: str = "") -> WhyNone:
+        """Why d y / d x is None; from the graph alone, so before any run."""
+        return why_none(self._y_of(y), self.targets.one(x))

@@ -1,0 +1,147 @@
+"""Values: of tensors and of NumPy expressions over them, kept as `$1`, `$2`, …"""
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError, KindError
+from ..graph import Tensor
+from ..indexed_slices import IndexedSlicesValue
+from .answers import Feed, Value
+from .expressions import evaluate, free_names, parse_expression
+from .places import is_variable
+from .replay import Moment
+from .stats import statistics
+from .stepping import Stepping
+
+_KEPT = 200  # values in the history
+
+
+class Valuing(Stepping):
+    """Evaluates; changes nothing that the script can see."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        self._history: dict[int, Value] = {}
+        super().__init__(*args, **options)
+
+    # ---- values -------------------------------------------------------------------------
+    def value(self, target: str, *, step: int | None = None) -> Value:
+        """Value of a tensor (`W`, `W[0:3,:]`, `$2`) in the last run, or at `step`; a variable's is its present one."""
+        return self._evaluate(target, step, keep=True)
+
+    def evaluate(self, expression: str, *, keep: bool = True) -> Value:
+        """A NumPy expression over tensors, values of the script and `$n`; becomes the next `$n` if `keep`."""
+        return self._evaluate(expression, None, keep=keep)
+
+    def history(self) -> tuple[Value, ...]:
+        """The values `$1`, `$2`, …"""
+        return tuple(self._history.values())
+
+    def _evaluate(self, text: str, step: int | None, *, keep: bool) -> Value:
+        tensors: dict[str, Tensor] = {}
+        if len(text) > 1 and text[0] == text[-1] == "/" or text.strip() in self._whole_targets(text):
+            text = f"`{text.strip()}`"
+        parsed = parse_expression(text, self._is_name)
+        values: dict[str, Any] = {}
+        for placeholder, target in parsed.names.items():
+            tensors[placeholder] = self.targets.one(target)
+        for name in free_names(parsed):
+            self._add_free(name, tensors, values)
+        for placeholder, number in parsed.history.items():
+            values[placeholder] = self._past(number)
+        at = self._moment(step)
+        values.update(zip(tensors, self._present(list(tensors.values()), at, step)))
+        result = evaluate(parsed, {name: plain(value) for name, value in values.items()})
+        array = result if isinstance(result, (tuple, list)) else np.asarray(result)
+        names = tuple(dict.fromkeys(t.name for t in tensors.values()))
+        past = [t for t in tensors.values() if not is_variable(t)] or (step is not None and tensors)
+        stats = statistics(np.asarray(array) if not isinstance(array, (tuple, list)) else _stacked(array))
+        return self._keep(text.strip("`"), array, self._when(at) if past else "now", names, stats, keep=keep)
+
+    def _whole_targets(self, text: str) -> tuple[str, ...]:
+        """`text` itself if it is the unique suffix of a tensor's name rather than an expression."""
+        bare = text.strip()
+        if re.fullmatch(r"[\w.\-/]+(:\d+)?", bare) and not re.fullmatch(r"[\d.]+", bare) and not self.targets.exact(bare):
+            return (bare,) if self.targets.suffixes(bare) else ()
+        return ()
+
+    def _is_name(self, word: str) -> bool:
+        return bool(self.targets.exact(word)) or "/" in word and bool(self.targets.suffixes(word))
+
+    def _add_free(self, name: str, tensors: dict[str, Tensor], values: dict[str, Any]) -> None:
+        """A plain name is a handle, a value of the script, or the end of a tensor's name."""
+        value = self.handles.get(name)
+        if isinstance(value, (bool, int, float, complex, str, np.ndarray, np.generic, list, tuple)):
+            values[name] = value
+        elif self.targets.suffixes(name):
+            tensors[name] = self.targets.one(name)
+        elif name not in self.handles:
+            self.targets.one(name)  # raises, with the nearest names
+        else:
+            raise KindError(f"{name!r} is a {type(value).__name__} of the script, expected a tensor, number or array")
+
+    def _past(self, number: int) -> Any:
+        if number not in self._history:
+            raise ArgumentError(f"there is no ${number}: the history holds {len(self._history)} values")
+        return self._history[number].array
+
+    def _present(self, tensors: list[Tensor], at: Moment, step: int | None) -> list[Any]:
+        """Values for the eye: of the open run as far as it got, of variables the present ones, of others at a moment."""
+        if self._execution is None or step is not None:
+            if step is not None:
+                return self._values(tensors, at)
+            now = self.session.variables
+            rest = [t for t in tensors if not is_variable(t)]
+            found = dict(zip(rest, self._values(rest, at) if rest else []))
+            return [found[t] if t in found else self._variable_value(t, now) for t in tensors]
+        values = []
+        for tensor in tensors:
+            if is_variable(tensor):
+                values.append(self._variable_value(tensor, self.session.variables))
+            elif self._execution.has_value(tensor):
+                values.append(self._execution.value(tensor))
+            elif tensor in self._execution.plan.slots:
+                raise ArgumentError(f"{tensor.name!r} has no value yet in the run that is open: {tensor.op.name!r} comes "
+                                    f"later\ntype: goto {tensor.op.name}")
+            else:
+                values.extend(self._values([tensor], self._opened.moment))
+        return values
+
+    def _keep(self, text: str, array: Any, when: str, names: tuple[str, ...], stats: Any, *, keep: bool) -> Value:
+        number = max(self._history, default=0) + 1 if keep else 0
+        found = Value(text, number, array, stats, when, names)
+        if keep:
+            self._history[number] = found
+            while len(self._history) > _KEPT:
+                del self._history[next(iter(self._history))]
+        return found
+
+    def _as_value(self, value: Any) -> Any:
+        return np.asarray(self.evaluate(value, keep=False).array) if isinstance(value, str) else value
+
+    def feed(self, target: str, value: Any) -> Feed:
+        """Feed this value from now on. value: array, number, or text: a NumPy expression. Raises what a run would."""
+        tensor = self.targets.one(target)
+        _, arrays = self._reader.read({tensor: self._as_value(value)})
+        self._constants[tensor] = arrays[0]
+        return self._feed_row(tensor, arrays[0], "constant")
+
+
+def plain(value: Any) -> Any:
+    """Rows as the dense array they stand for."""
+    if isinstance(value, IndexedSlicesValue):
+        if value.dense_shape is None:
+            return np.asarray(value.values)
+        found = np.zeros(tuple(np.asarray(value.dense_shape)), np.asarray(value.values).dtype)
+        np.add.at(found, np.asarray(value.indices), np.asarray(value.values))
+        return found
+    return value
+
+
+def _stacked(items: Any) -> np.ndarray:
+    try:
+        return np.asarray(items)
+    except ValueError:
+        return np.asarray([str(item) for item in items], dtype=object)
