@@ -122,6 +122,9 @@ def _sent(result: Result, output: Output, line: str) -> Result:
     if result.exit_code == 1:
         return result
     if output.kind == "|":
+        program = output.to.split()[0]
+        if shutil.which(program) is None:
+            raise UsageError(f"no program {program!r} to pipe into", "for instance | less", code="no_program")
         done = subprocess.run(output.to, shell=True, input=plain(result), text=True, encoding="utf-8", check=False,
                               stdout=None if sys.stdout.isatty() else subprocess.PIPE)
         return Text((done.stdout or "").rstrip("\n"))

@@ -20,6 +20,7 @@ STYLES = {"title": "bold", "head": "bold underline", "name": "cyan", "bad": "bol
 ASCII = str.maketrans({"…": "...", "→": ">", "│": "|", "├": "|", "└": "`", "─": "-", "█": "#", "▓": "#", "▒": "+",
                        "░": ".", "▁": "_", "▂": "_", "▃": "-", "▄": "-", "▅": "=", "▆": "=", "▇": "#", "∂": "d",
                        "·": ".", "²": "^2", "∞": "inf", "×": "x", "≥": ">=", "≤": "<=", "—": "-", "–": "-"})
+_DUMB = ("dumb", "unknown", "")  # values of TERM
 LARGEST = 10_000  # elements of an array that JSON carries
 
 
@@ -39,7 +40,7 @@ class Screen:
         self.is_terminal = stream.isatty()
         self.encoding = (getattr(stream, "encoding", None) or "ascii").lower()
         forced = os.environ.get("FORCE_COLOR", "") not in ("", "0")
-        dumb = os.environ.get("TERM", "") in ("dumb", "unknown", "")
+        dumb = os.environ.get("TERM", "") in _DUMB
         self.has_color = forced or self.is_terminal and not dumb
         if os.environ.get("NO_COLOR"):
             self.has_color = False
@@ -81,7 +82,9 @@ def colored(lines: list[Line], width: int) -> str:
     from rich.console import Console
     from rich.text import Text
 
-    console = Console(force_terminal=True, width=width, color_system="auto", highlight=False, markup=False,
+    # forced colours on a terminal that says nothing of itself: rich would find none by itself
+    system: Any = "standard" if os.environ.get("TERM", "") in _DUMB else "auto"
+    console = Console(force_terminal=True, width=width, color_system=system, highlight=False, markup=False,
                       emoji=False, soft_wrap=True)
     with console.capture() as capture:
         for line in lines:

@@ -26,6 +26,7 @@ from .usage import UsageError
 
 OWN = tuple(os.path.dirname(os.path.abspath(sys.modules[name].__file__ or "")) + os.sep
             for name in ("autodiff", __package__))
+PATIENCE = 0.2  # seconds after which the waiting prompt looks for a Ctrl-C that went to the script's thread
 LEAVING = 2.0  # seconds that a script has to end when it is told to
 
 
@@ -61,8 +62,8 @@ class Event:
 class ModelScript:
     """One script in its thread. watched: what executes a run (`Debugger.on_run`). state: kind of the last event.
 
-    request: the run it is at, or None. namespace: its globals. left: runs to go before it hands over. runs: made so far.
-    patient: Ctrl-C means "stop at the next run"; else it ends the waiting.
+    request: the run it is at, or None. namespace: its globals. left: runs to go before it hands over. runs: those
+    made. patient: Ctrl-C means "stop at the next run"; else it ends the waiting.
     """
 
     name: str
@@ -153,8 +154,10 @@ class ModelScript:
     def _wait(self) -> Event:
         while True:
             try:
-                event = self._to_prompt.get()
+                event = self._to_prompt.get(timeout=PATIENCE)
                 break
+            except queue.Empty:
+                continue
             except KeyboardInterrupt:
                 if not self.patient:
                     raise

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from typing import Annotated
 
 import numpy as np
@@ -194,6 +195,9 @@ def print_(dbg: Debugger, form: Format = "", expression: Expression = "", *, ran
     value = dbg.evaluate(expression, keep=not re.fullmatch(r"\$\d+", expression))
     array = np.asarray(value.array)
     marked, mark = None, ""
+    if (range is not None or where) and array.dtype.kind not in "fiub":
+        raise UsageError(f"--range and --where look at real numbers, found {array.dtype}", f"print {expression}",
+                         code="bad_value")
     if range is not None:
         marked, mark = (array >= range[0]) & (array <= range[1]), f"in [{range[0]:g}, {range[1]:g}]"
     elif where:
@@ -206,11 +210,12 @@ def print_(dbg: Debugger, form: Format = "", expression: Expression = "", *, ran
 
 def _satisfying(array: np.ndarray, where: str) -> np.ndarray:
     """Which elements satisfy a predicate of print --where. Raises UsageError."""
-    tests = {"nan": np.isnan, "inf": np.isinf, "nonfinite": lambda x: ~np.isfinite(x), "zero": lambda x: x == 0,
-             "positive": lambda x: x > 0, "negative": lambda x: x < 0}
+    tests: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+        "nan": np.isnan, "inf": np.isinf, "nonfinite": lambda x: ~np.isfinite(x), "zero": lambda x: x == 0,
+        "positive": lambda x: x > 0, "negative": lambda x: x < 0}
     if where in tests:
         return tests[where](array)
-    match = re.fullmatch(r"\s*(<=|>=|==|!=|<|>)\s*([-+.\deE]+|-?inf)\s*", where)
+    match = re.fullmatch(r"\s*(<=|>=|==|!=|<|>)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?inf)\s*", where)
     if not match:
         raise UsageError(f"expected nan, inf, nonfinite, zero, positive, negative or a comparison, found {where!r}",
                          "--where '>3'", code="bad_value")

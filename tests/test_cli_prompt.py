@@ -1,0 +1,65 @@
+"""The prompt on a real terminal: completion, Ctrl-C, Ctrl-D, an empty line."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pexpect = pytest.importorskip("pexpect")
+
+ROOT = Path(__file__).parents[1]
+PROMPT = r"\(gradbg\)"
+
+
+@pytest.fixture
+def prompt(tmp_path: Path) -> Iterator["pexpect.spawn"]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "NO_COLOR": "1", "PROMPT_TOOLKIT_NO_CPR": "1",
+                   "GRADBG_HISTORY": str(tmp_path / "history")}
+    child = pexpect.spawn(sys.executable, ["-m", "cli", "-nx", str(ROOT / "scripts" / "models" / "digits_loop.py")],
+                          env=environment, encoding="utf-8", timeout=30, dimensions=(40, 120))
+    yield child
+    child.close(force=True)
+
+
+def test_a_session(prompt: "pexpect.spawn", tmp_path: Path) -> None:
+    prompt.expect("before its first Session.run")
+    prompt.expect(PROMPT)
+    prompt.send("gra\t")
+    prompt.expect("grads")
+    prompt.sendcontrol("c")
+    prompt.expect(PROMPT)
+    prompt.send("next 3\r")
+    prompt.expect("step 3  loss")
+    prompt.expect(PROMPT)
+    prompt.send("\r")
+    prompt.expect("step 6  loss")
+    prompt.send("print nothing_like_it\r")
+    prompt.expect("error: ")
+    prompt.send("print 6 * 7\r")
+    prompt.expect("42")
+    prompt.sendcontrol("d")
+    prompt.expect(pexpect.EOF)
+    prompt.wait()
+    assert prompt.exitstatus == 0
+    assert "+print 6 * 7" in (tmp_path / "history").read_text()
+
+
+def test_ctrl_c_stops_a_script_at_its_next_run(tmp_path: Path) -> None:
+    script = tmp_path / "slow.py"
+    script.write_text("import autodiff as tf\nx = tf.constant(1.0)\nwith tf.Session() as s:\n"
+                      "    for i in range(10**9):\n        s.run(x)\n        if i == 20: print('far', 'on')\n")
+    child = pexpect.spawn(sys.executable, ["-m", "cli", "-nx", str(script)], encoding="utf-8", timeout=30,
+                          env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "dumb", "GRADBG_HISTORY": str(tmp_path / "h")})
+    child.expect(PROMPT)
+    child.send("display 1 + 1\r")
+    child.expect("shown at each stop")
+    child.send("continue\r")
+    child.expect("far on")
+    child.sendintr()
+    child.expect("stopped by Ctrl-C")
+    child.send("quit\r")
+    child.expect(pexpect.EOF)
+    child.wait()
+    assert child.exitstatus == 0
