@@ -27,7 +27,7 @@ def first_line(docstring: str | None) -> str:
 
 def is_subject(docstring: str | None) -> bool:
     """Whether a module docstring begins with its subject: a sentence to its end."""
-    return re.match(r"[A-Z@`_a-z][^\n].*[.:?)]$", first_line(docstring), re.DOTALL) is not None
+    return re.match(r"[A-Z@`_a-z][^\n].*[.:?)…]$", first_line(docstring), re.DOTALL) is not None
 
 
 def long_functions(source: str) -> list[str]:
