@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .errors import KindError
+from .errors import ArgumentError
 from .graph import get_default_graph
 
 __all__ = ["GraphKeys", "add_to_collection", "add_to_collections", "get_collection", "get_collection_ref"]
@@ -69,14 +69,10 @@ def get_collection_ref(key: Any) -> list[Any]:
 
 
 def checked_names(collections: Any, default: Iterable[str]) -> list[Any]:
-    """The collections that a new variable joins. Raises KindError unless they are a list, tuple or set."""
+    """The collections that a new variable joins. Raises ArgumentError (ValueError) unless they are a list, tuple or set."""
     if collections is None:
         return list(default)
     if isinstance(collections, str) or not isinstance(collections, (list, tuple, set)):
-        raise ValueKindError(f"expected collections to be a list, tuple or set, found {collections!r} of type "
+        raise ArgumentError(f"expected collections to be a list, tuple or set, found {collections!r} of type "
                              f"{type(collections).__name__}")
     return list(collections)
-
-
-class ValueKindError(KindError, ValueError):
-    """An object of the wrong Python type, where TensorFlow says ValueError."""

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..graph import Operation, Tensor
+from ..op import Ref
 from ..shapes import show
 
 
@@ -128,6 +129,21 @@ def _needed(fetches: Sequence[Tensor], targets: Sequence[Operation], fed: set[Te
     return sorted(seen, key=lambda op: op.index)
 
 
+def _waits_for(op: Operation, earlier: Operation) -> bool:
+    """Whether `op` runs after `earlier` in every order that the graph allows."""
+    seen: set[Operation] = set()
+    stack = [op]
+    while stack:
+        current = stack.pop()
+        if current is earlier:
+            return True
+        if current not in seen and current.index > earlier.index:
+            seen.add(current)
+            stack.extend([t.op for t in current.inputs])
+            stack.extend(current.control_inputs)
+    return False
+
+
 class _Builder:
     """Appends steps and numbers the slots."""
 
@@ -135,6 +151,7 @@ class _Builder:
         self.steps: list[Step] = []
         self.slots: dict[Tensor, int] = {}
         self.size = 0
+        self.updates: dict[Operation, list[Operation]] = {}  # variable -> what changes it, so far
         for tensor in feeds:
             self.slots[tensor] = self._slot()
         self.fed = set(feeds)
@@ -157,13 +174,29 @@ class _Builder:
                 if tensor not in self.fed:
                     self.slots[tensor] = slot
             self.steps.append(Step(op, inputs, tuple(outputs)))
+            self._note_updates(op)
         for tensor in op.outputs:
             if tensor in wanted and is_reference(tensor):
                 self.slots[tensor] = self._read(tensor)
 
+    def _note_updates(self, op: Operation) -> None:
+        for tensor, parameter in zip(op.inputs, op.definition.parameters):
+            if parameter.kind is Ref:
+                self.updates.setdefault(variable_of(tensor), []).append(op)
+
+    def _is_outdated(self, op: Operation, tensor: Tensor) -> bool:
+        """Whether `tensor` was read from a reference before an update that `op` waits for.
+
+        In TensorFlow what was read shares the variable's memory, so `op` would see the update.
+        """
+        if tensor.op.type != "Identity" or not tensor.op.inputs[0].dtype.is_ref or tensor in self.fed:
+            return False
+        updates = self.updates.get(variable_of(tensor.op.inputs[0]), ())
+        return any(u.index > tensor.op.index and _waits_for(op, u) for u in updates)
+
     def _input(self, op: Operation, index: int, tensor: Tensor) -> Any:
         if not is_reference(tensor):
-            return self.slots[tensor]
+            return self._read(tensor.op.inputs[0]) if self._is_outdated(op, tensor) else self.slots[tensor]
         parameters = op.definition.parameters
         if parameters[min(index, len(parameters) - 1)].kind.handle:
             return variable_of(tensor).name
