@@ -15,7 +15,8 @@ PROMPT = r"\(gradbg\)"
 
 @pytest.fixture
 def prompt(tmp_path: Path) -> Iterator["pexpect.spawn"]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "NO_COLOR": "1", "PROMPT_TOOLKIT_NO_CPR": "1",
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "NO_COLOR": "1",
+                   "PROMPT_TOOLKIT_NO_CPR": "1",
                    "GRADBG_HISTORY": str(tmp_path / "history")}
     child = pexpect.spawn(sys.executable, ["-m", "cli", "-nx", str(ROOT / "scripts" / "models" / "digits_loop.py")],
                           env=environment, encoding="utf-8", timeout=30, dimensions=(40, 120))
@@ -51,7 +52,8 @@ def test_ctrl_c_stops_a_script_at_its_next_run(tmp_path: Path) -> None:
     script.write_text("import autodiff as tf\nx = tf.constant(1.0)\nwith tf.Session() as s:\n"
                       "    for i in range(10**9):\n        s.run(x)\n        if i == 20: print('far', 'on')\n")
     child = pexpect.spawn(sys.executable, ["-m", "cli", "-nx", str(script)], encoding="utf-8", timeout=30,
-                          env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "dumb", "GRADBG_HISTORY": str(tmp_path / "h")})
+                          env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "dumb",
+                               "GRADBG_HISTORY": str(tmp_path / "h")})
     child.expect(PROMPT)
     child.send("display 1 + 1\r")
     child.expect("shown at each stop")
