@@ -140,14 +140,14 @@ def sparse_softmax_cross_entropy_with_logits(_sentinel: Any = None, labels: Any 
     (ValueError). A label out of range is an InvalidArgumentError when it runs.
     """
     _by_keyword("sparse_softmax_cross_entropy_with_logits", _sentinel, labels, logits)
-    with scope(name, "SparseSoftmaxCrossEntropyWithLogits", [labels, logits]) as full:
+    with scope(name, "SparseSoftmaxCrossEntropyWithLogits", [labels, logits]):
         labels, logits = convert_to_tensor(labels, name="labels"), convert_to_tensor(logits, name="logits")
         _check_sparse(labels, logits)
         half = as_dtype(logits.dtype).base_dtype is float16
         matrix, flat = _as_matrix(build.Cast(logits, dtype=float32) if half else logits), labels
         if logits.dims is None or len(logits.dims) != 2:
             flat = build.Reshape(labels, [-1])
-        cost = build.SparseSoftmaxCrossEntropyWithLogits(matrix, flat, name=full)[0]
+        cost = build.SparseSoftmaxCrossEntropyWithLogits(matrix, flat, name=name)[0]
         if flat is not labels:
             cost = build.Reshape(cost, list(labels.dims) if is_known(labels.dims) else build.Shape(labels))
             cost.set_shape(labels.dims)

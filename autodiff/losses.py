@@ -228,9 +228,9 @@ def mean_pairwise_squared_error(labels: Any, predictions: Any, weights: Any = 1.
         count = reduce_sum(_present(error, scale), axes, keepdims=True)
         squares = reduce_sum(build.Square(error), axes, keepdims=True)
         total = reduce_sum(error, axes, keepdims=True)
-        first = 2.0 * build.DivNoNan(squares, build.Maximum(count - 1.0, 0.0))
-        second = 2.0 * build.DivNoNan(build.Square(total), build.Maximum(count * (count - 1.0), 0.0))
-        loss = reduce_sum((first - second) * scale)
+        first = 2.0 * build.DivNoNan(squares, build.Maximum(count - 1.0, 0.0), name="value")
+        second = 2.0 * build.DivNoNan(build.Square(total), build.Maximum(count * (count - 1.0), 0.0), name="value")
+        loss = reduce_sum((first - second) * scale, name="value")
         add_loss(loss, loss_collection)
         return loss
 

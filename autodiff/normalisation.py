@@ -137,11 +137,11 @@ def fused_batch_norm(x: Any, scale: Any, offset: Any, mean: Any = None, variance
         raise ArgumentError("expected mean and variance to be None if is_training, found others")
     x = convert_to_tensor(x, name="input")
     dtype = x.dtype.base_dtype
+    scale = convert_to_tensor(scale, dtype=dtype, name="scale")
+    offset = convert_to_tensor(offset, dtype=dtype, name="offset")
     given = [convert_to_tensor([] if v is None else v, dtype=dtype) for v in (mean, variance)]
-    y, mean, variance = build.FusedBatchNorm(
-        x, convert_to_tensor(scale, dtype=dtype, name="scale"), convert_to_tensor(offset, dtype=dtype, name="offset"),
-        *given,
-        epsilon=max(epsilon, _LEAST_EPSILON), data_format=data_format, is_training=is_training, name=name)
+    y, mean, variance = build.FusedBatchNormV3(x, scale, offset, *given, epsilon=max(epsilon, _LEAST_EPSILON),
+                                             data_format=data_format, is_training=is_training, name=name)
     return y, mean, variance
 
 

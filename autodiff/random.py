@@ -5,7 +5,7 @@ from typing import Any
 
 from .convert import convert_to_tensor
 from .dtypes import as_dtype, float32, float64, int32, int64
-from .errors import ArgumentError, DTypeError
+from .errors import ArgumentError, DTypeError, InvalidArgumentError
 from .graph import Tensor, get_default_graph
 from .op import build
 from .scope import scope
@@ -106,7 +106,8 @@ def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None
         wanted = static_dims(size)
         if is_known(value.dims) and wanted is not None and is_known(wanted):
             if any(w > v for w, v in zip(wanted, value.dims)):
-                raise ArgumentError(f"expected a crop no larger than {list(value.dims)}, found {list(wanted)}")
+                raise InvalidArgumentError(None, None, f"expected a crop no larger than {list(value.dims)}, found "
+                                           f"{list(wanted)}")
         room = build.Shape(value, out_type=size.dtype.base_dtype) - size + 1
         start = random_uniform(build.Shape(room), maxval=size.dtype.base_dtype.max, dtype=size.dtype.base_dtype,
                                seed=seed)

@@ -88,10 +88,10 @@ ROWS: list[Case] = [
     Case("InTopKV2", (array(4, 5, dtype=np.float32), np.array([0, 4, 2, 1]), 2)),
     Case("LRN", (array(2, 3, 4, 7),), {"depth_radius": 2, "bias": 1.0, "alpha": 0.3, "beta": 0.6}),
     Case("LRN", (array(2, 7),), fails=ValueError, id="rank"),
-    Case("FusedBatchNorm", (array(2, 3, 4, 5), array(5), array(5, seed=1), array(0), array(0)), {"epsilon": 1e-2}),
-    Case("FusedBatchNorm", (array(2, 5, 3, 4), array(5), array(5, seed=1), array(0), array(0)),
+    Case("FusedBatchNormV3", (array(2, 3, 4, 5), array(5), array(5, seed=1), array(0), array(0)), {"epsilon": 1e-2}),
+    Case("FusedBatchNormV3", (array(2, 5, 3, 4), array(5), array(5, seed=1), array(0), array(0)),
          {"epsilon": 1e-2, "data_format": "NCHW"}, id="channels_first"),
-    Case("FusedBatchNorm", (array(2, 3, 4, 5), array(5), array(5, seed=1), array(5, seed=2),
+    Case("FusedBatchNormV3", (array(2, 3, 4, 5), array(5), array(5, seed=1), array(5, seed=2),
                             array(5, low=0.5, high=1.0)), {"epsilon": 1e-2, "is_training": False}, id="inference"),
     # convolutions
     Case("Conv2D", (_IMAGE, _FILTER), _CONV),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .windows import Slide, offsets, padded, views
+from .windows import Slide, offsets, views
 
 _COLUMNS = 1 << 20  # bytes of columns at a time: they are read while still in the cache
 
@@ -61,16 +61,19 @@ def for_filters(x: np.ndarray, dy: np.ndarray, window: tuple[int, ...], slide: S
 
 
 def for_input(shape: tuple[int, ...], filters: np.ndarray, dy: np.ndarray, slide: Slide) -> np.ndarray:
-    """The adjoint of correlate in its input, which has `shape` with padding."""
+    """The adjoint of correlate in its input, which has `shape` with padding.
+
+    One product for each place in the window: measured faster than a convolution with the filters turned around,
+    and than one product whose columns are then added up.
+    """
     window, counts = filters.shape[:-2], dy.shape[1:-1]
-    if all(s == 1 for s in slide.strides):  # again a convolution: with the filters turned around
-        wide = padded(dy, [((k - 1) * d, (k - 1) * d) for k, d in zip(window, slide.dilations)])
-        turned = np.ascontiguousarray(np.flip(filters, tuple(range(len(window)))).swapaxes(-1, -2))
-        return correlate(np.ascontiguousarray(wide), turned, shape[1:-1], slide)
-    dx = np.zeros(shape, dy.dtype)
-    rows = np.ascontiguousarray(dy).reshape(-1, dy.shape[-1])
-    for index, where in offsets(window, counts, slide):
-        dx[where] += np.dot(rows, filters[index].T).reshape(*dy.shape[:-1], -1)
+    dx, dy = np.zeros(shape, dy.dtype), np.ascontiguousarray(dy)
+    step = max(1, _COLUMNS // max(1, dy[:1].nbytes))
+    for first in range(0, len(dy), step):
+        part, target = dy[first:first + step], dx[first:first + step]
+        rows = part.reshape(-1, dy.shape[-1])
+        for index, where in offsets(window, counts, slide):
+            target[where] += np.dot(rows, filters[index].T).reshape(*part.shape[:-1], -1)
     return dx
 
 

@@ -44,7 +44,7 @@ def einsum(*inputs, equation):
     for i in range(1, len(inputs)):
         kept = set(result).union(*terms[i + 1:])
         x, term = _pair(term, x, terms[i], inputs[i], kept)
-    return np.ascontiguousarray(_reduced(term, x, result))
+    return np.asarray(_reduced(term, x, result), order="C")
 
 
 def _reduced(term, x, result):

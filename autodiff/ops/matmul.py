@@ -28,10 +28,11 @@ def _product(a, b, *, transpose_a=False, transpose_b=False):
 
 
 @op("MatMul", infer=_product, dtypes=_DTYPES)
-def matmul(a, b, *, transpose_a=False, transpose_b=False, out=None):
-    """The product of two matrices. a: number[m, k], b: number[k, n], or transposed -> number[m, n]."""
-    a, b = a.T if transpose_a else a, b.T if transpose_b else b
-    return _wide(a, b) if a.dtype == np.float16 else np.dot(a, b, out=out)
+def matmul(x, y, *, transpose_a=False, transpose_b=False, out=None):
+    """The product of two matrices. x: number[m, k], y: number[k, n], or transposed -> number[m, n]."""
+    # not `a` and `b`: x @ [[1.0]] makes a constant `matmul/y`
+    x, y = x.T if transpose_a else x, y.T if transpose_b else y
+    return _wide(x, y) if x.dtype == np.float16 else np.dot(x, y, out=out)
 
 
 def _wide(a, b):

@@ -117,13 +117,13 @@ def _best(predictions, targets, k):
 def in_top_k(predictions: _Scores, targets: Index, k: Index):
     """Whether the score of each target is among its row's k best; ties count as in.
 
-    predictions: float32[n, classes], targets: int[n], k: int[] -> bool[n]. A target out of range, or a
-    score that is not finite, is never in.
+    predictions: float32[n, classes], targets: int[n], k: int[] -> bool[n]. A target out of range is never in,
+    nor is any where a score of the row is not finite.
     """
     known = (targets >= 0) & (targets < predictions.shape[1])
     score = predictions[np.arange(len(targets)), np.where(known, targets, 0)]
     better = np.count_nonzero(predictions > score[:, None], axis=1)
-    return known & np.isfinite(score) & (better < k)
+    return known & np.isfinite(predictions).all(axis=1) & (better < k)
 
 
 @in_top_k.batched

@@ -38,7 +38,7 @@ def _batch_normed(x, scale, offset, mean, variance, *, epsilon=1e-4, data_format
     return Spec(dtype, x.dims), Spec(dtype, (size,)), Spec(dtype, (size,))
 
 
-@op("FusedBatchNorm", infer=_batch_normed, dtypes=FLOATS, batched=slice_by_slice)
+@op("FusedBatchNormV3", infer=_batch_normed, dtypes=FLOATS, batched=slice_by_slice)
 def fused_batch_norm(x, scale, offset, mean, variance, *, epsilon=1e-4, data_format="NHWC", is_training=True):
     """Channels with the mean and variance of the batch (training) or given ones (inference) taken out.
 

@@ -93,9 +93,12 @@ def _max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_
     widened = pads(shape[1:-1], window, slide)
     wide = (shape[0], *(a + n + b for n, (a, b) in zip(shape[1:-1], widened)), shape[-1])
     dx = np.zeros(wide, dy.dtype)
+    apart = all(k <= s for k, s in zip(window, slide.strides))  # each place then belongs to one window
     for where, hit in _first_maxima(orig_input, orig_output, window, slide, data_format):
-        part = dx[where]
-        part += dy * hit
+        if apart:
+            np.multiply(dy, hit, out=dx[where])
+        else:
+            dx[where] += dy * hit
     return restored(np.ascontiguousarray(dx[inside(shape[1:-1], widened)]), data_format)
 
 

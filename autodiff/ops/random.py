@@ -68,7 +68,7 @@ def random_uniform_int(shape: Index, minval, maxval, *, seed=0, seed2=0, run):
     return np.asarray(run.stream(seed, seed2).integers(minval, maxval, tuple(shape), minval.dtype))
 
 
-@op("RandomShuffle", infer=same_shape, stateful=True, no_grad="a shuffle is not differentiated")
+@op("RandomShuffle", infer=same_shape, stateful=True, no_rule="a shuffle does not keep its order")
 def random_shuffle(value, *, seed=0, seed2=0, run):
     """The rows in random order. value: any[n, ...] -> any[n, ...]."""
     return np.array(value) if value.ndim == 0 else run.stream(seed, seed2).permutation(value, axis=0)

@@ -95,10 +95,13 @@ class Run:
                                    f"feed_dict={{{self.op.name}: value}}")
 
     def stream(self, seed: int, seed2: int) -> np.random.Generator:
-        """The random numbers of one op in this run: counter-based, so that a replay draws the same."""
-        key = (self.session.entropy if not seed and not seed2 else 0) ^ (seed & 0xFFFFFFFF) << 32 ^ (seed2 & 0xFFFFFFFF)
+        """The random numbers of one op in this run: counter-based, so that a replay draws the same.
+
+        Ops of equal seeds draw the same numbers, in any session; an op without draws its own.
+        """
+        key = [seed, seed2] if seed or seed2 else [self.session.entropy, self.op.index]
         counter = [0, 0, self.current_call, self.number]
-        return np.random.Generator(np.random.Philox(key=[key, self.op.index], counter=counter))
+        return np.random.Generator(np.random.Philox(key=key, counter=counter))
 
     def call(self, function: Any, arguments: Sequence[Any]) -> list[Any]:
         """Outputs of a function graph, for its inputs in order; a variable is passed by its name."""
