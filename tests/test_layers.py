@@ -101,6 +101,8 @@ autodiff.functional
 autodiff.image
 autodiff.losses
 autodiff.metrics
+autodiff.layers.base
+autodiff.layers.*
 autodiff.layers
 autodiff.train.slots
 autodiff.train.steps
