@@ -25,7 +25,8 @@ def central(function: Any, at: np.ndarray, step: float = 1e-6) -> np.ndarray:
     for i in range(at.size):
         delta = np.zeros(at.size)
         delta[i] = step
-        columns.append((np.asarray(function(at + delta.reshape(at.shape))) - function(at - delta.reshape(at.shape))) / (2 * step))
+        delta = delta.reshape(at.shape)
+        columns.append((np.asarray(function(at + delta)) - function(at - delta)) / (2 * step))
     return np.stack(columns, -1).reshape(*np.shape(columns[0]), *at.shape)
 
 
@@ -235,7 +236,8 @@ def test_a_script_runs_through_the_debugger(model: tuple[tf.Graph, dict[str, Any
     dbg.watch("h", "w")
     session = tf.Session(graph=graph)
     assert dbg.on_run(session, init)[0] is None
-    result, record = dbg.on_run(session, {"l": handles["loss"], "t": train}, {handles["x"]: X, handles["target"]: TARGET})
+    result, record = dbg.on_run(session, {"l": handles["loss"], "t": train}, {handles["x"]: X,
+                                                                              handles["target"]: TARGET})
     assert set(result) == {"l", "t"} and result["t"] is None
     assert result["l"] == record.loss == pytest.approx(loss_of(W0), rel=1e-12)
     assert record.sample("layer/w:0", gradient=True) is not None
@@ -295,7 +297,7 @@ def test_random_ops_replay_bit_for_bit() -> None:
     graph = tf.Graph()
     with graph.as_default():
         noise = tf.random_normal([4], name="noise")
-        total = tf.reduce_sum(noise, name="total")
+        tf.reduce_sum(noise, name="total")
     dbg = Debugger(graph)
     runs = [dbg.run(1, fetches=noise) and dbg.result for _ in range(3)]
     assert not np.array_equal(runs[0], runs[1])
@@ -306,7 +308,8 @@ def test_random_ops_replay_bit_for_bit() -> None:
 
 @pytest.mark.parametrize(("expression", "expected"), [
     ("w[0:2, 1]", lambda w, h: w[0:2, 1]), ("norm(layer/h:0) * 2", lambda w, h: 2 * np.linalg.norm(h)),
-    ("layer/h.sum(axis=0)", lambda w, h: h.sum(axis=0)), ("np.maximum(h, 0) @ w.T", lambda w, h: np.maximum(h, 0) @ w.T),
+    ("layer/h.sum(axis=0)", lambda w, h: h.sum(axis=0)), ("np.maximum(h, 0) @ w.T", lambda w, h: np.maximum(h,
+                                                                                                            0) @ w.T),
     ("`/^layer/h:0$/` > 0", lambda w, h: h > 0), ("scale + 1", lambda w, h: 4), ("h/h", lambda w, h: h / h),
     ("MatMul", lambda w, h: np.arctanh(h))])
 def test_expressions(dbg: Debugger, expression: str, expected: Any) -> None:
@@ -315,7 +318,8 @@ def test_expressions(dbg: Debugger, expression: str, expected: Any) -> None:
 
 
 @pytest.mark.parametrize("text", [
-    "__import__('os')", "w.__class__", "().__class__.__bases__", "[i for i in w]", "lambda: 1", "9**9**9 and w.dump('f')",
+    "__import__('os')", "w.__class__", "().__class__.__bases__", "[i for i in w]", "lambda: 1",
+                                  "9**9**9 and w.dump('f')",
     "zeros(10**12)", "np.load('f')", "w.tofile('f')", "open('f')", "sum(w, out=w)", "w[", "", "f'{w}'", "(w := 1)",
     "nosuch + 1", "w.T.base", "np.random.rand(3)", "'a'*10**9", "getattr(w, 'base')"])
 def test_what_is_no_expression_is_refused(dbg: Debugger, text: str) -> None:
@@ -357,7 +361,8 @@ def test_per_example_gradients(dbg: Debugger) -> None:
     def errors(w: np.ndarray) -> np.ndarray:
         return np.sum((np.tanh(X @ w) - TARGET) ** 2, 1)
 
-    np.testing.assert_allclose(dbg.grad("w/read", "errors", per_example=True).array, central(errors, W0), rtol=1e-5, atol=1e-8)
+    np.testing.assert_allclose(dbg.grad("w/read", "errors", per_example=True).array, central(errors, W0), rtol=1e-5,
+                               atol=1e-8)
     with pytest.raises(ArgumentError, match="name the loss of each example"):
         dbg.grad("w", per_example=True)
 
@@ -441,7 +446,8 @@ def test_the_scripts_own_debugger_stays_the_only_one(model: tuple[tf.Graph, dict
 
 def test_lists(dbg: Debugger) -> None:
     rows = {row.name: row for row in dbg.tensors("/^layer/", stats=True)}
-    assert rows["layer/h:0"].handle == "h" and rows["layer/h:0"].stats is not None and rows["layer/h:0"].gradient is not None
+    row = rows["layer/h:0"]
+    assert row.handle == "h" and row.stats is not None and row.gradient is not None
     card = dbg.op("h")
     assert (card.type, card.inputs[0].name, card.why_no_gradient) == ("Tanh", "layer/MatMul:0", "")
     assert card.traceback[0].text.startswith("h = tf.tanh")
@@ -474,14 +480,16 @@ def test_what_if_and_back(dbg: Debugger) -> None:
 
 @pytest.mark.parametrize(("text", "holds"), [
     ("nan", True), ("not nan", False), ("inf", False), ("nan and step >= 10", True), ("norm(·) > 3 or inf", True),
-    ("max(.) > 3", False), ("(nan or inf) and not zero", True), ("loss > 2 and loss <= 2.5", True), ("ratio(.) > 0.1", False),
-    ("none", False), ("zeros > 0", False), ("nans == 1", True), ("not not nan", True), ("nan or nan and inf", True)])
+    ("max(.) > 3", False), ("(nan or inf) and not zero", True), ("loss > 2 and loss <= 2.5", True),
+    ("ratio(.) > 0.1", False), ("none", False), ("zeros > 0", False), ("nans == 1", True), ("not not nan", True),
+                                             ("nan or nan and inf", True)])
 def test_conditions(text: str, holds: bool) -> None:
     seen = Seen(statistics(np.array([1.0, np.nan, 3.0])), 12, loss=2.5)
     assert parse_condition(text).holds(seen) is holds
 
 
-@pytest.mark.parametrize("text", ["", "nan and", "nan nan", "nann", "max(.) >", "1 > 2", "import os", "norm(", "loss", "a[0]"])
+@pytest.mark.parametrize("text", ["", "nan and", "nan nan", "nann", "max(.) >", "1 > 2", "import os", "norm(", "loss",
+                                  "a[0]"])
 def test_what_is_no_condition_is_refused_with_its_place(text: str) -> None:
     with pytest.raises(ArgumentError, match="at column"):
         parse_condition(text)

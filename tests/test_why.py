@@ -71,7 +71,8 @@ def test_none_by_an_integer_cast() -> None:
 def test_cuts_behind_the_first_are_listed_as_hidden() -> None:
     dbg = debugged(lambda a: tf.reduce_sum(tf.stop_gradient(tf.round(tf.stop_gradient(a) * 2.0)) * 1.0), [1.0])
     cuts = dbg.why("a").cuts
-    assert [(cut.op_type, cut.first) for cut in cuts] == [("StopGradient", True), ("Round", False), ("StopGradient", False)]
+    assert [(cut.op_type, cut.first) for cut in cuts] == [("StopGradient", True), ("Round", False), ("StopGradient",
+                                                                                                     False)]
 
 
 def test_none_because_it_is_not_used() -> None:
@@ -168,7 +169,8 @@ SUITE = [  # model, values, phase, forward op type, first bad element, words of 
 
 @pytest.mark.parametrize(("model", "values", "phase", "forward_type", "element", "words"), SUITE,
                          ids=[f"{row[0].__name__}-{i}" for i, row in enumerate(SUITE)])
-def test_the_culprit_is_named(model: Model, values: tuple, phase: str, forward_type: str, element: tuple, words: str) -> None:
+def test_the_culprit_is_named(model: Model, values: tuple, phase: str, forward_type: str, element: tuple,
+                              words: str) -> None:
     dbg = debugged(model, *values)
     found: WhyNonfinite = dbg.why(kind="nan")
     origin: Origin = found.origins[0]

@@ -241,7 +241,7 @@ class Cursor:
 
 @dataclass(frozen=True)
 class Feed:
-    """What the next run feeds. text: the value in short. source: "constant", "script's last run" or a callable's name."""
+    """What the next run feeds. text: the value in short. source: "constant", "the last run" or a callable's name."""
 
     name: str
     text: str

@@ -86,7 +86,8 @@ class _Parser:
     def refuse(self, wanted: str) -> None:
         found = repr(self.value) if self.kind else "the end"
         hint = did_you_mean(self.value, (*_WORDS, *_MEASURES, *_COUNTERS)) if self.kind == "word" else ""
-        raise ArgumentError(f"expected {wanted}, found {found} at column {self.start + 1} of the condition {self.text!r}"
+        raise ArgumentError(f"expected {wanted}, found {found} at column {self.start + 1} of the condition "
+                            f"{self.text!r}"
                             ).explain(hint, f"conditions are made of: {', '.join(_WORDS)}, norm(.) > 1e3, max(.) > 10, "
                                             "ratio(.) > 0.1, step >= 10, loss > 5, and, or, not, ( )")
 

@@ -27,7 +27,8 @@ class Curvature:
         """Indices of the rows asked for, of x flattened. Raises ArgumentError if there are none."""
         found = range(self.size)[rows if rows is not None else slice(None)]
         if not found:
-            raise ArgumentError(f"no rows {rows.start}:{rows.stop}: x has {self.size} elements" if rows else "x is empty")
+            raise ArgumentError(f"no rows {rows.start}:{rows.stop}: x has {self.size} elements" if rows
+                                else "x is empty")
         return found
 
     def cost(self, kind: str, rows: slice | None) -> HessianCost:
@@ -47,16 +48,19 @@ class Curvature:
             return
         fitting = max(budget // max(self.size * self.dtype.itemsize, 1), 1)
         raise ResourceExhaustedError(
-            None, None, f"this Hessian has {cost.rows} x {self.size} elements, {cost.bytes:,} bytes: more than the budget of "
-            f"{budget:,}\nask for some rows (--rows 0:{min(fitting, self.size)}), the diagonal (--diag), a product with a "
-            f"vector (--hvp V), or allow more (--budget {-(-cost.bytes // (1 << 20))})")
+            None, None,
+                                     f"this Hessian has {cost.rows} x {self.size} elements, {cost.bytes:,} bytes: more "
+                                     f"than the budget of {budget:,}\nask for some rows (--rows "
+                                     f"0:{min(fitting, self.size)}), the diagonal (--diag), a product "
+            f"with a vector (--hvp V), or allow more (--budget {-(-cost.bytes // (1 << 20))})")
 
     def times(self, v: Any) -> np.ndarray:
         """The product with a vector of x's shape, as float[n]."""
         try:
             direction = np.broadcast_to(np.asarray(v, self.dtype), self.shape)
         except ValueError:
-            raise ArgumentError(f"expected a vector of x's shape {list(self.shape)}, found {list(np.shape(v))}") from None
+            raise ArgumentError(f"expected a vector of x's shape {list(self.shape)}, found {list(np.shape(v))}"
+                                ) from None
         return np.asarray(self._run([self.product.result], {self.product.direction: direction})[0]).reshape(-1)
 
     def matrix(self, rows: slice | None) -> np.ndarray:

@@ -28,7 +28,8 @@ class Debugger(Explaining):
     """A model under the debugger: its graph and session, the script's handles, watches, records of its runs.
 
     What it answers is frozen: names, numbers and places, never tensors. Machine holds what all parts share, Feeding
-    arranges runs, Running and Stepping make them, Valuing to Explaining look into them; here are the lists, and what changes values.
+    arranges runs, Running and Stepping make them, Valuing to Explaining look into them; here are the lists, and what
+    changes values.
     """
 
     # ---- lists --------------------------------------------------------------------------
@@ -60,7 +61,8 @@ class Debugger(Explaining):
                 {t: statistics(found[g]) for t, g in known.items() if g in found})
 
     def _tensor_row(self, tensor: Tensor, stats: Stats | None, gradient: Stats | None, handle: str) -> TensorRow:
-        return TensorRow(tensor.name, self.targets.short(tensor), tensor.op.type, tensor.dtype.base_dtype.name, tensor.dims,
+        return TensorRow(tensor.name, self.targets.short(tensor), tensor.op.type, tensor.dtype.base_dtype.name,
+                         tensor.dims,
                          role_of(tensor.op), handle, place_of(tensor.op), stats, gradient)
 
     def ops(self, pattern: str = "", *, role: str = "") -> tuple[OpRow, ...]:
@@ -108,11 +110,12 @@ class Debugger(Explaining):
         return tuple(row for row in rows if not unused or not row.used)
 
     def nonfinite(self) -> tuple[TensorRow, ...]:
-        """Tensors with nan or inf in the last run, in the order of computing; of y, the gradients and what they need."""
+        """Tensors with nan or inf in the last run, of all that y and the gradients need, in the order of computing."""
         at = self._moment()
         ops, values = self._everything(self._roots(), at)
         handles = self.targets.handles_by_tensor()
-        return tuple(self._tensor_row(t, statistics(values[t]), None, handles.get(t, "")) for op in ops for t in op.outputs
+        return tuple(self._tensor_row(t, statistics(values[t]), None, handles.get(t, "")) for op in ops
+                     for t in op.outputs
                      if t in values and has_nonfinite(values[t]))
 
     def memory(self) -> Memory:
@@ -223,7 +226,8 @@ class Debugger(Explaining):
         try:
             new = np.array(np.broadcast_to(np.asarray(given, dtype), shape))
         except (ValueError, TypeError) as error:
-            raise ArgumentError(f"expected a value of shape {list(shape)} for {name!r}, found {np.shape(given)}: {error}"
+            raise ArgumentError(f"expected a value of shape {list(shape)} for {name!r}, found {np.shape(given)}: "
+                                f"{error}"
                                 ) from None
         values[name] = new
         self._is_edited = True

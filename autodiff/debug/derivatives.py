@@ -61,7 +61,8 @@ class Derivatives:
     def prepare(self, y: Tensor, xs: list[Tensor]) -> None:
         """Build what `gradient` will be asked for, in one backward pass."""
         call = self.script_call(y)
-        missing = [x for x in xs if (y, x) not in self._built and (call is None or call.stops or call.found.get(x) is None)]
+        missing = [x for x in xs if (y, x) not in self._built
+                   and (call is None or call.stops or call.found.get(x) is None)]
         if missing:
             try:
                 with self.hidden.building() as calls:

@@ -25,7 +25,8 @@ class Differentiating(Valuing):
     """Gives derivatives of anything by anything, in the last run."""
 
     # ---- gradients ----------------------------------------------------------------------
-    def grad(self, x: str, y: str = "", *, order: int = 1, per_example: bool = False, step: int | None = None) -> Gradient:
+    def grad(self, x: str, y: str = "", *, order: int = 1, per_example: bool = False,
+             step: int | None = None) -> Gradient:
         """d y / d x, x any tensor; built on demand, the script's graph looks as before.
 
         order: 2 gives d (sum of the gradient) / d x, and so on. per_example: one row for each element of y.
@@ -48,7 +49,8 @@ class Differentiating(Valuing):
             reason = why_none(top, bottom).text if order == 1 else "the gradient does not depend on it: it is constant"
             return Gradient(top.name, bottom.name, shape, summed, order, None, None, 0, self._when(at), source, reason)
         value = plain(self._values([tensor], at)[0])
-        kept = self._keep(f"grad {top.name} {bottom.name}", value, self._when(at), (bottom.name,), statistics(value), keep=True)
+        kept = self._keep(f"grad {top.name} {bottom.name}", value, self._when(at), (bottom.name,), statistics(value),
+                          keep=True)
         return Gradient(top.name, bottom.name, shape, summed, order, value, kept.stats, kept.number, kept.when, source)
 
     def _dense(self, gradient: Any) -> Tensor:
@@ -59,8 +61,8 @@ class Differentiating(Valuing):
 
     def _per_example(self, y: Tensor, x: Tensor, at: Moment) -> Gradient:
         if y.dims == ():
-            raise ArgumentError(f"{y.name} is one number: its examples are summed up already\nname the loss of each example: "
-                                "the vector that the mean or sum is taken of")
+            raise ArgumentError(f"{y.name} is one number: its examples are summed up already\nname the loss of each "
+                                "example: the vector that the mean or sum is taken of")
         tensor = self.derivatives.per_example(y, x)
         shape = None if y.dims is None or None in y.dims else tuple(y.dims)
         if tensor is None:
@@ -114,7 +116,8 @@ class Differentiating(Valuing):
                        self._update_ratio(tensor.name, at.step), tuple(norms), "", gradient.name, place_of(tensor.op))
 
     def _row_without(self, tensor: Tensor, reason: str) -> GradRow:
-        return GradRow(tensor.name, self.targets.short(tensor), self.targets.handle_of(tensor), tensor.dims, None, None, (),
+        return GradRow(tensor.name, self.targets.short(tensor), self.targets.handle_of(tensor), tensor.dims, None, None,
+                       (),
                        reason, "", place_of(tensor.op))
 
     # ---- curvature ----------------------------------------------------------------------
@@ -126,8 +129,8 @@ class Differentiating(Valuing):
                 budget: int = 256 << 20) -> Hessian:
         """Second derivatives of y by x, x flattened, in the last run.
 
-        kind: "full", "rows" (of `rows`), "diag", or "hvp": the product with v, an expression of x's shape. budget: bytes
-        of the result. Raises ResourceExhaustedError, with what to do instead, when it takes more.
+        kind: "full", "rows" (of `rows`), "diag", or "hvp": the product with v, an expression of x's shape. budget:
+        bytes of the result. Raises ResourceExhaustedError, with what to do instead, when it takes more.
         """
         if kind not in ("full", "rows", "diag", "hvp"):
             raise ArgumentError(f"expected full, rows, diag or hvp, found {kind!r}")
@@ -165,7 +168,8 @@ def _sorted(rows: list[GradRow], field: str) -> list[GradRow]:
     def size(row: GradRow) -> float:
         stats = row.stats
         assert stats is not None
-        value = {"norm": stats.norm, "max": stats.max_abs, "zero": stats.zero_share, "nan": stats.nans, "inf": stats.infs,
+        value = {"norm": stats.norm, "max": stats.max_abs, "zero": stats.zero_share, "nan": stats.nans,
+                 "inf": stats.infs,
                  "update": row.update}[field]
         return -float("inf") if value is None else float(value)
 

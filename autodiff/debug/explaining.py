@@ -23,8 +23,8 @@ class Explaining(Differentiating):
     def why(self, target: str = "", y: str = "", *, kind: str = "") -> Any:
         """Why the gradient at a tensor is None, non-finite, zero or tiny; or its value, if that is not finite.
 
-        Without a target, of the whole run: kind "nan" (or "") gives a WhyNonfinite, "none" a tuple of WhyNone and "zero"
-        one of WhySmall, for the trainable variables concerned.
+        Without a target, of the whole run: kind "nan" (or "") gives a WhyNonfinite, "none" a tuple of WhyNone and
+        "zero" one of WhySmall, for the trainable variables concerned.
         """
         if not target:
             return self._why_all(y, kind or "nan")
@@ -38,8 +38,9 @@ class Explaining(Differentiating):
             return self._why_value(x, at)
         gradient, _ = self.derivatives.gradient(top, x)
         if gradient is None or kind == "none":
-            return why_none(top, x, self.derivatives.script_call(top)) if not self._value_is_bad(x, at) or kind == "none" else (
-                self._why_value(x, at))
+            if kind != "none" and self._value_is_bad(x, at):
+                return self._why_value(x, at)
+            return why_none(top, x, self.derivatives.script_call(top))
         source = gradient.values if isinstance(gradient, IndexedSlices) else gradient
         if has_nonfinite(self._values([source], at)[0]):
             return self._why_value(source, at)
@@ -76,7 +77,8 @@ class Explaining(Differentiating):
 
     def _since(self, variable: str) -> str:
         """Since which step a variable is not finite, as far as that is remembered."""
-        first = next((m for m in self.moments if variable in m.variables and has_nonfinite(m.variables[variable])), None)
+        first = next((m for m in self.moments if variable in m.variables and has_nonfinite(m.variables[variable])),
+                     None)
         if first is None or first is self.moments[0] and len(self.moments) > 1:
             return ""
         return f", since the update of step {first.step - 1}" if first.step > 1 else ""

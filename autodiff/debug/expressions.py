@@ -13,21 +13,27 @@ import numpy as np
 from ..errors import ArgumentError, AutodiffError
 from ..names import did_you_mean
 
-_FUNCTIONS: dict[str, Any] = {name: getattr(np, name) for name in """abs absolute add all allclose any arange arccos arcsin
-    arctan arctan2 argmax argmin argsort argwhere around array array_equal average broadcast_to ceil clip concatenate cos cosh
-    count_nonzero cov cumprod cumsum diag diff divide dot dtype equal exp expand_dims expm1 eye flip float32 float64 floor full
-    full_like greater histogram imag int32 int64 inner isclose isfinite isinf isnan isneginf isposinf less linspace log log10
-    log1p log2 logical_and logical_not logical_or matmul max maximum mean median min minimum mod multiply nan_to_num nanmax
-    nanmean nanmin nansum ndim negative nonzero norm ones ones_like outer percentile power prod ptp quantile ravel real
-    reciprocal repeat reshape round shape sign sin sinh size sort sqrt square squeeze stack std subtract sum take tan tanh
-    tensordot tile trace transpose tril triu unique var where zeros zeros_like""".split() if hasattr(np, name)}
-_FUNCTIONS.update(norm=np.linalg.norm, det=np.linalg.det, eigvalsh=np.linalg.eigvalsh, eigh=np.linalg.eigh, inv=np.linalg.inv,
-                  svd=np.linalg.svd, matrix_rank=np.linalg.matrix_rank, cond=np.linalg.cond, len=len, float=float, int=int,
-                  bool=bool)
+_NUMPY = """
+    abs absolute add all allclose any arange arccos arcsin arctan arctan2 argmax argmin argsort argwhere around
+    array array_equal average broadcast_to ceil clip concatenate cos cosh count_nonzero cov cumprod cumsum diag
+    diff divide dot dtype equal exp expand_dims expm1 eye flip float32 float64 floor full full_like greater
+    histogram imag int32 int64 inner isclose isfinite isinf isnan isneginf isposinf less linspace log log10
+    log1p log2 logical_and logical_not logical_or matmul max maximum mean median min minimum mod multiply
+    nan_to_num nanmax nanmean nanmin nansum ndim negative nonzero norm ones ones_like outer percentile power
+    prod ptp quantile ravel real reciprocal repeat reshape round shape sign sin sinh size sort sqrt square
+    squeeze stack std subtract sum take tan tanh tensordot tile trace transpose tril triu unique var where zeros
+    zeros_like
+"""
+_FUNCTIONS: dict[str, Any] = {name: getattr(np, name) for name in _NUMPY.split() if hasattr(np, name)}
+_FUNCTIONS.update(norm=np.linalg.norm, det=np.linalg.det, eigvalsh=np.linalg.eigvalsh, eigh=np.linalg.eigh,
+                  inv=np.linalg.inv, svd=np.linalg.svd, matrix_rank=np.linalg.matrix_rank, cond=np.linalg.cond,
+                  len=len, float=float, int=int, bool=bool)
 _CONSTANTS = {"nan": np.nan, "inf": np.inf, "pi": np.pi, "e": np.e, "None": None, "True": True, "False": False,
               "newaxis": None}
-_METHODS = frozenset("""all any argmax argmin argsort astype clip conj copy cumprod cumsum diagonal dot flatten item max mean min
-    nonzero prod ravel repeat reshape round sort squeeze std sum swapaxes take tolist trace transpose var""".split())
+_METHODS = frozenset("""
+    all any argmax argmin argsort astype clip conj copy cumprod cumsum diagonal dot flatten item max mean min
+    nonzero prod ravel repeat reshape round sort squeeze std sum swapaxes take tolist trace transpose var
+""".split())
 _ATTRIBUTES = frozenset("T shape size ndim dtype real imag name".split())
 _BINARY: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
@@ -92,8 +98,8 @@ def parse_expression(text: str, known: Callable[[str], bool]) -> Expression:
     try:
         tree = ast.parse(replaced.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ArgumentError(f"not an expression: {text!r}: {getattr(error, 'msg', error)}\nnames with unusual characters go in "
-                            "backquotes: `scope/name:0`") from None
+        raise ArgumentError(f"not an expression: {text!r}: {getattr(error, 'msg', error)}\nnames with unusual "
+                            "characters go in backquotes: `scope/name:0`") from None
     return Expression(text, tree, names, history)
 
 
@@ -125,8 +131,8 @@ class _Evaluator:
     def visit(self, node: ast.expr) -> Any:
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
         if method is None:
-            raise ArgumentError(f"{type(node).__name__} is not allowed: expressions are made of tensors, numbers, indexing, "
-                                "arithmetic, comparisons and NumPy functions")
+            raise ArgumentError(f"{type(node).__name__} is not allowed: expressions are made of tensors, numbers, "
+                                "indexing, arithmetic, comparisons and NumPy functions")
         return method(node)
 
     def _constant(self, node: ast.Constant) -> Any:
@@ -169,7 +175,8 @@ class _Evaluator:
         left, right = self.visit(node.left), self.visit(node.right)
         if isinstance(node.op, ast.Pow):
             whole = isinstance(left, int) and isinstance(right, int)
-            return float(left) ** right if whole and abs(right) * max(abs(left), 2).bit_length() > 512 else left ** right
+            return float(left) ** right if whole and abs(right) * max(abs(left),
+                                                                      2).bit_length() > 512 else left ** right
         if type(node.op) not in _BINARY:
             raise ArgumentError(f"the operator {type(node.op).__name__} is not allowed")
         if isinstance(left, (str, list, tuple)) or isinstance(right, (str, list, tuple)):
@@ -200,14 +207,13 @@ class _Evaluator:
 
     def _call(self, node: ast.Call) -> Any:
         function = self.visit(node.func)
-        if not callable(function) or isinstance(node.func, ast.Attribute) and node.func.attr in ("real", "imag", "shape") and (
-                not isinstance(node.func.value, ast.Name)):
+        if not callable(function):
             raise ArgumentError(f"{ast.unparse(node.func)!r} is not a function")
         if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
             raise ArgumentError("* and ** are not allowed in calls")
         args = [self.visit(a) for a in node.args]
         keywords = {str(k.arg): self.visit(k.value) for k in node.keywords}
-        if {"out", "casting", "dtype"} & keywords.keys() - {"dtype"}:
+        if "out" in keywords:
             raise ArgumentError("out= is not allowed: an expression changes nothing")
         _check_size(getattr(function, "__name__", ""), args)
         return function(*args, **keywords)

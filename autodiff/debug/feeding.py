@@ -46,13 +46,17 @@ class Feeding(Machine):
 
     # ---- watches and breakpoints --------------------------------------------------------
     def watch(self, *targets: str, condition: str = "", every: int = 1, level: str = "stats") -> WatchRow:
-        """Track these tensors and their gradients from now on, in every so many runs; stop only where `condition` holds."""
+        """Track these tensors and their gradients from now on; stop only where `condition` holds.
+
+        every: in every so many runs. level: "stats", or "full": the values, which replay gives in any case.
+        """
         if not targets:
             raise ArgumentError("nothing to watch: name a tensor, a handle or a /regex/")
         names = tuple(dict.fromkeys(name for target in targets for name in self.resolve(target)))
         return self._row(self.watches.add("watch", targets, names, condition=condition, every=every, level=level))
 
-    def break_at(self, target: str = "", *, step: int | None = None, condition: str = "", exclude: str = "") -> WatchRow:
+    def break_at(self, target: str = "", *, step: int | None = None, condition: str = "",
+                 exclude: str = "") -> WatchRow:
         """Stop after a run that computes `target`, after run number `step`, or where `condition` holds.
 
         The condition is asked of `target`, without one of all that is differentiable; exclude: names to leave out.
@@ -64,7 +68,8 @@ class Feeding(Machine):
         else:
             names = tuple(t.name for op in self.graph.operations.values() for t in op.outputs
                           if t.dtype.base_dtype.is_differentiable) if condition else ()
-        row = self.watches.add("break", (target,) if target else (), names, condition=condition, step=step, exclude=exclude)
+        row = self.watches.add("break", (target,) if target else (), names, condition=condition, step=step,
+                               exclude=exclude)
         return self._row(row)
 
     def stops(self, kind: str = "") -> tuple[WatchRow, ...]:
@@ -208,7 +213,8 @@ class Feeding(Machine):
                 pairs = [(g, v) for g, (_, v) in zip(clipped, pairs)]
             self._train_op = made.apply_gradients(pairs)
         self._y = tensor
-        return Trained(tensor.name, type(made).__name__, self._train_op.name, tuple(v.name for v in chosen), tuple(reasons),
+        return Trained(tensor.name, type(made).__name__, self._train_op.name, tuple(v.name for v in chosen),
+                       tuple(reasons),
                        tuple(self.gradients.gradient_tensors()), self._uninitialized())
 
     def _watched_tensors(self) -> list[Tensor]:
@@ -227,7 +233,8 @@ class Feeding(Machine):
             op = self.targets.one(name).op
             op = op.inputs[0].op if op not in by_op and op.inputs else op  # `W/read` stands for W
             if op not in by_op:
-                raise ArgumentError(f"{name!r} is not a variable: variables are {', '.join(o.name for o in list(by_op)[:8])}")
+                raise ArgumentError(f"{name!r} is not a variable: variables are "
+                                    f"{', '.join(o.name for o in list(by_op)[:8])}")
             found.append(by_op[op])
         return list(dict.fromkeys(found))
 
@@ -265,7 +272,8 @@ def _calls(function: Any, step: Any) -> Iterator[Any]:
     except (TypeError, ValueError):
         wants = []
     if len(wants) > 1:
-        raise KindError(f"{getattr(function, '__name__', function)!r} takes {len(wants)} arguments, expected none or the step")
+        raise KindError(f"{getattr(function, '__name__', function)!r} takes {len(wants)} arguments, expected none or "
+                        "the step")
     first = function(step()) if wants else function()
     if hasattr(first, "__next__"):
         yield from first

@@ -39,7 +39,8 @@ class HiddenOps:
         calls: list[GradientCall] = []
         graph.extras.update(gradient_observers=[], calls=calls)
         self._blocks += 1
-        changed: dict[str, Any] = dict(names=UniqueNames(), scope=f"gradbg_{self._blocks}", finalized=False, overrides={},
+        changed: dict[str, Any] = dict(names=UniqueNames(), scope=f"gradbg_{self._blocks}", finalized=False,
+                                       overrides={},
                                        _control=[], backprop_origin=(None, None),
                                        collections={key: list(items) for key, items in graph.collections.items()})
         for key, value in changed.items():

@@ -125,8 +125,8 @@ class Machine:
             return self.targets.one(target)
         found = self._default_y()
         if found is None:
-            raise ArgumentError("no gradient of what? there is no train op, no gradient call, and no scalar called loss or "
-                                "cost\nname it: grad Y X")
+            raise ArgumentError("no gradient of what? there is no train op, no gradient call, and no scalar called "
+                                "loss or cost\nname it: grad Y X")
         return found
 
     def _default_y(self) -> Tensor | None:
@@ -199,8 +199,8 @@ class Machine:
 
     def _variable_value(self, tensor: Tensor, variables: dict[str, Any]) -> Any:
         if tensor.op.name not in variables:
-            raise UnknownNameError(f"variable {tensor.op.name!r} has no value yet: it is not initialised\nrun the script up "
-                                   "to its initialiser, or run a step of a train op")
+            raise UnknownNameError(f"variable {tensor.op.name!r} has no value yet: it is not initialised\nrun the "
+                                   "script up to its initialiser, or run a step of a train op")
         return variables[tensor.op.name]
 
     def _values_known(self, ops: Iterable[Operation], moment: Moment) -> dict[Tensor, Any]:

@@ -156,23 +156,24 @@ class Running(Effects):
             elif look.name not in watched and not look.of:
                 continue
             stats = None if value is None else statistics(value)
-            samples.append(Sample(look.name, look.of, stats, "" if stats else "the run failed" if failed else look.missing))
+            samples.append(Sample(look.name, look.of, stats, "" if stats else "the run failed" if failed
+                                  else look.missing))
         return tuple(samples), loss
 
     # ---- stops --------------------------------------------------------------------------
     def _stops(self, record: RunRecord) -> tuple[Stop, ...]:
         found = []
         for watch in self.watches:
-            if not watch.is_due(record.step) or watch.condition is None and watch.step is None and watch.kind == "watch":
-                continue
-            stop = self._stop_of(watch, record)
+            only_looks = watch.kind == "watch" and watch.condition is None
+            stop = None if only_looks or not watch.is_due(record.step) else self._stop_of(watch, record)
             if stop is not None and watch.hit():
                 found.append(stop)
         return tuple(found)
 
     def _stop_of(self, watch: Watch, record: RunRecord) -> Stop | None:
         if watch.step is not None:
-            return Stop("break", f"step {record.step}", watch.number, "", watch.commands) if record.step == watch.step else None
+            here = record.step == watch.step
+            return Stop("break", f"step {record.step}", watch.number, "", watch.commands) if here else None
         if watch.condition is None:
             computed = next((s for s in record.samples if s.name in watch.names and s.stats), None)
             if computed is None:

@@ -56,7 +56,8 @@ class Stepping(Running):
         if self._last is not None:
             return [*self._last.tensors, *self._last.targets]
         if y is None:
-            raise ArgumentError("nothing to run: there is no train op, no loss, and the script ran nothing\ntry: train LOSS")
+            raise ArgumentError("nothing to run: there is no train op, no loss, and the script ran nothing\ntry: train "
+                                "LOSS")
         return [y]
 
     # ---- op by op -----------------------------------------------------------------------
@@ -72,7 +73,8 @@ class Stepping(Running):
             if feed_dict is None:
                 raise StateError("the feeds are exhausted")
         self._opened = self._open(fetches, feed_dict)
-        self._execution = self.session.start([fetches, self._sources(self._opened)], {**feed_dict, **self._overrides} or None)
+        self._execution = self.session.start([fetches, self._sources(self._opened)], {**feed_dict, **self._overrides}
+                                             or None)
         return self._cursor()
 
     def step_ops(self, count: int = 1) -> Cursor:
@@ -93,7 +95,8 @@ class Stepping(Running):
         assert execution is not None
         op = self.targets.operation(target)
         if all(step.op is not op for step in execution.plan.steps[execution.position:]):
-            raise ArgumentError(f"{op.name!r} does not run any more in this run: it has run already, or is not part of it")
+            raise ArgumentError(f"{op.name!r} does not run any more in this run: it has run already, or is not part of "
+                                "it")
         while execution.next_op is not op:
             self._step()
         self._step()
@@ -147,6 +150,8 @@ class Stepping(Running):
         assert self._execution is not None
         known = self._execution.has_value(tensor)
         value = self._execution.value(tensor) if known else None
-        stats = None if value is None or not isinstance(value, (np.ndarray, np.generic, IndexedSlices)) else statistics(value)
-        return TensorRow(tensor.name, self.targets.short(tensor), tensor.op.type, tensor.dtype.base_dtype.name, tensor.dims,
+        stats = None if value is None or not isinstance(value, (np.ndarray, np.generic,
+                                                                IndexedSlices)) else statistics(value)
+        return TensorRow(tensor.name, self.targets.short(tensor), tensor.op.type, tensor.dtype.base_dtype.name,
+                         tensor.dims,
                          role_of(tensor.op), self.targets.handle_of(tensor), place_of(tensor.op), stats)

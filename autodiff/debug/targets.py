@@ -16,7 +16,9 @@ _SHORT = re.compile(r"([%g])(\d+)(?::(\d+))?\Z")
 
 
 def tensors_of(value: Any) -> list[Tensor]:
-    """The tensors that a value of the script holds: a tensor, variable, operation, rows, or lists of them; maybe none."""
+    """The tensors that a value of the script holds (itself, of a variable, operation or rows, of a list); maybe
+    none.
+    """
     if isinstance(value, Tensor):
         return [value]
     if isinstance(value, IndexedSlices):
@@ -67,9 +69,11 @@ class Targets:
         """The one tensor a target stands for; of an operation with several outputs the first."""
         found = self.all(target)
         if not found:
-            raise ArgumentError(f"{target!r} is an operation without outputs: expected a tensor\n`info op {target}` shows it")
+            raise ArgumentError(f"{target!r} is an operation without outputs: expected a tensor\n`info op {target}` "
+                                "shows it")
         if len({t.op for t in found}) > 1:
-            raise ArgumentError(f"expected one tensor, {target!r} stands for {len(found)}: {_few(t.name for t in found)}")
+            raise ArgumentError(f"expected one tensor, {target!r} stands for {len(found)}: "
+                                f"{_few(t.name for t in found)}")
         return found[0]
 
     def operation(self, target: str) -> Operation:
@@ -129,8 +133,8 @@ class Targets:
         self._index()
         number, slot = int(match[2]), int(match[3] or 0)
         if number >= len(self._ops) or slot >= len(self._ops[number].outputs):
-            raise UnknownNameError(f"no tensor has the short handle {target!r}: there are {len(self._ops)} operations, %0 to "
-                                   f"%{len(self._ops) - 1}")
+            raise UnknownNameError(f"no tensor has the short handle {target!r}: there are {len(self._ops)} operations, "
+                                   f"%0 to %{len(self._ops) - 1}")
         tensor = self._ops[number].outputs[slot]
         if match[1] == "%":
             return [tensor]

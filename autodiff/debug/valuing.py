@@ -63,9 +63,8 @@ class Valuing(Stepping):
     def _whole_targets(self, text: str) -> tuple[str, ...]:
         """`text` itself if it is the unique suffix of a tensor's name rather than an expression."""
         bare = text.strip()
-        if re.fullmatch(r"[\w.\-/]+(:\d+)?", bare) and not re.fullmatch(r"[\d.]+", bare) and not self.targets.exact(bare):
-            return (bare,) if self.targets.suffixes(bare) else ()
-        return ()
+        is_word = re.fullmatch(r"[\w.\-/]+(:\d+)?", bare) and not re.fullmatch(r"[\d.]+", bare)
+        return (bare,) if is_word and not self.targets.exact(bare) and self.targets.suffixes(bare) else ()
 
     def _is_name(self, word: str) -> bool:
         return bool(self.targets.exact(word)) or "/" in word and bool(self.targets.suffixes(word))
@@ -88,7 +87,7 @@ class Valuing(Stepping):
         return self._history[number].array
 
     def _present(self, tensors: list[Tensor], at: Moment, step: int | None) -> list[Any]:
-        """Values for the eye: of the open run as far as it got, of variables the present ones, of others at a moment."""
+        """Values for the eye: of the open run as far as it got; of variables the present ones; of others at `at`."""
         if self._execution is None or step is not None:
             if step is not None:
                 return self._values(tensors, at)
@@ -103,8 +102,8 @@ class Valuing(Stepping):
             elif self._execution.has_value(tensor):
                 values.append(self._execution.value(tensor))
             elif tensor in self._execution.plan.slots:
-                raise ArgumentError(f"{tensor.name!r} has no value yet in the run that is open: {tensor.op.name!r} comes "
-                                    f"later\ntype: goto {tensor.op.name}")
+                raise ArgumentError(f"{tensor.name!r} has no value yet in the run that is open: {tensor.op.name!r} "
+                                    f"comes later\ntype: goto {tensor.op.name}")
             else:
                 values.extend(self._values([tensor], self._opened.moment))
         return values

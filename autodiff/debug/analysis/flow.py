@@ -21,8 +21,8 @@ _SMOOTH = {
     "Cast": "keep the computation in floating point; cast to an integer only for indices and metrics",
     "PyFunc": "write it with tf ops, or give it a gradient with tf.custom_gradient",
 }
-_STEPS = ("Floor", "Ceil", "Rint", "Sign", "FloorDiv", "FloorMod", "Greater", "GreaterEqual", "Less", "LessEqual", "Equal",
-          "NotEqual")
+_STEPS = ("Floor", "Ceil", "Rint", "Sign", "FloorDiv", "FloorMod", "Greater", "GreaterEqual", "Less", "LessEqual",
+          "Equal", "NotEqual")
 
 
 def after(x: Tensor) -> set[Operation]:
@@ -62,7 +62,8 @@ def cuts_between(y: Tensor, x: Tensor) -> tuple[list[Cut], bool]:
             found = _cut(op, index, on_paths, y)
             if found is not None:
                 kind, reason = found
-                cuts.append(Cut(op.name, op.type, tensor.name, kind, reason, _remedy(op, kind), op in live, place_of(op)))
+                cuts.append(Cut(op.name, op.type, tensor.name, kind, reason, _remedy(op, kind), op in live,
+                                place_of(op)))
                 break
     return cuts, x in live
 
@@ -142,7 +143,8 @@ def _distances(y: Tensor, live: set[Any]) -> dict[Operation, int]:
     return distance
 
 
-def _climb(y: Tensor, x: Tensor, live: set[Any], norms: Mapping[Tensor, Any], distance: dict[Operation, int]) -> list[Hop]:
+def _climb(y: Tensor, x: Tensor, live: set[Any], norms: Mapping[Tensor, Any],
+           distance: dict[Operation, int]) -> list[Hop]:
     hops: list[Hop] = []
     tensor = x
     while tensor is not y:

@@ -17,7 +17,8 @@ _SELECTS = ("Select", "SelectV2", "Where")
 _SHOWN = 50  # origins described in full
 
 
-def origins(ops: Sequence[Operation], values: Values, roots: Collection[Tensor]) -> tuple[list[Operation], set[Operation], int]:
+def origins(ops: Sequence[Operation], values: Values,
+            roots: Collection[Tensor]) -> tuple[list[Operation], set[Operation], int]:
     """Ops that made something non-finite, in order; those of all non-finite ops that reach a root; count of the bad.
 
     ops: in topological order. values: of their tensors, as far as known. roots: y and the gradients asked for.
@@ -117,12 +118,13 @@ def _chosen(array: np.ndarray, *, nan_only: bool) -> tuple[tuple[int, ...], ...]
 
 def _kinds(array: np.ndarray) -> str:
     real = np.abs(array) if array.dtype.kind == "c" else array
-    found = [name for name, test in (("nan", np.isnan), ("inf", np.isposinf), ("-inf", np.isneginf)) if test(real).any()]
+    found = [name for name, test in (("nan", np.isnan), ("inf", np.isposinf), ("-inf", np.isneginf))
+             if test(real).any()]
     return ", ".join(found)
 
 
 def _operands(op: Operation, values: Values, output: np.ndarray, index: tuple[int, ...]) -> tuple[Operand, ...]:
-    """The numbers that went into one element of the output; None for an input that is not matched element by element."""
+    """The numbers that went into one element of the output; None where an input is not matched element by element."""
     found = []
     for tensor in op.inputs:
         value = values.get(tensor)

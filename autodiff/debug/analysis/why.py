@@ -28,13 +28,16 @@ def why_none(y: Tensor, x: Tensor, call: GradientCall | None = None) -> WhyNone:
                        place)
     if call is not None and call.stops and not _flows_around(y, x, call.stops):
         names = ", ".join(repr(stop.name) for stop in call.stops)
-        return WhyNone(y.name, x.name, "held", f"the gradient call holds {names} constant, and every path from {y.name} to "
+        return WhyNone(y.name, x.name, "held",
+                       f"the gradient call holds {names} constant, and every path from {y.name} to "
                        f"{x.name} passes there", "take it out of stop_gradients", tuple(cuts), (), place)
     if call is not None and call.found.get(x) is None:
-        return WhyNone(y.name, x.name, "not asked", f"a gradient flows from {y.name} to {x.name}, but the gradient call was "
+        return WhyNone(y.name, x.name, "not asked",
+                       f"a gradient flows from {y.name} to {x.name}, but the gradient call was "
                        f"not asked for it: it was given {len(call.xs)} others", "add it to xs or var_list (trainable "
                        "variables are taken by default)", tuple(cuts), (), place)
-    return WhyNone(y.name, x.name, "flows", f"it is not None: a gradient flows from {y.name} to {x.name}", "", tuple(cuts),
+    return WhyNone(y.name, x.name, "flows", f"it is not None: a gradient flows from {y.name} to {x.name}", "",
+                   tuple(cuts),
                    (), place)
 
 
@@ -51,7 +54,8 @@ def _disconnected(y: Tensor, x: Tensor) -> WhyNone:
              if op.name in used_by):
         text = f"{what}: nothing uses it"
     else:
-        text = f"{what}: it is used by {', '.join(used_by[:3])}{' …' if len(used_by) > 3 else ''}, not on the way to {y.name}"
+        some = ", ".join(used_by[:3]) + (" …" if len(used_by) > 3 else "")
+        text = f"{what}: it is used by {some}, not on the way to {y.name}"
     return WhyNone(y.name, x.name, "disconnected", text, "use it in the computation, or drop it", (), used_by,
                    place_of(x.op))
 
@@ -97,12 +101,14 @@ def why_small(y: Tensor, x: Tensor, gradients: Mapping[Tensor, Any], values: Map
     top = next((hop.incoming for hop in found.hops if hop.incoming), 1.0)
     kind = "zero" if stats.count and stats.zeros == stats.count else "tiny" if norm < TINY * top else "fine"
     if kind == "fine":
-        return WhySmall(y.name, x.name, kind, norm, f"the gradient of {y.name} at {x.name} is not small: norm {norm:.3g}", "",
+        return WhySmall(y.name, x.name, kind, norm, f"the gradient of {y.name} at {x.name} is not small: norm "
+                                                    f"{norm:.3g}", "",
                         ())
     if kind == "zero":
         lost = [hop for hop in found.hops if hop.incoming and hop.outgoing == 0][-1:]
     else:
-        lost = sorted((hop for hop in found.hops if hop.gain is not None and hop.gain < 0.5), key=lambda hop: hop.gain or 0)
+        lost = sorted((hop for hop in found.hops if hop.gain is not None and hop.gain < 0.5), key=lambda hop: hop.gain
+                      or 0)
     noted = tuple(_with_note(hop, x, values) for hop in lost[:5])
     text = f"{kind} at {x.name} (norm {norm:.3g}, {top:.3g} near {y.name})"
     if noted:
