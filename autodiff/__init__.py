@@ -1,27 +1,9 @@
 """Graph-mode automatic differentiation with TensorFlow 1.x names, on NumPy alone."""
 
+from importlib import import_module
 from typing import Any
 
-from . import (
-    array,
-    checks,
-    control,
-    debug,
-    errors,
-    image,
-    initializers,
-    layers,
-    linalg,
-    losses,
-    math,
-    metrics,
-    nest,
-    nn,
-    ops,
-    random,
-    train,
-    variables,
-)
+from . import array, checks, control, errors, initializers, linalg, math, nest, ops, random, served, variables
 from .array import *
 from .checks import *
 from .collections import *
@@ -80,7 +62,22 @@ __version__ = "1.15.5"
 newaxis = None
 
 
+# Rooms that are read when a script first enters them.
+ROOMS = frozenset({"debug", "image", "layers", "losses", "metrics", "nn", "train"})
+# Names that live under another one in a room.
+ELSEWHERE = {"bool": ("dtypes", "bool_")}
+
+
 def __getattr__(name: str) -> Any:
-    if name == "bool":
-        return bool_
-    raise NotServedError(f"gradbg does not serve the TensorFlow name {name!r}")
+    if name in ROOMS:
+        return import_module(f"{__name__}.{name}")
+    if name in ELSEWHERE:
+        room, own_name = ELSEWHERE[name]
+        return getattr(import_module(f"{__name__}.{room}"), own_name)
+    if name.startswith("__"):  # what Python itself looks for
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise served.not_served("tf", name, __dir__())
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *ROOMS, *ELSEWHERE})

@@ -46,7 +46,7 @@ def check_scope_name(name: str, *, top: bool) -> None:
                             + (" after a letter, digit or dot" if top else ""))
 
 
-def did_you_mean(name: str, candidates: Iterable[str]) -> str:
-    """A line that names up to three near candidates, or an empty text."""
-    close = difflib.get_close_matches(name, list(candidates), n=3, cutoff=0.5)
+def did_you_mean(name: str, candidates: Iterable[str], likeness: float = 0.5) -> str:
+    """A line that names up to three near candidates, or an empty text. likeness: from 0 to 1, the least that counts."""
+    close = difflib.get_close_matches(name, list(candidates), n=3, cutoff=likeness)
     return f"did you mean {' or '.join(map(repr, close))}?" if close else ""

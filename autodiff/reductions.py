@@ -10,7 +10,8 @@ from .convert import constant_in, convert_to_tensor, to_tensor
 from .dtypes import DType, as_dtype, int32, int64
 from .errors import ArgumentError, KindError
 from .graph import Tensor, graph_of
-from .op import OPS, build
+from .op import OPS, OpDef, build
+from .ops import segment as rows
 
 __all__ = ["accumulate_n", "add_n", "arg_max", "arg_min", "argmax", "argmin", "bincount", "count_nonzero", "cumprod",
            "cumsum", "cumulative_logsumexp", "reduce_all", "reduce_any", "reduce_euclidean_norm", "reduce_logsumexp",
@@ -211,9 +212,7 @@ def cumulative_logsumexp(x: Any, axis: Any = 0, exclusive: bool = False, reverse
 
 # ---- segments -----------------------------------------------------------------------------
 
-def _segments(op: str) -> Callable[..., Tensor]:
-    definition = OPS[op]
-
+def _segments(definition: OpDef) -> Callable[..., Tensor]:
     def segment(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
         return definition(data, segment_ids, name=name)
 
@@ -222,9 +221,7 @@ def _segments(op: str) -> Callable[..., Tensor]:
     return segment
 
 
-def _unsorted_segments(op: str) -> Callable[..., Tensor]:
-    definition = OPS[op]
-
+def _unsorted_segments(definition: OpDef) -> Callable[..., Tensor]:
     def segment(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
         return definition(data, segment_ids, num_segments, name=name)
 
@@ -233,10 +230,10 @@ def _unsorted_segments(op: str) -> Callable[..., Tensor]:
     return segment
 
 
-segment_sum, segment_mean, segment_prod = map(_segments, ("SegmentSum", "SegmentMean", "SegmentProd"))
-segment_max, segment_min = map(_segments, ("SegmentMax", "SegmentMin"))
-unsorted_segment_sum, unsorted_segment_prod = map(_unsorted_segments, ("UnsortedSegmentSum", "UnsortedSegmentProd"))
-unsorted_segment_max, unsorted_segment_min = map(_unsorted_segments, ("UnsortedSegmentMax", "UnsortedSegmentMin"))
+segment_sum, segment_mean, segment_prod = map(_segments, (rows.segment_sum, rows.segment_mean, rows.segment_prod))
+segment_max, segment_min = map(_segments, (rows.segment_max, rows.segment_min))
+unsorted_segment_sum, unsorted_segment_prod, unsorted_segment_max, unsorted_segment_min = map(_unsorted_segments, (
+    rows.unsorted_segment_sum, rows.unsorted_segment_prod, rows.unsorted_segment_max, rows.unsorted_segment_min))
 
 
 def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:

@@ -19,6 +19,7 @@ autodiff.errors
 autodiff.dtypes
 autodiff.shapes
 autodiff.names
+autodiff.served
 autodiff.nest
 autodiff.site
 autodiff.op
