@@ -102,7 +102,9 @@ autodiff.functional
 autodiff.image
 autodiff.losses
 autodiff.metrics
+autodiff.layers.named
 autodiff.layers.base
+autodiff.layers.core
 autodiff.layers.*
 autodiff.layers
 autodiff.train.slots
