@@ -21,7 +21,7 @@ def array(result: Array, width: int | None) -> list[Line]:
         head.append(("name", f"  {result.ref}"))
     lines: list[Line] = [head]
     if value.size != 1 and result.form != "s" and value.dtype.kind in "fiucb" or result.form == "s":
-        lines += statistics(value)
+        lines += statistics(value, width)
     if result.mark:
         count = int(result.marked.sum()) if result.marked is not None else 0
         share = f" ({100 * count / value.size:.3g} %)" if value.size else ""
@@ -47,8 +47,8 @@ def _places(result: Array) -> list[Line]:
     return [[("bad", "  " + text)]] if shown else []
 
 
-def statistics(value: np.ndarray) -> list[Line]:
-    """One line: counts, and statistics of the finite elements."""
+def statistics(value: np.ndarray, width: int | None = None) -> list[Line]:
+    """Counts, and statistics of the finite elements: one line, or two on a narrow screen."""
     if value.dtype == bool:
         return [[("", f"true {int(value.sum())}  false {int((~value).sum())}")]]
     if value.dtype.kind not in "fiuc" or not value.size:
@@ -65,6 +65,8 @@ def statistics(value: np.ndarray) -> list[Line]:
         line.append(("", f"  zero {100 * float((finite == 0).sum()) / wide.size:.3g} %"))
     for name, count in (("nan", nans), ("inf", infs)):
         line.append(("bad" if count else "quiet", f"{GAP if line else ''}{name} {count}"))
+    if width is not None and sum(len(text) for _, text in line) > width and len(line) > 2:
+        return [line[:1], [(style, text.strip() + GAP) for style, text in line[1:]]]
     return [line]
 
 

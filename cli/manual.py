@@ -4,12 +4,13 @@ from __future__ import annotations
 from .command import COMMANDS, GROUPS, Command
 
 GRAMMAR = """\
-verb [/fmt] targets [--options]      a verb may be shortened to what is unique; so may an option
-TARGET     a tensor (hidden/MatMul:0, a unique end of it is enough), a variable of the script that holds
-           one (loss), a short handle out of a table (%12, g12), a /regex/, or $n from the value history
-PREDICATE  nan inf nonfinite harmful none zero changed norm(T)>k max(T)>k ratio(T)>k step>=n loss>k,
-           joined by and, or, not
-... > FILE, ... >> FILE, ... | PROGRAM      take the output of any command; # begins a comment"""
+verb [/fmt] targets [--options]   verbs and options may be shortened to what is unique
+TARGET      a tensor (hidden/MatMul:0, or a unique end of it), a variable of the
+            script that holds one (loss), a short handle out of a table (%12, g12),
+            a /regex/, or $n from the value history
+PREDICATE   nan inf nonfinite harmful none zero changed norm(T)>k max(T)>k
+            ratio(T)>k step>=n loss>k, joined by and, or, not
+> FILE, >> FILE, | PROGRAM at the end take the output; # begins a comment"""
 
 
 def overview() -> str:

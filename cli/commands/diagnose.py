@@ -118,8 +118,9 @@ def path(dbg: Debugger, y: Y | None, x: X) -> Result:
 def _hops(hops: tuple[Hop, ...]) -> Table:
     rows = tuple((hop.op, hop.op_type, hop.incoming, hop.outgoing, hop.gain,
                   None if hop.zero_share is None else 100 * hop.zero_share, place(hop.place), hop.note) for hop in hops)
-    columns = (Column("op", "name"), Column("type", "text", 6), Column("norm in", "number", 7),
-               Column("norm out", "number"),
-               Column("gain", "number"), Column("zero %", "percent", 5), Column("made at", "place", 4),
+    columns = (Column("op", "name"), Column("type", "text", 3), Column("norm in", "number", 5),
+               Column("norm out", "number"), Column("gain", "number"), Column("zero %", "percent", 4), Column("made at",
+                                                                                                              "place",
+                                                                                                              7),
                Column("note", "text", 8))
     return Table(columns, rows)
