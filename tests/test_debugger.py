@@ -149,7 +149,8 @@ def test_watching_changes_no_value(model: tuple[tf.Graph, dict[str, Any]]) -> No
 
 
 @pytest.mark.parametrize(("condition", "steps"), [
-    ("step >= 4", 3), ("loss < 1e9", 1), ("norm(.) > 1e9", 10), ("not nan", 1), ("changed and step > 2", 2)])
+    ("step >= 4", 3), ("loss < 1e9", 1), ("ratio(.) > 1e-9", 1), ("norm(.) > 1e9", 10), ("not nan", 1),
+                                                  ("changed and step > 2", 2)])
 def test_a_watch_stops_where_its_condition_holds(dbg: Debugger, condition: str, steps: int) -> None:
     number = dbg.watch("w", condition=condition).number
     runs = dbg.run(10)

@@ -50,6 +50,11 @@ class Condition:
         return self._holds(seen)
 
     @property
+    def is_alarm(self) -> bool:
+        """Whether it can hold only of what is not finite."""
+        return self.words <= {"nan", "inf", "nonfinite", "harmful"} and not re.search(r"\bnot\b", self.text)
+
+    @property
     def is_global(self) -> bool:
         """Whether it is about the step and the loss only, not about a tensor."""
         return self.words <= {"step", "loss"}

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, AutodiffError
-from ..graph import Tensor
+from ..graph import Graph, Tensor
 from ..indexed_slices import IndexedSlices
+from ..runtime.session import Session
 from .analysis.why import why_none
 from .answers import Gradient, GradRow, GradTable, Hessian, HessianCost
 from .curvature import Curvature
@@ -18,11 +19,16 @@ from .stats import statistics
 from .targets import is_forward
 from .valuing import Valuing, plain
 
+_SPARK = 20  # runs in the history of a norm
 _SORTS = ("name", "norm", "max", "zero", "nan", "inf", "update")
 
 
 class Differentiating(Valuing):
     """Gives derivatives of anything by anything, in the last run."""
+
+    def _begin(self, graph: Graph, session: Session | None) -> None:
+        super()._begin(graph, session)
+        self._spark: dict[tuple[int, Any], float | None] = {}
 
     # ---- gradients ----------------------------------------------------------------------
     def grad(self, x: str, y: str = "", *, order: int = 1, per_example: bool = False,
@@ -95,7 +101,8 @@ class Differentiating(Valuing):
                 found[tensor] = gradient
         at = self._moment()
         values = self._values(list(found.values()), at) if found else []
-        rows = [self._grad_row(top, t, g, v, at) for (t, g), v in zip(found.items(), values)]
+        past = self._norms_of(list(found.values())) if found else {}
+        rows = [self._grad_row(t, g, v, at, tuple(past[g])) for (t, g), v in zip(found.items(), values)]
         norms = [row.stats.norm for row in rows if row.stats is not None and row.stats.norm is not None]
         total = float(np.linalg.norm(norms)) if norms else None
         if any(row.stats and row.stats.nonfinite for row in rows):
@@ -107,13 +114,22 @@ class Differentiating(Valuing):
             rows = _by_scope(rows)
         return GradTable(top.name, at.step, tuple(_sorted(rows, sort)), tuple(missing), total, source)
 
-    def _grad_row(self, y: Tensor, tensor: Tensor, gradient: Any, value: Any, at: Moment) -> GradRow:
+    def _grad_row(self, tensor: Tensor, gradient: Any, value: Any, at: Moment,
+                  norms: tuple[float | None, ...]) -> GradRow:
         stats = statistics(value)
-        norms = [sample.stats.norm if sample.stats else None for record in list(self.records)[-60:]
-                 if (sample := record.sample(tensor.name, gradient=True)) is not None and sample.of == y.name]
         dims = tensor.dims if tensor.dtype.name != "resource" else tuple(np.shape(plain(value)))
         return GradRow(tensor.name, self.targets.short(tensor, "g"), self.targets.handle_of(tensor), dims, stats,
-                       self._update_ratio(tensor.name, at.step), tuple(norms), "", gradient.name, place_of(tensor.op))
+                       self._update_ratio(tensor.name, at.step), norms, "", gradient.name, place_of(tensor.op))
+
+    def _norms_of(self, gradients: list[Any]) -> dict[Any, list[float | None]]:
+        """Norms of gradients in the last runs, oldest first; replayed, so that runs need not look at them."""
+        recent = list(self.moments)[-_SPARK:]
+        self._spark = {key: norm for key, norm in self._spark.items() if recent and key[0] >= recent[0].step}
+        for moment in recent:
+            missing = [g for g in gradients if (moment.step, g) not in self._spark]
+            values = self._replayer.values_if_possible(moment, missing) if missing else {}
+            self._spark.update({(moment.step, g): statistics(values[g]).norm for g in missing if g in values})
+        return {g: [self._spark[m.step, g] for m in recent if (m.step, g) in self._spark] for g in gradients}
 
     def _row_without(self, tensor: Tensor, reason: str) -> GradRow:
         return GradRow(tensor.name, self.targets.short(tensor), self.targets.handle_of(tensor), tensor.dims, None, None,

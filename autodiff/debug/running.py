@@ -18,9 +18,9 @@ from .effects import Effects
 from .lists import trainable_tensors
 from .machine import ancestors, as_number
 from .places import is_variable
-from .records import RunRecord, Sample, Stop
+from .records import RunRecord, Sample, Stats, Stop
 from .replay import Moment, moment_of
-from .stats import statistics
+from .stats import has_nonfinite, statistics
 from .watches import Watch
 
 
@@ -50,8 +50,8 @@ class Running(Effects):
 
     # ---- what a run looks at ------------------------------------------------------------
     def _looks(self, wanted: Fetches) -> list[_Look]:
-        """What the due watches and the gradient table want of a run: only what it computes anyway."""
-        key = (wanted.tensors, wanted.targets, self.watches.version, self.graph.version)
+        """What the watches want of a run: only what it computes anyway."""
+        key = (wanted.tensors, wanted.targets, self.watches.version, self.graph.version, self._default_y())
         known = self._looks_at.get(key)
         if known is None:
             if len(self._looks_at) > 64:
@@ -71,12 +71,6 @@ class Running(Effects):
             looks[name, ""] = self._look(tensor, runs)
             if y is not None and tensor.op.gradient_of is None and tensor.dtype.base_dtype.is_differentiable:
                 looks[name, y.name] = self._gradient_look(y, tensor, runs)
-        for tensor in trainable_tensors(self.graph):
-            if y is None:
-                break
-            look = self._gradient_look(y, tensor, runs)
-            if look.source is not None:
-                looks.setdefault((tensor.name, look.of), look)
         return list(looks.values())
 
     def _look(self, tensor: Tensor, runs: set[Operation]) -> _Look:
@@ -129,31 +123,32 @@ class Running(Effects):
         self._is_edited = False
         self._last = opened.wanted
         self._remember(opened.moment)
-        samples, loss = self._samples(opened, iter(seen), failed=error is not None)
+        y = self.y
+        samples, loss = self._samples(opened, iter(seen), y, failed=error is not None)
         names = (*(t.name for t in opened.wanted.tensors), *(op.name for op in opened.wanted.targets))
-        fed = tuple(Sample(t.name, "", statistics(v)) for t, v in opened.moment.feeds.items())
+        fed = tuple(Sample(t.name, "", Stats(v.dtype.name, v.shape, v.size)) for t, v in opened.moment.feeds.items())
         ms = 1e3 * (opened.spent or time.perf_counter() - opened.began)
-        record = RunRecord(self.step, names, fed, loss, self.y, samples, ms,
+        record = RunRecord(self.step, names, fed, loss, y, samples, ms,
                            error=f"{type(error).__name__}: {error}" if error is not None else "")
         stops = (Stop("error", record.error),) if error is not None else self._stops(record)
         record = replace(record, stops=stops)
         self.records.append(record)
         return record
 
-    def _samples(self, opened: _Opened, seen: Any, *, failed: bool) -> tuple[tuple[Sample, ...], float | None]:
+    def _samples(self, opened: _Opened, seen: Any, y: str, *, failed: bool) -> tuple[tuple[Sample, ...], float | None]:
         samples, loss = [], None
-        watched = {name for watch in self.watches if watch.is_due(self.step) for name in watch.names}
+        due = [watch for watch in self.watches if watch.is_due(self.step)]
+        watched = {name for watch in due if not watch.is_alarm for name in watch.names}
+        alarmed = {name for watch in due if watch.is_alarm for name in watch.names}
         for look in opened.looks:
             value = None
             if look.source is not None and not failed:
                 value = next(seen)
             elif look.variable:
                 value = opened.moment.variables.get(look.variable)
-            if look.name == self.y and not look.of and value is not None:
+            if look.name == y and not look.of and value is not None:
                 loss = as_number(value)
-                if look.name not in watched:
-                    continue
-            elif look.name not in watched and not look.of:
+            if look.name not in watched and not (look.name in alarmed and value is not None and has_nonfinite(value)):
                 continue
             stats = None if value is None else statistics(value)
             samples.append(Sample(look.name, look.of, stats, "" if stats else "the run failed" if failed
@@ -194,13 +189,13 @@ class Running(Effects):
             seen = Seen(None, record.step, record.loss)
             return f"step {record.step}" if condition.holds(seen) else None
         before = next((r for r in reversed(self.records) if r.step < record.step), None)
-        for sample in record.samples:
+        for sample in record.samples if record.samples or names else self._gradient_samples():
             if names and sample.name not in names or watch is not None and watch.is_excluded(sample.name):
                 continue
             if sample.stats is None and sample.missing != f"no gradient of {record.loss_name} is built for it":
                 continue
             previous = before.sample(sample.name, gradient=sample.is_gradient) if before else None
-            if condition.holds(self._seen(sample, record, previous)):
+            if condition.holds(self._seen(sample, record, previous, condition)):
                 return f"gradient of {sample.name}" if sample.is_gradient else sample.name
         if not names and record.loss is not None and condition.holds(
                 Seen(statistics(record.loss), record.step, record.loss, before and before.loss is not None and
@@ -208,9 +203,18 @@ class Running(Effects):
             return record.loss_name
         return None
 
-    def _seen(self, sample: Sample, record: RunRecord, previous: Sample | None) -> Seen:
-        return Seen(sample.stats, record.step, record.loss, previous.stats if previous else None,
-                    self._update_ratio(sample.name, record.step), lambda: self._is_harmful(sample))
+    def _seen(self, sample: Sample, record: RunRecord, previous: Sample | None, condition: Condition) -> Seen:
+        ratio = self._update_ratio(sample.name, record.step) if "ratio" in condition.words else None
+        return Seen(sample.stats, record.step, record.loss, previous.stats if previous else None, ratio,
+                    lambda: self._is_harmful(sample))
+
+    def _gradient_samples(self) -> tuple[Sample, ...]:
+        """The gradients of the trainable variables in the last run, computed again: for a condition with no watches."""
+        y = self._default_y()
+        known = {} if y is None else {t: g for t in trainable_tensors(self.graph)
+                                      if (g := self.derivatives.known(y, t)) is not None}
+        values = self._replayer.values_if_possible(self._moment(), list(known.values())) if known else {}
+        return tuple(Sample(t.name, self.y, statistics(values[g])) for t, g in known.items() if g in values)
 
     def _update_ratio(self, name: str, step: int) -> float | None:
         """Norm of a variable's change in a step over its norm before it; None if it is no variable."""

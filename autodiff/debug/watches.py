@@ -31,6 +31,13 @@ class Watch:
     def is_due(self, step: int) -> bool:
         return self.enabled and step % self.every == 0
 
+    @property
+    def is_alarm(self) -> bool:
+        """Whether only what is not finite can stop it and nothing else is wanted of it: then a look at the range will
+        do.
+        """
+        return self.kind == "break" and self.condition is not None and self.condition.is_alarm
+
     def is_excluded(self, name: str) -> bool:
         return bool(self.exclude) and re.search(self.exclude, name) is not None
 
