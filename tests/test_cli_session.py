@@ -184,7 +184,7 @@ def test_a_stop_holds_the_script(loop: Shell) -> None:
     assert loop.script.is_live
     before = len(loop.dbg.records)
     execute("run -t 2 -f step>=1000", loop)
-    assert len(loop.dbg.records) == before + 2
+    assert before < len(loop.dbg.records) <= before + 2
 
 
 def test_stepping_through_a_run_of_the_script(loop: Shell) -> None:
