@@ -39,7 +39,7 @@ class Shell:
 
     def names(self) -> list[str]:
         """Names that complete a target: handles and tensors."""
-        return self.dbg.names() if self.script is not None or self.dbg.names() else []
+        return self.dbg.names()
 
     def verbs(self) -> list[str]:
         """Names of commands, the user's included."""
