@@ -216,7 +216,8 @@ def _initial(name: str, initializer: Any, shape: Any, dims: Any, dtype: DType, v
     if inspect.isclass(initializer):
         initializer = initializer()
     if is_known(dims):
-        return functools.partial(initializer, list(dims), dtype=dtype), dtype
+        asked = {"partition_info": None} if _takes(initializer, "partition_info") else {}
+        return functools.partial(initializer, list(dims), dtype=dtype, **asked), dtype
     if dims is None and shape is None and _takes_nothing(initializer):
         return initializer, None
     if shape is None or validate_shape:
@@ -231,6 +232,13 @@ def _default_initializer(name: str, dtype: DType) -> Any:
     if dtype.is_integer or dtype.is_bool or dtype is string:
         return Zeros()
     raise ArgumentError(f"an initializer for variable {name!r} of dtype {dtype.name} is required")
+
+
+def _takes(function: Callable[..., Any], name: str) -> bool:
+    try:
+        return name in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
 
 
 def _takes_nothing(function: Callable[..., Any]) -> bool:
