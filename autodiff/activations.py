@@ -10,11 +10,13 @@ from .dtypes import float32
 from .errors import ArgumentError, InvalidArgumentError
 from .graph import Tensor
 from .op import OpDef, build
+from .reductions import reduce_sum
 from .scope import scope
 from .static import static_value
 
 __all__ = ["bias_add", "crelu", "elu", "leaky_relu", "log_softmax", "relu", "relu6", "relu_layer", "selu", "softmax",
-           "softplus", "softsign", "swish", "xw_plus_b"]
+           "softplus", "softsign", "swish", "xw_plus_b",
+           "zero_fraction"]
 
 
 def relu(features: Any, name: str | None = None) -> Tensor:
@@ -140,3 +142,11 @@ def _over_axis(op: OpDef, logits: Any, axis: Any, name: str | None) -> Tensor:
     swap[[axis, -1]] = swap[[-1, axis]]
     with scope(name, op.name, [logits]) as full:
         return build.Transpose(op(build.Transpose(logits, swap)), swap, name=full)
+
+
+def zero_fraction(value: Any, name: str | None = None) -> Tensor:
+    """The part of the elements that are 0. value: number[...] -> float32[]."""
+    with scope(name, "zero_fraction", [value]) as full:
+        value = convert_to_tensor(value, name="value")
+        zeros = build.Cast(build.Equal(value, build.ZerosLike(value)), dtype=float32)
+        return build.RealDiv(reduce_sum(zeros), build.Cast(build.Size(value), dtype=float32), name=full)

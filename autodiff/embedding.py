@@ -30,8 +30,7 @@ def embedding_lookup(params: Any, ids: Any, partition_strategy: str = "mod", nam
     with scope(name, "embedding_lookup", [ids]) as full:
         ids = convert_to_tensor(ids, name="ids")
         if len(parts) == 1:
-            rows = gather(parts[0], ids, name=full if max_norm is None else None)
-            return rows if max_norm is None else build.Identity(_clipped(rows, ids, max_norm), name=full)
+            return build.Identity(_clipped(gather(parts[0], ids, name=full), ids, max_norm))
         return _from_parts(parts, ids, partition_strategy, max_norm, full)
 
 

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from . import reductions
+from .activations import log_softmax, softmax, zero_fraction  # noqa: F401  tf.math.softmax
 from .convert import to_tensor
 from .dtypes import as_dtype, complex64, complex128, float32, float64, int32, int64
 from .errors import ArgumentError
 from .gathering import invert_permutation  # noqa: F401  tf.math.invert_permutation
 from .graph import Tensor, graph_of
 from .indexed_slices import IndexedSlices
+from .norms import l2_normalize  # noqa: F401  tf.math.l2_normalize
 from .op import OPS, build
 from .ranking import in_top_k, top_k  # noqa: F401  tf.math.top_k
 from .reductions import *  # noqa: F403

@@ -5,10 +5,8 @@ from typing import Any
 
 from . import activations, convolutions, cross_entropy, embedding, normalisation, pooling
 from .activations import *
-from .convert import convert_to_tensor
 from .convolutions import *
 from .cross_entropy import *
-from .dtypes import float32
 from .embedding import *
 from .graph import Tensor
 from .math import sigmoid, tanh
@@ -18,24 +16,12 @@ from .op import build
 from .pooling import *
 from .ranking import in_top_k, top_k
 from .rearranging import depth_to_space, space_to_batch, space_to_depth
-from .reductions import reduce_sum
-from .scope import scope
 
 __all__ = ["depth_to_space", "in_top_k", "l2_loss", "l2_normalize", "sigmoid", "space_to_batch", "space_to_depth",
-           "tanh",
-           "top_k", "zero_fraction", *activations.__all__, *convolutions.__all__, *cross_entropy.__all__,
+           "tanh", "top_k", *activations.__all__, *convolutions.__all__, *cross_entropy.__all__,
            *embedding.__all__, *normalisation.__all__, *pooling.__all__]
 
 
 def l2_loss(t: Any, name: str | None = None) -> Tensor:
     """Half the sum of squares. t: float[...] -> float[]."""
     return build.L2Loss(t, name=name)
-
-
-def zero_fraction(value: Any, name: str | None = None) -> Tensor:
-    """The part of the elements that are 0. value: number[...] -> float32[]."""
-    with scope(name, "zero_fraction", [value]) as full:
-        value = convert_to_tensor(value, name="value")
-        zeros = build.Cast(build.Equal(value, build.ZerosLike(value)), dtype=float32)
-        return build.RealDiv(reduce_sum(zeros), build.Cast(build.Size(value), dtype=float32), name=full)
-

@@ -103,7 +103,7 @@ def batch_normalization(x: Any, mean: Any, variance: Any, offset: Any, scale: An
     """(x - mean) / sqrt(variance + epsilon) * scale + offset; offset and scale may be None. All broadcast with x."""
     with scope(name, "batchnorm", [x, mean, variance, scale, offset]):
         x = convert_to_tensor(x, name="x")
-        factor = build.Rsqrt(build.Add(variance, variance_epsilon))
+        factor = build.Rsqrt(convert_to_tensor(variance) + variance_epsilon)
         if scale is not None:
             factor = factor * scale
         shift = -mean * factor if offset is None else offset - mean * factor
@@ -179,8 +179,9 @@ def dropout(x: Any, keep_prob: Any = None, noise_shape: Any = None, seed: int | 
         if _is_zero(rate):
             return x
         chance = random_uniform(_noise_shape(x, noise_shape), dtype=x.dtype.base_dtype, seed=seed)
-        kept = build.Cast(build.GreaterEqual(chance, rate), dtype=x.dtype.base_dtype)
-        y = x * (1.0 / (1.0 - rate)) * kept
+        scale = 1.0 / (1.0 - rate)
+        kept = build.GreaterEqual(chance, rate)
+        y = x * scale * build.Cast(kept, dtype=x.dtype.base_dtype)
         y.set_shape(x.dims)
         return y
 

@@ -165,4 +165,36 @@ def poisson(shape: Any, lam: Any, dtype: Any = float32, seed: int | None = None,
     return random_poisson(lam, shape, dtype, seed, name)
 
 
+def stateless_normal(shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32,
+                     name: str | None = None) -> Tensor:
+    """Normal numbers that `seed`, int[2], alone decides. shape: int[rank] -> dtype[shape]."""
+    with scope(name, "stateless_random_normal", [shape, seed, mean, stddev]) as full:
+        return _seeded(build.StatelessRandomNormal, shape, seed, stddev, mean, dtype, full)
+
+
+def stateless_truncated_normal(shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32,
+                               name: str | None = None) -> Tensor:
+    """Normal numbers within two deviations that `seed`, int[2], alone decides. shape: int[rank] -> dtype[shape]."""
+    with scope(name, "stateless_truncated_normal", [shape, seed, mean, stddev]) as full:
+        return _seeded(build.StatelessTruncatedNormal, shape, seed, stddev, mean, dtype, full)
+
+
+def stateless_uniform(shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32,
+                      name: str | None = None) -> Tensor:
+    """Floats in [minval, maxval) that `seed`, int[2], alone decides. maxval: 1 if None. -> dtype[shape]."""
+    if not as_dtype(dtype).is_floating:
+        raise ArgumentError(f"expected a floating point dtype, found {as_dtype(dtype).name}")
+    with scope(name, "stateless_random_uniform", [shape, seed, minval, maxval]) as full:
+        minval = convert_to_tensor(minval, dtype=dtype, name="min")
+        maxval = convert_to_tensor(1 if maxval is None else maxval, dtype=dtype, name="max")
+        return _seeded(build.StatelessRandomUniform, shape, seed, maxval - minval, minval, dtype, full)
+
+
+def _seeded(op: Any, shape: Any, seed: Any, factor: Any, shift: Any, dtype: Any, full: str) -> Tensor:
+    dtype = as_dtype(dtype)
+    numbers = op(_shape(shape), convert_to_tensor(seed, name="seed"), dtype=dtype)
+    scaled = build.Mul(numbers, convert_to_tensor(factor, dtype=dtype, name="factor"))
+    return build.Add(scaled, convert_to_tensor(shift, dtype=dtype, name="shift"), name=full)
+
+
 normal, uniform, shuffle, gamma = random_normal, random_uniform, random_shuffle, random_gamma  # as tf.random names them

@@ -76,11 +76,11 @@ autodiff.rearranging
 autodiff.ranking
 autodiff.array
 autodiff.reductions
-autodiff.math
 autodiff.norms
+autodiff.activations
+autodiff.math
 autodiff.products
 autodiff.linalg
-autodiff.activations
 autodiff.cross_entropy
 autodiff.random
 autodiff.normalisation

@@ -34,8 +34,10 @@ def _batch_normed(x, scale, offset, mean, variance, *, epsilon=1e-4, data_format
             (size,) = merge((size,), vector.dims if vector.dims is not None else (None,))
         except ShapeError:
             raise ShapeError(f"one {what} for each channel: expected {size}, found {show(vector.dims)}") from None
+    dims = list(x.dims or (None,) * 4)
+    dims[channel] = size
     dtype = x.dtype.base_dtype
-    return Spec(dtype, x.dims), Spec(dtype, (size,)), Spec(dtype, (size,))
+    return Spec(dtype, tuple(dims)), Spec(dtype, (size,)), Spec(dtype, (size,))
 
 
 @op("FusedBatchNormV3", infer=_batch_normed, dtypes=FLOATS, batched=slice_by_slice)
@@ -94,7 +96,7 @@ def _(node, dy, dmean, dvariance):
 
 def _images(input, **_):
     rank_of(input, exactly=4, what="input")
-    return Spec(input.dtype.base_dtype, input.dims)
+    return Spec(input.dtype.base_dtype, input.dims or (None,) * 4)
 
 
 @op("LRN", infer=_images, dtypes=FLOATS)
