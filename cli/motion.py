@@ -139,7 +139,8 @@ def raised(shell: Shell, error: BaseException | None, records: tuple[Any, ...] =
     at = f" at {name}:{line}" if line else f" in {name}"
     op = getattr(error, "op", None)
     about = f"\nin op {op.name}: {op.describe()}\nmade at {op.site}" if isinstance(op, Operation) else ""
-    found = Error(f"the script raised {kind}{at}{about}", "script_raised",
+    says = f": {text}" if (text := str(error).split("\n")[0]) else ""
+    found = Error(f"the script raised {kind}{at}{says}{about}", "script_raised",
                   "where, list, print and info still work on what there is; load runs it again", status=4,
                   trace=script_traceback(error))
     return _group(_moved_text(shell, records, None), found, lines_around(file, line))

@@ -288,11 +288,20 @@ def _syntax(path: str, error: Exception) -> str:
 
 
 def script_traceback(error: BaseException) -> str:
-    """The traceback as Python prints it for the plain script: without the debugger's frames at its top."""
-    first = error.__traceback__
-    while first is not None and first.tb_frame.f_code.co_filename.startswith(OWN):
-        first = first.tb_next
-    return "".join(traceback.format_exception(type(error), error, first)).rstrip()
+    """The traceback as Python prints it, without the frames of debugger and library.
+
+    GRADBG_TRACE=1 in the environment keeps them.
+    """
+    shown = traceback.TracebackException.from_exception(error)
+    if os.environ.get("GRADBG_TRACE", "") in ("", "0"):
+        stack: list[traceback.TracebackException | None] = [shown]
+        while stack:
+            part = stack.pop()
+            if part is not None:
+                kept = [frame for frame in part.stack if not frame.filename.startswith(OWN)]
+                part.stack = traceback.StackSummary.from_list(kept)
+                stack += [part.__cause__, part.__context__]
+    return "".join(shown.format()).rstrip()
 
 
 def script_line(error: BaseException) -> tuple[str, int]:

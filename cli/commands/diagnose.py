@@ -29,7 +29,8 @@ def why(dbg: Debugger, target: Target, *, of: Target = "") -> Result:
     kind = KINDS.get(target, "")
     found = dbg.why("" if kind else target, of, kind=kind)
     many = found if isinstance(found, (list, tuple)) else (found,)
-    parts = tuple(part for finding in many for part in explained(finding))
+    parts = tuple(part for i, finding in enumerate(many) for part in explained(finding)
+                  if i == 0 or isinstance(part, Text))  # the same ops again and again: one table is enough
     return Group(parts) if parts else Text(f"nothing to explain: no gradient is {target}", "good")
 
 
