@@ -44,7 +44,7 @@ def execute(line: str, shell: Shell | Debugger) -> Result:
     try:
         return _execute(line, shell)
     except UsageError as error:
-        return Error(error.message, error.code, error.hint)
+        return Error(error.message, error.code, error.hint or _help_for(line))
     except AutodiffError as error:
         return _expected(error, line)
     except (OSError, MemoryError) as error:
