@@ -66,16 +66,19 @@ def _starting_points(xs: Sequence[Tensor], shapes: Sequence[Any], starts: Sequen
     return points
 
 
-def _analytic(session: Any, x: Tensor, y: Tensor, dx: Gradient | None, feeds: dict, y_shape: tuple[int, ...]) -> np.ndarray:
+def _analytic(session: Any, x: Tensor, y: Tensor, dx: Gradient | None, feeds: dict,
+              y_shape: tuple[int, ...]) -> np.ndarray:
     """One gradient for each element of y."""
     size, count = feeds[x].size, int(np.prod(y_shape))
     jacobian = np.zeros((size, count), feeds[x].dtype)
     if dx is None:
         return jacobian
     weights = to_tensor(y.graph, np.zeros(y_shape, y.dtype.as_numpy_dtype), None, "weights")
-    row = dense(gradients(y, x, grad_ys=weights)[0])
+    gradient = gradients(y, x, grad_ys=weights)[0]
+    assert gradient is not None  # dx is not: y depends on x
+    row = dense(gradient)
     for j in range(count):
-        unit = np.zeros(y_shape, y.dtype.as_numpy_dtype)
+        unit: np.ndarray = np.zeros(y_shape, y.dtype.as_numpy_dtype)
         unit.flat[j] = 1
         jacobian[:, j] = session.run(row, {**feeds, weights: unit}).ravel()
     return jacobian

@@ -44,10 +44,11 @@ def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable
                 results.append(nest.map_structure(_as_output, function()))
             sides.append(side)
         _check_alike(*results)
-        branches = [finish(side, [_flow(v) for v in nest.flatten(result)]) for side, result in zip(sides, results)]
-        if not branches[0].outputs:
+        then_branch, else_branch = (finish(side, [_flow(v) for v in nest.flatten(result)])
+                                    for side, result in zip(sides, results))
+        if not then_branch.outputs:
             raise ArgumentError("true_fn and false_fn must return at least one result")
-        outputs = call_if(pred, *branches)
+        outputs = call_if(pred, then_branch, else_branch)
         packed = [_like(out, old) for out, old in zip(outputs, nest.flatten(results[0]))]
         return _unwrapped(nest.pack_sequence_as(results[0], packed), strict)
 
@@ -133,7 +134,8 @@ def _otherwise(rest: Callable[[], Any], pair: tuple[Any, Callable[[], Any]]) -> 
 def _eager_case(pairs: Sequence[Any], default: Callable[[], Any] | None, exclusive: bool) -> Any:
     holding = [function for predicate, function in pairs if bool(predicate)]
     if exclusive and len(holding) > 1 or not holding and default is None:
-        raise ArgumentError(f"expected {'exactly' if exclusive else 'at least'} one predicate to hold, found {len(holding)}")
+        raise ArgumentError(f"expected {'exactly' if exclusive else 'at least'} one predicate to hold, found "
+                            f"{len(holding)}")
     return (holding[0] if holding else default)()  # type: ignore[misc]
 
 
@@ -248,8 +250,9 @@ class _Loop:
             raise KindError(f"loop variable {index} enters with dtype {leaf.dtype.base_dtype.name} and has dtype "
                             f"{value.dtype.name} after one iteration")
         if not _less_specific(self.dims[index], value.dims):
-            raise ShapeError(f"the shape of loop variable {index} is not invariant: it enters with {show(self.dims[index])} "
-                             f"and has {show(value.dims)} after one iteration\ngive shape_invariants, or set_shape")
+            raise ShapeError(f"the shape of loop variable {index} is not invariant: it enters with "
+                             f"{show(self.dims[index])} and has {show(value.dims)} after one iteration\n"
+                             "give shape_invariants, or set_shape")
 
 
 def _loop_tensor(value: Any) -> Tensor:

@@ -100,8 +100,8 @@ def _static_sizes(value: TensorShape | Dimension) -> Any:
     if isinstance(value, Dimension):
         return int(value)
     if not value.is_fully_defined():
-        raise ShapeError(f"expected a fully known shape to make a tensor of, found {value}\nuse tf.shape(x) for sizes that "
-                         "are known only when it runs")
+        raise ShapeError(f"expected a fully known shape to make a tensor of, found {value}\nuse tf.shape(x) for sizes "
+                         "that are known only when it runs")
     return np.array(value.as_list(), dtype=np.int32)
 
 

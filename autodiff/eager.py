@@ -186,27 +186,18 @@ class EagerContext(Graph):
         yield
 
 
-class EagerOperation:
+class EagerOperation(Operation):
     """An operation that has run; kept only by the tapes that recorded it."""
 
-    __slots__ = ("graph", "definition", "name", "inputs", "attrs", "outputs", "origin", "gradient_of", "override",
-                 "control_inputs", "_frames", "__weakref__")
+    __slots__ = ()
 
     def __init__(self, context: EagerContext, definition: OpDef, name: str, inputs: tuple[Tensor, ...],
                  attrs: dict[str, Any]) -> None:
         self.graph, self.definition, self.name, self.inputs, self.attrs = context, definition, name, inputs, attrs
         self.origin, self.gradient_of = context.backprop_origin
         self.override = context.overrides.get(definition.name)
-        self.outputs: tuple[EagerTensor, ...] = ()
-        self.control_inputs: list[Any] = []
+        self.outputs, self.control_inputs, self.device, self.index = (), [], "", -1
         self._frames = site.capture()
-
-    type = Operation.type
-    traceback = Operation.traceback
-    site = Operation.site
-    forward_op = Operation.forward_op
-    values = Operation.values
-    get_attr = Operation.get_attr
 
     def describe(self) -> str:
         return f"{self.type}({', '.join(f'{t.dtype.name}{list(t.dims or ())}' for t in self.inputs)})"

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 OK, CANCELLED, UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND = range(6)
 ALREADY_EXISTS, PERMISSION_DENIED, RESOURCE_EXHAUSTED, FAILED_PRECONDITION = range(6, 10)
@@ -90,7 +91,7 @@ class OpError(AutodiffError):
 
     error_code = UNKNOWN
 
-    def __init__(self, node_def: object, op: object = None, message: str = "") -> None:
+    def __init__(self, node_def: Any, op: Any = None, message: str = "") -> None:
         if message == "" and isinstance(node_def, str):
             node_def, message = None, node_def
         super().__init__(message)

@@ -23,7 +23,8 @@ class _ControlGroup:
     """One control_dependencies block: what its ops wait for, and which ops it holds."""
 
     def __init__(self, waits_for: list[Operation]) -> None:
-        self.waits_for, self.members = waits_for, set()
+        self.waits_for = waits_for
+        self.members: set[Operation] = set()
 
 
 class Graph:

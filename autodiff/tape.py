@@ -14,7 +14,7 @@ from .gradients.batching import vectorise
 from .graph import Tensor, get_default_graph, graph_of
 from .indexed_slices import dense
 from .op import build
-from .shapes import num_elements, show
+from .shapes import compatible, num_elements, show
 from .stacks import STACKS
 
 
@@ -139,8 +139,7 @@ class GradientTape:
 
     def _reading(self, method: str) -> "_Record":
         if self._record is None:
-            raise StateError(f"{method} can only be called once on a tape that is not persistent, and after its context "
-                             "was entered: use tf.GradientTape(persistent=True)" if self._ever_entered else
+            raise StateError(f"{method} can only be called once on a tape that is not persistent: use tf.GradientTape(persistent=True)" if self._ever_entered else
                              f"{method} was called before the tape recorded: use it after `with tape:`")
         if self._recording and not self._persistent:
             self._stop()
@@ -164,7 +163,7 @@ class GradientTape:
             if row is None:
                 found.append(build.ZerosLike(x) if zeros else None)
                 continue
-            shape = build.ConcatV2(0, build.Shape(target), build.StridedSlice(build.Shape(row), [1], [0], [1], end_mask=1))
+            shape = build.ConcatV2(0, build.Shape(target), _without_first(build.Shape(row)))
             found.append(_known(build.Reshape(row, shape), target.dims, None if row.dims is None else row.dims[1:]))
         if not self._persistent:
             self._record = None
@@ -181,8 +180,7 @@ class GradientTape:
         for what, dims in (("target", target.dims), ("source", source.dims)):
             if dims is not None and len(dims) < 2:
                 raise ArgumentError(f"{what} has shape {show(dims)}, expected rank >= 2")
-        if target.dims and source.dims and None not in (target.dims[0], source.dims[0]) \
-                and target.dims[0] != source.dims[0]:
+        if target.dims and source.dims and not compatible(target.dims[:1], source.dims[:1]):
             raise ArgumentError(f"first dimensions differ: target {show(target.dims)} and source {show(source.dims)}")
         zeros = unconnected(unconnected_gradients) is UnconnectedGradients.ZERO
         self._check_pfor(target, experimental_use_pfor)
@@ -193,12 +191,10 @@ class GradientTape:
             self._record = None
         if row is None and not zeros:
             return None
-        t_shape, s_shape = build.Shape(target), build.Shape(source)
-        shape = build.ConcatV2(0, t_shape, build.StridedSlice(s_shape, [1], [0], [1], end_mask=1))
+        shape = build.ConcatV2(0, build.Shape(target), _without_first(build.Shape(source)))
         if row is None:
             return build.Fill(shape, convert_to_tensor(0, target.dtype))
-        rank = len(row.dims)
-        moved = build.Transpose(row, [1, 0, *range(2, rank)])
+        moved = build.Transpose(row, build.ConcatV2(0, [1, 0], build.Range(2, build.Rank(row), 1)))
         return _known(build.Reshape(moved, shape), target.dims, source.dims[1:] if source.dims else None)
 
     def _check_pfor(self, target: Tensor, use_pfor: bool) -> None:
@@ -235,7 +231,7 @@ class _Record:
         """The gradient of each x for every direction, stacked on axis 0; None for an unconnected x."""
         graph = get_default_graph() if target.graph.executing_eagerly else target.graph
         if graph.executing_eagerly:
-            several = [self._pull(graph, target, xs, directions[i]) for i in range(directions.dims[0])]
+            several = [self._pull(graph, target, xs, direction) for direction in directions]
             return [None if g[0] is None else build.Pack(*g, axis=0) for g in zip(*several)]
         with graph.as_default(), graph.name_scope("jacobian"):
             direction = build.Identity(build.ZerosLike(target), name="direction")
@@ -291,12 +287,17 @@ def _row_directions(target: Tensor) -> Tensor:
     """[m, b, *row.shape] for rows of m elements: the same one in each row at once."""
     row_dims = None if target.dims is None else target.dims[1:]
     size: Any = num_elements(row_dims)
-    row_shape = build.StridedSlice(build.Shape(target), [1], [0], [1], end_mask=1)
+    row_shape = _without_first(build.Shape(target))
     length = [size] if size is not None else build.Reshape(build.Prod(row_shape, [0]), [1])
     eye = build.Diag(build.Fill(length, convert_to_tensor(1, target.dtype.base_dtype)))
     units = build.Reshape(eye, build.ConcatV2(0, [-1, 1], row_shape))
     rows = build.BroadcastTo(units, build.ConcatV2(0, build.Shape(units)[:1], build.Shape(target)))
     return _known(rows, (size,), target.dims)
+
+
+def _without_first(sizes: Tensor) -> Tensor:
+    """Sizes but for that of axis 0."""
+    return build.StridedSlice(sizes, [1], [0], [1], end_mask=1)
 
 
 def _known(tensor: Tensor, front: Any, back: Any) -> Tensor:

@@ -67,10 +67,10 @@ class Tensor:
 
     # Operators find their op by name in OPS, so that tensors need not import ops.
     def __add__(self, other: Any) -> "Tensor":
-        return _binary("Add", "add", self, other)
+        return _binary("AddV2", "add", self, other)
 
     def __radd__(self, other: Any) -> "Tensor":
-        return _reversed("Add", "add", self, other)
+        return _reversed("AddV2", "add", self, other)
 
     def __sub__(self, other: Any) -> "Tensor":
         return _binary("Sub", "sub", self, other)

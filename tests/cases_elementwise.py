@@ -40,8 +40,8 @@ BOOLS = np.array([[True, False, True], [False, False, True]])
 ROW = np.array([True, False])
 
 ROWS = [
-    *[case for op in ("Add", "Sub", "Mul", "RealDiv", "DivNoNan", "SquaredDifference", "Maximum", "Minimum", "Xdivy",
-                      "MulNoNan", "Atan2") for case in binary(op, X, Y)],
+    *[case for op in ("Add", "AddV2", "Sub", "Mul", "RealDiv", "DivNoNan", "SquaredDifference", "Maximum", "Minimum",
+                      "Xdivy", "MulNoNan", "Atan2") for case in binary(op, X, Y)],
     *binary("Pow", Y, X),
     *binary("Xlogy", X, Y),
     *binary("FloorMod", SIGNED, Y),

@@ -47,6 +47,7 @@ autodiff.ops.training
 autodiff.ops.*
 autodiff.ops
 autodiff.gradients.aggregate
+autodiff.gradients.calls
 autodiff.gradients.backprop
 autodiff.gradients.control_flow
 autodiff.gradients.batching
@@ -91,9 +92,11 @@ autodiff.nn
 autodiff.control
 autodiff.custom
 autodiff.checks
+autodiff.rows
 autodiff.variables
 autodiff.state
 autodiff.initializers
+autodiff.variable_store
 autodiff.variable_scope
 autodiff.template
 autodiff.tensor_array

@@ -10,7 +10,7 @@ import pytest
 import autodiff as tf
 from autodiff.convert import to_tensor
 from autodiff.errors import AutodiffError, NoGradientError
-from autodiff.gradients.backprop import blocked_reason, no_gradient_reason
+from autodiff.gradients.calls import blocked_reason, no_gradient_reason
 from autodiff.gradients.batching import vectorise
 from autodiff.graph import Tensor
 from autodiff.indexed_slices import dense

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, AutodiffError
-from ..gradients.backprop import no_gradient_reason
+from ..gradients.calls import no_gradient_reason
 from ..graph import Operation, Tensor
 from . import lists
 from .analysis.why import why_none
@@ -52,9 +52,8 @@ class Debugger(Explaining):
             return self.targets.all(f"/{pattern}/")
 
     def _figures(self, tensors: list[Tensor]) -> tuple[dict[Tensor, Stats], dict[Tensor, Stats]]:
-        at = self._moment()
+        at = self._moment_for([y] if (y := self._default_y()) is not None else [])
         values = self._values_known(dict.fromkeys(t.op for t in tensors), at)
-        y = self._default_y()
         known = {} if y is None else {t: g for t in tensors if (g := self.derivatives.known(y, t)) is not None}
         found = self._replayer.values_if_possible(at, list(dict.fromkeys(known.values())))
         return ({t: statistics(v) for t, v in values.items()},
@@ -111,8 +110,8 @@ class Debugger(Explaining):
 
     def nonfinite(self) -> tuple[TensorRow, ...]:
         """Tensors with nan or inf in the last run, of all that y and the gradients need, in the order of computing."""
-        at = self._moment()
-        ops, values = self._everything(self._roots(), at)
+        roots = self._roots()
+        ops, values = self._everything(roots, self._moment_for(roots))
         handles = self.targets.handles_by_tensor()
         return tuple(self._tensor_row(t, statistics(values[t]), None, handles.get(t, "")) for op in ops
                      for t in op.outputs
@@ -207,7 +206,7 @@ class Debugger(Explaining):
         if is_variable(tensor) or tensor.op.inputs and is_variable(tensor.op.inputs[0]) and tensor.op.type in (
                 "Identity", "ReadVariableOp"):
             return self._set_variable(tensor if is_variable(tensor) else tensor.op.inputs[0], given)
-        before = self._stats_of(tensor, self._moment())
+        before = self._stats_of(tensor, self._moment_for([tensor]))
         shape = before.shape if before is not None else tuple(d or 0 for d in tensor.dims or ())
         array = np.broadcast_to(np.asarray(given), shape) if np.ndim(given) == 0 and before is not None else given
         _, arrays = self._reader.read({tensor: array})

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ArgumentError, AutodiffError
-from ..gradients.backprop import GradientCall, gradient_calls, gradients
+from ..gradients.backprop import gradients
 from ..gradients.batching import vectorise
+from ..gradients.calls import GradientCall, gradient_calls
 from ..gradients.second import jacobian
 from ..graph import Graph, Tensor
 from ..indexed_slices import IndexedSlices, dense

@@ -40,7 +40,7 @@ class Differentiating(Valuing):
         top, bottom = self._y_of(y), self.targets.one(x)
         if order < 1:
             raise ArgumentError(f"expected an order of at least 1, found {order}")
-        at = self._moment(step)
+        at = self._moment_for([top, bottom], step)
         shape = None if top.dims is None or None in top.dims else tuple(top.dims)
         if per_example:
             return self._per_example(top, bottom, at)
@@ -99,7 +99,7 @@ class Differentiating(Valuing):
                 missing.append(self._row_without(tensor, refused.get(tensor) or why_none(top, tensor).text))
             else:
                 found[tensor] = gradient
-        at = self._moment()
+        at = self._moment_for([top])
         values = self._values(list(found.values()), at) if found else []
         past = self._norms_of(list(found.values())) if found else {}
         rows = [self._grad_row(t, g, v, at, tuple(past[g])) for (t, g), v in zip(found.items(), values)]
@@ -139,7 +139,8 @@ class Differentiating(Valuing):
     # ---- curvature ----------------------------------------------------------------------
     def hessian_cost(self, x: str, y: str = "", *, rows: slice | None = None, kind: str = "full") -> HessianCost:
         """What `hessian` would take; measured by one product with a vector."""
-        return self._curvature(self._y_of(y), self.targets.one(x), self._moment()).cost(kind, rows)
+        top, bottom = self._y_of(y), self.targets.one(x)
+        return self._curvature(top, bottom, self._moment_for([top, bottom])).cost(kind, rows)
 
     def hessian(self, x: str, y: str = "", *, rows: slice | None = None, kind: str = "full", v: str = "",
                 budget: int = 256 << 20) -> Hessian:
@@ -150,7 +151,8 @@ class Differentiating(Valuing):
         """
         if kind not in ("full", "rows", "diag", "hvp"):
             raise ArgumentError(f"expected full, rows, diag or hvp, found {kind!r}")
-        top, bottom, at = self._y_of(y), self.targets.one(x), self._moment()
+        top, bottom = self._y_of(y), self.targets.one(x)
+        at = self._moment_for([top, bottom])
         curvature = self._curvature(top, bottom, at)
         cost = curvature.cost(kind, rows)
         curvature.check_budget(cost, kind, budget)

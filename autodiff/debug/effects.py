@@ -48,8 +48,8 @@ class Effects(Feeding):
         return ops, self._values_known(ops, at)
 
     def _is_harmful(self, sample: Sample) -> bool:
-        at = self._moment()
         roots = self._roots()
+        at = self._moment_for(roots)
         tensor = self.targets.one(sample.name)
         if sample.is_gradient:
             gradient = self.derivatives.gradient(self.targets.one(sample.of), tensor)[0]

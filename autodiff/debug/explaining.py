@@ -1,6 +1,7 @@
 """Explaining: why a gradient is None, not finite, zero or tiny, and the way it takes."""
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ..errors import ArgumentError
@@ -29,11 +30,11 @@ class Explaining(Differentiating):
         if not target:
             return self._why_all(y, kind or "nan")
         x = self.targets.one(target)
-        at = self._moment()
         try:
             top: Tensor | None = self._y_of(y)
         except ArgumentError:
             top = None
+        at = self._moment_for([x] if top is None else [x, top])
         if top is None or x is top or x.op.gradient_of is not None:
             return self._why_value(x, at)
         gradient, _ = self.derivatives.gradient(top, x)
@@ -54,8 +55,8 @@ class Explaining(Differentiating):
 
     def _why_all(self, y: str, kind: str) -> Any:
         if kind in ("nan", "inf", "nonfinite"):
-            at = self._moment()
-            return self._why_nonfinite(self._roots(y), None, at)
+            roots = self._roots(y)
+            return self._why_nonfinite(roots, None, self._moment_for(roots))
         top = self._y_of(y)
         tensors = trainable_tensors(self.graph)
         self.derivatives.prepare(top, tensors)
@@ -64,7 +65,7 @@ class Explaining(Differentiating):
             return tuple(why_none(top, t, self.derivatives.script_call(top)) for t, g in found.items() if g is None)
         if kind != "zero":
             raise ArgumentError(f"expected nan, none or zero, found {kind!r}")
-        at = self._moment()
+        at = self._moment_for([top])
         small = (self._why_small(top, t, at) for t, g in found.items() if g is not None)
         return tuple(finding for finding in small if finding.kind != "fine")
 
@@ -73,18 +74,38 @@ class Explaining(Differentiating):
 
     def _why_nonfinite(self, roots: list[Tensor], target: Tensor | None, at: Moment) -> WhyNonfinite:
         ops, values = self._everything(roots, at)
-        return why_nonfinite(ops, values, set(roots), target=target, step=at.step, variable_note=self._since)
+        found = why_nonfinite(ops, values, set(roots), target=target, step=at.step, variable_note=self._since)
+        spoilt = next((o.op for o in (*found.origins, *found.masked) if o.phase == "input"), None)
+        spoiler = None if spoilt is None else self._spoiler(spoilt)
+        if spoiler is None or spoiler.step >= at.step:
+            return found
+        ops, values = self._everything(roots, spoiler)
+        before = why_nonfinite(ops, values, set(roots), step=spoiler.step, variable_note=self._since)
+        if not before.origins:
+            return found
+        return replace(before, text=f"variable {spoilt!r} is not finite since the update of step {spoiler.step}: "
+                                    f"{before.text}")
+
+    def _spoiler(self, variable: str) -> Moment | None:
+        """The run whose update made a variable non-finite, if it is remembered."""
+        previous = None
+        for moment in self.moments:
+            if variable in moment.variables and has_nonfinite(moment.variables[variable]):
+                return previous
+            previous = moment
+        return None
 
     def _since(self, variable: str) -> str:
         """Since which step a variable is not finite, as far as that is remembered."""
-        first = next((m for m in self.moments if variable in m.variables and has_nonfinite(m.variables[variable])),
-                     None)
-        if first is None or first is self.moments[0] and len(self.moments) > 1:
-            return ""
-        return f", since the update of step {first.step - 1}" if first.step > 1 else ""
+        spoiler = self._spoiler(variable)
+        return f", since the update of step {spoiler.step}" if spoiler is not None else ""
 
     def _why_small(self, y: Tensor, x: Tensor, at: Moment) -> WhySmall:
         gradients, values = self._along(y, x, at)
+        if x not in gradients:
+            raise ArgumentError(f"the gradient of {y.name} at {x.name} cannot be computed from what the remembered "
+                                "runs were "
+                                "fed\nrun a step of the train op first, or feed what it needs")
         return why_small(y, x, gradients, values)
 
     def _along(self, y: Tensor, x: Tensor, at: Moment) -> tuple[dict[Tensor, Any], dict[Tensor, Any]]:
@@ -103,7 +124,7 @@ class Explaining(Differentiating):
         gradient, _ = self.derivatives.gradient(top, bottom)
         if gradient is None:
             return path(top, bottom, {})
-        return path(top, bottom, self._along(top, bottom, self._moment())[0])
+        return path(top, bottom, self._along(top, bottom, self._moment_for([top, bottom]))[0])
 
     def why_missing(self, x: str, y: str = "") -> WhyNone:
         """Why d y / d x is None; from the graph alone, so before any run."""

@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from ..gradients.backprop import GradientCall
+from ..gradients.calls import GradientCall
 from ..graph import Graph, Operation
 from ..names import UniqueNames
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..gradients.backprop import no_gradient_reason
+from ..gradients.calls import no_gradient_reason
 from ..graph import Graph, Operation, Tensor
 from .answers import OpRow, SourceLine
 from .places import place_of, role_of

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, AutodiffError, UnknownNameError
-from ..gradients.backprop import gradient_calls
+from ..gradients.calls import gradient_calls
 from ..graph import Graph, Operation, Tensor, get_default_graph
 from ..indexed_slices import IndexedSlices, dense
 from ..runtime.cursor import Execution
@@ -17,7 +17,7 @@ from ..runtime.session import Session
 from ..runtime.state import Variables
 from .derivatives import Derivatives
 from .lists import bytes_of, trainable_tensors, variables_of
-from .places import is_variable
+from .places import VARIABLES, is_variable
 from .records import RunRecord, Stats
 from .replay import Moment, Replayer, moment_of
 from .stats import statistics
@@ -25,6 +25,7 @@ from .targets import Targets, tensors_of
 
 _LOSS_NAMES = ("loss", "total_loss", "cost", "objective", "error", "y")
 _MOMENTS = 512  # runs remembered at most
+_NEEDS = 256  # groups of tensors whose needs are kept
 _BUDGET = 64 << 20  # bytes that the values of variables of past runs may take
 
 
@@ -59,6 +60,7 @@ class Machine:
         self._execution: Execution | None = None
         self._is_edited = False  # whether variables were changed by hand since the last run
         self._spent = 0
+        self._needed: dict[tuple[Tensor, ...], tuple[set[Tensor], set[str]]] = {}
 
     def attach(self, graph: Graph | None = None, session: Session | None = None, *,
                handles: dict[str, Any] | None = None) -> None:
@@ -193,6 +195,29 @@ class Machine:
             return self.moments[-1]
         feeds = {**(self.moments[-1].feeds if self.moments else {}), **self._present_feeds()}
         return moment_of(self.session, feeds, self.step)
+
+    def _moment_for(self, tensors: Sequence[Tensor], step: int | None = None) -> Moment:
+        """The moment to evaluate these at: as `_moment`, but of past runs the last that fed all they need.
+
+        So a look at the loss after a run that only read a variable is a look at the last run of the loss.
+        """
+        latest = self._moment(step)
+        if step is not None or not self.moments or latest is not self.moments[-1]:
+            return latest
+        placeholders, variables = self._needs(tuple(tensors))
+        return next((m for m in reversed(self.moments) if placeholders <= m.feeds.keys()
+                     and variables <= m.variables.keys()),
+                    latest)
+
+    def _needs(self, tensors: tuple[Tensor, ...]) -> tuple[set[Tensor], set[str]]:
+        """The placeholders and variables that tensors are computed from."""
+        if tensors not in self._needed:
+            if len(self._needed) > _NEEDS:
+                self._needed.clear()
+            below = ancestors(tensors)
+            self._needed[tensors] = ({op.outputs[0] for op in below if op.type == "Placeholder"},
+                                     {op.name for op in below if op.type in VARIABLES})
+        return self._needed[tensors]
 
     def _present_feeds(self) -> dict[Tensor, Any]:
         """What the user feeds by hand."""

@@ -51,7 +51,7 @@ class Valuing(Stepping):
             self._add_free(name, tensors, values)
         for placeholder, number in parsed.history.items():
             values[placeholder] = self._past(number)
-        at = self._moment(step)
+        at = self._moment_for([t for t in tensors.values() if not is_variable(t)], step)
         values.update(zip(tensors, self._present(list(tensors.values()), at, step)))
         result = evaluate(parsed, {name: plain(value) for name, value in values.items()})
         array = result if isinstance(result, (tuple, list)) else np.asarray(result)

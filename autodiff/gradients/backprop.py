@@ -4,7 +4,7 @@ from __future__ import annotations
 import enum
 from collections import deque
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..convert import to_tensor
 from ..errors import ArgumentError, DTypeError, KindError, NoGradientError, ShapeError, StateError
@@ -13,6 +13,7 @@ from ..indexed_slices import IndexedSlices, dense
 from ..op import REGISTERED_GRADIENTS, Blocked, blocked, build
 from ..shapes import compatible, is_known, show
 from .aggregate import AggregationMethod, Gradient, check_method, total
+from .calls import GradientCall, no_gradient_reason, note_blocked
 
 
 class UnconnectedGradients(enum.Enum):
@@ -57,20 +58,6 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients",
         return [sweep.gradient_of(x, zeros) for x in xs]
 
 
-class GradientCall(NamedTuple):
-    """One call of `gradients`, as its graph remembers it. found: tensor -> the total gradient that reached it."""
-
-    ys: tuple[Tensor, ...]
-    xs: tuple[Tensor, ...]
-    stops: tuple[Tensor, ...]
-    found: dict[Tensor, Gradient | None]
-
-
-def gradient_calls(graph: Graph) -> list[GradientCall]:
-    """The calls of `gradients` in this graph (not inside of its functions), oldest first."""
-    return [call for call in graph.extras.get("calls", ()) if call.ys and call.ys[0].graph is graph]
-
-
 def _as_list(values: Any) -> list[Any]:
     return list(values) if isinstance(values, (list, tuple)) else [values]
 
@@ -110,7 +97,7 @@ def seed(graph: Graph, y: Tensor, grad_y: Any, index: int) -> Gradient:
             raise DTypeError(f"gradients of complex tensors need grad_ys: {y.describe()}\nthe derivative of a complex "
                              "value is not one number; give grad_ys, or differentiate tf.real, tf.imag or tf.abs of it")
         with graph.differentiating(y.op, y):
-            shape = list(y.dims) if is_known(y.dims) else build.Shape(y)
+            shape = list(y.dims) if y.dims is not None and is_known(y.dims) else build.Shape(y)
             return build.Fill(shape, _one(graph, dtype), name=f"grad_ys_{index}")
     if isinstance(grad_y, IndexedSlices):
         return grad_y
@@ -312,24 +299,6 @@ def rule_of(op: Operation) -> Any:
         raise NoGradientError(f"no gradient is defined for operation {op.name!r} (op type {op.type}): "
                               f"{definition.no_rule}\nwritten at {op.site}")
     return definition.gradient_rule
-
-
-def no_gradient_reason(op: Operation) -> str | None:
-    """Why no gradient at all flows through an operation, or None if one may."""
-    if op.override is not None:
-        name = op.override
-        return f"{name!r} is registered as not differentiable" if REGISTERED_GRADIENTS.get(name, 0) is None else None
-    return op.definition.no_grad
-
-
-def note_blocked(graph: Graph, op: Operation, index: int, reason: str) -> None:
-    """Keep why input `index` of `op` got no gradient, for `why`."""
-    graph.extras.setdefault("blocked", {})[op, index] = reason
-
-
-def blocked_reason(op: Operation, index: int) -> str | None:
-    """Why input `index` of `op` got no gradient when one was last built, or None."""
-    return op.graph.extras.get("blocked", {}).get((op, index))
 
 
 def _gated(graph: Graph, dxs: list[Gradient | None]) -> list[Gradient | None]:

@@ -27,7 +27,7 @@ def _size_of(args: Sequence[Tensor], batched: Sequence[bool]) -> Tensor:
 
 def _vectorised(function: Function, arguments: Sequence[Tensor], captured: Sequence[Tensor], batched: Sequence[bool],
                 size: Tensor, graph: FunctionGraph, wanted: Sequence[bool]) -> list[Tensor]:
-    """Inside of `graph`: outputs of `function` with a leading axis where `wanted`, for inputs that have one where `batched`."""
+    """Inside of `graph`: what a function gives, with a leading axis where `wanted`, for inputs that are `batched`."""
     inside = [graph.capture(t) for t in (*arguments, *captured)]
     single = [_first_slice(t) if b else t for t, b in zip(inside, batched)]
     count = len(arguments)
@@ -44,7 +44,8 @@ def _if_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tens
     then_branch, else_branch = node.attrs["then_branch"], node.attrs["else_branch"]
     split = len(then_branch.inputs)
     size = _size_of(args, batched)
-    sides = ((then_branch, captures[:split], batched[1:1 + split]), (else_branch, captures[split:], batched[1 + split:]))
+    sides = ((then_branch, captures[:split], batched[1:1 + split]),
+             (else_branch, captures[split:], batched[1 + split:]))
     everything = [True] * len(then_branch.outputs)
     if batched[0]:
         then_rows, else_rows = (
@@ -56,7 +57,7 @@ def _if_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tens
         with side.as_default():
             outputs = _vectorised(branch, (), own, flags, side.capture(size), side, everything)
         branches.append(finish(side, outputs))
-    return call_if(predicate, *branches)
+    return call_if(predicate, branches[0], branches[1])
 
 
 def _inlined(branch: Function, captured: Sequence[Tensor], batched: Sequence[bool], size: Tensor) -> list[Tensor]:
@@ -91,7 +92,8 @@ def _while_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[T
         with side.as_default():
             outputs = _vectorised(function, side.arguments, captured, flags, side.capture(size), side, wanted)
         functions.append(finish(side, outputs))
-    results = call_while(initial, *functions, dims, back_prop=node.attrs["back_prop"], record=node.attrs["record"])
+    results = call_while(initial, functions[0], functions[1], dims, back_prop=node.attrs["back_prop"],
+                         record=node.attrs["record"])
     histories = results[0].op.outputs[count:]
     return [r if m else None for r, m in zip((*results, *histories), (*moving, *moving))]
 
@@ -206,10 +208,11 @@ def _sum_slices_batched(node: Any, args: list[Tensor], batched: list[bool]) -> l
     return [build.ListSumSlices(build.ListSwapAxes(args[0]))]
 
 
-_RULES = {"ListItem": _same_op(), "ListItemOrZeros": _same_op(0, 2), "ListOf": _same_op(0, 2), "ListSet": _same_op(0, 2),
-          "ListTrim": _same_op(), "ListExtend": _same_op(), "ListClear": _same_op(), "ListAdd": _same_op(0, 1),
-          "ListFirstSlices": _next_axis, "ListSwapAxes": _next_axis, "ListReserve": _unbatched_answer,
-          "ListLength": _unbatched_answer, "ListZeros": _unbatched_answer, "ListBatchSize": _unbatched_answer,
-          "Argument": _unbatched_answer, "Captured": _unbatched_answer}
+_RULES = {
+    "ListItem": _same_op(), "ListItemOrZeros": _same_op(0, 2), "ListOf": _same_op(0, 2), "ListSet": _same_op(0, 2),
+    "ListTrim": _same_op(), "ListExtend": _same_op(), "ListClear": _same_op(), "ListAdd": _same_op(0, 1),
+    "ListFirstSlices": _next_axis, "ListSwapAxes": _next_axis, "ListReserve": _unbatched_answer,
+    "ListLength": _unbatched_answer, "ListZeros": _unbatched_answer, "ListBatchSize": _unbatched_answer,
+    "Argument": _unbatched_answer, "Captured": _unbatched_answer}
 for _name, _rule in _RULES.items():
     OPS[_name].batched(_rule)

@@ -75,7 +75,7 @@ def _if_gradient(node: Any, *dys: Tensor | None) -> list[Any]:
             outputs = [found[s][i] if s == owner else zeros_of(side.capture(captures[i + owner * split]))
                        for owner, i in wanted]
         branches.append(finish(side, outputs))  # type: ignore[arg-type]
-    results = call_if(predicate, *branches)
+    results = call_if(predicate, branches[0], branches[1])
     for (owner, i), result in zip(wanted, results):
         dxs[1 + i + owner * split] = result
     return dxs

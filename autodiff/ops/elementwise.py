@@ -39,7 +39,12 @@ def add(x, y, *, out=None):
     return np.add(x, y, out=out)
 
 
+# what the operator `+` makes in TensorFlow 1.15, where tf.add makes Add
+add_v2 = op("AddV2", infer=broadcast_shape, elementwise=True, dtypes=NUMBERS)(add.kernel)
+
+
 @add.gradient
+@add_v2.gradient
 def _(node, dy):
     x, y = node.inputs
     return unbroadcast(dy, x), unbroadcast(dy, y)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...gradients.backprop import blocked_reason, carries_gradient, no_gradient_reason
+from ...gradients.backprop import carries_gradient
+from ...gradients.calls import blocked_reason, no_gradient_reason
 from ...graph import Operation, Tensor
 from ..places import place_of
 from ..stats import statistics

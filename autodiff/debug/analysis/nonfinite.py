@@ -66,7 +66,8 @@ def why_nonfinite(ops: Sequence[Operation], values: Values, roots: Collection[Te
     """
     made, reaching, count = origins(ops, values, [target] if target is not None else roots)
     described = [describe(op, values, harmful=op in reaching, note=variable_note) for op in made[:_SHOWN]]
-    described.sort(key=lambda origin: origin.secondary)
+    spoils_y = any(t in values and has_nonfinite(values[t]) for t in roots if t.op.gradient_of is None)
+    described.sort(key=lambda origin: (origin.secondary, origin.phase == "forward" and not spoils_y))
     harmful = tuple(origin for origin in described if origin.harmful)
     masked = tuple(origin for origin in described if not origin.harmful)
     name = target.name if target is not None else ""
@@ -78,7 +79,8 @@ def _text(harmful: Sequence[Origin], masked: Sequence[Origin], target: str) -> s
         first = harmful[0]
         where = f" at {first.place.file.rsplit('/', 1)[-1]}:{first.place.line}" if first.place else ""
         of = f" (gradient of {first.forward_op})" if first.phase == "backward" else ""
-        return f"{first.rule} in {first.op}{of}{where}"
+        trap = ", on the branch that tf.where does not take" if first.trap == "where" else ""
+        return f"{first.rule} in {first.op}{of}{where}{trap}"
     what = target or "every tensor that matters"
     return f"{what} is finite" + (f"; {len(masked)} non-finite values are masked" if masked and not target else "")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...gradients.backprop import GradientCall
+from ...gradients.calls import GradientCall
 from ...graph import Tensor
 from ..places import place_of
 from ..stats import statistics
@@ -101,20 +101,32 @@ def why_small(y: Tensor, x: Tensor, gradients: Mapping[Tensor, Any], values: Map
     top = next((hop.incoming for hop in found.hops if hop.incoming), 1.0)
     kind = "zero" if stats.count and stats.zeros == stats.count else "tiny" if norm < TINY * top else "fine"
     if kind == "fine":
-        return WhySmall(y.name, x.name, kind, norm, f"the gradient of {y.name} at {x.name} is not small: norm "
-                                                    f"{norm:.3g}", "",
-                        ())
+        text = f"the gradient of {y.name} at {x.name} is not small: norm {norm:.3g}"
+        return WhySmall(y.name, x.name, kind, norm, text, "", ())
     if kind == "zero":
         lost = [hop for hop in found.hops if hop.incoming and hop.outgoing == 0][-1:]
     else:
-        lost = sorted((hop for hop in found.hops if hop.gain is not None and hop.gain < 0.5), key=lambda hop: hop.gain
-                      or 0)
+        lost = _weakest(found.hops)
     noted = tuple(_with_note(hop, x, values) for hop in lost[:5])
     text = f"{kind} at {x.name} (norm {norm:.3g}, {top:.3g} near {y.name})"
     if noted:
         first = noted[0]
+        alike = [hop.gain for hop in found.hops if hop.op_type == first.op_type and hop.gain is not None]
+        if kind == "tiny" and len(alike) > 1:
+            text += f": {len(alike)} ops {first.op_type} scale it by {np.prod(alike):.2g} together"
         text += f": lost in {first.op} ({first.op_type})" + (f": {first.note}" if first.note else "")
     return WhySmall(y.name, x.name, kind, norm, text, _small_remedy(noted), noted)
+
+
+def _weakest(hops: Sequence[Hop]) -> list[Hop]:
+    """Hops that shrink the gradient, those of the op type that shrinks most first; an average over a batch is no
+    loss.
+    """
+    shrinking = [hop for hop in hops if hop.gain is not None and hop.gain < 0.8 and hop.op_type != "Mean"]
+    product: dict[str, float] = {}
+    for hop in shrinking:
+        product[hop.op_type] = product.get(hop.op_type, 1.0) * (hop.gain or 0.0)
+    return sorted(shrinking, key=lambda hop: (product[hop.op_type], hop.gain))
 
 
 def _with_note(hop: Hop, x: Tensor, values: Mapping[Tensor, Any]) -> Hop:
@@ -133,6 +145,8 @@ def _note(op_type: str, inputs: list[np.ndarray]) -> str:
         return f"{dead:.0%} of its inputs are <= 0, where relu lets nothing through"
     if op_type in ("Tanh", "Sigmoid", "Softsign", "Erf"):
         far = float((np.abs(first) > (4 if op_type == "Sigmoid" else 2)).mean())
+        if not far:
+            return "its slope is at most 1/4" if op_type == "Sigmoid" else ""
         return f"{far:.0%} of its inputs are saturated (largest {np.abs(first).max():.3g})"
     if op_type in ("Mul", "MatMul", "BatchMatMul", "BatchMatMulV2") and len(inputs) > 1:
         sizes = [float(np.abs(i).max()) if i.size else 0.0 for i in inputs[:2]]
