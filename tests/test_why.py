@@ -277,3 +277,36 @@ def test_two_to_the_twenty_paths_are_counted_exactly() -> None:
 def test_partly_cut_paths_list_their_cuts() -> None:
     found = debugged(lambda a: tf.reduce_sum(tf.round(a) + a), [1.0]).path("", "a")
     assert found.hops and [(cut.op_type, cut.first) for cut in found.cuts] == [("Round", True)]
+
+
+# ---- which run --------------------------------------------------------------------------
+
+def test_a_spoilt_variable_leads_back_to_the_step_that_spoilt_it() -> None:
+    graph = tf.Graph()
+    with graph.as_default():
+        a = tf.Variable([2.0, 0.0], name="a")
+        x = tf.placeholder(tf.float32, [2], name="x")
+        loss = tf.reduce_sum(x * where_trap(a), name="loss")
+    dbg = Debugger(graph)
+    dbg.feed("x", [1.0, 1.0])
+    dbg.train("loss", lr=0.1)
+    dbg.run(3)
+    found = dbg.why(kind="nan")
+    assert found.step == 1 and found.text.startswith("variable 'a' is not finite since the update of step 1: ")
+    assert found.origins[0].trap == "where" and "tf.where does not take" in found.text
+
+
+def test_a_run_that_fed_nothing_does_not_hide_the_last_that_did() -> None:
+    graph = tf.Graph()
+    with graph.as_default():
+        a = tf.Variable([1.0], name="a")
+        x = tf.placeholder(tf.float32, [1], name="x")
+        tf.reduce_sum(tf.log(x * a), name="loss")
+    dbg = Debugger(graph)
+    dbg.feed("x", [0.0])
+    dbg.run(1, fetches="loss:0")
+    with tf.Session(graph=graph) as session:
+        session.run(tf.global_variables_initializer())
+        dbg.on_run(session, a)
+    assert dbg.value("loss").when == "step 1"
+    assert [o.op_type for o in dbg.why(kind="nan").origins][:1] == ["Log"]
