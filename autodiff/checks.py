@@ -118,7 +118,8 @@ def _comparison(op: str, sign: str, name_: str, text: str) -> Callable[..., Any]
             x = convert_to_tensor(x, name="x")
             y = convert_to_tensor(y, dtype=x.dtype.base_dtype if not hasattr(y, "dtype") else None, name="y")
             if data is None:
-                data = [f"Condition x {sign} y did not hold element-wise:", f"x ({x.name}) = ", x, f"y ({y.name}) = ", y]
+                data = [f"Condition x {sign} y did not hold element-wise:", f"x ({x.name}) = ", x, f"y ({y.name}) = ",
+                        y]
             return _checked(OPS[op](x, y), [message, *data] if message else list(data), summarize, full)
 
     check.__name__, check.__doc__ = name_, text
@@ -196,7 +197,8 @@ def assert_rank(x: Any, rank: Any, data: Any = None, summarize: int | None = Non
 def assert_rank_at_least(x: Any, rank: Any, data: Any = None, summarize: int | None = None, message: str | None = None,
                          name: str | None = None) -> Any:
     """The operation that fails unless x has at least this rank; ShapeError (ValueError) when that is known."""
-    return _ranked(x, rank, "GreaterEqual", lambda found, wanted: found >= wanted, message, name, "assert_rank_at_least")
+    return _ranked(x, rank, "GreaterEqual", lambda found, wanted: found >= wanted, message, name,
+                   "assert_rank_at_least")
 
 
 def _ranked(x: Any, rank: Any, op: str, holds: Callable[[int, int], bool], message: str | None, name: str | None,
@@ -260,7 +262,7 @@ def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: Any = N
         if tensor is not None:
             own = convert_to_tensor(tensor).dtype.base_dtype
             if found not in (None, own):
-                raise ArgumentError(f"expected one dtype for all tensors, found {found.name} and {own.name}")  # type: ignore
+                raise ArgumentError(f"expected one dtype for all tensors, found {found.name} and {own.name}")
             found = own
     found = as_dtype("float32") if found is None else found
     if not found.is_floating:

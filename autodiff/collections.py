@@ -69,7 +69,7 @@ def get_collection_ref(key: Any) -> list[Any]:
 
 
 def checked_names(collections: Any, default: Iterable[str]) -> list[Any]:
-    """The collections that a new variable joins. Raises ArgumentError (ValueError) unless they are a list, tuple or set."""
+    """The collections that a new variable joins. Raises ArgumentError unless they are a list, tuple or set."""
     if collections is None:
         return list(default)
     if isinstance(collections, str) or not isinstance(collections, (list, tuple, set)):

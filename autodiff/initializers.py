@@ -13,9 +13,6 @@ from .errors import ArgumentError
 from .graph import Tensor
 from .op import build
 from .shapes import as_dims
-from .state import global_variables_initializer as global_variables
-from .state import local_variables_initializer as local_variables
-from .state import variables_initializer as variables
 
 __all__ = ["constant_initializer", "glorot_normal_initializer", "glorot_uniform_initializer", "ones_initializer",
            "orthogonal_initializer", "random_normal_initializer", "random_uniform_initializer",
@@ -125,7 +122,8 @@ class UniformUnitScaling(Initializer):
         self.factor, self.seed, self.dtype = factor, seed, _floating(dtype)
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
-        inputs = max(math.prod(float(size) for size in as_dims(shape)[:-1]), 1.0)  # type: ignore[index]
+        dims = as_dims(shape) or ()
+        inputs = max(math.prod(dims[:-1]), 1)
         limit = math.sqrt(3 / inputs) * self.factor
         return random.random_uniform(shape, -limit, limit, self._dtype(dtype), seed=self.seed)
 
@@ -138,7 +136,7 @@ class VarianceScaling(Initializer):
     Source: Glorot and Bengio (2010); He et al. (2015).
     """
 
-    _config = ("scale", "mode", "distribution", "seed", "dtype")
+    _config: tuple[str, ...] = ("scale", "mode", "distribution", "seed", "dtype")
 
     def __init__(self, scale: float = 1.0, mode: str = "fan_in", distribution: str = "truncated_normal",
                  seed: int | None = None, dtype: Any = float32) -> None:
@@ -147,8 +145,8 @@ class VarianceScaling(Initializer):
         if mode not in ("fan_in", "fan_out", "fan_avg"):
             raise ArgumentError(f"expected a mode of 'fan_in', 'fan_out' or 'fan_avg', found {mode!r}")
         if distribution not in ("normal", "uniform", "truncated_normal", "untruncated_normal"):
-            raise ArgumentError("expected a distribution of 'truncated_normal', 'untruncated_normal' or 'uniform', found "
-                                f"{distribution!r}")
+            raise ArgumentError("expected a distribution of 'truncated_normal', 'untruncated_normal' or 'uniform', "
+                                f"found {distribution!r}")
         self.scale, self.mode, self.distribution = scale, mode, distribution
         self.seed, self.dtype = seed, _floating(dtype)
 
@@ -168,7 +166,7 @@ class VarianceScaling(Initializer):
 class GlorotUniform(VarianceScaling):
     """Uniform numbers of variance 2 / (inputs + outputs). Source: Glorot and Bengio (2010), equation 16."""
 
-    _config = ("seed", "dtype")
+    _config: tuple[str, ...] = ("seed", "dtype")
 
     def __init__(self, seed: int | None = None, dtype: Any = float32) -> None:
         super().__init__(1.0, "fan_avg", "uniform", seed, dtype)
@@ -177,7 +175,7 @@ class GlorotUniform(VarianceScaling):
 class GlorotNormal(VarianceScaling):
     """Truncated normal numbers of variance 2 / (inputs + outputs). Source: Glorot and Bengio (2010)."""
 
-    _config = ("seed", "dtype")
+    _config: tuple[str, ...] = ("seed", "dtype")
 
     def __init__(self, seed: int | None = None, dtype: Any = float32) -> None:
         super().__init__(1.0, "fan_avg", "truncated_normal", seed, dtype)

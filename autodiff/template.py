@@ -11,8 +11,8 @@ from .variables import Variable
 __all__ = ["make_template"]
 
 
-def make_template(name_: str, func_: Callable[..., Any], create_scope_now_: bool = False, unique_name_: str | None = None,
-                  custom_getter_: Any = None, **kwargs: Any) -> "Template":
+def make_template(name_: str, func_: Callable[..., Any], create_scope_now_: bool = False,
+                  unique_name_: str | None = None, custom_getter_: Any = None, **kwargs: Any) -> "Template":
     """`func_` with its get_variable variables shared between calls, in a variable scope of their own.
 
     create_scope_now_: fix the scope here rather than at the first call. kwargs go to each call.

@@ -4,24 +4,21 @@ from __future__ import annotations
 import contextlib
 import enum
 import functools
-import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .collections import GraphKeys, get_collection
-from .control import init_scope
 from .convert import as_array
-from .dtypes import DType, as_dtype, float32, string
-from .errors import ArgumentError, GraphError, KindError, ShapeError
-from .graph import Graph, Tensor, get_default_graph, graph_of
-from .initializers import GlorotUniform, Zeros
-from .shapes import as_dims, compatible, is_known, show
+from .dtypes import DType, as_dtype, float32
+from .errors import ArgumentError, KindError
+from .graph import Tensor, get_default_graph, graph_of
+from .variable_store import found_or_made
 from .variables import Variable
 
 __all__ = ["AUTO_REUSE", "VariableScope", "get_local_variable", "get_variable", "get_variable_scope", "no_regularizer",
            "variable_op_scope", "variable_scope"]
 
-_STORE, _OPEN, _COUNTS = "variables_by_name", "variable_scope", "variable_scope_counts"
+_OPEN, _COUNTS = "variable_scope", "variable_scope_counts"
 
 
 class _ReuseMode(enum.Enum):
@@ -124,11 +121,12 @@ def get_variable(name: str, shape: Any = None, dtype: Any = None, initializer: A
                      constraint=constraint, synchronization=synchronization, aggregation=aggregation)
 
 
-def get_local_variable(name: str, *args: Any, **options: Any) -> Variable:
-    """get_variable for one that is not trained and not saved: it joins LOCAL_VARIABLES."""
-    collections = [*(options.pop("collections", None) or ()), GraphKeys.LOCAL_VARIABLES]
-    options.pop("trainable", None)
-    return get_variable(name, *args, trainable=False, collections=collections, **options)
+def get_local_variable(name: str, shape: Any = None, dtype: Any = None, initializer: Any = None,
+                       regularizer: Any = None, trainable: bool = False, collections: Any = None,
+                       **options: Any) -> Variable:
+    """get_variable for one that is not trained and not saved: it joins LOCAL_VARIABLES. trainable has no effect."""
+    return get_variable(name, shape, dtype, initializer, regularizer, trainable=False,
+                        collections=[*(collections or ()), GraphKeys.LOCAL_VARIABLES], **options)
 
 
 def no_regularizer(_: Any) -> None:
@@ -156,7 +154,9 @@ def _in_scope(scope: VariableScope, name: str, shape: Any = None, dtype: Any = N
         constraint=scope.constraint if constraint is None else constraint,
         use_resource=scope.use_resource if use_resource is None else use_resource, partitioner=None, **options)
     with get_default_graph().name_scope(None):
-        return _found_or_made(**arguments) if custom_getter is None else custom_getter(getter=_found_or_made, **arguments)
+        if custom_getter is not None:
+            return custom_getter(getter=found_or_made, **arguments)
+        return found_or_made(**arguments)
 
 
 def _inside(inner: Callable[..., Any], outer: Callable[..., Any]) -> Callable[..., Any]:
@@ -169,91 +169,8 @@ def _check_value_dtype(name: str, value: Any, dtype: DType) -> None:
     if found is None:
         found = as_dtype(as_array(value).dtype)
     if found is not dtype.base_dtype:
-        raise ArgumentError(f"variable {name!r}: the initializer has dtype {found.name}, which does not match the dtype "
-                            f"{dtype.name} that was asked for")
-
-
-def _found_or_made(name: str, shape: Any = None, dtype: Any = float32, initializer: Any = None, regularizer: Any = None,
-                   reuse: Any = None, **options: Any) -> Variable:
-    """The variable of this full name. What a custom getter is given as `getter`."""
-    graph = get_default_graph().outermost
-    dtype, dims = as_dtype(dtype or float32).base_dtype, as_dims(shape)
-    store: dict[str, Variable] = {} if graph.executing_eagerly else graph.extras.setdefault(_STORE, {})
-    if name in store:
-        return _shared(store[name], name, dims, dtype, reuse)
-    if reuse is True:
-        raise GraphError(f"variable {name!r} does not exist, or was not made with tf.get_variable()\nuse "
-                         "reuse=tf.AUTO_REUSE, or reuse=False, to make it here")
-    options.pop("partitioner", None)
-    initial_value, own_dtype = _initial(name, initializer, shape, dims, dtype, options.get("validate_shape", True))
-    variable = store[name] = Variable(initial_value, name=name, dtype=own_dtype, **options)
-    if regularizer is not None:
-        _regularize(graph, variable, regularizer, name)
-    return variable
-
-
-def _shared(variable: Variable, name: str, dims: Any, dtype: DType, reuse: Any) -> Variable:
-    if reuse is False or reuse is None:
-        raise GraphError(f"variable {name!r} already exists\nmade at {variable.op.site}\nuse reuse=True or "
-                         "reuse=tf.AUTO_REUSE in its variable_scope to share it")
-    if not compatible(dims, variable.shape.dims_tuple):
-        raise ShapeError(f"variable {name!r} has shape {show(variable.shape.dims_tuple)}, and shape {show(dims)} was "
-                         f"asked for\nmade at {variable.op.site}")
-    if variable.dtype.base_dtype is not dtype:
-        raise ArgumentError(f"variable {name!r} has dtype {variable.dtype.base_dtype.name}, and dtype {dtype.name} was "
-                            f"asked for\nmade at {variable.op.site}")
-    return variable
-
-
-def _initial(name: str, initializer: Any, shape: Any, dims: Any, dtype: DType, validate_shape: bool) -> tuple[Any, Any]:
-    """What Variable is given: an initial value or a function that makes it, and the dtype or None."""
-    if initializer is not None and not callable(initializer):
-        if shape is not None and dims is not None:
-            raise ArgumentError(f"variable {name!r}: if the initializer is a constant, do not specify shape")
-        return initializer, None
-    if initializer is None:
-        initializer = _default_initializer(name, dtype)
-    if inspect.isclass(initializer):
-        initializer = initializer()
-    if is_known(dims):
-        asked = {"partition_info": None} if _takes(initializer, "partition_info") else {}
-        return functools.partial(initializer, list(dims), dtype=dtype, **asked), dtype
-    if dims is None and shape is None and _takes_nothing(initializer):
-        return initializer, None
-    if shape is None or validate_shape:
-        raise ShapeError(f"the shape of a new variable ({name}) must be fully defined, but instead was {show(dims)}\npass "
-                         "shape, or a tensor or value as the initializer")
-    raise ArgumentError(f"variable {name!r}: the initializer needs a fully defined shape, found {show(dims)}")
-
-
-def _default_initializer(name: str, dtype: DType) -> Any:
-    if dtype.is_floating:
-        return GlorotUniform()
-    if dtype.is_integer or dtype.is_bool or dtype is string:
-        return Zeros()
-    raise ArgumentError(f"an initializer for variable {name!r} of dtype {dtype.name} is required")
-
-
-def _takes(function: Callable[..., Any], name: str) -> bool:
-    try:
-        return name in inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return False
-
-
-def _takes_nothing(function: Callable[..., Any]) -> bool:
-    try:
-        inspect.signature(function).bind()
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
-def _regularize(graph: Graph, variable: Variable, regularizer: Callable[[Any], Any], name: str) -> None:
-    with init_scope(), get_default_graph().name_scope(f"{name}/Regularizer/"):
-        loss = regularizer(variable)
-    if loss is not None:
-        graph.add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
+        raise ArgumentError(f"variable {name!r}: the initializer has dtype {found.name}, which does not match the "
+                            f"dtype {dtype.name} that was asked for")
 
 
 # ---- variable_scope ---------------------------------------------------------------------
@@ -268,9 +185,9 @@ class variable_scope:  # noqa: N801 (TensorFlow's name)
     """
 
     def __init__(self, name_or_scope: Any, default_name: str | None = None, values: Any = None, initializer: Any = None,
-                 regularizer: Any = None, caching_device: Any = None, partitioner: Any = None, custom_getter: Any = None,
-                 reuse: Any = None, dtype: Any = None, use_resource: bool | None = None, constraint: Any = None,
-                 auxiliary_name_scope: bool = True) -> None:
+                 regularizer: Any = None, caching_device: Any = None, partitioner: Any = None,
+                 custom_getter: Any = None, reuse: Any = None, dtype: Any = None, use_resource: bool | None = None,
+                 constraint: Any = None, auxiliary_name_scope: bool = True) -> None:
         if name_or_scope is None and default_name is None:
             raise KindError("expected a name_or_scope or a default_name, found None for both")
         if reuse not in (None, True, False, AUTO_REUSE):
@@ -304,7 +221,7 @@ class variable_scope:  # noqa: N801 (TensorFlow's name)
         name = self._default if self._scope is None else reopened.name.split("/")[-1] if reopened else self._scope
         full = f"{graph.scope}/" if graph.scope and not self._names_ops else ""
         if self._names_ops and name:
-            full = stack.enter_context(graph.name_scope(name))
+            full = stack.enter_context(graph.name_scope(str(name)))
         if self._scope is None:
             name = unique_scope_name(self._default)  # type: ignore[arg-type]
         elif reopened is None:
@@ -317,7 +234,8 @@ class variable_scope:  # noqa: N801 (TensorFlow's name)
 
 
 @contextlib.contextmanager
-def pure_variable_scope(scope: Any, *, name_scope: str, reuse: Any = None, custom_getter: Any = None, given: Any = None):
+def pure_variable_scope(scope: Any, *, name_scope: str, reuse: Any = None, custom_getter: Any = None,
+                        given: dict[str, Any] | None = None) -> Iterator[VariableScope]:
     """Open a variable scope without naming ops. scope: a name within the current one, or a VariableScope."""
     extras = get_default_graph().outermost.extras
     counts: dict[str, int] = extras.setdefault(_COUNTS, {})
@@ -355,6 +273,7 @@ def unique_scope_name(prefix: str) -> str:
     return f"{prefix}_{index}"
 
 
-def variable_op_scope(values: Any, name_or_scope: Any, default_name: str | None = None, **options: Any) -> variable_scope:
+def variable_op_scope(values: Any, name_or_scope: Any, default_name: str | None = None,
+                      **options: Any) -> variable_scope:
     """variable_scope with its arguments in the order before TensorFlow 1.0."""
     return variable_scope(name_or_scope, default_name, values, **options)

@@ -13,6 +13,7 @@ from .errors import ArgumentError, KindError, ShapeError, StateError
 from .graph import Graph, Operation, Tensor, get_default_graph
 from .guards import guarded
 from .op import OPS, build
+from .rows import Rows
 from .shapes import TensorShape, as_dims, is_known, merge
 from .stacks import STACKS, session_for
 
@@ -50,7 +51,7 @@ def resource_variables_enabled() -> bool:
     return bool(get_default_graph().outermost.extras.get(_RESOURCE_BY_DEFAULT, False))
 
 
-class Variable:
+class Variable(Rows):
     """A value that a session keeps between runs; used in an expression it is the tensor read from it.
 
     initial_value: a tensor or value, or a function without arguments that gives one (dtype then
@@ -103,7 +104,8 @@ class Variable:
         self._initial_value = _initial_tensor(initial_value, dtype, validate_shape)
         if dims is None and validate_shape:
             dims = self._initial_value.dims
-        self.handle_tensor: Tensor = build.VariableV2(shape=dims, dtype=self._initial_value.dtype.base_dtype, name=scope)
+        dtype = self._initial_value.dtype.base_dtype
+        self.handle_tensor: Tensor = build.VariableV2(shape=dims, dtype=dtype, name=scope)
         self.initializer: Operation = build.Assign(self.handle_tensor, guarded(self._initial_value, self.op.name),
                                                    validate_shape=validate_shape).op
         self._snapshot: Tensor = build.Identity(self.handle_tensor, name="read")
@@ -182,11 +184,13 @@ class Variable:
         """Give a new value; gives the reference after it, or the operation if read_value is False."""
         return self._changed("Assign", value, name, read_value)
 
-    def assign_add(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+    def assign_add(self, delta: Any, use_locking: bool = False, name: str | None = None,
+                   read_value: bool = True) -> Any:
         """Add `delta`, as assign does."""
         return self._changed("AssignAdd", delta, name, read_value)
 
-    def assign_sub(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+    def assign_sub(self, delta: Any, use_locking: bool = False, name: str | None = None,
+                   read_value: bool = True) -> Any:
         """Subtract `delta`, as assign does."""
         return self._changed("AssignSub", delta, name, read_value)
 
@@ -199,53 +203,8 @@ class Variable:
         session_for(self._graph, session, f"load a value into {self.name!r}").run(
             self.initializer, {self.initializer.inputs[1]: value})
 
-    def _scatter(self, kind: str, slices: Any, name: str | None) -> Any:
-        if not hasattr(slices, "indices"):
-            raise KindError(f"expected IndexedSlices, found {slices!r}")
-        return self._rows_changed(kind, slices.indices, slices.values, name)
-
     def _rows_changed(self, kind: str, indices: Any, updates: Any, name: str | None) -> Any:
         return _built(kind, self, indices, updates, name=name)
-
-    def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Set the rows of an IndexedSlices."""
-        return self._scatter("ScatterUpdate", sparse_delta, name)
-
-    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Add the rows of an IndexedSlices."""
-        return self._scatter("ScatterAdd", sparse_delta, name)
-
-    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Subtract the rows of an IndexedSlices."""
-        return self._scatter("ScatterSub", sparse_delta, name)
-
-    def scatter_mul(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Multiply by the rows of an IndexedSlices."""
-        return self._scatter("ScatterMul", sparse_delta, name)
-
-    def scatter_div(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Divide by the rows of an IndexedSlices."""
-        return self._scatter("ScatterDiv", sparse_delta, name)
-
-    def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Keep the larger of each row and that of an IndexedSlices."""
-        return self._scatter("ScatterMax", sparse_delta, name)
-
-    def scatter_min(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Keep the smaller of each row and that of an IndexedSlices."""
-        return self._scatter("ScatterMin", sparse_delta, name)
-
-    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Set elements or slices by index vectors."""
-        return self._rows_changed("ScatterNdUpdate", indices, updates, name)
-
-    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Add to elements or slices by index vectors."""
-        return self._rows_changed("ScatterNdAdd", indices, updates, name)
-
-    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Subtract from elements or slices by index vectors."""
-        return self._rows_changed("ScatterNdSub", indices, updates, name)
 
     # ---- as a tensor --------------------------------------------------------------------
     def __getitem__(self, key: Any) -> Tensor:

@@ -20,10 +20,10 @@ def numbers(*values: float) -> tuple[np.ndarray, ...]:
     return tuple(np.array(v) for v in values)
 
 
-def dense(op: str, states: tuple[np.ndarray, ...], before: tuple, grad: np.ndarray, after: tuple = (), **attrs) -> list[Case]:
+def dense(op: str, states: tuple[np.ndarray, ...], before: tuple, grad: np.ndarray, after: tuple = ()) -> list[Case]:
     """A step on the whole variable, and one with a gradient of another shape."""
-    return [Case(op, (*states, *before, grad, *after), attrs),
-            Case(op, (*states, *before, grad[:2], *after), attrs, fails=ValueError, id="shape")]
+    return [Case(op, (*states, *before, grad, *after)),
+            Case(op, (*states, *before, grad[:2], *after), fails=ValueError, id="shape")]
 
 
 def sparse(op: str, states: tuple[np.ndarray, ...], before: tuple, after: tuple = (), **attrs) -> list[Case]:

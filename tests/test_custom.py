@@ -43,7 +43,8 @@ def raiser(error):
     return function
 
 
-FAILURES = [(raiser(ValueError("x")), tf.float32, InvalidArgumentError), (raiser(TypeError("x")), tf.float32, InvalidArgumentError),
+FAILURES = [(raiser(ValueError("x")), tf.float32, InvalidArgumentError),
+            (raiser(TypeError("x")), tf.float32, InvalidArgumentError),
             (raiser(StopIteration()), tf.float32, OutOfRangeError), (raiser(KeyError("x")), tf.float32, UnknownError),
             (raiser(NotImplementedError("x")), tf.float32, UnimplementedError),
             (lambda a: a.astype(np.float64), tf.float32, InvalidArgumentError),
@@ -160,8 +161,10 @@ def test_checks(check, good, bad):
 
 def test_what_is_known_fails_while_the_graph_is_built():
     x = tf.placeholder(tf.float32, [None])
-    for error, check in [(InvalidArgumentError, lambda: tf.assert_equal(1, 2)), (ValueError, lambda: tf.assert_rank(x, 2)),
-                         (ValueError, lambda: tf.assert_rank_at_least(x, 2)), (ValueError, lambda: tf.assert_rank_in(x, (0, 2))),
+    for error, check in [(InvalidArgumentError, lambda: tf.assert_equal(1, 2)),
+                         (ValueError, lambda: tf.assert_rank(x, 2)),
+                         (ValueError, lambda: tf.assert_rank_at_least(x, 2)),
+                         (ValueError, lambda: tf.assert_rank_in(x, (0, 2))),
                          (ValueError, lambda: tf.assert_scalar(x)), (TypeError, lambda: tf.assert_integer(x)),
                          (TypeError, lambda: tf.assert_type(x, tf.int32))]:
         with pytest.raises(error):
@@ -186,7 +189,8 @@ def test_add_check_numerics_ops_checks_every_float():
 
 
 def test_order_of_elements():
-    found = run([tf.is_non_decreasing([1, 1, 2]), tf.is_strictly_increasing([1, 1, 2]), tf.is_strictly_increasing([1, 2])])
+    found = run([tf.is_non_decreasing([1, 1, 2]), tf.is_strictly_increasing([1, 1, 2]),
+                 tf.is_strictly_increasing([1, 2])])
     assert found == [True, False, True]
 
 

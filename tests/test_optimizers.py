@@ -225,7 +225,8 @@ def test_a_variable_without_gradient_is_left_out():
     v, i = tf.Variable(2.0, name="v"), tf.Variable(3, name="i")
     pairs = train.GradientDescentOptimizer(0.1).compute_gradients(v * v, [v, i])
     assert pairs[1] == (None, i)
-    assert values_after(1, train.GradientDescentOptimizer(0.1).apply_gradients(pairs), [v, i]) == [pytest.approx(1.6), 3]
+    operation = train.GradientDescentOptimizer(0.1).apply_gradients(pairs)
+    assert values_after(1, operation, [v, i]) == [pytest.approx(1.6), 3]
 
 
 # ---- schedules --------------------------------------------------------------------------
@@ -253,7 +254,8 @@ def test_schedules_are_tensorflows(schedule, expected):
     step = tf.placeholder(tf.int32, [])
     rate = schedule(step)
     with tf.Session() as session:
-        np.testing.assert_allclose([session.run(rate, {step: n}) for n in (0, 3, 7, 25)], expected, rtol=0, atol=6e-6)  # five decimals known
+        found = [session.run(rate, {step: n}) for n in (0, 3, 7, 25)]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=6e-6)  # five decimals are known
 
 
 def test_piecewise_constant_is_inclusive_on_the_left():

@@ -158,7 +158,8 @@ def test_changing_rows(use_resource):
     found = run(tf.scatter_update(v, places, rows), tf.scatter_add(v, places, rows), tf.scatter_sub(v, [0, 0], rows),
                 tf.scatter_mul(v, places, rows), tf.scatter_div(v, places, rows), tf.scatter_min(v, places, rows),
                 tf.scatter_max(v, [1, 1], rows), tf.scatter_nd_update(v, [[0, 1]], [9.0]),
-                tf.scatter_nd_add(v, [[0], [0]], rows), tf.scatter_nd_sub(v, [[0, 1]], [9.0]), tf.scatter_add(v, [1], 10.0))
+                tf.scatter_nd_add(v, [[0], [0]], rows), tf.scatter_nd_sub(v, [[0, 1]], [9.0]),
+                tf.scatter_add(v, [1], 10.0))
     expected = [[[1, 1], [3, 4], [2, 2]], [[2, 2], [3, 4], [4, 4]], [[-1, -1], [3, 4], [4, 4]],
                 [[-1, -1], [3, 4], [8, 8]], [[-1, -1], [3, 4], [4, 4]], [[-1, -1], [3, 4], [2, 2]],
                 [[-1, -1], [3, 4], [2, 2]], [[-1, 9], [3, 4], [2, 2]], [[2, 12], [3, 4], [2, 2]],

@@ -127,12 +127,13 @@ def py_func(*input: Own, function, types, shapes=None, single=False, gradient=No
     if not isinstance(results, (list, tuple)) or len(results) != len(types):
         count = len(results) if isinstance(results, (list, tuple)) else 1
         raise InvalidArgumentError(None, run.op, f"{_name(function)} returns {count} values, expected {len(types)}")
-    arrays = [_checked(value, as_dtype(dtype), i, function, run.op) for i, (value, dtype) in enumerate(zip(results, types))]
+    arrays = [_checked(value, as_dtype(dtype), i, function, run.op)
+              for i, (value, dtype) in enumerate(zip(results, types))]
     return arrays[0] if len(arrays) == 1 else tuple(arrays)
 
 
-_RAISED = ((StopIteration, OutOfRangeError), (MemoryError, ResourceExhaustedError), (NotImplementedError, UnimplementedError),
-           ((ValueError, TypeError), InvalidArgumentError))
+_RAISED = ((StopIteration, OutOfRangeError), (MemoryError, ResourceExhaustedError),
+           (NotImplementedError, UnimplementedError), ((ValueError, TypeError), InvalidArgumentError))
 
 
 def _called(function, inputs, operation):
@@ -153,8 +154,8 @@ def _name(function):
 def _checked(value, dtype, index, function, operation):
     array = np.array(value)  # a copy: the function may keep its array and change it
     if array.dtype.kind in "SU":
-        array = np.array([v.encode() if isinstance(v, str) else v for v in array.ravel().tolist()] + [None], object)[:-1]
-        array = array.reshape(np.shape(value))
+        flat = [v.encode() if isinstance(v, str) else v for v in array.ravel().tolist()]
+        array = np.array([*flat, None], object)[:-1].reshape(np.shape(value))  # None: or bytes would be cut short
     found = string if array.dtype.kind == "O" else as_dtype(array.dtype)
     if found is not dtype:
         raise InvalidArgumentError(None, operation, f"value {index} returned by {_name(function)} is {found.name}, "

@@ -6,7 +6,7 @@ from ..define import op
 from ..dtypes import NUMBERS, as_dtype, bool_, resource
 from ..errors import DTypeError, ShapeError
 from ..infer import fixed, held
-from ..op import Ref, Resource, Spec, T, blocked, build
+from ..op import Ref, Resource, Spec, T, blocked
 from ..shapes import as_dims, compatible, show
 
 _ASSIGNMENT = "assignment replaces the value it is given a reference to"

@@ -10,8 +10,20 @@ from ..infer import held
 from ..op import Index, Ref
 from ..shapes import compatible, show
 from .state import referred
-from .training import (DTYPES, NO_RULE, Count, adadelta_step, adagrad_da_step, adagrad_step, centered_rms_step, ftrl_step,
-                       momentum_step, proximal_adagrad_step, proximal_step, rms_step)
+from .training import (
+    DTYPES,
+    NO_RULE,
+    Count,
+    adadelta_step,
+    adagrad_da_step,
+    adagrad_step,
+    centered_rms_step,
+    ftrl_step,
+    momentum_step,
+    proximal_adagrad_step,
+    proximal_step,
+    rms_step,
+)
 from .variable_rows import check_within
 
 
@@ -59,8 +71,8 @@ def sparse_apply_adagrad(var: Ref, accum: Ref, lr, grad, indices: Index, *, upda
 
 
 @op("SparseApplyAdagradDA", infer=_sparse(3, 3), dtypes=FLOATS, stateful=True, no_rule=NO_RULE)
-def sparse_apply_adagrad_da(var: Ref, gradient_accumulator: Ref, gradient_squared_accumulator: Ref, grad, indices: Index,
-                            lr, l1, l2, global_step: Count, *, run):
+def sparse_apply_adagrad_da(var: Ref, gradient_accumulator: Ref, gradient_squared_accumulator: Ref, grad,
+                            indices: Index, lr, l1, l2, global_step: Count, *, run):
     """ApplyAdagradDA on rows. lr, l1, l2: float[] -> the reference."""
     refs = (var, gradient_accumulator, gradient_squared_accumulator)
     return _store_rows(run, refs, indices, adagrad_da_step, grad, lr, l1, l2, global_step)

@@ -46,7 +46,8 @@ class FtrlOptimizer(Optimizer):
             self._zeros_slot(var, "linear", self._linear_name or self._name)
 
     def _prepare(self) -> None:
-        self._settings = [setting(self._learning_rate, "learning_rate"), setting(self._l1, "l1_regularization_strength"),
+        self._settings = [setting(self._learning_rate, "learning_rate"),
+                          setting(self._l1, "l1_regularization_strength"),
                           setting(self._l2, "l2_regularization_strength")]
         if self._shrinkage > 0:
             self._settings.append(setting(self._shrinkage, "l2_shrinkage_regularization_strength"))

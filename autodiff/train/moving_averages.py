@@ -12,7 +12,7 @@ from ..errors import ArgumentError, KindError
 from ..graph import get_default_graph
 from ..initializers import Zeros
 from ..op import build
-from ..state import moving_average_variables, trainable_variables, global_variables
+from ..state import global_variables, moving_average_variables, trainable_variables
 from ..variable_scope import get_variable, variable_scope
 from ..variables import Variable
 from .slots import create_slot, create_zeros_slot

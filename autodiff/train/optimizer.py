@@ -46,9 +46,9 @@ class Optimizer:
         return self._name
 
     # ---- from a loss to gradients -------------------------------------------------------
-    def minimize(self, loss: Any, global_step: Variable | None = None, var_list: Any = None, gate_gradients: int = GATE_OP,
-                 aggregation_method: int | None = None, colocate_gradients_with_ops: bool = False, name: str | None = None,
-                 grad_loss: Any = None) -> Any:
+    def minimize(self, loss: Any, global_step: Variable | None = None, var_list: Any = None,
+                 gate_gradients: int = GATE_OP, aggregation_method: int | None = None,
+                 colocate_gradients_with_ops: bool = False, name: str | None = None, grad_loss: Any = None) -> Any:
         """The operation that takes one step against the gradient of `loss`.
 
         loss: float[...], summed; a function that computes it when executing eagerly. var_list: the
@@ -71,8 +71,8 @@ class Optimizer:
         if get_default_graph().executing_eagerly:
             raise StateError("the loss must be a function without arguments when eager execution is enabled")
         if gate_gradients not in (0, 1, 2):
-            raise ArgumentError(f"gate_gradients is {gate_gradients!r}, expected Optimizer.GATE_NONE (0), GATE_OP (1) or "
-                                "GATE_GRAPH (2)")
+            raise ArgumentError(f"gate_gradients is {gate_gradients!r}, expected Optimizer.GATE_NONE (0), GATE_OP (1) "
+                                "or GATE_GRAPH (2)")
         self._check_dtypes([loss])
         if grad_loss is not None:
             self._check_dtypes([grad_loss])
@@ -94,7 +94,7 @@ class Optimizer:
 
     def _check_dtypes(self, tensors: Iterable[Any]) -> None:
         for tensor in tensors:
-            dtype = convert_to_tensor(tensor).dtype.base_dtype if not hasattr(tensor, "dtype") else tensor.dtype.base_dtype
+            dtype = (tensor if hasattr(tensor, "dtype") else convert_to_tensor(tensor)).dtype.base_dtype
             if dtype not in self._valid_dtypes():
                 raise ArgumentError(f"{getattr(tensor, 'name', tensor)!r} has dtype {dtype.name}, expected one of: "
                                     f"{', '.join(t.name for t in self._valid_dtypes())}")
@@ -134,7 +134,8 @@ class Optimizer:
 
     def _update(self, grad: Any, var: Variable) -> Any:
         if isinstance(var, Tensor):
-            raise UnsupportedVariableError(f"a tensor cannot be changed by an optimizer: {var.name!r}; expected a variable")
+            raise UnsupportedVariableError(f"a tensor cannot be changed by an optimizer: {var.name!r}; expected a "
+                                           "variable")
         eager = get_default_graph().executing_eagerly
         with name_scope("update" if eager else f"update_{var.op.name}"):
             if isinstance(grad, IndexedSlices):

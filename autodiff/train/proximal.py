@@ -37,9 +37,9 @@ class ProximalAdagradOptimizer(Optimizer):
     Raises ArgumentError (ValueError) unless initial_accumulator_value > 0.
     """
 
-    def __init__(self, learning_rate: Any, initial_accumulator_value: float = 0.1, l1_regularization_strength: float = 0.0,
-                 l2_regularization_strength: float = 0.0, use_locking: bool = False,
-                 name: str = "ProximalAdagrad") -> None:
+    def __init__(self, learning_rate: Any, initial_accumulator_value: float = 0.1,
+                 l1_regularization_strength: float = 0.0, l2_regularization_strength: float = 0.0,
+                 use_locking: bool = False, name: str = "ProximalAdagrad") -> None:
         if initial_accumulator_value <= 0.0:
             raise ArgumentError(f"expected initial_accumulator_value > 0, found {initial_accumulator_value}")
         super().__init__(use_locking, name)

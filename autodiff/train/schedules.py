@@ -112,8 +112,8 @@ def _above(alpha: Any, wave: Tensor) -> Tensor:
 
 
 @_schedule
-def cosine_decay_restarts(learning_rate: Any, global_step: Any, first_decay_steps: Any, t_mul: Any = 2.0, m_mul: Any = 1.0,
-                          alpha: Any = 0.0, name: str | None = None) -> Any:
+def cosine_decay_restarts(learning_rate: Any, global_step: Any, first_decay_steps: Any, t_mul: Any = 2.0,
+                          m_mul: Any = 1.0, alpha: Any = 0.0, name: str | None = None) -> Any:
     """cosine_decay that begins again: each time over t_mul times as many steps, from m_mul times the rate.
 
     Source: Loshchilov and Hutter (2016), equation 5.
@@ -129,8 +129,8 @@ def cosine_decay_restarts(learning_rate: Any, global_step: Any, first_decay_step
 
 
 @_schedule
-def linear_cosine_decay(learning_rate: Any, global_step: Any, decay_steps: Any, num_periods: Any = 0.5, alpha: Any = 0.0,
-                        beta: Any = 0.001, name: str | None = None) -> Any:
+def linear_cosine_decay(learning_rate: Any, global_step: Any, decay_steps: Any, num_periods: Any = 0.5,
+                        alpha: Any = 0.0, beta: Any = 0.001, name: str | None = None) -> Any:
     """A line down to zero times a cosine of num_periods: ((alpha + line) * wave + beta) * learning_rate.
 
     Source: Bello et al. (2017).
@@ -146,7 +146,10 @@ def linear_cosine_decay(learning_rate: Any, global_step: Any, decay_steps: Any, 
 def noisy_linear_cosine_decay(learning_rate: Any, global_step: Any, decay_steps: Any, initial_variance: Any = 1.0,
                               variance_decay: Any = 0.55, num_periods: Any = 0.5, alpha: Any = 0.0, beta: Any = 0.001,
                               name: str | None = None) -> Any:
-    """linear_cosine_decay with normal noise on the line, of variance initial_variance / (1 + step) ** variance_decay."""
+    """linear_cosine_decay with normal noise on the line.
+
+    Its variance is initial_variance / (1 + step) ** variance_decay.
+    """
     with scope(name, "NoisyLinearCosineDecay") as full:
         rate, step, steps, variance, slower, periods = _begin(learning_rate, global_step, decay_steps, initial_variance,
                                                               variance_decay, num_periods)
@@ -164,8 +167,8 @@ def piecewise_constant(x: Any, boundaries: Sequence[Any], values: Sequence[Any],
     Raises ArgumentError (ValueError) for another count, or dtypes that differ.
     """
     if len(boundaries) != len(values) - 1:
-        raise ArgumentError(f"expected one value more than boundaries, found {len(values)} values and {len(boundaries)} "
-                            "boundaries")
+        raise ArgumentError(f"expected one value more than boundaries, found {len(values)} values and "
+                            f"{len(boundaries)} boundaries")
     with scope(name, "PiecewiseConstant") as full:
         x = convert_to_tensor(x)
         dtype = x.dtype.base_dtype

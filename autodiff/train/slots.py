@@ -37,7 +37,7 @@ def filled_like(primary: Any, initializer: Callable[..., Any], dtype: DType) -> 
     dims = primary.shape.dims_tuple
     like = primary.initialized_value if isinstance(primary, Variable) else lambda: primary
     if is_known(dims):
-        return lambda: initializer(list(dims), dtype=dtype)  # type: ignore[arg-type]
+        return lambda: initializer(list(dims), dtype=dtype)
     return lambda: initializer(build.Shape(like()), dtype=dtype)
 
 
