@@ -286,7 +286,7 @@ def test_a_spoilt_variable_leads_back_to_the_step_that_spoilt_it() -> None:
     with graph.as_default():
         a = tf.Variable([2.0, 0.0], name="a")
         x = tf.placeholder(tf.float32, [2], name="x")
-        loss = tf.reduce_sum(x * where_trap(a), name="loss")
+        tf.reduce_sum(x * where_trap(a), name="loss")
     dbg = Debugger(graph)
     dbg.feed("x", [1.0, 1.0])
     dbg.train("loss", lr=0.1)
