@@ -7,16 +7,21 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from . import nest
 from .convert import convert_to_tensor
 from .dtypes import as_dtype
+from .eager import EagerContext
 from .errors import ArgumentError, KindError, UnknownNameError
 from .graph import Tensor, get_default_graph
+from .indexed_slices import dense
 from .op import OPS, REGISTERED_GRADIENTS, build
 from .scope import scope
 from .tape import GradientTape
 
-__all__ = ["NoGradient", "NotDifferentiable", "RegisterGradient", "custom_gradient", "numpy_function", "py_func"]
+__all__ = ["NoGradient", "NotDifferentiable", "RegisterGradient", "custom_gradient", "numpy_function", "py_func",
+           "py_function"]
 
 _IDS = itertools.count()
 
@@ -37,6 +42,46 @@ def py_func(func: Callable[..., Any], inp: Any, Tout: Any, stateful: bool = True
 
 
 numpy_function = py_func
+
+
+def py_function(func: Callable[..., Any], inp: Any, Tout: Any, name: str | None = None) -> Any:  # noqa: N803
+    """What a function of eager tensors gives when it runs; gradients flow through it.
+
+    Tout: a dtype, or a list of them for a list of results. The function runs again for its gradient.
+    """
+    several = isinstance(Tout, (list, tuple))
+    types = [as_dtype(t).base_dtype.name for t in (Tout if several else [Tout])]
+    values = list(inp) if isinstance(inp, (list, tuple)) else [inp]
+    eagerly = _Eagerly(func, len(values))
+    with scope(name, "EagerPyFunc", values) as full:
+        inputs = [convert_to_tensor(v, name=f"input_{i}") for i, v in enumerate(values)]
+        return build.PyFunc(*inputs, function=eagerly, types=types, single=not several, gradient=eagerly.gradient,
+                            name=full)
+
+
+class _Eagerly:
+    """A function of eager tensors as one of arrays, and its gradient. count: of its arguments."""
+
+    def __init__(self, function: Callable[..., Any], count: int) -> None:
+        self._function, self._count = function, count
+
+    def __call__(self, *arrays: Any) -> Any:
+        with EagerContext().as_default():
+            results = self._function(*[convert_to_tensor(a) for a in arrays])
+            several = isinstance(results, (list, tuple))
+            found = [np.asarray(convert_to_tensor(r)) for r in (results if several else [results])]
+        return found if several else found[0]
+
+    def gradient(self, *arrays: Any) -> list[Any]:
+        with EagerContext().as_default():
+            xs = [convert_to_tensor(a) for a in arrays[:self._count]]
+            with GradientTape() as tape:
+                tape.watch(xs)
+                results = self._function(*xs)
+            results = list(results) if isinstance(results, (list, tuple)) else [results]
+            found = tape.gradient(results, xs, [convert_to_tensor(a) for a in arrays[self._count:]])
+            return [np.zeros(np.shape(x), x.dtype.as_numpy_dtype) if dx is None else np.asarray(dense(dx))
+                    for x, dx in zip(xs, found)]
 
 
 class RegisterGradient:

@@ -92,8 +92,9 @@ class Variable(Rows):
             self._graph = get_default_graph()
             with self._graph.name_scope("Variable" if name is None else name) as scope:
                 self._make(scope, initial_value, wanted, validate_shape, as_dims(shape))
-        if not self._graph.executing_eagerly:
-            self._graph.add_to_collections(names, self)
+        if self._graph.executing_eagerly:  # there a variable lives as long as it is referred to
+            names = [name for name in names if name == GraphKeys.GLOBAL_STEP]
+        self._graph.add_to_collections(names, self)
 
     def _make(self, scope: str, initial_value: Any, dtype: DType | None, validate_shape: bool, dims: Any) -> None:
         """The operations `v/initial_value`, `v`, `v/Assign` and `v/read`."""

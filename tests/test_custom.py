@@ -68,6 +68,16 @@ def test_a_python_function_cannot_change_its_arguments():
     np.testing.assert_array_equal(values, [[7, 7], [1, 2]])
 
 
+def test_py_function_runs_eagerly_and_is_differentiated():
+    def function(a, b):
+        return (a * a * b, a + b) if float(a) > 0 else (a, b)
+
+    a, b = tf.constant(3.0), tf.constant(2.0)
+    product, total = tf.py_function(function, [a, b], [tf.float32, tf.float32])
+    assert run([product, total]) == [18.0, 5.0]
+    assert run(tf.gradients(product + 10.0 * total, [a, b])) == [22.0, 19.0]
+
+
 # ---- gradients by hand ------------------------------------------------------------------
 
 def test_custom_gradient_and_its_own_gradient():
