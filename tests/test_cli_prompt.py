@@ -5,9 +5,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pexpect
 import pytest
-
-pexpect = pytest.importorskip("pexpect")
 
 ROOT = Path(__file__).parents[1]
 PROMPT = r"\(gradbg\)"

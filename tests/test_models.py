@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import importlib
 import sys
 from pathlib import Path
 
@@ -54,7 +55,7 @@ def test_the_digits_are_the_published_ones() -> None:
     """1,797 digits of 8x8; the counts per class are those of the UCI set's test part."""
     sys.path.insert(0, str(MODELS))
     try:
-        digits = pytest.importorskip("digits")
+        digits = importlib.import_module("digits")
     finally:
         sys.path.remove(str(MODELS))
     images, labels = digits.load()
