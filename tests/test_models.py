@@ -1,12 +1,10 @@
 """The bundled models: the healthy ones learn, each of the others shows its defect, all as plain scripts."""
 
+import importlib
 import os
 import subprocess
-import importlib
 import sys
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parents[1]
 MODELS = ROOT / "scripts" / "models"

@@ -11,8 +11,8 @@ import pytest
 import autodiff as tf
 from autodiff.convert import to_tensor
 from autodiff.errors import AutodiffError, NoGradientError
-from autodiff.gradients.calls import blocked_reason, no_gradient_reason
 from autodiff.gradients.batching import vectorise
+from autodiff.gradients.calls import blocked_reason, no_gradient_reason
 from autodiff.graph import Tensor
 from autodiff.indexed_slices import dense
 from autodiff.op import OPS, OpDef, blocked
