@@ -155,9 +155,9 @@ def conv1d(value: Any = None, filters: Any = None, stride: Any = None, padding: 
            dilations: Any = None) -> Tensor:
     """Filters at each place of rows. value: float[n, w, c], filters: float[k, c, f] -> float[n, w', f]."""
     value, layout = _either("value", value, "input", input), _layout_1d(data_format)
-    with scope(name, "conv1d", [value, filters]):
+    with scope(name, "conv1d", [value, filters]) as full:
         image = _as_image(value, layout)
-        result = build.Conv2D(image, build.ExpandDims(filters, 0), **_flat_geometry(stride, padding, layout, dilations))
+        result = build.Conv2D(image, build.ExpandDims(filters, 0), name=full, **_flat_geometry(stride, padding, layout, dilations))
         return build.Squeeze(result, squeeze_dims=[2 if layout == "NCW" else 1])
 
 

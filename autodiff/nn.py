@@ -3,7 +3,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import activations, convolutions, cross_entropy, embedding, normalisation, pooling
+from . import (activations, convolutions, cross_entropy, embedding, normalisation, pooling, rnn, rnn_cell,  # noqa: F401
+               rnn_raw, rnn_unrolled)
 from .activations import *
 from .convolutions import *
 from .cross_entropy import *
@@ -16,10 +17,14 @@ from .op import build
 from .pooling import *
 from .ranking import in_top_k, top_k
 from .rearranging import depth_to_space, space_to_batch, space_to_depth
+from .rnn import *
+from .rnn_raw import *
+from .rnn_unrolled import *
 
 __all__ = ["depth_to_space", "in_top_k", "l2_loss", "l2_normalize", "sigmoid", "space_to_batch", "space_to_depth",
            "tanh", "top_k", *activations.__all__, *convolutions.__all__, *cross_entropy.__all__,
-           *embedding.__all__, *normalisation.__all__, *pooling.__all__]
+           *embedding.__all__, *normalisation.__all__, *pooling.__all__, *rnn.__all__, *rnn_raw.__all__,
+           *rnn_unrolled.__all__]
 
 
 def l2_loss(t: Any, name: str | None = None) -> Tensor:
