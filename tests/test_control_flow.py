@@ -132,6 +132,13 @@ def test_an_input_that_only_one_branch_uses():
     assert run(gradients, {choice: False}) == [0.0, 2.0]
 
 
+def test_a_branch_that_gives_an_outer_tensor_as_it_is():
+    x = tf.constant(3.0)
+    y = x * x
+    result = tf.cond(tf.placeholder_with_default(True, []), lambda: y, lambda: x)
+    assert run(tf.gradients(result, [x, y])) == [6.0, 1.0]
+
+
 def test_a_variable_assigned_in_the_taken_branch_only():
     v = tf.Variable(1.0)
     choice = tf.placeholder(tf.bool, [])

@@ -41,7 +41,7 @@ def plus(a: Tensor, b: Tensor) -> Tensor:
 def _pull(function: Function, arguments: Sequence[Tensor], captured: Sequence[Tensor], dys: Sequence[Tensor | None],
           graph: Graph) -> list[Tensor | None]:
     """Inside of `graph`: gradients of a function for its arguments and captures, with the forward ops repeated."""
-    outputs = inline(function, arguments, captured, graph)
+    outputs = [graph.capture(y) for y in inline(function, arguments, captured, graph)]  # an output may be a capture
     pairs = [(y, dy) for y, dy in zip(outputs, dys) if dy is not None and carries_gradient(y)]
     xs = [*arguments, *captured]
     if not pairs:
