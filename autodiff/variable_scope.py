@@ -256,7 +256,8 @@ def pure_variable_scope(scope: Any, *, name_scope: str, reuse: Any = None, custo
         for key in [k for k in counts if k.startswith(f"{name}/")]:
             counts[key] = 0
         if saved is not None:
-            extras[_COUNTS] = saved
+            counts.clear()
+            counts.update(saved)
         extras[_OPEN] = outer
 
 

@@ -244,3 +244,14 @@ def test_orthogonal_identity_and_constant():
     identity, constant = run(tf.initializers.identity(3.0)([2, 3]), tf.constant_initializer([1, 2, 3])([2, 2]))
     np.testing.assert_array_equal(identity, 3 * np.eye(2, 3))
     np.testing.assert_array_equal(constant, [[1, 2], [3, 3]])
+
+
+def test_a_scope_opened_again_gives_its_default_names_again():
+    names = []
+    for _ in range(2):
+        with tf.variable_scope("net"):
+            with tf.variable_scope(None, default_name="cell") as cell:
+                names.append(cell.name)
+            with tf.variable_scope(cell):
+                pass
+    assert names == ["net/cell", "net/cell"]
