@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import linecache
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -54,6 +55,7 @@ class Shell:
         dbg = Debugger(script=file)
         script = ModelScript(file, tuple(arguments), dbg.on_run, as_module, patient=self.interactive)
         script.compile()
+        linecache.checkcache()  # the file may have been edited since it was loaded last
         if self.script is not None:
             self.script.close()
         self.script, self.dbg, self.own_runs, self.listed = script, dbg, False, ("", 0)

@@ -364,8 +364,11 @@ def test_per_example_gradients(dbg: Debugger) -> None:
 
     np.testing.assert_allclose(dbg.grad("w/read", "errors", per_example=True).array, central(errors, W0), rtol=1e-5,
                                atol=1e-8)
-    with pytest.raises(ArgumentError, match="name the loss of each example"):
-        dbg.grad("w", per_example=True)
+    np.testing.assert_array_equal(dbg.grad("w", per_example=True).array,
+                                  dbg.grad("w", "errors", per_example=True).array)
+    ranked = dbg.examples("w", top=3)
+    norms = [np.linalg.norm(row) for row in dbg.grad("w", per_example=True).array]
+    assert [index for index, _ in ranked.rows] == sorted(range(6), key=lambda i: -norms[i])[:3]
 
 
 def test_hessians(dbg: Debugger) -> None:

@@ -15,6 +15,7 @@ class TensorRow:
 
     shape: static, None per unknown size, None altogether for unknown rank. stats, gradient: of the last run, where
     they were asked for. role: "forward", "gradient", "variable", "constant", "placeholder" or "training".
+    harmful: whether what is not finite in it reaches y or a gradient; None where that was not asked.
     """
 
     name: str
@@ -28,6 +29,7 @@ class TensorRow:
     stats: Stats | None = None
     gradient: Stats | None = None
     gradient_missing: str = ""
+    harmful: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,7 @@ class VariableRow:
     used: bool
     reason: str
     stats: Stats | None
+    place: Place | None = None
 
 
 @dataclass(frozen=True)
@@ -166,6 +169,64 @@ class GradTable:
     total_norm: float | None
     source: str
     hidden: int = 0
+
+
+@dataclass(frozen=True)
+class StageRow:
+    """One variable's gradient on its way into the variable. raw: d y / d variable. given: what the update op was given.
+
+    change: the variable's change in that step. between: ops from raw to given (clipping and the like), their names.
+    Any of the figures is None where it is not known.
+    """
+
+    name: str
+    raw: Stats | None
+    given: Stats | None
+    change: Stats | None
+    between: tuple[str, ...]
+    update_op: str
+    place: Place | None
+
+
+@dataclass(frozen=True)
+class Stages:
+    """Gradients of y in stages, in one step. notes: what happened between raw and given, in words."""
+
+    y: str
+    step: int
+    rows: tuple[StageRow, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Gradients of single examples, largest norm first. rows: index of the example, figures of its gradient.
+
+    count: of all examples. weight: what the mean or sum above multiplies each of them by.
+    """
+
+    y: str
+    x: str
+    rows: tuple[tuple[int, Stats], ...]
+    count: int
+    when: str
+
+
+@dataclass(frozen=True)
+class Eigen:
+    """The eigenvalues of a Hessian that are largest in absolute value. residuals: |H v - lambda v| of each, |v| = 1.
+
+    vectors: float[k, n]. products: Hessian-vector products that it took.
+    """
+
+    y: str
+    x: str
+    values: np.ndarray
+    residuals: np.ndarray
+    vectors: np.ndarray
+    products: int
+    parameters: int
+    when: str
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from .answers import HessianCost
 from .derivatives import Product
 
 Run = Callable[[list[Any], dict[Tensor, Any]], list[Any]]  # values of tensors, for these feeds
+_RESIDUAL = 100.0  # a pair is found when its residual is below so many roundings of the largest eigenvalue
 _BLOCK = 64  # directions in one pass: more gain little and take memory
 
 
@@ -52,7 +53,7 @@ class Curvature:
                                      f"this Hessian has {cost.rows} x {self.size} elements, {cost.bytes:,} bytes: more "
                                      f"than the budget of {budget:,}\nask for some rows (--rows "
                                      f"0:{min(fitting, self.size)}), the diagonal (--diag), a product "
-            f"with a vector (--hvp V), or allow more (--budget {-(-cost.bytes // (1 << 20))})")
+            f"with a vector (--hvp V), the largest eigenvalues (--eig K), or allow more (--budget {-(-cost.bytes // (1 << 20))})")
 
     def times(self, v: Any) -> np.ndarray:
         """The product with a vector of x's shape, as float[n]."""
@@ -81,10 +82,51 @@ class Curvature:
             found[start:start + len(block)] = self._block(block)[np.arange(len(block)), list(block)]
         return found
 
+    def eigen(self, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+        """Largest eigenvalues in absolute value, their vectors as rows, residuals |H v - lambda v|, and the products.
+
+        Block Krylov with Rayleigh-Ritz in float64: a block wider than `count` finds multiple eigenvalues too.
+        Source: Golub and Van Loan (2013), section 10.3.
+        """
+        if not 1 <= count <= self.size:
+            raise ArgumentError(f"expected 1 to {self.size} eigenvalues, found {count}")
+        width = min(self.size, count + 4)
+        most = min(self.size, max(10 * width, 60))
+        basis, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((self.size, width)))
+        images = self._times_many(basis)
+        while True:
+            small = basis.T @ images
+            values, mixes = np.linalg.eigh((small + small.T) / 2)
+            chosen = np.argsort(-np.abs(values), kind="stable")[:count]
+            vectors = basis @ mixes[:, chosen]
+            residuals = np.linalg.norm(images @ mixes[:, chosen] - vectors * values[chosen], axis=0)
+            size = max(float(np.abs(values[chosen[0]])), 1e-300)
+            if residuals.max() <= _RESIDUAL * np.finfo(self.dtype).eps * size or basis.shape[1] >= most:
+                return values[chosen], vectors.T, residuals, basis.shape[1]
+            new = images[:, -width:]
+            for _ in range(2):  # once is not enough when the new vectors nearly lie in the old ones' span
+                new = new - basis @ (basis.T @ new)
+            new, weights = np.linalg.qr(new)
+            new = new[:, np.abs(np.diag(weights)) > 1e-12 * size][:, :most - basis.shape[1]]
+            new = new - basis @ (basis.T @ new)
+            if not new.shape[1]:
+                return values[chosen], vectors.T, residuals, basis.shape[1]
+            new /= np.linalg.norm(new, axis=0)
+            basis, images = np.hstack([basis, new]), np.hstack([images, self._times_many(new)])
+
+    def _times_many(self, columns: np.ndarray) -> np.ndarray:
+        """The Hessian times each column, float64[n, columns]."""
+        found = [self._times_rows(columns.T[i:i + _BLOCK].astype(self.dtype)) for i in range(0, columns.shape[1], _BLOCK)]
+        return np.concatenate(found).astype(np.float64).T
+
     def _block(self, block: range) -> np.ndarray:
         unit = np.zeros((len(block), self.size), self.dtype)
         unit[np.arange(len(block)), list(block)] = 1
+        return self._times_rows(unit)
+
+    def _times_rows(self, rows: np.ndarray) -> np.ndarray:
+        """The Hessian times each row, float[rows, n]."""
         if self.product.rows is None:
-            return np.stack([self.times(row.reshape(self.shape)) for row in unit])
-        feeds = {self.product.directions: unit.reshape(len(block), *self.shape)}
-        return np.asarray(self._run([self.product.rows], feeds)[0]).reshape(len(block), self.size)
+            return np.stack([self.times(row.reshape(self.shape)) for row in rows])
+        feeds = {self.product.directions: rows.reshape(len(rows), *self.shape)}
+        return np.asarray(self._run([self.product.rows], feeds)[0]).reshape(len(rows), self.size)

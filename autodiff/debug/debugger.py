@@ -4,6 +4,7 @@ from __future__ import annotations
 import linecache
 import os
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..errors import ArgumentError, AutodiffError
 from ..gradients.calls import no_gradient_reason
 from ..graph import Operation, Tensor
 from . import lists
+from .analysis.nonfinite import reaches
 from .analysis.why import why_none
 from .answers import Changed, Memory, Neighbours, OpCard, OpRow, Script, Source, TensorRow, VariableRow
 from .explaining import Explaining
@@ -105,17 +107,24 @@ class Debugger(Explaining):
             dims = variable.shape.as_list() if variable.shape.ndims is not None else None
             rows.append(VariableRow(tensor.name, self.targets.handle_of(tensor), variable.dtype.base_dtype.name,
                                     None if dims is None else tuple(dims), trainable, value is not None, used, reason,
-                                    None if value is None else statistics(value)))
+                                    None if value is None else statistics(value), place_of(tensor.op)))
         return tuple(row for row in rows if not unused or not row.used)
 
-    def nonfinite(self) -> tuple[TensorRow, ...]:
-        """Tensors with nan or inf in the last run, of all that y and the gradients need, in the order of computing."""
+    def nonfinite(self, kind: str = "") -> tuple[TensorRow, ...]:
+        """Tensors with nan or inf in the last run, of all that y and the gradients need, in the order of computing.
+
+        kind: "harmful" for those that reach y or a gradient, "masked" for the others, "" for all.
+        """
+        if kind not in ("", "harmful", "masked"):
+            raise ArgumentError(f"expected harmful or masked, found {kind!r}")
         roots = self._roots()
         ops, values = self._everything(roots, self._moment_for(roots))
+        harmful = reaches(ops, values, roots)
         handles = self.targets.handles_by_tensor()
-        return tuple(self._tensor_row(t, statistics(values[t]), None, handles.get(t, "")) for op in ops
-                     for t in op.outputs
-                     if t in values and has_nonfinite(values[t]))
+        return tuple(replace(self._tensor_row(t, statistics(values[t]), None, handles.get(t, "")),
+                             harmful=op in harmful)
+                     for op in ops for t in op.outputs if t in values and has_nonfinite(values[t])
+                     and (not kind or (op in harmful) == (kind == "harmful")))
 
     def memory(self) -> Memory:
         """Bytes that variables, constants and remembered runs hold."""

@@ -83,6 +83,22 @@ class Derivatives:
         _, call = self.gradient(y, x)
         return {tensor: found for tensor, found in call.found.items() if found is not None}
 
+    def dense(self, gradient: Any) -> Tensor:
+        """A gradient as one tensor; rows become the array they stand for."""
+        if isinstance(gradient, IndexedSlices):
+            with self.hidden.building():
+                return dense(gradient)
+        return gradient
+
+    def of_order(self, y: Tensor, x: Tensor, order: int) -> Any:
+        """The gradient at x of y (order 1), of the sum of that gradient (2), and so on; None if there is none."""
+        found = self.gradient(y, x)[0]
+        for _ in range(order - 1):
+            if found is None:
+                return None
+            found = self.gradient(self.dense(found), x)[0]
+        return found
+
     def per_example(self, y: Tensor, x: Tensor) -> Tensor | None:
         """d y / d x with one leading axis for the elements of y."""
         if (y, x) not in self._jacobians:

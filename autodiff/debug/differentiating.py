@@ -7,10 +7,9 @@ import numpy as np
 
 from ..errors import ArgumentError, AutodiffError
 from ..graph import Graph, Tensor
-from ..indexed_slices import IndexedSlices
 from ..runtime.session import Session
 from .analysis.why import why_none
-from .answers import Gradient, GradRow, GradTable, Hessian, HessianCost
+from .answers import Eigen, Examples, Gradient, GradRow, GradTable, Hessian, HessianCost
 from .curvature import Curvature
 from .lists import trainable_tensors
 from .places import is_variable, place_of
@@ -47,7 +46,7 @@ class Differentiating(Valuing):
         tensor, call = self.derivatives.gradient(top, bottom)
         for _ in range(order - 1):
             if tensor is not None:
-                tensor, call = self.derivatives.gradient(self._dense(tensor), bottom)
+                tensor, call = self.derivatives.gradient(self.derivatives.dense(tensor), bottom)
         source = "the script's gradient call" if order == 1 and call is self.derivatives.script_call(top) else (
             "built on demand")
         summed = shape != ()
@@ -59,16 +58,8 @@ class Differentiating(Valuing):
                           keep=True)
         return Gradient(top.name, bottom.name, shape, summed, order, value, kept.stats, kept.number, kept.when, source)
 
-    def _dense(self, gradient: Any) -> Tensor:
-        if isinstance(gradient, IndexedSlices):
-            with self.derivatives.hidden.building():
-                return gradient.as_tensor()
-        return gradient
-
     def _per_example(self, y: Tensor, x: Tensor, at: Moment) -> Gradient:
-        if y.dims == ():
-            raise ArgumentError(f"{y.name} is one number: its examples are summed up already\nname the loss of each "
-                                "example: the vector that the mean or sum is taken of")
+        y = self._examples_of(y)
         tensor = self.derivatives.per_example(y, x)
         shape = None if y.dims is None or None in y.dims else tuple(y.dims)
         if tensor is None:
@@ -77,6 +68,27 @@ class Differentiating(Valuing):
         value = np.asarray(self._values([tensor], at)[0])
         kept = self._keep(f"grad {y.name} {x.name}", value, self._when(at), (x.name,), statistics(value), keep=True)
         return Gradient(y.name, x.name, shape, False, 1, value, kept.stats, kept.number, kept.when, "built on demand")
+
+    def _examples_of(self, y: Tensor) -> Tensor:
+        """The tensor with one element for each example: y, or what y is the mean or sum of."""
+        found = y
+        while found.dims == () and found.op.type in ("Identity", "Mean", "Sum") and found.op.inputs[0].dims != ():
+            found = found.op.inputs[0]
+        while found.dims == () and found.op.type == "Identity":
+            return self._examples_of(found.op.inputs[0])
+        if found.dims == ():
+            raise ArgumentError(f"{y.name} is one number: its examples are summed up already\nname the loss of each "
+                                "example: the vector that the mean or sum is taken of")
+        return found
+
+    def examples(self, x: str, y: str = "", *, top: int = 10) -> Examples:
+        """The gradients of single examples at x, those of largest norm first; nan and inf before all."""
+        found = self.grad(x, y, per_example=True)
+        if found.array is None:
+            raise ArgumentError(f"there is no gradient: {found.reason}\nask: why {found.x}")
+        figures = [statistics(row) for row in found.array]
+        order = sorted(range(len(figures)), key=lambda i: (-figures[i].nonfinite, -(figures[i].norm or 0.0)))
+        return Examples(found.y, found.x, tuple((i, figures[i]) for i in order[:top]), len(figures), found.when)
 
     def grads(self, target: str = "", *, y: str = "", by: str = "", sort: str = "") -> GradTable:
         """Gradients of the trainable variables (or of the tensors of `target`) in the last run.
@@ -168,6 +180,22 @@ class Differentiating(Valuing):
         kept = self._keep(f"hessian {top.name} {bottom.name}", array, self._when(at), (bottom.name,), statistics(array),
                           keep=True)
         return Hessian(top.name, bottom.name, kind, array, kept.stats, cost, kept.number, kept.when, asymmetry)
+
+    def eigen(self, x: str, y: str = "", *, count: int = 1, verify: bool = False) -> Eigen:
+        """The `count` eigenvalues of largest absolute value of the Hessian of y by x, by products with vectors alone.
+
+        verify: take the residuals from products of the final vectors, made anew.
+        """
+        top, bottom = self._y_of(y), self.targets.one(x)
+        at = self._moment_for([top, bottom])
+        curvature = self._curvature(top, bottom, at)
+        values, vectors, residuals, products = curvature.eigen(count)
+        if verify:
+            pairs = zip(values, vectors)
+            residuals = np.array([np.linalg.norm(curvature.times(v.reshape(curvature.shape)) - value * v)
+                                  for value, v in pairs])
+            products += count
+        return Eigen(top.name, bottom.name, values, residuals, vectors, products, curvature.size, self._when(at))
 
     def _curvature(self, y: Tensor, x: Tensor, at: Moment) -> Curvature:
         product = self.derivatives.product(y, x)

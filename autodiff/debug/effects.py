@@ -22,8 +22,11 @@ class Effects(Feeding):
         super()._begin(graph, session)
         self._reached: tuple[Any, set[Operation]] = (None, set())
 
-    def _roots(self, y: str = "") -> list[Tensor]:
-        """What must be finite: y, and the gradients of the trainable variables; without a y what was fetched last."""
+    def _roots(self, y: str = "", order: int = 1) -> list[Tensor]:
+        """What must be finite: y, and the gradients of the trainable variables; without a y what was fetched last.
+
+        order: up to which their derivatives count.
+        """
         try:
             top = self._y_of(y)
         except ArgumentError:
@@ -34,12 +37,13 @@ class Effects(Feeding):
         self.derivatives.prepare(top, tensors)
         roots = [top]
         for tensor in tensors:
-            try:
-                gradient = self.derivatives.gradient(top, tensor)[0]
-            except AutodiffError:
-                continue
-            if gradient is not None:
-                roots.append(gradient.values if isinstance(gradient, IndexedSlices) else gradient)
+            for each in range(1, order + 1):
+                try:
+                    gradient = self.derivatives.of_order(top, tensor, each)
+                except AutodiffError:
+                    break
+                if gradient is not None:
+                    roots.append(gradient.values if isinstance(gradient, IndexedSlices) else gradient)
         return roots
 
     def _everything(self, roots: list[Tensor], at: Moment) -> tuple[list[Operation], dict[Tensor, Any]]:

@@ -11,24 +11,24 @@ from .analysis.findings import Path, WhyNone, WhyNonfinite, WhySmall
 from .analysis.flow import path
 from .analysis.nonfinite import why_nonfinite
 from .analysis.why import why_none, why_small
-from .differentiating import Differentiating
 from .lists import trainable_tensors
 from .replay import Moment
+from .staging import Staging
 from .stats import has_nonfinite
 
 
-class Explaining(Differentiating):
+class Explaining(Staging):
     """Asks the analyses, with the values of the last run."""
 
     # ---- why ----------------------------------------------------------------------------
-    def why(self, target: str = "", y: str = "", *, kind: str = "") -> Any:
+    def why(self, target: str = "", y: str = "", *, kind: str = "", order: int = 1) -> Any:
         """Why the gradient at a tensor is None, non-finite, zero or tiny; or its value, if that is not finite.
 
         Without a target, of the whole run: kind "nan" (or "") gives a WhyNonfinite, "none" a tuple of WhyNone and
-        "zero" one of WhySmall, for the trainable variables concerned.
+        "zero" one of WhySmall, for the trainable variables concerned. order: up to which derivatives are asked about.
         """
         if not target:
-            return self._why_all(y, kind or "nan")
+            return self._why_all(y, kind or "nan", order)
         x = self.targets.one(target)
         try:
             top: Tensor | None = self._y_of(y)
@@ -53,9 +53,9 @@ class Explaining(Differentiating):
         found = self._stats_of(tensor, at)
         return found is not None and found.nonfinite > 0
 
-    def _why_all(self, y: str, kind: str) -> Any:
+    def _why_all(self, y: str, kind: str, order: int = 1) -> Any:
         if kind in ("nan", "inf", "nonfinite"):
-            roots = self._roots(y)
+            roots = self._roots(y, order)
             return self._why_nonfinite(roots, None, self._moment_for(roots))
         top = self._y_of(y)
         tensors = trainable_tensors(self.graph)

@@ -1,7 +1,7 @@
 """Diagnosis: why, path."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from autodiff.debug.analysis.findings import Cut, Hop, Origin, Path, WhyNone, WhyNonfinite, WhySmall
 from autodiff.debug.debugger import Debugger
@@ -9,25 +9,26 @@ from autodiff.debug.records import Place
 
 from ..command import command
 from ..facts import place
-from ..params import Target, X, Y
+from ..params import IntKind, Target, X, Y
 from ..results import Column, Group, Result, Table, Text
 from ..texts import number
 
+Order = Annotated[int, IntKind(1)]
 KINDS = {"nan": "nan", "inf": "nan", "none": "none", "zero": "zero"}
 
 
 @command("why", group="Diagnose", aliases=("y",))
-def why(dbg: Debugger, target: Target, *, of: Target = "") -> Result:
+def why(dbg: Debugger, target: Target, *, of: Target = "", order: Order = 1) -> Result:
     """Say why a gradient is None, NaN, infinite, zero or tiny: the op, the user's line, the elements, a remedy.
 
     `why nan` asks where the first non-finite value of the last run came from; `why none` and `why zero` ask it of
-    all variables. of: the Y, by default the loss of the train op.
+    all variables. of: the Y, by default the loss of the train op. order 2: `why nan` looks at second derivatives too.
 
     Example:  why hidden1/weights
     API:      dbg.why("hidden1/weights"), dbg.why(kind="nan")
     """
     kind = KINDS.get(target, "")
-    found = dbg.why("" if kind else target, of, kind=kind)
+    found = dbg.why("" if kind else target, of, kind=kind, order=order)
     many = found if isinstance(found, (list, tuple)) else (found,)
     parts = tuple(part for i, finding in enumerate(many) for part in explained(finding)
                   if i == 0 or isinstance(part, Text))  # the same ops again and again: one table is enough
@@ -95,7 +96,8 @@ def _origin(origin: Origin, rank: int) -> list[str]:
 
 
 def _at(at: Place) -> str:
-    return f"{place(at)}" + (f": {at.text}" if at.text else "")
+    inside = f" in {at.function}" if at.function not in ("", "<module>") else ""
+    return f"{place(at)}{inside}" + (f": {at.text}" if at.text else "")
 
 
 @command("path", group="Diagnose")
@@ -113,7 +115,10 @@ def path(dbg: Debugger, y: Y | None, x: X) -> Result:
     notes += [f"largest gain at {found.strongest}"] if found.strongest else []
     notes += [f"smallest gain at {found.weakest}"] if found.weakest else []
     table = _hops(found.hops)
-    return Table(table.columns, table.rows, f"from {found.y} to {found.x}", tuple(notes))
+    shown = Table(table.columns, table.rows, f"from {found.y} to {found.x}", tuple(notes))
+    if not found.cuts:
+        return shown
+    return Group((shown, Text("other paths are cut:", "quiet"), _cuts(found.cuts)))
 
 
 def _hops(hops: tuple[Hop, ...]) -> Table:

@@ -1,14 +1,16 @@
 """Gradients and curvature: grad, grads, hessian."""
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
-from autodiff.debug.answers import GradRow, HessianCost
+from autodiff.debug.answers import Eigen, Examples, GradRow, HessianCost, Stages
 from autodiff.debug.debugger import Debugger
+from autodiff.debug.records import Stats
 
 from ..command import command
-from ..facts import bytes_in_words, shape
-from ..params import ChoiceKind, IntKind, Slice, Target, Word, X, Y
+from ..facts import FIGURES, bytes_in_words, figures, shape
+from ..params import ChoiceKind, Count, IntKind, Slice, Target, Word, X, Y
 from ..results import Array, Column, Result, Table, Text
 
 Order = Annotated[int, IntKind(1)]
@@ -18,15 +20,22 @@ Sort = Annotated[str, ChoiceKind("name", "norm", "max", "zero", "nan", "inf", "u
 
 
 @command("grad", group="Gradients", aliases=("g",))
-def grad(dbg: Debugger, y: Y | None, x: X, *, per_example: bool = False, order: Order = 1) -> Result:
+def grad(dbg: Debugger, y: Y | None, x: X, *, per_example: bool = False, order: Order = 1,
+         top: Count | None = None, stages: bool = False) -> Result:
     """Show d Y / d X, for any tensor X; built on demand, while the script's graph stays as it is.
 
     Y is by default the loss of the train op. If Y has several elements they are summed, and the head says so.
-    per-example: one row for each example of the batch. order 2: the gradient of the gradient's sum.
+    per-example: one row for each example of the batch; Y is then a vector, or the mean or sum of one. top: only
+    the figures of the N examples with the largest gradients. order 2: the gradient of the gradient's sum. stages:
+    the figures of X's gradient raw, as its update was given it, and of X's change.
 
     Example:  grad loss hidden1/weights
     API:      dbg.grad("hidden1/weights", "loss")
     """
+    if stages:
+        return _stages(dbg.stages(y or ""), dbg.resolve(x))
+    if top is not None:
+        return _examples(dbg.examples(x, y or "", top=top))
     found = dbg.grad(x, y or "", order=order, per_example=per_example)
     of = f"sum({found.y}{shape(found.y_shape)})" if found.summed else found.y
     head = f"∂ {of} / ∂ {found.x}" if found.order == 1 else f"∂^{found.order} {of} / ∂ {found.x}^{found.order}"
@@ -37,16 +46,20 @@ def grad(dbg: Debugger, y: Y | None, x: X, *, per_example: bool = False, order: 
 
 
 @command("grads", group="Gradients", aliases=("gs",))
-def grads(dbg: Debugger, target: Target = "", *, of: Target = "", by: By = "", sort: Sort = "") -> Result:
+def grads(dbg: Debugger, target: Target = "", *, of: Target = "", by: By = "", sort: Sort = "",
+          stages: bool = False) -> Result:
     """Table of the gradients of all trainable variables, or of the tensors of TARGET.
 
     norm, max|x|, zero %, nan and inf of the gradient in the last run; update/w: norm of the variable's last change
     over its own norm (about 1e-3 is healthy); the norm over past steps as a sparkline. Missing gradients follow,
     each with its reason. by scope: one row for each name scope. of: the Y, by default the loss of the train op.
+    stages: the norms raw, as the update op was given them (clipped), and of the change applied to the variable.
 
     Example:  grads --sort norm
     API:      dbg.grads(sort="norm")
     """
+    if stages:
+        return _stages(dbg.stages(of), dbg.resolve(target) if target else ())
     table = dbg.grads(target, y=of, by=by, sort=sort)
     columns = (Column("variable" if not target else "tensor", "name"), Column("short", "name", 3),
                Column("shape", "text", 5),
@@ -75,15 +88,18 @@ def _grad_row(row: GradRow) -> tuple:
 
 @command("hessian", group="Gradients", aliases=("hess",))
 def hessian(dbg: Debugger, y: Y | None, x: X, *, rows: Slice | None = None, diag: bool = False, hvp: Word = "",
-            budget: Budget = 256, cost: bool = False) -> Result:
+            eig: Count | None = None, verify: bool = False, budget: Budget = 256, cost: bool = False) -> Result:
     """Second derivatives of Y by X, X flattened; says what it costs, and refuses over the budget.
 
     rows: only these rows of the matrix. diag: only its diagonal. hvp: its product with V, an expression of X's
-    shape. budget: MiB that the result may take. cost: only say what it would cost.
+    shape. eig: the K eigenvalues of largest absolute value, by products alone, each with its residual
+    |Hv - λv|; verify: the residuals from products made anew. budget: MiB that the result may take. cost: only say what it would cost.
 
     Example:  hessian loss hidden2/biases --rows 0:4
     API:      dbg.hessian("hidden2/biases", "loss", rows=slice(0, 4))
     """
+    if eig is not None:
+        return _eigen(dbg.eigen(x, y or "", count=eig, verify=verify))
     kind = "hvp" if hvp else "diag" if diag else "rows" if rows is not None else "full"
     if cost:
         return Text(_cost(dbg.hessian_cost(x, y or "", rows=rows, kind=kind)))
@@ -95,6 +111,38 @@ def hessian(dbg: Debugger, y: Y | None, x: X, *, rows: Slice | None = None, diag
         notes.append(f"largest |H - H'|: {found.asymmetry:.3g}")
     return Array(f"{what} of {found.y} by {found.x}", found.array, f"${found.number}" if found.number else "",
                  notes=tuple(note for note in notes if note))
+
+
+def _eigen(found: Eigen) -> Table:
+    size = max(abs(float(found.values[0])), 1e-300)
+    rows = tuple((i + 1, float(value), float(residual), float(residual) / size)
+                 for i, (value, residual) in enumerate(zip(found.values, found.residuals)))
+    columns = (Column("#", "count"), Column("eigenvalue", "number"), Column("residual |Hv - λv|", "number"),
+               Column("relative", "number", 5))
+    return Table(columns, rows, f"largest eigenvalues of the Hessian of {found.y} by {found.x}, "
+                                f"{found.parameters} parameters", (f"{found.products} products, {found.when}",))
+
+
+def _examples(found: Examples) -> Table:
+    rows = tuple((index, *figures(stats)) for index, stats in found.rows)
+    return Table((Column("example", "count"), *FIGURES), rows, f"∂ {found.y} / ∂ {found.x}, example by example",
+                 (f"{len(rows)} of {found.count} examples, largest norm first; {found.when}",))
+
+
+def _stages(found: Stages, names: tuple[str, ...]) -> Table:
+    def norm(stats: Stats | None) -> float | None:
+        if stats is None:
+            return None
+        return math.nan if stats.nans else math.inf if stats.infs else stats.norm
+
+    rows = tuple((row.name, norm(row.raw), norm(row.given), norm(row.change), row.update_op,
+                  ", ".join(row.between[:2]) + (" …" if len(row.between) > 2 else ""))
+                 for row in found.rows if not names or row.name in names)
+    columns = (Column("variable", "name"), Column("raw", "number"), Column("clipped", "number"),
+               Column("applied", "number"), Column("by", "name", 5), Column("passes", "name", 2))
+    return Table(columns, rows, f"norms of the gradients of {found.y} in stages, step {found.step}",
+                 ("raw: from backpropagation; clipped: what the update op was given; applied: change of the variable",
+                  *found.notes))
 
 
 def _cost(cost: HessianCost) -> str:

@@ -30,11 +30,13 @@ Topic = Annotated[str, ChoiceKind(*TOPICS)]
 @command("info", group="Look", aliases=("i",),
          shorthands={"lt": "info tensors", "ni": "info op", "ri": "info run", "run_info": "info run",
                      "pf": "info feeds"})
-def info(shell: Shell, topic: Topic | None, target: Word = "", *, unused: bool = False, stats: bool = False) -> Result:
+def info(shell: Shell, topic: Topic | None, target: Word = "", *, unused: bool = False, stats: bool = False,
+         harmful: bool = False, masked: bool = False) -> Result:
     """List tensors, ops, vars, breaks, watches, nans, feeds; or show an op, memory, the script, the last run.
 
     tensors and ops take a /regex/; op takes a name, a suffix, or `nan` for the first op that made one.
     --stats adds the figures of the last run to tensors. --unused lists variables that y does not depend on.
+    nans: --harmful lists those that reach y or a gradient, --masked those without effect.
 
     Example:  info tensors /hidden1/
     API:      dbg.tensors("hidden1"), dbg.op("hidden1/MatMul"), dbg.variables()
@@ -50,7 +52,7 @@ def info(shell: Shell, topic: Topic | None, target: Word = "", *, unused: bool =
     if topic == "op":
         if not target:
             raise UsageError("info op needs the name of an op", "info ops lists them")
-        return _op(dbg, target)
+        return _op(dbg, _first_bad(dbg) if target == "nan" else target)
     if topic == "vars":
         return _variables(dbg, unused)
     if topic == "watches":
@@ -58,7 +60,8 @@ def info(shell: Shell, topic: Topic | None, target: Word = "", *, unused: bool =
     if topic == "breaks":
         return stops.stops_table(dbg.stops("break"), "no breakpoints; break TARGET makes one")
     if topic == "nans":
-        return _nans(dbg.nonfinite())
+        kind = "harmful" if harmful else "masked" if masked else ""
+        return _nans(dbg.nonfinite(kind), kind)
     if topic == "memory":
         return _memory(dbg)
     if topic == "feeds":
@@ -110,22 +113,30 @@ def _op(dbg: Debugger, target: str) -> Result:
 
 def _variables(dbg: Debugger, unused: bool) -> Result:
     rows = tuple((row.name, row.handle, row.dtype, shape(row.shape), "yes" if row.trainable else "no",
-                  "yes" if row.initialized else "no", *figures(row.stats), row.reason)
+                  "yes" if row.initialized else "no", *figures(row.stats), place(row.place), row.reason)
                  for row in dbg.variables(unused=unused))
     columns = (Column("variable", "name"), Column("handle", "name", 5), Column("dtype", "text", 3), Column("shape"),
                Column("trained", "text", 4), Column("has value", "text", 5), *FIGURES,
-               Column("no gradient because", "text", 8))
+               Column("made at", "place", 2), Column("no gradient because", "text", 8))
     return Table(columns, rows, f"{len(rows)} variables" + (" that y does not depend on" if unused else ""))
 
 
-def _nans(rows: tuple[TensorRow, ...]) -> Result:
+def _first_bad(dbg: Debugger) -> str:
+    """The first op of the last run with nan or inf in an output."""
+    rows = dbg.nonfinite("harmful") or dbg.nonfinite()
     if not rows:
-        return Text("no nan or inf in the last run", "good")
+        raise UsageError("no op made nan or inf in the last run", "info ops lists them all", code="unknown_name")
+    return next((row.name for row in rows if row.role not in ("variable", "constant", "placeholder")), rows[0].name)
+
+
+def _nans(rows: tuple[TensorRow, ...], kind: str) -> Result:
+    if not rows:
+        return Text(f"no {kind}{' ' * bool(kind)}nan or inf in the last run", "good")
     columns = (Column("tensor", "name"), Column("op"), Column("shape"), Column("nan", "bad"), Column("inf", "bad"),
-               Column("made at", "place", 5))
+               Column("effect", "text", 6), Column("made at", "place", 5))
     return Table(columns, tuple((row.name, row.op_type, shape(row.stats.shape if row.stats else row.shape),
                                  row.stats.nans if row.stats else None, row.stats.infs if row.stats else None,
-                                 place(row.place)) for row in rows),
+                                 "harmful" if row.harmful else "masked", place(row.place)) for row in rows),
                  "nan and inf in the last run, in the order of computing", ("why nan says where it began",))
 
 

@@ -128,7 +128,8 @@ class Path:
 
 @dataclass(frozen=True)
 class WhySmall:
-    """Why a gradient is zero or tiny. kind: "zero", "tiny" or "fine". losses: the hops at which it is lost."""
+    """Why a gradient is zero, tiny or exploding. kind: "zero", "tiny", "exploding" or "fine". losses: the hops at which
+    it is lost, or grows."""
 
     y: str
     x: str

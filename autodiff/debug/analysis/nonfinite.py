@@ -190,6 +190,7 @@ def _comes_from_select(op: Operation) -> bool:
 
 _PASSES = ("Sum", "Mean", "Identity", "Reshape", "AddN", "Add", "AddV2", "Max", "Sqrt", "ExpandDims", "Squeeze", "Neg")
 _SHRINKS = ("Mul", "Square", "Exp", "Pow", "Prod", "RealDiv", "TrueDiv", "Sigmoid", "Softmax")
+_NEVER_ZERO = ("Exp", "Sigmoid", "Softmax")  # of whatever finite number
 
 
 def _underflow(op: Operation, values: Values, operands: Iterable[Operand]) -> str:
@@ -203,7 +204,8 @@ def _underflow(op: Operation, values: Values, operands: Iterable[Operand]) -> st
             if tensor.op.type in _SHRINKS and inputs and tensor in values:
                 output = np.asarray(values[tensor])
                 lost = np.flatnonzero((output == 0) & np.logical_and.reduce(
-                    [np.broadcast_to(i != 0, output.shape) & np.isfinite(i) for i in inputs if _fits(i, output)] or
+                    [np.broadcast_to((i != 0) | (tensor.op.type in _NEVER_ZERO), output.shape) & np.isfinite(i)
+                     for i in inputs if _fits(i, output)] or
                     [np.zeros(output.shape, bool)]))
                 if lost.size:
                     first = next(i for i in inputs if _fits(i, output))

@@ -54,6 +54,8 @@ def in_words(op_type: str, operands: list[Any], result: Any) -> str:
         return f"1 / {_bracketed(known[0])} = {text}"
     if op_type == "ReciprocalGrad" and len(known) == 2 and None not in known:
         return f"-{known[1]} * {_bracketed(known[0])}**2 = {text}"
+    if op_type == "SqrtGrad" and len(known) == 2 and None not in known:
+        return f"{_bracketed(known[1])} / (2 * {_bracketed(known[0])}) = {text}"
     if len(known) == 1 and known[0] is not None:
         wide = ": too large for the type" if np.isfinite(operands[0]) and op_type in ("Exp", "Square", "Cast", "Cosh",
                                                                                       "Sinh", "Expm1") else ""
@@ -81,8 +83,10 @@ def remedy_for(op_type: str, forward_type: str, trap: str, operands: list[Any]) 
     if trap == "where":
         return ("guard the input, not the output: safe = tf.where(ok, x, tf.ones_like(x)), then "
                 f"tf.where(ok, {forward_type.lower()}(safe), other)")
-    if trap == "underflow" and forward_type != "Log":
+    if trap == "underflow" and forward_type in ("Sqrt", "Rsqrt", "Pow", "Norm"):
         return "a square underflowed to 0: add a small constant under the root, rescale, or work in float64"
+    if trap == "underflow" and forward_type != "Log":
+        return "a number too small for the type became 0: rescale, add a small constant, or work in float64"
     found = REMEDIES.get(family(forward_type)) or REMEDIES.get(family(op_type))
     if found:
         return found

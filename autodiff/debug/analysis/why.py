@@ -14,6 +14,9 @@ from .findings import Cut, Hop, WhyNone, WhySmall
 from .flow import after, before, cuts_between, path
 
 TINY = 1e-6  # of the norm at y: below it a gradient counts as vanished
+HUGE = 1e4  # of the norm at y: above it a gradient counts as exploding
+CHAIN = 3  # saturating ops in one path that are to blame together
+SATURATING = ("Tanh", "Sigmoid", "Softsign", "Erf")
 
 
 def why_none(y: Tensor, x: Tensor, call: GradientCall | None = None) -> WhyNone:
@@ -74,7 +77,10 @@ def _cut_text(first: Sequence[Cut], y: Tensor, x: Tensor) -> str:
 
 
 def _where(cut: Cut) -> str:
-    return f"{cut.place.file.rsplit('/', 1)[-1]}:{cut.place.line}" if cut.place else ""
+    if cut.place is None:
+        return ""
+    inside = f" in {cut.place.function}" if cut.place.function not in ("", "<module>") else ""
+    return f"{cut.place.file.rsplit('/', 1)[-1]}:{cut.place.line}{inside}"
 
 
 def _flows_around(y: Tensor, x: Tensor, stops: Sequence[Tensor]) -> bool:
@@ -99,16 +105,23 @@ def why_small(y: Tensor, x: Tensor, gradients: Mapping[Tensor, Any], values: Map
     norm = stats.norm if stats.norm is not None else float("nan")
     found = path(y, x, gradients)
     top = next((hop.incoming for hop in found.hops if hop.incoming), 1.0)
-    kind = "zero" if stats.count and stats.zeros == stats.count else "tiny" if norm < TINY * top else "fine"
+    kind = "zero" if stats.count and stats.zeros == stats.count else "tiny" if norm < TINY * top else (
+        "exploding" if norm > HUGE * max(top, 1.0) else "fine")
     if kind == "fine":
         text = f"the gradient of {y.name} at {x.name} is not small: norm {norm:.3g}"
         return WhySmall(y.name, x.name, kind, norm, text, "", ())
+    if kind == "exploding":
+        return _why_large(y, x, norm, top, found.hops)
     if kind == "zero":
         lost = [hop for hop in found.hops if hop.incoming and hop.outgoing == 0][-1:]
     else:
         lost = _weakest(found.hops)
     noted = tuple(_with_note(hop, x, values) for hop in lost[:5])
     text = f"{kind} at {x.name} (norm {norm:.3g}, {top:.3g} near {y.name})"
+    chain = [hop for hop in found.hops if hop.op_type in SATURATING and (hop.gain or 1.0) < 1.0]
+    if kind == "tiny" and noted and noted[0].op_type in SATURATING and len(chain) >= CHAIN and not any(
+            "saturated" in hop.note for hop in noted):
+        return _why_chain(y, x, norm, text, chain, noted)
     if noted:
         first = noted[0]
         alike = [hop.gain for hop in found.hops if hop.op_type == first.op_type and hop.gain is not None]
@@ -116,6 +129,31 @@ def why_small(y: Tensor, x: Tensor, gradients: Mapping[Tensor, Any], values: Map
             text += f": {len(alike)} ops {first.op_type} scale it by {np.prod(alike):.2g} together"
         text += f": lost in {first.op} ({first.op_type})" + (f": {first.note}" if first.note else "")
     return WhySmall(y.name, x.name, kind, norm, text, _small_remedy(noted), noted)
+
+
+def _why_chain(y: Tensor, x: Tensor, norm: float, text: str, chain: Sequence[Hop], noted: tuple[Hop, ...]) -> WhySmall:
+    """A chain of squashing functions: no single op is to blame."""
+    kinds = " and ".join(dict.fromkeys(hop.op_type for hop in chain))
+    total = float(np.prod([hop.gain or 0.0 for hop in chain]))
+    text += (f": a chain of {len(chain)} ops {kinds}, from {chain[0].op} to {chain[-1].op}, scales it by {total:.2g} "
+             f"together" + ("; the slope of a sigmoid is at most 1/4" if "Sigmoid" in kinds else ""))
+    remedy = ("use tf.nn.relu in the hidden layers, add skip connections or normalise each layer, and initialise the "
+              "weights by tf.glorot_uniform_initializer")
+    return WhySmall(y.name, x.name, "tiny", norm, text, remedy, noted)
+
+
+def _why_large(y: Tensor, x: Tensor, norm: float, top: float, hops: Sequence[Hop]) -> WhySmall:
+    """Which hops make a gradient large."""
+    growing = sorted((hop for hop in hops if hop.gain is not None and hop.gain > 2.0), key=lambda hop: -(hop.gain or 0))
+    text = f"exploding at {x.name} (norm {norm:.3g}, {top:.3g} near {y.name})"
+    if growing:
+        first = growing[0]
+        alike = [hop for hop in growing if hop.op_type == first.op_type]
+        text += f": the gain is largest, {first.gain:.3g}, in {first.op} ({first.op_type})"
+        if len(alike) > 1:
+            text += f"; {len(alike)} ops {first.op_type} grow it by {np.prod([h.gain or 1.0 for h in alike]):.2g} together"
+    remedy = "scale these weights or values down, clip with tf.clip_by_global_norm, or lower the learning rate"
+    return WhySmall(y.name, x.name, "exploding", norm, text, remedy, tuple(growing[:5]))
 
 
 def _weakest(hops: Sequence[Hop]) -> list[Hop]:
@@ -161,6 +199,6 @@ def _small_remedy(lost: Sequence[Hop]) -> str:
     kinds = {hop.op_type for hop in lost}
     if kinds & {"Relu", "Relu6"}:
         return "lower the learning rate, initialise biases above 0, or use tf.nn.leaky_relu"
-    if kinds & {"Tanh", "Sigmoid", "Softsign"}:
+    if kinds & set(SATURATING):
         return "scale the inputs or initial weights down, or normalise the layer"
     return "look at the values that enter these ops" if lost else ""
