@@ -1,6 +1,7 @@
 """Graph-mode automatic differentiation with TensorFlow 1.x names, on NumPy alone."""
 
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from . import array, checks, control, errors, initializers, linalg, math, nest, ops, random, served, variables
@@ -34,7 +35,7 @@ from .dtypes import (
     uint64,
     variant,
 )
-from .eager import disable_eager_execution, enable_eager_execution, executing_eagerly
+from .eager import disable_eager_execution, disable_v2_behavior, enable_eager_execution, executing_eagerly
 from .errors import NotServedError, OpError
 from .functional import foldl, foldr, map_fn, scan
 from .gradients.aggregate import AggregationMethod
@@ -60,24 +61,28 @@ from .variables import *
 debugging = checks
 __version__ = "1.15.5"
 newaxis = None
+vars()["bool"] = bool_  # tf.bool, without hiding Python's from readers of this file
 
 
-# Rooms that are read when a script first enters them.
-ROOMS = frozenset({"debug", "image", "layers", "losses", "metrics", "nn", "train"})
-# Names that live under another one in a room.
-ELSEWHERE = {"bool": ("dtypes", "bool_")}
+# The rooms below `tf`. Those that are not here yet are read when a script first enters them.
+ROOMS = frozenset({
+    "app", "compat", "contrib", "debug", "debugging", "errors", "flags", "gfile", "image", "initializers", "layers",
+    "linalg", "logging", "losses", "math", "metrics", "mnist", "nest", "nn", "random", "summary", "test", "train",
+})
+# Names at the top that live in such a room.
+ELSEWHERE = {"GraphDef": "graph_def", "HistogramProto": "messages", "NodeDef": "graph_def", "Summary": "messages"}
 
 
 def __getattr__(name: str) -> Any:
     if name in ROOMS:
         return import_module(f"{__name__}.{name}")
     if name in ELSEWHERE:
-        room, own_name = ELSEWHERE[name]
-        return getattr(import_module(f"{__name__}.{room}"), own_name)
+        return getattr(import_module(f"{__name__}.{ELSEWHERE[name]}"), name)
     if name.startswith("__"):  # what Python itself looks for
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     raise served.not_served("tf", name, __dir__())
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *ROOMS, *ELSEWHERE})
+    """What scripts may use: the rooms that TensorFlow has too, and names that are no modules."""
+    return sorted({*(n for n, v in globals().items() if not isinstance(v, ModuleType)), *ROOMS, *ELSEWHERE})

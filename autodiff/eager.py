@@ -218,6 +218,9 @@ def disable_eager_execution() -> None:
     STACKS.eager = None
 
 
+disable_v2_behavior = disable_eager_execution  # all else of TensorFlow 2 is not here to be disabled
+
+
 def executing_eagerly() -> bool:
     """Whether ops made here run at once."""
     return not STACKS.graphs and STACKS.eager is not None

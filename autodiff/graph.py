@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .errors import ArgumentError, GraphError, KindError, StateError, UnknownNameError, shown_as
+from .graph_def import GraphDef
 from .names import UniqueNames, check_op_name, check_scope_name, did_you_mean
 from .op import OPS, OpDef, Spec
 from .operation import Operation
@@ -142,6 +143,10 @@ class Graph:
         return self.scope
 
     # ---- looking up ---------------------------------------------------------------------
+    def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> GraphDef:
+        """Names, op types, inputs and attributes of all operations as plain data; from_version: only the later ones."""
+        return GraphDef([op.node_def for op in self.get_operations()[from_version or 0:]])
+
     def get_operations(self) -> list[Operation]:
         """All operations in the order they were made."""
         return list(self.operations.values())

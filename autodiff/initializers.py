@@ -12,6 +12,7 @@ from .dtypes import DType, as_dtype, float32, float64
 from .errors import ArgumentError
 from .graph import Tensor
 from .op import build
+from .served import refusing
 from .shapes import as_dims
 
 __all__ = ["constant_initializer", "glorot_normal_initializer", "glorot_uniform_initializer", "ones_initializer",
@@ -271,3 +272,6 @@ orthogonal = orthogonal_initializer = Orthogonal
 identity = Identity
 glorot_uniform = glorot_uniform_initializer = GlorotUniform
 glorot_normal = glorot_normal_initializer = GlorotNormal
+
+
+__getattr__ = refusing("tf.initializers", __name__)

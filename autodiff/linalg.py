@@ -23,6 +23,7 @@ from .rearranging import matrix_diag as diag
 from .rearranging import matrix_diag_part as diag_part
 from .rearranging import matrix_set_diag as set_diag
 from .scope import scope
+from .served import refusing
 
 __all__ = ["cholesky", "cholesky_solve", "log_matrix_determinant", "matrix_determinant", "matrix_inverse",
            "matrix_solve",
@@ -186,3 +187,6 @@ inv, det, slogdet = matrix_inverse, matrix_determinant, log_matrix_determinant
 solve, triangular_solve, lstsq = matrix_solve, matrix_triangular_solve, matrix_solve_ls
 eigh, eigvalsh = self_adjoint_eig, self_adjoint_eigvals
 transpose = matrix_transpose
+
+
+__getattr__ = refusing("tf.linalg", __name__)

@@ -13,6 +13,7 @@ from .graph import Tensor, get_default_graph
 from .op import build
 from .reductions import add_n, reduce_sum
 from .scope import scope as name_scope
+from .served import refusing
 from .shapes import compatible, merge, show
 
 __all__ = ["Reduction", "absolute_difference", "add_loss", "compute_weighted_loss", "cosine_distance", "get_losses",
@@ -301,3 +302,6 @@ def _squeezed(weights: Any, rank: int) -> Any:
     if weights.dims is not None and len(weights.dims) == rank + 1 and weights.dims[-1] == 1:
         return build.Squeeze(weights, squeeze_dims=[-1])
     return weights
+
+
+__getattr__ = refusing("tf.losses", __name__)

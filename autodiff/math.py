@@ -18,6 +18,7 @@ from .norms import l2_normalize  # noqa: F401  tf.math.l2_normalize
 from .op import OPS, build
 from .ranking import in_top_k, top_k  # noqa: F401  tf.math.top_k
 from .reductions import *  # noqa: F403
+from .served import refusing
 from .shapes import merge, show
 
 __all__ = ["abs", "acos", "acosh", "add", "angle", "asin", "asinh", "atan", "atan2", "atanh", "bessel_i0",
@@ -318,3 +319,6 @@ def _in_order(x: Any, name: str, compare: Callable[..., Tensor]) -> Tensor:
     with graph_of([x]).name_scope(name):
         flat = build.Reshape(_tensor(x), [-1])
         return build.All(compare(flat[:-1], flat[1:]), [0])
+
+
+__getattr__ = refusing("tf.math", __name__)

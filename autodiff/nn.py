@@ -3,8 +3,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import (activations, convolutions, cross_entropy, embedding, normalisation, pooling, rnn, rnn_cell,  # noqa: F401
-               rnn_raw, rnn_unrolled)
+from . import (  # noqa: F401
+    activations,
+    convolutions,
+    cross_entropy,
+    embedding,
+    normalisation,
+    pooling,
+    rnn,
+    rnn_cell,
+    rnn_raw,
+    rnn_unrolled,
+)
 from .activations import *
 from .convolutions import *
 from .cross_entropy import *
@@ -20,6 +30,7 @@ from .rearranging import depth_to_space, space_to_batch, space_to_depth
 from .rnn import *
 from .rnn_raw import *
 from .rnn_unrolled import *
+from .served import refusing
 
 __all__ = ["depth_to_space", "in_top_k", "l2_loss", "l2_normalize", "sigmoid", "space_to_batch", "space_to_depth",
            "tanh", "top_k", *activations.__all__, *convolutions.__all__, *cross_entropy.__all__,
@@ -30,3 +41,6 @@ __all__ = ["depth_to_space", "in_top_k", "l2_loss", "l2_normalize", "sigmoid", "
 def l2_loss(t: Any, name: str | None = None) -> Tensor:
     """Half the sum of squares. t: float[...] -> float[]."""
     return build.L2Loss(t, name=name)
+
+
+__getattr__ = refusing("tf.nn", __name__)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import site
 from .errors import ArgumentError
+from .graph_def import NodeDef, node_def_of
 from .op import OpDef, Spec
 from .stacks import session_for
 from .tensor import Tensor
@@ -68,6 +69,11 @@ class Operation:
 
     def values(self) -> tuple[Tensor, ...]:
         return self.outputs
+
+    @property
+    def node_def(self) -> NodeDef:
+        """Name, op type, names of inputs and attributes as plain data."""
+        return node_def_of(self)
 
     def run(self, feed_dict: dict | None = None, session: Any = None) -> None:
         """Run this operation in `session` or the default session."""

@@ -9,6 +9,7 @@ from .errors import ArgumentError, DTypeError, InvalidArgumentError
 from .graph import Tensor, get_default_graph
 from .op import build
 from .scope import scope
+from .served import refusing
 from .shapes import is_known
 from .static import static_dims
 
@@ -198,3 +199,6 @@ def _seeded(op: Any, shape: Any, seed: Any, factor: Any, shift: Any, dtype: Any,
 
 
 normal, uniform, shuffle, gamma = random_normal, random_uniform, random_shuffle, random_gamma  # as tf.random names them
+
+
+__getattr__ = refusing("tf.random", __name__)

@@ -19,7 +19,7 @@ ADVICE = {
     "contrib.slim": "use tf.layers, or tf.contrib.layers, with tf.contrib.framework.arg_scope",
     "contrib.seq2seq": "write the decoder as a tf.while_loop or tf.nn.raw_rnn over a cell",
     "contrib.legacy_seq2seq": "write the decoder as a loop over a cell of tf.nn.rnn_cell",
-    "contrib.distributions": "tf.distributions has Normal, Bernoulli and Categorical; write other densities out of tf ops",
+    "contrib.distributions": "tf.distributions has Normal, Bernoulli and Categorical; write others out of tf ops",
     "contrib.tensorboard": "gradbg writes no event files; leave the projector out",
     "contrib.crf": "write the forward recursion as a tf.scan with tf.reduce_logsumexp",
     "contrib.opt": "tf.train's optimizers are served",

@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 from types import CodeType, FrameType, ModuleType, TracebackType
 from typing import Any
 
+from autodiff.alias import standing_in
 from autodiff.graph import Graph, Operation, Tensor, get_default_graph
 from autodiff.runtime.session import Session
 
-from .stand_in import standing_in
 from .usage import UsageError
 
 OWN = tuple(os.path.dirname(os.path.abspath(sys.modules[name].__file__ or "")) + os.sep
@@ -185,7 +185,7 @@ class ModelScript:
         sys.argv = [self.file, *self.arguments]
         sys.path[:0] = [folder] if folder == os.getcwd() else [folder, os.getcwd()]
         sys.modules["__main__"] = main
-        self._undo.enter_context(standing_in())
+        self._undo.enter_context(standing_in(shadow=True))  # a script under the debugger asks for it
         real = Session.run
 
         def run(session: Session, fetches: Any, feed_dict: dict | None = None, options: Any = None,

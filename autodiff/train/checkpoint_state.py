@@ -1,0 +1,70 @@
+"""The file `checkpoint` of a directory: which checkpoints there are, and which is the latest."""
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class CheckpointState:
+    """model_checkpoint_path: the latest. all_model_checkpoint_paths: oldest first, the latest among them."""
+
+    model_checkpoint_path: str = ""
+    all_model_checkpoint_paths: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        """The text that the file holds."""
+        lines = [f"model_checkpoint_path: {json.dumps(self.model_checkpoint_path)}",
+                 *(f"all_model_checkpoint_paths: {json.dumps(path)}" for path in self.all_model_checkpoint_paths)]
+        return "\n".join([*lines, ""])
+
+
+def get_checkpoint_state(checkpoint_dir: Any, latest_filename: str | None = None) -> CheckpointState | None:
+    """What the file `checkpoint` of a directory says, with paths that hold from here; None if there is none."""
+    folder = os.fspath(checkpoint_dir)
+    try:
+        with open(os.path.join(folder, latest_filename or "checkpoint"), encoding="utf-8") as file:
+            text = file.read()
+    except OSError:
+        return None
+    found: dict[str, list[str]] = {"model_checkpoint_path": [], "all_model_checkpoint_paths": []}
+    for name, value in re.findall(r'^(\w+):\s*("(?:[^"\\]|\\.)*")\s*$', text, re.MULTILINE):
+        if name in found:
+            found[name].append(os.path.join(folder, json.loads(value)))
+    latest = found["model_checkpoint_path"]
+    return CheckpointState(latest[-1], found["all_model_checkpoint_paths"]) if latest else None
+
+
+def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -> str | None:
+    """The latest checkpoint of a directory; None if there is none, or its files are gone."""
+    state = get_checkpoint_state(checkpoint_dir, latest_filename)
+    if state is None or not os.path.exists(state.model_checkpoint_path + ".index"):
+        return None
+    return state.model_checkpoint_path
+
+
+def generate_checkpoint_state_proto(save_dir: str, model_checkpoint_path: str,
+                                    all_model_checkpoint_paths: Sequence[str] | None = None) -> CheckpointState:
+    """The state of a directory. A relative directory has its checkpoints relative to itself."""
+    paths = list(all_model_checkpoint_paths or [])
+    if model_checkpoint_path not in paths:
+        paths.append(model_checkpoint_path)
+    if not os.path.isabs(save_dir):
+        model_checkpoint_path, *paths = [p if os.path.isabs(p) else os.path.relpath(p, save_dir)
+                                         for p in (model_checkpoint_path, *paths)]
+    return CheckpointState(model_checkpoint_path, paths)
+
+
+def update_checkpoint_state(save_dir: str, model_checkpoint_path: str,
+                            all_model_checkpoint_paths: Sequence[str] | None = None,
+                            latest_filename: str | None = None) -> None:
+    """Write the file `checkpoint` of a directory, in one step."""
+    path = os.path.join(save_dir, latest_filename or "checkpoint")
+    temporary = f"{path}.temporary-{os.getpid()}"
+    with open(temporary, "w", encoding="utf-8") as file:
+        file.write(str(generate_checkpoint_state_proto(save_dir, model_checkpoint_path, all_model_checkpoint_paths)))
+    os.replace(temporary, path)
