@@ -10,6 +10,7 @@ import autodiff as tf
 from autodiff.graph import Operation, Tensor
 from autodiff.indexed_slices import dense
 from autodiff.op import build
+from autodiff.runtime import tiles, tiling
 from autodiff.runtime.buffers import entry_reads, observe, specialise
 from autodiff.runtime.codegen import Generated
 from autodiff.runtime.execute import Loop, interpret
@@ -43,7 +44,7 @@ def generated(plan: Plan, session: Any, fed: Sequence[Any]) -> list[Any]:
     before = dict(session.variables)
     shapes = (*[value.shape for value in fed], *[session.variables[name].shape for name in entry_reads(plan)])
     layouts = observe(plan, Run(session, RUN), fed)[1]
-    program = Generated(specialise(plan, shapes, layouts))
+    program = Generated(specialise(plan, shapes, layouts), threads=2)
     for _ in range(2):  # the second time the buffers hold what the first left behind
         session.variables.clear()
         session.variables.update(before)
@@ -51,7 +52,17 @@ def generated(plan: Plan, session: Any, fed: Sequence[Any]) -> list[Any]:
     return values
 
 
-WAYS: list[Callable[[Plan, Any, Sequence[Any]], list[Any]]] = [optimised, loop, generated]
+def tiled(plan: Plan, session: Any, fed: Sequence[Any]) -> list[Any]:
+    """The generated function with groups of the smallest arrays, in the smallest tiles, on two threads."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tiles, "SMALLEST", 1)
+        patch.setattr(tiles, "FEWEST", 1)
+        for name in ("SMALLEST_TILE", "LARGEST_TILE", "THREADED_TILE", "THREADED"):
+            patch.setattr(tiling, name, 1)
+        return generated(plan, session, fed)
+
+
+WAYS: list[Callable[[Plan, Any, Sequence[Any]], list[Any]]] = [optimised, loop, generated, tiled]
 
 
 def same_bits(a: Any, b: Any) -> bool:
@@ -183,3 +194,37 @@ def test_many_runs_of_a_session_equal_many_runs_of_the_interpreter(seed: int) ->
             assert all(same_bits(a, b) for a, b in kept), "a value that was handed out has changed"
             kept = [(a, a.copy()) for a in found[1:]]
             found[0][...] = 77  # the user's own: nothing else may change with it
+
+
+# ---- arrays large enough for tiles --------------------------------------------------------
+
+def long_chain(x: Tensor, y: Tensor) -> tuple[list[Tensor], list[Tensor]]:
+    """Values of different shapes on the way, and their gradients; sums of them."""
+    a = tf.sqrt(tf.square(x) + 1.0) * y
+    b = tf.where(a > 1.5, tf.exp(-a), a * a) + tf.erf(x)
+    c = tf.pow(b, 3.0) / (1.0 + tf.abs(y))
+    loss = tf.reduce_sum(c) + tf.reduce_mean(a)
+    return [loss, b], [g for g in tf.gradients(loss, [x, y]) if g is not None]
+
+
+@pytest.mark.parametrize(("x_shape", "y_shape"), [
+    ((300_001,), (300_001,)), ((300_001,), ()), ((600, 501), (501,)), ((600, 501), (600, 1)), ((3, 200, 601), (601,)),
+    ((1, 300_000), (1, 300_000))])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_large_arrays(x_shape: tuple[int, ...], y_shape: tuple[int, ...], dtype: type) -> None:
+    rng = np.random.default_rng(0)
+    with tf.Graph().as_default():
+        x, y = tf.placeholder(dtype, x_shape), tf.placeholder(dtype, y_shape)
+        values, gradients = long_chain(x, y)
+        feeds = {t: np.asarray(rng.uniform(0.5, 2, s), dtype) for t, s in ((x, x_shape), (y, y_shape))}
+        assert_every_way_agrees(tf.Session(), [*values, *gradients], [], feeds)
+
+
+@pytest.mark.parametrize("size", [1000, 4097, 65_536, 299_993])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_sum_over_tiles_is_the_sum_over_all(size: int, dtype: type) -> None:
+    values = np.random.default_rng(size).standard_normal(size).astype(dtype)
+    for largest in (256, 1000, 8192):
+        bounds = [*tiling.leaves(0, size, largest), size]
+        parts = {low: np.add.reduce(values[low:high]) for low, high in zip(bounds, bounds[1:])}
+        assert tiling.tree_sum(parts, 0, size) == np.add.reduce(values)

@@ -12,7 +12,7 @@ from autodiff.op import build
 from autodiff.runtime.buffers import allocate, observe, specialise
 from autodiff.runtime.kernels import direct_ufunc, passes_on, views_of
 from autodiff.runtime.passes import optimise
-from autodiff.runtime.plan import Plan, compile_plan
+from autodiff.runtime.plan import Plan, called, compile_plan, fates, inner_steps
 from autodiff.runtime.program import HOT
 from autodiff.runtime.state import Run
 
@@ -212,4 +212,49 @@ step  operation  type  inputs  outputs  alive  buffer
 1     n          Neg   s1      s2       1-end"""
     for _ in range(HOT + 1):
         session.run(y, {x: [1, 2]})
-    assert str(session.plan(y, [x])).splitlines()[1].endswith("0-1    #0 float32[2]")
+    assert str(session.plan(y, [x])) == """\
+step  operation  type           inputs  outputs  alive  buffer
+0     t          Tanh: tanh     s0      s1       0-1    #0 float32[2]
+1     n          Neg: negative  s1      s2       1-end"""
+
+
+def test_a_plan_says_what_became_of_every_operation() -> None:
+    x = tf.placeholder(tf.float32, [1 << 19], name="x")
+    ones = build.OnesLike(x, name="ones")
+    y = build.Square(build.Tanh(build.Identity(x, name="same"), name="t"), name="q") * ones
+    z = build.Neg(build.Mul(y, y, name="yy"), name="z")
+    plan = with_buffers([z], {x: np.ones(1 << 19)})
+    assert [len(plan.steps), len(plan.buffers)] == [1, 0]
+    before = compile_plan([z], (), [x])
+    assert fates(before, plan) == [
+        ("ones", "left out: nothing reads it"), ("same", "what is fed"), ("t", "step 0, in tiles"),
+        ("q", "step 0, in tiles"), ("mul", "the value of q"), ("yy", "step 0, in tiles"),
+        ("z", "step 0, in tiles")]
+
+
+# ---- calls in place of kernels ------------------------------------------------------------
+
+def test_a_kernel_is_taken_apart_and_equal_calls_are_made_once() -> None:
+    y, dy = tf.placeholder(tf.float32, [4]), tf.placeholder(tf.float32, [4])
+    plan = with_buffers([build.TanhGrad(y, dy), build.TanhGrad(y, build.Neg(dy))], {y: np.ones(4), dy: np.ones(4)})
+    assert [called(s) for s in plan.steps] == ["square", "subtract", "multiply", "negative", "multiply"]
+
+
+def test_what_repeats_a_number_is_not_made() -> None:
+    x = tf.placeholder(tf.float32, [5, 4])
+    y = build.Mul(build.Neg(build.Fill([5, 4], 2.0)), x)
+    same = build.Mul(build.BroadcastTo(tf.constant([1.0]), [5, 4]), x)
+    plan = with_buffers([y, same], {x: np.ones((5, 4))})
+    assert [called(s) for s in plan.steps] == ["multiply"] and plan.slots[same] == plan.slots[x]
+
+
+def test_a_group_waits_for_what_it_needs_and_effects_keep_their_order() -> None:
+    x = tf.placeholder(tf.float32, [1 << 19])
+    v = build.VariableV2(shape=[], dtype=tf.float32, name="v")
+    early = build.Square(build.Tanh(x)) + 1.0
+    total = build.Sum(early, [0])
+    with tf.get_default_graph().control_dependencies([build.Assign(v, total)]):
+        late = build.Exp(build.Neg(early)) * build.Identity(v)
+    plan = with_buffers([late], {x: np.ones(1 << 19)})
+    assert [(s.op.type, len(inner_steps(s))) for s in plan.steps] == [
+        ("Sum", 4), ("Assign", 0), ("VariableV2", 0), ("Neg", 0), ("Exp", 0), ("Mul", 0)]

@@ -35,14 +35,30 @@ def _erf_table():
 def _erf(x):
     """By Taylor's series about the nearest entry of a table; Abramowitz and Stegun 7.1.1, 7.1.19."""
     values, slopes = _erf_table()
-    size = np.minimum(np.abs(x), _END)
-    index = np.rint(np.where(np.isnan(size), 0, size) * _STEPS).astype(np.intp)
-    x0 = index / _STEPS
-    d = size - x0
-    u, d2 = x0 * d, d * d
-    u2 = u * u
-    series = 1 - u + (2 * u2 - d2) / 3 + u * (3 * d2 - 2 * u2) / 6 + d2 * (0.1 * d2 - 0.4 * u2) + u2 * u2 * (2 / 15)
-    return np.copysign(values[index] + slopes[index] * d * series, x)
+    size = np.abs(np.atleast_1d(x))
+    np.minimum(size, _END, out=size)
+    x0 = np.rint(size * _STEPS)
+    with np.errstate(invalid="ignore"):  # nan takes any entry, and stays nan by its distance from it
+        index = x0.astype(np.intp)
+    x0 *= 1 / _STEPS
+    d = np.subtract(size, x0)
+    u, d2 = np.multiply(x0, d, out=x0), np.multiply(d, d, out=size)
+    series = u * (2 / 15)
+    for c in (-1 / 3, 2 / 3, -1.0):
+        series += c
+        series *= u
+    rest = u * -0.4
+    rest += 0.5
+    rest *= u
+    rest -= 1 / 3
+    rest += 0.1 * d2
+    rest *= d2
+    series += rest
+    series += 1
+    series *= d
+    series *= slopes.take(index, mode="clip")
+    series += values.take(index, mode="clip")
+    return np.copysign(series.reshape(x.shape), x)
 
 
 @op("Erf", infer=same_shape, elementwise=True, dtypes=FLOATS)
@@ -56,10 +72,48 @@ def _(node, dy):
     return (dy * (2 / math.sqrt(math.pi) * build.Exp(-build.Square(node.inputs[0]))),)
 
 
+# Cody (1969), Rational Chebyshev approximations for the error function, tables II and III: erfc(x) e^(x^2)
+_NEAR = ((2.15311535474403846e-8, 5.64188496988670089e-1, 8.88314979438837594, 6.61191906371416295e1,
+          2.98635138197400131e2, 8.81952221241769090e2, 1.71204761263407058e3, 2.05107837782607147e3,
+          1.23033935479799725e3),
+         (1.0, 1.57449261107098347e1, 1.17693950891312499e2, 5.37181101862009858e2, 1.62138957456669019e3,
+          3.29079923573345963e3, 4.36261909014324716e3, 3.43936767414372164e3, 1.23033935480374942e3))
+_FAR = ((1.63153871373020978e-2, 3.05326634961232344e-1, 3.60344899949804439e-1, 1.25781726111229246e-1,
+         1.60837851487422766e-2, 6.58749161529837803e-4),
+        (1.0, 2.56852019228982242, 1.87295284992346725, 5.27905102951428412e-1, 6.05183413124413191e-2,
+         2.33520497626869185e-3))
+_ERFC_END = 27.0  # erfc is 0 in float64 from here on
+
+
+def _ratio(polynomials, x):
+    above, below = (horner(coefficients, x) for coefficients in polynomials)
+    return above / below
+
+
+def horner(coefficients, x):
+    """The polynomial with these coefficients, highest power first."""
+    total = np.full_like(x, coefficients[0])
+    for c in coefficients[1:]:
+        total *= x
+        total += c
+    return total
+
+
+def _erfc(x):
+    """1 - erf(x) up to 0.47, then by Cody's ratios; e^(-x^2) in two factors, so that x^2 loses no digits."""
+    y = np.clip(x, 0.46875, _ERFC_END)
+    inverse = 1 / (y * y)
+    far = (1 / math.sqrt(math.pi) - inverse * _ratio(_FAR, inverse)) / y
+    scaled = np.where(y <= 4, _ratio(_NEAR, np.minimum(y, 4.0)), far)
+    head = np.trunc(y * 16) / 16
+    tail = np.exp(-head * head) * np.exp(-(y - head) * (y + head)) * scaled
+    return np.where(x <= 0.46875, 1 - _erf(x), np.where(x > _ERFC_END, 0.0, np.where(np.isnan(x), x, tail)))
+
+
 @op("Erfc", infer=same_shape, elementwise=True, dtypes=FLOATS)
 def erfc(x):
     """1 - erf(x), exact where it is tiny. x: float[...] -> float[...]."""
-    return _through_float64(np.frompyfunc(math.erfc, 1, 1), x)
+    return _through_float64(_erfc, x)
 
 
 @erfc.gradient
@@ -69,17 +123,41 @@ def _(node, dy):
 
 # ---- gamma --------------------------------------------------------------------------------
 
-def _log_gamma_of(x):
-    try:
-        return math.lgamma(x)
-    except (ValueError, OverflowError):  # a pole, or more than float64 holds
-        return math.inf
+@lru_cache(maxsize=1)
+def _gamma_series():
+    """Coefficients of lgamma(2 + z), the highest power first: Abramowitz and Stegun 6.1.33."""
+    k = np.arange(2.0, 27.0)
+    signed = np.where(k % 2 == 0, 1.0, -1.0) * _zeta(k, np.full_like(k, 2.0)) / k
+    return [*signed[::-1].tolist(), 1 - 0.57721566490153286, 0.0]
+
+
+def log_gamma(x):
+    """log |gamma(x)| of float64[...]: reflection below 0.5, a series about 2 up to 10, then Stirling's.
+
+    Abramowitz and Stegun 6.1.17, 6.1.33, 6.1.41.
+    """
+    z = np.where(x < 0.5, 1 - x, x)
+    near = np.where(z < _LARGE, z, 2.0)
+    whole = np.maximum(np.rint(near), 1.0)
+    product = np.ones_like(z)
+    for j in range(1, int(_LARGE) - 1):
+        product *= np.where(whole - 2 >= j, near - j, 1.0)
+    below = np.where(whole < 2, np.log1p(near - 1), 0.0)
+    near = horner(_gamma_series(), near - whole) + np.log(product) - below
+    far = np.maximum(z, _LARGE)
+    inverse = 1 / far
+    tail = horner([b / (2 * k * (2 * k - 1)) for k, b in reversed([*enumerate(_BERNOULLI[:9], 1)])], inverse * inverse)
+    stirling = (far - 0.5) * (np.log(far) - 1) + (0.5 * math.log(2 * math.pi) - 0.5) + inverse * tail
+    found = np.where(z < _LARGE, near, stirling)
+    turns = x - np.rint(x)
+    found = np.where(x < 0.5, math.log(math.pi) - np.log(np.abs(np.sin(math.pi * turns))) - found, found)
+    return np.where(np.isinf(x) | (x <= 0) & (turns == 0), np.inf, found)
 
 
 @op("Lgamma", infer=same_shape, elementwise=True, dtypes=FLOATS)
 def lgamma(x):
     """log |gamma(x)|, inf at its poles 0, -1, -2, … x: float[...] -> float[...]."""
-    return _through_float64(np.frompyfunc(_log_gamma_of, 1, 1), x)
+    return _through_float64(log_gamma, x)
 
 
 @lgamma.gradient
@@ -156,7 +234,7 @@ def _(node, dy):
 
 
 def _polygamma(a, x):
-    factorial = np.exp(np.asarray(np.frompyfunc(_log_gamma_of, 1, 1)(a + 1), np.float64))
+    factorial = np.exp(log_gamma(a + 1))
     whole = np.where(factorial < 2.0 ** 53, np.rint(factorial), factorial)
     found = np.where(np.mod(a, 2) == 1, 1.0, -1.0) * whole * _zeta(a + 1, x)
     return np.where(a == 0, _digamma(x), np.where((a < 0) | (a != np.floor(a)), np.nan, found))

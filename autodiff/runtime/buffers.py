@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,20 +21,31 @@ from ..shapes import Dims
 from ..static import static_value
 from .execute import starting_slots, steps_with_values
 from .kernels import direct_ufunc
+from .lowering import Form, lowered
 from .passes import drop_unused, fold_constants, is_pure
 from .plan import Buffer, Plan, Step, last_uses
 from .state import Run
+from .tiles import gathered
 
 
-def observe(plan: Plan, run: Run, fed: Sequence[Any]) -> tuple[list[Any], dict[int, Buffer]]:
-    """Run the plan once; gives the fetched values, and the memory layout of every result that `out` can hold."""
-    seen: dict[int, Buffer] = {}
+class Observed(NamedTuple):
+    """Results of one run. layouts: slot -> how an array of its own lies in memory; written: those `out` can hold."""
+
+    layouts: dict[int, Buffer]
+    written: set[int]
+
+
+def observe(plan: Plan, run: Run, fed: Sequence[Any]) -> tuple[list[Any], Observed]:
+    """Run the plan once; gives the fetched values, and what there is to know of the results' memory."""
+    seen = Observed({}, set())
     slots = starting_slots(plan, fed)
     for step, args in steps_with_values(plan, run, slots):
-        if step.op.definition.takes_out and is_pure(step) and len(step.outputs) == 1:
+        if is_pure(step) and len(step.outputs) == 1:
             result = slots[step.outputs[0]]
-            if _is_dense(result) and _writes_out(step, args, result):
-                seen[step.outputs[0]] = Buffer(-1, result.shape, result.strides, result.dtype)
+            if _is_dense(result):
+                seen.layouts[step.outputs[0]] = Buffer(-1, result.shape, result.strides, result.dtype)
+                if step.op.definition.takes_out and _writes_out(step, args, result):
+                    seen.written.add(step.outputs[0])
     return [slots[i] for i in plan.fetches], seen
 
 
@@ -51,15 +62,37 @@ def _writes_out(step: Step, args: list[Any], result: np.ndarray) -> bool:
     return again is out and out.strides == result.strides and out.tobytes() == result.tobytes()
 
 
-def specialise(plan: Plan, shapes: Sequence[tuple[int, ...]], layouts: dict[int, Buffer]) -> Plan:
-    """The plan for feeds and entry reads of these shapes; layouts: from `observe` with the same shapes."""
+def specialise(plan: Plan, shapes: Sequence[tuple[int, ...]], seen: Observed) -> Plan:
+    """The plan for feeds and entry reads of these shapes; seen: from `observe` with the same shapes."""
     stand_ins = _StandIns(plan, shapes)
     constants = {**plan.constants, **stand_ins.folded}
     steps = [s for s in plan.steps if not (s.outputs and all(o in constants for o in s.outputs))]
-    steady = {slot: layout for slot, layout in layouts.items()
-              if slot not in constants and stand_ins.dims(slot) == layout.shape}
     plan = drop_unused(fold_constants(replace(plan, steps=steps, constants=constants)))
-    return _Assignment(plan, steady).assigned()
+    plan, forms = lowered(plan, stand_ins.forms())
+    others = {slot for slot, layout in seen.layouts.items() if layout.strides != _in_order(layout.shape, layout.dtype)}
+    plan = gathered(plan, forms, others)
+    return _Assignment(replace(plan, forms=forms), _steady(plan, forms, seen)).assigned()
+
+
+def _in_order(shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, ...]:
+    """Strides of an array in C order."""
+    sizes = [dtype.itemsize, *shape[:0:-1]] if shape else []
+    return tuple(np.cumprod(sizes, dtype=np.int64)[::-1].tolist())
+
+
+def _steady(plan: Plan, forms: dict[int, Form], seen: Observed) -> dict[int, Buffer]:
+    """The results that may have a buffer: of the same shape in each run, and written where `out` says."""
+    steady = {}
+    for step in plan.steps:
+        for slot in step.outputs:
+            form, layout = forms.get(slot), seen.layouts.get(slot)
+            if form is None or not form.shape or (step.call is None and slot not in seen.written):
+                continue
+            if layout is None and step.call is not None:
+                layout = Buffer(-1, form.shape, _in_order(*form), form.dtype)
+            if layout is not None and layout.shape == form.shape:
+                steady[slot] = layout
+    return steady
 
 
 def entry_reads(plan: Plan) -> list[str]:
@@ -93,9 +126,10 @@ class _StandIns:
             for slot, tensor in zip(step.outputs, tensors):
                 self._tensors[slot] = self._known(slot, tensor) if is_pure(step) else tensor
 
-    def dims(self, slot: int) -> Dims | None:
-        """The shape at `slot` in each run with the known shapes, as far as it is fixed."""
-        return self._tensors[slot].dims
+    def forms(self) -> dict[int, Form]:
+        """Shape and dtype of the values whose shape is the same in each run with the known shapes."""
+        return {slot: Form(t.dims, np.dtype(t.dtype.as_numpy_dtype)) for slot, t in self._tensors.items()
+                if t.dims is not None and None not in t.dims and t.dtype.name not in ("resource", "variant")}
 
     def _opaque(self, dtype: DType, dims: Dims | None) -> Tensor:
         spec = Spec(dtype, dims)
@@ -163,9 +197,10 @@ class _Assignment:
         """The plan with buffers."""
         buffers: dict[int, Buffer] = {}
         for i, step in enumerate(self._plan.steps):
-            layout = self._steady.get(step.outputs[0]) if len(step.outputs) == 1 else None
-            if layout is not None:
-                slot = step.outputs[0]
+            for slot in step.outputs:
+                layout = self._steady.get(slot)
+                if layout is None:
+                    continue
                 block = self._in_place(i, step, layout, buffers)
                 if block is None:
                     block = self._block(layout)
@@ -176,8 +211,8 @@ class _Assignment:
 
     def _in_place(self, index: int, step: Step, layout: Buffer, buffers: dict[int, Buffer]) -> int | None:
         """The block of an input that nothing reads after this step, if the kernel is one elementwise ufunc."""
-        direct = direct_ufunc(step.op)
-        if direct is None or direct.ufunc.signature is not None:
+        function = step.call or getattr(direct_ufunc(step.op), "ufunc", None)
+        if not isinstance(function, np.ufunc) or function.signature is not None:
             return None
         ending = self._ends.get(index, [])
         for slot in step.inputs:

@@ -4,24 +4,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from .buffers import allocate
 from .execute import fail
 from .kernels import direct_ufunc, views_of
 from .passes import is_pure
 from .plan import Plan, Step, last_uses
 from .state import Run
-
-_KEYWORD_OUT = (np.maximum, np.minimum)  # NumPy warns when these are given `out` by position
+from .tiles import Tiles
+from .tiling import KEYWORD_OUT, TileProgram
 
 
 class Generated:
-    """A plan as a function, to be entered once at a time: it has buffers. source: its text, one line a step."""
+    """A plan as a function, to be entered once at a time: it has buffers. source: its text, one line a step.
 
-    def __init__(self, plan: Plan) -> None:
+    threads: how many a group of tiles may use.
+    """
+
+    def __init__(self, plan: Plan, threads: int = 1) -> None:
         self.plan = plan
-        writer = _Writer(plan)
+        writer = _Writer(plan, threads)
         self.source = writer.source()
         self._names = writer.names
         self._steps = writer.steps
@@ -58,8 +59,9 @@ class Generated:
 class _Writer:
     """Writes the source. Names: s* values, b* buffers and views of them, c* constants, k* kernels, a* others."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, threads: int) -> None:
         self.plan = plan
+        self._threads = threads
         self.names: dict[str, Any] = {}
         self.steps: list[tuple[Step, list[str]]] = []
         self._where: dict[Any, str] = {}  # slot -> expression
@@ -92,6 +94,8 @@ class _Writer:
         if self._is_fixed_view(step):
             return None
         self.steps.append((step, operands))
+        if isinstance(step.call, Tiles):
+            return self._tiles(step, operands)
         buffer = self._buffers.get(step.outputs[0]) if step.outputs else None
         if buffer is not None:
             self._where[step.outputs[0]] = self._global("b", buffer)
@@ -103,11 +107,14 @@ class _Writer:
 
     def _call(self, step: Step, operands: list[str], out: str | None) -> str:
         op = step.op
+        if step.call is not None:
+            arguments = [*operands, *([("out=" if step.call in KEYWORD_OUT else "") + out] if out else [])]
+            return f"{self._global('k', step.call)}({', '.join(arguments)})"
         direct = direct_ufunc(op)
         if direct is not None:
             arguments = [self._global("c", c) if i is None else operands[i]
                          for i, c in zip(direct.inputs, direct.constants)]
-            keyword = "out=" if direct.ufunc in _KEYWORD_OUT else ""
+            keyword = "out=" if direct.ufunc in KEYWORD_OUT else ""
             arguments += [keyword + out] if out else []
             return f"{self._global('k', direct.ufunc)}({', '.join(arguments)})"
         arguments = [*operands, *[f"{k}={self._global('a', v)}" for k, v in op.attrs.items()]]
@@ -116,6 +123,16 @@ class _Writer:
         if op.definition.takes_run:
             arguments.append("run=run")
         return f"{self._global('k', op.definition.kernel)}({', '.join(arguments)})"
+
+    def _tiles(self, step: Step, operands: list[str]) -> str:
+        plan = self.plan
+        program = TileProgram(step.call, step.inputs, step.outputs, plan.forms, plan.constants, self._threads)
+        outs = [self._global("b", self._buffers[s]) if s in self._buffers else "None" for s in step.outputs]
+        targets = []
+        for slot, out in zip(step.outputs, outs):
+            self._where[slot] = self._local() if out == "None" else out
+            targets.append("_" if out != "None" else self._where[slot])
+        return f"[{', '.join(targets)}] = {self._global('k', program)}([{', '.join(operands)}], [{', '.join(outs)}])"
 
     def _target(self, step: Step) -> str:
         names = []

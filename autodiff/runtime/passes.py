@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import DType
+from ..graph import Operation
 from .kernels import passes_on
 from .plan import Plan, Step
 
@@ -46,7 +47,7 @@ def fold_constants(plan: Plan) -> Plan:
                 renamed[slot] = first
             else:
                 constants[slot] = value
-    return _rewired(replace(plan, steps=kept, constants=constants), renamed)
+    return rewired(replace(plan, steps=kept, constants=constants), renamed)
 
 
 def _bits(value: Any) -> Any:
@@ -82,7 +83,7 @@ def elide_identities(plan: Plan) -> Plan:
             renamed[step.outputs[0]] = renamed.get(step.inputs[0], step.inputs[0])
         elif step.op.type != "NoOp":
             kept.append(step)
-    return _rewired(replace(plan, steps=kept), renamed)
+    return rewired(replace(plan, steps=kept), renamed)
 
 
 def merge_equal(plan: Plan) -> Plan:
@@ -91,21 +92,21 @@ def merge_equal(plan: Plan) -> Plan:
     first: dict[Any, Step] = {}
     kept = []
     for step in plan.steps:
-        attrs = _comparable(step.op.attrs) if is_pure(step) else None
-        if attrs is not None:
+        what = (step.call or _comparable(step.op)) if is_pure(step) else None
+        if what is not None:
             inputs = tuple([renamed.get(i, i) for i in step.inputs])
-            twin = first.setdefault((step.op.definition.name, inputs, attrs), step)
+            twin = first.setdefault((what, inputs), step)
             if twin is not step:
                 renamed.update(zip(step.outputs, twin.outputs))
                 continue
         kept.append(step)
-    return _rewired(replace(plan, steps=kept), renamed)
+    return rewired(replace(plan, steps=kept), renamed)
 
 
-def _comparable(attrs: dict[str, Any]) -> tuple[str, ...] | None:
-    """Text that is equal for equal attributes, so that 1, 1.0 and True differ; None if there is no such text."""
-    values = [v for value in attrs.values() for v in (value if isinstance(value, tuple) else (value,))]
-    return tuple(map(repr, attrs.items())) if all(isinstance(v, _SIMPLE) for v in values) else None
+def _comparable(op: Operation) -> tuple[str, ...] | None:
+    """Text that is equal for equal ops and attributes: 1, 1.0 and True differ; None if there is no such text."""
+    values = [v for value in op.attrs.values() for v in (value if isinstance(value, tuple) else (value,))]
+    return (op.type, *map(repr, op.attrs.items())) if all(isinstance(v, _SIMPLE) for v in values) else None
 
 
 def drop_unused(plan: Plan) -> Plan:
@@ -122,7 +123,7 @@ def drop_unused(plan: Plan) -> Plan:
     return replace(plan, steps=kept[::-1])
 
 
-def _rewired(plan: Plan, renamed: dict[int, int]) -> Plan:
+def rewired(plan: Plan, renamed: dict[int, int]) -> Plan:
     """The plan with slots renamed wherever they are read."""
     if not renamed:
         return plan

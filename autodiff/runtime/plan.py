@@ -16,13 +16,15 @@ from ..shapes import show
 class Step:
     """One kernel call: values at `inputs` (slots, or a str: a variable's name) to slots `outputs`.
 
-    reads: this step has no kernel, it only reads that variable.
+    reads: this step has no kernel, it only reads that variable. call: what is called in place of the
+    op's kernel, in a plan for given shapes: a ufunc or its like (`tracing`), or a group of them (`tiles`).
     """
 
     op: Operation
     inputs: tuple[Any, ...]
     outputs: tuple[int, ...]
     reads: str | None = None
+    call: Any = None
 
 
 class Buffer(NamedTuple):
@@ -38,8 +40,9 @@ class Buffer(NamedTuple):
 class Plan:
     """steps in order; feeds and fetches: slot of each; size: count of slots.
 
-    targets: operations asked for by themselves. slots: where each tensor's value is. constants: slot -> value known before any run. buffers: slot ->
-    Buffer and blocks: bytes of each block; only in a plan that is made for given shapes.
+    targets: operations asked for by themselves. slots: where each tensor's value is.
+    constants: slot -> value known before any run. Only in a plan that is made for given shapes: forms: slot -> shape
+    and dtype; buffers: slot -> Buffer; blocks: bytes of each block.
     """
 
     steps: list[Step]
@@ -50,6 +53,7 @@ class Plan:
     slots: dict[Tensor, int] = field(default_factory=dict)
     constants: dict[int, Any] = field(default_factory=dict)
     buffers: dict[int, Buffer] = field(default_factory=dict)
+    forms: dict[int, Any] = field(default_factory=dict)
     blocks: tuple[int, ...] = ()
 
     def __str__(self) -> str:
@@ -62,15 +66,59 @@ class Plan:
         for i, step in enumerate(self.steps):
             alive = [f"{i}-{'end' if last[s] >= len(self.steps) else last[s]}" for s in step.outputs if last[s] > i]
             used = [f"#{b.block} {b.dtype}{show(b.shape)}" for b in map(self.buffers.get, step.outputs) if b]
-            kind = "read" if step.reads is not None else step.op.type
-            rows.append((str(i), step.op.name, kind, " ".join(map(self._show, step.inputs)),
+            inner = inner_steps(step)
+            name, kind = (f"{len(inner)} in tiles", "") if inner else (step.op.name, self._kind(step))
+            rows.append((str(i), name, kind, " ".join(map(self._show, step.inputs)),
                          " ".join(f"s{s}" for s in step.outputs), " ".join(alive), " ".join(used)))
+            rows += [(f"{i}.{j}", s.op.name, self._kind(s), " ".join(map(self._show, s.inputs)),
+                      " ".join(f"s{o}" for o in s.outputs), "", "") for j, s in enumerate(inner)]
         return rows
+
+    def _kind(self, step: Step) -> str:
+        """The op's type, and what is called for it if it takes several calls."""
+        if step.reads is not None:
+            return "read"
+        return step.op.type if step.call is None else f"{step.op.type}: {called(step)}"
 
     def _show(self, slot: Any) -> str:
         if isinstance(slot, str):
             return slot
         return f"c{slot}" if slot in self.constants else f"s{slot}"
+
+
+def inner_steps(step: Step) -> tuple[Step, ...]:
+    """The steps of a group that runs in tiles; none of any other."""
+    return getattr(step.call, "steps", ())
+
+
+def called(step: Step) -> str:
+    """The name of the ufunc or function that is called in place of the op's kernel."""
+    ufunc = getattr(step.call, "ufunc", None)
+    return f"{ufunc.__name__}.reduce" if ufunc is not None else getattr(step.call, "__name__", "")
+
+
+def fates(before: Plan, after: Plan) -> list[tuple[str, str]]:
+    """What became of each operation of a plan in a plan made from it: (its name, in words), in order."""
+    steps: dict[Operation, list[str]] = {}
+    maker: dict[int, Operation] = {}
+    for i, step in enumerate(after.steps):
+        for inner in inner_steps(step) or (step,):
+            steps.setdefault(inner.op, []).append(f"{i}, in tiles" if inner_steps(step) else str(i))
+            maker.update(dict.fromkeys(inner.outputs, inner.op))
+    rows = []
+    for op in dict.fromkeys(step.op for step in before.steps):
+        slots = [after.slots[t] for t in op.outputs if t in after.slots]
+        twins = {maker[s].name for s in slots if s in maker}
+        if op in steps:
+            text = f"step {' and '.join(dict.fromkeys(steps[op]))}"
+        elif slots and all(s in after.constants for s in slots):
+            text = "a constant"
+        elif twins:
+            text = f"the value of {' and '.join(sorted(twins))}"
+        else:
+            text = "what is fed" if slots and all(s in after.feeds for s in slots) else "left out: nothing reads it"
+        rows.append((op.name, text))
+    return rows
 
 
 def _aligned(rows: Sequence[tuple[str, ...]]) -> list[list[str]]:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +15,8 @@ from .passes import optimise
 from .plan import Plan
 from .state import Run, handed_out
 
-HOT = 16  # runs with the same shapes before a function is generated: it costs as much as about 100 save
+HOT = 16  # runs with the same shapes after which a function is generated
+COST = 100e-6  # seconds that a step of it takes to generate: as soon as the runs have taken that long, it pays
 LONGEST = 5000  # steps: a longer function compiles slowly and runs no faster
 VARIANTS = 8  # functions kept, each with its buffers
 
@@ -28,11 +30,12 @@ class Program:
     runs the loop; the values are the same bit for bit.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, threads: int = 1) -> None:
         self.plan = optimise(plan)
+        self._threads = threads
         self.loop = Loop(self.plan)
         self._reads = entry_reads(self.plan)
-        self._heat: dict[Shapes, int] = {}
+        self._heat: dict[Shapes, tuple[int, float]] = {}  # runs so far, and the seconds they took
         self._variants: dict[Shapes, Generated] = {}
         self._busy = threading.Lock()  # held while buffers are in use; py_func may run the session again
 
@@ -54,12 +57,21 @@ class Program:
         try:
             if variant is not None:
                 return variant(run, fed)
-            heat = self._heat[shapes] = self._heat.get(shapes, 0) + 1
-            if heat == HOT and len(self.plan.steps) <= LONGEST:
-                return self._generate(shapes, run, fed)
-            return self.loop(run, fed)
+            return self._cold(shapes, run, fed)
         finally:
             self._busy.release()
+
+    def _cold(self, shapes: Shapes, run: Run, fed: Sequence[Any]) -> list[Any]:
+        """Run the loop, or make a function in the run in which the time spent so far has paid for it."""
+        runs, spent = self._heat.get(shapes, (0, 0.0))
+        steps = len(self.plan.steps)
+        if steps <= LONGEST and runs and (runs + 1 >= HOT or spent >= steps * COST):
+            self._heat[shapes] = (-LONGEST, 0.0)  # not again, should it be displaced
+            return self._generate(shapes, run, fed)
+        start = time.perf_counter()
+        values = self.loop(run, fed)
+        self._heat[shapes] = (runs + 1, spent + time.perf_counter() - start)
+        return values
 
     def _shapes(self, run: Run, fed: Sequence[Any]) -> Shapes | None:
         """The shapes that those of all results depend on; None if a variable is not initialised."""
@@ -70,10 +82,10 @@ class Program:
             return None
 
     def _generate(self, shapes: Shapes, run: Run, fed: Sequence[Any]) -> list[Any]:
-        values, layouts = observe(self.plan, run, fed)
+        values, seen = observe(self.plan, run, fed)
         if len(self._variants) == VARIANTS:
             del self._variants[next(iter(self._variants))]
         if len(self._heat) > 16 * VARIANTS:
             self._heat.clear()
-        self._variants[shapes] = Generated(specialise(self.plan, shapes, layouts))
+        self._variants[shapes] = Generated(specialise(self.plan, shapes, seen), self._threads)
         return values

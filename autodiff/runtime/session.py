@@ -18,6 +18,7 @@ from .passes import optimise
 from .plan import Plan, compile_plan
 from .program import Program
 from .state import Run, Variables
+from .tiling import processors
 
 __all__ = ["InteractiveSession", "Session"]
 
@@ -43,6 +44,7 @@ class Session:
         self.entropy = int.from_bytes(os.urandom(7), "little")
         self.runs = 0
         self.closed = False
+        self._threads = getattr(config, "intra_op_parallelism_threads", 0) or processors()
         self._feeds = Feeds(self.graph)
         self._fetches: dict[Any, Fetches] = {}
         self._programs: dict[Any, dict[tuple[Tensor, ...], Program]] = {}
@@ -124,7 +126,8 @@ class Session:
     def _program(self, wanted: Fetches, tensors: tuple[Tensor, ...]) -> Program:
         program = wanted.programs.get(tensors)
         if program is None:
-            program = wanted.programs[tensors] = Program(compile_plan(wanted.tensors, wanted.targets, tensors))
+            program = wanted.programs[tensors] = Program(
+                compile_plan(wanted.tensors, wanted.targets, tensors), self._threads)
         return program
 
     def as_default(self) -> Any:

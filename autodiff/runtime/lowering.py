@@ -1,0 +1,166 @@
+"""From ops to ufuncs: each kernel as the calls it makes, and fewer of them, with the same bits.
+
+A call on values that only repeat a smaller one (broadcasts, fills) is made on the smaller one; a
+product with one is its other factor; equal calls are made once. x * x is np.square, bit for bit.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .passes import drop_unused, is_pure, merge_equal, rewired
+from .plan import Plan, Step
+from .tracing import Reduction, Traced, trace
+
+LARGEST_SHARED = 256  # bytes of a constant that is looked for among those the plan has
+
+
+class Form(NamedTuple):
+    """Shape and dtype of a value, the same in each run."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+
+def lowered(plan: Plan, forms: dict[int, Form]) -> tuple[Plan, dict[int, Form]]:
+    """The plan with calls of ufuncs for kernels that consist of them, and the forms of all values known then.
+
+    forms: of the values whose shape and dtype are the same in each run.
+    """
+    writer = _Writer(plan, forms)
+    for step in plan.steps:
+        writer.add(step)
+    plan = replace(plan, steps=writer.steps, constants=writer.constants, size=writer.size)
+    return drop_unused(merge_equal(rewired(plan, writer.renamed))), writer.forms
+
+
+class _Writer:
+    """Appends steps. small: slot -> slot of a value that, repeated, is the same; renamed: slot -> the same value."""
+
+    def __init__(self, plan: Plan, forms: dict[int, Form]) -> None:
+        self.steps: list[Step] = []
+        self.constants = dict(plan.constants)
+        self.size = plan.size
+        self.renamed: dict[int, int] = {}
+        self.forms = dict(forms)
+        self.forms.update({slot: Form(np.shape(v), v.dtype) for slot, v in plan.constants.items()})
+        self._small: dict[int, int] = {}
+        self._shared: dict[Any, int] = {}
+
+    def add(self, step: Step) -> None:
+        """Append a step, as calls where its kernel makes some."""
+        step = replace(step, inputs=tuple([self.renamed.get(i, i) for i in step.inputs]))
+        repeats = _REPEATS.get(step.op.type) if is_pure(step) else None
+        if repeats is not None:
+            self._repeat(step, repeats(self, step))
+        elif not self._calls(step):
+            self.steps.append(step)
+
+    def _repeat(self, step: Step, source: int | None) -> None:
+        if source is not None and self.forms.get(source) and self.forms.get(step.outputs[0]):
+            source = self._small.get(source, source)
+            if self.forms[source].dtype == self.forms[step.outputs[0]].dtype:
+                self._small[step.outputs[0]] = source
+        self.steps.append(step)
+
+    def _calls(self, step: Step) -> bool:
+        """Append the calls that the step's kernel makes; False if it is not made of calls alone."""
+        if not is_pure(step) or len(step.outputs) != 1 or any(i not in self.forms for i in step.inputs):
+            return False
+        result = self.forms.get(step.outputs[0])
+        if result is None:
+            return False
+        found = trace(step.op.definition, [self.constants.get(i, self.forms[i]) for i in step.inputs], step.op.attrs)
+        if found is None or Form(found[1][-1].value.shape, found[1][-1].value.dtype) != result:
+            return False
+        slots: dict[int, int] = {}
+        for stand_in, slot in zip(found[0], [i for i in step.inputs if i not in self.constants]):
+            slots[id(stand_in)] = slot
+        for entry in found[1]:
+            operands = tuple([slots[id(x)] if isinstance(x, Traced) else self._constant(x) for x in entry.operands])
+            out = step.outputs[0] if entry is found[1][-1] else self._slot(Form(entry.value.shape, entry.value.dtype))
+            slots[id(entry.value)] = out
+            self._call(replace(step, inputs=operands, outputs=(out,), call=entry.function))
+        return True
+
+    def _call(self, step: Step) -> None:
+        """Append one call, or find that it needs not be made."""
+        out, = step.outputs
+        operands = tuple([self.renamed.get(i, i) for i in step.inputs])
+        if not isinstance(step.call, Reduction):
+            small = tuple([self._small.get(i, i) for i in operands])
+            shape = np.broadcast_shapes(*[self.forms[i].shape for i in small])
+            if shape == self.forms[out].shape:
+                operands = small
+            else:
+                self._call_small(step, small, shape)
+        same = self._factor(step, operands)
+        if same is not None:
+            self.renamed[out] = same
+            return
+        function: Any = step.call
+        if function is np.multiply and operands[0] == operands[1]:
+            function, operands = np.square, operands[:1]
+        self.steps.append(replace(step, call=function, inputs=operands))
+
+    def _call_small(self, step: Step, small: tuple[int, ...], shape: tuple[int, ...]) -> None:
+        """Call it on what repeats, for those who need no more; the whole is left to be dropped if nobody does."""
+        out = step.outputs[0]
+        if all(i in self.constants for i in small):
+            with np.errstate(all="ignore"):
+                self._small[out] = self._constant(np.asarray(step.call(*[self.constants[i] for i in small])))
+            return
+        slot = self._slot(Form(shape, self.forms[out].dtype))
+        self._call(replace(step, inputs=small, outputs=(slot,)))
+        self._small[out] = self.renamed.get(slot, slot)
+
+    def _factor(self, step: Step, operands: tuple[int, ...]) -> int | None:
+        """The operand that a product with ones, or a quotient by ones, is equal to."""
+        places = {np.multiply: (0, 1), np.divide: (1,)}.get(step.call, ())
+        for place in places:
+            other = operands[1 - place]
+            ones = self.constants.get(operands[place])
+            if ones is not None and self.forms[other] == self.forms[step.outputs[0]] and ones.dtype.kind in "fc" \
+                    and ones.size <= LARGEST_SHARED and (ones == 1).all():
+                return other
+        return None
+
+    def _slot(self, form: Form) -> int:
+        self.forms[self.size] = form
+        self.size += 1
+        return self.size - 1
+
+    def _constant(self, value: np.ndarray) -> int:
+        key = (value.dtype.str, value.shape, value.tobytes()) if value.nbytes <= LARGEST_SHARED else id(value)
+        slot = self._shared.get(key)
+        if slot is None:
+            slot = self._shared[key] = self._slot(Form(value.shape, value.dtype))
+            value.setflags(write=False)
+            self.constants[slot] = value
+        return slot
+
+    # ---- what repeats ---------------------------------------------------------------------
+    def broadcast(self, step: Step) -> int | None:
+        return step.inputs[0]
+
+    def fill(self, step: Step) -> int | None:
+        return step.inputs[1] if self.forms.get(step.inputs[1], Form((1,), np.dtype(bool))).shape == () else None
+
+    def like(self, step: Step) -> int | None:
+        form = self.forms.get(step.outputs[0])
+        if form is None or form.dtype.kind not in "fiubc":
+            return None
+        return self._constant(np.full((), step.op.type == "OnesLike", form.dtype))
+
+    def rearranged(self, step: Step) -> int | None:
+        """A single number stays one however it is arranged."""
+        source = self._small.get(step.inputs[0], -1)
+        return source if source >= 0 and self.forms[source].shape == () else None
+
+
+_REPEATS: dict[str, Callable[[_Writer, Step], int | None]] = {
+    "BroadcastTo": _Writer.broadcast, "Fill": _Writer.fill, "OnesLike": _Writer.like, "ZerosLike": _Writer.like,
+    "Reshape": _Writer.rearranged, "ExpandDims": _Writer.rearranged, "Transpose": _Writer.rearranged}
