@@ -129,7 +129,7 @@ def _rooms_of(name: str) -> tuple[str, ...]:
     while place not in PLACES:
         place = place.rpartition(".")[0]
     rest, rooms = name[len(place) + 1:], PLACES[place]
-    if not rest or place.count(".") > 1 and rooms:
+    if not rest or rooms and "python" in place.split("."):
         return rooms
     try:
         if rooms and isinstance(_room(".".join([*rooms, rest]).strip(".")), ModuleType):

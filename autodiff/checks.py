@@ -14,6 +14,7 @@ from .errors import ArgumentError, DTypeError, InvalidArgumentError, KindError, 
 from .graph import Graph, Tensor, get_default_graph
 from .op import OPS, build
 from .scope import scope
+from .served import refusing
 from .shapes import show
 from .static import static_value
 
@@ -279,3 +280,6 @@ def assert_proper_iterable(values: Any) -> None:
 def is_numeric_tensor(tensor: Any) -> bool:
     """Whether this is a tensor of numbers."""
     return isinstance(tensor, Tensor) and tensor.dtype.base_dtype.kind in "fciu"
+
+
+__getattr__ = refusing("tf.debugging", __name__)

@@ -11,6 +11,7 @@ import numpy as np
 
 from .dtypes import as_dtype, float32, uint8
 from .errors import ArgumentError, DataLossError
+from .served import refusing
 
 __all__ = ["DataSet", "Datasets", "load_mnist", "read_data_sets"]
 
@@ -168,3 +169,6 @@ def _between(dots: np.ndarray, row: np.ndarray, column: np.ndarray) -> np.ndarra
     y, x = row - top, column - left
     return ((1 - y) * ((1 - x) * dots[:, top, left] + x * dots[:, top, left + 1])
             + y * ((1 - x) * dots[:, top + 1, left] + x * dots[:, top + 1, left + 1]))
+
+
+__getattr__ = refusing("tf.examples.tutorials.mnist.input_data", __name__)

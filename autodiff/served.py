@@ -35,7 +35,9 @@ ADVICE = {
     "SparseTensorValue": "feed a dense tensor, or gather rows by their indices",
     "initialize_all_tables": "there are no lookup tables: map words to numbers in Python before feeding",
     "lookup": "map words to numbers in Python before feeding",
-    "string": "work on strings in Python before feeding",
+    "string_join": "work on strings in Python before feeding",
+    "string_split": "work on strings in Python before feeding",
+    "string_to": "work on strings in Python before feeding",
     "strings": "work on strings in Python before feeding",
     "regex_replace": "work on strings in Python before feeding",
     "import_graph_def": "run the script that builds the graph; stored graphs are not read",
@@ -83,8 +85,9 @@ ADVICE = {
     "compat.v2": "gradbg speaks TensorFlow 1: use tf.compat.v1, which is tf itself",
     "raw_ops": "use the function of the public name",
     "load_op_library": "declare the function with tf.py_func or tf.custom_gradient",
-    "LocalCLIDebugWrapperSession": "run the script as it is under `gradbg script.py`",
+    "debug.LocalCLIDebugWrapperSession": "run the script as it is under `gradbg script.py`",
     "app": "tf.app.run and tf.app.flags are served",
+    "debug.DumpingDebugWrapperSession": "run the script as it is under `gradbg script.py`; `goto` goes back to any step",
     "python": "the tensorflow alias answers `import tensorflow.python...`: run the script with `gradbg script.py`",
 }
 

@@ -1,6 +1,10 @@
 """Looking at gradients: GradientsDebugger for scripts, Debugger for the terminal."""
 
+from ..served import refusing
 from .debugger import Debugger
 from .gradients_debugger import GradientsDebugger, clear_gradient_debuggers
 
 __all__ = ["Debugger", "GradientsDebugger", "clear_gradient_debuggers"]
+
+
+__getattr__ = refusing("tf.debug", __name__)

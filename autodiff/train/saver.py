@@ -181,13 +181,6 @@ class Saver:
     to_proto = as_saver_def
 
 
-def import_meta_graph(meta_graph_or_file: Any, clear_devices: bool = False, import_scope: str | None = None,
-                      **options: Any) -> NoReturn:
-    """Raises NotServedError: graphs are not stored."""
-    raise NotServedError("gradbg does not make graphs from files: tf.train.import_meta_graph is not served\nbuild the "
-                         "graph by the model's own code, then tf.train.Saver().restore(session, path)")
-
-
 def write_graph(graph_or_graph_def: Any, logdir: Any, name: str, as_text: bool = True) -> str:
     """Write names, op types and inputs of a graph as text; gives the path.
 
