@@ -14,6 +14,9 @@ from .graph import Tensor
 from .op import build
 from .served import refusing
 from .shapes import as_dims
+from .state import global_variables_initializer as global_variables  # noqa: F401, as tf.initializers has them
+from .state import local_variables_initializer as local_variables  # noqa: F401
+from .state import variables_initializer as variables  # noqa: F401
 
 __all__ = ["constant_initializer", "glorot_normal_initializer", "glorot_uniform_initializer", "ones_initializer",
            "orthogonal_initializer", "random_normal_initializer", "random_uniform_initializer",

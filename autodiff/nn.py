@@ -14,6 +14,7 @@ from . import (  # noqa: F401
     rnn_cell,
     rnn_raw,
     rnn_unrolled,
+    sampled_losses,
 )
 from .activations import *
 from .convolutions import *
@@ -30,12 +31,13 @@ from .rearranging import depth_to_space, space_to_batch, space_to_depth
 from .rnn import *
 from .rnn_raw import *
 from .rnn_unrolled import *
+from .sampled_losses import *
 from .served import refusing
 
 __all__ = ["depth_to_space", "in_top_k", "l2_loss", "l2_normalize", "sigmoid", "space_to_batch", "space_to_depth",
            "tanh", "top_k", *activations.__all__, *convolutions.__all__, *cross_entropy.__all__,
            *embedding.__all__, *normalisation.__all__, *pooling.__all__, *rnn.__all__, *rnn_raw.__all__,
-           *rnn_unrolled.__all__]
+           *rnn_unrolled.__all__, *sampled_losses.__all__]
 
 
 def l2_loss(t: Any, name: str | None = None) -> Tensor:

@@ -94,6 +94,7 @@ autodiff.normalisation
 autodiff.convolutions
 autodiff.pooling
 autodiff.embedding
+autodiff.sampled_losses
 autodiff.control
 autodiff.custom
 autodiff.checks
@@ -146,6 +147,21 @@ autodiff.train.global_step
 autodiff.train.hooks
 autodiff.train.*
 autodiff.train
+autodiff.contrib.arg_scope
+autodiff.contrib.framework
+autodiff.contrib.layers.initializers
+autodiff.contrib.layers.utils
+autodiff.contrib.layers.*
+autodiff.contrib.layers
+autodiff.contrib.slim
+autodiff.contrib.rnn
+autodiff.contrib.legacy_seq2seq
+autodiff.contrib.seq2seq.loss
+autodiff.contrib.seq2seq.helper
+autodiff.contrib.seq2seq.attention
+autodiff.contrib.seq2seq.decoder
+autodiff.contrib.seq2seq
+autodiff.contrib
 autodiff.check
 autodiff.test
 autodiff.debug.records
@@ -176,6 +192,7 @@ autodiff.debug.valuing
 autodiff.debug.differentiating
 autodiff.debug.staging
 autodiff.debug.explaining
+autodiff.debug.diagnosing
 autodiff.debug.debugger
 autodiff.debug
 autodiff

@@ -3,6 +3,7 @@
 from . import (
     activation,
     blocks,
+    candidates,
     cast,
     compare,
     control_flow,
@@ -48,6 +49,7 @@ from . import (
 __all__ = [
     "activation",
     "blocks",
+    "candidates",
     "cast",
     "compare",
     "control_flow",

@@ -1,0 +1,48 @@
+"""Sampled softmax and noise contrastive estimation: TensorFlow 1.15's values, and the samplers' chances."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff as tf
+
+WEIGHTS = np.array([[1.6, -0.6], [-0.5, -1.1], [0.9, -2.3], [1.7, -0.8], [0.3, -0.2]], np.float32)
+BIASES = np.array([1.5, -2.1, -0.3, -0.4, 1.1], np.float32)
+INPUTS = np.array([[-1.1, -0.2], [-0.9, 0.0]], np.float32)
+SAMPLED = (np.array([1, 4, 0]), np.array([[0.5], [0.25]], np.float32), np.array([0.5, 0.125, 0.75], np.float32))
+
+
+@pytest.mark.parametrize(("loss", "expected"), [
+    (tf.nn.nce_loss, [5.771812915802002, 5.003253936767578]),
+    (tf.nn.sampled_softmax_loss, [4.408267974853516, 3.285618543624878]),
+])
+def test_losses_are_tensorflows(loss: Any, expected: list[float]) -> None:
+    found = loss(tf.constant(WEIGHTS), tf.constant(BIASES), tf.constant([[3], [1]]), tf.constant(INPUTS), 3, 5,
+                 sampled_values=SAMPLED)
+    np.testing.assert_allclose(tf.Session().run(found), expected, rtol=1e-6)
+
+
+def test_an_accidental_hit_does_not_count() -> None:
+    """The second row's class is drawn too: without it the softmax is over the true class and two others."""
+    found = tf.nn.sampled_softmax_loss(tf.constant(WEIGHTS), tf.constant(BIASES), tf.constant([[3], [1]]),
+                                       tf.constant(INPUTS), 3, 5, sampled_values=SAMPLED)
+    logits = WEIGHTS @ INPUTS[1] + BIASES - np.log([0.75, 0.25, 1, 1, 0.125])
+    wanted = np.log(np.exp(logits[[1, 4, 0]]).sum()) - logits[1]
+    np.testing.assert_allclose(tf.Session().run(found)[1], wanted, rtol=1e-5)  # float32 throughout
+
+
+def test_gradients_of_a_table_stay_sparse() -> None:
+    table = tf.Variable(WEIGHTS)
+    loss = tf.nn.nce_loss(table, tf.zeros([5]), [[3], [1]], tf.constant(INPUTS), 3, 5)
+    assert isinstance(tf.gradients(loss, table)[0], tf.IndexedSlices)
+
+
+def test_drawn_classes_differ_and_the_first_are_likelier() -> None:
+    sampled, _, _ = tf.nn.log_uniform_candidate_sampler([[0]], 1, 5, True, 20, seed=1)
+    session = tf.Session()
+    draws = np.array([session.run(sampled) for _ in range(200)])
+    assert all(len(set(row)) == 5 for row in draws.tolist())
+    counts = np.bincount(draws.ravel(), minlength=20)
+    assert counts[0] > counts[3] > counts[19] > 0
+    assert draws.max() < 20
