@@ -140,6 +140,8 @@ class LSTMCell(_LongShortTerm):
     Source: Sak, Senior and Beaufays (2014), section 2.
     """
 
+    _peepholes = "fio"  # the order in which their variables are made
+
     def __init__(self, num_units: int, use_peepholes: bool = False, cell_clip: float | None = None,
                  initializer: Any = None, num_proj: int | None = None, proj_clip: float | None = None,
                  num_unit_shards: int | None = None, num_proj_shards: int | None = None, forget_bias: float = 1.0,
@@ -154,8 +156,9 @@ class LSTMCell(_LongShortTerm):
         self._kernel = self.add_weight("kernel", [rows, 4 * units], initializer=self._initializer)
         self._bias = self.add_weight("bias", [4 * units], initializer=Zeros())
         if self._use_peepholes:
-            self._w_f_diag, self._w_i_diag, self._w_o_diag = (
-                self.add_weight(f"w_{gate}_diag", [units], initializer=self._initializer) for gate in "fio")
+            diagonals = {gate: self.add_weight(f"w_{gate}_diag", [units], initializer=self._initializer)
+                         for gate in self._peepholes}
+            self._w_f_diag, self._w_i_diag, self._w_o_diag = (diagonals[gate] for gate in "fio")
         if self._num_proj is not None:
             self._proj_kernel = self.add_weight("projection/kernel", [units, self._num_proj],
                                                 initializer=self._initializer)
