@@ -54,8 +54,8 @@ def swapped(x: Tensor) -> Tensor:
 def _check_series(flat: list[Tensor]) -> None:
     for x in flat:
         if x.dims is None or len(x.dims) < 3 or None in x.dims[2:]:
-            raise ShapeError("expected inputs of three axes or more (batch, time, depth), with known sizes behind batch "
-                             f"and time, found {x.describe()}")
+            raise ShapeError("expected inputs of three axes or more (batch, time, depth), with known sizes behind "
+                             f"batch and time, found {x.describe()}")
         merge(x.dims[:2], flat[0].dims[:2])  # type: ignore[index]
 
 
@@ -63,7 +63,8 @@ def _lengths(sequence_length: Any, batch: Any) -> Tensor:
     """The lengths as int32[n], with a check at run time that there is one for each row."""
     lengths = build.Cast(convert_to_tensor(sequence_length), dtype=int32)
     if lengths.dims is not None and len(lengths.dims) != 1:
-        raise ShapeError(f"expected sequence_length to be a vector, one number for each row, found {lengths.describe()}")
+        raise ShapeError("expected sequence_length to be a vector, one number for each row, found "
+                         f"{lengths.describe()}")
     lengths = build.Identity(lengths, name="sequence_length")
     if lengths.dims is not None and None not in lengths.dims and isinstance(batch, int) and lengths.dims[0] == batch:
         return build.Identity(lengths, name="CheckSeqLen")
@@ -90,7 +91,8 @@ def output_dtype(dtype: Any, state: Any) -> Any:
         return as_dtype(dtype)
     found = {tensor.dtype.base_dtype for tensor in nest.flatten(state) if not isinstance(tensor, TensorArray)}
     if len(found) != 1:
-        raise ArgumentError(f"expected a state of one dtype, or the argument dtype, found {sorted(d.name for d in found)}")
+        raise ArgumentError("expected a state of one dtype, or the argument dtype, found "
+                            f"{sorted(d.name for d in found)}")
     return found.pop()
 
 
@@ -100,8 +102,8 @@ def _looped(cell: Any, series: Any, state: Any, lengths: Tensor | None, batch: A
     steps = batch_of(flat[0], 0)
     wanted = output_dtype(dtype, state)
     zero_output = nest.pack_sequence_as(cell.output_size, [zeros_of(batch, size, wanted) for size in sizes])
-    read = [TensorArray(x.dtype.base_dtype, steps, element_shape=x.dims[1:]).unstack(x) for x in flat]  # type: ignore[index]
-    known = flat[0].dims[:2]  # type: ignore[index]
+    read = [TensorArray(x.dtype.base_dtype, steps, element_shape=x.dims[1:]).unstack(x) for x in flat]
+    known = flat[0].dims[:2]
     written = [TensorArray(wanted, steps, element_shape=(known[1], *size_dims(size))) for size in sizes]
 
     def step(time: Tensor, written: list[TensorArray], state: Any) -> Any:

@@ -64,7 +64,8 @@ def static_state_saving_rnn(cell: Any, inputs: Any, state_saver: Any, state_name
                             scope: Any = None) -> tuple[list[Any], Any]:
     """static_rnn that takes its state from `state_saver.state(name)` and gives it to `save_state(name, value)`."""
     if nest.is_sequence(cell.state_size) != nest.is_sequence(state_name):
-        raise ArgumentError(f"expected state_name of the form of the state size {cell.state_size}, found {state_name!r}")
+        raise ArgumentError(f"expected state_name of the form of the state size {cell.state_size}, found "
+                            f"{state_name!r}")
     names = nest.flatten(state_name)
     start = nest.pack_sequence_as(cell.state_size, [state_saver.state(name) for name in names])
     outputs, state = static_rnn(cell, inputs, start, sequence_length=sequence_length, scope=scope)

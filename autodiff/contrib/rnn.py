@@ -43,7 +43,7 @@ class GRUBlockCellV2(GRUCell):
                  name: Any = "gru_cell") -> None:
         if (num_units is None) == (cell_size is None):
             raise ArgumentError(f"expected num_units or its old name cell_size, found {num_units} and {cell_size}")
-        super().__init__(cell_size if num_units is None else num_units, reuse=reuse, name=name)
+        super().__init__(num_units or cell_size or 0, reuse=reuse, name=name)
 
 
 class GRUBlockCell(GRUBlockCellV2):
@@ -89,7 +89,7 @@ class LayerNormBasicLSTMCell(RNNCell):
                 get_variable(name, x.dims[-1:], x.dtype.base_dtype, Constant(start))  # type: ignore[index]
         return layer_norm(x, reuse=True, scope=scope)
 
-    def call(self, inputs: Tensor, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Any) -> Any:
         c, h = state
         x = concat([inputs, h], 1)
         kernel = get_variable("kernel", [x.dims[-1], 4 * self._num_units], x.dtype.base_dtype)  # type: ignore[index]
@@ -135,7 +135,7 @@ class NASCell(LayerRNNCell):
             self.projection_weights = self.add_weight("projection_weights", [self._num_units, self._num_proj])
         self.built = True
 
-    def call(self, inputs: Tensor, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Any) -> Any:
         c, h = state
         before = build.MatMul(h, self.recurrent_kernel)
         now = split(build.MatMul(inputs, self.kernel), 8, 1)
@@ -191,7 +191,7 @@ class OutputProjectionWrapper(_Projection):
     def output_size(self) -> Any:
         return self._size
 
-    def call(self, inputs: Tensor, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Any) -> Any:
         output, state = self._cell(inputs, state)
         return _projected(output, self._size, self._activation), state
 
@@ -203,5 +203,5 @@ class InputProjectionWrapper(_Projection):
                  reuse: bool | None = None) -> None:
         super().__init__(cell, num_proj, activation, reuse)
 
-    def call(self, inputs: Tensor, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Any) -> Any:
         return self._cell(_projected(inputs, self._size, self._activation), state)

@@ -182,7 +182,8 @@ class Layer:
         """Add to the updates. updates: operations or tensors, or functions that make one."""
         for update in nest.flatten(updates):
             made = update() if callable(update) else update
-            self._updates.append(made.op if isinstance(made, Tensor) and not get_default_graph().executing_eagerly else made)
+            eager = get_default_graph().executing_eagerly
+            self._updates.append(made.op if isinstance(made, Tensor) and not eager else made)
 
     # ---- calling ------------------------------------------------------------------------
     def __call__(self, inputs: Any, *args: Any, scope: Any = None, **options: Any) -> Any:

@@ -10,12 +10,11 @@ from ..convolutions import conv2d as filtered_images
 from ..convolutions import conv3d as filtered_volumes
 from ..errors import ShapeError
 from ..graph import Tensor
-from ..initializers import Zeros
 from ..op import build
 from ..shapes import TensorShape, as_dims
 from .base import InputSpec, Layer, callable_or_none
 from .core import checked_format
-from .named import named_activation
+from .named import ZEROS, named_activation
 from .pooling import checked_padding, sizes
 
 
@@ -30,7 +29,7 @@ class Convolution(Layer):
 
     def __init__(self, rank: int, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
                  data_format: str | None = "channels_last", dilation_rate: Any = 1, activation: Any = None,
-                 use_bias: bool = True, kernel_initializer: Any = None, bias_initializer: Any = Zeros(),
+                 use_bias: bool = True, kernel_initializer: Any = None, bias_initializer: Any = ZEROS,
                  kernel_regularizer: Any = None, bias_regularizer: Any = None, activity_regularizer: Any = None,
                  kernel_constraint: Any = None, bias_constraint: Any = None, trainable: bool = True, name: Any = None,
                  **options: Any) -> None:
@@ -65,7 +64,7 @@ class Convolution(Layer):
             raise ShapeError(f"layer {self.name!r}: expected inputs with a known number of channels, found shape "
                              f"{input_shape}")
         self.input_spec = InputSpec(ndim=self.rank + 2, axes={self.channel_axis: dims[self.channel_axis]})
-        return dims[self.channel_axis]  # type: ignore[return-value]
+        return dims[self.channel_axis]
 
     def build(self, input_shape: Any) -> None:
         self._make(self.kernel_size + (self.channels(input_shape), self.filters))
@@ -81,7 +80,7 @@ class Convolution(Layer):
                                         regularizer=self.bias_regularizer, constraint=self.bias_constraint)
         self.built = True
 
-    def call(self, inputs: Tensor) -> Tensor:  # type: ignore[override]
+    def call(self, inputs: Tensor) -> Tensor:
         padding = self.padding
         if padding == "causal":
             inputs, padding = self.shifted(inputs), "valid"
@@ -149,7 +148,7 @@ class Conv3D(Convolution):
 
 def conv1d(inputs: Any, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
            data_format: str = "channels_last", dilation_rate: Any = 1, activation: Any = None, use_bias: bool = True,
-           kernel_initializer: Any = None, bias_initializer: Any = Zeros(), kernel_regularizer: Any = None,
+           kernel_initializer: Any = None, bias_initializer: Any = ZEROS, kernel_regularizer: Any = None,
            bias_regularizer: Any = None, activity_regularizer: Any = None, kernel_constraint: Any = None,
            bias_constraint: Any = None, trainable: bool = True, name: Any = None,
            reuse: bool | None = None) -> Tensor:
@@ -161,7 +160,7 @@ def conv1d(inputs: Any, filters: int, kernel_size: Any, strides: Any = 1, paddin
 
 def conv2d(inputs: Any, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
            data_format: str = "channels_last", dilation_rate: Any = 1, activation: Any = None, use_bias: bool = True,
-           kernel_initializer: Any = None, bias_initializer: Any = Zeros(), kernel_regularizer: Any = None,
+           kernel_initializer: Any = None, bias_initializer: Any = ZEROS, kernel_regularizer: Any = None,
            bias_regularizer: Any = None, activity_regularizer: Any = None, kernel_constraint: Any = None,
            bias_constraint: Any = None, trainable: bool = True, name: Any = None,
            reuse: bool | None = None) -> Tensor:
@@ -173,7 +172,7 @@ def conv2d(inputs: Any, filters: int, kernel_size: Any, strides: Any = 1, paddin
 
 def conv3d(inputs: Any, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
            data_format: str = "channels_last", dilation_rate: Any = 1, activation: Any = None, use_bias: bool = True,
-           kernel_initializer: Any = None, bias_initializer: Any = Zeros(), kernel_regularizer: Any = None,
+           kernel_initializer: Any = None, bias_initializer: Any = ZEROS, kernel_regularizer: Any = None,
            bias_regularizer: Any = None, activity_regularizer: Any = None, kernel_constraint: Any = None,
            bias_constraint: Any = None, trainable: bool = True, name: Any = None,
            reuse: bool | None = None) -> Tensor:

@@ -8,14 +8,13 @@ from ..array import transpose
 from ..control_flow import cond
 from ..errors import ArgumentError, ShapeError
 from ..graph import Tensor
-from ..initializers import Zeros
 from ..normalisation import dropout as dropped_out
 from ..op import build
 from ..products import tensordot
 from ..shapes import TensorShape, as_dims, num_elements
 from ..static import static_value
 from .base import InputSpec, Layer, callable_or_none
-from .named import named_activation
+from .named import ZEROS, named_activation
 
 
 class Dense(Layer):
@@ -25,7 +24,7 @@ class Dense(Layer):
     """
 
     def __init__(self, units: int, activation: Any = None, use_bias: bool = True, kernel_initializer: Any = None,
-                 bias_initializer: Any = Zeros(), kernel_regularizer: Any = None, bias_regularizer: Any = None,
+                 bias_initializer: Any = ZEROS, kernel_regularizer: Any = None, bias_regularizer: Any = None,
                  activity_regularizer: Any = None, kernel_constraint: Any = None, bias_constraint: Any = None,
                  trainable: bool = True, name: Any = None, **options: Any) -> None:
         super().__init__(trainable, name, activity_regularizer=activity_regularizer, **options)
@@ -50,7 +49,7 @@ class Dense(Layer):
                                         regularizer=self.bias_regularizer, constraint=self.bias_constraint)
         self.built = True
 
-    def call(self, inputs: Tensor) -> Tensor:  # type: ignore[override]
+    def call(self, inputs: Tensor) -> Tensor:
         rank = len(inputs.dims)  # type: ignore[arg-type]
         if rank > 2:
             outputs = tensordot(inputs, self.kernel, [[rank - 1], [0]])
@@ -76,7 +75,7 @@ class Dropout(Layer):
         super().__init__(name=name, **options)
         self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
 
-    def call(self, inputs: Tensor, training: Any = False) -> Tensor:  # type: ignore[override]
+    def call(self, inputs: Tensor, training: Any = False) -> Tensor:
         def dropped() -> Tensor:
             return dropped_out(inputs, noise_shape=self.noise_shape, seed=self.seed, rate=self.rate)
         return chosen(training, dropped, lambda: build.Identity(inputs))
@@ -109,7 +108,7 @@ class Flatten(Layer):
         self.data_format = checked_format(data_format)
         self.input_spec = InputSpec(min_ndim=1)
 
-    def call(self, inputs: Tensor) -> Tensor:  # type: ignore[override]
+    def call(self, inputs: Tensor) -> Tensor:
         rank = len(inputs.dims)  # type: ignore[arg-type]
         if self.data_format == "channels_first" and rank > 1:
             inputs = transpose(inputs, [0, *range(2, rank), 1])
@@ -133,7 +132,7 @@ def checked_format(data_format: str | None) -> str:
 
 
 def dense(inputs: Any, units: int, activation: Any = None, use_bias: bool = True, kernel_initializer: Any = None,
-          bias_initializer: Any = Zeros(), kernel_regularizer: Any = None, bias_regularizer: Any = None,
+          bias_initializer: Any = ZEROS, kernel_regularizer: Any = None, bias_regularizer: Any = None,
           activity_regularizer: Any = None, kernel_constraint: Any = None, bias_constraint: Any = None,
           trainable: bool = True, name: Any = None, reuse: bool | None = None) -> Tensor:
     """The output of a new Dense layer. inputs: float[..., k] -> float[..., units]. reuse: share its variables."""

@@ -9,6 +9,8 @@ from .. import activations, initializers, math
 from ..errors import ArgumentError
 from ..op import build
 
+ZEROS, ONES = initializers.Zeros(), initializers.Ones()  # where the layers' biases, scales and means start
+
 _ACTIVATIONS: dict[str, Callable[..., Any]] = {
     "elu": activations.elu, "exponential": math.exp, "linear": lambda x: x, "relu": activations.relu,
     "relu6": activations.relu6, "selu": activations.selu, "sigmoid": math.sigmoid, "softmax": activations.softmax,

@@ -7,7 +7,6 @@ from ..convert import convert_to_tensor
 from ..dtypes import float16, float32
 from ..errors import ArgumentError, KindError, NotServedError, ShapeError
 from ..graph import Tensor, get_default_graph
-from ..initializers import Ones, Zeros
 from ..normalisation import batch_normalization as normalized
 from ..normalisation import fused_batch_norm, moments
 from ..op import build
@@ -16,6 +15,7 @@ from ..state import assign_sub
 from ..variables import Variable, VariableSynchronization
 from .base import InputSpec, Layer
 from .core import chosen, truth
+from .named import ONES, ZEROS
 
 
 class BatchNormalization(Layer):
@@ -28,8 +28,8 @@ class BatchNormalization(Layer):
     """
 
     def __init__(self, axis: Any = -1, momentum: float = 0.99, epsilon: float = 1e-3, center: bool = True,
-                 scale: bool = True, beta_initializer: Any = Zeros(), gamma_initializer: Any = Ones(),
-                 moving_mean_initializer: Any = Zeros(), moving_variance_initializer: Any = Ones(),
+                 scale: bool = True, beta_initializer: Any = ZEROS, gamma_initializer: Any = ONES,
+                 moving_mean_initializer: Any = ZEROS, moving_variance_initializer: Any = ONES,
                  beta_regularizer: Any = None, gamma_regularizer: Any = None, beta_constraint: Any = None,
                  gamma_constraint: Any = None, renorm: bool = False, renorm_clipping: Any = None,
                  renorm_momentum: float = 0.99, fused: bool | None = None, trainable: bool = True,
@@ -82,7 +82,7 @@ class BatchNormalization(Layer):
             synchronization=VariableSynchronization.ON_READ)
         self.built = True
 
-    def call(self, inputs: Tensor, training: Any = False) -> Tensor:  # type: ignore[override]
+    def call(self, inputs: Tensor, training: Any = False) -> Tensor:
         return self._fused(inputs, training) if self.fused else self._by_moments(inputs, training)
 
     def _fused(self, inputs: Tensor, training: Any) -> Tensor:
@@ -118,7 +118,7 @@ class BatchNormalization(Layer):
             if v is None:
                 return None
             v = _as(convert_to_tensor(v), inputs.dtype)
-            if len(v.dims) == rank or others == list(range(rank - 1)):  # type: ignore[arg-type]
+            if len(v.dims) == rank or others == list(range(rank - 1)):
                 return v
             return build.Reshape(v, [inputs.dims[i] if i in self.axis else 1 for i in range(rank)])  # type: ignore[index]
 
@@ -147,9 +147,9 @@ def _as(x: Tensor, dtype: Any) -> Tensor:
 
 
 def batch_normalization(inputs: Any, axis: Any = -1, momentum: float = 0.99, epsilon: float = 1e-3,
-                        center: bool = True, scale: bool = True, beta_initializer: Any = Zeros(),
-                        gamma_initializer: Any = Ones(), moving_mean_initializer: Any = Zeros(),
-                        moving_variance_initializer: Any = Ones(), beta_regularizer: Any = None,
+                        center: bool = True, scale: bool = True, beta_initializer: Any = ZEROS,
+                        gamma_initializer: Any = ONES, moving_mean_initializer: Any = ZEROS,
+                        moving_variance_initializer: Any = ONES, beta_regularizer: Any = None,
                         gamma_regularizer: Any = None, beta_constraint: Any = None, gamma_constraint: Any = None,
                         training: Any = False, trainable: bool = True, name: Any = None, reuse: bool | None = None,
                         renorm: bool = False, renorm_clipping: Any = None, renorm_momentum: float = 0.99,

@@ -1,6 +1,7 @@
 """Maxima and averages of sliding windows, as layers in one, two and three dimensions."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..errors import ArgumentError
@@ -10,7 +11,8 @@ from ..pooling import avg_pool, avg_pool3d, max_pool, max_pool3d
 from .base import InputSpec, Layer
 from .core import checked_format
 
-_FUNCTIONS = {("max", 2): max_pool, ("avg", 2): avg_pool, ("max", 3): max_pool3d, ("avg", 3): avg_pool3d}
+_FUNCTIONS: dict[tuple[str, int], Callable[..., Tensor]] = {("max", 2): max_pool, ("avg", 2): avg_pool,
+                                                      ("max", 3): max_pool3d, ("avg", 3): avg_pool3d}
 
 
 def sizes(value: Any, rank: int, what: str) -> tuple[int, ...]:
@@ -46,7 +48,7 @@ class _Pooling(Layer):
         self.padding, self.data_format = checked_padding(padding), checked_format(data_format)
         self.input_spec = InputSpec(ndim=self._rank + 2)
 
-    def call(self, inputs: Tensor) -> Tensor:  # type: ignore[override]
+    def call(self, inputs: Tensor) -> Tensor:
         first = self.data_format == "channels_first"
         space = "HW" if self._rank < 3 else "DHW"
         layout = f"NC{space}" if first else f"N{space}C"

@@ -5,10 +5,10 @@ from typing import Any
 
 from ..convolutions import separable_conv2d as separable_images
 from ..graph import Tensor
-from ..initializers import Zeros
 from ..op import build
 from .base import callable_or_none
 from .convolutional import Convolution
+from .named import ZEROS
 
 
 class _Separable(Convolution):
@@ -18,7 +18,7 @@ class _Separable(Convolution):
     def __init__(self, rank: int, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
                  data_format: str = "channels_last", dilation_rate: Any = 1, depth_multiplier: int = 1,
                  activation: Any = None, use_bias: bool = True, depthwise_initializer: Any = None,
-                 pointwise_initializer: Any = None, bias_initializer: Any = Zeros(), depthwise_regularizer: Any = None,
+                 pointwise_initializer: Any = None, bias_initializer: Any = ZEROS, depthwise_regularizer: Any = None,
                  pointwise_regularizer: Any = None, bias_regularizer: Any = None, activity_regularizer: Any = None,
                  depthwise_constraint: Any = None, pointwise_constraint: Any = None, bias_constraint: Any = None,
                  trainable: bool = True, name: Any = None, **options: Any) -> None:
@@ -58,7 +58,7 @@ class SeparableConv1D(_Separable):
     def __init__(self, filters: int, kernel_size: Any, *args: Any, **options: Any) -> None:
         super().__init__(1, filters, kernel_size, *args, **options)
 
-    def call(self, inputs: Tensor) -> Tensor:  # type: ignore[override]
+    def call(self, inputs: Tensor) -> Tensor:
         padding = self.padding
         if padding == "causal":
             inputs, padding = self.shifted(inputs), "valid"
@@ -75,7 +75,7 @@ class SeparableConv2D(_Separable):
     def __init__(self, filters: int, kernel_size: Any, *args: Any, **options: Any) -> None:
         super().__init__(2, filters, kernel_size, *args, **options)
 
-    def call(self, inputs: Tensor) -> Tensor:  # type: ignore[override]
+    def call(self, inputs: Tensor) -> Tensor:
         return self.finished(self._separated(inputs, self.depthwise_kernel, self.pointwise_kernel, self.strides,
                                              self.dilation_rate, self.padding))
 
@@ -83,7 +83,7 @@ class SeparableConv2D(_Separable):
 def separable_conv1d(inputs: Any, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
                      data_format: str = "channels_last", dilation_rate: Any = 1, depth_multiplier: int = 1,
                      activation: Any = None, use_bias: bool = True, depthwise_initializer: Any = None,
-                     pointwise_initializer: Any = None, bias_initializer: Any = Zeros(),
+                     pointwise_initializer: Any = None, bias_initializer: Any = ZEROS,
                      depthwise_regularizer: Any = None, pointwise_regularizer: Any = None,
                      bias_regularizer: Any = None, activity_regularizer: Any = None, depthwise_constraint: Any = None,
                      pointwise_constraint: Any = None, bias_constraint: Any = None, trainable: bool = True,
@@ -99,7 +99,7 @@ def separable_conv1d(inputs: Any, filters: int, kernel_size: Any, strides: Any =
 def separable_conv2d(inputs: Any, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
                      data_format: str = "channels_last", dilation_rate: Any = 1, depth_multiplier: int = 1,
                      activation: Any = None, use_bias: bool = True, depthwise_initializer: Any = None,
-                     pointwise_initializer: Any = None, bias_initializer: Any = Zeros(),
+                     pointwise_initializer: Any = None, bias_initializer: Any = ZEROS,
                      depthwise_regularizer: Any = None, pointwise_regularizer: Any = None,
                      bias_regularizer: Any = None, activity_regularizer: Any = None, depthwise_constraint: Any = None,
                      pointwise_constraint: Any = None, bias_constraint: Any = None, trainable: bool = True,

@@ -7,10 +7,10 @@ from ..array import stack
 from ..convolutions import conv2d_transpose as transposed_images
 from ..convolutions import conv3d_transpose as transposed_volumes
 from ..graph import Tensor
-from ..initializers import Zeros
 from ..op import build
 from ..shapes import TensorShape, as_dims
 from .convolutional import Convolution
+from .named import ZEROS
 
 
 class _Transposed(Convolution):
@@ -19,7 +19,7 @@ class _Transposed(Convolution):
     def build(self, input_shape: Any) -> None:
         self._make(self.kernel_size + (self.filters, self.channels(input_shape)))
 
-    def call(self, inputs: Tensor) -> Tensor:  # type: ignore[override]
+    def call(self, inputs: Tensor) -> Tensor:
         known = self.compute_output_shape(inputs.shape)
         shape = build.Shape(inputs)
         start = 2 if self.data_format == "channels_first" else 1
@@ -65,7 +65,7 @@ class Conv3DTranspose(_Transposed):
 
 def conv2d_transpose(inputs: Any, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
                      data_format: str = "channels_last", activation: Any = None, use_bias: bool = True,
-                     kernel_initializer: Any = None, bias_initializer: Any = Zeros(), kernel_regularizer: Any = None,
+                     kernel_initializer: Any = None, bias_initializer: Any = ZEROS, kernel_regularizer: Any = None,
                      bias_regularizer: Any = None, activity_regularizer: Any = None, kernel_constraint: Any = None,
                      bias_constraint: Any = None, trainable: bool = True, name: Any = None,
                      reuse: bool | None = None) -> Tensor:
@@ -78,7 +78,7 @@ def conv2d_transpose(inputs: Any, filters: int, kernel_size: Any, strides: Any =
 
 def conv3d_transpose(inputs: Any, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
                      data_format: str = "channels_last", activation: Any = None, use_bias: bool = True,
-                     kernel_initializer: Any = None, bias_initializer: Any = Zeros(), kernel_regularizer: Any = None,
+                     kernel_initializer: Any = None, bias_initializer: Any = ZEROS, kernel_regularizer: Any = None,
                      bias_regularizer: Any = None, activity_regularizer: Any = None, kernel_constraint: Any = None,
                      bias_constraint: Any = None, trainable: bool = True, name: Any = None,
                      reuse: bool | None = None) -> Tensor:

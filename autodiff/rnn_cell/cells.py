@@ -45,7 +45,7 @@ class BasicRNNCell(_Gated):
         self._bias = self.add_weight("bias", [self._num_units], initializer=Zeros())
         self.built = True
 
-    def call(self, inputs: Tensor, state: Tensor) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Tensor) -> Any:
         output = self._activation(self._affine([inputs, state], self._kernel, self._bias))
         return output, output
 
@@ -74,7 +74,7 @@ class GRUCell(_Gated):
                                                initializer=self._bias_initializer or Zeros())
         self.built = True
 
-    def call(self, inputs: Tensor, state: Tensor) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Tensor) -> Any:
         gates = sigmoid(self._affine([inputs, state], self._gate_kernel, self._gate_bias))
         r, u = split(gates, 2, 1)
         c = self._activation(self._affine([inputs, r * state], self._candidate_kernel, self._candidate_bias))
@@ -123,7 +123,7 @@ class BasicLSTMCell(_LongShortTerm):
         self._bias = self.add_weight("bias", [4 * self._num_units], initializer=Zeros())
         self.built = True
 
-    def call(self, inputs: Tensor, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Any) -> Any:
         c, h = self._parts(state)
         i, j, f, o = split(self._affine([inputs, h], self._kernel, self._bias), 4, 1)
         c = build.Add(build.Mul(c, sigmoid(build.Add(f, self._forget_bias))),
@@ -164,7 +164,7 @@ class LSTMCell(_LongShortTerm):
                                                 initializer=self._initializer)
         self.built = True
 
-    def call(self, inputs: Tensor, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Any) -> Any:
         c, h = self._parts(state)
         i, j, f, o = split(self._affine([inputs, h], self._kernel, self._bias), 4, 1)
         f = f + self._forget_bias

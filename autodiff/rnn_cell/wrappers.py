@@ -62,7 +62,7 @@ class MultiRNNCell(RNNCell):
         with get_default_graph().name_scope(f"{type(self).__name__}ZeroState"):
             return tuple(cell.zero_state(batch_size, dtype) for cell in self._cells)
 
-    def call(self, inputs: Any, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Any, state: Any) -> Any:
         if self._state_is_tuple and not nest.is_sequence(state):
             raise ArgumentError(f"expected a tuple of {len(self._cells)} states, found {state!r}")
         new_states, start = [], 0
@@ -111,6 +111,10 @@ class RNNCellWrapper(RNNCell):
             return self.cell.zero_state(batch_size, dtype)
 
 
+def _everything(_: Any) -> bool:
+    return True
+
+
 def _keep_h_of_lstm(state: Any) -> Any:
     """Which parts of a state dropout touches by default: not the memory c of an LSTM, no TensorArray."""
     if isinstance(state, LSTMStateTuple):
@@ -131,7 +135,8 @@ class DropoutWrapper(RNNCellWrapper):
                  seed: int | None = None, dropout_state_filter_visitor: Any = None, **options: Any) -> None:
         super().__init__(cell, dtype=dtype, **options)
         if dropout_state_filter_visitor is not None and not callable(dropout_state_filter_visitor):
-            raise KindError(f"expected a function as dropout_state_filter_visitor, found {dropout_state_filter_visitor!r}")
+            raise KindError("expected a function as dropout_state_filter_visitor, found "
+                            f"{dropout_state_filter_visitor!r}")
         self._filter = dropout_state_filter_visitor or _keep_h_of_lstm
         self._seed, self._variational = seed, variational_recurrent
         self._input_keep_prob = _probability("input_keep_prob", input_keep_prob)
@@ -159,15 +164,14 @@ class DropoutWrapper(RNNCellWrapper):
         digest = hashlib.md5(f"{self._seed}{what}_{index}".encode()).hexdigest()
         return int(digest[:8], 16) & 0x7FFFFFFF
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
-        everything: Callable[[Any], Any] = lambda _: True
+    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:  # type: ignore[override]
         if not _is_one(self._input_keep_prob):
-            inputs = self._dropped(inputs, "input", self._input_keep_prob, everything)
+            inputs = self._dropped(inputs, "input", self._input_keep_prob, _everything)
         output, state = self.cell(inputs, state, scope=scope)
         if not _is_one(self._state_keep_prob):
             state = self._dropped(state, "state", self._state_keep_prob, self._filter)
         if not _is_one(self._output_keep_prob):
-            output = self._dropped(output, "output", self._output_keep_prob, everything)
+            output = self._dropped(output, "output", self._output_keep_prob, _everything)
         return output, state
 
     def _dropped(self, values: Any, what: str, keep: Any, selected: Callable[[Any], Any]) -> Any:
@@ -214,7 +218,7 @@ class ResidualWrapper(RNNCellWrapper):
         super().__init__(cell, **options)
         self._residual_fn = residual_fn or (lambda inputs, outputs: nest.map_structure(_sum, inputs, outputs))
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
+    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:  # type: ignore[override]
         outputs, state = self.cell(inputs, state, scope=scope)
         return self._residual_fn(inputs, outputs), state
 
@@ -237,6 +241,6 @@ class DeviceWrapper(RNNCellWrapper):
         with on_device(self._device):
             return super().zero_state(batch_size, dtype)
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
+    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:  # type: ignore[override]
         with on_device(self._device):
             return self.cell(inputs, state, scope=scope)

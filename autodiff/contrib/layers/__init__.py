@@ -7,9 +7,27 @@ from .optimizers import *
 from .plain import *
 from .regularizers import *
 from .summaries import *
-from .weighted import (bias_add, conv1d, conv2d, conv2d_transpose, conv3d, conv3d_transpose, convolution, convolution1d,
-                       convolution2d, convolution2d_transpose, convolution3d, convolution3d_transpose, elu,
-                       fully_connected, linear, relu, relu6, separable_conv2d, separable_convolution2d)
+from .weighted import (
+                       bias_add,
+                       conv1d,
+                       conv2d,
+                       conv2d_transpose,
+                       conv3d,
+                       conv3d_transpose,
+                       convolution,
+                       convolution1d,
+                       convolution2d,
+                       convolution2d_transpose,
+                       convolution3d,
+                       convolution3d_transpose,
+                       elu,
+                       fully_connected,
+                       linear,
+                       relu,
+                       relu6,
+                       separable_conv2d,
+                       separable_convolution2d,
+)
 
 __all__ = ["bias_add", "conv1d", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose", "convolution",
            "convolution1d", "convolution2d", "convolution2d_transpose", "convolution3d", "convolution3d_transpose",

@@ -8,8 +8,8 @@ from ...convert import convert_to_tensor
 from ...dtypes import float16, float32
 from ...errors import ArgumentError, NotServedError, ShapeError
 from ...graph import Tensor, get_default_graph
-from ...initializers import Ones, Zeros
 from ...layers.core import chosen, truth
+from ...layers.named import ONES, ZEROS
 from ...layers.normalization import BatchNormalization, moved
 from ...normalisation import batch_normalization, fused_batch_norm, moments, weighted_moments
 from ...op import build
@@ -22,7 +22,7 @@ from .utils import channels_first, collect, collect_named_outputs, collections_f
 __all__ = ["batch_norm", "instance_norm", "layer_norm", "unit_norm"]
 
 _PARAMETERS = ("beta", "gamma", "moving_mean", "moving_variance")
-_STARTS = {"beta": Zeros(), "gamma": Ones(), "moving_mean": Zeros(), "moving_variance": Ones()}
+_STARTS = {"beta": ZEROS, "gamma": ONES, "moving_mean": ZEROS, "moving_variance": ONES}
 
 
 @add_arg_scope
@@ -57,8 +57,8 @@ def batch_norm(inputs: Any, decay: float = 0.999, center: bool = True, scale: bo
     with variable_scope(scope, "BatchNorm", [inputs], reuse=reuse, custom_getter=getter) as sc:
         if by_layer:
             layer = BatchNormalization(
-                1 if layout == "channels_first" else -1, decay, epsilon, center, scale,
-                *(starts[name] for name in _PARAMETERS), regularizers.get("beta"), regularizers.get("gamma"),
+                1 if layout == "channels_first" else -1, decay, epsilon, center, scale, starts["beta"], starts["gamma"],
+                starts["moving_mean"], starts["moving_variance"], regularizers.get("beta"), regularizers.get("gamma"),
                 fused=fused, trainable=trainable, name=sc.name, _scope=sc, _reuse=reuse)
             outputs = layer(inputs, training=is_training)
             for name in _PARAMETERS:
@@ -127,12 +127,11 @@ class _Norm:
             now = self._moving(batch, list(batch))
             mean, variance = (chosen(self.training, lambda new=new: new, lambda old=old: build.Identity(old))
                               for new, old in zip(now, (mean, variance)))
-        spread = [None if v is None else self._spread(v)
-                  for v in (mean, variance, self.values["beta"], self.values["gamma"])]
-        return batch_normalization(inputs, *spread, self.epsilon)
+        return batch_normalization(inputs, self._spread(mean), self._spread(variance),
+                                   self._spread(self.values["beta"]), self._spread(self.values["gamma"]), self.epsilon)
 
     def _spread(self, value: Any) -> Any:
-        if self.axis == self.rank - 1:
+        if value is None or self.axis == self.rank - 1:
             return value
         return build.Reshape(value, [1, self.channels, *[1] * (self.rank - 2)])
 
@@ -213,12 +212,13 @@ def instance_norm(inputs: Any, center: bool = True, scale: bool = True, epsilon:
         rank = len(inputs.dims)
         axis = 1 if layout == "channels_first" else rank - 1
         channels = _known(inputs, axis)
-        affine = _affine([channels], inputs.dtype.base_dtype, center, scale, param_initializers or {},
+        beta, gamma = _affine([channels], inputs.dtype.base_dtype, center, scale, param_initializers or {},
                          variables_collections, trainable)
         if layout == "channels_first":
-            affine = tuple(None if v is None else build.Reshape(v, [1, channels, *[1] * (rank - 2)]) for v in affine)
+            beta, gamma = (None if v is None else build.Reshape(v, [1, channels, *[1] * (rank - 2)])
+                           for v in (beta, gamma))
         mean, variance = moments(inputs, [a for a in range(1, rank) if a != axis], keep_dims=True)
-        outputs = batch_normalization(inputs, mean, variance, *affine, epsilon, name="instancenorm")
+        outputs = batch_normalization(inputs, mean, variance, beta, gamma, epsilon, name="instancenorm")
         outputs = outputs if activation_fn is None else activation_fn(outputs)
         return collect_named_outputs(outputs_collections, sc.name, outputs)
 
@@ -229,6 +229,7 @@ def unit_norm(inputs: Any, dim: int, epsilon: float = 1e-7, scope: Any = None) -
     with variable_scope(scope, "UnitNorm", [inputs]):
         inputs = convert_to_tensor(inputs)
         if inputs.dims is None or not 0 <= dim < len(inputs.dims):
-            raise ArgumentError(f"expected inputs of known rank and an axis >= 0 of them, found {inputs.describe()} and "
-                                f"{dim}")
-        return inputs / build.Sqrt(epsilon + reduce_sum(build.Square(inputs), dim, keepdims=True))
+            raise ArgumentError("expected inputs of known rank and an axis >= 0 of them, found "
+                                f"{inputs.describe()} and {dim}")
+        lengths = build.Sqrt(epsilon + reduce_sum(build.Square(inputs), dim, keepdims=True))
+        return inputs / lengths

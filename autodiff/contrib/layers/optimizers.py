@@ -42,8 +42,8 @@ def optimize_loss(loss: Any, global_step: Any, learning_rate: Any, optimizer: An
     """The loss, read when the optimizer's step is done.
 
     optimizer: a name of OPTIMIZER_CLS_NAMES, a class, an optimizer, or a function of the learning rate. clip_gradients:
-    a global norm, or a function of the (gradient, variable) pairs. gradient_multipliers: variable or its name -> factor.
-    learning_rate_decay_fn: of (learning rate, global step). update_ops: run before; by default the collection.
+    a global norm, or a function of the (gradient, variable) pairs. gradient_multipliers: variable or its name ->
+    factor. learning_rate_decay_fn: of (learning rate, global step). update_ops: run before; by default the collection.
     Raises ArgumentError (ValueError) for anything else.
     """
     loss = assert_scalar(loss)
@@ -120,11 +120,17 @@ def _optimizer(optimizer: Any, rate: Any) -> Optimizer:
 
 def _changed(pairs: Any, noise_scale: Any, multipliers: Any) -> list[Any]:
     if noise_scale is not None:
-        pairs = [(g if g is None else convert_to_tensor(g) + truncated_normal(v.shape.as_list(), dtype=v.dtype.base_dtype)
-                  * noise_scale, v) for g, v in pairs]
+        pairs = [(_noisy(g, v.shape.as_list(), noise_scale), v) for g, v in pairs]
     if multipliers is not None:
         pairs = [(_times(g, multipliers.get(v, multipliers.get(v.name))), v) for g, v in pairs]
     return list(pairs)
+
+
+def _noisy(gradient: Any, shape: list[int], scale: Any) -> Any:
+    if gradient is None:
+        return None
+    tensor = convert_to_tensor(gradient)
+    return tensor + truncated_normal(shape, dtype=tensor.dtype.base_dtype) * scale
 
 
 def _times(gradient: Any, factor: Any) -> Any:

@@ -104,7 +104,8 @@ def stack(inputs: Any, layer: Any, stack_args: Any, *, scope: Any = None, **opti
 
 
 def _name_of(layer: Any, default: str) -> str:
-    return getattr(layer, "__name__", None) or getattr(getattr(layer, "func", None), "__name__", default)
+    inner = getattr(layer, "func", None)  # of a functools.partial
+    return str(getattr(layer, "__name__", None) or getattr(inner, "__name__", default))
 
 
 def embed_sequence(ids: Any, vocab_size: int | None = None, embed_dim: int | None = None, unique: bool = False,

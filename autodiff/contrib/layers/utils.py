@@ -19,13 +19,13 @@ _ALIASES = "output_aliases"
 def renaming_getter(names: dict[str, str] | None = None) -> Callable[..., Variable]:
     """A custom getter that makes model variables, with the last part of their names replaced as `names` says."""
 
-    def getter(inner: Any = None, name: str = "", *args: Any, getter: Any = None, reuse: Any = None, constraint: Any = None,
-               validate_shape: bool = True, custom_getter: Any = None, **options: Any) -> Variable:
+    def renamed(getter: Any, name: str, *args: Any, reuse: Any = None, constraint: Any = None,
+                validate_shape: bool = True, custom_getter: Any = None, **options: Any) -> Variable:
         *scopes, last = name.split("/")
-        return model_variable("/".join([*scopes, (names or {}).get(last, last)]), *args,
-                              custom_getter=getter or inner, **options)
+        return model_variable("/".join([*scopes, (names or {}).get(last, last)]), *args, custom_getter=getter,
+                              **options)
 
-    return getter
+    return renamed
 
 
 def collections_for(collections: Any, name: str) -> Any:

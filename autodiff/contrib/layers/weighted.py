@@ -12,9 +12,9 @@ from ...convert import convert_to_tensor
 from ...convolutions import depthwise_conv2d
 from ...errors import ArgumentError, ShapeError
 from ...graph import Tensor
-from ...initializers import Zeros
 from ...layers.convolutional import Conv1D, Conv2D, Conv3D
 from ...layers.core import Dense
+from ...layers.named import ZEROS
 from ...layers.pooling import sizes
 from ...layers.separable import SeparableConv2D
 from ...layers.transposed import Conv2DTranspose, Conv3DTranspose
@@ -31,7 +31,7 @@ _XAVIER = xavier_initializer()
 @add_arg_scope
 def fully_connected(inputs: Any, num_outputs: int, activation_fn: Any = relu_of, normalizer_fn: Any = None,
                     normalizer_params: Any = None, weights_initializer: Any = _XAVIER, weights_regularizer: Any = None,
-                    biases_initializer: Any = Zeros(), biases_regularizer: Any = None, reuse: Any = None,
+                    biases_initializer: Any = ZEROS, biases_regularizer: Any = None, reuse: Any = None,
                     variables_collections: Any = None, outputs_collections: Any = None, trainable: bool = True,
                     scope: Any = None) -> Tensor:
     """activation_fn(inputs · weights + biases). inputs: float[..., k] -> float[..., num_outputs].
@@ -74,7 +74,7 @@ linear = functools.partial(fully_connected, activation_fn=None)
 def convolution(inputs: Any, num_outputs: int, kernel_size: Any, stride: Any = 1, padding: str = "SAME",
                 data_format: str | None = None, rate: Any = 1, activation_fn: Any = relu_of, normalizer_fn: Any = None,
                 normalizer_params: Any = None, weights_initializer: Any = _XAVIER, weights_regularizer: Any = None,
-                biases_initializer: Any = Zeros(), biases_regularizer: Any = None, reuse: Any = None,
+                biases_initializer: Any = ZEROS, biases_regularizer: Any = None, reuse: Any = None,
                 variables_collections: Any = None, outputs_collections: Any = None, trainable: bool = True,
                 scope: Any = None, conv_dims: int | None = None) -> Tensor:
     """activation_fn(filters at each place of the inputs + biases), by the inputs' rank in 1, 2 or 3 axes of space.
@@ -116,7 +116,7 @@ def _transposed(layer_class: Any, default_scope: str, formats: tuple[str, str]) 
     def function(inputs: Any, num_outputs: int, kernel_size: Any, stride: Any = 1, padding: str = "SAME",
                  data_format: str = formats[0], activation_fn: Any = relu_of, normalizer_fn: Any = None,
                  normalizer_params: Any = None, weights_initializer: Any = _XAVIER, weights_regularizer: Any = None,
-                 biases_initializer: Any = Zeros(), biases_regularizer: Any = None, reuse: Any = None,
+                 biases_initializer: Any = ZEROS, biases_regularizer: Any = None, reuse: Any = None,
                  variables_collections: Any = None, outputs_collections: Any = None, trainable: bool = True,
                  scope: Any = None) -> Tensor:
         """activation_fn(the adjoint of a convolution of the inputs + biases). Arguments as fully_connected."""
@@ -144,7 +144,7 @@ def separable_convolution2d(inputs: Any, num_outputs: int | None, kernel_size: A
                             stride: Any = 1, padding: str = "SAME", data_format: str = "NHWC", rate: Any = 1,
                             activation_fn: Any = relu_of, normalizer_fn: Any = None, normalizer_params: Any = None,
                             weights_initializer: Any = _XAVIER, pointwise_initializer: Any = None,
-                            weights_regularizer: Any = None, biases_initializer: Any = Zeros(),
+                            weights_regularizer: Any = None, biases_initializer: Any = ZEROS,
                             biases_regularizer: Any = None, reuse: Any = None, variables_collections: Any = None,
                             outputs_collections: Any = None, trainable: bool = True, scope: Any = None) -> Tensor:
     """depth_multiplier filters for each channel, then a mix of all into num_outputs, or none if that is None."""
@@ -202,7 +202,7 @@ def _biases(inputs: Tensor, data_format: str, initializer: Any, regularizer: Any
 
 
 @add_arg_scope
-def bias_add(inputs: Any, activation_fn: Any = None, initializer: Any = Zeros(), regularizer: Any = None,
+def bias_add(inputs: Any, activation_fn: Any = None, initializer: Any = ZEROS, regularizer: Any = None,
              reuse: Any = None, variables_collections: Any = None, outputs_collections: Any = None,
              trainable: bool = True, data_format: str = "NHWC", scope: Any = None) -> Tensor:
     """activation_fn(inputs + biases), one for each channel."""

@@ -1,7 +1,13 @@
 """tf.contrib.seq2seq: decoding step by step, attention, losses of sequences."""
 
-from .attention import AttentionMechanism, AttentionWrapper, AttentionWrapperState, BahdanauAttention, LuongAttention
-from .attention import hardmax
+from .attention import (
+           AttentionMechanism,
+           AttentionWrapper,
+           AttentionWrapperState,
+           BahdanauAttention,
+           LuongAttention,
+           hardmax,
+)
 from .decoder import BasicDecoder, BasicDecoderOutput, Decoder, dynamic_decode
 from .helper import CustomHelper, GreedyEmbeddingHelper, Helper, SampleEmbeddingHelper, TrainingHelper
 from .loss import sequence_loss

@@ -162,8 +162,8 @@ class AttentionWrapper(RNNCell):
 
     def __init__(self, cell: Any, attention_mechanism: Any, attention_layer_size: Any = None,
                  alignment_history: bool = False, cell_input_fn: Any = None, output_attention: bool = True,
-                 initial_cell_state: Any = None, name: Any = None, attention_layer: Any = None, attention_fn: Any = None,
-                 dtype: Any = None) -> None:
+                 initial_cell_state: Any = None, name: Any = None, attention_layer: Any = None,
+                 attention_fn: Any = None, dtype: Any = None) -> None:
         super().__init__(name=name, dtype=dtype)
         check_cell("cell", cell)
         self._several = isinstance(attention_mechanism, (list, tuple))
@@ -228,7 +228,7 @@ class AttentionWrapper(RNNCell):
                     for a in alignments),
                 attention_state=self._form(m.initial_state(batch_size, dtype) for m in self._mechanisms))
 
-    def call(self, inputs: Any, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Any, state: Any) -> Any:
         if not isinstance(state, AttentionWrapperState):
             raise KindError(f"expected an AttentionWrapperState, found {state!r}")
         output, cell_state = self._cell(self._cell_input(inputs, state.attention), state.cell_state)

@@ -61,19 +61,18 @@ class BasicDecoder(Decoder):
         self._cell, self._helper, self._layer, self._state = cell, helper, output_layer, initial_state
 
     @property
-    def batch_size(self) -> Any:  # type: ignore[override]
+    def batch_size(self) -> Any:
         return self._helper.batch_size
 
     @property
-    def output_size(self) -> Any:  # type: ignore[override]
-        def projected(size: Any) -> Any:
-            return self._layer.compute_output_shape((None, *size_dims(size)))[1:]
-        size = self._cell.output_size
-        return BasicDecoderOutput(size if self._layer is None else nest.map_structure(projected, size),
-                                  self._helper.sample_ids_shape)
+    def output_size(self) -> Any:
+        size, layer = self._cell.output_size, self._layer
+        if layer is not None:
+            size = nest.map_structure(lambda s: layer.compute_output_shape((None, *size_dims(s)))[1:], size)
+        return BasicDecoderOutput(size, self._helper.sample_ids_shape)
 
     @property
-    def output_dtype(self) -> Any:  # type: ignore[override]
+    def output_dtype(self) -> Any:
         dtype = nest.flatten(self._state)[0].dtype.base_dtype
         return BasicDecoderOutput(nest.map_structure(lambda _: dtype, self._cell.output_size),
                                   self._helper.sample_ids_dtype)

@@ -44,7 +44,8 @@ class CustomHelper(Helper):
     """A helper out of three functions, called with the names of Helper's arguments."""
 
     def __init__(self, initialize_fn: Callable[[], Any], sample_fn: Callable[..., Any],
-                 next_inputs_fn: Callable[..., Any], sample_ids_shape: Any = None, sample_ids_dtype: Any = None) -> None:
+                 next_inputs_fn: Callable[..., Any], sample_ids_shape: Any = None,
+                 sample_ids_dtype: Any = None) -> None:
         self._initialize, self._sample, self._next_inputs = initialize_fn, sample_fn, next_inputs_fn
         self.sample_ids_shape = TensorShape(sample_ids_shape or [])
         self.sample_ids_dtype = as_dtype(sample_ids_dtype or int32)
