@@ -139,7 +139,7 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
         results = [convert_to_tensor(x) for x in nest.flatten(result)]
         everything = [*results, *inputs, *[v.handle_tensor for v in variables]]
         name = f"CustomGradient-{next(_IDS)}"
-        REGISTERED_GRADIENTS[name] = _Rule(grad, len(results), len(inputs), variables)
+        REGISTERED_GRADIENTS[name] = CustomRule(grad, len(results), len(inputs), variables)
         with get_default_graph().gradient_override_map({"IdentityN": name}):
             outputs = build.IdentityN(*everything)
         outputs = outputs[:len(results)] if isinstance(outputs, list) else [outputs]
@@ -148,14 +148,17 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
     return decorated
 
 
-class _Rule:
-    """The gradient rule of the IdentityN that stands for a function with a gradient of its own."""
+class CustomRule:
+    """The gradient rule of the IdentityN that stands for a function with a gradient of its own.
+
+    results, inputs: how many of the IdentityN's inputs are the function's results, and how many its arguments.
+    """
 
     def __init__(self, grad: Callable[..., Any], results: int, inputs: int, variables: list[Any]) -> None:
-        self._grad, self._results, self._inputs, self._variables = grad, results, inputs, variables
+        self._grad, self.results, self.inputs, self._variables = grad, results, inputs, variables
 
     def __call__(self, op: Any, *dys: Tensor) -> list[Any]:
-        given = dys[:self._results]
+        given = dys[:self.results]
         if self._variables:
             found, for_variables = self._grad(*given, variables=self._variables)
             for_variables = nest.flatten(for_variables)
@@ -165,9 +168,9 @@ class _Rule:
         else:
             found, for_variables = self._grad(*given), []
         found = list(found) if isinstance(found, (list, tuple)) else [found]
-        if len(found) != self._inputs:
-            raise ArgumentError(f"the custom gradient gave {len(found)} gradients for {self._inputs} arguments")
-        return [None] * self._results + found + for_variables
+        if len(found) != self.inputs:
+            raise ArgumentError(f"the custom gradient gave {len(found)} gradients for {self.inputs} arguments")
+        return [None] * self.results + found + for_variables
 
 
 def _check_variables(grad: Callable[..., Any], variables: list[Any]) -> None:

@@ -54,6 +54,8 @@ autodiff.gradients.backprop
 autodiff.gradients.control_flow
 autodiff.gradients.batching
 autodiff.gradients.batched_functions
+autodiff.gradients.sparsity
+autodiff.gradients.linear_map
 autodiff.gradients.second
 autodiff.gradients
 autodiff.runtime.plan
@@ -114,6 +116,7 @@ autodiff.compat
 autodiff.gfile
 autodiff.logging
 autodiff.mnist
+autodiff.keras
 autodiff.summary
 autodiff.image
 autodiff.losses

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from autodiff.debug.analysis.findings import Cut, Hop, Origin, Path, WhyNone, WhyNonfinite, WhySmall
+from autodiff.debug.analysis.findings import Check, Cut, Hop, Origin, Path, WhyNone, WhyNonfinite, WhySmall
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.records import Place
 
@@ -119,6 +119,35 @@ def path(dbg: Debugger, y: Y | None, x: X) -> Result:
     if not found.cuts:
         return shown
     return Group((shown, Text("other paths are cut:", "quiet"), _cuts(found.cuts)))
+
+
+@command("check", group="Diagnose", aliases=("gc",))
+def check(dbg: Debugger, y: Y | None, x: X | None, *, order: Order = 1) -> Result:
+    """Compare each op's gradient rule with central differences, and name the op whose rule is wrong.
+
+    Each op between Y and X (by default all trainable variables) alone, in float64, along random directions, at the
+    values of the last run and next to them. order 2: second derivatives too, and the ops that have none.
+
+    Example:  check loss hidden1/weights
+    API:      dbg.check("loss", "hidden1/weights", order=2)
+    """
+    found: Check = dbg.check(y or "", x or "", order=order)
+    notes = [f"the whole gradient, along a random direction in float64: relative error {number(found.total)}"
+             ] if found.total is not None else []
+    mood = "warning" if found.wrong or found.missing else "good" if found.right else ""
+    parts: list[Result] = [Text("\n".join([found.text, *notes]), mood)]
+    listed = (*found.wrong, *found.missing)
+    if listed:
+        rows = tuple((row.op, row.op_type, row.input, row.order, row.analytic, row.numeric, row.error, row.note,
+                      place(row.place)) for row in listed)
+        columns = (Column("op", "name"), Column("type", "text", 6), Column("input", "name", 4),
+                   Column("order", "count", 3), Column("by rule", "number", 5), Column("numeric", "number", 5),
+                   Column("error", "number", 6), Column("remark"), Column("made at", "place", 8))
+        parts.append(Table(columns, rows))
+    if found.unchecked:
+        reasons = dict.fromkeys(f"{row.op_type}: {row.note}" for row in found.unchecked)
+        parts.append(Text(f"{len(found.unchecked)} inputs not judged: " + "; ".join(list(reasons)[:4]), "quiet"))
+    return Group(tuple(parts))
 
 
 def _hops(hops: tuple[Hop, ...]) -> Table:

@@ -127,6 +127,44 @@ class Path:
 
 
 @dataclass(frozen=True)
+class RuleCheck:
+    """A gradient rule against differences, for one input of one op. order: of the derivative.
+
+    verdict: "right", "wrong", "none" (no gradient by declaration), "missing" (there is no rule), or "unchecked".
+    analytic, numeric: the worst direction's slopes. error: their difference relative to the gradient. note: what the
+    mistake looks like, or why there is no verdict.
+    """
+
+    op: str
+    op_type: str
+    input: str
+    verdict: str
+    order: int
+    analytic: float | None
+    numeric: float | None
+    error: float | None
+    note: str
+    place: Place | None
+
+
+@dataclass(frozen=True)
+class Check:
+    """All rules between y and xs. wrong: the findings that are. total: relative error of the whole gradient along
+    random directions, in float64; None where it was not taken. counts: findings of each verdict."""
+
+    y: str
+    xs: tuple[str, ...]
+    order: int
+    wrong: tuple[RuleCheck, ...]
+    missing: tuple[RuleCheck, ...]
+    unchecked: tuple[RuleCheck, ...]
+    right: int
+    ops: int
+    total: float | None
+    text: str
+
+
+@dataclass(frozen=True)
 class WhySmall:
     """Why a gradient is zero, tiny or exploding. kind: "zero", "tiny", "exploding" or "fine". losses: the hops at which
     it is lost, or grows."""
