@@ -1,4 +1,4 @@
-"""TensorFlow's import names, and what scripts call around a model: flags, files, logs, digits, summaries, test cases."""
+"""TensorFlow's import names, and what scripts call around a model: flags, files, logs, digits, summaries, tests."""
 
 import gzip
 import struct
@@ -41,7 +41,7 @@ def _fresh() -> Any:
     "import tensorflow as tf; tf.python.framework.ops.reset_default_graph()",
     "from tensorflow.python.framework import dtypes, tensor_shape; dtypes.float32; tensor_shape.TensorShape",
     "from tensorflow.python.framework.errors import NotFoundError",
-    "from tensorflow.python.ops import array_ops, math_ops, nn, nn_ops; array_ops.concat; math_ops.tanh; nn_ops.softmax",
+    "from tensorflow.python.ops import array_ops, math_ops, nn_ops; array_ops.concat; math_ops.tanh; nn_ops.softmax",
     "from tensorflow.python.ops import variable_scope as vs, init_ops; vs.get_variable; init_ops.constant_initializer",
     "from tensorflow.python.ops import gradients, rnn_cell; gradients.gradients; rnn_cell.GRUCell",
     "from tensorflow.python.ops.gradients_impl import _hessian_vector_product",
@@ -150,6 +150,18 @@ def test_local_files_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         mnist.read_idx(str(tmp_path / "bad"))
 
 
+def test_kerass_digits_and_padding_without_keras(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arrays = {"x_train": np.zeros((2, 28, 28)), "y_train": [1, 2], "x_test": np.zeros((1, 28, 28)), "y_test": [3]}
+    np.savez(tmp_path / "mnist.npz", **arrays)
+    monkeypatch.chdir(tmp_path)
+    (images, labels), (_, tests) = tf.keras.datasets.mnist.load_data()
+    assert (images.shape, labels.tolist(), tests.tolist()) == ((2, 28, 28), [1, 2], [3])
+    pad = tf.keras.preprocessing.sequence.pad_sequences
+    assert pad([[1], [2, 3], [4, 5, 6]]).tolist() == [[0, 0, 1], [0, 2, 3], [4, 5, 6]]
+    assert pad([[1], [4, 5, 6]], 2, padding="post", truncating="post", value=9).tolist() == [[1, 9], [4, 5]]
+    assert pad([[4, 5, 6]], 2, dtype=np.float64).tolist() == [[5.0, 6.0]]
+
+
 # ---- flags ------------------------------------------------------------------------------
 
 def declared() -> Any:
@@ -163,7 +175,7 @@ def declared() -> Any:
 @pytest.mark.parametrize(("words", "values", "left"), [
     ("", ("mnist", 10, 0.5, True), []),
     ("--steps=3 --rate 2 --notrain --name=x=y", ("x=y", 3, 2.0, False), []),
-    ("-steps 0x10 --train=false pos --other=1 --nonsense", ("mnist", 16, 0.5, False), ["pos", "--other=1", "--nonsense"]),
+    ("-steps 0x10 --train=false pos --other=1 --odd", ("mnist", 16, 0.5, False), ["pos", "--other=1", "--odd"]),
     ("--train --rate=-1e-3 -- --steps=4", ("mnist", 10, -1e-3, True), ["--steps=4"]),
 ])
 def test_flags_are_read_and_unknown_words_left(words: str, values: tuple, left: list[str]) -> None:
@@ -235,7 +247,7 @@ def test_files_of_this_machine(tmp_path: Path) -> None:
 def test_logging_goes_to_the_logger_of_that_name(caplog: pytest.LogCaptureFixture) -> None:
     tf.logging.info("not shown %d", 1)
     tf.logging.warn("shown %d", 2)
-    for i in range(5):
+    for _ in range(5):
         tf.logging.log_every_n(tf.logging.ERROR, "each second", 2)
     assert caplog.messages == ["shown 2", *["each second"] * 3]
 

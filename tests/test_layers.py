@@ -184,6 +184,7 @@ autodiff.debug.replay
 autodiff.debug.analysis.findings
 autodiff.debug.analysis.rules
 autodiff.debug.analysis.flow
+autodiff.debug.analysis.why
 autodiff.debug.analysis.*
 autodiff.debug.analysis
 autodiff.debug.machine
@@ -196,6 +197,7 @@ autodiff.debug.differentiating
 autodiff.debug.staging
 autodiff.debug.explaining
 autodiff.debug.diagnosing
+autodiff.debug.triage
 autodiff.debug.debugger
 autodiff.debug
 autodiff

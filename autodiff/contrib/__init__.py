@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import Any
 
-from ..errors import NotServedError
+from ..served import not_served
 
 ROOMS = frozenset({"framework", "layers", "legacy_seq2seq", "rnn", "seq2seq", "slim"})
 # Rooms that are the same as one of `tf`'s own.
@@ -17,7 +17,11 @@ def __getattr__(name: str) -> Any:
         try:
             return import_module(f"..{ELSEWHERE[name]}", __name__)
         except ModuleNotFoundError:
-            raise NotServedError(f"gradbg does not serve the TensorFlow name 'contrib.{name}'") from None
+            raise not_served("tf.contrib", name, __dir__()) from None
     if name.startswith("__"):  # what Python itself looks for
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    raise NotServedError(f"gradbg does not serve the TensorFlow name 'contrib.{name}'")
+    raise not_served("tf.contrib", name, __dir__())
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *ROOMS, *ELSEWHERE})

@@ -15,6 +15,7 @@ from ..convert import convert_to_tensor
 from ..dtypes import float32
 from ..errors import ArgumentError, KindError, ShapeError
 from ..graph import Graph, get_default_graph
+from ..served import refusing
 from ..sources import placeholder
 from ..train.global_step import assert_global_step, create_global_step, get_global_step, get_or_create_global_step
 from ..variable_scope import VariableScope, get_variable, get_variable_scope
@@ -163,7 +164,7 @@ def assign_from_values(var_names_to_values: dict[str, Any]) -> tuple[Any, dict[A
         target = get_unique_variable(name)
         source = placeholder(target.dtype.base_dtype, target.shape, name=f"placeholder/{target.op.name}")
         assigned.append(target.assign(source))
-        feeds[source] = np.reshape(value, target.shape.as_list())
+        feeds[source] = np.reshape(value, target.shape.dims_tuple)
     return group(*assigned), feeds
 
 
@@ -186,3 +187,6 @@ def assert_scalar(tensor: Any, name: str | None = None) -> Any:
     if found.dims not in ((), None):
         raise ShapeError(f"expected a scalar, found {found.describe()}")
     return found
+
+
+__getattr__ = refusing("tf.contrib.framework", __name__)

@@ -9,6 +9,7 @@ from ..errors import ArgumentError
 from ..graph import Tensor
 from ..op import build
 from ..reductions import add_n, reduce_sum
+from ..served import refusing
 from ..variable_scope import variable_scope
 
 __all__ = ["rnn_decoder", "sequence_loss", "sequence_loss_by_example"]
@@ -21,7 +22,8 @@ def rnn_decoder(decoder_inputs: Any, initial_state: Any, cell: Any, loop_functio
     loop_function: (output before, number of the step) -> the next input in place of the list's, but for the first.
     """
     with variable_scope(scope or "rnn_decoder") as opened:
-        state, outputs = initial_state, []
+        state = initial_state
+        outputs: list[Any] = []
         for i, inputs in enumerate(decoder_inputs):
             if loop_function is not None and outputs:
                 with variable_scope("loop_function", reuse=True):
@@ -66,3 +68,6 @@ def sequence_loss(logits: Any, targets: Any, weights: Any, average_across_timest
         if not average_across_batch:
             return cost
         return cost / build.Cast(build.Shape(targets[0])[0], dtype=cost.dtype.base_dtype)
+
+
+__getattr__ = refusing("tf.contrib.legacy_seq2seq", __name__)

@@ -17,6 +17,7 @@ from ..rnn_cell.base import LayerRNNCell, LSTMStateTuple, RNNCell, check_cell, i
 from ..rnn_cell.cells import GRUCell, LSTMCell
 from ..rnn_unrolled import *
 from ..rnn_unrolled import __all__ as _drivers
+from ..served import refusing
 from ..variable_scope import get_variable, variable_scope
 from .layers.normalization import layer_norm
 
@@ -205,3 +206,6 @@ class InputProjectionWrapper(_Projection):
 
     def call(self, inputs: Tensor, state: Any) -> Any:
         return self._cell(_projected(inputs, self._size, self._activation), state)
+
+
+__getattr__ = refusing("tf.contrib.rnn", __name__)

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from .. import losses  # noqa: F401  slim.losses
+from ..served import refusing
 from .framework import *
 from .layers import *
 
@@ -23,3 +24,6 @@ def analyze_vars(variables: Any, print_info: bool = False) -> tuple[int, int]:
 
 
 model_analyzer = SimpleNamespace(analyze_vars=analyze_vars)
+
+
+__getattr__ = refusing("tf.contrib.slim", __name__)

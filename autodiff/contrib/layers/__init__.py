@@ -1,5 +1,6 @@
 """tf.contrib.layers: layers as functions, with regularisers, initialisers and optimize_loss."""
 
+from ...served import refusing
 from . import initializers, normalization, optimizers, plain, regularizers, summaries, utils
 from .initializers import *
 from .normalization import *
@@ -34,3 +35,6 @@ __all__ = ["bias_add", "conv1d", "conv2d", "conv2d_transpose", "conv3d", "conv3d
            "elu", "fully_connected", "linear", "relu", "relu6", "separable_conv2d", "separable_convolution2d", "utils",
            *initializers.__all__, *normalization.__all__, *optimizers.__all__, *plain.__all__, *regularizers.__all__,
            *summaries.__all__]
+
+
+__getattr__ = refusing("tf.contrib.layers", __name__)

@@ -1,5 +1,6 @@
 """tf.contrib.seq2seq: decoding step by step, attention, losses of sequences."""
 
+from ...served import refusing
 from .attention import (
            AttentionMechanism,
            AttentionWrapper,
@@ -15,3 +16,6 @@ from .loss import sequence_loss
 __all__ = ["AttentionMechanism", "AttentionWrapper", "AttentionWrapperState", "BahdanauAttention", "BasicDecoder",
            "BasicDecoderOutput", "CustomHelper", "Decoder", "GreedyEmbeddingHelper", "Helper", "LuongAttention",
            "SampleEmbeddingHelper", "TrainingHelper", "dynamic_decode", "hardmax", "sequence_loss"]
+
+
+__getattr__ = refusing("tf.contrib.seq2seq", __name__)
