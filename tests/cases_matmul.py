@@ -22,4 +22,8 @@ ROWS: list[Case] = [
     Case("BatchMatMulV2", (array(5, 3, 2), array(5, 4, 3)), {"adj_x": True, "adj_y": True}, id="both"),
     Case("BatchMatMulV2", (array(5, 2, 3), array(3, 4)), id="right", batch=(1,)),
     Case("BatchMatMulV2", (array(5, 2, 3), array(6, 3, 4)), fails=ValueError, id="batch"),
+    Case("WeightedGram", (array(4, 3), array(4, low=0.5))),
+    Case("WeightedGram", (array(4, 3), array(4)), id="any_sign"),
+    Case("WeightedGram", (array(4, 3), array(4)), id="matrix", batch=(0,)),
+    Case("WeightedGram", (array(4, 3), array(3)), fails=ValueError, id="count"),
 ]

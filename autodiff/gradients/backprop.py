@@ -39,8 +39,8 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients",
     """
     if get_default_graph().executing_eagerly:
         raise StateError("tf.gradients is not supported when eager execution is enabled\nuse tf.GradientTape")
-    ys, xs = _tensors(ys), [_source(x) for x in _as_list(xs)]
-    stops = [_source(s) for s in _as_list(stop_gradients)] if stop_gradients is not None else []
+    ys, xs = _tensors(ys), [source_of(x) for x in _as_list(xs)]
+    stops = [source_of(s) for s in _as_list(stop_gradients)] if stop_gradients is not None else []
     given = _as_list(grad_ys) if grad_ys is not None else [None] * len(ys)
     if len(given) != len(ys):
         raise ArgumentError(f"expected one grad_y for each y: {len(ys)} ys and {len(given)} grad_ys")
@@ -68,7 +68,7 @@ def _tensors(values: Any) -> list[Any]:
     return found
 
 
-def _source(value: Any) -> Tensor:
+def source_of(value: Any) -> Tensor:
     """The tensor that stands for an x: a Variable's own output, rather than what was read from it."""
     handle = getattr(value, "handle_tensor", None)
     if handle is not None:

@@ -17,7 +17,7 @@ def vectorise(outputs: Sequence[Tensor], replaced: dict[Tensor, Tensor], size: A
     (LookupError) for an op on the way that has no batching rule.
     """
     values: dict[Tensor, Tensor] = dict(replaced)
-    for op in _depending_on(outputs, replaced):
+    for op in depending_on(outputs, replaced):
         if any(t in replaced for t in op.outputs):
             continue
         batched = [t in values for t in op.inputs]
@@ -28,7 +28,7 @@ def vectorise(outputs: Sequence[Tensor], replaced: dict[Tensor, Tensor], size: A
     return [values[t] if t in values else repeat(t, size) for t in outputs]
 
 
-def _depending_on(outputs: Sequence[Tensor], sources: dict[Tensor, Tensor]) -> list[Operation]:
+def depending_on(outputs: Sequence[Tensor], sources: dict[Tensor, Tensor]) -> list[Operation]:
     """Operations between `sources` and `outputs`, producers first."""
     order: list[Operation] = []
     depends: dict[Operation, bool] = {}

@@ -1,16 +1,25 @@
 """Second order: Jacobians, Hessians and Hessian-vector products, as one batched backward pass."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..convert import to_tensor
 from ..errors import ArgumentError
 from ..graph import Tensor
 from ..indexed_slices import dense
 from ..op import build
-from ..shapes import num_elements
-from .backprop import gradients
-from .batching import vectorise
+from ..shapes import is_known, num_elements
+from .backprop import gradients, source_of
+from .batching import depending_on, vectorise
+from .linear_map import weighted_gram
+from .sparsity import coloured, pattern
+
+CACHE = 1 << 18  # bytes of the largest tensor in a block: all of them together then stay in the cache
+WHOLE = 1 << 21  # bytes of the largest tensor for all rows that are not worth splitting
+SMALLEST_BLOCK, MOST_BLOCKS = 16, 64  # rows; blocks, as each adds its operations to the graph
+FEWEST_ROWS = 32  # of a Jacobian that is worth looking for zeros
 
 
 def hessians(ys: Any, xs: Any, name: str = "hessians", colocate_gradients_with_ops: bool = False,
@@ -42,28 +51,93 @@ def _zero_block(gradient: Any, x: Any) -> Tensor:
 def jacobian(y: Tensor, x: Any, *, name: str = "jacobian") -> Tensor | None:
     """d y / d x of shape y.shape + x.shape, or None if y does not depend on x.
 
-    One backward pass is built for a symbolic direction, then vectorised over the unit directions.
+    One backward pass is built for a symbolic direction, then vectorised over directions: few, if the
+    graph shows that most elements are zero, else the unit directions, in blocks that fit the cache.
+    Of a function of A x, element by element, it is one product of A with itself.
     """
     x_value = to_tensor(y.graph, x, None, "x")
     with y.graph.as_default(), y.graph.name_scope(name):
-        size: Any = num_elements(y.dims)
-        size = build.Size(y) if size is None else size
         direction = build.Identity(build.ZerosLike(y), name="direction")
         found = gradients(y, [x], grad_ys=[direction])[0]
-        y_shape, x_shape = build.Shape(y), build.Shape(x_value)
-        shape = build.ConcatV2(0, y_shape, x_shape)
         if found is None:
             return None
-        unit = build.Reshape(build.Diag(build.Fill([size] if isinstance(size, int) else build.Pack(size, axis=0),
-                                                   to_tensor(y.graph, 1, y.dtype.base_dtype, "one"))),
-                             build.ConcatV2(0, [-1], y_shape))
-        if y.dims is not None:
-            unit.set_shape((size if isinstance(size, int) else None, *y.dims))
-        rows = vectorise([dense(found)], {direction: unit}, size)[0]
-        result = build.Reshape(rows, shape)
+        backward = Backward(y, direction, dense(found))
+        result = backward.by_colours(source_of(x)) if is_known(y.dims) and is_known(x_value.dims) else None
+        if result is None and x_value.dims == y.dims:
+            gram = weighted_gram(direction, backward.found)
+            result = None if gram is None else build.Reshape(gram, [*y.dims, *y.dims])  # type: ignore[misc]
+        if result is None:
+            rows = backward.by_blocks() if is_known(y.dims) else backward.at_once()
+            result = build.Reshape(rows, build.ConcatV2(0, build.Shape(y), build.Shape(x_value)))
         if y.dims is not None and x_value.dims is not None:
             result.set_shape((*y.dims, *x_value.dims))
         return result
+
+
+class Backward(NamedTuple):
+    """A backward pass that is linear in its direction. y, direction: of one shape; found: what it gives."""
+
+    y: Tensor
+    direction: Tensor
+    found: Tensor
+
+    def along(self, directions: Tensor, count: Any) -> Tensor:
+        """What it gives for each of `count` directions, stacked on a new axis 0."""
+        return vectorise([self.found], {self.direction: directions}, count)[0]
+
+    def at_once(self) -> Tensor:
+        """All rows, whatever the shape turns out to be."""
+        y, size = self.y, build.Size(self.y)
+        one = to_tensor(y.graph, 1, y.dtype.base_dtype, "one")
+        unit = build.Reshape(build.Diag(build.Fill(build.Pack(size, axis=0), one)),
+                             build.ConcatV2(0, [-1], build.Shape(y)))
+        if y.dims is not None:
+            unit.set_shape((None, *y.dims))
+        return self.along(unit, size)
+
+    def by_blocks(self) -> Tensor:
+        """All rows, some unit directions at a time."""
+        size, per_row = num_elements(self.y.dims) or 0, self._bytes_per_row()
+        block = max(CACHE // max(per_row, 1), SMALLEST_BLOCK, -(-size // MOST_BLOCKS))
+        if 2 * block > size or size * per_row <= WHOLE:
+            block = max(size, 1)
+        return joined([self.along(self._unit(low, min(low + block, size)), min(block, size - low))
+                       for low in range(0, max(size, 1), block)])
+
+    def _bytes_per_row(self) -> int:
+        """The size of the largest tensor on the way."""
+        ops = depending_on([self.found], {self.direction: self.direction})
+        return max([(num_elements(t.dims) or 0) * t.dtype.size for op in ops for t in op.outputs], default=0)
+
+    def _unit(self, low: int, high: int) -> Tensor:
+        y = self.y
+        rows: np.ndarray = np.eye(high - low, num_elements(y.dims), low, y.dtype.base_dtype.as_numpy_dtype)
+        return to_tensor(y.graph, rows.reshape(high - low, *y.dims), None, "unit")  # type: ignore[misc]
+
+    def by_colours(self, x: Tensor) -> Tensor | None:
+        """The whole Jacobian from a few passes, each for the sum of rows that have no column in common.
+
+        None if that would not save much.
+        """
+        rows = num_elements(self.y.dims) or 0
+        bits = pattern(self.y, x) if rows >= FEWEST_ROWS else None
+        colours = coloured(bits, rows // 4) if bits is not None else None
+        if bits is None or colours is None:
+            return None
+        y, count = self.y, max(colours) + 1
+        seeds: np.ndarray = np.zeros((count, rows), y.dtype.base_dtype.as_numpy_dtype)
+        seeds[colours, range(rows)] = 1
+        seed = to_tensor(y.graph, seeds.reshape(count, *y.dims), None, "seeds")  # type: ignore[misc]
+        row, column = np.nonzero(bits)
+        values = build.GatherNd(build.Reshape(self.along(seed, count), [count, -1]),
+                                np.stack([np.asarray(colours)[row], column], axis=1))
+        flat = build.ScatterNd((row * bits.shape[1] + column)[:, None], values, np.array([bits.size]))
+        return build.Reshape(flat, [*y.dims, *x.dims])  # type: ignore[misc]
+
+
+def joined(parts: list[Tensor]) -> Tensor:
+    """Tensors one after another along axis 0."""
+    return parts[0] if len(parts) == 1 else build.ConcatV2(0, *parts)
 
 
 def hessian_vector_product(ys: Any, xs: Any, v: Any) -> list[Tensor | None]:

@@ -117,3 +117,40 @@ def _(node, args, batched):
     aligned = [arg[(slice(None), *[None] * (highest - rank))] if is_batched and rank < highest else arg
                for arg, rank, is_batched in zip(args, ranks, batched)]
     return build.BatchMatMulV2(*aligned, **node.attrs)
+
+
+def _gram(a, weights):
+    rank_of(a, exactly=2, what="a")
+    rank_of(weights, exactly=1, what="weights")
+    m, n = a.dims or (None, None)
+    count = weights.dims[0] if weights.dims else None
+    if m is not None and count is not None and m != count:
+        raise ShapeError(f"counts of rows and of weights differ: {m} and {count}")
+    return Spec(a.dtype.base_dtype, (n, n))
+
+
+@op("WeightedGram", infer=_gram, dtypes=FLOATS[1:])
+def weighted_gram(a, weights):
+    """a^T diag(weights) a, exactly symmetric. a: float[m, n], weights: float[m] -> float[n, n].
+
+    For weights >= 0 it is the product of a matrix with its own transpose, of which BLAS computes one half.
+    """
+    if (weights >= 0).all():
+        rooted = a * np.sqrt(weights)[:, None]
+        return np.dot(rooted.T, rooted)
+    product = np.dot((a * weights[:, None]).T, a)
+    return (product + product.T) / 2
+
+
+@weighted_gram.gradient
+def _(node, dy):
+    a, weights = node.inputs
+    products = build.MatMul(a, dy + build.Transpose(dy, [1, 0]))
+    return products * build.ExpandDims(weights, 1), build.Sum(products * a, [1]) * 0.5
+
+
+@weighted_gram.batched
+def _(node, args, batched):
+    a, weights = args
+    scaled = a * build.ExpandDims(weights, -1)
+    return build.BatchMatMulV2(build.Add(build.ZerosLike(scaled), a), scaled, adj_x=True)
