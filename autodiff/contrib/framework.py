@@ -164,7 +164,7 @@ def assign_from_values(var_names_to_values: dict[str, Any]) -> tuple[Any, dict[A
         target = get_unique_variable(name)
         source = placeholder(target.dtype.base_dtype, target.shape, name=f"placeholder/{target.op.name}")
         assigned.append(target.assign(source))
-        feeds[source] = np.reshape(value, target.shape.dims_tuple)
+        feeds[source] = np.reshape(value, target.shape.as_list())  # type: ignore[arg-type]
     return group(*assigned), feeds
 
 
