@@ -198,6 +198,7 @@ autodiff.debug.staging
 autodiff.debug.explaining
 autodiff.debug.diagnosing
 autodiff.debug.triage
+autodiff.debug.comparing
 autodiff.debug.debugger
 autodiff.debug
 autodiff

@@ -16,7 +16,7 @@ from . import lists
 from .analysis.nonfinite import reaches
 from .analysis.why import why_none
 from .answers import Changed, Memory, Neighbours, OpCard, OpRow, Script, Source, TensorRow, VariableRow
-from .diagnosing import Diagnosing
+from .comparing import Comparing
 from .machine import ancestors
 from .places import is_variable, place_of, role_of, traceback_of
 from .records import Stats
@@ -26,7 +26,7 @@ from .targets import tensors_of
 __all__ = ["Debugger"]
 
 
-class Debugger(Diagnosing):
+class Debugger(Comparing):
     """A model under the debugger: its graph and session, the script's handles, watches, records of its runs.
 
     What it answers is frozen: names, numbers and places, never tensors. Machine holds what all parts share, Feeding

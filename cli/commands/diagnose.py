@@ -1,19 +1,23 @@
 """Diagnosis: why, path."""
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
-from autodiff.debug.analysis.findings import Check, Cut, Hop, Origin, Path, WhyNone, WhyNonfinite, WhySmall
+from autodiff.debug.analysis.findings import Check, Cut, Difference, Hop, Origin, Path, WhyNone, WhyNonfinite, WhySmall
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.records import Place
 
 from ..command import command
 from ..facts import place
-from ..params import IntKind, Target, X, Y
+from ..params import FileKind, FloatKind, IntKind, Target, X, Y
 from ..results import Column, Group, Result, Table, Text
 from ..texts import number
+from ..usage import UsageError
 
 Order = Annotated[int, IntKind(1)]
+Side = Annotated[str, FileKind()]
+Tolerance = Annotated[float, FloatKind("R")]
 KINDS = {"nan": "nan", "inf": "nan", "none": "none", "zero": "zero"}
 
 
@@ -148,6 +152,56 @@ def check(dbg: Debugger, y: Y | None, x: X | None, *, order: Order = 1) -> Resul
         reasons = dict.fromkeys(f"{row.op_type}: {row.note}" for row in found.unchecked)
         parts.append(Text(f"{len(found.unchecked)} inputs not judged: " + "; ".join(list(reasons)[:4]), "quiet"))
     return Group(tuple(parts))
+
+
+@command("doctor", group="Diagnose", aliases=("dr",))
+def doctor(dbg: Debugger, *, static: bool = False) -> Result:
+    """Look for everything that is wrong, and rank it: nan, missing, vanishing, exploding, dead, clipped, traps.
+
+    Of the last run. static: of the graph alone, before any run: tf.where, log, sqrt, norm and division at 0, integer
+    casts, unused variables, chains of squashing functions.
+
+    Example:  doctor
+    API:      dbg.doctor(), dbg.doctor(static=True)
+    """
+    found = dbg.doctor(static=static)
+    looked = ", ".join(found.looked)
+    if not found.findings:
+        return Text(f"nothing looks wrong ({looked})", "good")
+    rows = tuple((i, item.severity, item.kind, item.op, item.text, item.remedy, place(item.place), item.ask)
+                 for i, item in enumerate(found.findings, 1))
+    columns = (Column("#", "count"), Column("weight", "count", 3), Column("kind"), Column("op", "name", 6),
+               Column("finding"), Column("remedy", "text", 7), Column("made at", "place", 8), Column("ask", "text", 4))
+    return Table(columns, rows, f"{len(rows)} findings, the worst first ({looked})")
+
+
+@command("diff", group="Diagnose")
+def diff(dbg: Debugger, *sides: Side, rtol: Tolerance = 1e-5) -> Result:
+    """Compare two steps, or a step with a file of arrays; the first tensor that differs, in the order of computing.
+
+    A and B are `step N` or an .npz file, whose names are those of tensors or handles; B is by default the last run.
+    rtol: differences up to this, relative to the largest element, do not count.
+
+    Example:  diff step 1 step 2
+    API:      dbg.diff("step 1", "reference.npz", rtol=1e-4)
+    """
+    given = " ".join(sides)
+    names = re.findall(r"step\s+\d+|\S+", given)
+    if not 1 <= len(names) <= 2:
+        raise UsageError(f"expected one or two sides, found {given!r}", "diff step 1 step 2, or diff reference.npz")
+    found: Difference = dbg.diff(*names, rtol=rtol)
+    notes = [f"{len(found.rows)} of {found.compared} differ"]
+    if found.unmatched:
+        notes.append(f"no tensor here is called {', '.join(found.unmatched[:5])}")
+    text = Text(found.text, "warning" if found.rows else "good")
+    if not found.rows:
+        return Group((text, Text("\n".join(notes[1:]), "quiet"))) if found.unmatched else text
+    rows = tuple((row.name, row.op_type, row.gap, row.relative, "[" + ",".join(map(str, row.index)) + "]", row.left,
+                  row.right, place(row.place)) for row in found.rows)
+    columns = (Column("tensor", "name"), Column("op", "text", 6), Column("gap", "number"), Column("relative", "number"),
+               Column("at", "text", 4), Column(found.a, "text", 5), Column(found.b, "text", 5),
+               Column("made at", "place", 7))
+    return Group((text, Table(columns, rows, f"{found.a} against {found.b}", tuple(notes))))
 
 
 def _hops(hops: tuple[Hop, ...]) -> Table:

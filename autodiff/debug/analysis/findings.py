@@ -127,6 +127,67 @@ class Path:
 
 
 @dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong, or may go wrong. severity: 0 to 100; above 50 it spoils a training. kind: in short.
+
+    target: the tensor concerned, or "". ask: the command that says more.
+    """
+
+    severity: int
+    kind: str
+    op: str
+    op_type: str
+    target: str
+    text: str
+    remedy: str
+    ask: str
+    place: Place | None
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Findings, the worst first. step: that was looked at, 0 for none (static). looked: what was examined."""
+
+    y: str
+    step: int
+    findings: tuple[Finding, ...]
+    looked: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DiffRow:
+    """One tensor of two computations. gap: largest |a - b|; relative: gap over max|b|. index: of the largest gap.
+
+    left, right: the numbers there, as text. gap is None where the two cannot be subtracted; left then says why.
+    """
+
+    name: str
+    op_type: str
+    differs: bool
+    gap: float | None
+    relative: float | None
+    index: tuple[int, ...]
+    left: str
+    right: str
+    place: Place | None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where two computations part. rows: tensors that differ, in the order of computing. unmatched: names of a file
+    that no tensor has. compared: count."""
+
+    a: str
+    b: str
+    rtol: float
+    rows: tuple[DiffRow, ...]
+    first: DiffRow | None
+    compared: int
+    unmatched: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True)
 class RuleCheck:
     """A gradient rule against differences, for one input of one op. order: of the derivative.
 

@@ -1,0 +1,186 @@
+"""Traps in a graph that show without running it: where a gradient will be nan, None, or vanish."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from ...graph import Operation, Tensor
+from ...static import static_value
+from ..places import place_of
+from .findings import Finding
+from .flow import after, before, cuts_between
+from .why import CHAIN, SATURATING, why_none
+
+_UNSAFE = {"Log": "log'(0) is inf", "Log1p": "log1p'(-1) is inf", "Sqrt": "sqrt'(0) is inf", "Rsqrt": "rsqrt(0) is inf",
+           "Reciprocal": "1 / 0 is inf", "Inv": "1 / 0 is inf", "RealDiv": "x / 0 is inf", "Div": "x / 0 is inf",
+           "TrueDiv": "x / 0 is inf", "Pow": "the derivative of a power at base 0 is inf", "Acos": "acos'(1) is inf",
+           "Asin": "asin'(1) is inf", "Acosh": "acosh'(1) is inf", "Atanh": "atanh'(1) is inf",
+           "Exp": "exp(x) overflows"}
+_SELECTS = ("Select", "SelectV2")
+_DENOMINATOR = ("RealDiv", "Div", "TrueDiv")
+_PASS = ("Identity", "Reshape", "Sum", "Mean", "Neg", "Mul", "ExpandDims", "Squeeze", "Cast", "StridedSlice", "Transpose",
+         "BroadcastTo", "Add", "AddV2", "Sub", "Pack", "ConcatV2", "Tile", "Max", "Min")
+_MANY = 8  # ops that are looked back through
+
+
+def static_findings(y: Tensor | None, variables: Sequence[Tensor], ops: Iterable[Operation]) -> list[Finding]:
+    """Traps on the way from the variables to y (None: in all ops), the worst first."""
+    forward = [op for op in ops if op.gradient_of is None]
+    if y is not None:
+        below = before([y])
+        forward = [op for op in forward if op in below]
+    trained = {op for v in variables for op in after(v)} if variables else set(forward)
+    found = [trap for op in forward if op in trained for trap in _of_op(op)]
+    if y is not None:
+        found += [finding for v in variables for finding in _of_variable(y, v)]
+        found += _chains(y, variables)
+    listed = {(f.kind, f.op, f.target): f for f in reversed(found)}
+    return sorted(reversed(list(listed.values())), key=lambda f: -f.severity)
+
+
+def _finding(severity: int, kind: str, op: Operation, text: str, remedy: str, target: str = "") -> Finding:
+    return Finding(severity, kind, op.name, op.type, target, text, remedy, f"info op {op.name}", place_of(op))
+
+
+def _of_op(op: Operation) -> list[Finding]:
+    if op.type in _SELECTS:
+        return _where(op)
+    if op.type == "Log" and not _is_kept_away(op.inputs[0]):
+        source = op.inputs[0].op
+        if source.type == "Softmax":
+            return [_finding(70, "log of softmax", op, "log of a softmax: a probability underflows to 0 and gives -inf",
+                             "use tf.nn.log_softmax, or tf.nn.softmax_cross_entropy_with_logits")]
+        if source.type == "Sigmoid":
+            return [_finding(70, "log of sigmoid", op, "log of a sigmoid: it underflows to 0 and gives -inf",
+                             "use tf.nn.sigmoid_cross_entropy_with_logits, or tf.log_sigmoid")]
+        return [_finding(40, "log", op, "log of something that may be 0", "tf.log(tf.maximum(x, 1e-12))")]
+    if op.type in ("Sqrt", "Rsqrt") and not _is_kept_away(op.inputs[0]):
+        if _is_sum_of_squares(op.inputs[0]):
+            return [_finding(60, "norm", op, "a norm, whose derivative at 0 is nan: sqrt'(0) is inf, times 0",
+                             "tf.sqrt(tf.reduce_sum(x * x) + 1e-12)")]
+        return [_finding(45, "sqrt", op, f"{op.type.lower()} of something that may be 0: {_UNSAFE[op.type]}",
+                         f"tf.{op.type.lower()}(x + 1e-12)")]
+    if op.type in _DENOMINATOR and not _is_kept_away(op.inputs[1]):
+        return [_finding(35, "division", op, "a division by something that may be 0", "tf.div_no_nan(x, y), or x / (y + "
+                         "1e-12)")]
+    if op.type == "Pow" and _is_risky_power(op):
+        return [_finding(50, "power", op, "a power whose derivative at base 0 is inf or nan",
+                         "tf.pow(tf.maximum(x, 1e-12), p)")]
+    if op.type in ("Acos", "Asin") and op.inputs[0].op.type not in ("ClipByValue", "Minimum", "Maximum"):
+        return [_finding(35, "arc", op, f"{op.type.lower()} of something that may be 1: {_UNSAFE[op.type]}",
+                         "keep the argument inside (-1, 1): tf.clip_by_value(x, -1 + 1e-6, 1 - 1e-6)")]
+    if op.type in ("Svd", "SelfAdjointEigV2") and any(t._consumers for t in op.outputs[1:]):
+        return [_finding(45, "decomposition", op, "vectors of a decomposition: with equal values their derivative is nan",
+                         "use the values alone, or break the tie")]
+    return []
+
+
+def _where(op: Operation) -> list[Finding]:
+    """tf.where over something unsafe: the branch that is not taken gets the gradient 0, and 0 * inf is nan."""
+    for branch in op.inputs[1:3]:
+        unsafe = _unsafe_above(branch)
+        if unsafe is not None and not _is_guarded(unsafe):
+            return [_finding(80, "where trap", unsafe,
+                             f"tf.where ({op.name}) over {unsafe.type}: {_UNSAFE[unsafe.type]} on the branch not taken, "
+                             "and its gradient 0 * inf is nan", "guard the input, not the output: safe = tf.where(ok, x, "
+                             f"tf.ones_like(x)), then tf.where(ok, {unsafe.type.lower()}(safe), other)", op.name)]
+    return []
+
+
+def _unsafe_above(tensor: Tensor) -> Operation | None:
+    """The nearest op above that may give inf, within a few ops."""
+    level, seen = [tensor.op], {tensor.op}
+    for _ in range(_MANY):
+        above: list[Operation] = []
+        for op in level:
+            if op.type in _UNSAFE and not (op.type in _DENOMINATOR and _is_kept_away(op.inputs[1])) and not (
+                    op.type == "Pow" and not _is_risky_power(op)) and not (
+                    op.type in ("Log", "Sqrt", "Rsqrt", "Reciprocal", "Inv") and _is_kept_away(op.inputs[0])):
+                return op
+            above += [t.op for t in op.inputs if t.op not in seen]
+            seen.update(above)
+        level = above
+    return None
+
+
+def _is_guarded(op: Operation) -> bool:
+    """Whether the argument that must not be 0 went through a choice or a bound of its own."""
+    argument = op.inputs[1] if op.type in _DENOMINATOR else op.inputs[0]
+    return argument.op.type in (*_SELECTS, "Maximum", "Minimum", "ClipByValue")
+
+
+def _is_kept_away(tensor: Tensor) -> bool:
+    """Whether a tensor shows that it is not 0: a constant, a sum with a positive constant, a bound, an exponential."""
+    op = tensor.op
+    for _ in range(_MANY):
+        if op.type not in ("Identity", "Reshape", "ExpandDims", "Squeeze", "Cast", "BroadcastTo"):
+            break
+        op = op.inputs[0].op
+    value = static_value(op.outputs[0])
+    if value is not None:
+        return bool(np.all(np.asarray(value) != 0))
+    if op.type in ("Exp", "Softplus", "Maximum", "ClipByValue", "Cosh", "Size", "Shape", "Prod", *_SELECTS):
+        return True
+    if op.type in ("Add", "AddV2"):
+        constants = [static_value(t) for t in op.inputs]
+        return any(c is not None and np.asarray(c).dtype.kind in "fiu" and bool(np.all(np.asarray(c) > 0))
+                   for c in constants)
+    if op.type == "Sum":  # of exponentials: the denominator of a softmax
+        return op.inputs[0].op.type == "Exp"
+    return op.type in ("Sqrt", "Mul", "Square") and all(_is_kept_away(t) for t in op.inputs)
+
+
+def _is_sum_of_squares(tensor: Tensor) -> bool:
+    op = tensor.op
+    for _ in range(_MANY):
+        if op.type == "Square" or op.type == "Mul" and (op.inputs[0] is op.inputs[1] or op.inputs[1].op.type == "Conj"):
+            return True
+        if op.type not in ("Sum", "Mean", "Identity", "Reshape", "Squeeze", "Real", "Cast"):
+            return False
+        op = op.inputs[0].op
+    return False
+
+
+def _is_risky_power(op: Operation) -> bool:
+    if _is_kept_away(op.inputs[0]):
+        return False
+    exponent = static_value(op.inputs[1])
+    if exponent is None:
+        return True
+    array = np.asarray(exponent, dtype=float)
+    return bool(np.any((array < 1) & (array != 0))) or bool(np.any((array < 2) & (array != np.round(array))))
+
+
+def _of_variable(y: Tensor, variable: Tensor) -> list[Finding]:
+    """Why a variable will get no gradient, and where one of several paths to it is cut."""
+    cuts, flows = cuts_between(y, variable)
+    if not flows:
+        found = why_none(y, variable)
+        first = next((cut for cut in found.cuts if cut.first), None)
+        op = variable.op if first is None else y.graph.operations.get(first.op, variable.op)
+        return [_finding(90 if found.kind == "cut" else 65, "no gradient", op,
+                         f"no gradient reaches {variable.name}: {found.text}", found.remedy, variable.name)]
+    return [Finding(25, "cut path", cut.op, cut.op_type, variable.name,
+                    f"one of the paths to {variable.name} is cut: {cut.reason}", cut.remedy, f"path {y.name} "
+                    f"{variable.name}", cut.place) for cut in cuts if cut.first and cut.kind in (
+                        "no gradient", "no rule", "integer") and not _is_bool(y.graph.operations.get(cut.op))]
+
+
+def _is_bool(op: Operation | None) -> bool:
+    """Whether an op only asks something: masks and shapes are not meant to carry gradients."""
+    return op is None or op.type in ("Shape", "Size", "Rank", "ZerosLike", "OnesLike") or all(t.dtype.name == "bool" for t in op.outputs)
+
+
+def _chains(y: Tensor, variables: Sequence[Tensor]) -> list[Finding]:
+    """Long chains of squashing functions."""
+    depth: dict[Operation, int] = {}
+    for op in sorted(before([y]), key=lambda op: op.index):
+        depth[op] = max((depth.get(t.op, 0) for t in op.inputs), default=0) + (op.type in SATURATING)
+    deepest = max(depth.values(), default=0)
+    if deepest <= CHAIN or not variables:
+        return []
+    last = max((op for op in depth if op.type in SATURATING), key=lambda op: depth[op])
+    return [_finding(30, "squashing chain", last, f"{deepest} squashing functions in a row ({last.type}): each shrinks "
+                     "the gradient, so the first layers will hardly learn",
+                     "use tf.nn.relu, skip connections, or normalise each layer")]

@@ -1,0 +1,148 @@
+"""Triage: everything that looks wrong in the last run, the worst first."""
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import AutodiffError
+from ..graph import Operation, Tensor
+from .analysis.findings import Diagnosis, Finding, Origin
+from .analysis.flow import before
+from .analysis.traps import static_findings
+from .analysis.why import SATURATING, why_none
+from .answers import GradRow
+from .diagnosing import Diagnosing
+from .lists import trainable_tensors
+from .machine import ancestors
+from .places import place_of
+from .replay import Moment
+
+_DEAD = 0.9  # share of inputs of a relu that are <= 0 above which it counts as dead
+_FAR = 0.5  # share of saturated inputs above which a squashing function counts as saturated
+_STEEP = 1e3  # norm of all gradients above which they count as exploding
+_FAST, _SLOW = 0.1, 1e-7  # change of a variable relative to its size, in one step
+
+
+class Triage(Diagnosing):
+    """Puts what the analyses find in order."""
+
+    def doctor(self, *, static: bool = False) -> Diagnosis:
+        """Ranked findings about the last run; static: about the graph alone, without running it."""
+        y = self._default_y()
+        variables = trainable_tensors(self.graph)
+        traps = static_findings(y, variables, self.graph.operations.values())
+        if static or y is None:
+            looked = (f"{len(self.graph.operations)} ops", f"{len(variables)} variables")
+            return Diagnosis(y.name if y is not None else "", 0, tuple(traps), looked)
+        found = self._without_gradient(y, variables)
+        at = self._moment_for([y])
+        found += self._not_finite()
+        found += self._sizes(y)
+        found += self._dead(y, variables, at)
+        found += self._stage_findings(y)
+        known = {(f.op, f.kind) for f in found} | {(f.target, f.kind) for f in found}
+        found += [f for f in traps if (f.op, f.kind) not in known and (f.target, f.kind) not in known]
+        found.sort(key=lambda f: -f.severity)
+        looked = (f"step {at.step}", f"{len(self.graph.operations)} ops", f"{len(variables)} variables")
+        return Diagnosis(y.name, at.step, tuple(found), looked)
+
+    def _without_gradient(self, y: Tensor, variables: list[Tensor]) -> list[Finding]:
+        found = []
+        for variable in variables:
+            reason = why_none(y, variable, self.derivatives.script_call(y))
+            if reason.kind == "flows":
+                continue
+            cut = next((c for c in reason.cuts if c.first), None)
+            at = cut.place if cut is not None else reason.place
+            found.append(Finding(90 if cut is not None else 65, "no gradient", cut.op if cut else variable.op.name,
+                                 cut.op_type if cut else variable.op.type, variable.name,
+                                 f"no gradient reaches {variable.name}: {reason.text}", reason.remedy,
+                                 f"why {variable.name}", at))
+        return found
+
+    def _not_finite(self) -> list[Finding]:
+        try:
+            why = self.why(kind="nan")
+        except AutodiffError:
+            return []
+        harmful = [_of_origin(origin, 100) for origin in why.origins if not origin.secondary][:5]
+        return harmful + [_of_origin(origin, 10) for origin in why.masked[:5]]
+
+    def _sizes(self, y: Tensor) -> list[Finding]:
+        try:
+            table = self.grads(y=y.name)
+        except AutodiffError:
+            return []
+        found = []
+        for row in table.rows:
+            if row.stats is None or row.stats.nonfinite:
+                continue
+            why = self.why(row.name, y.name)
+            kind = getattr(why, "kind", "fine")
+            if kind in ("zero", "tiny", "exploding"):
+                lost = why.losses[0] if why.losses else None
+                found.append(Finding({"zero": 60, "tiny": 55, "exploding": 75}[kind], f"{kind} gradient",
+                                     lost.op if lost else row.name, lost.op_type if lost else "", row.name, why.text,
+                                     why.remedy, f"path {y.name} {row.name}", lost.place if lost else row.place))
+            found += _pace(row)
+        if table.total_norm is not None and np.isfinite(table.total_norm) and table.total_norm > _STEEP:
+            found.append(Finding(50, "large gradients", "", "", "", f"the norm of all gradients is {table.total_norm:.3g}",
+                                 "clip with tf.clip_by_global_norm, or lower the learning rate", "grads --sort norm", None))
+        return found
+
+    def _dead(self, y: Tensor, variables: list[Tensor], at: Moment) -> list[Finding]:
+        trained = ancestors([y])
+        ops = [op for op in sorted(before([y]), key=lambda op: op.index)
+               if op in trained and op.type in ("Relu", "Relu6", *SATURATING)]
+        values = self._values_known(dict.fromkeys(op.inputs[0].op for op in ops), at)
+        return [finding for op in ops if op.inputs[0] in values
+                for finding in _activation(op, np.asarray(values[op.inputs[0]]))]
+
+    def _stage_findings(self, y: Tensor) -> list[Finding]:
+        try:
+            notes = self.stages(y.name).notes
+        except AutodiffError:
+            return []
+        return [Finding(95, "clipping", "", "", "", note, "test the norm before clipping: "
+                        "tf.check_numerics(norm, ...), or leave the step out when it is not finite", "grads --stages", None)
+                for note in notes if "common norm" in note]
+
+
+def _of_origin(origin: Origin, severity: int) -> Finding:
+    kind = "nan" if "nan" in origin.bad else "inf"
+    what = f"{origin.rule} in {origin.op}" + (", without effect" if not origin.harmful else "")
+    return Finding(severity, kind if origin.harmful else f"masked {kind}", origin.forward_op or origin.op,
+                   origin.forward_type or origin.op_type, origin.tensor, what, origin.remedy, "why nan", origin.place)
+
+
+def _pace(row: GradRow) -> list[Finding]:
+    if row.update is None or not row.stats or not row.stats.norm or len(row.shape or ()) < 2:
+        return []  # biases begin at 0, so that any step is a large one
+    if row.update > _FAST:
+        return [Finding(50, "large step", row.name, "", row.name,
+                        f"the last step changed {row.name} by {row.update:.0%} of its size", "lower the learning rate",
+                        "grads --sort update", row.place)]
+    if 0 < row.update < _SLOW:
+        return [Finding(20, "small step", row.name, "", row.name,
+                        f"the last step changed {row.name} by {row.update:.1g} of its size", "raise the learning rate",
+                        "grads --sort update", row.place)]
+    return []
+
+
+def _activation(op: Operation, value: np.ndarray) -> list[Finding]:
+    if not value.size or value.dtype.kind != "f":
+        return []
+    if op.type in ("Relu", "Relu6"):
+        dead = float((value <= 0).mean())
+        if dead < _DEAD:
+            return []
+        return [Finding(58 if dead == 1 else 40, "dead relu", op.name, op.type, op.outputs[0].name,
+                        f"{op.name} ({op.type}): {dead:.0%} of its inputs are <= 0, where relu lets nothing through",
+                        "lower the learning rate, initialise biases above 0, or use tf.nn.leaky_relu",
+                        f"print /d {op.inputs[0].name}", place_of(op))]
+    far = float((np.abs(value) > (4 if op.type == "Sigmoid" else 2)).mean())
+    if far < _FAR:
+        return []
+    return [Finding(38, "saturated", op.name, op.type, op.outputs[0].name,
+                    f"{op.name} ({op.type}): {far:.0%} of its inputs are saturated (largest {np.abs(value).max():.3g})",
+                    "scale the inputs or initial weights down, or normalise the layer", f"print /d {op.inputs[0].name}",
+                    place_of(op))]
