@@ -1,5 +1,6 @@
 """Sampled softmax and noise contrastive estimation: TensorFlow 1.15's values, and the samplers' chances."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,12 @@ WEIGHTS = np.array([[1.6, -0.6], [-0.5, -1.1], [0.9, -2.3], [1.7, -0.8], [0.3, -
 BIASES = np.array([1.5, -2.1, -0.3, -0.4, 1.1], np.float32)
 INPUTS = np.array([[-1.1, -0.2], [-0.9, 0.0]], np.float32)
 SAMPLED = (np.array([1, 4, 0]), np.array([[0.5], [0.25]], np.float32), np.array([0.5, 0.125, 0.75], np.float32))
+
+
+@pytest.fixture(autouse=True)
+def _fresh_graph() -> Iterator[None]:
+    with tf.Graph().as_default():
+        yield
 
 
 @pytest.mark.parametrize(("loss", "expected"), [

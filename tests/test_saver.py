@@ -2,6 +2,7 @@
 
 import os
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,10 @@ import autodiff as tf
 
 
 @pytest.fixture(autouse=True)
-def _fresh_graph() -> None:
-    tf.reset_default_graph()
+def _fresh_graph() -> Iterator[None]:
+    """A graph of its own for each test: monitored sessions finalize it."""
+    with tf.Graph().as_default():
+        yield
 
 
 def model(*shape: int, value: float = 1.0) -> tuple[Any, Any]:
