@@ -49,9 +49,9 @@ class Reference:
     """TensorFlow in a process of its own, asked over a pipe."""
 
     def __init__(self, python: str) -> None:
-        environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "TF_ENABLE_ONEDNN_OPTS": "0"}
+        quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "TF_ENABLE_ONEDNN_OPTS": "0"}
         self.process = subprocess.Popen([python, __file__, "--worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        text=True, env=environment)
+                                        text=True, env={**os.environ, **quiet})
 
     def evaluate(self, script: str) -> Outcome:
         assert self.process.stdin is not None and self.process.stdout is not None

@@ -59,7 +59,7 @@ def _weights(shape: Shape, dtype: str) -> str:
 
 
 def without(program: Program, index: int) -> Program | None:
-    """The program with one statement dropped, its name replaced by an input of the same shape; None if it was a leaf."""
+    """The program with one statement dropped, its name standing for an input of that shape; None if it was a leaf."""
     dropped = program.statements[index]
     used = any(dropped.name in s.uses for s in program.statements)
     if not used:
@@ -100,17 +100,22 @@ UNARY = ["tf.exp({0} * 0.5)", "tf.tanh({0})", "tf.sigmoid({0})", "tf.sin({0})", 
          "tf.acosh(tf.square({0}) + 1.5)", "tf.atanh(tf.tanh({0}) * 0.9)", "tf.tan(tf.tanh({0}))", "tf.erf({0})",
          "tf.erfc({0})", "tf.lgamma(tf.square({0}) + 0.7)", "tf.digamma(tf.square({0}) + 0.7)", "tf.sign({0}) * {0}",
          "tf.identity({0})", "tf.stop_gradient({0}) * {0}", "tf.clip_by_value({0}, -0.8, 0.9)", "{0} ** 3",
-         "tf.pow(tf.abs({0}) + 0.2, 1.7)", "{0} / 1.7", "2.0 - {0}", "1.0 / ({0} * {0} + 1.0)", "tf.log_sigmoid({0})",
+         "tf.pow(tf.abs({0}) + 0.2, 1.7)", "{0} / 1.7", "2.0 - {0}", "1.0 / ({0} * {0} + 1.0)",
+         "tf.log_sigmoid({0})",
          "tf.clip_by_norm({0}, 0.7)", "tf.floor({0}) + {0}", "tf.cast(tf.cast({0}, tf.int32), {0}.dtype) + {0}",
-         "tf.where({0} > 0.0, {0} * 2.0, tf.exp({0}))", "tf.cond(tf.reduce_sum({0}) > 0.0, lambda: {0} * {0}, lambda: tf.sin({0}))",
+         "tf.where({0} > 0.0, {0} * 2.0, tf.exp({0}))",
+         "tf.cond(tf.reduce_sum({0}) > 0.0, lambda: {0} * {0}, lambda: tf.sin({0}))",
          "tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.sin(a) + {0}), [0, {0}])[1]",
-         "tf.stop_gradient(tf.cos({0})) + {0}", "tf.mod({0}, 0.7)", "tf.floordiv({0}, 0.7) + {0}", "tf.round({0}) + {0}",
-         "tf.zeros_like({0}) + {0}", "tf.ones_like({0}) * {0}"]
+         "tf.stop_gradient(tf.cos({0})) + {0}", "tf.mod({0}, 0.7)", "tf.floordiv({0}, 0.7) + {0}",
+         "tf.round({0}) + {0}", "tf.zeros_like({0}) + {0}", "tf.ones_like({0}) * {0}"]
 BINARY = ["{0} + {1}", "{0} - {1}", "{0} * {1}", "{0} / (tf.square({1}) + 0.6)", "tf.maximum({0}, {1})",
-          "tf.minimum({0}, {1})", "tf.squared_difference({0}, {1})", "tf.atan2({0}, {1})", "tf.mod({0}, tf.abs({1}) + 0.4)",
+          "tf.minimum({0}, {1})", "tf.squared_difference({0}, {1})", "tf.atan2({0}, {1})",
+          "tf.mod({0}, tf.abs({1}) + 0.4)",
           "tf.pow(tf.abs({0}) + 0.3, {1})", "tf.div({0}, tf.abs({1}) + 0.5)", "tf.div_no_nan({0}, {1})",
-          "tf.nn.sigmoid_cross_entropy_with_logits(labels=tf.sigmoid({0} + tf.zeros_like({1})), logits={1} + tf.zeros_like({0}))",
-          "tf.where(tf.less({0} + tf.zeros_like({1}), {1} + tf.zeros_like({0})), {0} + tf.zeros_like({1}), {1} * tf.ones_like({0}))"]
+          "tf.nn.sigmoid_cross_entropy_with_logits(labels=tf.sigmoid({0} + tf.zeros_like({1})),"
+          " logits={1} + tf.zeros_like({0}))",
+          "tf.where(tf.less({0} + tf.zeros_like({1}), {1} + tf.zeros_like({0})), {0} + tf.zeros_like({1}),"
+          " {1} * tf.ones_like({0}))"]
 REDUCTIONS = ["tf.reduce_sum", "tf.reduce_mean", "tf.reduce_max", "tf.reduce_min", "tf.reduce_prod",
               "tf.reduce_logsumexp"]
 
@@ -205,7 +210,8 @@ class _Writer:
         alike = [o for o in self.statements if o.shape == s.shape]
         parts = [s, alike[self.rng.integers(len(alike))]]
         axis = int(self.rng.integers(len(s.shape) + 1))
-        self._add(f"tf.stack([{', '.join(p.name for p in parts)}], axis={axis})", s.shape[:axis] + (2,) + s.shape[axis:])
+        self._add(f"tf.stack([{', '.join(p.name for p in parts)}], axis={axis})",
+                  s.shape[:axis] + (2,) + s.shape[axis:])
 
     def _slice(self) -> None:
         s = self._pick(1)
@@ -274,9 +280,10 @@ class _Writer:
     def _cumulative(self) -> None:
         s = self._pick(1)
         if s is not None:
-            function = ["tf.cumsum", "tf.cumprod"][self.rng.integers(2)]
+            # TensorFlow's cumprod has NaN gradients at zeros, here they are exact: keep away from zero
+            function, value = [("tf.cumsum", s.name), ("tf.cumprod", f"tf.exp({s.name} * 0.2)")][self.rng.integers(2)]
             flags = f"exclusive={bool(self.rng.integers(2))}, reverse={bool(self.rng.integers(2))}"
-            self._add(f"{function}({s.name}, {int(self.rng.integers(len(s.shape)))}, {flags})", s.shape)
+            self._add(f"{function}({value}, {int(self.rng.integers(len(s.shape)))}, {flags})", s.shape)
 
     def _split(self) -> None:
         s = self._pick(1)
@@ -297,8 +304,8 @@ class _Writer:
             labels = [int(i) for i in self.rng.integers(0, s.shape[1], s.shape[0])]
             self._add(f"tf.nn.sparse_softmax_cross_entropy_with_logits(labels={labels}, logits={s.name})", s.shape[:1])
         else:
-            self._add(f"tf.nn.softmax_cross_entropy_with_logits_v2(labels=tf.stop_gradient(tf.nn.softmax({s.name} * 0.3)),"
-                      f" logits={s.name})", s.shape[:1])
+            labels = f"tf.stop_gradient(tf.nn.softmax({s.name} * 0.3))"
+            self._add(f"tf.nn.softmax_cross_entropy_with_logits_v2(labels={labels}, logits={s.name})", s.shape[:1])
 
     def _rearrange(self) -> None:
         s = self._pick(1)
@@ -323,7 +330,8 @@ class _Writer:
         s = self._pick(1)
         if s is not None:
             axis = int(self.rng.integers(len(s.shape)))
-            choices = [f"tf.nn.l2_normalize({s.name} + 0.1, {axis})", f"{s.name} - tf.reduce_mean({s.name}, {axis}, keepdims=True)",
+            choices = [f"tf.nn.l2_normalize({s.name} + 0.1, {axis})",
+                       f"{s.name} - tf.reduce_mean({s.name}, {axis}, keepdims=True)",
                        f"{s.name} / (tf.norm({s.name}, axis={axis}, keepdims=True) + 0.5)"]
             self._add(choices[self.rng.integers(len(choices))], s.shape)
 
