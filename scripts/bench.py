@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+"""Side by side: ten workloads in autodiff, hand-written NumPy, and what else is installed, as a table of ratios.
+
+    scripts/bench.py --workload W2,W5 --systems naive,tuned,autodiff,tf1 --rounds 9 --threads 1
+
+One worker process a system; they are measured in turn (A B C, B C A, …), so that a busy machine slows
+all alike. A ratio is the median over rounds of the ratio in one round; lowest and highest stand beside it.
+
+Systems: naive (NumPy as one writes it), tuned (the best by hand, where there is one), autodiff,
+tf1 and tf2 (TensorFlow, run by the Pythons named in TF1_PYTHON and TF2_PYTHON). What is missing is left out.
+W10 measures `import`.
+"""
+import argparse
+import functools
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SYSTEMS = "naive,tuned,autodiff,tf1,tf2"
+WARM, LONG_ENOUGH = 0.8, 40  # seconds, or runs, before anything is measured: autodiff compiles what is hot
+TOLERANCE = 2e-3
+IMPORTS = {"naive": "import numpy", "autodiff": "import autodiff", "tf1": "import tensorflow",
+           "tf2": "import tensorflow.compat.v1"}
+
+
+def workloads():
+    """Name -> {kind of system: what makes the step}; `graph` is for all that is spelled like TensorFlow."""
+    from workloads import building, convolution, elementwise, hessian, lstm, perceptron, scalars, transformer
+
+    found = {
+        "W1": dict(graph=scalars.graph, naive=scalars.naive, tuned=scalars.tuned),
+        "W1d": dict(graph=scalars.graph_float64, tuned=scalars.tuned),
+        "W2": dict(graph=perceptron.graph, naive=perceptron.naive, tuned=perceptron.tuned),
+        "W3a": dict(graph=elementwise.graph_price, naive=elementwise.naive_price, tuned=elementwise.tuned_price),
+        "W3b": dict(graph=elementwise.graph_chain, naive=elementwise.naive_chain, tuned=elementwise.tuned_chain),
+        "W4": dict(graph=convolution.graph, naive=convolution.naive),
+        "W5": dict(graph=lstm.graph, naive=lstm.naive, tuned=lstm.tuned),
+        "W6": dict(graph=transformer.graph, naive=transformer.naive),
+        "W9": dict(graph=perceptron.graph_watched, naive=perceptron.naive),
+        "W8-10k": dict(build=building.built(10000)),
+        "W8-100k": dict(build=building.built(100000)),
+    }
+    for kind in "abc":
+        found["W7" + kind] = dict(graph=hessian.graph(kind, "hessian"), naive=hessian.naive(kind, "hessian"))
+        found[f"W7{kind}-hvp"] = dict(graph=hessian.graph(kind, "hvp"), naive=hessian.naive(kind, "hvp"))
+        found[f"W7{kind}-gradient"] = dict(graph=hessian.graph(kind, "gradient"))
+    found["W7a"]["tuned"], found["W7b"]["tuned"] = hessian.tuned_rosenbrock, hessian.tuned_logistic
+    return found
+
+
+# ---- the worker -------------------------------------------------------------------------
+
+def tensorflow_like(system):
+    """The module that a system's scripts import as tf."""
+    if system == "autodiff":
+        sys.path.insert(0, ROOT)
+        import autodiff
+        return autodiff
+    import tensorflow.compat.v1 as tf
+    if system == "tf2":
+        tf.disable_v2_behavior()
+    tf.logging.set_verbosity(tf.logging.ERROR)
+    return tf
+
+
+def step_of(workload, system, threads):
+    """What is timed; None if this system has nothing for the workload."""
+    ways = workloads()[workload]
+    if system in ways:
+        return ways[system]()
+    if system in ("naive", "tuned") or "graph" not in ways and "build" not in ways:
+        return None
+    tf = tensorflow_like(system)
+    if "build" in ways:
+        return ways["build"](tf)
+    graph = tf.Graph()
+    with graph.as_default():
+        fetches, feeds, setup = ways["graph"](tf)
+    session = tf.Session(graph=graph, config=tf.ConfigProto(
+        intra_op_parallelism_threads=threads, inter_op_parallelism_threads=threads))
+    if setup is not None:
+        session.run(setup)
+    return functools.partial(session.run, fetches, feeds)
+
+
+def digest(values):
+    """A few numbers that tell whether two systems computed the same."""
+    import numpy as np
+    arrays = [np.asarray(v, np.float64) for v in values if v is not None]
+    return [float(np.sqrt(np.square(a[~np.isnan(a)]).mean())) for a in arrays[:5]]
+
+
+def work(workload, system, threads, seconds):
+    """Answer each line of standard input with the time of one step, in seconds."""
+    step = step_of(workload, system, threads)
+    if step is None:
+        print(json.dumps({"skip": True}), flush=True)
+        return
+    first = step()
+    told = first if isinstance(first, dict) else {"digest": digest(first)}
+    start, runs = time.perf_counter(), 0
+    while not isinstance(first, dict) and runs < LONG_ENOUGH and time.perf_counter() - start < 4 * WARM \
+            or runs and time.perf_counter() - start < WARM:
+        step()
+        runs += 1
+    each = (time.perf_counter() - start) / max(runs, 1)
+    count = max(1, min(100000, int(seconds / max(each, 1e-7)))) if runs else 1
+    print(json.dumps(told), flush=True)
+    for _ in sys.stdin:
+        start = time.perf_counter()
+        for _ in range(count):
+            last = step()
+        took = (time.perf_counter() - start) / count
+        print(json.dumps({"seconds": took, **(last if isinstance(last, dict) else {})}), flush=True)
+
+
+# ---- the coordinator --------------------------------------------------------------------
+
+def environment(threads):
+    """What a worker sees: BLAS and everybody else on so many threads."""
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    return {**os.environ, **dict.fromkeys(names, str(threads)), "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONWARNINGS": "ignore"}
+
+
+def python_of(system):
+    """The interpreter that runs a system; None if it is not there."""
+    if system in ("tf1", "tf2"):
+        return os.environ.get(f"{system.upper()}_PYTHON")
+    return sys.executable
+
+
+class Worker:
+    """One system in a process of its own."""
+
+    def __init__(self, workload, system, arguments):
+        command = [python_of(system), os.path.abspath(__file__), "--workload", workload, "--worker", system,
+                   "--threads", str(arguments.threads), "--seconds", str(arguments.seconds)]
+        self.system, self.times, self.extra = system, [], {}
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        env=environment(arguments.threads))
+        self.told = self.read()
+
+    def read(self):
+        """The next answer; says so if the worker has failed."""
+        line = self.process.stdout.readline()
+        return json.loads(line) if line else {"skip": True}
+
+    def measure(self):
+        """Time one round."""
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        answer = self.read()
+        self.times.append(answer.pop("seconds", float("nan")))
+        self.extra = answer
+
+    def close(self):
+        """End the process."""
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def compare(workload, arguments):
+    """Measure one workload; print its table."""
+    workers = [Worker(workload, s, arguments) for s in arguments.systems.split(",") if python_of(s)]
+    running = [w for w in workers if "skip" not in w.told]
+    for i in range(arguments.rounds):
+        for worker in running[i % len(running):] + running[:i % len(running)]:
+            worker.measure()
+    for worker in workers:
+        worker.close()
+    print(f"\n## {workload}, {arguments.threads} thread{'s' * (arguments.threads > 1)}")
+    print("| system | median ms | " + " | ".join(f"ratio to {w.system} | lowest-highest" for w in running[:2])
+          + " | same |")
+    print("|---|---:|" + "---:|---:|" * len(running[:2]) + "---|")
+    for worker in running:
+        cells = [f"{statistics.median(worker.times) * 1e3:.3f}"]
+        for base in running[:2]:
+            ratios = [a / b for a, b in zip(worker.times, base.times)]
+            cells += [f"{statistics.median(ratios):.3f}", f"{min(ratios):.2f}-{max(ratios):.2f}"]
+        cells.append(agreement(worker, running[0]) if "digest" in worker.told else str(worker.extra))
+        print(f"| {worker.system} | {' | '.join(cells)} |", flush=True)
+
+
+def agreement(worker, base):
+    """`yes`, or by how much the results differ."""
+    pairs = list(zip(worker.told["digest"], base.told["digest"]))
+    apart = max([abs(a - b) / (abs(b) + 1e-6) for a, b in pairs] or [0.0])
+    return "yes" if apart < TOLERANCE else f"apart by {apart:.1e}"
+
+
+def compare_imports(arguments):
+    """W10: the time of `import`, each in a fresh interpreter."""
+    systems = [s for s in arguments.systems.split(",") if s in IMPORTS and python_of(s)]
+    times = {s: [] for s in systems}
+    for _ in range(arguments.rounds + 1):  # the first fills the disk's cache
+        for system in systems:
+            start = time.perf_counter()
+            subprocess.run([python_of(system), "-c", IMPORTS[system]], cwd=ROOT, check=True, capture_output=True,
+                           env=environment(1))
+            times[system].append(time.perf_counter() - start)
+    print("\n## W10, import\n| system | median ms | beyond the first, ms |\n|---|---:|---:|")
+    medians = {s: statistics.median(t[1:]) * 1e3 for s, t in times.items()}
+    for system, median in medians.items():
+        print(f"| {IMPORTS[system]} | {median:.0f} | {median - medians[systems[0]]:.0f} |")
+
+
+def main():
+    """Parse the arguments, and compare."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--workload", default="all", help="names by commas, `all`, or `list`")
+    parser.add_argument("--systems", default=SYSTEMS)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=0.1, help="of one measurement")
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    names = [*workloads(), "W10"]
+    if arguments.worker:
+        work(arguments.workload, arguments.worker, arguments.threads, arguments.seconds)
+        return
+    if arguments.workload == "list":
+        print(*names)
+        return
+    for name in names if arguments.workload == "all" else arguments.workload.split(","):
+        compare_imports(arguments) if name == "W10" else compare(name, arguments)
+
+
+if __name__ == "__main__":
+    main()
