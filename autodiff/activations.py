@@ -146,7 +146,7 @@ def _over_axis(op: OpDef, logits: Any, axis: Any, name: str | None) -> Tensor:
 
 def zero_fraction(value: Any, name: str | None = None) -> Tensor:
     """The part of the elements that are 0. value: number[...] -> float32[]."""
-    with scope(name, "zero_fraction", [value]) as full:
+    with scope(name, "zero_fraction", [value]):
         value = convert_to_tensor(value, name="value")
         zeros = build.Cast(build.Equal(value, build.ZerosLike(value)), dtype=float32)
-        return build.RealDiv(reduce_sum(zeros), build.Cast(build.Size(value), dtype=float32), name=full)
+        return build.RealDiv(reduce_sum(zeros), build.Cast(build.Size(value), dtype=float32), name="fraction")

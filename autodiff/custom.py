@@ -32,6 +32,8 @@ def py_func(func: Callable[..., Any], inp: Any, Tout: Any, stateful: bool = True
     Tout: a dtype, or a list of them for a list of results. No gradient flows through it. When it
     raises ValueError or TypeError, or gives another dtype, the run fails with InvalidArgumentError.
     """
+    if not callable(func):
+        raise ArgumentError(f"expected a function to call, found {func!r}")
     several = isinstance(Tout, (list, tuple))
     types = [as_dtype(t).base_dtype.name for t in (Tout if several else [Tout])]
     values = list(inp) if isinstance(inp, (list, tuple)) else [inp]

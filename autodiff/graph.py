@@ -180,7 +180,7 @@ class Graph:
     def _named(self, name: str, allow_tensor: bool, allow_operation: bool) -> Any:
         if ":" in name and allow_tensor:
             op_name, _, slot = name.partition(":")
-            if not op_name or not slot.isdigit():
+            if not slot.isdigit():
                 raise ArgumentError(f"{name!r} looks like a tensor name, but is not one: expected "
                                     "'op_name:output_index'")
             op = self.operations.get(op_name)
@@ -285,11 +285,21 @@ class Graph:
         """Count of operations so far."""
         return len(self.operations)
 
+    def prevent_feeding(self, tensor: Any) -> None:
+        """Let no run feed this tensor."""
+        self.extras.setdefault("unfeedable", set()).add(tensor)
+
     def is_feedable(self, tensor: Any) -> bool:
-        return True
+        """Whether a run may feed this tensor."""
+        return tensor not in self.extras.get("unfeedable", ())
+
+    def prevent_fetching(self, op: Any) -> None:
+        """Let no run fetch this operation or what it gives."""
+        self.extras.setdefault("unfetchable", set()).add(op)
 
     def is_fetchable(self, element: Any) -> bool:
-        return True
+        """Whether a run may fetch this operation or tensor."""
+        return getattr(element, "op", element) not in self.extras.get("unfetchable", ())
 
 
 def get_default_graph() -> Graph:

@@ -144,7 +144,9 @@ def global_norm(t_list: Any, name: str | None = None) -> Tensor:
         raise KindError(f"expected a list of tensors, found {type(t_list).__name__}")
     with scope(name, "global_norm", [t for t in t_list if t is not None]):
         values = [_values(t, f"t_{i}") for i, t in enumerate(t_list) if t is not None]
-        halves = build.Pack(*[build.L2Loss(v) for v in values], axis=0)
+        if not values:
+            return convert_to_tensor(0.0, name="global_norm")
+        halves = build.Pack(*[build.L2Loss(v) for v in values], axis=0, name="stack")
         return build.Sqrt(build.Mul(reduce_sum(halves), 2.0), name="global_norm")
 
 
@@ -166,6 +168,6 @@ def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None, name:
         nan = convert_to_tensor(float("nan"), dtype=dtype)
         scale = build.Select(build.IsFinite(use_norm), scale, nan)
         values = [None if t is None else _values(t, f"t_{i}") for i, t in enumerate(t_list)]
-        clipped = [None if v is None else build.Identity(v * scale, name=f"{full.rstrip('/').split('/')[-1]}_{i}")
+        clipped = [None if v is None else build.Identity(v * scale, name=f"{full}_{i}")
                    for i, v in enumerate(values)]
     return [None if t is None else _like(v, t) for v, t in zip(clipped, t_list)], use_norm

@@ -118,20 +118,20 @@ def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None
 def multinomial(logits: Any, num_samples: Any, seed: int | None = None, name: str | None = None,
                 output_dtype: Any = None) -> Tensor:
     """Classes drawn with probability softmax(logits). logits: float[n, k] -> int64[n, num_samples]."""
-    with scope(name, "multinomial", [logits]) as full:
-        return _classes(logits, num_samples, output_dtype, seed, full)
+    with scope(name, "multinomial", [logits]):
+        return _classes(logits, num_samples, output_dtype, seed)
 
 
 def categorical(logits: Any, num_samples: Any, dtype: Any = None, seed: int | None = None,
                 name: str | None = None) -> Tensor:
     """Classes drawn with probability softmax(logits). logits: float[n, k] -> int64[n, num_samples]."""
-    with scope(name, "categorical", [logits]) as full:
-        return _classes(logits, num_samples, dtype, seed, full)
+    with scope(name, "categorical", [logits]):
+        return _classes(logits, num_samples, dtype, seed)
 
 
-def _classes(logits: Any, num_samples: Any, dtype: Any, seed: int | None, full: str) -> Tensor:
+def _classes(logits: Any, num_samples: Any, dtype: Any, seed: int | None) -> Tensor:
     logits = convert_to_tensor(logits, name="logits")
-    return build.Multinomial(logits, num_samples, output_dtype=as_dtype(dtype or int64), name=full, **_seeds(seed))
+    return build.Multinomial(logits, num_samples, output_dtype=as_dtype(dtype or int64), **_seeds(seed))
 
 
 def random_gamma(shape: Any, alpha: Any, beta: Any = None, dtype: Any = float32, seed: int | None = None,

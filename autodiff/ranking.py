@@ -30,7 +30,8 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) 
 
 def in_top_k(predictions: Any, targets: Any, k: Any, name: str | None = None) -> Tensor:
     """Whether the prediction of each row's target is among its k largest."""
-    return build.InTopKV2(predictions, targets, k, name=name or "in_top_k")
+    with scope(name, "in_top_k", [predictions, targets, k]):
+        return build.InTopKV2(predictions, targets, k)
 
 
 def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", out_type: Any = int32,

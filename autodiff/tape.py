@@ -7,9 +7,8 @@ from typing import Any
 
 from . import nest
 from .convert import convert_to_tensor
-from .errors import ArgumentError, StateError, shown_as
-from .gradients.aggregate import Gradient
-from .gradients.backprop import Sweep, UnconnectedGradients, carries_gradient, ends_of, seed, unconnected
+from .errors import ArgumentError, KindError, StateError, shown_as
+from .gradients.backprop import Sweep, UnconnectedGradients, carries_gradient, seed, unconnected
 from .gradients.batching import vectorise
 from .graph import Tensor, get_default_graph, graph_of
 from .indexed_slices import dense
@@ -77,15 +76,18 @@ class GradientTape:
     def watch(self, tensor: Any) -> None:
         """Record what depends on these tensors or variables (a nested structure) from here on.
 
-        Raises StateError (RuntimeError) outside of the context.
+        Raises StateError (RuntimeError) before the first `with`, ArgumentError (ValueError) for
+        anything but tensors and variables.
         """
-        if not self._recording or self._record is None:
+        if self._record is None:
             raise StateError("watch was called while the tape was not recording: call it inside of `with tape:`")
         for item in nest.flatten(tensor):
             if hasattr(item, "handle_tensor"):
                 self._watch_variable(item)
+            elif isinstance(item, Tensor):
+                self._record.watched.add(item)
             else:
-                self._record.watched.add(convert_to_tensor(item))
+                raise ArgumentError(f"expected tensors or variables to watch, found {item!r}")
 
     @contextlib.contextmanager
     def stop_recording(self) -> Iterator[None]:
@@ -125,14 +127,17 @@ class GradientTape:
         zeros = unconnected(unconnected_gradients) is UnconnectedGradients.ZERO
         record = self._reading("gradient")
         targets = [convert_to_tensor(t) for t in nest.flatten(target)]
-        given = _for_each(targets, output_gradients)
+        given = [_ones(y) if g is None and y.dtype.is_complex else g
+                 for y, g in zip(targets, _for_each(targets, output_gradients))]
         xs = [source_of(s) for s in nest.flatten(sources)]
         graph = graph_of([*targets, *xs])
         with graph.as_default() if not graph.executing_eagerly else contextlib.nullcontext():
             with graph.name_scope("gradients"):
-                sweep = record.sweep(graph, targets, xs)
+                sweep = record.sweep(graph, targets)
                 sweep.run(targets, [seed(graph, y, g, i) for i, (y, g) in enumerate(zip(targets, given))])
-                found = [_shaped(sweep.gradient_of(x) if x in record.watched else None, x, zeros) for x in xs]
+                found = [sweep.gradient_of(x) if x in record.watched else None for x in xs]
+                if zeros:
+                    found = [_zeros_of(s) if g is None else g for s, g in zip(nest.flatten(sources), found)]
         if not self._persistent:
             self._record = None
         return nest.pack_sequence_as(sources, found)
@@ -159,9 +164,9 @@ class GradientTape:
         record = self._reading("jacobian")
         rows = record.rows(target, xs, _unit_directions(target))
         found = []
-        for x, row in zip(xs, rows):
+        for x, row in zip(nest.flatten(sources), rows):
             if row is None:
-                found.append(build.ZerosLike(x) if zeros else None)
+                found.append(_zeros_of(x) if zeros else None)
                 continue
             shape = build.ConcatV2(0, build.Shape(target), _without_first(build.Shape(row)))
             found.append(_known(build.Reshape(row, shape), target.dims, None if row.dims is None else row.dims[1:]))
@@ -174,7 +179,8 @@ class GradientTape:
         """Row by row: d target[b] / d source[b], of shape [b] + target.shape[1:] + source.shape[1:].
 
         target: [b, ...], source: [b, ...]; row b of the target must depend on row b of the source
-        alone. Raises ArgumentError (ValueError) for a rank below 2 or unequal first dimensions.
+        alone. Zeros where nothing recorded connects them, whatever unconnected_gradients says, as in
+        TF. Raises ArgumentError (ValueError) for a rank below 2 or unequal first dimensions.
         """
         target, source = convert_to_tensor(target), source_of(source)
         for what, dims in (("target", target.dims), ("source", source.dims)):
@@ -182,15 +188,13 @@ class GradientTape:
                 raise ArgumentError(f"{what} has shape {show(dims)}, expected rank >= 2")
         if target.dims and source.dims and not compatible(target.dims[:1], source.dims[:1]):
             raise ArgumentError(f"first dimensions differ: target {show(target.dims)} and source {show(source.dims)}")
-        zeros = unconnected(unconnected_gradients) is UnconnectedGradients.ZERO
+        unconnected(unconnected_gradients)
         self._check_pfor(target, experimental_use_pfor)
         record = self._reading("batch_jacobian")
         directions = _row_directions(target)
         row = record.rows(target, [source], directions)[0]
         if not self._persistent:
             self._record = None
-        if row is None and not zeros:
-            return None
         shape = build.ConcatV2(0, build.Shape(target), _without_first(build.Shape(source)))
         if row is None:
             return build.Fill(shape, convert_to_tensor(0, target.dtype))
@@ -201,6 +205,11 @@ class GradientTape:
         if not use_pfor and target.graph.executing_eagerly and not self._persistent:
             raise StateError("without pfor a Jacobian is one gradient for each element, which needs a persistent tape: "
                              "use tf.GradientTape(persistent=True) or experimental_use_pfor=True")
+
+
+@shown_as("AttributeError")
+class NotASourceError(KindError, AttributeError):
+    """Something that no tape could have recorded is to be differentiated by."""
 
 
 @shown_as("AttributeError")
@@ -216,8 +225,8 @@ class _Record:
         self.watched: set[Tensor] = set()
         self.variables: dict[Tensor, Any] = {}
 
-    def sweep(self, graph: Any, ys: list[Tensor], xs: list[Tensor]) -> Sweep:
-        """A backward pass over the recorded operations that `ys` depend on."""
+    def sweep(self, graph: Any, ys: list[Tensor]) -> Sweep:
+        """A backward pass over the recorded operations that `ys` depend on; a source ends nothing."""
         between: dict[Any, None] = {}
         stack = [y.op for y in ys]
         while stack:
@@ -225,7 +234,7 @@ class _Record:
             if op in self.operations and op not in between:
                 between[op] = None
                 stack.extend(t.op for t in op.inputs)
-        return Sweep(graph, ys, between, ends_of(xs, [], between) if not graph.executing_eagerly else set())
+        return Sweep(graph, ys, between, set())
 
     def rows(self, target: Tensor, xs: list[Tensor], directions: Tensor) -> list[Tensor | None]:
         """The gradient of each x for every direction, stacked on axis 0; None for an unconnected x."""
@@ -243,7 +252,7 @@ class _Record:
             return [None if g is None else next(stacked) for g in found]
 
     def _pull(self, graph: Any, target: Tensor, xs: list[Tensor], direction: Tensor) -> list[Tensor | None]:
-        sweep = self.sweep(graph, [target], xs)
+        sweep = self.sweep(graph, [target])
         sweep.run([target], [direction])
         found = [sweep.gradient_of(x) if x in self.watched else None for x in xs]
         return [None if g is None else dense(g) for g in found]
@@ -253,7 +262,9 @@ def source_of(source: Any) -> Tensor:
     """The tensor that a source stands for: a resource variable's handle, else the tensor itself."""
     handle = getattr(source, "handle_tensor", None)
     if handle is None:
-        return convert_to_tensor(source)
+        if not isinstance(source, Tensor):
+            raise NotASourceError(f"expected a tensor or variable to differentiate by, found {source!r}")
+        return source
     if handle.dtype.is_ref:
         raise SpentTapeError(f"{source.name!r} is not a resource variable: only resource variables notify a tape\nuse "
                              "tf.get_variable(..., use_resource=True), or watch the tensor that was read")
@@ -271,8 +282,13 @@ def _for_each(targets: list[Tensor], output_gradients: Any) -> list[Any]:
     return given
 
 
-def _shaped(gradient: Gradient | None, x: Tensor, zeros: bool) -> Gradient | None:
-    return build.ZerosLike(x) if gradient is None and zeros else gradient
+def _ones(y: Tensor) -> Tensor:
+    return build.Fill(build.Shape(y), convert_to_tensor(1, y.dtype))
+
+
+def _zeros_of(source: Any) -> Tensor:
+    """Zeros in the shape of a source: of a resource variable's value, not of its handle."""
+    return build.ZerosLike(source.value() if hasattr(source, "handle_tensor") else convert_to_tensor(source))
 
 
 def _unit_directions(target: Tensor) -> Tensor:

@@ -213,3 +213,13 @@ def test_printing(capfd):
             session.run(shown, {x: [1.0, 2.0]})
         session.run(line, {x: [1.0, 2.0]})
     assert capfd.readouterr().err.splitlines() == ["x = [1.0 2.0][2]", "x: [1.0 2.0] n = 2"]
+
+
+def test_a_list_that_a_py_func_gives_is_several_values():
+    x = tf.constant([1.0, 2.0])
+    with tf.Session() as session:
+        np.testing.assert_array_equal(session.run(tf.py_func(lambda a: [a], [x], tf.float32)), [1.0, 2.0])
+        with pytest.raises(InvalidArgumentError, match="returns 2 values, expected 1"):
+            session.run(tf.py_func(lambda a: (a, a), [x], tf.float32))
+    with pytest.raises(ValueError, match="a function"):
+        tf.py_func(3, [x], tf.float32)

@@ -211,3 +211,11 @@ def test_building_ten_thousand_ops_and_their_gradients_takes_no_recursion():
         y = y * 1.0001
     tf.gradients(y, x)
     assert len(tf.get_default_graph().get_operations()) > 10_000
+
+
+def test_names_of_what_ys_receive(graph):
+    x = tf.constant([2.0], name="x")
+    tf.gradients([x * x, tf.exp(x)], x, grad_ys=[[3.0], None])
+    names = [(op.name, op.type) for op in graph.get_operations() if op.name.startswith("gradients/")]
+    assert names[:5] == [("gradients/grad_y_0", "Const"), ("gradients/grad_ys_0", "Identity"),
+                         ("gradients/Shape", "Const"), ("gradients/grad_ys_1", "Const"), ("gradients/Fill", "Fill")]

@@ -310,3 +310,16 @@ def test_the_global_step():
         train.create_global_step()
     with pytest.raises(TypeError, match="integer"):
         train.assert_global_step(tf.Variable(1.0))
+
+
+@pytest.mark.parametrize("optimizer", [train.GradientDescentOptimizer(1), train.MomentumOptimizer(1, 0),
+                                       train.GradientDescentOptimizer(np.int64(1))])
+def test_whole_numbers_are_settings_too(optimizer):
+    v = tf.Variable([1.0, 2.0])
+    step = optimizer.minimize(tf.reduce_sum(v * v))
+    np.testing.assert_array_equal(values_after(1, step, v), [-1.0, -2.0])
+
+
+def test_the_global_norm_of_nothing_is_zero():
+    with tf.Session() as session:
+        assert session.run(tf.global_norm([])) == session.run(tf.global_norm([None])) == 0.0

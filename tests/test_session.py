@@ -369,3 +369,18 @@ def test_a_run_within_a_run_has_its_own_memory(monkeypatch: pytest.MonkeyPatch) 
     inner.append("armed")
     assert (session.run(y, {x: [1, 2]}) == expected).all()
     assert (inner[1] == session.run(y, {x: [7, 8]})).all()
+
+
+def test_what_must_not_be_fed_or_fetched() -> None:
+    x, y = tf.constant(1.0), tf.constant(2.0)
+    graph = tf.get_default_graph()
+    graph.prevent_feeding(x)
+    graph.prevent_fetching(y.op)
+    assert (graph.is_feedable(x), graph.is_feedable(y), graph.is_fetchable(x), graph.is_fetchable(y)) == (
+        False, True, True, False)
+    with tf.Session() as session:
+        assert session.run(x + y) == 3.0
+        with pytest.raises(ValueError, match="may not be fed"):
+            session.run(x, {x: 1.0})
+        with pytest.raises(ValueError, match="may not be fetched"):
+            session.run(y)

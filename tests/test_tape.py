@@ -74,7 +74,7 @@ def test_misuse_says_what_to_do():
     with tape, pytest.raises(ValueError, match="already recording"), tape:
         pass
     with pytest.raises(RuntimeError, match="inside of `with tape:`"):
-        tape.watch(x)
+        tf.GradientTape().watch(x)
     with pytest.raises(ValueError, match="inside of `with tape:`"):
         tape.reset()
 
@@ -186,3 +186,62 @@ def test_eager_mode_by_its_switch():
               "except RuntimeError as error: print('RuntimeError')")
     shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert shown.stdout.split() == ["2.4", "True", "RuntimeError"], shown.stderr
+
+
+def test_unconnected_zeros_of_a_variable_have_the_shape_of_its_value():
+    v, x = resource([1.0, 2.0]), tf.constant(3.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x * x
+    zeros, dx = tape.gradient(y, [v, x], unconnected_gradients="zero")
+    np.testing.assert_array_equal(value(zeros), [0.0, 0.0])
+    np.testing.assert_array_equal(value(tape.jacobian(y, v, unconnected_gradients="zero")), [0.0, 0.0])
+    assert value(dx) == 6.0
+
+
+def test_a_source_that_depends_on_another_source_hides_nothing():
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.identity(x)
+    assert value(tape.gradient(y, [x, y])) == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("watched", [3.0, "a", np.ones(2), [1.0]])
+def test_only_tensors_and_variables_can_be_watched(watched):
+    with tf.GradientTape() as tape, pytest.raises(ValueError):
+        tape.watch(watched)
+
+
+def test_watching_after_the_context_records_nothing():
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        pass
+    tape.watch(x)
+    assert tape.gradient(x * x, x) is None
+
+
+@pytest.mark.parametrize("source", [None, 3.0, "a"])
+def test_a_source_is_a_tensor_or_variable(source):
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+    with pytest.raises(AttributeError):
+        tape.gradient(y, source)
+
+
+def test_a_complex_target_receives_one():
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.complex(x, x) * tf.complex(x, 2.0 * x)
+    assert value(tape.gradient(y, x)) == -6.0
+
+
+def test_batch_jacobian_of_an_unconnected_target_is_zeros():
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.ones([2, 3])
+    np.testing.assert_array_equal(value(tape.batch_jacobian(y, x)), np.zeros((2, 3, 2)))

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..convert import to_tensor
+from ..dtypes import int32
 from ..errors import ArgumentError, DTypeError, KindError, NoGradientError, ShapeError, StateError
 from ..graph import Graph, Operation, Tensor, get_default_graph, graph_of
 from ..indexed_slices import IndexedSlices, dense
@@ -97,21 +98,18 @@ def seed(graph: Graph, y: Tensor, grad_y: Any, index: int) -> Gradient:
             raise DTypeError(f"gradients of complex tensors need grad_ys: {y.describe()}\nthe derivative of a complex "
                              "value is not one number; give grad_ys, or differentiate tf.real, tf.imag or tf.abs of it")
         with graph.differentiating(y.op, y):
-            shape = list(y.dims) if y.dims is not None and is_known(y.dims) else build.Shape(y)
-            return build.Fill(shape, _one(graph, dtype), name=f"grad_ys_{index}")
+            known = y.dims is not None and is_known(y.dims)
+            shape = to_tensor(graph, list(y.dims), int32, "Shape") if known else build.Shape(y)  # type: ignore[arg-type]
+            return build.Fill(shape, to_tensor(graph, 1, dtype, f"grad_ys_{index}"))
     if isinstance(grad_y, IndexedSlices):
         return grad_y
-    tensor = to_tensor(graph, grad_y, dtype if not isinstance(grad_y, Tensor) else None, f"grad_ys_{index}_value")
+    tensor = to_tensor(graph, grad_y, dtype if not isinstance(grad_y, Tensor) else None, f"grad_y_{index}")
     if tensor.dtype.base_dtype.kind != dtype.kind:
         raise DTypeError(f"grad_ys[{index}] has dtype {tensor.dtype.name}, expected {dtype.name} like {y.name!r}")
     if not compatible(tensor.dims, y.dims):
         raise ShapeError(f"grad_ys[{index}] has shape {show(tensor.dims)}, expected {show(y.dims)} like {y.name!r}")
     with graph.differentiating(y.op, y):
         return build.Identity(tensor, name=f"grad_ys_{index}")
-
-
-def _one(graph: Graph, dtype: Any) -> Tensor:
-    return to_tensor(graph, 1, dtype, "grad_ys_one")
 
 
 def carries_gradient(tensor: Tensor) -> bool:

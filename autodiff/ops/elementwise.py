@@ -158,9 +158,12 @@ def _(node, dy):
 @op("TruncateDiv", infer=broadcast_shape, elementwise=True, dtypes=REALS,
     no_grad="truncated division is piecewise constant")
 def truncate_div(x, y, *, out=None):
-    """x / y rounded towards 0, broadcast. x, y: real[...] -> real[...]. Raises for an integer y of 0."""
+    """x / y, of integers rounded towards 0, broadcast. x, y: real[...] -> real[...]. Raises for an integer y of 0.
+
+    Floats are not rounded: TensorFlow's kernel divides them.
+    """
     if y.dtype.kind == "f":
-        return np.trunc(np.divide(x, y), out=out)
+        return np.divide(x, y, out=out)
     _refuse_zero(y)
     quotient, rest = np.floor_divide(x, y), np.fmod(x, y)
     return np.add(quotient, ((rest != 0) & ((x < 0) != (y < 0))).astype(y.dtype), out=out)

@@ -122,11 +122,10 @@ def py_func(*input: Own, function, types, shapes=None, single=False, gradient=No
     function of (inputs..., dys...) that gives a gradient for each input, or None.
     """
     results = _called(function, input, run.op)
-    results = [results] if single or not isinstance(results, (list, tuple)) and len(types) == 1 else results
-    results = [] if results is None else results
-    if not isinstance(results, (list, tuple)) or len(results) != len(types):
-        count = len(results) if isinstance(results, (list, tuple)) else 1
-        raise InvalidArgumentError(None, run.op, f"{_name(function)} returns {count} values, expected {len(types)}")
+    results = [] if results is None else results if isinstance(results, (list, tuple)) else [results]
+    if len(results) != len(types):
+        raise InvalidArgumentError(None, run.op, f"{_name(function)} returns {len(results)} values, expected "
+                                   f"{len(types)}")
     arrays = [_checked(value, as_dtype(dtype), i, function, run.op)
               for i, (value, dtype) in enumerate(zip(results, types))]
     return arrays[0] if len(arrays) == 1 else tuple(arrays)

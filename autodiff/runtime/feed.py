@@ -49,9 +49,12 @@ class Feeds:
     def tensor(self, key: Any) -> Tensor:
         """The tensor that a key of a feed_dict stands for."""
         try:
-            return self._graph.as_graph_element(key, allow_operation=False)
+            tensor = self._graph.as_graph_element(key, allow_operation=False)
         except AutodiffError as error:
             raise KindError(f"cannot feed {key!r}: {error.message}") from None
+        if not self._graph.is_feedable(tensor):
+            raise ArgumentError(f"{tensor.name!r} may not be fed: graph.prevent_feeding says so")
+        return tensor
 
 
 def convert(tensor: Tensor, value: Any) -> np.ndarray:

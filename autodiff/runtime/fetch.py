@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
 
-from ..errors import AutodiffError, GraphError, KindError
+from ..errors import ArgumentError, AutodiffError, GraphError, KindError
 from ..graph import Graph, Operation, Tensor
 from ..indexed_slices import IndexedSlices, IndexedSlicesValue
 
@@ -104,12 +104,15 @@ class _Reader:
 
     def _element(self, fetch: Any) -> Tensor | Operation:
         try:
-            return self.graph.as_graph_element(fetch.decode() if isinstance(fetch, bytes) else fetch)
+            element = self.graph.as_graph_element(fetch.decode() if isinstance(fetch, bytes) else fetch)
         except KindError:
             raise KindError(f"cannot fetch {fetch!r} of type {type(fetch).__name__}: expected a tensor, a variable, an "
                             "operation, a name, or lists, tuples and dicts of them") from None
         except AutodiffError as error:
             raise GraphError(f"cannot fetch {fetch!r}: {error.message}") from None
+        if not self.graph.is_fetchable(element):
+            raise ArgumentError(f"{element.name!r} may not be fetched: graph.prevent_fetching says so")
+        return element
 
 
 def _nothing(values: Sequence[Any]) -> None:

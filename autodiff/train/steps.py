@@ -4,14 +4,16 @@ from __future__ import annotations
 from typing import Any
 
 from ..convert import convert_to_tensor
+from ..dtypes import float32
 from ..graph import Tensor
 from ..op import OPS, build
 from ..variables import Variable
 
 
 def setting(value: Any, name: str) -> Tensor:
-    """A number, tensor, variable or function that gives one, as a tensor."""
-    return convert_to_tensor(value() if callable(value) else value, name=name)
+    """A number, tensor, variable or function that gives one, as a tensor of floats."""
+    tensor = convert_to_tensor(value() if callable(value) else value, name=name)
+    return build.Cast(tensor, dtype=float32) if tensor.dtype.is_integer else tensor
 
 
 def cast_like(tensor: Tensor, var: Variable) -> Tensor:
