@@ -268,3 +268,34 @@ def test_names_of_a_script_are_shown_not_obeyed(shell: Shell, tmp_path: Path) ->
     assert "\x1b" not in text
     assert "\x07" not in text
     assert "\\x1b[31m[red]\\x07" in text
+
+
+def test_travelling_at_the_prompt(loop: Shell) -> None:
+    execute("next 6", loop)
+    assert "at step 4 of 6" in plain(execute("back 3", loop))
+    past = array(loop, "loss")
+    assert "step 4" in plain(execute("history", loop))
+    assert "at step 5 of 6" in plain(execute("next", loop))
+    assert "op 1 of" in plain(execute("step", loop))
+    assert "hidden1" in plain(execute("goto hidden1/MatMul", loop))
+    assert error_in(execute("rs 2", loop)) is None
+    execute("goto step 4", loop)
+    np.testing.assert_array_equal(array(loop, "loss"), past)
+    assert "step 7" in plain(execute("run -t 1", loop))
+    assert "step 9" in plain(execute("goto step 9", loop)), "a step to come is run to"
+    assert "steps kept" in plain(execute("info memory", loop))
+    assert error_in(execute("back 99", loop)) is not None
+    assert error_in(execute("rc", loop)) is not None
+
+
+def test_what_if_at_the_prompt(graph: Shell) -> None:
+    before = array(graph, "loss")
+    execute("set hidden2/Relu = 0", graph)
+    assert not np.array_equal(array(graph, "loss"), before)
+    assert plain(execute("undo", graph)) == "taken back: set hidden2/Relu:0\n"
+    np.testing.assert_array_equal(array(graph, "loss"), before)
+    old = array(graph, "hidden1/weights")
+    assert "is held" in plain(execute("freeze hidden1/weights", graph))
+    execute("next 2", graph)
+    np.testing.assert_array_equal(array(graph, "hidden1/weights"), old)
+    assert "hidden1/weights" in plain(execute("freeze", graph))

@@ -192,6 +192,7 @@ autodiff.debug.feeding
 autodiff.debug.effects
 autodiff.debug.running
 autodiff.debug.stepping
+autodiff.debug.travelling
 autodiff.debug.valuing
 autodiff.debug.differentiating
 autodiff.debug.staging
@@ -199,6 +200,7 @@ autodiff.debug.explaining
 autodiff.debug.diagnosing
 autodiff.debug.triage
 autodiff.debug.comparing
+autodiff.debug.changing
 autodiff.debug.debugger
 autodiff.debug
 autodiff
@@ -221,6 +223,7 @@ cli.manual
 cli.render
 cli.interpreter
 cli.commands.stops
+cli.commands.motion
 cli.commands.*
 cli.commands
 cli.repl

@@ -301,6 +301,23 @@ class Cursor:
 
 
 @dataclass(frozen=True)
+class Position:
+    """Where in time one looks. step: looked at; last: of all. first: the oldest kept; kept: how many.
+
+    bytes: that the kept steps take; budget: that they may; fit: how many such steps fit into it, 0 if unknown.
+    """
+
+    step: int
+    last: int
+    is_present: bool
+    first: int
+    kept: int
+    bytes: int
+    budget: int
+    fit: int
+
+
+@dataclass(frozen=True)
 class Feed:
     """What the next run feeds. text: the value in short. source: "constant", "the last run" or a callable's name."""
 

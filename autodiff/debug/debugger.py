@@ -15,8 +15,8 @@ from ..graph import Operation, Tensor
 from . import lists
 from .analysis.nonfinite import reaches
 from .analysis.why import why_none
-from .answers import Changed, Memory, Neighbours, OpCard, OpRow, Script, Source, TensorRow, VariableRow
-from .comparing import Comparing
+from .answers import Memory, Neighbours, OpCard, OpRow, Script, Source, TensorRow, VariableRow
+from .changing import Changing
 from .machine import ancestors
 from .places import is_variable, place_of, role_of, traceback_of
 from .records import Stats
@@ -26,12 +26,12 @@ from .targets import tensors_of
 __all__ = ["Debugger"]
 
 
-class Debugger(Comparing):
+class Debugger(Changing):
     """A model under the debugger: its graph and session, the script's handles, watches, records of its runs.
 
     What it answers is frozen: names, numbers and places, never tensors. Machine holds what all parts share, Feeding
-    arranges runs, Running and Stepping make them, Valuing to Explaining look into them; here are the lists, and what
-    changes values.
+    arranges runs, Running and Stepping make them, Travelling goes back, Valuing to Comparing look into them, Changing
+    changes values; here are the lists.
     """
 
     # ---- lists --------------------------------------------------------------------------
@@ -203,48 +203,3 @@ class Debugger(Comparing):
             return {t: stats.norm for t, stats in self._figures(tensors)[1].items()}
         except AutodiffError:
             return {}
-
-    # ---- changing -----------------------------------------------------------------------
-    def set(self, target: str, value: Any) -> Changed:
-        """Change a variable now, or override a tensor's value in the runs to come (in the open run from here on).
-
-        value: array, number or expression; it is broadcast to the shape that is there. What is evaluated next is as of
-        now, with the last run's feeds. `unset` takes an override back.
-        """
-        tensor, given = self.targets.one(target), self._as_value(value)
-        if is_variable(tensor) or tensor.op.inputs and is_variable(tensor.op.inputs[0]) and tensor.op.type in (
-                "Identity", "ReadVariableOp"):
-            return self._set_variable(tensor if is_variable(tensor) else tensor.op.inputs[0], given)
-        before = self._stats_of(tensor, self._moment_for([tensor]))
-        shape = before.shape if before is not None else tuple(d or 0 for d in tensor.dims or ())
-        array = np.broadcast_to(np.asarray(given), shape) if np.ndim(given) == 0 and before is not None else given
-        _, arrays = self._reader.read({tensor: array})
-        if self._execution is not None and tensor in self._execution.plan.slots:
-            self._execution.set(tensor, arrays[0])
-        else:
-            self._overrides[tensor] = arrays[0]
-            self._is_edited = True
-        return Changed(tensor.name, "tensor", before, statistics(arrays[0]))
-
-    def _set_variable(self, tensor: Tensor, given: Any) -> Changed:
-        values, name = self.session.variables, tensor.op.name
-        old = values.get(name)
-        dtype = old.dtype if old is not None else tensor.dtype.base_dtype.as_numpy_dtype
-        shape = old.shape if old is not None else tuple(tensor.dims or ())
-        try:
-            new = np.array(np.broadcast_to(np.asarray(given, dtype), shape))
-        except (ValueError, TypeError) as error:
-            raise ArgumentError(f"expected a value of shape {list(shape)} for {name!r}, found {np.shape(given)}: "
-                                f"{error}"
-                                ) from None
-        values[name] = new
-        self._is_edited = True
-        return Changed(tensor.name, "variable", None if old is None else statistics(old), statistics(new))
-
-    def unset(self, target: str) -> None:
-        """Compute a tensor again whose value was overridden."""
-        tensor = self.targets.one(target)
-        if tensor not in self._overrides:
-            raise ArgumentError(f"{tensor.name!r} is not overridden: overridden are "
-                                f"{', '.join(t.name for t in self._overrides) or 'none'}")
-        del self._overrides[tensor]

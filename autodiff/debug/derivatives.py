@@ -4,6 +4,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..errors import ArgumentError, AutodiffError
 from ..gradients.backprop import gradients
 from ..gradients.batching import vectorise
@@ -12,6 +14,7 @@ from ..gradients.second import jacobian
 from ..graph import Graph, Tensor
 from ..indexed_slices import IndexedSlices, dense
 from ..op import build
+from ..static import static_value
 from .hidden import HiddenOps
 from .places import is_variable
 
@@ -150,4 +153,9 @@ def _is_plain(call: GradientCall) -> bool:
     if found is None or isinstance(found, IndexedSlices):
         return False
     seeds = [found.op, *(t.op for t in found.op.inputs)]
-    return any(op.type == "Fill" and op.name.rsplit("/", 1)[-1].startswith("grad_ys_") for op in seeds)
+    return any(op.type == "Fill" and op.origin is call.ys[0].op and _is_one(op.inputs[1]) for op in seeds)
+
+
+def _is_one(tensor: Tensor) -> bool:
+    value = static_value(tensor)
+    return value is not None and bool(np.all(np.asarray(value) == 1))

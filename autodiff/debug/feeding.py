@@ -37,12 +37,13 @@ class Feeding(Machine):
         self.gradients: GradientsDebugger = private_debugger()
         self._constants: dict[Tensor, Any] = {}
         self._overrides: dict[Tensor, Any] = {}
+        self._frozen: dict[str, Any] = {}  # variables that runs may not change
         self._source: Iterator[Any] | None = None
         self._source_name = ""
         self._train_op: Operation | None = None
         self._last: Fetches | None = None
         self._last_op: Operation | None = None
-        self._looks_at: dict[Any, list[Any]] = {}
+        self._looks_at: dict[Any, Any] = {}
 
     # ---- watches and breakpoints --------------------------------------------------------
     def watch(self, *targets: str, condition: str = "", every: int = 1, level: str = "stats") -> WatchRow:
@@ -165,6 +166,9 @@ class Feeding(Machine):
     def placeholders(self) -> list[Tensor]:
         """The placeholders, in the order they were made."""
         return [op.outputs[0] for op in self.graph.operations.values() if op.type in PLACEHOLDERS[:1]]
+
+    def _what_if(self) -> dict[Tensor, Any]:
+        return self._overrides
 
     def _present_feeds(self) -> dict[Tensor, Any]:
         return {**self._constants, **self._overrides}

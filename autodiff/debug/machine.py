@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from .targets import Targets, tensors_of
 _LOSS_NAMES = ("loss", "total_loss", "cost", "objective", "error", "y")
 _MOMENTS = 512  # runs remembered at most
 _NEEDS = 256  # groups of tensors whose needs are kept
-_BUDGET = 64 << 20  # bytes that the values of variables of past runs may take
+BUDGET = 64 << 20  # bytes that variables and feeds of past runs may take
 
 
 class Machine:
@@ -42,6 +43,7 @@ class Machine:
         self.step = 0
         self.records: deque[RunRecord] = deque(maxlen=10_000)
         self.result: Any = None
+        self.budget = BUDGET  # bytes that remembered runs may take
         self._own_session: Session | None = None
         self._begin(graph or (session.graph if session is not None else get_default_graph()), session)
         self.handles.update(handles or {})
@@ -58,6 +60,7 @@ class Machine:
         self._told: Any = None
         self._told_y: Tensor | None = None
         self._execution: Execution | None = None
+        self._view: int | None = None  # a past step that is looked at, None for the present
         self._is_edited = False  # whether variables were changed by hand since the last run
         self._spent = 0
         self._needed: dict[tuple[Tensor, ...], tuple[set[Tensor], set[str]]] = {}
@@ -176,12 +179,11 @@ class Machine:
     # ---- moments and values -------------------------------------------------------------
     def _remember(self, moment: Moment) -> None:
         """Keep a run's moment; the oldest go when there are too many, or their variables take too much."""
-        previous = self.moments[-1].variables if self.moments else {}
-        self._spent += bytes_of(v for k, v in moment.variables.items() if previous.get(k) is not v)
+        self._spent += _cost_after(moment, self.moments[-1] if self.moments else None)
         self.moments.append(moment)
-        while len(self.moments) > _MOMENTS or self._spent > _BUDGET and len(self.moments) > 2:
+        while len(self.moments) > _MOMENTS or self._spent > self.budget and len(self.moments) > 2:
             first = self.moments.popleft()
-            self._spent -= bytes_of(v for k, v in first.variables.items() if self.moments[0].variables.get(k) is not v)
+            self._spent -= _cost_after(first, self.moments[0])
 
     def _moment(self, step: int | None = None) -> Moment:
         """What to evaluate at: a past step, else the last run; the present if there was no run or values were set."""
@@ -191,6 +193,9 @@ class Machine:
                 kept = f"{self.moments[0].step} to {self.moments[-1].step}" if self.moments else "none"
                 raise ArgumentError(f"step {step} is not remembered: there are {kept}")
             return found
+        if self._view is not None:
+            past, changed = self._moment(self._view), self._what_if()
+            return replace(past, feeds={**past.feeds, **changed}) if changed else past
         if self.moments and not self._is_edited:
             return self.moments[-1]
         feeds = {**(self.moments[-1].feeds if self.moments else {}), **self._present_feeds()}
@@ -202,7 +207,7 @@ class Machine:
         So a look at the loss after a run that only read a variable is a look at the last run of the loss.
         """
         latest = self._moment(step)
-        if step is not None or not self.moments or latest is not self.moments[-1]:
+        if step is not None or self._view is not None or not self.moments or latest is not self.moments[-1]:
             return latest
         placeholders, variables = self._needs(tuple(tensors))
         return next((m for m in reversed(self.moments) if placeholders <= m.feeds.keys()
@@ -219,11 +224,17 @@ class Machine:
                                      {op.name for op in below if op.type in VARIABLES})
         return self._needed[tensors]
 
+    def _what_if(self) -> dict[Tensor, Any]:
+        """Values that the user put in place of what is computed."""
+        return {}
+
     def _present_feeds(self) -> dict[Tensor, Any]:
         """What the user feeds by hand."""
         return {}
 
     def _when(self, moment: Moment) -> str:
+        if self._view is not None and moment.step == self._view and moment not in self.moments:
+            return f"step {moment.step}, changed"
         return f"step {moment.step}" if moment in self.moments else "now"
 
     def _values(self, tensors: Sequence[Any], moment: Moment, feeds: dict[Tensor, Any] | None = None) -> list[Any]:
@@ -282,6 +293,14 @@ def ancestors(tensors: Iterable[Tensor], targets: Iterable[Operation] = ()) -> s
             stack.extend(t.op for t in op.inputs)
             stack.extend(op.control_inputs)
     return found
+
+
+def _cost_after(moment: Moment, neighbour: Moment | None) -> int:
+    """Bytes of a moment's values that a neighbouring moment does not share."""
+    other = neighbour.variables if neighbour is not None else {}
+    fed = neighbour.feeds if neighbour is not None else {}
+    return bytes_of((*(v for k, v in moment.variables.items() if other.get(k) is not v),
+                     *(v for k, v in moment.feeds.items() if fed.get(k) is not v)))
 
 
 def _is_scalar(tensor: Tensor) -> bool:

@@ -2,11 +2,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import AutodiffError
 from ..graph import Graph, Tensor
+from ..runtime.cursor import Execution
 from ..runtime.session import Session
 
 _MANY = 32  # tensors: such a look is taken once, and compiling it well would take longer than it runs
@@ -16,7 +17,8 @@ _MANY = 32  # tensors: such a look is taken once, and compiling it well would ta
 class Moment:
     """What a run depended on: a run is a function of these alone. variables: references to their values before it.
 
-    number: the run's number in its session, which the random streams count by.
+    number: the run's number in its session, which the random streams count by. wanted: what it fetched, or None.
+    outcomes: what its Python functions gave.
     """
 
     step: int
@@ -24,11 +26,13 @@ class Moment:
     entropy: int
     variables: dict[str, Any]
     feeds: dict[Tensor, Any]
+    wanted: Any = None
+    outcomes: dict[Tensor, Any] = field(default_factory=dict)
 
 
-def moment_of(session: Session, feeds: dict[Tensor, Any], step: int) -> Moment:
+def moment_of(session: Session, feeds: dict[Tensor, Any], step: int, wanted: Any = None) -> Moment:
     """The Moment of the run that `session` is about to make."""
-    return Moment(step, session.runs + 1, session.entropy, dict(session.variables), feeds)
+    return Moment(step, session.runs + 1, session.entropy, dict(session.variables), feeds, wanted)
 
 
 class Replayer:
@@ -40,13 +44,23 @@ class Replayer:
     def values(self, moment: Moment, tensors: Sequence[Any], feeds: dict[Tensor, Any] | None = None) -> list[Any]:
         """The values that `tensors` (IndexedSlices too) had in that run. feeds: in place of some of its own."""
         session = self._session
-        session.variables.clear()
-        session.variables.update(moment.variables)
-        session.entropy, session.runs = moment.entropy, moment.number - 1
-        fed = {**moment.feeds, **(feeds or {})}
+        self._rewind(moment)
+        fed = {**moment.outcomes, **moment.feeds, **(feeds or {})}
         if len(tensors) > _MANY:
             return session.start(list(tensors), fed).finish()
         return session.run(list(tensors), fed)
+
+    def start(self, moment: Moment, fetches: Sequence[Any], feeds: dict[Tensor, Any] | None = None) -> Execution:
+        """That run again, to be gone through op by op, in a session of its own."""
+        session = Session(graph=self._session.graph)
+        self._rewind(moment, session)
+        return session.start(list(fetches), {**moment.outcomes, **moment.feeds, **(feeds or {})})
+
+    def _rewind(self, moment: Moment, session: Session | None = None) -> None:
+        session = session or self._session
+        session.variables.clear()
+        session.variables.update(moment.variables)
+        session.entropy, session.runs = moment.entropy, moment.number - 1
 
     def values_if_possible(self, moment: Moment, tensors: Sequence[Any]) -> dict[Any, Any]:
         """The same for tensors of which some may not be computable (unfed, uninitialised): those are left out."""

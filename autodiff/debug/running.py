@@ -36,11 +36,14 @@ class _Look(NamedTuple):
 
 @dataclass
 class _Opened:
-    """A run under way. looks: what to see in it. began: seconds."""
+    """A run under way. looks: what to see in it. outcomes: tensors that Python
+    functions give. began: seconds.
+    """
 
     moment: Moment
     wanted: Fetches
     looks: list[_Look]
+    outcomes: tuple[Tensor, ...]
     began: float
     spent: float = 0.0
 
@@ -49,8 +52,8 @@ class Running(Effects):
     """Executes runs and records them."""
 
     # ---- what a run looks at ------------------------------------------------------------
-    def _looks(self, wanted: Fetches) -> list[_Look]:
-        """What the watches want of a run: only what it computes anyway."""
+    def _looks(self, wanted: Fetches) -> tuple[list[_Look], tuple[Tensor, ...]]:
+        """What the watches want of a run, only what it computes anyway; and what its Python functions give."""
         key = (wanted.tensors, wanted.targets, self.watches.version, self.graph.version, self._default_y())
         known = self._looks_at.get(key)
         if known is None:
@@ -59,7 +62,7 @@ class Running(Effects):
             known = self._looks_at[key] = self._new_looks(wanted)
         return known
 
-    def _new_looks(self, wanted: Fetches) -> list[_Look]:
+    def _new_looks(self, wanted: Fetches) -> tuple[list[_Look], tuple[Tensor, ...]]:
         runs = ancestors(wanted.tensors, wanted.targets)
         y = self._default_y()
         looks: dict[tuple[str, str], _Look] = {}
@@ -71,7 +74,8 @@ class Running(Effects):
             looks[name, ""] = self._look(tensor, runs)
             if y is not None and tensor.op.gradient_of is None and tensor.dtype.base_dtype.is_differentiable:
                 looks[name, y.name] = self._gradient_look(y, tensor, runs)
-        return list(looks.values())
+        outcomes = tuple(t for op in runs if op.type == "PyFunc" for t in op.outputs)
+        return list(looks.values()), outcomes
 
     def _look(self, tensor: Tensor, runs: set[Operation]) -> _Look:
         if is_variable(tensor):
@@ -86,7 +90,7 @@ class Running(Effects):
         return _Look(tensor.name, y.name, source, "", why)
 
     def _sources(self, opened: _Opened) -> list[Any]:
-        return [look.source for look in opened.looks if look.source is not None]
+        return [*(look.source for look in opened.looks if look.source is not None), *opened.outcomes]
 
     # ---- runs that a script asks for ----------------------------------------------------
     def on_run(self, session: Session, fetches: Any, feed_dict: dict | None = None, *,
@@ -114,8 +118,14 @@ class Running(Effects):
     def _open(self, fetches: Any, feed_dict: dict | None) -> _Opened:
         tensors, arrays = self._reader.read({**(feed_dict or {}), **self._overrides})
         wanted = fetch.parse(self.graph, fetches)
-        moment = moment_of(self.session, dict(zip(tensors, arrays)), self.step + 1)
-        return _Opened(moment, wanted, self._looks(wanted), time.perf_counter())
+        moment = moment_of(self.session, dict(zip(tensors, arrays)), self.step + 1, wanted)
+        looks, outcomes = self._looks(wanted)
+        self._view = None
+        return _Opened(moment, wanted, looks, outcomes, time.perf_counter())
+
+    def _opened_of(self, moment: Moment) -> _Opened:
+        """A remembered run, opened again."""
+        return _Opened(moment, moment.wanted, [], (), time.perf_counter())
 
     def _close(self, opened: _Opened, seen: Sequence[Any], error: BaseException | None = None) -> RunRecord:
         """Record a run. seen: values of `_sources`, in order."""
@@ -123,6 +133,9 @@ class Running(Effects):
         self._is_edited = False
         self._last = opened.wanted
         self._remember(opened.moment)
+        if opened.outcomes and error is None:
+            opened.moment.outcomes.update(zip(opened.outcomes, seen[len(seen) - len(opened.outcomes):]))
+        self._refreeze()
         y = self.y
         samples, loss = self._samples(opened, iter(seen), y, failed=error is not None)
         names = (*(t.name for t in opened.wanted.tensors), *(op.name for op in opened.wanted.targets))
@@ -154,6 +167,11 @@ class Running(Effects):
             samples.append(Sample(look.name, look.of, stats, "" if stats else "the run failed" if failed
                                   else look.missing))
         return tuple(samples), loss
+
+    def _refreeze(self) -> None:
+        """Give frozen variables the values back that they are to keep."""
+        for name, value in self._frozen.items():
+            self.session.variables[name] = value
 
     # ---- stops --------------------------------------------------------------------------
     def _stops(self, record: RunRecord) -> tuple[Stop, ...]:

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, AutodiffError, StateError
-from ..graph import Tensor
+from ..graph import Graph, Tensor
 from ..indexed_slices import IndexedSlices
+from ..runtime.session import Session
 from .answers import Cursor, Runs, TensorRow
 from .conditions import parse_condition
 from .places import place_of, role_of
@@ -18,6 +19,10 @@ from .stats import statistics
 
 class Stepping(Running):
     """Makes runs, and stands between two ops of one."""
+
+    def _begin(self, graph: Graph, session: Session | None) -> None:
+        super()._begin(graph, session)
+        self._is_replay = False  # whether the open run is a past one, gone through again
 
     # ---- runs of the debugger's own -----------------------------------------------------
     def run(self, steps: int = 1, *, until: str = "", fetches: Any = None) -> Runs:
@@ -72,6 +77,7 @@ class Stepping(Running):
             feed_dict = self._next_feeds()
             if feed_dict is None:
                 raise StateError("the feeds are exhausted")
+        self._is_replay = False
         self._opened = self._open(fetches, feed_dict)
         self._execution = self.session.start([fetches, self._sources(self._opened)], {**feed_dict, **self._overrides}
                                              or None)
@@ -115,6 +121,8 @@ class Stepping(Running):
         """Execute the rest of the open run. A failure closes it, and is recorded and raised."""
         if self._execution is None:
             raise StateError("no run is open: step opens one")
+        if self._is_replay:
+            return self._end_replay()
         execution, opened = self._execution, self._opened
         try:
             self.result, seen = execution.finish()
@@ -125,7 +133,15 @@ class Stepping(Running):
         record = self._close(opened, seen)
         return Runs((record,), record.stops[0] if record.stops else None, 1)
 
+    def _end_replay(self) -> Runs:
+        """Let go of a run that was only looked at again."""
+        self._execution = self._last_op = None
+        return Runs((), None, 0)
+
     def _abandon(self, error: BaseException) -> None:
+        if self._is_replay:
+            self._end_replay()
+            return
         self._execution = self._last_op = None
         self._close(self._opened, [], error)
 

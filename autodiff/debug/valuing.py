@@ -14,12 +14,12 @@ from .expressions import evaluate, free_names, parse_expression
 from .places import is_variable
 from .replay import Moment
 from .stats import statistics
-from .stepping import Stepping
+from .travelling import Travelling
 
 _KEPT = 200  # values in the history
 
 
-class Valuing(Stepping):
+class Valuing(Travelling):
     """Evaluates; changes nothing that the script can see."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -58,7 +58,7 @@ class Valuing(Stepping):
         names = tuple(dict.fromkeys(t.name for t in tensors.values()))
         past = [t for t in tensors.values() if not is_variable(t)] or (step is not None and tensors)
         stats = statistics(np.asarray(array) if not isinstance(array, (tuple, list)) else _stacked(array))
-        return self._keep(text.strip("`"), array, self._when(at) if past else "now", names, stats, keep=keep)
+        return self._keep(text.strip("`"), array, self._when(at) if past or self._view is not None else "now", names, stats, keep=keep)
 
     def _whole_targets(self, text: str) -> tuple[str, ...]:
         """`text` itself if it is the unique suffix of a tensor's name rather than an expression."""
@@ -89,7 +89,7 @@ class Valuing(Stepping):
     def _present(self, tensors: list[Tensor], at: Moment, step: int | None) -> list[Any]:
         """Values for the eye: of the open run as far as it got; of variables the present ones; of others at `at`."""
         if self._execution is None or step is not None:
-            if step is not None:
+            if step is not None or self._view is not None:
                 return self._values(tensors, at)
             now = self.session.variables
             rest = [t for t in tensors if not is_variable(t)]
@@ -98,7 +98,7 @@ class Valuing(Stepping):
         values = []
         for tensor in tensors:
             if is_variable(tensor):
-                values.append(self._variable_value(tensor, self.session.variables))
+                values.append(self._variable_value(tensor, self._execution.run.variables))
             elif self._execution.has_value(tensor):
                 values.append(self._execution.value(tensor))
             elif tensor in self._execution.plan.slots:

@@ -32,6 +32,7 @@ class Execution:
         self._slots = starting_slots(plan, fed)
         self._known = set(plan.feeds)
         self._pinned: set[int] = set()
+        self._undo: dict[int, tuple[int, dict[str, Any]]] = {}  # position -> calls so far, variables as they were
 
     @property
     def is_done(self) -> bool:
@@ -52,17 +53,46 @@ class Execution:
         step = self.next_step
         if step is None:
             raise StateError("the run is at its end: there is no further operation")
+        self._run(step, self.position)
+        self._known.update(step.outputs)
+        self.position += 1
+        return step.op
+
+    def _run(self, step: Step, position: int) -> None:
         pinned = [(slot, self._slots[slot]) for slot in step.outputs if slot in self._pinned]
         self.failed_op = step.op
+        if step.op.definition.takes_run:
+            names = [name for name in step.inputs if isinstance(name, str)] if step.reads is None else []
+            self._undo[position] = self.run.calls, {name: self.run.variables.get(name) for name in names}
         if len(pinned) < len(step.outputs) or not pinned:
             with np.errstate(all="ignore"):
                 run_step(step, self._slots, self.run)
         self.failed_op = None
         for slot, value in pinned:
             self._slots[slot] = value
-        self._known.update(step.outputs)
-        self.position += 1
-        return step.op
+
+    def back(self, count: int = 1) -> Operation | None:
+        """Take back the last `count` operations, what they did to variables included; gives the one that runs next.
+
+        What a Python function gave is kept: it is not called again.
+        """
+        for _ in range(min(count, self.position)):
+            self.position -= 1
+            self._take_back(self.plan.steps[self.position], self.position)
+        self.failed_op = None
+        return self.next_op
+
+    def _take_back(self, step: Step, position: int) -> None:
+        if step.op.type == "PyFunc":
+            self._pinned.update(step.outputs)
+        self._known.difference_update(slot for slot in step.outputs if slot not in self._pinned)
+        calls, values = self._undo.pop(position, (self.run.calls, {}))
+        self.run.calls = calls
+        for name, value in values.items():
+            if value is None:
+                self.run.variables.pop(name, None)
+            else:
+                self.run.variables.take(name, value)
 
     def run_until(self, stop: Stop) -> Operation | None:
         """Go on until `stop`; gives the operation that runs next, None at the end.
@@ -102,7 +132,8 @@ class Execution:
     def set(self, tensor: Tensor, value: Any) -> None:
         """Give a tensor a value from here on, instead of what was or will be computed.
 
-        An operation whose outputs are all set is passed over, which is a way past one that fails.
+        An operation whose outputs are all set is passed over, which is a way past one that fails. What has run already
+        and depends on the tensor runs again.
 
         Raises GraphError if the tensor is not part of this run, and what feeding the value would raise.
         """
@@ -112,3 +143,31 @@ class Execution:
         self._slots[slot] = feed.convert(tensor, value)
         self._known.add(slot)
         self._pinned.add(slot)
+        self._run_again(slot)
+
+    def unset(self, tensor: Tensor) -> None:
+        """Compute a tensor again that was set, and what has run already and depends on it."""
+        slot = self.plan.slots[tensor]
+        self._pinned.discard(slot)
+        self._known.discard(slot)
+        for position, step in enumerate(self.plan.steps[:self.position]):
+            if slot in step.outputs:
+                self._take_back(step, position)
+                self._run(step, position)
+                self._known.update(step.outputs)
+        self._run_again(slot)
+
+    def _run_again(self, slot: int) -> None:
+        """Repeat what has run already and depends on a slot that was set; nothing else."""
+        changed, affected = {slot}, []
+        for position, step in enumerate(self.plan.steps[:self.position]):
+            if changed.intersection(i for i in step.inputs if not isinstance(i, str)):
+                outputs = {s for s in step.outputs if s not in self._pinned}
+                changed |= outputs
+                affected.append(position)
+        for position in reversed(affected):
+            self._take_back(self.plan.steps[position], position)
+        for position in affected:
+            step = self.plan.steps[position]
+            self._run(step, position)
+            self._known.update(step.outputs)

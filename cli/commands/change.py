@@ -1,8 +1,10 @@
-"""Changing: set."""
+"""Changing: set, freeze, undo."""
 from __future__ import annotations
 
+from autodiff.debug.debugger import Debugger
+
 from ..command import command
-from ..params import Assigned, Target, Word
+from ..params import Assigned, Count, Target, Word
 from ..results import Result, Text
 from ..shell import OPTIONS, Shell
 from ..texts import number
@@ -32,6 +34,31 @@ def set_(shell: Shell, target: Target | None, option_value: Word | None, value: 
     before = f" (norm {number(made.before.norm)})" if made.before is not None and made.before.norm is not None else ""
     when = "" if made.kind == "variable" else ", from the next run on; set NAME = off takes it back"
     return Text(f"{made.kind} {made.name}{before} now has norm {number(made.after.norm)}{when}")
+
+
+@command("freeze", group="Change")
+def freeze(dbg: Debugger, target: Target | None) -> Result:
+    """Hold a variable or tensor at its present value in the runs to come; without one it lists what is held.
+
+    set NAME = off, or undo, lets it go.
+
+    Example:  freeze hidden1/weights
+    API:      dbg.freeze("hidden1/weights")
+    """
+    if target is None:
+        return Text(f"held: {', '.join(dbg.frozen())}" if dbg.frozen() else "nothing is held", "quiet")
+    made = dbg.freeze(target)
+    return Text(f"{made.kind} {made.name} is held at norm {number(made.after.norm)}; set {target} = off lets it go")
+
+
+@command("undo", group="Change")
+def undo(dbg: Debugger, times: Count = 1) -> Result:
+    """Take back the last N of set and freeze.
+
+    Example:  undo
+    API:      dbg.undo()
+    """
+    return Text("\n".join(f"taken back: {dbg.undo()}" for _ in range(times)))
 
 
 def _shown(value: object) -> str:

@@ -144,7 +144,11 @@ def _memory(dbg: Debugger) -> Result:
     memory = dbg.memory()
     parts = (("variables", memory.variables), ("constants", memory.constants), ("value history", memory.history),
              ("records of runs", memory.records))
-    return Group((Text("\n".join(f"{name:<16} {bytes_in_words(count)}" for name, count in parts)),
+    at = dbg.position
+    lines = [f"{name:<16} {bytes_in_words(count)}" for name, count in parts]
+    lines.append(f"{'steps kept':<16} {at.kept} of {at.last}, {bytes_in_words(at.bytes)} of {bytes_in_words(at.budget)}"
+                 + (f"; about {at.fit} such steps fit" if at.fit else ""))
+    return Group((Text("\n".join(lines)),
                   Table((Column("largest", "name"), Column("size")),
                         tuple((name, bytes_in_words(count)) for name, count in memory.largest))))
 

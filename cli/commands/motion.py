@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import math
 
+from autodiff.debug.answers import Cursor, Position
+
 from .. import motion
 from ..command import command
 from ..facts import FIGURES, figures, place
@@ -24,6 +26,7 @@ def run(shell: Shell, *, times: Count | None = None, till: Condition = "", no_de
     Example:  run -f nan
     API:      dbg.run(steps, until="nan")
     """
+    _to_present(shell)
     return motion.run_steps(shell, 1 if no_debug else times or _all(shell), till)
 
 
@@ -34,6 +37,7 @@ def go_on(shell: Shell, times: Count = 1) -> Result:
     Example:  continue
     API:      dbg.run(steps)
     """
+    _to_present(shell)
     for _ in range(times - 1):
         result = motion.run_steps(shell, _all(shell))
         if not (isinstance(result, Stop) and result.hit):
@@ -54,7 +58,25 @@ def next_step(shell: Shell, steps: Count = 1) -> Result:
     Example:  next 20
     API:      dbg.run(20)
     """
+    if not shell.dbg.position.is_present:
+        return stands(shell.dbg.forth(steps))
+    _to_present(shell)
     return motion.run_steps(shell, steps)
+
+
+def _to_present(shell: Shell) -> None:
+    """Leave the past before going on."""
+    if shell.dbg.is_replaying or not shell.dbg.position.is_present:
+        shell.dbg.present()
+
+
+def stands(at: Position) -> Stop:
+    """Which step is looked at."""
+    if at.is_present:
+        return Stop(f"in the present, after step {at.last}", {"step": at.last, "present": True},
+                    (f"{at.kept} steps are kept, from step {at.first} on",) if at.kept else ())
+    return Stop(f"at step {at.step} of {at.last}, in the past", {"step": at.step, "present": False},
+                ("values and answers are as of this step; next goes on, run and continue return to the present",))
 
 
 @command("step", group="Run", aliases=("s",), repeats=True)
@@ -68,7 +90,9 @@ def step(shell: Shell, ops: Count = 1) -> Result:
     """
     dbg = shell.dbg
     parts: list[Result] = []
-    if dbg.cursor is None or dbg.cursor.finished:
+    if not dbg.position.is_present and dbg.cursor is None:
+        dbg.replay()
+    elif dbg.cursor is None or dbg.cursor.finished:
         if motion.drives_script(shell):
             stopped = _to_next_run(shell)
             if stopped is not None:
@@ -77,7 +101,12 @@ def step(shell: Shell, ops: Count = 1) -> Result:
             dbg.begin(request.fetches, request.feed_dict)  # type: ignore[union-attr]
         else:
             dbg.begin()
-    at = dbg.step_ops(ops)
+    return Group((*parts, *between_ops(shell, dbg.step_ops(ops))))
+
+
+def between_ops(shell: Shell, at: Cursor) -> tuple[Result, ...]:
+    """Where a run stands between two ops; a run that is through is closed."""
+    parts: list[Result] = []
     reason = f"step {at.step}, op {at.position} of {at.total}, {at.phase}: {at.op} ({at.op_type})"
     if at.place is not None:
         reason += f"  {place(at.place)}"
@@ -90,9 +119,9 @@ def step(shell: Shell, ops: Count = 1) -> Result:
     if at.outputs:
         rows = tuple((row.name, *figures(row.stats)) for row in at.outputs)
         parts.append(Table((Column("output", "name"), *FIGURES), rows))
-    if at.finished:
+    if at.finished and not shell.dbg.is_replaying:
         motion.close_cursor(shell)
-    return Group(tuple(parts))
+    return tuple(parts)
 
 
 def _to_next_run(shell: Shell) -> Result | None:
