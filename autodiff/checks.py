@@ -62,9 +62,10 @@ def print(*inputs: Any, **options: Any) -> Any:  # noqa: A001 (TensorFlow's name
             text[-1] += str(item)
     summarize = options.get("summarize")
     stream = options.get("output_stream")
-    return build.PrintV2(*tensors, text=tuple(text), summarize=3 if summarize is None else summarize,
-                         end=options.get("end", "\n"), stream=None if stream is sys.stderr else stream,
-                         name=options.get("name"))
+    printed = build.PrintV2(*tensors, text=tuple(text), summarize=3 if summarize is None else summarize,
+                            end=options.get("end", "\n"), stream=None if stream is sys.stderr else stream,
+                            name=options.get("name"))
+    return None if get_default_graph().executing_eagerly else printed
 
 
 # ---- finite numbers ---------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 from . import site
 from .convert import to_tensor
 from .dtypes import ALL, DType
-from .errors import ArgumentError, AutodiffError, DTypeError
+from .errors import ArgumentError, AutodiffError, DTypeError, InvalidArgumentError, ShapeError
 from .graph import Graph, Tensor, checked_op_name, graph_of, is_numpy
 from .infer import held
 from .op import OPS, Kind, OpDef, Parameter, Spec, T
@@ -94,7 +94,7 @@ def _add(graph: Graph, definition: OpDef, values: tuple, attrs: dict[str, Any], 
         inputs = _inputs(graph, definition, values, hint)
         if definition.attributes or definition.required or attrs:
             attrs = _complete(definition, attrs)
-        specs = definition.infer(*inputs, **attrs)
+        specs = _inferred(graph, definition, inputs, attrs)
     except AutodiffError as error:
         if "\nin " not in error.message:
             error.explain(f"in {definition.name}({', '.join(map(_describe, values))})", written_at())
@@ -103,6 +103,16 @@ def _add(graph: Graph, definition: OpDef, values: tuple, attrs: dict[str, Any], 
         return graph.add(definition, inputs, attrs, (specs,), name).outputs[0]
     operation = graph.add(definition, inputs, attrs, specs, name)
     return list(operation.outputs) if specs else operation
+
+
+def _inferred(graph: Graph, definition: OpDef, inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> Any:
+    """The Specs of the outputs. Executing eagerly there is no build before the run: what it would refuse, a run does."""
+    try:
+        return definition.infer(*inputs, **attrs)
+    except (ShapeError, ArgumentError) as error:
+        if not graph.executing_eagerly:
+            raise
+        raise InvalidArgumentError(error.message) from None
 
 
 def _inputs(graph: Graph, definition: OpDef, values: tuple, hint: DType | None) -> tuple[Tensor, ...]:
@@ -126,8 +136,9 @@ def _inputs(graph: Graph, definition: OpDef, values: tuple, hint: DType | None) 
                 if dtype not in definition.dtypes:
                     raise DTypeError(_unwanted(parameter, value, definition.dtypes))
             elif dtype is not shared:
-                raise DTypeError(f"input {parameter.name!r} has dtype {dtype.name}, which does not match dtype "
-                                 f"{shared.name} of {first!r}\nuse tf.cast to change one of them")
+                refusal = InvalidArgumentError if graph.executing_eagerly else DTypeError
+                raise refusal(f"input {parameter.name!r} has dtype {dtype.name}, which does not match dtype "
+                              f"{shared.name} of {first!r}\nuse tf.cast to change one of them")
         elif dtype not in kind.allowed:
             raise DTypeError(_unwanted(parameter, value, kind.allowed))
         inputs.append(value)

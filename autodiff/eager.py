@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 
 from . import site
-from .errors import AutodiffError, FailedPreconditionError, InvalidArgumentError, KindError, StateError, shown_as
+from .errors import (
+    ArgumentError,
+    AutodiffError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    KindError,
+    ShapeError,
+    StateError,
+    shown_as,
+)
 from .graph import Graph, Operation, Tensor
 from .op import OpDef, Spec
 from .shapes import merge
@@ -60,7 +69,7 @@ class EagerTensor(Tensor):
         merge(self.dims, shape.dims_tuple if hasattr(shape, "dims_tuple") else shape)
 
     def eval(self, feed_dict: dict | None = None, session: Any = None) -> Any:
-        raise StateError("eval is not supported when eager execution is enabled: use .numpy()")
+        raise NotEagerlyError("eval is not supported when eager execution is enabled: use .numpy()")
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         return np.asarray(self.array, dtype)
@@ -173,6 +182,9 @@ class EagerContext(Graph):
         try:
             with np.errstate(all="ignore"):
                 result = definition.kernel(*arrays, **operation.attrs, **engine)
+        except (ArgumentError, ShapeError) as error:
+            raise InvalidArgumentError(error.message).explain(f"in {operation.describe()}",
+                                                              f"written at {operation.site}") from None
         except AutodiffError as error:
             raise error.explain(f"in {operation.describe()}", f"written at {operation.site}") from None
         except (ValueError, IndexError, TypeError, ArithmeticError) as error:
@@ -224,6 +236,11 @@ disable_v2_behavior = disable_eager_execution  # all else of TensorFlow 2 is not
 def executing_eagerly() -> bool:
     """Whether ops made here run at once."""
     return not STACKS.graphs and STACKS.eager is not None
+
+
+@shown_as("NotImplementedError")
+class NotEagerlyError(StateError, NotImplementedError):
+    """What a tensor that has its value does not do."""
 
 
 @shown_as("ValueError")

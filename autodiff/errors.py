@@ -63,6 +63,15 @@ class KindError(AutodiffError, TypeError):
     """An object of the wrong Python type."""
 
 
+class OperatorNotAllowedInGraphError(KindError):
+    """A tensor without a value stands where Python needs one: a bool, or something to iterate over."""
+
+
+@shown_as("NotImplementedError")
+class NoValueError(KindError, NotImplementedError):
+    """A tensor of a graph where NumPy needs an array."""
+
+
 @shown_as("KeyError")
 class UnknownNameError(AutodiffError, KeyError):
     """No operation, tensor or collection of that name."""

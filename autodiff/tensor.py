@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from . import indexing
-from .errors import KindError
+from .errors import KindError, NoValueError, OperatorNotAllowedInGraphError
 from .op import OPS, Spec
 from .shapes import TensorShape, as_dims, merge, show
 from .stacks import joined_graph, session_for
@@ -157,23 +157,25 @@ class Tensor:
         return indexing.slice_tensor(joined_graph(self), self, key)
 
     def __bool__(self) -> bool:
-        raise KindError(f"using a tf.Tensor as a Python bool is not allowed: {self.describe()} has no value while the "
-                        "graph is built\nuse tf.cond for a choice in the graph, or `is not None` to test for presence")
+        raise OperatorNotAllowedInGraphError(
+            f"using a tf.Tensor as a Python bool is not allowed: {self.describe()} has no value while the graph is "
+            "built\nuse tf.cond for a choice in the graph, or `is not None` to test for presence")
 
     def __iter__(self) -> Iterator["Tensor"]:
-        raise KindError(f"a tensor is not iterable in graph mode: {self.describe()}\nuse tf.unstack or tf.map_fn")
+        raise OperatorNotAllowedInGraphError(f"a tensor is not iterable in graph mode: {self.describe()}\n"
+                                             "use tf.unstack or tf.map_fn")
 
     def __len__(self) -> int:
         raise KindError(f"len is not defined for a tensor: {self.describe()}\nuse tf.shape(x)[0] or x.shape[0]")
 
     def __array__(self, *_: Any, **__: Any) -> Any:
-        raise KindError(f"a tensor has no value while the graph is built: {self.describe()}\n"
-                        "evaluate it with session.run, or use the tf function instead of the NumPy one")
+        raise NoValueError(f"a tensor has no value while the graph is built: {self.describe()}\n"
+                           "evaluate it with session.run, or use the tf function instead of the NumPy one")
 
     def __float__(self) -> float:
         raise KindError(f"a tensor has no value while the graph is built: {self.describe()}")
 
-    __int__ = __index__ = __float__  # type: ignore[assignment]
+    __int__ = __index__ = __float__
 
     def __str__(self) -> str:
         shown = f", shape={self.shape}" if self.dims is not None else ""

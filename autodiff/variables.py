@@ -226,7 +226,9 @@ class Variable(Rows):
         return self is other
 
     def __repr__(self) -> str:
-        return f"<tf.Variable {self.name!r} shape={self.shape} dtype={self.dtype.name}>"
+        value = self.numpy() if self.graph.executing_eagerly else None
+        shown = "" if value is None else f", numpy={repr(value) if self.shape.ndims else value}"
+        return f"<tf.Variable {self.name!r} shape={self.shape} dtype={self.dtype.name}{shown}>"
 
 
 class ResourceVariable(Variable):

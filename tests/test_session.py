@@ -384,3 +384,15 @@ def test_what_must_not_be_fed_or_fetched() -> None:
             session.run(x, {x: 1.0})
         with pytest.raises(ValueError, match="may not be fetched"):
             session.run(y)
+
+
+def test_a_tensor_is_no_python_value() -> None:
+    x = tf.constant([1.0, 2.0])
+    for use in (bool, iter):
+        with pytest.raises(TypeError) as raised:
+            use(x)
+        assert type(raised.value).__name__ == "OperatorNotAllowedInGraphError"
+    with pytest.raises(NotImplementedError):
+        np.array(x)
+    with pytest.raises(KeyError):
+        tf.get_default_graph().get_tensor_by_name(":0")

@@ -245,3 +245,25 @@ def test_batch_jacobian_of_an_unconnected_target_is_zeros():
         tape.watch(x)
         y = tf.ones([2, 3])
     np.testing.assert_array_equal(value(tape.batch_jacobian(y, x)), np.zeros((2, 3, 2)))
+
+
+def test_eagerly_a_wrong_shape_or_dtype_is_a_failed_run(mode):
+    x, whole = tf.constant([1.0, 2.0]), tf.constant([1, 2])
+    failing = [lambda: x + tf.constant([1.0, 2.0, 3.0]), lambda: tf.matmul(x, x), lambda: tf.reshape(x, [3]),
+               lambda: whole // 0, lambda: x + whole]
+    refused = tf.errors.InvalidArgumentError if mode == "eager" else (ValueError, TypeError)
+    for fail in failing[:3] + failing[4:] if mode == "graph" else failing:
+        with pytest.raises(refused):
+            fail()
+
+
+def test_eagerly_there_is_nothing_left_to_run(mode):
+    v = resource([1.0, 2.0])
+    done = tf.group(v.assign([3.0, 4.0])), tf.print("x", output_stream=sys.stderr), tf.global_variables_initializer()
+    if mode == "eager":
+        assert done == (None, None, None)
+        assert repr(v).endswith("numpy=array([3., 4.], dtype=float32)>")
+        with pytest.raises(NotImplementedError):
+            tf.constant(1.0).eval()
+    else:
+        assert None not in done
