@@ -13,6 +13,7 @@ from .graph_def import GraphDef
 from .names import UniqueNames, check_op_name, check_scope_name, did_you_mean
 from .op import OPS, OpDef, Spec
 from .operation import Operation
+from .site import Known
 from .stacks import STACKS
 from .tensor import Tensor
 
@@ -32,8 +33,9 @@ class Graph:
     """Operations and tensors by name; scopes, collections, control dependencies.
 
     seed: graph-level random seed or None. backprop_origin: (forward op, y) while a gradient rule
-    builds. overrides: op type -> name of a registered gradient. extras: what other modules keep
-    per graph (variable store, gradient calls), by their own key.
+    builds. made_from: the frame that makes many operations, meanwhile. overrides: op type -> name of a
+    registered gradient. extras: what other modules keep per graph (variable store, gradient calls), by
+    their own key.
     """
 
     building_function = False
@@ -50,6 +52,7 @@ class Graph:
         self.current_device = ""
         self.collections: dict[Any, list[Any]] = {}
         self.extras: dict[str, Any] = {}
+        self.made_from: Known | None = None
         self._control: list[_ControlGroup] = []
 
     # ---- building -----------------------------------------------------------------------
@@ -335,7 +338,9 @@ def graph_of(values: Iterable[Any]) -> Graph:
         return default
     found = None
     for value in values:
-        graph = getattr(value, "graph", None)
+        graph = value.op.graph if type(value) is Tensor else getattr(value, "graph", None)
+        if graph is default and found is None and not default.executing_eagerly:
+            found = graph
         if isinstance(graph, Graph) and graph is not found and not graph.executing_eagerly:
             if found is not None:
                 raise GraphError(f"inputs are from different graphs: {value!r} and others\nbuild all of them in the "

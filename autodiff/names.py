@@ -19,7 +19,7 @@ class UniqueNames:
 
     def take(self, name: str, *, mark: bool = True) -> str:
         """`name`, or `name_1`, `name_2`, … if taken. mark=False only asks."""
-        key = name.lower()
+        key = name if name.islower() else name.lower()  # one text less to keep
         count = self._count.get(key, 0)
         if mark:
             self._count[key] = count + 1

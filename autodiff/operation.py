@@ -34,7 +34,7 @@ class Operation:
         self.device: str = graph.current_device
         self.override: str | None = graph.overrides.get(definition.name) if graph.overrides else None
         self.index = len(graph.operations)
-        self._frames = site.capture()
+        self._frames = site.capture(graph.made_from)
         self.outputs = tuple([Tensor(self, i, spec) for i, spec in enumerate(specs)])
         for tensor in inputs:
             tensor._consumers.append(self)

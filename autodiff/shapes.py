@@ -128,6 +128,8 @@ def as_dims(shape: Any) -> Dims | None:
     """Dims of a TensorShape, sequence, int or None (unknown rank)."""
     if shape is None:
         return None
+    if type(shape) is tuple and all([type(n) is int and n >= 0 for n in shape]):
+        return shape
     if isinstance(shape, TensorShape):
         return shape.dims_tuple
     if isinstance(shape, (Dimension, int)):
@@ -212,7 +214,7 @@ class TensorShape(Sequence):
     def concatenate(self, other: Any) -> "TensorShape":
         other = as_dims(other)
         known = self.dims_tuple is not None and other is not None
-        return TensorShape(self.dims_tuple + other if known else None)  # type: ignore[operator]
+        return TensorShape(self.dims_tuple + other if known else None)
 
     def with_rank(self, rank: int) -> "TensorShape":
         return self.merge_with((None,) * rank)
@@ -280,7 +282,7 @@ def num_elements(dims: Dims | None) -> int | None:
 
 def compatible(a: Dims | None, b: Dims | None) -> bool:
     """Whether one array could have both shapes."""
-    if a is None or b is None:
+    if a is None or b is None or a == b:
         return True
     return len(a) == len(b) and all(m is None or n is None or m == n for m, n in zip(a, b))
 
@@ -289,6 +291,8 @@ def merge(a: Dims | None, b: Dims | None) -> Dims | None:
     """What both shapes say together. Raises ShapeError if they contradict."""
     if a is None or b is None:
         return b if a is None else a
+    if a == b:
+        return a
     if not compatible(a, b):
         raise ShapeError(f"shapes differ: {show(a)} and {show(b)}")
     return tuple(n if m is None else m for m, n in zip(a, b))
@@ -301,6 +305,8 @@ def broadcast(a: Dims | None, b: Dims | None) -> Dims | None:
     """
     if a is None or b is None:
         return None
+    if a == b:
+        return a
     rank = max(len(a), len(b))
     padded = ((1,) * (rank - len(a)) + tuple(a), (1,) * (rank - len(b)) + tuple(b))
     return tuple(_broadcast_size(m, n, a, b) for m, n in zip(*padded))

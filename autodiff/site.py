@@ -4,7 +4,7 @@ from __future__ import annotations
 import linecache
 import os
 import sys
-from types import CodeType
+from types import CodeType, FrameType
 from typing import NamedTuple
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -30,14 +30,28 @@ class Site(NamedTuple):
         return f"{os.path.basename(self.file)}:{self.line}{place}"
 
 
-def capture() -> RawFrames:
-    """The user's frames, innermost first, up to the script's top level.
+class Known(NamedTuple):
+    """The user's frames outside of a frame of this package: shared by all operations made from there."""
+
+    frame: FrameType
+    frames: RawFrames
+
+
+def here() -> Known:
+    """The frame that calls this, and the user's frames outside of it."""
+    return Known(sys._getframe(1), capture())
+
+
+def capture(known: Known | None = None) -> RawFrames:
+    """The user's frames, innermost first, up to the script's top level. known: those outside of one frame.
 
     Frames are kept as (code, instruction): looking up a line number costs more than all the
     rest, and most operations are never asked for theirs.
     """
     frame = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        if known is not None and frame is known.frame:
+            return known.frames
         frame = frame.f_back  # type: ignore[assignment]
     kept: list[tuple[CodeType, int]] = []
     while frame is not None and len(kept) < DEPTH:

@@ -1,11 +1,14 @@
 """tf.gradients: the graph that computes derivatives, built backwards from ys to xs."""
 from __future__ import annotations
 
+import contextlib
 import enum
+import gc
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from .. import site
 from ..convert import to_tensor
 from ..dtypes import int32
 from ..errors import ArgumentError, DTypeError, KindError, NoGradientError, ShapeError, StateError
@@ -50,13 +53,27 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients",
     graph = graph_of([*ys, *xs, *stops, *given])
     if graph.finalized:
         raise StateError("the graph is finalized: gradients cannot be added to it")
-    with graph.as_default(), graph.name_scope(name):
+    with graph.as_default(), graph.name_scope(name), _in_bulk(graph, site.here()):
         seeds = [seed(graph, y, g, i) for i, (y, g) in enumerate(zip(ys, given))]
         between = ops_between(ys, xs)
         sweep = Sweep(graph, ys, between, ends_of(xs, stops, between), method=method, gate=gate_gradients)
         sweep.run(ys, seeds)
         graph.extras.setdefault("calls", []).append(GradientCall(tuple(ys), tuple(xs), tuple(stops), sweep.final))
         return [sweep.gradient_of(x, zeros) for x in xs]
+
+
+@contextlib.contextmanager
+def _in_bulk(graph: Graph, made_from: site.Known) -> Iterator[None]:
+    """While many operations are made: no garbage is looked for, and the user's frames are captured once."""
+    saved, was_collecting = graph.made_from, gc.isenabled()
+    gc.disable()
+    graph.made_from = made_from
+    try:
+        yield
+    finally:
+        graph.made_from = saved
+        if was_collecting:
+            gc.enable()
 
 
 def _as_list(values: Any) -> list[Any]:
@@ -118,6 +135,23 @@ def carries_gradient(tensor: Tensor) -> bool:
     return dtype.is_differentiable or dtype.name in ("resource", "variant")
 
 
+class _RuleScope:
+    """What a rule makes is named after its operation and belongs to it. Entered for each: leaner than two contexts."""
+
+    __slots__ = ("graph", "saved")
+
+    def __init__(self, graph: Graph, op: Operation, y: Tensor) -> None:
+        self.graph, self.saved = graph, (graph.scope, graph.backprop_origin)
+        graph.scope = graph.unique_name(f"{op.name}_grad")
+        graph.backprop_origin = (op, y)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        self.graph.scope, self.graph.backprop_origin = self.saved
+
+
 class Sweep:
     """One backward pass. An op is processed once all of its consumers on the way to ys are.
 
@@ -170,13 +204,17 @@ class Sweep:
 
     def _finish(self, op: Operation) -> list[Gradient | None]:
         """Sum what each output received; tell whoever observes gradients of this graph."""
-        with self.graph.differentiating(op, self.y_of[op]):
-            sums = [self._total(tensor) for tensor in op.outputs]
+        if len(op.outputs) == 1 and len(self.terms.get(op.outputs[0], ())) == 1:
+            sums: list[Gradient | None] = self.terms.pop(op.outputs[0])  # type: ignore[assignment]
+        else:
+            with self.graph.differentiating(op, self.y_of[op]):
+                sums = [self._total(tensor) for tensor in op.outputs]
+        observers = self.graph.extras.get("gradient_observers", ())
         for tensor, gradient in zip(op.outputs, sums):
             self.final[tensor] = gradient
-            if gradient is not None:
+            if gradient is not None and observers:
                 is_y = tensor in self.ys and not any(c in self.between for c in tensor._consumers)
-                for observer in self.graph.extras.get("gradient_observers", ()):
+                for observer in observers:
                     observer.observe(tensor, gradient, is_y=is_y)
         return sums
 
@@ -186,7 +224,7 @@ class Sweep:
                      ) if terms else None
 
     def _differentiate(self, op: Operation, dys: list[Gradient | None]) -> list[Gradient | None]:
-        with self.graph.name_scope(f"{op.name}_grad"), self.graph.differentiating(op, self.y_of[op]):
+        with _RuleScope(self.graph, op, self.y_of[op]):
             rule = rule_of(op)
             if rule is None:
                 reason = no_gradient_reason(op) or ""
