@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 USAGE = """\
-usage: gradbg [-q] [-nx] [--batch] [--json] [-x FILE]... [-ex CMD]... [--ui line] SCRIPT [args...]
+usage: gradbg [-q] [-nx] [--batch] [--json] [-x FILE]... [-ex CMD]... [--ui line|screen] SCRIPT [args...]
        gradbg [options] -m MODULE [args...]
 
 An interactive debugger for gradients. SCRIPT is a model script in TensorFlow 1's names; it is not edited.
@@ -18,7 +18,7 @@ An interactive debugger for gradients. SCRIPT is a model script in TensorFlow 1'
   -m MODULE      run a module instead of a file
   -q             no greeting
   -nx            do not read ~/.config/gradbg/rc
-  --ui line      the line prompt
+  --ui NAME      screen: the whole terminal, for a person at a capable one; line: a plain prompt
   --version      print the version and leave
   --             the script's name follows
 
@@ -31,7 +31,7 @@ class BadUsage(Exception):
 
 @dataclass
 class Arguments:
-    """steps: ("x", file) and ("ex", command), in order. script None: none given."""
+    """steps: ("x", file) and ("ex", command), in order. script None: none given. ui "": whatever fits."""
 
     script: str | None = None
     arguments: list[str] = field(default_factory=list)
@@ -43,6 +43,7 @@ class Arguments:
     no_rc: bool = False
     keep_going: bool = False
     shows: str = ""
+    ui: str = ""
 
 
 def parse(words: Sequence[str]) -> Arguments:
@@ -72,8 +73,9 @@ def parse(words: Sequence[str]) -> Arguments:
 
 def _valued(found: Arguments, option: str, value: str) -> None:
     if option == "--ui":
-        if value != "line":
-            raise BadUsage(f"expected --ui line, found {value!r}")
+        if value not in ("line", "screen"):
+            raise BadUsage(f"expected --ui line or --ui screen, found {value!r}")
+        found.ui = value
     else:
         found.steps.append(("x" if option in ("-x", "--command") else "ex", value))
 

@@ -7,12 +7,31 @@ from typing import Any
 
 import numpy as np
 
+from .elements import ElementLines
 from .results import Array
-from .texts import GAP, Line, clean, number
+from .texts import GAP, Line, add, clean, number
+
+SHADES = " ░▒▓█"
+MANY = 1000  # elements that are shown without leaving any out
 
 
 def array(result: Array, width: int | None) -> list[Line]:
     """Name, dtype and shape; statistics of the finite elements; the elements themselves."""
+    lines = above(result, width)
+    few = indexed(result, width)
+    if few is not None:
+        lines += [few.line(at) for at in range(len(few))]
+    elif result.form == "h":
+        lines += heatmap(result.value, width)
+    elif result.form == "d":
+        lines += histogram(result.value)
+    elif result.form != "s":
+        lines += elements(result, width)
+    return lines + below(result)
+
+
+def above(result: Array, width: int | None) -> list[Line]:
+    """What stands above the elements."""
     value = result.value
     shape = f"[{','.join(map(str, value.shape))}]"
     head: Line = [("title", f"{clean(result.name)}"),
@@ -27,14 +46,23 @@ def array(result: Array, width: int | None) -> list[Line]:
         share = f" ({100 * count / value.size:.3g} %)" if value.size else ""
         lines.append([("warning" if count else "quiet", f"{result.mark}: {count} of {value.size} elements{share}")])
         lines += _places(result)
-    if result.form == "h":
-        lines += heatmap(value)
-    elif result.form == "d":
-        lines += histogram(value)
-    elif result.form != "s":
-        lines += elements(result, width)
-    lines += [[("quiet", clean(note))] for note in result.notes]
     return lines
+
+
+def below(result: Array) -> list[Line]:
+    """What stands below the elements."""
+    return [[("quiet", clean(note))] for note in result.notes]
+
+
+def indexed(result: Array, width: int | None) -> ElementLines | None:
+    """Lines with indices, for a part of an array and for all of a big one; None where another form is wanted."""
+    if result.form:
+        return None
+    if result.window is not None:
+        return ElementLines(result.value, width, first=result.window[0], count=result.window[1], marked=result.marked)
+    if result.whole and result.value.size > MANY:
+        return ElementLines(result.value, width, marked=result.marked)
+    return None
 
 
 def _places(result: Array) -> list[Line]:
@@ -73,7 +101,7 @@ def statistics(value: np.ndarray, width: int | None = None) -> list[Line]:
 def elements(result: Array, width: int | None) -> list[Line]:
     """The elements, summarised above 1000 unless `whole`; elements that are not finite or marked stand out."""
     value = result.value
-    limit = value.size + 1 if result.whole else 1000
+    limit = value.size + 1 if result.whole else MANY
     wide = 0
 
     def shown(x: Any) -> str:
@@ -110,22 +138,39 @@ def _runs(line: str) -> Iterator[str]:
             start = at
 
 
-def heatmap(value: np.ndarray, most: int = 64) -> list[Line]:
-    """Rows of shades from the least to the greatest finite element; `!` where an element is not finite."""
+def heatmap(value: np.ndarray, width: int | None = None) -> list[Line]:
+    """Rows of shades from the least to the greatest finite element; `!` where an element is not finite.
+
+    Where there is no room for all, a cell is the mean of a block. In colour, negative cells are cold and others warm.
+    """
     grid = np.atleast_2d(value.reshape(value.shape[0], -1) if value.ndim > 1 else value).astype(np.float64)
-    shades = " ░▒▓█"
-    small = grid[:most, :most]
+    small, block = _blocks(grid, min((width or 130) // 2 - 1, 64))
     finite = small[np.isfinite(small)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
     span = (high - low) or 1.0
-    lines: list[Line] = [[("quiet", f"{number(low)} '{shades[0]}' to {number(high)} '{shades[-1]}'")]]
+    lines: list[Line] = [[("quiet", f"{number(low)} '{SHADES[0]}' to {number(high)} '{SHADES[-1]}'")]]
     for row in small:
-        lines.append([("",
-                       "".join(shades[int((x - low) / span * 4.999)] * 2 if math.isfinite(x) else "!!" for x in row))])
-    if small.size < grid.size:
-        lines.append([("quiet",
-                       f"… the first {small.shape[0]} by {small.shape[1]} of {grid.shape[0]} by {grid.shape[1]}")])
+        line: Line = []
+        for x in row:
+            style = "bad" if not math.isfinite(x) else "cold" if x < 0 < high else "warm"
+            add(line, style, SHADES[int((x - low) / span * 4.999)] * 2 if math.isfinite(x) else "!!")
+        lines.append(line)
+    if block != (1, 1):
+        lines.append([("quiet", f"{grid.shape[0]} by {grid.shape[1]}: a cell is the mean of {block[0]} by {block[1]}")])
     return lines
+
+
+def _blocks(grid: np.ndarray, most: int) -> tuple[np.ndarray, tuple[int, int]]:
+    """At most `most` by `most` means of equal blocks, and the size of a block; one with nan or inf is not finite."""
+    high, wide = (max(-(-size // most), 1) for size in grid.shape)
+    if not grid.size or (high, wide) == (1, 1):
+        return grid, (1, 1)
+    with np.errstate(invalid="ignore"):
+        sums = np.add.reduceat(np.add.reduceat(grid, np.arange(0, grid.shape[0], high), 0),
+                               np.arange(0, grid.shape[1], wide), 1)
+    rows = np.minimum(high, grid.shape[0] - np.arange(0, grid.shape[0], high))
+    columns = np.minimum(wide, grid.shape[1] - np.arange(0, grid.shape[1], wide))
+    return sums / np.outer(rows, columns), (high, wide)
 
 
 def histogram(value: np.ndarray, bins: int = 12) -> list[Line]:

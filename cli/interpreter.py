@@ -41,6 +41,32 @@ def execute(line: str, shell: Shell | Debugger) -> Result:
     """
     if not isinstance(shell, Shell):
         shell = Shell(shell)
+    result = _answered(line, shell)
+    if not shell.depth and result != Text():
+        shell.log.append((line.strip(), result))
+    return result
+
+
+def typed(line: str, shell: Shell) -> str:
+    """The command that a line typed by a person stands for: the empty line repeats motions and lists.
+
+    Remembers the line for `history`, and for the next empty one.
+    """
+    if not line.strip():
+        return "" if shell.defining else shell.last
+    shell.lines.append(line)
+    shell.last = line if _repeats(line) else ""
+    return line
+
+
+def _repeats(line: str) -> bool:
+    try:
+        return find(line.split()[0].partition("/")[0])[0].repeats
+    except (UsageError, IndexError):
+        return False
+
+
+def _answered(line: str, shell: Shell) -> Result:
     try:
         return _execute(line, shell)
     except UsageError as error:

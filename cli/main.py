@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from . import arguments as command_line
 from . import motion
-from .command import find, verbs
-from .interpreter import execute
-from .render import Screen
+from .command import verbs
+from .interpreter import execute, typed
+from .render import Screen, is_capable
 from .results import Error, Group, Leave, Result, Text
 from .shell import Shell
 from .usage import UsageError
@@ -21,13 +21,18 @@ RC = os.path.join("~", ".config", "gradbg", "rc")
 
 
 class Program:
-    """One run of gradbg. code: the exit code so far; done: a command said to leave, or batch met a failure."""
+    """One run of gradbg. code: the exit code so far; done: a command said to leave, or batch met a failure.
+
+    ui: "line" or "screen". begun: what there is to show when the full screen opens.
+    """
 
     def __init__(self, given: command_line.Arguments) -> None:
         self.given = given
         self.screen = Screen(sys.stdout, as_json=given.json)
         is_person = not given.batch and not given.json and sys.stdin is not None and sys.stdin.isatty()
         self.shell = Shell(interactive=is_person and sys.stdout.isatty(), known_verbs=verbs())
+        self.ui = (given.ui or ("screen" if is_capable() else "line")) if self.shell.interactive else "line"
+        self.begun: list[tuple[str, Result]] = []
         self.code = FINE
         self.done = False
 
@@ -55,9 +60,16 @@ class Program:
         """Execute and show one line, and note what it means for the exit code."""
         result = execute(line, self.shell)
         if result != Text() or self.given.json and line.strip() and not line.strip().startswith("#"):
-            self.screen.show(result, line.strip(), self.shell.settings["rows"])
+            self.show(result, line.strip())
         self._note(result)
         return result
+
+    def show(self, result: Result, command: str = "") -> None:
+        """Show a result now, or when the full screen opens."""
+        if self.ui == "screen":
+            self.begun.append((command, result))
+        else:
+            self.screen.show(result, command, self.shell.settings["rows"])
 
     def _note(self, result: Result) -> None:
         code = result.exit_code
@@ -75,7 +87,7 @@ class Program:
             self.do(f"source '{rc}'")
         if self.given.script is None:
             if self.shell.interactive and not self.given.quiet:
-                self.screen.show(Text("no script is loaded: load FILE runs one, help lists the commands", "quiet"))
+                self.show(Text("no script is loaded: load FILE runs one, help lists the commands", "quiet"))
             return
         label = f"load {self.given.script}"
         try:
@@ -86,7 +98,7 @@ class Program:
         else:
             result = motion.arrived(self.shell, event)
         if result.exit_code or not self.given.json and not self.given.quiet:
-            self.screen.show(result, label)
+            self.show(result, label)
         self._note(result)
         self.done = self.done or self.code == BAD_USAGE and not self.shell.interactive
 
@@ -100,17 +112,26 @@ class Program:
 
     # ---- the conversation ---------------------------------------------------------------
     def _converse(self) -> None:
+        if self.ui == "screen":
+            from .screen import FullScreen
+
+            FullScreen(self.shell, self._noted, color=self.screen.has_color,
+                       encoding=self.screen.encoding).run(self.begun)
+            return
         read = self._reader()
         while not self.done:
             line = read()
             if line is None:
                 break
-            if not line.strip():
-                line = self.shell.last if self.shell.interactive else ""
-            elif self.shell.interactive or not self.given.batch:
-                self.shell.lines.append(line)
+            if self.shell.interactive or line.strip() and not self.given.batch:
+                line = typed(line, self.shell)
             if line.strip():
                 self._converse_once(line)
+
+    def _noted(self, result: Result) -> bool:
+        """Note a result that somebody else shows; whether to leave."""
+        self._note(result)
+        return self.done
 
     def _converse_once(self, line: str) -> None:
         try:
@@ -119,7 +140,6 @@ class Program:
             if not self.shell.interactive:
                 raise
             self.screen.show(Text("interrupted", "warning"))
-        self.shell.last = line if _repeats(line) else ""
 
     def _reader(self) -> Callable[[], str | None]:
         if self.shell.interactive:
@@ -139,14 +159,6 @@ def _leaves(result: Result) -> bool:
 def _failed(result: Result) -> bool:
     """Whether a result is a failure; a stop condition that was met is none."""
     return isinstance(result, Error) or isinstance(result, Group) and any(map(_failed, result.parts))
-
-
-def _repeats(line: str) -> bool:
-    """Whether an empty line does this one again."""
-    try:
-        return find(line.split()[0].partition("/")[0])[0].repeats
-    except (UsageError, IndexError):
-        return False
 
 
 def complain(what: str) -> int:

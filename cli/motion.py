@@ -14,23 +14,19 @@ from autodiff.graph import Operation
 from .facts import loss_of, samples, shown, summary
 from .results import Error, Group, Result, Source, Stop, Text
 from .script import Event, script_line, script_traceback
-from .shell import Shell
+from .shell import Interrupt, Shell
 from .usage import UsageError
-
-
-class Interrupt:
-    """Whether Ctrl-C was pressed since the motion began."""
-
-    def __init__(self) -> None:
-        self.pressed = False
 
 
 @contextmanager
 def interruptible(shell: Shell) -> Iterator[Interrupt]:
     """Ctrl-C stops at the end of the step; pressed twice, or in batch, it is KeyboardInterrupt."""
-    flag = Interrupt()
+    flag = shell.interrupt = Interrupt()
     if not shell.interactive or threading.current_thread() is not threading.main_thread():
-        yield flag
+        try:
+            yield flag
+        finally:
+            shell.interrupt = None
         return
 
     def pressed(*_: Any) -> None:
@@ -42,6 +38,7 @@ def interruptible(shell: Shell) -> Iterator[Interrupt]:
     try:
         yield flag
     finally:
+        shell.interrupt = None
         signal.signal(signal.SIGINT, saved)
 
 

@@ -16,7 +16,7 @@ from .texts import Line, clean
 
 STYLES = {"title": "bold", "head": "bold underline", "name": "cyan", "bad": "bold red", "warning": "yellow",
           "good": "green", "quiet": "dim", "error": "bold red", "hint": "green", "place": "magenta", "spark": "blue",
-          "current": "bold yellow", "stop": "bold yellow", "code": "", "": ""}
+          "current": "bold yellow", "stop": "bold yellow", "warm": "red", "cold": "blue", "code": "", "": ""}
 ASCII = str.maketrans({"…": "...", "→": ">", "│": "|", "├": "|", "└": "`", "─": "-", "█": "#", "▓": "#", "▒": "+",
                        "░": ".", "▁": "_", "▂": "_", "▃": "-", "▄": "-", "▅": "=", "▆": "=", "▇": "#", "∂": "d",
                        "·": ".", "²": "^2", "∞": "inf", "×": "x", "≥": ">=", "≤": "<=", "—": "-", "–": "-"})
@@ -93,6 +93,12 @@ def colored(lines: list[Line], width: int) -> str:
     return capture.get()
 
 
+def is_capable() -> bool:
+    """Whether the terminal can show a full screen: it says what it is, and there is room."""
+    columns, lines = screen_size()
+    return os.environ.get("TERM", "") not in _DUMB and columns >= 40 and lines >= 10
+
+
 def screen_size() -> tuple[int, int]:
     """Columns and lines of the terminal."""
     try:
@@ -131,6 +137,9 @@ def data(result: Result) -> Any:
         names = [column.name for column in fields["columns"]]
         return {"title": fields["title"], "columns": names, "notes": list(fields["notes"]),
                 "rows": [dict(zip(names, map(jsonable, row))) for row in fields["rows"]]}
+    if "series" in fields:
+        fields["series"] = [{"name": name, "steps": list(steps), "values": jsonable(values)}
+                            for name, steps, values in fields["series"]]
     if "children" in fields:
         fields["children"] = [data(child) for child in fields["children"]]
     return jsonable(fields)
@@ -139,8 +148,11 @@ def data(result: Result) -> Any:
 def _array(result: Array) -> dict[str, Any]:
     value = result.value
     whole = value.size <= LARGEST
+    first, count = result.window or (0, 0)
     found = {"name": result.name, "ref": result.ref, "dtype": value.dtype.name, "shape": list(value.shape),
              "value": jsonable(value.tolist()) if whole else None, "summarised": not whole, "notes": list(result.notes)}
+    if result.window is not None:
+        found["window"] = {"first": first, "elements": jsonable(value.reshape(-1)[first:first + count].tolist())}
     if result.marked is not None:
         found["marked"] = {"what": result.mark, "count": int(result.marked.sum()),
                            "first": np.argwhere(result.marked)[:100].tolist()}

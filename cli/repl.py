@@ -13,9 +13,8 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.output import ColorDepth
 
 from .complete import complete
-from .facts import loss_of
 from .shell import Shell
-from .texts import clean
+from .status import status
 
 PROMPT = "(gradbg) "
 HISTORY = os.path.join("~", ".local", "state", "gradbg", "history")
@@ -40,7 +39,7 @@ class Prompt:
         self.shell = shell
         depth = None if color else ColorDepth.DEPTH_1_BIT
         self._session: PromptSession[str] = PromptSession(
-            history=_history(), auto_suggest=AutoSuggestFromHistory(),
+            history=history_of_lines(), auto_suggest=AutoSuggestFromHistory(),
             completer=ThreadedCompleter(CommandCompleter(shell)),
             complete_while_typing=False, bottom_toolbar=self._toolbar, color_depth=depth, enable_open_in_editor=False)
 
@@ -55,27 +54,10 @@ class Prompt:
                 return None
 
     def _toolbar(self) -> StyleAndTextTuples:
-        return [("", " " + toolbar(self.shell))]
+        return [("", " " + status(self.shell))]
 
 
-def toolbar(shell: Shell) -> str:
-    """Script and place, step, loss, watches."""
-    parts = [clean(shell.where() or "no script", keep="")]
-    if shell.script is not None and shell.script.state in ("ended", "raised"):
-        parts[0] += f" {shell.script.state}"
-    if shell.script is not None:
-        records = shell.dbg.records
-        parts.append(f"step {records[-1].step if records else 0}")
-        loss = next((loss_of(record) for record in reversed(records) if record.loss is not None), "")
-        parts += [clean(loss, keep="")] if loss else []
-        stops = shell.dbg.stops()
-        watches = sum(row.kind == "watch" for row in stops)
-        parts += [f"{watches} watch{'es' * (watches > 1)}"] if watches else []
-        parts += [f"{len(stops) - watches} breaks"] if len(stops) > watches else []
-    return "  |  ".join(parts)
-
-
-def _history() -> History:
+def history_of_lines() -> History:
     """The history file; in memory if it cannot be made. GRADBG_HISTORY names another file."""
     path = os.path.expanduser(os.environ.get("GRADBG_HISTORY", HISTORY))
     try:

@@ -62,7 +62,8 @@ class Tree(Result):
 class Array(Result):
     """A value. ref: its name in the value history (`$3`). marked: bool like value, elements to stand out, or None.
 
-    shown: the digits format, "" for three significant digits. whole: no summary, however big.
+    form: "" for the elements, "s" statistics alone, "f" NumPy's digits, "h" heatmap, "d" distribution. whole: no
+    summary, however big. window: flat index of the first element shown and how many, each line with its index.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Array(Result):
     form: str = ""
     whole: bool = False
     notes: tuple[str, ...] = ()
+    window: tuple[int, int] | None = None
 
     def __eq__(self, other: object) -> bool:
         return (isinstance(other, Array) and (self.name, self.ref) == (other.name, other.ref)
@@ -80,6 +82,16 @@ class Array(Result):
                 and self.value.tobytes() == other.value.tobytes())
 
     __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True)
+class Plot(Result):
+    """Curves over steps. series: name, steps, values; a value is None where it is not known. log: logarithmic."""
+
+    series: tuple[tuple[str, tuple[int, ...], tuple[float | None, ...]], ...]
+    title: str = ""
+    log: bool = False
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

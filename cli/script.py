@@ -26,7 +26,7 @@ from .usage import UsageError
 
 OWN = tuple(os.path.dirname(os.path.abspath(sys.modules[name].__file__ or "")) + os.sep
             for name in ("autodiff", __package__))
-PATIENCE = 0.2  # seconds after which the waiting prompt looks for a Ctrl-C that went to the script's thread
+PATIENCE = 0.05  # seconds after which the waiting prompt looks for a Ctrl-C that went to the script's thread
 LEAVING = 2.0  # seconds that a script has to end when it is told to
 
 
@@ -162,7 +162,7 @@ class ModelScript:
                 if not self.patient:
                     raise
                 if self.interrupted:
-                    _raise_in(self._thread, KeyboardInterrupt)
+                    raise_in(self._thread, KeyboardInterrupt)
                 self.interrupted = True
         self.state, self.error = event.kind, event.error
         return event
@@ -344,7 +344,7 @@ def _attributes(names: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _raise_in(thread: threading.Thread | None, kind: type[BaseException]) -> None:
+def raise_in(thread: threading.Thread | None, kind: type[BaseException]) -> None:
     """Raise an exception inside another thread, at its next Python instruction."""
     if thread is not None and thread.ident is not None:
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(kind))

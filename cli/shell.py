@@ -4,16 +4,29 @@ from __future__ import annotations
 import contextlib
 import linecache
 import os
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from autodiff.debug.answers import Recorded
 from autodiff.debug.debugger import Debugger
 
+from .results import Result
 from .script import Event, ModelScript, script_line, script_traceback
 from .usage import UsageError
 
-OPTIONS = {"rows": "rows of a table on a terminal; 0 is as many as two screens hold"}  # setting -> what it means
+OPTIONS = {"rows": "rows of a table on a terminal; 0 is as many as two screens hold",  # setting -> what it means
+           "editing": "keys of the command line: emacs or vi", "mouse": "whether the full screen listens to the mouse"}
+CHOICES = {"editing": ("emacs", "vi")}
+LOGGED = 500  # commands and results kept for `export`
+
+
+class Interrupt:
+    """Whether Ctrl-C was pressed since a motion began."""
+
+    def __init__(self) -> None:
+        self.pressed = False
 
 
 @dataclass
@@ -22,6 +35,8 @@ class Shell:
 
     own_runs: `next` runs the prompt's train op, not the script's own loop. last: the line an empty one repeats.
     aliases, defined: the user's own words. displays: expressions shown at each stop. depth: of nested files.
+    interrupt: of the motion under way. log: commands and their results. examined: where `x` goes on.
+    defining: the command being defined by the lines that come, and those so far.
     """
 
     dbg: Debugger = field(default_factory=Debugger)
@@ -34,7 +49,12 @@ class Shell:
     displays: list[str] = field(default_factory=list)
     listed: tuple[str, int] = ("", 0)
     depth: int = 0
-    settings: dict[str, Any] = field(default_factory=lambda: {"rows": 0})
+    settings: dict[str, Any] = field(default_factory=lambda: {"rows": 0, "editing": "emacs", "mouse": True})
+    interrupt: Interrupt | None = None
+    log: deque[tuple[str, Result]] = field(default_factory=lambda: deque(maxlen=LOGGED))
+    examined: tuple[str, int, int] = ("", 0, 0)
+    defined: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    defining: tuple[str, list[str]] | None = None
     namespace: dict[str, Any] = field(default_factory=dict)
     known_verbs: Sequence[str] = ()
 
@@ -44,7 +64,7 @@ class Shell:
 
     def verbs(self) -> list[str]:
         """Names of commands, the user's included."""
-        return [*self.known_verbs, *self.aliases]
+        return [*self.known_verbs, *self.aliases, *self.defined]
 
     # ---- the script ---------------------------------------------------------------------
     def load(self, file: str, arguments: Sequence[str] = (), *, as_module: bool = False) -> Event:
@@ -69,6 +89,14 @@ class Shell:
         if event.kind == "ended" and callable(script.namespace.get("feeds")):
             dbg.feed_from(script.namespace["feeds"])
         return event
+
+    def open_recording(self, path: str) -> Recorded:
+        """Look at a recording instead of a script."""
+        dbg = Debugger()
+        found = dbg.open_recording(path)
+        self.close()
+        self.script, self.dbg, self.own_runs, self.listed = None, dbg, False, ("", 0)
+        return found
 
     def take(self, event: Event) -> None:
         """Show the debugger what the script has become."""
@@ -101,7 +129,7 @@ class Shell:
     def place(self) -> tuple[str, int]:
         """File and line where the script stands; ("", 0) if it stands nowhere."""
         if self.script is None:
-            return "", 0
+            return self.dbg.script().file, 0  # a recording's
         if self.script.request is not None:
             return self.script.request.file, self.script.request.line
         if self.script.error is not None:

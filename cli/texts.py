@@ -56,6 +56,14 @@ def shorten(text: str, width: int) -> str:
     return text[:keep - tail] + "…" + (text[-tail:] if tail else "")
 
 
+def add(line: Line, style: str, text: str) -> None:
+    """Put a piece at the end of a line, joined to the last one if that has the same style."""
+    if line and line[-1][0] == style:
+        line[-1] = (style, line[-1][1] + text)
+    else:
+        line.append((style, text))
+
+
 def number(value: Any) -> str:
     """Three significant digits; whole numbers as they are; empty for None."""
     if value is None:

@@ -181,6 +181,8 @@ autodiff.debug.curvature
 autodiff.debug.lists
 autodiff.debug.watches
 autodiff.debug.replay
+autodiff.debug.encoding
+autodiff.debug.recording
 autodiff.debug.analysis.findings
 autodiff.debug.analysis.rules
 autodiff.debug.analysis.flow
@@ -201,6 +203,7 @@ autodiff.debug.diagnosing
 autodiff.debug.triage
 autodiff.debug.comparing
 autodiff.debug.changing
+autodiff.debug.storing
 autodiff.debug.debugger
 autodiff.debug
 autodiff
@@ -212,11 +215,17 @@ cli.script
 cli.shell
 cli.params
 cli.texts
+cli.elements
 cli.arrays
+cli.tables
+cli.plots
 cli.layout
 cli.facts
+cli.status
 cli.motion
 cli.command
+cli.links
+cli.sheets
 cli.bind
 cli.complete
 cli.manual
@@ -227,6 +236,14 @@ cli.commands.motion
 cli.commands.*
 cli.commands
 cli.repl
+cli.screen.pages
+cli.screen.search
+cli.screen.worker
+cli.screen.pane
+cli.screen.frame
+cli.screen.keys
+cli.screen.app
+cli.screen
 cli.arguments
 cli.main
 cli.__main__
@@ -238,12 +255,13 @@ LAZY: dict[tuple[str, str], str] = {
     ("cli.render", "rich.console"): "only for colours: pipes and JSON start without rich",
     ("cli.render", "rich.text"): "as rich.console",
     ("cli.main", "cli.repl"): "only for a person: pipes and batch start without prompt_toolkit",
+    ("cli.main", "cli.screen"): "as cli.repl",
 }
 
 # outside package -> the only modules that may import it
 KEPT_TO = {
     "rich": ("cli.render",),
-    "prompt_toolkit": ("cli.repl",),
+    "prompt_toolkit": ("cli.repl", "cli.screen.pane", "cli.screen.frame", "cli.screen.keys", "cli.screen.app"),
 }
 
 FORBIDDEN = [  # (modules, what they never import, why)

@@ -1,0 +1,215 @@
+"""The keys of the full screen. Where the command line has text, keys edit it; where it has none, they go about."""
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from prompt_toolkit.application.current import get_app
+from prompt_toolkit.filters import Condition, has_focus, is_searching
+from prompt_toolkit.key_binding import KeyBindings, KeyBindingsBase, merge_key_bindings
+from prompt_toolkit.key_binding.bindings.auto_suggest import load_auto_suggest_bindings
+from prompt_toolkit.key_binding.bindings.completion import generate_completions
+from prompt_toolkit.key_binding.bindings.open_in_editor import load_open_in_editor_bindings
+from prompt_toolkit.keys import Keys
+
+from ..command import find
+from ..usage import UsageError
+from .frame import MENU
+from .pages import Page
+
+if TYPE_CHECKING:
+    from .app import FullScreen
+
+Event = Any  # prompt_toolkit's KeyPressEvent
+
+
+def bindings(screen: "FullScreen") -> KeyBindingsBase:
+    """All keys."""
+    return merge_key_bindings([load_auto_suggest_bindings(), load_open_in_editor_bindings(), _everywhere(screen),
+                               _on_the_line(screen), _in_a_page(screen), _in_a_pattern(screen)])
+
+
+def _everywhere(screen: "FullScreen") -> KeyBindings:
+    keys = KeyBindings()
+
+    def page() -> Page:
+        """The page that keys move: what is beside only where it has the focus."""
+        beside = screen.beside is not None and get_app().layout.has_focus(screen.frame.side)
+        return screen.beside if beside and screen.beside is not None else screen.page
+
+    keys.add("pagedown")(lambda event: page().turn(1))
+    keys.add("pageup")(lambda event: page().turn(-1))
+    keys.add("c-home")(lambda event: page().home())
+    keys.add("c-end")(lambda event: page().end())
+    keys.add("s-right")(lambda event: _pan(page(), 8))
+    keys.add("s-left")(lambda event: _pan(page(), -8))
+    keys.add("escape", "left")(lambda event: screen.turn(-1))
+    keys.add("escape", "right")(lambda event: screen.turn(1))
+    keys.add("f9")(lambda event: screen.turn(-1))
+    keys.add("f10")(lambda event: screen.turn(1))
+    for key, _, command in MENU[1:]:
+        keys.add(key.lower())(lambda event, command=command: screen.follow(command))
+
+    @keys.add("f1")
+    def beside(event: Event) -> None:
+        if screen.beside is not None:
+            _close(screen, event)
+            return
+        screen.follow(f"help {_verb(screen.line.text)}".strip())
+
+    @keys.add("f12")
+    @keys.add("c-w", "w", filter=Condition(lambda: screen.beside is not None and not screen.line.text))
+    def around(event: Event) -> None:
+        windows = [screen.frame.line, screen.frame.pane, *([screen.frame.side] if screen.beside else [])]
+        here = next((i for i, window in enumerate(windows) if event.app.layout.has_focus(window)), 0)
+        event.app.layout.focus(windows[(here + 1) % len(windows)])
+
+    @keys.add("c-c")
+    def stop(event: Event) -> None:
+        if not screen.worker.busy and (screen.line.text or screen.way):
+            screen.line.reset()
+            screen.way = ""
+            event.app.layout.focus(screen.frame.line)
+            return
+        screen.interrupt()
+
+    keys.add("c-l")(lambda event: event.app.renderer.clear())
+    return keys
+
+
+def _on_the_line(screen: "FullScreen") -> KeyBindings:
+    keys = KeyBindings()
+    here = has_focus(screen.line)
+    empty = here & Condition(lambda: not screen.line.text)
+    typing = here & ~empty & ~is_searching
+
+    keys.add("/", filter=empty)(lambda event: screen.begin_search("/"))
+    keys.add("?", filter=empty)(lambda event: screen.begin_search("?"))
+    keys.add("home", filter=empty)(lambda event: screen.page.home())
+    keys.add("end", filter=empty)(lambda event: screen.page.end())
+    keys.add("tab", filter=empty)(lambda event: _choose(screen, event, 1))
+    keys.add("s-tab", filter=empty)(lambda event: _choose(screen, event, -1))
+    keys.add("tab", filter=typing)(generate_completions)
+    keys.add("s-tab", filter=typing)(lambda event: event.current_buffer.complete_previous())
+    keys.add("enter", filter=here & ~is_searching, eager=True)(lambda event: _enter(screen))
+
+    @keys.add("c-d", filter=empty)
+    def leave(event: Event) -> None:
+        if screen.worker.busy:
+            screen.interrupt()
+        else:
+            event.app.exit()
+
+    @keys.add("escape", filter=empty & Condition(lambda: screen.beside is not None))
+    def leave_beside(event: Event) -> None:
+        _close(screen, event)
+
+    return keys
+
+
+def _in_a_page(screen: "FullScreen") -> KeyBindings:
+    keys = KeyBindings()
+    on_side = Condition(lambda: screen.app.layout.has_focus(screen.frame.side))
+    inside = has_focus(screen.frame.pane) | on_side
+
+    def page() -> Page:
+        return screen.beside if on_side() and screen.beside is not None else screen.page
+
+    for name, way in (("tab", 1), ("right", 1), ("s-tab", -1), ("left", -1)):
+        keys.add(name, filter=inside)(partial(_next_link, page, way))
+    keys.add("down", filter=inside)(lambda event: _down(page(), 1))
+    keys.add("up", filter=inside)(lambda event: _down(page(), -1))
+    keys.add("home", filter=inside)(lambda event: page().home())
+    keys.add("end", filter=inside)(lambda event: page().end())
+    keys.add(" ", filter=inside)(lambda event: page().turn(1))
+    keys.add("backspace", filter=inside)(lambda event: screen.turn(-1))
+    keys.add("/", filter=inside)(lambda event: screen.begin_search("/"))
+    keys.add("?", filter=inside)(lambda event: screen.begin_search("?"))
+    searched = inside & Condition(lambda: screen.search is not None)
+    keys.add("n", filter=searched)(lambda event: screen.again(1))
+    keys.add("N", filter=searched)(lambda event: screen.again(-1))
+
+    @keys.add("enter", filter=inside)
+    def follow(event: Event) -> None:
+        link = page().link()
+        if link is not None:
+            screen.follow(link.command)
+
+    @keys.add("escape", filter=inside)
+    def to_the_line(event: Event) -> None:
+        if screen.search is not None:
+            screen.search = None
+            screen.message = ""
+        page().chosen = None
+        if on_side():
+            _close(screen, event)
+        event.app.layout.focus(screen.frame.line)
+
+    @keys.add("c-d", filter=inside)
+    def leave_here(event: Event) -> None:
+        event.app.exit()
+
+    @keys.add(Keys.Any, filter=inside)
+    def type_on(event: Event) -> None:
+        """Whatever else is typed goes to the command line."""
+        if event.data.isprintable():
+            event.app.layout.focus(screen.frame.line)
+            screen.line.insert_text(event.data)
+
+    return keys
+
+
+def _in_a_pattern(screen: "FullScreen") -> KeyBindings:
+    keys = KeyBindings()
+    here = has_focus(screen.pattern)
+    keys.add("enter", filter=here, eager=True)(lambda event: screen.pattern.validate_and_handle())
+    keys.add("escape", filter=here)(lambda event: screen.end_search())
+    keys.add("backspace", filter=here & Condition(lambda: not screen.pattern.text))(lambda event: screen.end_search())
+    return keys
+
+
+def _enter(screen: "FullScreen") -> None:
+    state = screen.line.complete_state
+    if state is not None and state.current_completion is not None:
+        screen.line.complete_state = None  # Enter in the menu takes what is chosen; the next one runs the line
+        return
+    screen.line.validate_and_handle()
+
+
+def _choose(screen: "FullScreen", event: Event, way: int) -> None:
+    """From the empty command line to the links of the page."""
+    screen.page.chosen = None
+    if screen.page.next_link(way):
+        event.app.layout.focus(screen.frame.pane)
+    else:
+        screen.message = "there are no links on this page"
+
+
+def _next_link(page: Any, way: int, event: Event) -> None:
+    if not page().next_link(way):
+        page().chosen = None
+        (page().home if way > 0 else page().end)()
+        page().next_link(way)
+
+
+def _down(page: Page, way: int) -> None:
+    """To the link below or above; where there is none near, scroll."""
+    if not page.link_in_line(way):
+        page.scroll(way)
+
+
+def _pan(page: Page, by: int) -> None:
+    page.pan = max(page.pan + by, 0)
+
+
+def _close(screen: "FullScreen", event: Event) -> None:
+    screen.close_beside()
+    event.app.layout.focus(screen.frame.line)
+
+
+def _verb(text: str) -> str:
+    """The command that a line being typed is for; "" if that is not known yet."""
+    try:
+        return find(text.split()[0].partition("/")[0])[0].name
+    except (UsageError, IndexError):
+        return ""

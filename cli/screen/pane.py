@@ -1,0 +1,118 @@
+"""The pane that shows a page: only the lines in view are ever made."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.layout.controls import UIContent, UIControl
+from prompt_toolkit.mouse_events import MouseEvent, MouseEventType
+
+from ..texts import Line, display_width
+from .pages import Page
+from .search import Search
+
+if TYPE_CHECKING:
+    from prompt_toolkit.key_binding.key_bindings import NotImplementedOrNone
+
+WHEEL = 3  # lines for a turn of the wheel
+
+
+class Pane(UIControl):
+    """page: what it shows now. follow: is given the command of a link that is clicked. search: the present one.
+
+    text_of: makes characters that the terminal can show of any. focused: whether keys go here.
+    """
+
+    def __init__(self, page: Callable[[], Page], follow: Callable[[str], None], search: Callable[[], Search | None],
+                 text_of: Callable[[str], str]) -> None:
+        self._page, self._follow, self._search, self._text_of = page, follow, search, text_of
+
+    def is_focusable(self) -> bool:
+        return True
+
+    def create_content(self, width: int, height: int) -> UIContent:
+        page = self._page()
+        page.sized(width - 1, height)
+        lines = [self._line(page, page.top + row) for row in range(height)]
+        bar = _bar(page, height)
+        rows = [[*line, ("class:bar", bar[row])] for row, line in enumerate(lines)]
+        return UIContent(lambda row: rows[row], line_count=height, show_cursor=False)
+
+    def _line(self, page: Page, at: int) -> StyleAndTextTuples:
+        sheet = page.sheet
+        if at >= len(sheet):
+            return [("", " " * page.width)]
+        cells = _cells(sheet.line(at))
+        for number, link in enumerate(sheet.links(at)):
+            _paint(cells, link.start, link.end, "class:chosen" if page.chosen == (at, number) else "class:link")
+        search = self._search()
+        if search is not None and search.sheet is sheet:
+            text = "".join(char or "\0" for _, char in cells)  # a wide character has two cells
+            spans = search.spans(text) or ([(0, len(cells))] if at in search.lines else [])
+            for start, end in spans:
+                _paint(cells, start, end, "class:found.here" if at == search.at else "class:found")
+        return self._cut(cells, page)
+
+    def _cut(self, cells: list[tuple[str, str]], page: Page) -> StyleAndTextTuples:
+        """The cells in view, filled up to the width."""
+        shown: StyleAndTextTuples = []
+        room = page.width
+        for style, char in cells[page.pan:]:
+            text = self._text_of(char)
+            room -= display_width(text)
+            if room < 0:
+                break
+            if shown and shown[-1][0] == style:
+                shown[-1] = (style, shown[-1][1] + text)
+            else:
+                shown.append((style, text))
+        used = sum(display_width(text) for _, text, *_ in shown)
+        return [*shown, ("", " " * (page.width - used))]
+
+    def mouse_handler(self, mouse_event: MouseEvent) -> "NotImplementedOrNone":
+        page = self._page()
+        at = page.top + mouse_event.position.y
+        column = mouse_event.position.x
+        if mouse_event.event_type == MouseEventType.SCROLL_UP:
+            page.scroll(-WHEEL)
+        elif mouse_event.event_type == MouseEventType.SCROLL_DOWN:
+            page.scroll(WHEEL)
+        elif mouse_event.event_type != MouseEventType.MOUSE_UP:
+            return NotImplemented
+        elif column >= page.width:
+            page.top = 0
+            page.scroll(round(mouse_event.position.y / max(page.height - 1, 1) * (len(page.sheet) - page.height)))
+        elif at < len(page.sheet):
+            for number, link in enumerate(page.sheet.links(at)):
+                if link.start <= column + page.pan < link.end:
+                    page.chosen = (at, number)
+                    self._follow(link.command)
+        return None
+
+
+def _cells(line: Line) -> list[tuple[str, str]]:
+    """Each character with its style; a link's columns are then its cells."""
+    cells = []
+    for style, text in line:
+        named = f"class:{style}" if style else ""
+        for char in text:
+            cells.append((named, char))
+            if display_width(char) == 2:
+                cells.append((named, ""))
+    return cells
+
+
+def _paint(cells: list[tuple[str, str]], start: int, end: int, style: str) -> None:
+    for i in range(start, min(end, len(cells))):
+        cells[i] = (f"{cells[i][0]} {style}", cells[i][1])
+
+
+def _bar(page: Page, height: int) -> str:
+    """The scroll bar, a character for each line."""
+    count = len(page.sheet)
+    if count <= height:
+        return " " * height
+    thumb = max(height * height // count, 1)
+    top = round(page.top / max(count - height, 1) * (height - thumb))
+    return "│" * top + "█" * thumb + "│" * (height - thumb - top)
