@@ -61,16 +61,21 @@ def _(node, dz):
     return build.Relu6Grad(dz, x), build.ZerosLike(x)
 
 
+def _slope(x, alpha):
+    """alpha to the precision of float32, in which TensorFlow holds this attribute for any dtype."""
+    return x.dtype.type(np.float32(alpha))
+
+
 @op("LeakyRelu", infer=same_shape, elementwise=True, dtypes=FLOATS)
 def leaky_relu(features, *, alpha=0.2):
     """x where x > 0, else alpha * x. features: float[...] -> float[...]."""
-    return np.where(features > 0, features, features * features.dtype.type(alpha))
+    return np.where(features > 0, features, features * _slope(features, alpha))
 
 
 @op("LeakyReluGrad", infer=broadcast_shape, elementwise=True, dtypes=FLOATS)
 def leaky_relu_grad(gradients, features, *, alpha=0.2):
     """dy where x > 0, else alpha * dy. gradients, features: float[...] -> float[...]."""
-    return np.where(features > 0, gradients, gradients * gradients.dtype.type(alpha))
+    return np.where(features > 0, gradients, gradients * _slope(gradients, alpha))
 
 
 @leaky_relu.gradient
