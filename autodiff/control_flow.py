@@ -26,6 +26,8 @@ def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable
     unwrapped unless `strict`. Raises KindError (TypeError) for a Python bool, ArgumentError
     (ValueError) for branches that differ.
     """
+    if fn1 is not None and true_fn is not None or fn2 is not None and false_fn is not None:
+        raise KindError("true_fn and fn1, false_fn and fn2 are spellings of one argument: give one of each")
     true_fn, false_fn = fn1 if true_fn is None else true_fn, fn2 if false_fn is None else false_fn
     if not callable(true_fn) or not callable(false_fn):
         raise KindError(f"true_fn and false_fn must be callable, found {true_fn!r} and {false_fn!r}")
@@ -36,12 +38,12 @@ def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable
         raise KindError(f"pred must be a tensor, found the Python bool {pred}\nuse a Python `if` for a choice that is "
                         "known while the graph is built")
     with graph.name_scope(name or "cond"):
-        pred = convert_to_tensor(pred, bool_)
+        pred = _predicate(pred)
         sides, results = [], []
-        for function in (true_fn, false_fn):
+        for which, function in ((True, true_fn), (False, false_fn)):
             side = FunctionGraph(graph)
             with side.as_default():
-                results.append(nest.map_structure(_as_output, function()))
+                results.append(nest.map_structure(functools.partial(_as_output, which), function()))
             sides.append(side)
         _check_alike(*results)
         then_branch, else_branch = (finish(side, [_flow(v) for v in nest.flatten(result)])
@@ -53,11 +55,21 @@ def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable
         return _unwrapped(nest.pack_sequence_as(results[0], packed), strict)
 
 
-def _as_output(value: Any) -> Any:
-    """A branch's result as a tensor or TensorArray; an operation stands for having run."""
+def _predicate(value: Any) -> Tensor:
+    """A bool[] tensor. Raises KindError (TypeError) for another dtype, ShapeError (ValueError) for another rank."""
+    pred = convert_to_tensor(value)
+    if pred.dtype.base_dtype is not bool_:
+        raise KindError(f"expected a predicate of dtype bool, found {pred.describe()}")
+    if pred.dims:
+        raise ShapeError(f"expected a predicate of shape [], found {pred.describe()}")
+    return pred
+
+
+def _as_output(which: bool, value: Any) -> Any:
+    """A branch's result as a tensor or TensorArray; an operation gives which branch has run."""
     if isinstance(value, Operation):
         with get_default_graph().control_dependencies([value]):
-            return build.Identity(convert_to_tensor(0), name="done")
+            return build.Identity(convert_to_tensor(which), name="done")
     if isinstance(value, TensorArray):
         return value
     if value is None:
@@ -104,8 +116,10 @@ def case(pred_fn_pairs: Any, default: Callable[[], Any] | None = None, exclusive
     graph = get_default_graph()
     if graph.executing_eagerly:
         return _eager_case(pairs, default, exclusive)
+    if any(isinstance(p, bool) for p, _ in pairs):
+        raise KindError("predicates must be tensors, found a Python bool")
     with graph.name_scope(name):
-        predicates = [convert_to_tensor(p, bool_) for p, _ in pairs]
+        predicates = [_predicate(p) for p, _ in pairs]
         checks = []
         stacked = build.Pack(*predicates, axis=0)
         if exclusive:
@@ -212,9 +226,7 @@ class _Loop:
             for i, (tensor, d) in enumerate(zip(initial, dims)):
                 side.add_argument(tensor.dtype.base_dtype, d, f"loop_var_{i}")
         with cond.as_default():
-            more = convert_to_tensor(self.cond(*self._state(cond)), bool_)
-            if more.dims not in ((), None):
-                raise ArgumentError(f"cond must give a scalar, found {more.describe()}")
+            more = _predicate(self.cond(*self._state(cond)))
             if self.limit is not None:
                 more = build.LogicalAnd(more, cond.arguments[-1] < limit)
         with body.as_default():

@@ -8,14 +8,15 @@ from .dtypes import as_dtype
 from .errors import ArgumentError, NotServedError
 from .graph import Tensor
 from .op import build
-from .shapes import Dims, TensorShape, as_dims, compatible, show
+from .shapes import Dims, TensorShape, as_dims, compatible, is_known, show
 
 
 class TensorArray:
     """`size` tensors of one dtype. Each write gives a new TensorArray; `flow` is the list it stands for.
 
-    dynamic_size: writing one past the end appends. element_shape: what every element's shape must
-    be; with infer_shape the first write sets it. clear_after_read, colocate_with_first_write_call and
+    dynamic_size: writing past the end makes it longer. element_shape: what every element's shape must
+    be, and elements that are not written are then zeros; with infer_shape the first write sets it.
+    An element is written once. clear_after_read, colocate_with_first_write_call and
     tensor_array_name are accepted without effect.
     """
 
@@ -28,6 +29,7 @@ class TensorArray:
         self.dtype = as_dtype(dtype).base_dtype
         self.dynamic_size, self.infer_shape = bool(dynamic_size), infer_shape
         self._dims: Dims | None = as_dims(element_shape)
+        self._may_lack = is_known(self._dims)
         self.flow: Tensor = build.ListReserve(size, name=name or "TensorArray") if flow is None else flow
 
     @property
@@ -46,6 +48,7 @@ class TensorArray:
         """The same array with another list."""
         array = TensorArray.__new__(TensorArray)
         array.dtype, array.dynamic_size, array.infer_shape = self.dtype, self.dynamic_size, self.infer_shape
+        array._may_lack = self._may_lack
         array._dims = self._dims if dims is None else dims
         array.flow = flow
         return array
@@ -55,7 +58,7 @@ class TensorArray:
 
     def size(self, name: str | None = None) -> Tensor:
         """How many elements. -> int32[]."""
-        return build.ListLength(self.flow, name=name)
+        return build.ListLength(self.flow, name=name or "TensorArraySizeV3")
 
     def read(self, index: Any, name: str | None = None) -> Tensor:
         """The element at `index`."""
@@ -66,7 +69,8 @@ class TensorArray:
         value = convert_to_tensor(value, self.dtype if not hasattr(value, "dtype") else None)
         if value.dtype.base_dtype is not self.dtype:
             raise ArgumentError(f"TensorArray of {self.dtype.name} cannot hold {value.describe()}")
-        return self.with_flow(build.ListSet(self.flow, index, value, name=name or "TensorArrayWriteV3"),
+        return self.with_flow(build.ListSet(self.flow, index, value, grow=self.dynamic_size,
+                                            name=name or "TensorArrayWriteV3"),
                               self._element_dims(value.dims))
 
     def _element_dims(self, dims: Dims | None) -> Dims | None:
@@ -76,7 +80,7 @@ class TensorArray:
 
     def stack(self, name: str | None = None) -> Tensor:
         """All elements on a new axis 0."""
-        return build.ListStack(self.flow, self.flow, dtype=self.dtype, shape=self._dims,
+        return build.ListStack(self.flow, self.flow, dtype=self.dtype, shape=self._dims, written=not self._may_lack,
                                name=name or "TensorArrayStack")
 
     def gather(self, indices: Any, name: str | None = None) -> Tensor:

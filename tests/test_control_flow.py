@@ -223,3 +223,34 @@ def test_ops_inside_know_the_users_line():
     y = tf.cond(x > 0.0, lambda: tf.log(x), lambda: x)
     inner = y.op.attrs["then_branch"].outputs[0].op
     assert inner.site.file == __file__
+
+
+def test_a_predicate_is_a_bool_scalar():
+    x = tf.constant(2.0)
+    for wrong in (x, tf.constant(3), tf.constant([True])):
+        with pytest.raises((TypeError, ValueError), match="expected a predicate"):
+            tf.cond(wrong, lambda: x, lambda: x)
+    with pytest.raises(TypeError, match="expected a predicate of dtype bool"):
+        tf.while_loop(lambda k: k, lambda k: k + 1, [0])
+    with pytest.raises(TypeError, match="spellings of one argument"):
+        tf.cond(x > 1.0, lambda: x, lambda: x, fn1=lambda: x)
+
+
+def test_a_branch_of_operations_gives_which_one_ran():
+    p = tf.placeholder(tf.bool, [])
+    ran = tf.cond(p, tf.no_op, tf.no_op)
+    with tf.Session() as session:
+        assert [session.run(ran, {p: q}) for q in (True, False)] == [True, False]
+
+
+def test_a_tensor_array_is_written_once_and_read_where_it_was_written():
+    array = tf.TensorArray(tf.float32, 2).write(0, 3.0)
+    grown = tf.TensorArray(tf.float32, 0, dynamic_size=True).write(3, 1.0)
+    filled = tf.TensorArray(tf.float32, 2, element_shape=[]).write(0, 3.0)
+    with tf.Session() as session:
+        for failing, why in ((array.write(0, 4.0).stack(), "written already"), (array.stack(), "not written"),
+                             (array.write(2, 4.0).stack(), "out of range")):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=why):
+                session.run(failing)
+        assert session.run(grown.size()) == 4
+        np.testing.assert_array_equal(session.run(filled.stack()), [3.0, 0.0])

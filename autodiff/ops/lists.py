@@ -82,12 +82,13 @@ def _list_of_gradient(node, dy):
 
 
 @op("ListSet", infer=_list)
-def list_set(items: List, index: Int32, item: Own):
-    """The list with another element at `index`; one past the end appends. -> list."""
+def list_set(items: List, index: Int32, item: Own, *, grow=True):
+    """The list with an element at `index`, which holds none yet. grow: it may lie past the end. -> list."""
     changed = list(items)
-    if index == len(changed):
-        changed.append(None)
-    _at(changed, index)
+    if grow and index >= len(changed):
+        changed.extend([None] * (int(index) + 1 - len(changed)))
+    if _at(changed, index) is not None:
+        raise InvalidArgumentError(f"could not write index {int(index)}: it was written already")
     changed[int(index)] = item
     return changed
 
@@ -155,24 +156,27 @@ def list_zeros(like: List):
     return [None] * len(like)
 
 
-def _stacked(items, like, *, dtype, shape=None):
+def _stacked(items, like, *, dtype, shape=None, written=False):
     dims = as_dims(shape)
     return Spec(as_dtype(dtype), None if dims is None else (None, *dims))
 
 
 @op("ListStack", infer=_stacked)
-def list_stack(items: List, like: List, *, dtype, shape=None):
-    """The elements on a new axis 0; those not written are zeros. -> dtype[n, *shape]."""
-    written = next((item for item in items if item is not None), None)
-    if written is None:
+def list_stack(items: List, like: List, *, dtype, shape=None, written=False):
+    """The elements on a new axis 0; those not written are zeros, unless all must be `written`. -> dtype[n, *shape]."""
+    missing = next((i for i, item in enumerate(items) if item is None), None)
+    if written and missing is not None:
+        raise InvalidArgumentError(f"could not read index {missing}: it was not written")
+    one = next((item for item in items if item is not None), None)
+    if one is None:
         dims = as_dims(shape)
         if dims is None or None in dims:
             if items:
                 raise InvalidArgumentError("cannot stack a list without one written element: its shape is not known")
             dims = tuple(d or 0 for d in dims or ())
         return np.zeros((len(items), *dims), as_dtype(dtype).as_numpy_dtype)
-    filled = [np.zeros_like(written) if item is None else item for item in items]
-    if any(np.shape(item) != np.shape(written) for item in filled):
+    filled = [np.zeros_like(one) if item is None else item for item in items]
+    if any(np.shape(item) != np.shape(one) for item in filled):
         raise InvalidArgumentError(f"expected elements of one shape, found {sorted({np.shape(i) for i in filled})}")
     return np.stack(filled)
 
