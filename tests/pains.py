@@ -257,7 +257,8 @@ x = tf.constant(np.arange(30.0).reshape(10, 3), tf.float32)
 w = tf.Variable([1.0, 2.0, 3.0], name="w")
 rows = tf.reduce_sum(x * w, axis=1, name="rows")
 loss = tf.reduce_mean(rows)
-""" + RUN, ("grad rows w", "grad rows w --per-example"), ("∂ sum(rows:0[10]) / ∂ w:0", "135", "float32[10,3]|(10, 3)|[10,3]")),
+""" + RUN, ("grad rows w", "grad rows w --per-example"),
+         ("∂ sum(rows:0[10]) / ∂ w:0", "135", "float32[10,3]|(10, 3)|[10,3]")),
     Pain(34, """
 x = tf.constant(np.arange(30.0).reshape(10, 3), tf.float32)
 w = tf.Variable([1.0, 2.0, 3.0], name="w")

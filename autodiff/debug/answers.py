@@ -318,6 +318,15 @@ class Position:
 
 
 @dataclass(frozen=True)
+class Recorded:
+    """A recording. steps: in it so far. goes_on: whether the steps to come are added."""
+
+    path: str
+    steps: int
+    goes_on: bool
+
+
+@dataclass(frozen=True)
 class Feed:
     """What the next run feeds. text: the value in short. source: "constant", "the last run" or a callable's name."""
 

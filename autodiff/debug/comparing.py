@@ -5,6 +5,7 @@ import contextlib
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,15 +30,17 @@ class Comparing(Triage):
         steps all that both computed is compared, and what the optimiser keeps is left out.
         """
         left, right = self._side(a), self._side(b) if b else None
-        if not isinstance(left, int) and right is not None and not isinstance(right, int):
+        if isinstance(left, dict) and isinstance(right, dict):
             return self._difference(a, b, left, right, rtol)
-        if isinstance(left, int) and (right is None or isinstance(right, int)):
+        if isinstance(left, dict):
+            values, unmatched = self._own(left, right if isinstance(right, int) else None)
+            found = self._difference(a, b or "the last run", left, values, rtol)
+        elif isinstance(right, dict):
+            values, unmatched = self._own(right, left)
+            found = self._difference(a, b, values, right, rtol)
+        else:
             return self._of_steps(a, b, left, right, rtol)
-        given: Any = right if isinstance(left, int) else left
-        values, unmatched = self._own(given, left if isinstance(left, int) else right)
-        found = self._difference(a, b or "the last run", *((values, given) if isinstance(left, int) else (given, values)),
-                                 rtol)
-        return Difference(**{**vars(found), "unmatched": tuple(unmatched)})
+        return replace(found, unmatched=tuple(unmatched))
 
     def _side(self, text: str) -> int | dict[str, np.ndarray]:
         match = _STEP.match(text.strip())
@@ -53,14 +56,16 @@ class Comparing(Triage):
 
     def _own(self, given: Mapping[str, Any], step: int | None) -> tuple[dict[str, Any], list[str]]:
         """Own values under the names of a file, and the names that mean nothing here."""
-        values, unmatched = {}, []
+        tensors, unmatched = {}, []
         for name in given:
             try:
-                tensor = self.targets.one(name)
-                values[name] = self._values([tensor], self._moment_for([tensor], step))[0]
+                tensors[name] = self.targets.one(name)
             except (UnknownNameError, ArgumentError):
                 unmatched.append(name)
-        return values, unmatched
+        y = self._default_y()
+        at = self._moment_for([y] if y is not None else list(tensors.values()), step)
+        known = self._values_known(dict.fromkeys(t.op for t in tensors.values()), at)
+        return {name: known[t] for name, t in tensors.items() if t in known}, unmatched
 
     def _of_steps(self, a: str, b: str, left: int, right: int | None, rtol: float) -> Difference:
         y = self._default_y()

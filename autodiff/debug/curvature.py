@@ -48,12 +48,11 @@ class Curvature:
         if cost.bytes <= budget:
             return
         fitting = max(budget // max(self.size * self.dtype.itemsize, 1), 1)
+        enough = -(-cost.bytes // (1 << 20))
         raise ResourceExhaustedError(
-            None, None,
-                                     f"this Hessian has {cost.rows} x {self.size} elements, {cost.bytes:,} bytes: more "
-                                     f"than the budget of {budget:,}\nask for some rows (--rows "
-                                     f"0:{min(fitting, self.size)}), the diagonal (--diag), a product "
-            f"with a vector (--hvp V), the largest eigenvalues (--eig K), or allow more (--budget {-(-cost.bytes // (1 << 20))})")
+            None, None, f"this Hessian has {cost.rows} x {self.size} elements, {cost.bytes:,} bytes: more than the "
+            f"budget of {budget:,}\nask for some rows (--rows 0:{min(fitting, self.size)}), the diagonal (--diag), a "
+            f"product with a vector (--hvp V), the largest eigenvalues (--eig K), or allow more (--budget {enough})")
 
     def times(self, v: Any) -> np.ndarray:
         """The product with a vector of x's shape, as float[n]."""
@@ -116,7 +115,8 @@ class Curvature:
 
     def _times_many(self, columns: np.ndarray) -> np.ndarray:
         """The Hessian times each column, float64[n, columns]."""
-        found = [self._times_rows(columns.T[i:i + _BLOCK].astype(self.dtype)) for i in range(0, columns.shape[1], _BLOCK)]
+        rows = columns.T.astype(self.dtype)
+        found = [self._times_rows(rows[i:i + _BLOCK]) for i in range(0, len(rows), _BLOCK)]
         return np.concatenate(found).astype(np.float64).T
 
     def _block(self, block: range) -> np.ndarray:

@@ -16,17 +16,17 @@ from . import lists
 from .analysis.nonfinite import reaches
 from .analysis.why import why_none
 from .answers import Memory, Neighbours, OpCard, OpRow, Script, Source, TensorRow, VariableRow
-from .changing import Changing
 from .machine import ancestors
 from .places import is_variable, place_of, role_of, traceback_of
 from .records import Stats
 from .stats import has_nonfinite, statistics
+from .storing import Storing
 from .targets import tensors_of
 
 __all__ = ["Debugger"]
 
 
-class Debugger(Changing):
+class Debugger(Storing):
     """A model under the debugger: its graph and session, the script's handles, watches, records of its runs.
 
     What it answers is frozen: names, numbers and places, never tensors. Machine holds what all parts share, Feeding

@@ -99,7 +99,7 @@ class Diagnosing(Explaining):
         return Check(y.name, tuple(x.name for x in xs), order, wrong, missing, unchecked, right, len(ops), total, text)
 
     def _whole(self, y: Tensor, xs: list[Tensor], at: Moment) -> float | None:
-        """Relative error of the whole gradient along a random direction, both sides in float64; None if not to be had."""
+        """Relative error of the whole gradient along a random direction, in float64; None if not to be had."""
         gradients = {}
         try:
             for x in xs:

@@ -19,6 +19,7 @@ from ..runtime.state import Variables
 from .derivatives import Derivatives
 from .lists import bytes_of, trainable_tensors, variables_of
 from .places import VARIABLES, is_variable
+from .recording import Recorder
 from .records import RunRecord, Stats
 from .replay import Moment, Replayer, moment_of
 from .stats import statistics
@@ -60,6 +61,7 @@ class Machine:
         self._told: Any = None
         self._told_y: Tensor | None = None
         self._execution: Execution | None = None
+        self._recorder: Recorder | None = None
         self._view: int | None = None  # a past step that is looked at, None for the present
         self._is_edited = False  # whether variables were changed by hand since the last run
         self._spent = 0

@@ -146,6 +146,8 @@ class Running(Effects):
         stops = (Stop("error", record.error),) if error is not None else self._stops(record)
         record = replace(record, stops=stops)
         self.records.append(record)
+        if self._recorder is not None:
+            self._recorder.write(opened.moment, record)
         return record
 
     def _samples(self, opened: _Opened, seen: Any, y: str, *, failed: bool) -> tuple[tuple[Sample, ...], float | None]:

@@ -107,8 +107,9 @@ def _notes(rows: Sequence[StageRow]) -> list[str]:
         if bad and hit:
             via = f" (by {hit[0].between[0].rpartition('/')[0] or hit[0].between[0]})" if hit[0].between else ""
             kinds = "nan" if any(row.raw and row.raw.nans for row in bad) else "inf"
-            notes.append(f"{kinds} in the gradient of {', '.join(row.name for row in bad[:3])} {what} the others through "
-                         f"the common norm{via}: {', '.join(row.name for row in hit[:5])}")
+            causes, others = (", ".join(row.name for row in rows) for rows in (bad[:3], hit[:5]))
+            notes.append(f"{kinds} in the gradient of {causes} {what} the others through the common norm{via}: "
+                         f"{others}")
     if bad:
         notes.append("why nan says where it comes from")
     return notes

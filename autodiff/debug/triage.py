@@ -29,10 +29,10 @@ class Triage(Diagnosing):
         """Ranked findings about the last run; static: about the graph alone, without running it."""
         y = self._default_y()
         variables = trainable_tensors(self.graph)
+        size = (f"{len(self.graph.operations)} ops", f"{len(variables)} variables")
         traps = static_findings(y, variables, self.graph.operations.values())
         if static or y is None:
-            looked = (f"{len(self.graph.operations)} ops", f"{len(variables)} variables")
-            return Diagnosis(y.name if y is not None else "", 0, tuple(traps), looked)
+            return Diagnosis(y.name if y is not None else "", 0, tuple(traps), size)
         found = self._without_gradient(y, variables)
         at = self._moment_for([y])
         found += self._not_finite()
@@ -42,8 +42,7 @@ class Triage(Diagnosing):
         known = {(f.op, f.kind) for f in found} | {(f.target, f.kind) for f in found}
         found += [f for f in traps if (f.op, f.kind) not in known and (f.target, f.kind) not in known]
         found.sort(key=lambda f: -f.severity)
-        looked = (f"step {at.step}", f"{len(self.graph.operations)} ops", f"{len(variables)} variables")
-        return Diagnosis(y.name, at.step, tuple(found), looked)
+        return Diagnosis(y.name, at.step, tuple(found), (f"step {at.step}", *size))
 
     def _without_gradient(self, y: Tensor, variables: list[Tensor]) -> list[Finding]:
         found = []
@@ -85,8 +84,10 @@ class Triage(Diagnosing):
                                      why.remedy, f"path {y.name} {row.name}", lost.place if lost else row.place))
             found += _pace(row)
         if table.total_norm is not None and np.isfinite(table.total_norm) and table.total_norm > _STEEP:
-            found.append(Finding(50, "large gradients", "", "", "", f"the norm of all gradients is {table.total_norm:.3g}",
-                                 "clip with tf.clip_by_global_norm, or lower the learning rate", "grads --sort norm", None))
+            found.append(Finding(50, "large gradients", "", "", "",
+                                 f"the norm of all gradients is {table.total_norm:.3g}",
+                                 "clip with tf.clip_by_global_norm, or lower the learning rate",
+                                 "grads --sort norm", None))
         return found
 
     def _dead(self, y: Tensor, variables: list[Tensor], at: Moment) -> list[Finding]:
@@ -102,8 +103,9 @@ class Triage(Diagnosing):
             notes = self.stages(y.name).notes
         except AutodiffError:
             return []
-        return [Finding(95, "clipping", "", "", "", note, "test the norm before clipping: "
-                        "tf.check_numerics(norm, ...), or leave the step out when it is not finite", "grads --stages", None)
+        return [Finding(95, "clipping", "", "", "", note,
+                        "test the norm before clipping: tf.check_numerics(norm, ...), or leave the step out when it is "
+                        "not finite", "grads --stages", None)
                 for note in notes if "common norm" in note]
 
 

@@ -93,7 +93,8 @@ def hessian(dbg: Debugger, y: Y | None, x: X, *, rows: Slice | None = None, diag
 
     rows: only these rows of the matrix. diag: only its diagonal. hvp: its product with V, an expression of X's
     shape. eig: the K eigenvalues of largest absolute value, by products alone, each with its residual
-    |Hv - λv|; verify: the residuals from products made anew. budget: MiB that the result may take. cost: only say what it would cost.
+    |Hv - λv|; verify: the residuals from products made anew. budget: MiB that the result may take. cost: only say
+    what it would cost.
 
     Example:  hessian loss hidden2/biases --rows 0:4
     API:      dbg.hessian("hidden2/biases", "loss", rows=slice(0, 4))

@@ -5,6 +5,7 @@ import os
 from typing import Annotated
 
 from autodiff.debug.debugger import Debugger
+from autodiff.debug.recording import is_recording
 
 from .. import motion
 from ..command import command
@@ -23,12 +24,15 @@ Loss = Annotated[str, TargetKind("Y")]
 def load(shell: Shell, file: Script, *arguments: Word) -> Result:
     """Run a model script up to its first Session.run, or to its end when it only builds a graph.
 
-    It takes the place of the script that is loaded. The words after FILE are the script's sys.argv. The script
+    FILE may be a recording. It takes the place of the script that is loaded. The words after FILE are the script's sys.argv. The script
     is not edited: its own Session.runs become the steps of next, continue and step.
 
     Example:  load scripts/models/digits_loop.py
     API:      Debugger(graph, session)
     """
+    if is_recording(os.path.expanduser(file)):
+        found = shell.open_recording(os.path.expanduser(file))
+        return Text(f"recording {found.path}: {found.steps} steps; the last is looked at, back and goto step N go on")
     event = shell.load(os.path.expanduser(file), arguments)
     return motion.arrived(shell, event)
 

@@ -16,10 +16,10 @@ from ...convert import to_tensor
 from ...custom import CustomRule
 from ...dtypes import DType, as_dtype
 from ...errors import AutodiffError, NoGradientError
-from ...gradients.backprop import carries_gradient, gradients
 from ...function_graph import functions_of
+from ...gradients.backprop import carries_gradient, gradients
 from ...graph import Graph, Operation, Tensor
-from ...indexed_slices import IndexedSlices, dense
+from ...indexed_slices import dense
 from ...op import REGISTERED_GRADIENTS, build
 from ...runtime.session import Session
 from ...runtime.state import Run
@@ -66,7 +66,8 @@ def _wide_attrs(op: Operation) -> dict[str, Any]:
     """The op's attributes, dtypes of floats widened."""
     found = {}
     for name, value in _own(op.attrs).items():
-        dtype = value if isinstance(value, DType) else as_dtype(value) if name == "dtype" and value is not None else None
+        is_named = name == "dtype" and value is not None
+        dtype = value if isinstance(value, DType) else as_dtype(value) if is_named else None
         found[name] = as_dtype(_WIDE[dtype.name]) if dtype is not None and dtype.name in _WIDE else value
     return found
 
@@ -128,12 +129,13 @@ def check_op(op: Operation, known: Values, building: Any, order: int = 1) -> lis
     except NoGradientError as error:
         return [_finding(op, "", "missing", None, error.message.partition("\n")[0], order)]
     except (AutodiffError, ValueError, TypeError, IndexError, ArithmeticError, KeyError) as error:
-        return [_finding(op, "", "unchecked", None, f"{type(error).__name__}: {str(error).partition(chr(10))[0]}", order)]
+        note = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+        return [_finding(op, "", "unchecked", None, note, order)]
 
 
 def _finding(op: Operation, tensor: str, verdict: str, slope: Slope | None, note: str, order: int) -> RuleCheck:
-    return RuleCheck(op.name, op.type, tensor, verdict, order, None if slope is None else slope.analytic,
-                     None if slope is None else slope.numeric, None if slope is None else slope.error, note, place_of(op))
+    analytic, numeric, error = (None, None, None) if slope is None else (slope.analytic, slope.numeric, slope.error)
+    return RuleCheck(op.name, op.type, tensor, verdict, order, analytic, numeric, error, note, place_of(op))
 
 
 class _Checked:
@@ -154,7 +156,8 @@ class _Checked:
         rng = np.random.default_rng(7)
         first = [widened(v) for v in self.given]
         free = [i for i in self.moving if i not in _KEPT.get(self.op.type, ())]
-        points = [first, *([move(v, rng) if i in free else v for i, v in enumerate(first)] for move in (_moved, _mixed))]
+        points = [first]
+        points += [[move(v, rng) if i in free else v for i, v in enumerate(first)] for move in (_moved, _mixed)]
         slopes: dict[int, list[list[Slope]]] = {i: [] for i in self.moving}
         none: set[int] = set()
         for point in points:
@@ -314,7 +317,8 @@ class _Plain(_Checked):
             places = [self._place(i, v) if i in self.moving else None for i, v in enumerate(inputs)]
             tensors = [p if p is not None else to_tensor(graph, v, None, "given") for p, v in zip(places, inputs)]
             with graph.gradient_override_map(overrides):
-                made = self.op.definition(*tensors, name="checked", **(_wide_attrs(self.op) if self._is_wide else _own(self.op.attrs)))
+                attrs = _wide_attrs(self.op) if self._is_wide else _own(self.op.attrs)
+                made = self.op.definition(*tensors, name="checked", **attrs)
             made = made if isinstance(made, (list, tuple)) else [made]
             ys, seeds = [made[k] for k in self._ys], []
             xs = [tensors[i] for i in self.moving]
@@ -376,8 +380,7 @@ class _Custom(_Checked):
             for values in weights:
                 seeds.append([build.Placeholder(dtype=y.dtype.base_dtype, shape=list(np.shape(w)))
                               for y, w in zip(ys, values)])
-                found = gradients(ys, xs, grad_ys=list(seeds[-1]))
-                found = [dense(g) if isinstance(g, IndexedSlices) else g for g in found]
+                found = [None if g is None else dense(g) for g in gradients(ys, xs, grad_ys=list(seeds[-1]))]
                 ys = [g for g in found if g is not None]
                 if not ys:
                     break

@@ -19,8 +19,8 @@ _UNSAFE = {"Log": "log'(0) is inf", "Log1p": "log1p'(-1) is inf", "Sqrt": "sqrt'
            "Exp": "exp(x) overflows"}
 _SELECTS = ("Select", "SelectV2")
 _DENOMINATOR = ("RealDiv", "Div", "TrueDiv")
-_PASS = ("Identity", "Reshape", "Sum", "Mean", "Neg", "Mul", "ExpandDims", "Squeeze", "Cast", "StridedSlice", "Transpose",
-         "BroadcastTo", "Add", "AddV2", "Sub", "Pack", "ConcatV2", "Tile", "Max", "Min")
+_PASS = ("Identity", "Reshape", "Sum", "Mean", "Neg", "Mul", "ExpandDims", "Squeeze", "Cast", "StridedSlice",
+         "Transpose", "BroadcastTo", "Add", "AddV2", "Sub", "Pack", "ConcatV2", "Tile", "Max", "Min")
 _MANY = 8  # ops that are looked back through
 
 
@@ -35,8 +35,10 @@ def static_findings(y: Tensor | None, variables: Sequence[Tensor], ops: Iterable
     if y is not None:
         found += [finding for v in variables for finding in _of_variable(y, v)]
         found += _chains(y, variables)
-    listed = {(f.kind, f.op, f.target): f for f in reversed(found)}
-    return sorted(reversed(list(listed.values())), key=lambda f: -f.severity)
+    listed: dict[tuple[str, str, str], Finding] = {}
+    for finding in found:
+        listed.setdefault((finding.kind, finding.op, finding.target), finding)
+    return sorted(listed.values(), key=lambda f: -f.severity)
 
 
 def _finding(severity: int, kind: str, op: Operation, text: str, remedy: str, target: str = "") -> Finding:
@@ -62,8 +64,8 @@ def _of_op(op: Operation) -> list[Finding]:
         return [_finding(45, "sqrt", op, f"{op.type.lower()} of something that may be 0: {_UNSAFE[op.type]}",
                          f"tf.{op.type.lower()}(x + 1e-12)")]
     if op.type in _DENOMINATOR and not _is_kept_away(op.inputs[1]):
-        return [_finding(35, "division", op, "a division by something that may be 0", "tf.div_no_nan(x, y), or x / (y + "
-                         "1e-12)")]
+        return [_finding(35, "division", op, "a division by something that may be 0",
+                         "tf.div_no_nan(x, y), or x / (y + 1e-12)")]
     if op.type == "Pow" and _is_risky_power(op):
         return [_finding(50, "power", op, "a power whose derivative at base 0 is inf or nan",
                          "tf.pow(tf.maximum(x, 1e-12), p)")]
@@ -71,7 +73,8 @@ def _of_op(op: Operation) -> list[Finding]:
         return [_finding(35, "arc", op, f"{op.type.lower()} of something that may be 1: {_UNSAFE[op.type]}",
                          "keep the argument inside (-1, 1): tf.clip_by_value(x, -1 + 1e-6, 1 - 1e-6)")]
     if op.type in ("Svd", "SelfAdjointEigV2") and any(t._consumers for t in op.outputs[1:]):
-        return [_finding(45, "decomposition", op, "vectors of a decomposition: with equal values their derivative is nan",
+        return [_finding(45, "decomposition", op,
+                         "vectors of a decomposition: with equal values their derivative is nan",
                          "use the values alone, or break the tie")]
     return []
 
@@ -82,9 +85,10 @@ def _where(op: Operation) -> list[Finding]:
         unsafe = _unsafe_above(branch)
         if unsafe is not None and not _is_guarded(unsafe):
             return [_finding(80, "where trap", unsafe,
-                             f"tf.where ({op.name}) over {unsafe.type}: {_UNSAFE[unsafe.type]} on the branch not taken, "
-                             "and its gradient 0 * inf is nan", "guard the input, not the output: safe = tf.where(ok, x, "
-                             f"tf.ones_like(x)), then tf.where(ok, {unsafe.type.lower()}(safe), other)", op.name)]
+                             f"tf.where ({op.name}) over {unsafe.type}: {_UNSAFE[unsafe.type]} on the branch not "
+                             "taken, and its gradient 0 * inf is nan",
+                             "guard the input, not the output: safe = tf.where(ok, x, tf.ones_like(x)), then "
+                             f"tf.where(ok, {unsafe.type.lower()}(safe), other)", op.name)]
     return []
 
 
@@ -164,12 +168,13 @@ def _of_variable(y: Tensor, variable: Tensor) -> list[Finding]:
     return [Finding(25, "cut path", cut.op, cut.op_type, variable.name,
                     f"one of the paths to {variable.name} is cut: {cut.reason}", cut.remedy, f"path {y.name} "
                     f"{variable.name}", cut.place) for cut in cuts if cut.first and cut.kind in (
-                        "no gradient", "no rule", "integer") and not _is_bool(y.graph.operations.get(cut.op))]
+                        "no gradient", "no rule", "integer") and not _only_asks(y.graph.operations.get(cut.op))]
 
 
-def _is_bool(op: Operation | None) -> bool:
+def _only_asks(op: Operation | None) -> bool:
     """Whether an op only asks something: masks and shapes are not meant to carry gradients."""
-    return op is None or op.type in ("Shape", "Size", "Rank", "ZerosLike", "OnesLike") or all(t.dtype.name == "bool" for t in op.outputs)
+    return (op is None or op.type in ("Shape", "Size", "Rank", "ZerosLike", "OnesLike")
+            or all(t.dtype.name == "bool" for t in op.outputs))
 
 
 def _chains(y: Tensor, variables: Sequence[Tensor]) -> list[Finding]:

@@ -151,7 +151,8 @@ def _why_large(y: Tensor, x: Tensor, norm: float, top: float, hops: Sequence[Hop
         alike = [hop for hop in growing if hop.op_type == first.op_type]
         text += f": the gain is largest, {first.gain:.3g}, in {first.op} ({first.op_type})"
         if len(alike) > 1:
-            text += f"; {len(alike)} ops {first.op_type} grow it by {np.prod([h.gain or 1.0 for h in alike]):.2g} together"
+            together = np.prod([h.gain or 1.0 for h in alike])
+            text += f"; {len(alike)} ops {first.op_type} grow it by {together:.2g} together"
     remedy = "scale these weights or values down, clip with tf.clip_by_global_norm, or lower the learning rate"
     return WhySmall(y.name, x.name, "exploding", norm, text, remedy, tuple(growing[:5]))
 

@@ -1,0 +1,33 @@
+"""Recordings: record."""
+from __future__ import annotations
+
+from typing import Annotated
+
+from autodiff.debug.debugger import Debugger
+
+from ..command import command
+from ..params import FileKind, Slice, Word
+from ..results import Result, Text
+from ..usage import UsageError
+
+Folder = Annotated[str, FileKind()]
+
+
+@command("record", group="Script")
+def record(dbg: Debugger, file: Folder, word: Word | None, steps: Slice | None) -> Result:
+    """Write every step from now on into a folder FILE; `record off` ends it.
+
+    `record FILE steps A:B` writes the steps A to B-1 that are kept, at once. load FILE looks at a recording, without
+    the script: any tensor, why, grads, path, back, diff.
+
+    Example:  record training.rec steps 1:20
+    API:      dbg.record("training.rec"), dbg.open_recording("training.rec")
+    """
+    if file == "off":
+        done = dbg.stop_recording()
+        return Text(f"{done.steps} steps are in {done.path}")
+    if word is not None and (word != "steps" or steps is None):
+        raise UsageError(f"expected `record FILE steps A:B`, found {word!r}", f"record {file} steps 1:20")
+    done = dbg.record(file, steps)
+    return Text(f"every step from now on goes into {done.path}; record off ends it" if done.goes_on
+                else f"{done.steps} steps are in {done.path}")
