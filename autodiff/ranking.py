@@ -11,6 +11,7 @@ from .errors import ArgumentError, ShapeError
 from .graph import Tensor, graph_of
 from .infer import axis_in
 from .op import build
+from .scope import scope
 from .static import known, static_value
 
 __all__ = ["argsort", "searchsorted", "sort"]  # top_k and in_top_k belong to tf.nn and tf.math
