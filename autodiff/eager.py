@@ -33,7 +33,8 @@ class Cell:
     __slots__ = ("name", "spec", "value")
 
     def __init__(self, name: str, spec: Spec) -> None:
-        self.name, self.spec, self.value = name, spec, None
+        self.name, self.spec = name, spec
+        self.value: np.ndarray | None = None
 
 
 class EagerTensor(Tensor):

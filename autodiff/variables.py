@@ -226,9 +226,7 @@ class Variable(Rows):
         return self is other
 
     def __repr__(self) -> str:
-        value = self.numpy() if self.graph.executing_eagerly else None
-        shown = "" if value is None else f", numpy={repr(value) if self.shape.ndims else value}"
-        return f"<tf.Variable {self.name!r} shape={self.shape} dtype={self.dtype.name}{shown}>"
+        return f"<tf.Variable {self.name!r} shape={self.shape} dtype={self.dtype.name}>"
 
 
 class ResourceVariable(Variable):
@@ -297,6 +295,13 @@ class ResourceVariable(Variable):
 
     def is_initialized(self, name: str | None = None) -> Tensor:
         return build.VarIsInitializedOp(self.handle_tensor, name=name)
+
+    def __repr__(self) -> str:
+        if not self._graph.executing_eagerly:
+            return super().__repr__()
+        value = self.numpy()
+        return (f"<tf.Variable {self.name!r} shape={self.shape} dtype={self.dtype.name}, "
+                f"numpy={repr(value) if self.shape.ndims else value}>")
 
     def numpy(self) -> Any:
         """The value, when executing eagerly."""
