@@ -157,7 +157,8 @@ def conv1d(value: Any = None, filters: Any = None, stride: Any = None, padding: 
     value, layout = _either("value", value, "input", input), _layout_1d(data_format)
     with scope(name, "conv1d", [value, filters]) as full:
         image = _as_image(value, layout)
-        result = build.Conv2D(image, build.ExpandDims(filters, 0), name=full, **_flat_geometry(stride, padding, layout, dilations))
+        geometry = _flat_geometry(stride, padding, layout, dilations)
+        result = build.Conv2D(image, build.ExpandDims(filters, 0), name=full, **geometry)
         return build.Squeeze(result, squeeze_dims=[2 if layout == "NCW" else 1])
 
 

@@ -103,7 +103,8 @@ class Built:
 
     def _variable(self, index: int, array: np.ndarray) -> Any:
         is_resource = parameter_of(self.case, index).name == "resource"
-        declare, assign = (build.VarHandleOp, build.AssignVariableOp) if is_resource else (build.VariableV2, build.Assign)
+        kinds = (build.VarHandleOp, build.AssignVariableOp), (build.VariableV2, build.Assign)
+        declare, assign = kinds[0] if is_resource else kinds[1]
         variable = declare(shape=list(array.shape), dtype=array.dtype, name=f"input_{index}")
         made = assign(variable, array)
         self.initial.append(getattr(made, "op", made))
