@@ -1,6 +1,5 @@
 """The cursor: one operation at a time, every value so far, values changed on the way, standing at a failure."""
 
-from typing import Any
 
 import numpy as np
 import pytest
@@ -9,11 +8,7 @@ import autodiff as tf
 from autodiff.op import build
 from autodiff.runtime.cursor import Execution
 
-
-@pytest.fixture(autouse=True)
-def fresh_graph() -> Any:
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def chain() -> tuple[tf.Tensor, tf.Tensor, tf.Tensor, Execution]:

@@ -8,10 +8,7 @@ import autodiff as tf
 MATRIX = np.arange(12.0).reshape(4, 3)
 
 
-@pytest.fixture(autouse=True)
-def _own_graph():
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def run(tensor, feed=None):

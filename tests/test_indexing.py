@@ -12,10 +12,7 @@ KEYS = [0, -1, (1, 2), (1, 2, 3), Ellipsis, (Ellipsis, 0), (0, Ellipsis, 1), sli
         (np.int64(1), slice(None))]
 
 
-@pytest.fixture(autouse=True)
-def _own_graph():
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def run(tensor, feed=None):

@@ -16,11 +16,7 @@ from autodiff.runtime.plan import Plan, called, compile_plan, fates, inner_steps
 from autodiff.runtime.program import HOT
 from autodiff.runtime.state import Run
 
-
-@pytest.fixture(autouse=True)
-def fresh_graph() -> Any:
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def types(plan: Plan) -> list[str]:

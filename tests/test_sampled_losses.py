@@ -1,6 +1,5 @@
 """Sampled softmax and noise contrastive estimation: TensorFlow 1.15's values, and the samplers' chances."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,10 +13,7 @@ INPUTS = np.array([[-1.1, -0.2], [-0.9, 0.0]], np.float32)
 SAMPLED = (np.array([1, 4, 0]), np.array([[0.5], [0.25]], np.float32), np.array([0.5, 0.125, 0.75], np.float32))
 
 
-@pytest.fixture(autouse=True)
-def _fresh_graph() -> Iterator[None]:
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 @pytest.mark.parametrize(("loss", "expected"), [

@@ -2,7 +2,6 @@
 
 import os
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +10,7 @@ import pytest
 
 import autodiff as tf
 
-
-@pytest.fixture(autouse=True)
-def _fresh_graph() -> Iterator[None]:
-    """A graph of its own for each test: monitored sessions finalize it."""
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def model(*shape: int, value: float = 1.0) -> tuple[Any, Any]:

@@ -1,7 +1,6 @@
 """Hessians and Jacobians by the ways that save work: colours, blocks, one product; and at scale."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,10 +16,7 @@ A = RNG.standard_normal((40, 36))
 POINT = RNG.uniform(0.2, 1.2, 36)
 
 
-@pytest.fixture(autouse=True)
-def fresh_graph() -> Any:
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def rosenbrock(x: Tensor) -> Tensor:

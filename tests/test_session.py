@@ -14,10 +14,7 @@ from autodiff.runtime.program import HOT
 Pair = collections.namedtuple("Pair", "u v")
 
 
-@pytest.fixture(autouse=True)
-def fresh_graph() -> Any:
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def variable(value: Any, name: str = "v") -> tuple[tf.Tensor, tf.Operation]:
