@@ -274,7 +274,6 @@ def matching(text: str, names: Iterable[str]) -> list[str]:
     return (first + later)[:MOST]
 
 
-Int = Annotated[int, IntKind()]
 Count = Annotated[int, IntKind(1)]
 Float = Annotated[float, FloatKind()]
 Regex = Annotated[str, RegexKind()]

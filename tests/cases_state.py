@@ -6,7 +6,7 @@ from autodiff.errors import FailedPreconditionError, InvalidArgumentError
 
 from .case import Case, array
 
-VALUE, OTHER, THIRD = array(3, 4), array(3, 4, seed=1), array(3, 4, seed=2)
+VALUE, OTHER = array(3, 4), array(3, 4, seed=1)
 POSITIVE, ALSO_POSITIVE = array(3, 4, low=1.5, high=2.5), array(3, 4, low=1.5, high=2.5, seed=1)
 SOME_ROWS = array(2, 4)
 INDICES = np.array([2, 0], np.int32)

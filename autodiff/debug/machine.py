@@ -107,14 +107,6 @@ class Machine:
         """
         return tuple(tensor.name for tensor in self.targets.all(target))
 
-    def resolve_one(self, target: str) -> str:
-        """The one tensor a target stands for. Raises ArgumentError if there are several."""
-        return self.targets.one(target).name
-
-    def resolve_op(self, target: str) -> str:
-        """The operation a target stands for."""
-        return self.targets.operation(target).name
-
     def short(self, name: str) -> str:
         """The short handle of a tensor: `%12`; `g12` stands for its gradient."""
         return self.targets.short(self.targets.one(name))
