@@ -68,6 +68,7 @@ autodiff.runtime.tiles
 autodiff.runtime.tiling
 autodiff.runtime.execute
 autodiff.runtime.buffers
+autodiff.runtime.scalars
 autodiff.runtime.codegen
 autodiff.runtime.program
 autodiff.runtime.fetch
@@ -211,6 +212,7 @@ autodiff.alias
 cli.usage
 cli.results
 cli.words
+cli.signals
 cli.script
 cli.shell
 cli.params

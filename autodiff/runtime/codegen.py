@@ -1,14 +1,19 @@
 """One straight-line Python function for a plan: a line for each step, everything else bound beforehand."""
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from types import TracebackType
 from typing import Any
 
+import numpy as np
+
 from .buffers import allocate
-from .execute import fail
+from .execute import Loop, fail
 from .kernels import direct_ufunc, views_of
 from .passes import is_pure
 from .plan import Plan, Step, last_uses
+from .scalars import RAISES, function_of, scalar_steps
 from .state import Run
 from .tiles import Tiles
 from .tiling import KEYWORD_OUT, TileProgram
@@ -17,11 +22,13 @@ from .tiling import KEYWORD_OUT, TileProgram
 class Generated:
     """A plan as a function, to be entered once at a time: it has buffers. source: its text, one line a step.
 
-    threads: how many a group of tiles may use.
+    otherwise: the same in another way, for numbers that Python's floats refuse. threads: how many a group of
+    tiles may use.
     """
 
-    def __init__(self, plan: Plan, threads: int = 1) -> None:
+    def __init__(self, plan: Plan, otherwise: Loop, threads: int = 1) -> None:
         self.plan = plan
+        self._otherwise = otherwise
         writer = _Writer(plan, threads)
         self.source = writer.source()
         self._names = writer.names
@@ -35,14 +42,18 @@ class Generated:
         try:
             return self._function(run, run.variables, *fed)
         except Exception as error:
+            if isinstance(error, RAISES) and self._is_refused_number(error):
+                return self._otherwise(run, fed)
             self._fail(error, run)
             raise
 
+    def _is_refused_number(self, error: Exception) -> bool:
+        trace = self._trace(error)
+        return trace is not None and self._steps[trace.tb_lineno - 2][1] is None
+
     def _fail(self, error: Exception, run: Run) -> None:
         """Raise `error` as the failure of the step whose line it comes from."""
-        trace = error.__traceback__
-        while trace is not None and trace.tb_frame.f_code is not self._function.__code__:
-            trace = trace.tb_next
+        trace = self._trace(error)
         if trace is None:
             return
         step, operands = self._steps[trace.tb_lineno - 2]
@@ -53,23 +64,38 @@ class Generated:
                 run.read(step.reads)
         except Exception as unread:
             fail(unread, step.op, ())
-        fail(error, step.op, [known.get(name) for name in operands])
+        fail(error, step.op, [known.get(name) for name in operands or ()])
+
+    def _trace(self, error: Exception) -> TracebackType | None:
+        """Where in the function an error comes from."""
+        trace = error.__traceback__
+        while trace is not None and trace.tb_frame.f_code is not self._function.__code__:
+            trace = trace.tb_next
+        return trace
 
 
 class _Writer:
-    """Writes the source. Names: s* values, b* buffers and views of them, c* constants, k* kernels, a* others."""
+    """Writes the source.
+
+    Names: s* values, f* Python floats, b* buffers and views of them, c* constants, k* kernels, a* others.
+    """
 
     def __init__(self, plan: Plan, threads: int) -> None:
         self.plan = plan
         self._threads = threads
         self.names: dict[str, Any] = {}
-        self.steps: list[tuple[Step, list[str]]] = []
+        self.steps: list[tuple[Step, list[str] | None]] = []  # operands: None for formulas of Python floats
         self._where: dict[Any, str] = {}  # slot -> expression
         self._bound: dict[Any, str] = {}  # id of a kernel or constant -> its name
         self._spare: list[str] = []
         self._locals = 0
         self._buffers = allocate(plan)
         self._last = last_uses(plan)
+        self._formulas = scalar_steps(plan)
+        self._floats: dict[int, str] = {}
+        self._spare_floats: list[str] = []
+        taken = {s for i, step in enumerate(plan.steps) if i not in self._formulas for s in step.inputs}
+        self._arrays = taken.union(plan.fetches)  # slots that are wanted as NumPy's
 
     def source(self) -> str:
         plan = self.plan
@@ -80,7 +106,7 @@ class _Writer:
         parameters = ", ".join(["run", "variables", *[self._where[s] for s in plan.feeds]])
         lines = [f"def program({parameters}):"]
         for i, step in enumerate(plan.steps):
-            line = self._line(step)
+            line = self._formula(i, step) if i in self._formulas else self._line(step)
             if line is not None:
                 lines.append(f"    {line}{self._let_go(i, step)}")
         lines.append(f"    return [{', '.join(self._where[s] for s in plan.fetches)}]")
@@ -104,6 +130,39 @@ class _Writer:
         is_used = any(self._last[s] >= 0 for s in step.outputs)
         call = self._call(step, operands, None)
         return f"{before}{self._target(step)} = {call}" if is_used else before + call
+
+    def _formula(self, index: int, step: Step) -> str:
+        """A line of Python floats, and of NumPy's number where one is wanted."""
+        self.steps.append((step, None))
+        before, operands = "", []
+        for slot in step.inputs:
+            if slot not in self._floats and slot not in self.plan.constants:
+                self._floats[slot] = self._float()
+                before += f"{self._floats[slot]} = float({self._where[slot]}); "
+            operands.append(self._floats[slot] if slot in self._floats else self._literal(self.plan.constants[slot]))
+        for slot in set(step.inputs):
+            if self._last[slot] <= index and slot in self._floats:
+                self._spare_floats.append(self._floats.pop(slot))
+        out, formula = step.outputs[0], self._formulas[index].format(*operands)
+        if self._formulas[index] == "{}":
+            formula = f"{self._global('k', function_of(step))}({operands[0]})"
+        name = self._floats[out] = self._float()
+        if self._last[out] < 0:
+            self._spare_floats.append(self._floats.pop(out))
+        if out not in self._arrays:
+            return f"{before}{name} = {formula}"
+        self._where[out] = self._local()
+        return f"{before}{name} = {formula}; {self._where[out]} = {self._global('k', np.float64)}({name})"
+
+    def _literal(self, value: Any) -> str:
+        number = float(value)
+        return repr(number) if math.isfinite(number) else self._global("c", number)
+
+    def _float(self) -> str:
+        if self._spare_floats:
+            return self._spare_floats.pop()
+        self._locals += 1
+        return f"f{self._locals - 1}"
 
     def _call(self, step: Step, operands: list[str], out: str | None) -> str:
         op = step.op

@@ -87,5 +87,5 @@ class Program:
             del self._variants[next(iter(self._variants))]
         if len(self._heat) > 16 * VARIANTS:
             self._heat.clear()
-        self._variants[shapes] = Generated(specialise(self.plan, shapes, seen), self._threads)
+        self._variants[shapes] = Generated(specialise(self.plan, shapes, seen), self.loop, self._threads)
         return values

@@ -15,7 +15,7 @@ from .plan import Step
 from .tiles import Tiles
 from .tracing import Reduction, Shape
 
-CACHE = 1 << 20  # bytes that the arrays of one tile may take together: about the second-level cache
+CACHE = 3 << 19  # bytes that the arrays of one tile may take together: about the second-level cache
 SMALLEST_TILE, LARGEST_TILE = 1 << 15, 1 << 18  # bytes of one array's tile
 THREADED_TILE = 1 << 17  # two threads want fewer and longer calls
 THREADED = 128 * 1024  # elements for which a second thread pays
