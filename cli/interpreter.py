@@ -23,8 +23,8 @@ from autodiff.errors import (
 from .bind import bind
 from .command import Command, find
 from .render import plain, to_json
-from .results import Error, Group, Result, Text
-from .shell import Shell
+from .results import Error, Group, Result, Stop, Text
+from .shell import DEEPEST, Shell
 from .usage import UsageError
 from .words import Output, redirection, without_comment
 
@@ -91,7 +91,7 @@ def _execute(line: str, shell: Shell) -> Result:
         rest = cut[len(line) - len(rest):]
     else:
         output = Output()
-    result = run_command(command, f"{words} {rest}".strip(), shell)
+    result = _with_commands(run_command(command, f"{words} {rest}".strip(), shell), shell)
     return _sent(result, output, line) if output.kind else result
 
 
@@ -104,6 +104,19 @@ def _parted(line: str) -> tuple[Command, str, str]:
         verb = line[:end]
     command, words = find(verb)
     return command, words.partition(" ")[2], line[end:]
+
+
+def _with_commands(result: Result, shell: Shell) -> Result:
+    """At a stop whose breakpoint has commands: those are run, and shown below it."""
+    parts = result.parts if isinstance(result, Group) else (result,)
+    lines = [line for part in parts if isinstance(part, Stop) for line in part.data.get("commands", ())]
+    if not lines or shell.depth >= DEEPEST:
+        return result
+    shell.depth += 1
+    try:
+        return Group((*parts, *(execute(line, shell) for line in lines)))
+    finally:
+        shell.depth -= 1
 
 
 def run_command(command: Command, rest: str, shell: Shell) -> Result:

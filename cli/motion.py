@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from autodiff.debug.answers import Cursor
 from autodiff.errors import AutodiffError
 from autodiff.graph import Operation
 
-from .facts import loss_of, samples, shown, summary
-from .results import Error, Group, Result, Source, Stop, Text
+from .facts import FIGURES, figures, loss_of, place, samples, shown, summary
+from .results import Column, Error, Group, Result, Source, Stop, Table, Text
 from .script import Event, script_line, script_traceback
 from .shell import Interrupt, Shell
 from .usage import UsageError
@@ -59,9 +60,15 @@ def run_steps(shell: Shell, steps: float, until: str = "") -> Result:
     stop = None
     with interruptible(shell) as interrupt:
         if opened:
+            if inside := _inside(shell):
+                return inside
             runs = shell.dbg.finish()
             taken, stop = list(runs.records), runs.stop
         while len(taken) < steps and stop is None and not interrupt.pressed:
+            if shell.dbg.stops_inside:
+                shell.dbg.begin()
+                if inside := _inside(shell):
+                    return inside
             runs = shell.dbg.run(1, until=until)
             taken += runs.records
             stop = runs.stop
@@ -74,10 +81,29 @@ def _run_script(shell: Shell, steps: float, until: str) -> Result:
     script = shell.script
     assert script is not None
     if shell.dbg.cursor is not None:
+        if inside := _inside(shell):
+            return inside
         close_cursor(shell)
     records: list[Any] = []
     while True:
-        event = script.resume(1 if until else steps - len(records))
+        if shell.dbg.stops_inside:
+            event = Event("before")
+            while script.is_live and not script.interrupted and (script.state != "before" or script.is_answered):
+                event = script.resume(before=True)
+                records += event.records
+                shell.take(event)
+                stop = _stop_of(event.records)
+                if event.kind == "after" and (stop is not None or len(records) >= steps):
+                    return arrived(shell, event, tuple(records), stop)
+            if event.kind != "before" or script.interrupted:
+                return arrived(shell, event, tuple(records), _stop_of(event.records))
+            request = script.request
+            assert request is not None
+            shell.dbg.begin(request.fetches, request.feed_dict or {})
+            if inside := _inside(shell):
+                return inside
+            close_cursor(shell)
+        event = script.resume(1 if until or script.is_answered else steps - len(records))
         records += event.records
         shell.take(event)
         stop = _stop_of(event.records)
@@ -85,6 +111,14 @@ def _run_script(shell: Shell, steps: float, until: str) -> Result:
             return moved(shell, tuple(records), None, condition=until)
         if event.kind != "after" or stop is not None or len(records) >= steps or script.interrupted:
             return arrived(shell, event, tuple(records), stop)
+
+
+def _inside(shell: Shell) -> Result | None:
+    """Go on in the open run; where a breakpoint stops it, else None with the run at its end."""
+    if not shell.dbg.stops_inside or shell.dbg.is_replaying:
+        return None
+    stop = shell.dbg.run_to_break()
+    return None if stop is None or shell.dbg.cursor is None else _group(*between_ops(shell, shell.dbg.cursor, stop))
 
 
 def _stop_of(records: tuple[Any, ...]) -> Any:
@@ -192,7 +226,8 @@ def _moved_text(shell: Shell, records: tuple[Any, ...], stop: Any, condition: st
         lines.insert(0, f"stop: {condition} holds")
     if last.error:
         lines.append(last.error)
-    return Stop(reason, _where(shell, records), tuple(lines), hit=_is_hit(stop) or bool(condition))
+    about = {**_where(shell, records), "commands": list(stop.commands) if stop is not None else []}
+    return Stop(reason, about, tuple(lines), hit=_is_hit(stop) or bool(condition))
 
 
 def _is_hit(stop: Any) -> bool:
@@ -238,3 +273,25 @@ def close_cursor(shell: Shell) -> None:
         return
     if script is not None and waits:
         script.answer(shell.dbg.result, runs.records[-1])
+
+
+def between_ops(shell: Shell, at: Cursor, stop: Any = None) -> tuple[Result, ...]:
+    """Where a run stands between two ops; a run that is through is closed. stop: the breakpoint that stopped it."""
+    parts: list[Result] = []
+    reason = f"step {at.step}, op {at.position} of {at.total}, {at.phase}: {at.op} ({at.op_type})"
+    if at.place is not None:
+        reason += f"  {place(at.place)}"
+    lines = [at.place.text] if at.place is not None and at.place.text else []
+    if at.error:
+        raise UsageError(at.error, "info op shows its inputs", code="op_error")
+    lines.append(f"next op: {at.next_op}" if at.next_op else "the run is complete")
+    parts.append(Stop(reason, {"step": at.step, "position": at.position, "total": at.total, "op": at.op,
+                               "phase": at.phase, "next_op": at.next_op, "finished": at.finished,
+                               "commands": list(stop.commands) if stop is not None else []},
+                      tuple(([] if stop is None else [f"stop: breakpoint {stop.number}"]) + lines), hit=stop is not None))
+    if at.outputs:
+        rows = tuple((row.name, *figures(row.stats)) for row in at.outputs)
+        parts.append(Table((Column("output", "name"), *FIGURES), rows))
+    if at.finished and not shell.dbg.is_replaying:
+        close_cursor(shell)
+    return tuple(parts)

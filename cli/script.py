@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import importlib.util
+import math
 import os
 import queue
 import sys
@@ -22,6 +23,7 @@ from autodiff.alias import standing_in
 from autodiff.graph import Graph, Operation, Tensor, get_default_graph
 from autodiff.runtime.session import Session
 
+from .signals import quiet_signals
 from .usage import UsageError
 
 OWN = tuple(os.path.dirname(os.path.abspath(sys.modules[name].__file__ or "")) + os.sep
@@ -80,6 +82,7 @@ class ModelScript:
     left: float = 0
     before: bool = True
     runs: int = 0
+    detached: bool = False
     _code: CodeType | None = None
     _frame: FrameType | None = None
     _answer: list[Any] = field(default_factory=list)
@@ -111,6 +114,11 @@ class ModelScript:
         self.left, self.before, self.interrupted = runs, before, False
         self._to_script.put(True)
         return self._wait()
+
+    def detach(self) -> Event:
+        """Let the script go on to its end without stopping or looking at any run."""
+        self.detached = True
+        return self.resume(math.inf)
 
     def answer(self, value: Any, record: Any) -> None:
         """Give the run that the script waits at its result, or its error, instead of executing it."""
@@ -186,12 +194,13 @@ class ModelScript:
         sys.path[:0] = [folder] if folder == os.getcwd() else [folder, os.getcwd()]
         sys.modules["__main__"] = main
         self._undo.enter_context(standing_in(shadow=True))  # a script under the debugger asks for it
+        self._undo.enter_context(quiet_signals(lambda: threading.current_thread() is self._thread))
         real = Session.run
 
         def run(session: Session, fetches: Any, feed_dict: dict | None = None, options: Any = None,
                 run_metadata: Any = None) -> Any:
             """Session.run that stops for the prompt."""
-            if threading.current_thread() is not self._thread or self.request is not None and self.state == "running":
+            if self.detached or threading.current_thread() is not self._thread or self.request is not None and self.state == "running":
                 return real(session, fetches, feed_dict, options, run_metadata)
             return self._at_run(real, session, fetches, feed_dict)
 

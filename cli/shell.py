@@ -16,6 +16,7 @@ from .results import Result
 from .script import Event, ModelScript, script_line, script_traceback
 from .usage import UsageError
 
+DEEPEST = 20  # files that read each other, commands that stop at others
 OPTIONS = {"rows": "rows of a table on a terminal; 0 is as many as two screens hold",  # setting -> what it means
            "editing": "keys of the command line: emacs or vi", "mouse": "whether the full screen listens to the mouse"}
 LOGGED = 500  # commands and results kept for `export`

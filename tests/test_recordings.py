@@ -138,7 +138,8 @@ def test_at_the_prompt(tmp_path: Path) -> None:
     _, path = recorded(tmp_path)
     shell = Shell()
     assert "5 steps" in plain(execute(f"load '{path}'", shell))
-    for line in ("back 2", "print loss", "grads", "why w", "info script", "info tensors /loss/", "goto loss", "rs", "list loss"):
+    for line in ("back 2", "print loss", "grads", "why w", "info script", "info tensors /loss/", "goto loss", "rs",
+                 "list loss"):
         assert error_in(execute(line, shell)) is None, (line, execute(line, shell))
     again = tmp_path / "again.rec"
     assert "2 steps" in plain(execute(f"record '{again}' steps 1:3", shell))

@@ -47,8 +47,8 @@ class Changing(Comparing):
 
     def _set_variable(self, tensor: Tensor, given: Any) -> Changed:
         if self.is_replaying or self._view is not None:
-            raise StateError("variables are set in the present: a past step is looked at\nuse set on the tensor that is "
-                             "read from it, or return by: run -t 1")
+            raise StateError("variables are set in the present: a past step is looked at\nuse set on the tensor that "
+                             "is read from it, or return by: run -t 1")
         values, name = self.session.variables, tensor.op.name
         old = values.get(name)
         dtype = old.dtype if old is not None else tensor.dtype.base_dtype.as_numpy_dtype

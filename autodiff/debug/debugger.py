@@ -17,7 +17,7 @@ from .analysis.nonfinite import reaches
 from .analysis.why import why_none
 from .answers import Memory, Neighbours, OpCard, OpRow, Script, Source, TensorRow, VariableRow
 from .machine import ancestors
-from .places import is_variable, place_of, role_of, traceback_of
+from .places import place_of, role_of, traceback_of
 from .records import Stats
 from .stats import has_nonfinite, statistics
 from .storing import Storing

@@ -37,6 +37,7 @@ class Feeding(Machine):
         self.gradients: GradientsDebugger = private_debugger()
         self._constants: dict[Tensor, Any] = {}
         self._overrides: dict[Tensor, Any] = {}
+        self._passed: set[int] = set()  # breakpoints that stopped inside of the open run, or might have
         self._frozen: dict[str, Any] = {}  # variables that runs may not change
         self._source: Iterator[Any] | None = None
         self._source_name = ""
@@ -57,10 +58,10 @@ class Feeding(Machine):
         return self._row(self.watches.add("watch", targets, names, condition=condition, every=every, level=level))
 
     def break_at(self, target: str = "", *, step: int | None = None, condition: str = "",
-                 exclude: str = "") -> WatchRow:
+                 exclude: str = "", temporary: bool = False) -> WatchRow:
         """Stop after a run that computes `target`, after run number `step`, or where `condition` holds.
 
-        The condition is asked of `target`, without one of all that is differentiable; exclude: names to leave out.
+        The condition is asked of `target`, without one of all that is differentiable; exclude: names to leave out. temporary: it goes at its first stop.
         """
         if not target and step is None and not condition:
             raise ArgumentError("break where? name a tensor, a step, or a condition: break loss if nan")
@@ -70,7 +71,7 @@ class Feeding(Machine):
             names = tuple(t.name for op in self.graph.operations.values() for t in op.outputs
                           if t.dtype.base_dtype.is_differentiable) if condition else ()
         row = self.watches.add("break", (target,) if target else (), names, condition=condition, step=step,
-                               exclude=exclude)
+                               exclude=exclude, is_temporary=temporary)
         return self._row(row)
 
     def stops(self, kind: str = "") -> tuple[WatchRow, ...]:

@@ -68,8 +68,9 @@ class Recorder:
                 arrays[key] = np.asarray(value).astype("S")
                 strings.append(key)
         wanted = moment.wanted
-        about = {"schema": SCHEMA, "step": moment.step, "number": moment.number, "entropy": moment.entropy, "same": same,
-                 "strings": strings, "fetches": [] if wanted is None else [t.name for t in wanted.tensors],
+        about = {"schema": SCHEMA, "step": moment.step, "number": moment.number, "entropy": moment.entropy,
+                 "same": same, "strings": strings,
+                 "fetches": [] if wanted is None else [t.name for t in wanted.tensors],
                  "targets": [] if wanted is None else [op.name for op in wanted.targets],
                  "record": dataclasses.asdict(record)}
         self._save(f"step-{moment.step:07d}.npz", about, arrays)
@@ -80,8 +81,9 @@ class Recorder:
         ops, calls = encoder.graph(self.graph), encoder.calls(self.graph)
         handles = {name: ts[0].name for name, value in self._handles.items()
                    if len(ts := [t for t in tensors_of(value) if t.graph is self.graph]) == 1}
-        listed = [{"tensor": v.handle_tensor.name, "name": v.name, "shape": v.shape.as_list() if v.shape.ndims is not None
-                   else None, "trainable": trainable, "initializer": getattr(v.initializer, "name", "")}
+        listed = [{"tensor": v.handle_tensor.name, "name": v.name,
+                   "shape": v.shape.as_list() if v.shape.ndims is not None else None, "trainable": trainable,
+                   "initializer": getattr(v.initializer, "name", "")}
                   for v, trainable in variables_of(self.graph)]
         about = {"schema": SCHEMA, **self._about, "handles": handles, "variables": listed, "ops": ops, "calls": calls}
         self._save(_GRAPH, about, encoder.arrays)
@@ -89,9 +91,10 @@ class Recorder:
 
     def _save(self, name: str, about: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
         place = os.path.join(self.path, name)
-        text = np.frombuffer(json.dumps(about).encode(), np.uint8)
+        members: dict[str, Any] = {key: np.asarray(value) for key, value in arrays.items()}
+        members["about.json"] = np.frombuffer(json.dumps(about).encode(), np.uint8)
         with open(place + ".part", "wb") as file:
-            np.savez(file, **{"about.json": text}, **{key: np.asarray(value) for key, value in arrays.items()})
+            np.savez(file, **members)
         os.replace(place + ".part", place)
 
 
@@ -132,7 +135,8 @@ def read(path: str) -> Recording:
             break
         moments.append(moment)
         records.append(record)
-    return Recording(graph, handles, str(about.get("script", "")), str(about.get("y", "")), tuple(moments), tuple(records))
+    return Recording(graph, handles, str(about.get("script", "")), str(about.get("y", "")), tuple(moments),
+                     tuple(records))
 
 
 def _load(place: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -148,9 +152,10 @@ def _declare(graph: Graph, listed: list[dict[str, Any]]) -> None:
     """Variables as far as lists of them are concerned."""
     for entry in listed:
         tensor = graph.get_tensor_by_name(entry["tensor"])
-        variable = SimpleNamespace(handle_tensor=tensor, op=tensor.op, name=entry["name"], graph=graph,
-                                   shape=TensorShape(entry["shape"]), dtype=tensor.dtype if tensor.dtype.name != "resource"
-                                   else tensor.op.attrs["dtype"], initializer=graph.operations.get(entry["initializer"]))
+        dtype = tensor.dtype if tensor.dtype.name != "resource" else tensor.op.attrs["dtype"]
+        variable = SimpleNamespace(handle_tensor=tensor, op=tensor.op, name=entry["name"], graph=graph, dtype=dtype,
+                                   shape=TensorShape(entry["shape"]),
+                                   initializer=graph.operations.get(entry["initializer"]))
         graph.add_to_collection("variables", variable)
         if entry["trainable"]:
             graph.add_to_collection("trainable_variables", variable)

@@ -179,10 +179,15 @@ class Running(Effects):
     def _stops(self, record: RunRecord) -> tuple[Stop, ...]:
         found = []
         for watch in self.watches:
+            if watch.number in self._passed:
+                continue
             only_looks = watch.kind == "watch" and watch.condition is None
             stop = None if only_looks or not watch.is_due(record.step) else self._stop_of(watch, record)
             if stop is not None and watch.hit():
                 found.append(stop)
+                if watch.is_temporary:
+                    self.watches.remove(watch.number)
+        self._passed.clear()
         return tuple(found)
 
     def _stop_of(self, watch: Watch, record: RunRecord) -> Stop | None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, AutodiffError, StateError
-from ..graph import Graph, Tensor
+from ..graph import Graph, Operation, Tensor
 from ..indexed_slices import IndexedSlices
 from ..runtime.session import Session
 from .answers import Cursor, Runs, TensorRow
@@ -15,6 +15,7 @@ from .places import place_of, role_of
 from .records import RunRecord, Stop
 from .running import Running
 from .stats import statistics
+from .watches import Watch
 
 
 class Stepping(Running):
@@ -107,6 +108,29 @@ class Stepping(Running):
             self._step()
         self._step()
         return self._cursor()
+
+    @property
+    def stops_inside(self) -> bool:
+        """Whether some breakpoint stops inside of runs."""
+        return any(watch.is_inside for watch in self.watches)
+
+    def run_to_break(self) -> Stop | None:
+        """Go on in the open run to the next op, forward or backward, with a breakpoint; None at the end of the run."""
+        places: dict[Operation, list[Watch]] = {}
+        for watch in self.watches:
+            if watch.is_inside:
+                self._passed.add(watch.number)
+                for name in watch.names:
+                    places.setdefault(self.targets.one(name).op, []).append(watch)
+        while self._execution is not None and not self._execution.is_done:
+            self._step()
+            assert self._last_op is not None
+            for watch in places.get(self._last_op, ()):
+                if watch.hit():
+                    if watch.is_temporary:
+                        self.watches.remove(watch.number)
+                    return Stop("break", f"at {self._last_op.name}", watch.number, self._last_op.name, watch.commands)
+        return None
 
     def _step(self) -> None:
         assert self._execution is not None

@@ -16,13 +16,13 @@ class Storing(Changing):
     """Keeps what happened beyond the session."""
 
     def record(self, path: str, steps: slice | None = None) -> Recorded:
-        """Write every step from now on into the folder `path`; or, with `steps`, those of them that are kept, at once."""
+        """Write every step from now on into the folder `path`; with `steps`, those of them that are kept, at once."""
         if steps is not None:
             chosen = [m for m in self.moments if (steps.start is None or m.step >= steps.start)
                       and (steps.stop is None or m.step < steps.stop)]
             if not chosen:
-                raise ArgumentError(f"none of these steps is kept: {self.moments[0].step} to {self.moments[-1].step} are"
-                                    if self.moments else "no step is kept: run one first")
+                raise ArgumentError("no step is kept: run one first" if not self.moments else "none of these steps is "
+                                    f"kept: {self.moments[0].step} to {self.moments[-1].step} are")
         recorder = Recorder(path, self.graph, {"script": self.script_name, "y": self.y}, self.handles)
         if steps is None:
             self._recorder = recorder

@@ -19,8 +19,8 @@ class Travelling(Stepping):
         kept = [m.step for m in self.moments]
         view = self._view if self._view is not None else self.step
         cost = self._spent / len(kept) if kept else 0.0
-        return Position(view, self.step, self._view is None, kept[0] if kept else 0, len(kept), self._spent, self.budget,
-                        int(self.budget / cost) if cost else 0)
+        return Position(view, self.step, self._view is None, kept[0] if kept else 0, len(kept), self._spent,
+                        self.budget, int(self.budget / cost) if cost else 0)
 
     @property
     def is_replaying(self) -> bool:

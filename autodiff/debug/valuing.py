@@ -58,7 +58,8 @@ class Valuing(Travelling):
         names = tuple(dict.fromkeys(t.name for t in tensors.values()))
         past = [t for t in tensors.values() if not is_variable(t)] or (step is not None and tensors)
         stats = statistics(np.asarray(array) if not isinstance(array, (tuple, list)) else _stacked(array))
-        return self._keep(text.strip("`"), array, self._when(at) if past or self._view is not None else "now", names, stats, keep=keep)
+        when = self._when(at) if past or self._view is not None else "now"
+        return self._keep(text.strip("`"), array, when, names, stats, keep=keep)
 
     def _whole_targets(self, text: str) -> tuple[str, ...]:
         """`text` itself if it is the unique suffix of a tensor's name rather than an expression."""

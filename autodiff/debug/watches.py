@@ -27,6 +27,7 @@ class Watch:
     hits: int = 0
     ignore: int = 0
     commands: tuple[str, ...] = field(default=())
+    is_temporary: bool = False
 
     def is_due(self, step: int) -> bool:
         return self.enabled and step % self.every == 0
@@ -37,6 +38,11 @@ class Watch:
         do.
         """
         return self.kind == "break" and self.condition is not None and self.condition.is_alarm
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether it stops inside of a run: at an op, whatever its value."""
+        return self.kind == "break" and self.enabled and self.step is None and self.condition is None
 
     def is_excluded(self, name: str) -> bool:
         return bool(self.exclude) and re.search(self.exclude, name) is not None
@@ -71,7 +77,8 @@ class WatchList:
         return iter(list(self._items.values()))
 
     def add(self, kind: str, targets: tuple[str, ...], names: tuple[str, ...], *, condition: str = "",
-            step: int | None = None, every: int = 1, level: str = "stats", exclude: str = "") -> Watch:
+            step: int | None = None, every: int = 1, level: str = "stats", exclude: str = "",
+            is_temporary: bool = False) -> Watch:
         """Raises ArgumentError for a bad condition, level, period or pattern."""
         if every < 1:
             raise ArgumentError(f"expected a period of at least 1 run, found {every}")
@@ -84,7 +91,8 @@ class WatchList:
         parsed = parse_condition(condition) if condition.strip() else None
         self._made += 1
         self.version += 1
-        watch = Watch(self._made, kind, targets, names, parsed, step, every, level, exclude)
+        watch = Watch(self._made, kind, targets, names, parsed, step, every, level, exclude,
+                      is_temporary=is_temporary)
         self._items[watch.number] = watch
         return watch
 

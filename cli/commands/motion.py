@@ -3,13 +3,12 @@ from __future__ import annotations
 
 import math
 
-from autodiff.debug.answers import Cursor, Position
+from autodiff.debug.answers import Position
 
 from .. import motion
 from ..command import command
-from ..facts import FIGURES, figures, place
 from ..params import Condition, Count
-from ..results import Column, Group, Result, Stop, Table
+from ..results import Group, Result, Stop
 from ..shell import Shell
 from ..usage import UsageError
 
@@ -64,6 +63,22 @@ def next_step(shell: Shell, steps: Count = 1) -> Result:
     return motion.run_steps(shell, steps)
 
 
+@command("detach", group="Run")
+def detach(shell: Shell) -> Result:
+    """Let the script finish undisturbed: its runs are neither looked at nor stopped any more.
+
+    Example:  detach
+    API:      session.run
+    """
+    if not motion.drives_script(shell) or shell.script is None:
+        raise UsageError("no script is waiting: there is nothing to detach from", "load FILE runs one", code="at_end")
+    if shell.dbg.cursor is not None:
+        shell.dbg.present() if shell.dbg.is_replaying else motion.close_cursor(shell)
+    event = shell.script.detach()
+    shell.take(event)
+    return motion.arrived(shell, event, event.records)
+
+
 def _to_present(shell: Shell) -> None:
     """Leave the past before going on."""
     if shell.dbg.is_replaying or not shell.dbg.position.is_present:
@@ -101,27 +116,7 @@ def step(shell: Shell, ops: Count = 1) -> Result:
             dbg.begin(request.fetches, request.feed_dict)  # type: ignore[union-attr]
         else:
             dbg.begin()
-    return Group((*parts, *between_ops(shell, dbg.step_ops(ops))))
-
-
-def between_ops(shell: Shell, at: Cursor) -> tuple[Result, ...]:
-    """Where a run stands between two ops; a run that is through is closed."""
-    parts: list[Result] = []
-    reason = f"step {at.step}, op {at.position} of {at.total}, {at.phase}: {at.op} ({at.op_type})"
-    if at.place is not None:
-        reason += f"  {place(at.place)}"
-    lines = [at.place.text] if at.place is not None and at.place.text else []
-    if at.error:
-        raise UsageError(at.error, "info op shows its inputs", code="op_error")
-    lines.append(f"next op: {at.next_op}" if at.next_op else "the run is complete")
-    parts.append(Stop(reason, {"step": at.step, "position": at.position, "total": at.total, "op": at.op,
-                               "phase": at.phase, "next_op": at.next_op, "finished": at.finished}, tuple(lines)))
-    if at.outputs:
-        rows = tuple((row.name, *figures(row.stats)) for row in at.outputs)
-        parts.append(Table((Column("output", "name"), *FIGURES), rows))
-    if at.finished and not shell.dbg.is_replaying:
-        motion.close_cursor(shell)
-    return tuple(parts)
+    return Group((*parts, *motion.between_ops(shell, dbg.step_ops(ops))))
 
 
 def _to_next_run(shell: Shell) -> Result | None:

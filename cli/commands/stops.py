@@ -48,20 +48,55 @@ def stop_at(dbg: Debugger, target: Word | None, step: Count | None, *, when: Pre
             exclude: Regex = "") -> Result:
     """Stop at an op, at a step (`break step 40`), or where a predicate holds (`break if nan`).
 
+    At an op it stops inside of the run, forward or backward, right after the op; with a predicate, after the run.
     exclude: names that the predicate is not asked of. Without arguments it lists the breakpoints.
 
     Example:  break step 40
     API:      dbg.break_at(step=40), dbg.break_at(condition="nan")
     """
+    return _broken(dbg, target, step, when, exclude)
+
+
+def _broken(dbg: Debugger, target: str | None, step: int | None, when: str, exclude: str, *,
+            temporary: bool = False) -> Result:
     if target is None and not when:
         return stops_table(dbg.stops("break"), "no breakpoints; break TARGET makes one")
     if target == "step" and step is None:
         raise UsageError("break step needs the number of the step", "break step 40")
     if step is not None and target != "step":
         raise UsageError(f"expected `break TARGET` or `break step N`, found {target!r} {step}", "break step 40")
-    row = dbg.break_at("" if step is not None else target or "", step=step, condition=when, exclude=exclude)
-    where = f"before step {step}" if step is not None else f"at {target}" if target else "anywhere"
+    row = dbg.break_at("" if step is not None else target or "", step=step, condition=when, exclude=exclude,
+                       temporary=temporary)
+    where = f"after step {step}" if step is not None else f"at {target}" if target else "anywhere"
     return Text(f"breakpoint {row.number} {where}{f' if {when}' if when else ''}")
+
+
+@command("tbreak", group="Watch")
+def stop_once(dbg: Debugger, target: Word | None, step: Count | None, *, when: Predicate = "",
+              exclude: Regex = "") -> Result:
+    """Stop once, as break does; the breakpoint goes with its first stop.
+
+    exclude: names that the predicate is not asked of.
+
+    Example:  tbreak hidden1/MatMul
+    API:      dbg.break_at("hidden1/MatMul", temporary=True)
+    """
+    return _broken(dbg, target, step, when, exclude, temporary=True)
+
+
+@command("commands", group="Watch")
+def commands(dbg: Debugger, text: Lines) -> Result:
+    """Do COMMANDs at each stop of a watch or breakpoint; without any it does nothing there.
+
+    Example:  commands 1 print loss; grads
+    API:      dbg.commands(1, ("print loss", "grads"))
+    """
+    match = re.fullmatch(r"(\d+)\s*(.*)", text)
+    if not match:
+        raise UsageError(f"expected the number of a watch or breakpoint first, found {text!r}", "info breaks lists them")
+    lines = tuple(line.strip() for line in match[2].split(";") if line.strip())
+    row = dbg.commands(int(match[1]), lines)
+    return Text(f"at each stop of {row.number}: {'; '.join(lines) or 'nothing'}")
 
 
 @command("delete", group="Watch", aliases=("del", "unwatch"))

@@ -9,7 +9,7 @@ from ..params import Count, OpName
 from ..results import Group, Result
 from ..shell import Shell
 from ..usage import UsageError
-from .motion import between_ops, stands
+from .motion import stands
 
 
 @command("back", group="Run", aliases=("rn",), repeats=True)
@@ -31,7 +31,7 @@ def reverse_step(shell: Shell, ops: Count = 1) -> Result:
     Example:  rs 3
     API:      dbg.back_ops(3)
     """
-    return Group(between_ops(shell, shell.dbg.back_ops(ops)))
+    return Group(motion.between_ops(shell, shell.dbg.back_ops(ops)))
 
 
 @command("rc", group="Run", repeats=True)
@@ -57,7 +57,7 @@ def goto(shell: Shell, op: OpName, step: Count | None) -> Result:
     if op != "step":
         if step is not None:
             raise UsageError(f"expected `goto OP` or `goto step N`, found {op!r} {step}", "goto step 12")
-        return Group(between_ops(shell, dbg.goto_op(op)))
+        return Group(motion.between_ops(shell, dbg.goto_op(op)))
     if step is None:
         raise UsageError("goto step needs the number of the step", "goto step 12")
     if step <= dbg.step:
