@@ -106,7 +106,7 @@ def _add(graph: Graph, definition: OpDef, values: tuple, attrs: dict[str, Any], 
 
 
 def _inferred(graph: Graph, definition: OpDef, inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> Any:
-    """The Specs of the outputs. Executing eagerly there is no build before the run: what it would refuse, a run does."""
+    """The Specs of the outputs. Executing eagerly, what a build refuses is a run that failed."""
     try:
         return definition.infer(*inputs, **attrs)
     except (ShapeError, ArgumentError) as error:

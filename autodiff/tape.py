@@ -144,7 +144,8 @@ class GradientTape:
 
     def _reading(self, method: str) -> "_Record":
         if self._record is None:
-            raise StateError(f"{method} can only be called once on a tape that is not persistent: use tf.GradientTape(persistent=True)" if self._ever_entered else
+            raise StateError(f"{method} can only be called once on a tape that is not persistent: use "
+                             "tf.GradientTape(persistent=True)" if self._ever_entered else
                              f"{method} was called before the tape recorded: use it after `with tape:`")
         if self._recording and not self._persistent:
             self._stop()

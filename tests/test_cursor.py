@@ -1,6 +1,5 @@
 """The cursor: one operation at a time, every value so far, values changed on the way, standing at a failure."""
 
-
 import numpy as np
 import pytest
 

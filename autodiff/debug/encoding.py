@@ -152,8 +152,8 @@ class Decoder:
         def gradient(item: Any) -> Any:
             if isinstance(item, str):
                 return graph.get_tensor_by_name(item)
-            parts = (item["values"], item["indices"], item["dense_shape"])
-            return IndexedSlices(*(None if name is None else graph.get_tensor_by_name(name) for name in parts))
+            (values, indices), shape = tensors([item["values"], item["indices"]]), item["dense_shape"]
+            return IndexedSlices(values, indices, None if shape is None else graph.get_tensor_by_name(shape))
 
         return [GradientCall(tensors(c["ys"]), tensors(c["xs"]), tensors(c["stops"]),
                              {graph.get_tensor_by_name(name): gradient(item) for name, item in c["found"]})
