@@ -6,7 +6,8 @@
 One worker process a system; they are measured in turn (A B C, B C A, …), so that a busy machine slows
 all alike. A ratio is the median over rounds of the ratio in one round; lowest and highest stand beside it.
 
-Systems: naive (NumPy as one writes it), tuned (the best by hand, where there is one), autodiff,
+Systems: naive (NumPy as one writes it), tuned (the best by hand, where there is one), autodiff, unwatched
+(for W9: autodiff without the fetches of every tensor),
 tf1 and tf2 (TensorFlow, run by the Pythons named in TF1_PYTHON and TF2_PYTHON). What is missing is left out.
 W10 measures `import`.
 """
@@ -20,7 +21,7 @@ import sys
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SYSTEMS = "naive,tuned,autodiff,tf1,tf2"
+SYSTEMS = "naive,tuned,unwatched,autodiff,tf1,tf2"
 WARM, LONG_ENOUGH = 0.8, 40  # seconds, or runs, before anything is measured: autodiff compiles what is hot
 TOLERANCE = 2e-3
 IMPORTS = {"naive": "import numpy", "autodiff": "import autodiff", "tf1": "import tensorflow",
@@ -40,7 +41,7 @@ def workloads():
         "W4": dict(graph=convolution.graph, naive=convolution.naive),
         "W5": dict(graph=lstm.graph, naive=lstm.naive, tuned=lstm.tuned),
         "W6": dict(graph=transformer.graph, naive=transformer.naive),
-        "W9": dict(graph=perceptron.graph_watched, naive=perceptron.naive),
+        "W9": dict(graph=perceptron.graph_watched, unwatched=perceptron.graph),
         "W8-10k": dict(build=building.built(10000)),
         "W8-100k": dict(build=building.built(100000)),
     }
@@ -56,7 +57,7 @@ def workloads():
 
 def tensorflow_like(system):
     """The module that a system's scripts import as tf."""
-    if system == "autodiff":
+    if system in ("autodiff", "unwatched"):
         sys.path.insert(0, ROOT)
         import autodiff
         return autodiff
@@ -70,16 +71,17 @@ def tensorflow_like(system):
 def step_of(workload, system, threads):
     """What is timed; None if this system has nothing for the workload."""
     ways = workloads()[workload]
-    if system in ways:
+    if system in ways and system != "unwatched":
         return ways[system]()
-    if system in ("naive", "tuned") or "graph" not in ways and "build" not in ways:
+    way = system if system == "unwatched" else "graph"
+    if system in ("naive", "tuned") or way not in ways and "build" not in ways:
         return None
     tf = tensorflow_like(system)
     if "build" in ways:
         return ways["build"](tf)
     graph = tf.Graph()
     with graph.as_default():
-        fetches, feeds, setup = ways["graph"](tf)
+        fetches, feeds, setup = ways[way](tf)
     session = tf.Session(graph=graph, config=tf.ConfigProto(
         intra_op_parallelism_threads=threads, inter_op_parallelism_threads=threads))
     if setup is not None:

@@ -196,6 +196,25 @@ def test_a_variable_may_change_its_shape() -> None:
         assert session.run(build.Identity(v)).shape == (size,)
 
 
+def test_a_fetched_array_is_used_again_only_when_nobody_holds_it() -> None:
+    x = tf.placeholder(tf.float32, [1 << 15])
+    y = build.Tanh(x) * 2.0
+    session = tf.Session()
+    for _ in range(HOT + 1):
+        session.run(y, {x: np.zeros(1 << 15)})
+    kept = [session.run(y, {x: np.full(1 << 15, i)}) for i in range(5)]
+    views = [session.run(y, {x: np.full(1 << 15, i)})[3:5] for i in range(5)]
+    for i in range(5):
+        assert (kept[i] == kept[i][0]).all() and kept[i][0] == np.tanh(np.float32(i)) * 2 == views[i][1]
+    held = session.run(y, {x: np.ones(1 << 15)})
+    held.flags.writeable = False
+    where = held.ctypes.data
+    del held
+    assert session.run(y, {x: np.ones(1 << 15)}).flags.writeable
+    found = {session.run(y, {x: np.ones(1 << 15)}).ctypes.data for _ in range(6)}
+    assert len(found - {where}) <= 2
+
+
 # ---- the table --------------------------------------------------------------------------
 
 def test_a_plan_prints_as_a_table() -> None:

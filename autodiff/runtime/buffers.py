@@ -7,6 +7,7 @@ variable, py_func or sub-graph) gets no buffer.
 """
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -176,8 +177,9 @@ class _Assignment:
         self._last = last_uses(plan)
         for step in plan.steps:
             self._follow(step)
-        for slot in plan.fetches:
-            self._steady.pop(slot, None)
+        layouts = {slot: self._steady.pop(slot) for slot in dict.fromkeys(plan.fetches) if slot in self._steady}
+        self._given = {slot: layout for slot, layout in layouts.items()
+                       if layout.strides == _in_order(layout.shape, layout.dtype) and _bytes(layout) >= RECYCLED}
         for slot, held in self._holds.items():
             for root in held:
                 self._last[root] = max(self._last[root], self._last[slot])
@@ -207,7 +209,7 @@ class _Assignment:
                 buffers[slot] = layout._replace(block=block)
                 self._ends.setdefault(max(self._last[slot], i), []).append(slot)
             self._free += [buffers[slot].block for slot in self._ends.pop(i, ())]
-        return replace(self._plan, buffers=buffers, blocks=tuple(self._sizes))
+        return replace(self._plan, buffers=buffers, blocks=tuple(self._sizes), given=self._given)
 
     def _in_place(self, index: int, step: Step, layout: Buffer, buffers: dict[int, Buffer]) -> int | None:
         """The block of an input that nothing reads after this step, if the kernel is one elementwise ufunc."""
@@ -223,7 +225,7 @@ class _Assignment:
         return None
 
     def _block(self, layout: Buffer) -> int:
-        need = int(np.prod(layout.shape)) * layout.dtype.itemsize
+        need = _bytes(layout)
         fitting = [b for b in self._free if self._sizes[b] >= need]
         if fitting:
             block = min(fitting, key=self._sizes.__getitem__)
@@ -237,6 +239,10 @@ class _Assignment:
         return block
 
 
+def _bytes(layout: Buffer) -> int:
+    return int(np.prod(layout.shape)) * layout.dtype.itemsize
+
+
 def _keeps_arguments(step: Step) -> bool:
     """Whether what the kernel is given may live on after the run: in a variable, in a user's function, in a sub-run.
 
@@ -247,6 +253,29 @@ def _keeps_arguments(step: Step) -> bool:
     return definition.takes_run and (not is_update or step.op.type in ("Assign", "AssignVariableOp"))
 
 
+RECYCLED = 1 << 16  # bytes of a fetched array that is worth using again: fresh memory costs page faults
+
+
+class Recycled:
+    """Arrays to hand out, of one layout. One that nobody else holds any more is used again."""
+
+    def __init__(self, layout: Buffer) -> None:
+        self._layout = layout
+        self._arrays: list[np.ndarray] = []  # two: the caller lets go of one when it has the next
+
+    def take(self) -> np.ndarray:
+        """An array to write to, which owns its memory."""
+        shape, dtype = self._layout.shape, self._layout.dtype
+        for array in self._arrays:
+            if sys.getrefcount(array) == _UNSHARED and array.flags.writeable and array.shape == shape \
+                    and array.dtype == dtype:  # the caller may have changed any of it
+                return array
+        array = np.empty(shape, dtype)
+        self._arrays = [*self._arrays[-1:], array]
+        return array
+
+
+_UNSHARED = 3  # references: in the list, in the loop, and the argument of getrefcount
 _ALIGNED = 64  # bytes: a cache line, and the widest vector register
 
 

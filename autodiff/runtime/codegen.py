@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .buffers import allocate
+from .buffers import Recycled, allocate
 from .execute import Loop, fail
 from .kernels import direct_ufunc, views_of
 from .passes import is_pure
@@ -126,6 +126,9 @@ class _Writer:
         if buffer is not None:
             self._where[step.outputs[0]] = self._global("b", buffer)
             return self._call(step, operands, self._where[step.outputs[0]])
+        if len(step.outputs) == 1 and step.outputs[0] in self.plan.given:
+            target = self._target(step)
+            return f"{target} = {self._taken(step.outputs[0])}; {self._call(step, operands, target)}"
         before = f"run.op = {self._global('a', step.op)}; " if step.op.definition.takes_run else ""
         is_used = any(self._last[s] >= 0 for s in step.outputs)
         call = self._call(step, operands, None)
@@ -186,12 +189,21 @@ class _Writer:
     def _tiles(self, step: Step, operands: list[str]) -> str:
         plan = self.plan
         program = TileProgram(step.call, step.inputs, step.outputs, plan.forms, plan.constants, self._threads)
-        outs = [self._global("b", self._buffers[s]) if s in self._buffers else "None" for s in step.outputs]
-        targets = []
-        for slot, out in zip(step.outputs, outs):
-            self._where[slot] = self._local() if out == "None" else out
-            targets.append("_" if out != "None" else self._where[slot])
+        outs, targets = [], []
+        for slot in step.outputs:
+            if slot in self._buffers:
+                self._where[slot] = self._global("b", self._buffers[slot])
+                outs.append(self._where[slot])
+                targets.append("_")
+            else:
+                self._where[slot] = self._local()
+                outs.append(self._taken(slot) if slot in plan.given else "None")
+                targets.append(self._where[slot])
         return f"[{', '.join(targets)}] = {self._global('k', program)}([{', '.join(operands)}], [{', '.join(outs)}])"
+
+    def _taken(self, slot: int) -> str:
+        """A call that gives an array for a fetched result."""
+        return f"{self._global('k', Recycled(self.plan.given[slot]).take)}()"
 
     def _target(self, step: Step) -> str:
         names = []

@@ -42,7 +42,7 @@ class Plan:
 
     targets: operations asked for by themselves. slots: where each tensor's value is.
     constants: slot -> value known before any run. Only in a plan that is made for given shapes: forms: slot -> shape
-    and dtype; buffers: slot -> Buffer; blocks: bytes of each block.
+    and dtype; buffers: slot -> Buffer; blocks: bytes of each block; given: large fetched results.
     """
 
     steps: list[Step]
@@ -53,6 +53,7 @@ class Plan:
     slots: dict[Tensor, int] = field(default_factory=dict)
     constants: dict[int, Any] = field(default_factory=dict)
     buffers: dict[int, Buffer] = field(default_factory=dict)
+    given: dict[int, Buffer] = field(default_factory=dict)
     forms: dict[int, Any] = field(default_factory=dict)
     blocks: tuple[int, ...] = ()
 

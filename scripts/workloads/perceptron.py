@@ -37,14 +37,14 @@ def graph(tf):
 
 
 def graph_watched(tf):
-    """The same, and every float tensor on the way."""
+    """The same, and every float tensor that it needs on the way."""
     (loss, train), feeds, setup = graph(tf)
     live, waiting = {}, [train, loss.op]
     while waiting:
         op = waiting.pop()
         if op.name not in live:
             live[op.name] = op
-            waiting += [t.op for t in op.inputs] + list(op.control_inputs)
+            waiting += [t.op for t in op.inputs] + (list(op.control_inputs) if op is train else [])
     tensors = [t for op in live.values() if op.type not in _PLUMBING for t in op.outputs if t.dtype == tf.float32]
     return [loss, train, *tensors], feeds, setup
 
