@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -23,10 +24,10 @@ from autodiff.errors import (
 from .bind import bind
 from .command import Command, find
 from .render import plain, to_json
-from .results import Error, Group, Result, Stop, Text
+from .results import Error, Group, Leave, Result, Stop, Text
 from .shell import DEEPEST, Shell
 from .usage import UsageError
-from .words import Output, redirection, without_comment
+from .words import Output, redirection, split, without_comment
 
 CODES = {UnknownNameError: "unknown_name", ShapeError: "bad_shape", ArgumentError: "bad_value", DTypeError: "bad_type",
          KindError: "bad_type", NoGradientError: "no_gradient", StateError: "wrong_moment", GraphError: "graph"}
@@ -82,9 +83,13 @@ def _answered(line: str, shell: Shell) -> Result:
 
 
 def _execute(line: str, shell: Shell) -> Result:
+    if shell.defining is not None:
+        return _defined(line, shell)
     line = without_comment(_expand(line, shell))
     if not line:
         return Text()
+    if line.split()[0] in shell.defined:
+        return _own(line, shell)
     command, words, rest = _parted(line)
     cut, output = redirection(line)
     if output.kind and not _keeps_output(command) and _is_redirection(command, output):
@@ -93,6 +98,45 @@ def _execute(line: str, shell: Shell) -> Result:
         output = Output()
     result = _with_commands(run_command(command, f"{words} {rest}".strip(), shell), shell)
     return _sent(result, output, line) if output.kind else result
+
+
+def _defined(line: str, shell: Shell) -> Result:
+    """A line of the definition under way; `end` ends it."""
+    assert shell.defining is not None
+    name, lines = shell.defining
+    if line.strip() != "end":
+        lines += [line.strip()] if line.strip() else []
+        return Text()
+    shell.defined[name], shell.defining = tuple(lines), None
+    return Text(f"{name} = {'; '.join(lines)}", "quiet")
+
+
+def _own(line: str, shell: Shell) -> Result:
+    """Run a command that the user defined; it ends at the first part that fails."""
+    name, *given = (word.text for word in split(line))
+    if shell.depth >= DEEPEST:
+        raise UsageError(f"{name} calls itself more than {DEEPEST} deep", f"define {name} =")
+    parts: list[Result] = []
+    shell.depth += 1
+    try:
+        for part in shell.defined[name]:
+            parts.append(execute(_filled(part, name, given), shell))
+            if parts[-1].exit_code not in (0, 3) or isinstance(parts[-1], Leave):
+                break
+    finally:
+        shell.depth -= 1
+    return Group(tuple(part for part in parts if part != Text()))
+
+
+def _filled(line: str, name: str, given: list[str]) -> str:
+    """A line with $arg0, $arg1, … and $argc filled in."""
+    def word(match: re.Match[str]) -> str:
+        if match[1] == "c":
+            return str(len(given))
+        if int(match[1]) >= len(given):
+            raise UsageError(f"{name} needs at least {int(match[1]) + 1} words", f"{name} …")
+        return given[int(match[1])]
+    return re.sub(r"\$arg(c|\d+)", word, line)
 
 
 def _parted(line: str) -> tuple[Command, str, str]:
@@ -136,7 +180,7 @@ def _expand(line: str, shell: Shell) -> str:
 
 
 def _keeps_output(command: Command) -> bool:
-    return command.name in ("python", "alias", "define", "commands")
+    return command.name in ("python", "alias", "define", "commands", "expect")
 
 
 def _is_redirection(command: Command, output: Output) -> bool:

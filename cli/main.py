@@ -14,6 +14,7 @@ from .interpreter import execute, typed
 from .render import Screen, is_capable
 from .results import Error, Group, Leave, Result, Text
 from .shell import Shell
+from .trust import LOCAL, is_trusted
 from .usage import UsageError
 
 FINE, FAILED, BAD_USAGE, STOPPED, SCRIPT_RAISED, INTERRUPTED = 0, 1, 2, 3, 4, 130
@@ -85,6 +86,8 @@ class Program:
         rc = os.path.expanduser(RC)
         if not self.given.no_rc and os.path.isfile(rc):
             self.do(f"source '{rc}'")
+        if not self.given.no_rc and os.path.isfile(LOCAL):
+            self._local()
         if self.given.script is None:
             if self.shell.interactive and not self.given.quiet:
                 self.show(Text("no script is loaded: load FILE runs one, help lists the commands", "quiet"))
@@ -101,6 +104,14 @@ class Program:
             self.show(result, label)
         self._note(result)
         self.done = self.done or self.code == BAD_USAGE and not self.shell.interactive
+
+    def _local(self) -> None:
+        """The command file in the working directory: run if it is trusted, else mentioned."""
+        if is_trusted(LOCAL):
+            self.do(f"source {LOCAL}")
+        elif self.shell.interactive:
+            self.show(Text(f"{LOCAL} in this directory was not run: `source {LOCAL} --trust` runs it, now and always",
+                           "warning"))
 
     def _given_lines(self) -> Iterator[str]:
         for kind, text in self.given.steps:

@@ -204,11 +204,10 @@ class RangeKind(Kind):
 class FormatKind(Kind):
     """`/FMT` right behind the verb: /s statistics, /a all elements, /f NumPy digits, /h heatmap, /d distribution."""
 
-    metavar = "/FMT"
     introducer = "/"
 
-    def __init__(self, letters: str) -> None:
-        self.letters = letters
+    def __init__(self, letters: str, metavar: str = "/FMT") -> None:
+        self.letters, self.metavar = letters, metavar
 
     def parse(self, text: str, shell: Shell) -> str:
         if set(text) - set(self.letters):

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 import math
 import os
@@ -91,6 +92,20 @@ def colored(lines: list[Line], width: int) -> str:
             console.print(Text.assemble(*((text, STYLES.get(style, "")) for style, text in line), end=""),
                           soft_wrap=True)
     return capture.get()
+
+
+def drawing(log: list[tuple[str, Result]], title: str, width: int = 100, rows: int = 60) -> str:
+    """A session as SVG: what was typed and what was shown."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(record=True, width=width, file=io.StringIO(), force_terminal=True, highlight=False, markup=False,
+                      emoji=False, color_system="truecolor")
+    for line, result in log:
+        console.print(Text(f"(gradbg) {clean(line, keep='')}", "bold"))
+        for shown in layout(result, width, rows):
+            console.print(Text.assemble(*((text, STYLES.get(style, "")) for style, text in shown)))
+    return console.export_svg(title=clean(title, keep=""))
 
 
 def is_capable() -> bool:

@@ -19,6 +19,7 @@ from .usage import UsageError
 DEEPEST = 20  # files that read each other, commands that stop at others
 OPTIONS = {"rows": "rows of a table on a terminal; 0 is as many as two screens hold",  # setting -> what it means
            "editing": "keys of the command line: emacs or vi", "mouse": "whether the full screen listens to the mouse"}
+CHOICES = {"editing": ("emacs", "vi")}  # setting -> its values
 LOGGED = 500  # commands and results kept for `export`
 
 

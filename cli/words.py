@@ -97,6 +97,25 @@ def _word(line: str, start: int, end: int) -> Word:
     return Word(raw, start, end)
 
 
+def statements(line: str) -> list[str]:
+    """A line cut at each `;` outside of quotes and brackets."""
+    parts, start, at = [], 0, 0
+    depth: list[str] = []
+    while at < len(line):
+        char = line[at]
+        if char in "'\"" and (close := _closing_quote(line, at)) > 0:
+            at = close
+        elif char in PAIRS:
+            depth.append(PAIRS[char])
+        elif depth and char == depth[-1]:
+            depth.pop()
+        elif char == ";" and not depth:
+            parts.append(line[start:at])
+            start = at + 1
+        at += 1
+    return [part.strip() for part in (*parts, line[start:]) if part.strip()]
+
+
 def without_comment(line: str) -> str:
     """`line` up to a comment, stripped."""
     words = split(line, open_end=True)

@@ -186,6 +186,7 @@ autodiff.debug.encoding
 autodiff.debug.recording
 autodiff.debug.analysis.findings
 autodiff.debug.analysis.rules
+autodiff.debug.analysis.inside
 autodiff.debug.analysis.flow
 autodiff.debug.analysis.why
 autodiff.debug.analysis.*
@@ -231,6 +232,9 @@ cli.sheets
 cli.bind
 cli.complete
 cli.manual
+cli.html
+cli.events
+cli.trust
 cli.render
 cli.interpreter
 cli.commands.stops

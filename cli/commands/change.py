@@ -6,7 +6,7 @@ from autodiff.debug.debugger import Debugger
 from ..command import command
 from ..params import Assigned, Count, Target, Word
 from ..results import Result, Text
-from ..shell import OPTIONS, Shell
+from ..shell import CHOICES, OPTIONS, Shell
 from ..texts import number
 from ..usage import UsageError
 
@@ -75,6 +75,11 @@ def _setting(shell: Shell, name: str, text: str | None) -> Result:
         if text not in ("on", "off"):
             raise UsageError(f"expected on or off for {name}, found {text!r}", f"set {name} on", code="bad_value")
         shell.settings[name] = text == "on"
+    elif name in CHOICES:
+        if text not in CHOICES[name]:
+            raise UsageError(f"expected {' or '.join(CHOICES[name])} for {name}, found {text!r}",
+                             f"set {name} {CHOICES[name][0]}", code="bad_value")
+        shell.settings[name] = text
     elif text.isdigit():
         shell.settings[name] = int(text)
     else:

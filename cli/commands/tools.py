@@ -1,4 +1,4 @@
-"""The shell itself: source, expect, alias, display, help, history, python, quit."""
+"""The shell itself: source, expect, display, help, history, python, quit."""
 from __future__ import annotations
 
 import ast
@@ -12,16 +12,15 @@ import numpy as np
 import autodiff
 
 from .. import manual
-from ..command import COMMANDS, command, find
+from .. import trust as trusting
+from ..command import command, find
 from ..interpreter import execute
 from ..params import CommandName, Count, Expression, FileName, RawKind
 from ..results import Column, Error, Group, Leave, Result, Table, Text
-from ..shell import Shell
+from ..shell import DEEPEST, Shell
 from ..usage import UsageError
 
-DEEPEST = 20  # files that read each other
 Code = Annotated[str, RawKind("CODE")]
-Definition = Annotated[str, RawKind("[NAME = WORDS]")]
 
 
 @command("help", group="Shell", aliases=("h", "?"))
@@ -34,8 +33,11 @@ def help_(shell: Shell, topic: CommandName = "") -> Result:
 
 
 @command("source", group="Shell", aliases=(".",))
-def source(shell: Shell, file: FileName) -> Result:
+def source(shell: Shell, file: FileName, *, trust: bool = False) -> Result:
     """Run the commands in a file, a line each; stops at the first that fails.
+
+    trust: from now on, and as long as it stays as it is, the file runs by itself where it is called .gradbgrc and
+    gradbg starts in its directory.
 
     Example:  source scripts/commands/tour.gradbg
     """
@@ -44,6 +46,8 @@ def source(shell: Shell, file: FileName) -> Result:
     try:
         with open(file, encoding="utf-8") as text:
             lines = text.read().splitlines()
+        if trust:
+            trusting.trust(file)
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read {file!r}: {getattr(error, 'strerror', None) or error}",
                          "give the name of a command file",
@@ -90,26 +94,6 @@ def _left(expression: str) -> str:
     except SyntaxError:
         return expression
     return ast.unparse(tree.left) if isinstance(tree, ast.Compare) else expression
-
-
-@command("alias", group="Shell")
-def alias(shell: Shell, definition: Definition = "") -> Result:
-    """Give words a name of your own; `alias NAME =` takes it back, alias alone lists them.
-
-    Example:  alias gn = grads --sort norm
-    """
-    if not definition:
-        rows = tuple(shell.aliases.items())
-        return Table((Column("alias", "name"), Column("stands for")), rows) if rows else Text("no aliases", "quiet")
-    name, equals, words = (part.strip() for part in definition.partition("="))
-    if not equals or not name.isidentifier():
-        raise UsageError(f"expected NAME = WORDS, found {definition!r}", "alias gn = grads --sort norm")
-    if name in COMMANDS:
-        raise UsageError(f"{name!r} is a command", f"alias my_{name} = {words}")
-    if words:
-        shell.aliases[name] = words
-        return Text(f"{name} = {words}")
-    return Text(f"{name} is forgotten" if shell.aliases.pop(name, None) else f"there was no alias {name}")
 
 
 @command("display", group="Look")

@@ -1,0 +1,183 @@
+"""Taking things along: export, save."""
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import numpy as np
+
+from autodiff.debug.answers import WatchRow
+
+from ..command import command
+from ..events import event_file
+from ..html import session
+from ..params import ChoiceKind, FileName
+from ..render import STYLES, drawing, jsonable, to_json
+from ..results import Group, Result, Table, Text
+from ..shell import Shell
+from ..texts import clean
+from ..usage import UsageError
+
+COLORS = {"variable": "lightblue", "placeholder": "khaki", "constant": "gray90", "gradient": "mistyrose",
+          "training": "palegreen"}
+
+
+@command("export", group="Shell")
+def export(shell: Shell, kind: Annotated[str, ChoiceKind("dot", "events", "html", "json", "npz", "svg", "tsv")],
+           file: FileName) -> Result:
+    """Write the session, the graph or its numbers for other programs.
+
+    html and svg: what was typed and shown. json: the same as data, an object for each command. dot: the graph, for
+    Graphviz. tsv: the table that was shown last. npz: variables and $1, $2, …. events: loss and norms of what is
+    watched over steps, for TensorBoard; FILE may be its log directory.
+
+    Example:  export dot graph.dot
+    API:      dbg.ops(), dbg.variables(), dbg.records
+    """
+    writers: dict[str, Callable[[Shell, str], str]] = {
+        "dot": _dot, "events": _events, "html": _html, "json": _json, "npz": _npz, "svg": _svg, "tsv": _tsv}
+    try:
+        what = writers[kind](shell, file)
+    except OSError as error:
+        raise UsageError(f"cannot write {file!r}: {error.strerror}", "give another file name", code="system") from None
+    return Text(f"wrote {what}")
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
+        file.write(text)
+
+
+def _html(shell: Shell, path: str) -> str:
+    _write(path, session(_log(shell), STYLES, f"gradbg {shell.where()}".strip()))
+    return f"{len(shell.log)} commands to {path}"
+
+
+def _svg(shell: Shell, path: str) -> str:
+    _write(path, drawing(_log(shell), f"gradbg {shell.where()}".strip()))
+    return f"{len(shell.log)} commands to {path}"
+
+
+def _json(shell: Shell, path: str) -> str:
+    _write(path, "[" + ",\n".join(to_json(line, result) for line, result in _log(shell)) + "]\n")
+    return f"{len(shell.log)} commands to {path}"
+
+
+def _log(shell: Shell) -> list[tuple[str, Result]]:
+    if not shell.log:
+        raise UsageError("nothing was typed yet", "grads", code="wrong_moment")
+    return list(shell.log)
+
+
+def _dot(shell: Shell, path: str) -> str:
+    ops = shell.dbg.ops()
+    if not ops:
+        raise UsageError("the graph has no operations", "load FILE", code="wrong_moment")
+    lines = ["digraph model {", '  rankdir=BT; node [shape=box, style=filled, fillcolor=white, fontsize=10];']
+    for op in ops:
+        label = f"{op.name}\n{op.type}"
+        lines.append(f"  {_quoted(op.name)} [label={_quoted(label)}, fillcolor={COLORS.get(op.role, 'white')}];")
+    for op in ops:
+        lines += [f"  {_quoted(name.partition(':')[0])} -> {_quoted(op.name)};" for name in op.inputs]
+    _write(path, "\n".join([*lines, "}", ""]))
+    return f"{len(ops)} operations to {path}"
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(clean(text), ensure_ascii=False)
+
+
+def _tsv(shell: Shell, path: str) -> str:
+    table = next((found for _, result in reversed(shell.log) if (found := _table_in(result)) is not None), None)
+    if table is None:
+        raise UsageError("no table was shown yet", "grads", code="wrong_moment")
+    rows = [[column.name for column in table.columns], *([_cell(value) for value in row] for row in table.rows)]
+    _write(path, "".join("\t".join(row) + "\n" for row in rows))
+    return f"{len(table.rows)} rows to {path}"
+
+
+def _table_in(result: Result) -> Table | None:
+    if isinstance(result, Table):
+        return result
+    if isinstance(result, Group):
+        return next((found for part in reversed(result.parts) if (found := _table_in(part)) is not None), None)
+    return None
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, (tuple, list)):
+        return " ".join(map(_cell, value))
+    return clean(str(jsonable(value)), keep="")
+
+
+def _npz(shell: Shell, path: str) -> str:
+    found = {name: np.asarray(value) for name, value in shell.dbg.session.variables.items()}
+    found.update({f"${value.number}": np.asarray(value.array) for value in shell.dbg.history()})
+    found = {name: array for name, array in found.items() if array.dtype != object}
+    if not found:
+        raise UsageError("no variable has a value, and none was printed", "next runs a step", code="wrong_moment")
+    with open(path, "wb") as file:
+        np.savez(file, **found)  # type: ignore[arg-type]
+    return f"{len(found)} arrays to {path}"
+
+
+def _events(shell: Shell, path: str) -> str:
+    scalars = []
+    for record in shell.dbg.records:
+        if record.loss is not None:
+            scalars.append((record.loss_name.removesuffix(":0"), record.step, record.loss))
+        for sample in record.samples:
+            if sample.stats is not None and sample.stats.norm is not None:
+                kind = "gradient_norm" if sample.is_gradient else "norm"
+                scalars.append((f"{kind}/{sample.name.removesuffix(':0')}", record.step, sample.stats.norm))
+    if not scalars:
+        raise UsageError("nothing was run yet that has a loss or is watched", "next 20", code="wrong_moment")
+    now = time.time()
+    if path.endswith(os.sep) or os.path.isdir(path):
+        os.makedirs(path, exist_ok=True)
+        path = os.path.join(path, f"events.out.tfevents.{int(now):010d}.gradbg")
+    with open(path, "wb") as file:
+        file.write(event_file(scalars, now))
+    return f"{len(scalars)} scalars to {path}"
+
+
+@command("save", group="Shell")
+def save(shell: Shell, file: FileName) -> Result:
+    """Write watches, breakpoints, displays, aliases, definitions and settings as a command file, for source or -x.
+
+    Example:  save my.gradbg
+    """
+    lines = [f"set {name} {_setting(value)}" for name, value in shell.settings.items()]
+    lines += [f"alias {name} = {words}" for name, words in shell.aliases.items()]
+    for name, body in shell.defined.items():
+        lines += [f"define {name}", *(f"  {line}" for line in body), "end"]
+    for row in shell.dbg.stops():
+        lines += _made(row)
+    lines += [f"display {expression}" for expression in shell.displays]
+    try:
+        _write(file, "".join(f"{line}\n" for line in lines))
+    except OSError as error:
+        raise UsageError(f"cannot write {file!r}: {error.strerror}", "give another file name", code="system") from None
+    return Text(f"wrote {len(lines)} lines to {file}; source {file} reads them")
+
+
+def _made(row: WatchRow) -> list[str]:
+    """The command that makes a watch or breakpoint again; a disabled one is a comment."""
+    step = row.condition.removeprefix("step == ") if row.kind == "break" else ""
+    step = "" if step == row.condition else step
+    words = [row.kind, *row.targets] if not step else ["break", "step", step]
+    if row.condition and not step:
+        words += ["if", row.condition]
+    words += ["--exclude", row.exclude] if row.exclude else []
+    words += ["--every", str(row.every)] if row.every > 1 else []
+    words += ["--level", row.level] if row.level != "stats" else []
+    return [("" if row.enabled else "# disabled: ") + " ".join(words)]
+
+
+def _setting(value: object) -> str:
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
