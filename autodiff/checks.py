@@ -12,6 +12,7 @@ from .convert import convert_to_tensor
 from .dtypes import DType, as_dtype
 from .errors import ArgumentError, DTypeError, InvalidArgumentError, KindError, ShapeError
 from .graph import Graph, Tensor, get_default_graph
+from .indexed_slices import IndexedSlices
 from .op import OPS, build
 from .scope import scope
 from .served import refusing
@@ -23,7 +24,7 @@ __all__ = [
     "assert_integer", "assert_less", "assert_less_equal", "assert_near", "assert_negative", "assert_non_negative",
     "assert_non_positive", "assert_none_equal", "assert_positive", "assert_proper_iterable", "assert_rank",
     "assert_rank_at_least", "assert_rank_in", "assert_same_float_dtype", "assert_scalar", "assert_type",
-    "check_numerics", "is_non_decreasing", "is_numeric_tensor", "is_strictly_increasing", "print",
+    "check_numerics", "is_non_decreasing", "is_numeric_tensor", "is_strictly_increasing", "is_tensor", "print",
     "verify_tensor_all_finite",
 ]
 
@@ -66,6 +67,11 @@ def print(*inputs: Any, **options: Any) -> Any:  # noqa: A001 (TensorFlow's name
                             end=options.get("end", "\n"), stream=None if stream is sys.stderr else stream,
                             name=options.get("name"))
     return None if get_default_graph().executing_eagerly else printed
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether x is a tensor or a variable, or the like of them with sparse values."""
+    return isinstance(x, (Tensor, IndexedSlices)) or hasattr(x, "as_tensor")
 
 
 # ---- finite numbers ---------------------------------------------------------------------

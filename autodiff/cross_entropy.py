@@ -111,7 +111,8 @@ def softmax_cross_entropy_with_logits_v2(labels: Any, logits: Any, axis: int | N
         shape = build.Shape(logits)
         cost = build.SoftmaxCrossEntropyWithLogits(_as_matrix(logits), _as_matrix(labels), name=full)[0]
         dims = logits.dims
-        cost = build.Reshape(cost, shape[:-1] if dims is None or not is_known(dims[:-1]) else list(dims[:-1]))
+        cost = build.Reshape(cost, shape[:-1] if dims is None or not is_known(dims[:-1]) else list(dims[:-1]),
+                             name="Reshape_2")
         if dims is not None:
             cost.set_shape(dims[:-1])
         return build.Cast(cost, dtype=float16) if given.dtype is float16 else cost

@@ -66,6 +66,14 @@ def _named(function: Callable[..., Tensor], op: str) -> Callable[..., Tensor]:
 add, subtract, multiply = map(_binary, ("Add", "Sub", "Mul"))
 realdiv, truediv, divide = _binary("RealDiv"), _binary("RealDiv", "truediv"), _binary("RealDiv", "truediv")
 div_no_nan, multiply_no_nan = _binary("DivNoNan", "div_no_nan"), _binary("MulNoNan", "multiply_no_nan")
+divide_no_nan = div_no_nan
+
+
+def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
+    """1 / x, and 0 where x is 0."""
+    graph = graph_of([x])
+    x = to_tensor(graph, x, None, "x")
+    return build.DivNoNan(to_tensor(graph, 1, x.dtype.base_dtype, "one"), x, name=name or "reciprocal_no_nan")
 floordiv, floor_div = _binary("FloorDiv", "floordiv"), _binary("FloorDiv")
 mod = floormod = _binary("FloorMod")
 truncatediv, truncatemod = map(_binary, ("TruncateDiv", "TruncateMod"))

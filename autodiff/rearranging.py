@@ -203,7 +203,7 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str = "meshgrid") -> list[T
                   for x, at in zip(tensors, places)]
         order = np.argsort(places)
         shape = to_tensor(graph_of(args), [known(build.Size(tensors[i])) for i in order], int32, "shape")
-        return [build.BroadcastTo(x, shape) for x in shaped]
+        return [build.BroadcastTo(x, shape, name="mul") for x in shaped]
 
 
 def diag(diagonal: Any, name: str | None = None) -> Tensor:
@@ -275,7 +275,8 @@ def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: 
         shape = static_dims(whole)
         if shape is not None and is_known(shape):
             identity = np.eye(*shape[-2:], dtype=dtype.as_numpy_dtype)
-            return constant_in(graph, np.broadcast_to(identity, shape), scope)
+            last = "diag" if num_columns is None else "set_diag"
+            return constant_in(graph, np.broadcast_to(identity, shape), f"{scope}{last}/")
         ones = build.Fill(build.ConcatV2(0, batch, build.Pack(build.Minimum(rows, width), axis=0)),
                           sources.ones([], dtype))
         return build.MatrixSetDiag(build.Fill(whole, sources.zeros([], dtype)), ones, name=scope)

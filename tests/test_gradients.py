@@ -219,3 +219,14 @@ def test_names_of_what_ys_receive(graph):
     names = [(op.name, op.type) for op in graph.get_operations() if op.name.startswith("gradients/")]
     assert names[:5] == [("gradients/grad_y_0", "Const"), ("gradients/grad_ys_0", "Identity"),
                          ("gradients/Shape", "Const"), ("gradients/grad_ys_1", "Const"), ("gradients/Fill", "Fill")]
+
+
+def test_gradients_have_the_names_that_tensorflow_gives_them(graph):
+    x, b = tf.constant([[1.0, 2.0]], name="x"), tf.constant([2.0, 1.0], name="b")
+    for y, expected in ((x * x, "mul_grad/Mul"), (tf.square(x), "Square_grad/Mul_1"),
+                        (tf.reduce_sum(x), "Sum_grad/Tile"),
+                        (tf.transpose(x), "transpose_grad/transpose"), (tf.unstack(x), "unstack_grad/stack"),
+                        (tf.split(x, 2, 1)[0], "split_grad/concat")):
+        assert any(op.name.endswith(expected) for op in tf.gradients(y, x, name="g")[0].graph.get_operations()), expected
+    assert tf.gradients(x + b, b, name="plus")[0].name == "plus/add_grad/Reshape:0"
+    assert tf.gradients(x * x, x, name="same")[0].name == "same/AddN:0"

@@ -207,3 +207,17 @@ def test_importing_does_not_read_rooms_that_few_enter() -> None:
     kept_for_later = ("autodiff.debug", "autodiff.train", "autodiff.layers", "autodiff.contrib", "autodiff.test",
                       "autodiff.flags", "autodiff.summary", "autodiff.mnist", "autodiff.alias")
     assert [name for name in read if name.startswith(kept_for_later)] == []
+
+
+def test_default_names_of_what_functions_give() -> None:
+    with tf.Graph().as_default():
+        x, m = tf.constant([1.0, 2.0]), tf.constant([[1.0, 2.0], [3.0, 4.0]])
+        given = [tf.nn.in_top_k(m, [0, 1], 1), tf.nn.zero_fraction(x), tf.multinomial(m, 2), tf.random.categorical(m, 2),
+                 tf.nn.softmax_cross_entropy_with_logits_v2(labels=m, logits=m), tf.eye(2), tf.eye(2, 3),
+                 tf.clip_by_global_norm([x], 1.0)[0][0], tf.math.divide_no_nan(x, x), tf.math.reciprocal_no_nan(x)]
+        assert [t.name for t in given] == [
+            "in_top_k/InTopKV2:0", "zero_fraction/fraction:0", "multinomial/Multinomial:0", "categorical/Multinomial:0",
+            "softmax_cross_entropy_with_logits/Reshape_2:0", "eye/diag:0", "eye_1/set_diag:0",
+            "clip_by_global_norm/clip_by_global_norm/_0:0", "div_no_nan:0", "reciprocal_no_nan:0"]
+        assert tf.segment_sum(x, [0, 1]).shape.as_list() == [None]
+        assert tf.is_tensor(x) and tf.is_tensor(tf.Variable(1.0)) and not tf.is_tensor(3.0)

@@ -393,3 +393,10 @@ def test_a_tensor_is_no_python_value() -> None:
         np.array(x)
     with pytest.raises(KeyError):
         tf.get_default_graph().get_tensor_by_name(":0")
+
+
+def test_a_placeholder_with_a_default_has_the_shape_it_is_given() -> None:
+    anything = tf.placeholder_with_default([1.0, 2.0], None)
+    assert anything.shape.ndims is None
+    with tf.Session() as session:
+        assert session.run(tf.size(anything), {anything: np.zeros((2, 3))}) == 6

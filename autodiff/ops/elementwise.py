@@ -17,10 +17,10 @@ _WIDE = {1: float32, 2: float32, 4: float64, 8: float64}  # bytes of an integer 
 
 
 def unbroadcast(dy: Tensor, x: Tensor) -> Tensor:
-    """`dy` summed over the axes that broadcasting added to `x`."""
+    """`dy` summed over the axes that broadcasting added to `x`, by an op of the name that TensorFlow's last one has."""
     if is_known(x.dims) and x.dims == dy.dims:
         return dy
-    return build.SumTo(dy, list(x.dims) if is_known(x.dims) else build.Shape(x))
+    return build.SumTo(dy, list(x.dims) if is_known(x.dims) else build.Shape(x), name="Reshape")
 
 
 def is_zero(dy: Tensor) -> bool:
@@ -71,7 +71,7 @@ def mul(x, y, *, out=None):
 @mul.gradient
 def _(node, dy):
     x, y = node.inputs
-    return unbroadcast(dy * conjugate(y), x), unbroadcast(dy * conjugate(x), y)
+    return unbroadcast(build.Mul(dy, conjugate(y)), x), unbroadcast(build.Mul(conjugate(x), dy), y)
 
 
 # ---- division ---------------------------------------------------------------------------

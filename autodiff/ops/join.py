@@ -129,7 +129,7 @@ def unpack(value, *, num, axis=0):
 
 @unpack.gradient
 def _(node, *dys):
-    return build.Pack(*dys, axis=node.attrs["axis"])
+    return build.Pack(*dys, axis=node.attrs["axis"], name="stack")
 
 
 @unpack.batched
@@ -158,7 +158,7 @@ def split(split_dim: Index, value, *, num_split):
 
 @split.gradient
 def _(node, *dys):
-    return blocked(_AXIS), build.ConcatV2(node.inputs[0], *dys)
+    return blocked(_AXIS), build.ConcatV2(node.inputs[0], *dys, name="concat")
 
 
 @split.batched
@@ -202,7 +202,7 @@ def split_v(value, size_splits: Index, split_dim: Index, *, num_split):
 
 @split_v.gradient
 def _(node, *dys):
-    return build.ConcatV2(node.inputs[2], *dys), blocked("sizes are integers"), blocked(_AXIS)
+    return build.ConcatV2(node.inputs[2], *dys, name="concat"), blocked("sizes are integers"), blocked(_AXIS)
 
 
 @split_v.batched

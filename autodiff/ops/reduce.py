@@ -79,7 +79,7 @@ def total(input, reduction_indices: Index, *, keep_dims=False, out=None):
 
 @total.gradient
 def _(node, dy):
-    return build.BroadcastTo(widened(node, dy), sizes_of(node.inputs[0])), blocked("axes are integers")
+    return build.BroadcastTo(widened(node, dy), sizes_of(node.inputs[0]), name="Tile"), blocked("axes are integers")
 
 
 @op("Mean", infer=_reduced, dtypes=NUMBERS)

@@ -76,9 +76,7 @@ def _sorted_shape(data, segment_ids):
         return Spec(data.dtype.base_dtype, None)
     if segment_ids.dims is not None and not compatible(segment_ids.dims, data.dims[:1]):
         raise ShapeError(f"shapes differ: data {show(data.dims)} and segment ids {show(segment_ids.dims)}")
-    ids = static_value(segment_ids)
-    count = int(ids[-1]) + 1 if ids is not None and ids.size else None
-    return Spec(data.dtype.base_dtype, (count, *data.dims[1:]))
+    return Spec(data.dtype.base_dtype, (None, *data.dims[1:]))
 
 
 @op("SegmentSum", infer=_sorted_shape, dtypes=NUMBERS)

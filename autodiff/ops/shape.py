@@ -90,8 +90,9 @@ def transpose(x, perm: Index):
 def _(node, dy):
     perm = known(node.inputs[1])
     if isinstance(perm, np.ndarray):
-        return build.Transpose(dy, np.argsort(_nonnegative(perm)).astype(np.int32)), blocked(_INTEGERS)
-    return build.Transpose(dy, build.InvertPermutation(perm)), blocked(_INTEGERS)
+        order = np.argsort(_nonnegative(perm)).astype(np.int32)
+        return build.Transpose(dy, order, name="transpose"), blocked(_INTEGERS)
+    return build.Transpose(dy, build.InvertPermutation(perm), name="transpose"), blocked(_INTEGERS)
 
 
 @transpose.batched

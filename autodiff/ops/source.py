@@ -28,7 +28,7 @@ def placeholder(*, dtype, shape=None, run):
 
 
 def _with_default(value, *, shape=None):
-    dims = value.dims if shape is None else as_dims(shape)
+    dims = as_dims(shape)
     if not compatible(value.dims, dims):
         raise ShapeError(f"the default has shape {show(value.dims)}, expected {show(dims)}")
     return Spec(value.dtype.base_dtype, dims)
@@ -36,7 +36,7 @@ def _with_default(value, *, shape=None):
 
 @op("PlaceholderWithDefault", infer=_with_default)
 def placeholder_with_default(input, *, shape=None):
-    """The default, unless a run feeds it. input: any[...] -> any[shape]."""
+    """The default, unless a run feeds it; of any shape if `shape` is None. input: any[...] -> any[shape]."""
     return input
 
 

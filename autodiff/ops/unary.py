@@ -54,7 +54,7 @@ def square(x, *, out=None):
 
 @square.gradient
 def _(node, dy):
-    return (dy * (2 * conjugate(node.inputs[0])),)
+    return (build.Mul(dy, build.Mul(conjugate(node.inputs[0]), 2)),)
 
 
 @op("Sqrt", infer=same_shape, elementwise=True, dtypes=CONTINUOUS)
