@@ -29,6 +29,7 @@ autodiff.stacks
 autodiff.tensor
 autodiff.operation
 autodiff.graph
+autodiff.walks
 autodiff.collections
 autodiff.scope
 autodiff.convert
@@ -76,6 +77,7 @@ autodiff.runtime.feed
 autodiff.runtime.config
 autodiff.runtime.cursor
 autodiff.runtime.session
+autodiff.runtime.row_blocks
 autodiff.runtime
 autodiff.eager
 autodiff.tape
@@ -186,8 +188,8 @@ autodiff.debug.encoding
 autodiff.debug.recording
 autodiff.debug.analysis.findings
 autodiff.debug.analysis.rules
-autodiff.debug.analysis.inside
 autodiff.debug.analysis.flow
+autodiff.debug.analysis.inside
 autodiff.debug.analysis.why
 autodiff.debug.analysis.*
 autodiff.debug.analysis
@@ -207,6 +209,7 @@ autodiff.debug.comparing
 autodiff.debug.changing
 autodiff.debug.storing
 autodiff.debug.debugger
+autodiff.debug.testing
 autodiff.debug
 autodiff
 autodiff.alias
@@ -252,6 +255,7 @@ cli.screen.app
 cli.screen
 cli.arguments
 cli.main
+cli.wrap
 cli.__main__
 cli
 """.split()

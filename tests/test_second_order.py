@@ -1,15 +1,20 @@
 """Hessians and Jacobians by the ways that save work: colours, blocks, one product; and at scale."""
 
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+from typing import Any
 
 import numpy as np
 import pytest
 
 import autodiff as tf
+from autodiff.errors import StateError
 from autodiff.gradients import second
 from autodiff.gradients.second import jacobian
 from autodiff.gradients.sparsity import coloured, pattern
 from autodiff.graph import Tensor
+from autodiff.runtime.row_blocks import hessian_rows, jacobian_rows, rows_of
 
 RNG = np.random.default_rng(0)
 A = RNG.standard_normal((40, 36))
@@ -124,3 +129,54 @@ def test_a_jacobian_need_not_be_square() -> None:
     expected[range(35), range(35)] = POINT[1:] ** 2
     expected[range(35), range(1, 36)] = 2 * POINT[1:] * POINT[:-1]
     np.testing.assert_allclose(found.reshape(35, 36), expected, rtol=1e-12)
+
+
+# ---- blocks of rows on executors ------------------------------------------------------------
+
+def rows_case() -> tuple[Any, Tensor, Any, np.ndarray]:
+    """A loss of a variable and a fed tensor, and its Hessian by the variable."""
+    v, scale = tf.Variable(POINT), tf.placeholder(tf.float64, [])
+    loss = perceptron(v) * scale
+    session = tf.Session()
+    session.run(tf.global_variables_initializer())
+    return session, loss, (v, {scale: 2.0}), session.run(tf.hessians(loss, v)[0], {scale: 2.0})
+
+
+@pytest.mark.parametrize("block", [None, 1, 5, 36, 100])
+def test_rows_in_blocks_are_the_hessian(block: int | None) -> None:
+    session, loss, (v, feeds), expected = rows_case()
+    np.testing.assert_allclose(hessian_rows(session, loss, v, feeds, block=block), expected, rtol=1e-12, atol=1e-14)
+    tight = hessian_rows(session, loss, v, feeds, budget=1)
+    np.testing.assert_allclose(tight, expected, rtol=1e-12, atol=1e-14)
+
+
+def test_threads_and_processes_give_the_same_rows() -> None:
+    session, loss, (v, feeds), expected = rows_case()
+    for executor in (ThreadPoolExecutor(2), ProcessPoolExecutor(2, mp_context=get_context("spawn"))):
+        with executor:
+            found = hessian_rows(session, loss, v, feeds, block=10, executor=executor)
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
+
+
+def test_a_distributed_engine_gives_the_same_rows() -> None:
+    loky = pytest.importorskip("loky")
+    session, loss, (v, feeds), expected = rows_case()
+    executor = loky.get_reusable_executor(max_workers=2)
+    np.testing.assert_allclose(hessian_rows(session, loss, v, feeds, block=10, executor=executor), expected,
+                               rtol=1e-12, atol=1e-14)
+    executor.shutdown(wait=True)
+
+
+def test_rows_of_a_jacobian_and_what_is_refused() -> None:
+    x = tf.placeholder(tf.float64, [36])
+    y = tf.reshape(tf.square(x[1:]) * x[:-1], [5, 7])
+    session = tf.Session()
+    found = jacobian_rows(session, y, x, {x: POINT}, block=4)
+    np.testing.assert_allclose(found, session.run(jacobian(y, x), {x: POINT}), rtol=1e-12)
+    assert rows_of.__module__ == "autodiff.runtime.row_blocks"
+    with pytest.raises(ValueError, match="does not depend"):
+        hessian_rows(session, tf.constant(1.0), x, {x: POINT})
+    with pytest.raises(ValueError, match="block is 0"):
+        jacobian_rows(session, y, x, {x: POINT}, block=0)
+    with pytest.raises(StateError, match="needs the session"):
+        jacobian_rows(session, y * tf.random_uniform([5, 7], dtype=tf.float64), x, {x: POINT})

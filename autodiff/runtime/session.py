@@ -63,7 +63,7 @@ class Session:
             raise KindError(f"options is a tf.RunOptions, found {options!r}")
         wanted = self._wanted(fetches)
         tensors, fed = self._feeds.read(feed_dict) if feed_dict else ((), [])
-        return wanted.rebuild(self._program(wanted, tensors)(self._new_run(), fed))
+        return wanted.rebuild(self._program(wanted, tensors)(self.new_run(), fed))
 
     def start(self, fetches: Any, feed_dict: dict | None = None) -> Execution:
         """The same run as a cursor that stands before the first operation."""
@@ -71,7 +71,7 @@ class Session:
         wanted = self._wanted(fetches)
         tensors, fed = self._feeds.read(feed_dict) if feed_dict else ((), [])
         plan = compile_plan(wanted.tensors, wanted.targets, tensors)
-        return Execution(plan, wanted, self._new_run(), fed)
+        return Execution(plan, wanted, self.new_run(), fed)
 
     def plan(self, fetches: Any, feeds: Sequence[Any] = ()) -> Plan:
         """The plan that `run` follows for these fetches and fed tensors; with its buffers if it is hot."""
@@ -104,7 +104,8 @@ class Session:
         if not self.graph.operations:
             raise StateError("the session's graph is empty: add operations to the graph before calling run")
 
-    def _new_run(self) -> Run:
+    def new_run(self) -> Run:
+        """What the next run asks of this session."""
         self.runs += 1
         return Run(self, self.runs)
 
