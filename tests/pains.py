@@ -114,10 +114,10 @@ loss = tf.reduce_sum(tf.where(w > 0.0, logs, tf.zeros_like(w)))
 """ + TRAIN, ("why nan",), ("0 / 0 = nan", "d log", "[2]", "guard the input", "safe = tf.where")),
     Pain(13, """
 w = tf.Variable([4.0, 1.0, 0.0], name="w")
-root = tf.sqrt(w)  # here
-loss = tf.reduce_sum(tf.where(w > 0.0, root, tf.zeros_like(w)))
+inverse = 1.0 / w  # here
+loss = tf.reduce_sum(tf.where(w > 0.0, inverse, tf.zeros_like(w)))
 loss = tf.identity(loss, name="loss")
-""", ("doctor --static",), ("Sqrt", "where", "guard the input"), moves=()),
+""", ("doctor --static",), ("RealDiv", "where", "guard the input"), moves=()),
     Pain(14, """
 x = tf.Variable(np.array([[3.0, 4.0], [1.0, 0.0], [2.0, 2.0], [0.0, 0.0]], np.float32), name="x")
 norms = tf.norm(x, axis=1)  # here

@@ -31,7 +31,7 @@ def debugged(model: Model, *values: Any, runs: int = 0) -> Debugger:
 TRAPS = [  # model, kind
     (lambda a: tf.reduce_sum(tf.where(a > 0.0, tf.log(a), tf.zeros_like(a))), "where trap"),
     (lambda a: tf.reduce_sum(tf.where(a > 0.0, 1.0 / a, tf.zeros_like(a))), "where trap"),
-    (lambda a: tf.reduce_sum(tf.where(a > 0.0, 3.0 * tf.sqrt(a) + 1.0, tf.zeros_like(a))), "where trap"),
+    (lambda a: tf.reduce_sum(tf.where(a > 0.0, 3.0 * tf.log1p(a) + 1.0, tf.zeros_like(a))), "where trap"),
     (lambda a: tf.reduce_sum(tf.log(tf.nn.softmax(a))), "log of softmax"),
     (lambda a: tf.reduce_sum(tf.log(tf.sigmoid(a))), "log of sigmoid"),
     (lambda a: tf.norm(a), "norm"),

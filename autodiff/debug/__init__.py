@@ -3,8 +3,9 @@
 from ..served import refusing
 from .debugger import Debugger
 from .gradients_debugger import GradientsDebugger, clear_gradient_debuggers
+from .testing import assert_gradients_close
 
-__all__ = ["Debugger", "GradientsDebugger", "clear_gradient_debuggers"]
+__all__ = ["Debugger", "GradientsDebugger", "assert_gradients_close", "clear_gradient_debuggers"]
 
 
 __getattr__ = refusing("tf.debug", __name__)

@@ -12,8 +12,8 @@ import numpy as np
 
 from ..errors import ArgumentError, AutodiffError, UnknownNameError
 from ..graph import Tensor
+from ..walks import in_order, needed
 from .analysis.findings import Difference, DiffRow
-from .machine import ancestors
 from .places import place_of
 from .triage import Triage
 
@@ -72,7 +72,7 @@ class Comparing(Triage):
         roots = [y] if y is not None else list(self._last.tensors) if self._last is not None else []
         with contextlib.suppress(AutodiffError):
             roots = self._roots()
-        ops = sorted(ancestors(roots), key=lambda op: op.index)
+        ops = in_order(needed(roots))
         one, two = self._moment_for(roots, left), self._moment_for(roots, right)
         values = [{t.name: v for t, v in self._values_known(ops, at).items()} for at in (one, two)]
         return self._difference(a, b or f"step {two.step}", values[0], values[1], rtol)

@@ -12,11 +12,11 @@ import numpy as np
 from ..errors import ArgumentError, AutodiffError
 from ..gradients.calls import no_gradient_reason
 from ..graph import Operation, Tensor
+from ..walks import needed
 from . import lists
 from .analysis.nonfinite import reaches
 from .analysis.why import why_none
 from .answers import Memory, Neighbours, OpCard, OpRow, Script, Source, TensorRow, VariableRow
-from .machine import ancestors
 from .places import place_of, role_of, traceback_of
 from .records import Stats
 from .stats import has_nonfinite, statistics
@@ -93,7 +93,7 @@ class Debugger(Storing):
     def variables(self, *, unused: bool = False) -> tuple[VariableRow, ...]:
         """The variables, and why one gets no gradient; unused: only those that y does not depend on."""
         y = self._default_y()
-        below = ancestors([y]) if y is not None else set()
+        below = needed([y]) if y is not None else set()
         values = self.session.variables
         rows = []
         for variable, trainable in lists.variables_of(self.graph):

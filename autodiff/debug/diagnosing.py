@@ -10,12 +10,12 @@ import numpy as np
 from ..errors import ArgumentError, AutodiffError
 from ..graph import Operation, Tensor
 from ..indexed_slices import IndexedSlices
+from ..walks import after, before, needed
 from .analysis.checking import Kernels, check_op, widened
 from .analysis.findings import Check, RuleCheck
-from .analysis.flow import after, before, cuts_between
+from .analysis.flow import cuts_between
 from .explaining import Explaining
 from .lists import trainable_tensors
-from .machine import ancestors
 from .places import is_variable, place_of
 from .replay import Moment
 
@@ -53,7 +53,7 @@ class Diagnosing(Explaining):
         return self._summary(top, xs, order, ops, found, at)
 
     def _ops_between(self, y: Tensor, xs: Sequence[Tensor]) -> list[Operation]:
-        found = before([y]) & {op for x in xs for op in after(x)}
+        found = before([y]) & after(xs)
         return sorted((op for op in found if op.gradient_of is None and not is_variable(op.outputs[0])),
                       key=lambda op: op.index)
 
@@ -111,7 +111,7 @@ class Diagnosing(Explaining):
             return None
 
     def _along_one_direction(self, y: Tensor, gradients: dict[Tensor, Tensor], at: Moment) -> float | None:
-        ops = ancestors([y, *gradients.values()])
+        ops = needed([y, *gradients.values()])
         leaves = [op for op in ops if not op.inputs or op.definition.stateful and not is_variable(op.outputs[0])]
         known = {t: widened(v) for t, v in self._values_known(leaves, at).items()}
         kernels, rng = Kernels(self.graph), np.random.default_rng(11)

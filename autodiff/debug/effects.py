@@ -7,10 +7,10 @@ from ..errors import ArgumentError, AutodiffError
 from ..graph import Graph, Operation, Tensor
 from ..indexed_slices import IndexedSlices
 from ..runtime.session import Session
+from ..walks import in_order, needed
 from .analysis.nonfinite import reaches
 from .feeding import Feeding
 from .lists import trainable_tensors
-from .machine import ancestors
 from .records import Sample
 from .replay import Moment
 
@@ -48,7 +48,7 @@ class Effects(Feeding):
 
     def _everything(self, roots: list[Tensor], at: Moment) -> tuple[list[Operation], dict[Tensor, Any]]:
         """All that `roots` are computed from, in order, with its values."""
-        ops = sorted(ancestors(roots), key=lambda op: op.index)
+        ops = in_order(needed(roots))
         return ops, self._values_known(ops, at)
 
     def _is_harmful(self, sample: Sample) -> bool:
@@ -57,7 +57,8 @@ class Effects(Feeding):
         tensor = self.targets.one(sample.name)
         if sample.is_gradient:
             gradient = self.derivatives.gradient(self.targets.one(sample.of), tensor)[0]
-            tensor = gradient.values if isinstance(gradient, IndexedSlices) else gradient or tensor
+            if gradient is not None:
+                tensor = gradient.values if isinstance(gradient, IndexedSlices) else gradient
         key = (at.step, tuple(roots))
         if self._reached[0] != key:
             ops, values = self._everything(roots, at)

@@ -9,6 +9,7 @@ from ..graph import Tensor
 from ..indexed_slices import IndexedSlices
 from .analysis.findings import Path, WhyNone, WhyNonfinite, WhySmall
 from .analysis.flow import path
+from .analysis.inside import Calls
 from .analysis.nonfinite import why_nonfinite
 from .analysis.why import why_none, why_small
 from .lists import trainable_tensors
@@ -74,17 +75,23 @@ class Explaining(Staging):
 
     def _why_nonfinite(self, roots: list[Tensor], target: Tensor | None, at: Moment) -> WhyNonfinite:
         ops, values = self._everything(roots, at)
-        found = why_nonfinite(ops, values, set(roots), target=target, step=at.step, variable_note=self._since)
+        found = why_nonfinite(ops, values, set(roots), target=target, step=at.step, variable_note=self._since,
+                              inside=self._inside(at))
         spoilt = next((o.op for o in (*found.origins, *found.masked) if o.phase == "input"), None)
         spoiler = None if spoilt is None else self._spoiler(spoilt)
         if spoiler is None or spoiler.step >= at.step:
             return found
         ops, values = self._everything(roots, spoiler)
-        before = why_nonfinite(ops, values, set(roots), step=spoiler.step, variable_note=self._since)
+        before = why_nonfinite(ops, values, set(roots), step=spoiler.step, variable_note=self._since,
+                               inside=self._inside(spoiler))
         if not before.origins:
             return found
         return replace(before, text=f"variable {spoilt!r} is not finite since the update of step {spoiler.step}: "
                                     f"{before.text}")
+
+    def _inside(self, at: Moment) -> Calls:
+        return Calls(self.graph, at.variables, at.number, at.entropy,
+                     lambda tensors: self._replayer.values_if_possible(at, tensors))
 
     def _spoiler(self, variable: str) -> Moment | None:
         """The run whose update made a variable non-finite, if it is remembered."""

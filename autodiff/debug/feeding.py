@@ -54,8 +54,20 @@ class Feeding(Machine):
         """
         if not targets:
             raise ArgumentError("nothing to watch: name a tensor, a handle or a /regex/")
-        names = tuple(dict.fromkeys(name for target in targets for name in self.resolve(target)))
+        names = tuple(dict.fromkeys(name for target in targets for name in self._worth_watching(target)))
         return self._row(self.watches.add("watch", targets, names, condition=condition, every=every, level=level))
+
+    def _worth_watching(self, target: str) -> list[str]:
+        """The tensors of a target; of a `/regex/`, those of the model that can have a gradient, if there are any."""
+        found = self.targets.all(target)
+        if target.startswith("/"):
+            begin = ancestors([op.inputs[1] for op in self.graph.operations.values()
+                               if op.type in ("Assign", "AssignVariableOp") and len(op.inputs) > 1])
+            y = self._default_y()
+            begin -= ancestors([y]) if y is not None else set()
+            found = [t for t in found if t.dtype.base_dtype.is_differentiable and t.op not in begin
+                     and role_of(t.op) in ("forward", "variable", "placeholder")] or found
+        return [tensor.name for tensor in found]
 
     def break_at(self, target: str = "", *, step: int | None = None, condition: str = "",
                  exclude: str = "", temporary: bool = False) -> WatchRow:

@@ -16,6 +16,7 @@ from ..runtime.cursor import Execution
 from ..runtime.feed import Feeds
 from ..runtime.session import Session
 from ..runtime.state import Variables
+from ..walks import needed
 from .derivatives import Derivatives
 from .lists import bytes_of, trainable_tensors, variables_of
 from .places import VARIABLES, is_variable
@@ -213,7 +214,7 @@ class Machine:
         if tensors not in self._needed:
             if len(self._needed) > _NEEDS:
                 self._needed.clear()
-            below = ancestors(tensors)
+            below = needed(tensors)
             self._needed[tensors] = ({op.outputs[0] for op in below if op.type == "Placeholder"},
                                      {op.name for op in below if op.type in VARIABLES})
         return self._needed[tensors]
@@ -274,19 +275,6 @@ class Machine:
     def _uninitialized(self) -> int:
         values: Variables | dict[str, Any] = self.session.variables
         return sum(variable.op.name not in values for variable, _ in variables_of(self.graph))
-
-
-def ancestors(tensors: Iterable[Tensor], targets: Iterable[Operation] = ()) -> set[Operation]:
-    """Every operation that is run for these, control inputs included."""
-    found: set[Operation] = set()
-    stack = [t.op for t in tensors] + list(targets)
-    while stack:
-        op = stack.pop()
-        if op not in found:
-            found.add(op)
-            stack.extend(t.op for t in op.inputs)
-            stack.extend(op.control_inputs)
-    return found
 
 
 def _cost_after(moment: Moment, neighbour: Moment | None) -> int:

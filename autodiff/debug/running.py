@@ -13,10 +13,11 @@ from ..graph import Operation, Tensor
 from ..runtime import fetch
 from ..runtime.fetch import Fetches
 from ..runtime.session import Session
+from ..walks import needed
 from .conditions import Condition, Seen, parse_condition
 from .effects import Effects
 from .lists import trainable_tensors
-from .machine import ancestors, as_number
+from .machine import as_number
 from .places import is_variable
 from .records import RunRecord, Sample, Stats, Stop
 from .replay import Moment, moment_of
@@ -63,7 +64,7 @@ class Running(Effects):
         return known
 
     def _new_looks(self, wanted: Fetches) -> tuple[list[_Look], tuple[Tensor, ...]]:
-        runs = ancestors(wanted.tensors, wanted.targets)
+        runs = needed(wanted.tensors, wanted.targets)
         y = self._default_y()
         looks: dict[tuple[str, str], _Look] = {}
         if y is not None:

@@ -9,10 +9,10 @@ import numpy as np
 from ..errors import AutodiffError
 from ..graph import Operation, Tensor
 from ..indexed_slices import IndexedSlices
+from ..walks import after, in_order, needed
 from .answers import StageRow, Stages
 from .differentiating import Differentiating
 from .lists import trainable_tensors
-from .machine import ancestors
 from .places import place_of
 from .records import Stats
 from .replay import Moment
@@ -85,15 +85,7 @@ def _between(raw: Tensor, given: Tensor) -> tuple[str, ...]:
     """Names of the ops from a raw gradient to what the update was given, in order."""
     if raw is given:
         return ()
-    above = ancestors([given])
-    below: set[Operation] = set()
-    stack = list(raw._consumers)
-    while stack:
-        op = stack.pop()
-        if op in above and op not in below:
-            below.add(op)
-            stack.extend(c for t in op.outputs for c in t._consumers)
-    return tuple(op.name for op in sorted(below, key=lambda op: op.index))
+    return tuple(op.name for op in in_order(after([raw]) & needed([given])))
 
 
 def _notes(rows: Sequence[StageRow]) -> list[str]:

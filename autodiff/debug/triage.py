@@ -5,14 +5,13 @@ import numpy as np
 
 from ..errors import AutodiffError
 from ..graph import Operation, Tensor
+from ..walks import before, in_order, needed
 from .analysis.findings import Diagnosis, Finding, Origin
-from .analysis.flow import before
 from .analysis.traps import static_findings
 from .analysis.why import SATURATING, why_none
 from .answers import GradRow
 from .diagnosing import Diagnosing
 from .lists import trainable_tensors
-from .machine import ancestors
 from .places import place_of
 from .replay import Moment
 
@@ -91,8 +90,8 @@ class Triage(Diagnosing):
         return found
 
     def _dead(self, y: Tensor, variables: list[Tensor], at: Moment) -> list[Finding]:
-        trained = ancestors([y])
-        ops = [op for op in sorted(before([y]), key=lambda op: op.index)
+        trained = needed([y])
+        ops = [op for op in in_order(before([y]))
                if op in trained and op.type in ("Relu", "Relu6", *SATURATING)]
         values = self._values_known(dict.fromkeys(op.inputs[0].op for op in ops), at)
         return [finding for op in ops if op.inputs[0] in values

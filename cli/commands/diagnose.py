@@ -88,6 +88,7 @@ def _origin(origin: Origin, rank: int) -> list[str]:
     where = f" at {_at(origin.place)}" if origin.place else ""
     whose = f", gradient of {origin.forward_op}" if origin.forward_op and origin.forward_op != origin.op else ""
     indices = " ".join("[" + ",".join(map(str, index)) + "]" for index in origin.elements[:4])
+    whose += f", {origin.inside}" if origin.inside else ""
     lines = [f"{rank}. {origin.op} ({origin.op_type}, {origin.phase}{whose}){where}",
              f"   {origin.bad} in {origin.count} of {origin.size} elements" + (f": {indices}" if indices else "")]
     if origin.operands:

@@ -23,6 +23,7 @@ from ...indexed_slices import dense
 from ...op import REGISTERED_GRADIENTS, build
 from ...runtime.session import Session
 from ...runtime.state import Run
+from ...walks import after, before, in_order
 from ..places import place_of
 from .findings import RuleCheck
 
@@ -91,20 +92,9 @@ class Kernels:
     def values(self, tensors: Sequence[Tensor], known: Values) -> list[Any]:
         """Tensors computed from `known` ones, which are not computed again."""
         found = dict(known)
-        for op in _needed(tensors, known):
+        for op in in_order(before(tensors, known)):
             found.update(zip(op.outputs, self.of(op, [found[t] for t in op.inputs])))
         return [found[t] for t in tensors]
-
-
-def _needed(tensors: Sequence[Tensor], known: Values) -> list[Operation]:
-    ops: set[Operation] = set()
-    stack = [t for t in tensors if t not in known]
-    while stack:
-        op = stack.pop().op
-        if op not in ops:
-            ops.add(op)
-            stack.extend(t for t in op.inputs if t not in known)
-    return sorted(ops, key=lambda op: op.index)
 
 
 def check_op(op: Operation, known: Values, building: Any, order: int = 1) -> list[RuleCheck]:
@@ -350,13 +340,7 @@ class _Custom(_Checked):
 
     def _without_results(self, inputs: Sequence[Any]) -> dict[Tensor, Any]:
         """What is known, but for what depends on the arguments, which have the values given."""
-        below: set[Operation] = set()
-        stack = [c for x in self._xs for c in x._consumers]
-        while stack:
-            op = stack.pop()
-            if op not in below:
-                below.add(op)
-                stack.extend(c for t in op.outputs for c in t._consumers)
+        below = after(self._xs)
         found = {t: v for t, v in self._known.items() if t.op not in below}
         found.update({t: inputs[i] for i, t in enumerate(self.op.inputs) if t in self._xs})
         return found

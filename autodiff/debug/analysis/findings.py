@@ -55,7 +55,7 @@ class Origin:
     phase: "forward", "backward" or "input" (fed, constant or variable value). rule: what happened, in words.
     elements: first bad indices; count: how many; bad: "nan", "inf", "-inf" or several. operands: the values that met
     at the first element. forward_op: whose gradient this is. harmful: it reaches y or a gradient.
-    trap: "where" for the branch not taken, "underflow", or "".
+    trap: "where" for the branch not taken, "underflow", or "". inside: which call of a branch or loop, or "".
     """
 
     op: str
@@ -75,6 +75,7 @@ class Origin:
     secondary: bool
     trap: str
     place: Place | None
+    inside: str = ""
 
 
 @dataclass(frozen=True)

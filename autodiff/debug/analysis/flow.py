@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from ...gradients.backprop import carries_gradient
 from ...gradients.calls import blocked_reason, no_gradient_reason
 from ...graph import Operation, Tensor
+from ...walks import after, before
 from ..places import place_of
 from ..stats import statistics
 from .findings import Cut, Hop, Path
@@ -26,34 +27,9 @@ _STEPS = ("Floor", "Ceil", "Rint", "Sign", "FloorDiv", "FloorMod", "Greater", "G
           "Equal", "NotEqual")
 
 
-def after(x: Tensor) -> set[Operation]:
-    """Every operation that depends on x, whether a gradient could flow or not; x's own not included."""
-    found: set[Operation] = set()
-    queue = deque(x._consumers)
-    while queue:
-        op = queue.popleft()
-        if op not in found:
-            found.add(op)
-            for tensor in op.outputs:
-                queue.extend(tensor._consumers)
-    return found
-
-
-def before(ys: Iterable[Tensor]) -> set[Operation]:
-    """Every operation that the ys depend on, their own included."""
-    found: set[Operation] = set()
-    stack = [y.op for y in ys]
-    while stack:
-        op = stack.pop()
-        if op not in found:
-            found.add(op)
-            stack.extend(t.op for t in op.inputs)
-    return found
-
-
 def cuts_between(y: Tensor, x: Tensor) -> tuple[list[Cut], bool]:
     """The ops that cut a path from y to x, in backward order; and whether some path is not cut."""
-    on_paths = (after(x) & before([y])) if y is not x else set()
+    on_paths = (after([x]) & before([y])) if y is not x else set()
     live = _live(y, x, on_paths)
     cuts = []
     for op in sorted(on_paths, key=lambda op: -op.index):
@@ -118,7 +94,7 @@ def path(y: Tensor, x: Tensor, gradients: Mapping[Tensor, Any]) -> Path:
 
     Of several paths the one with the largest gradient at each turn, going up from x.
     """
-    on_paths = (after(x) & before([y])) if y is not x else set()
+    on_paths = (after([x]) & before([y])) if y is not x else set()
     cuts, flows = cuts_between(y, x)
     if not flows or y is x:
         return Path(y.name, x.name, (), 0, tuple(cuts))

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,12 @@ from ...graph import Operation, Tensor
 from ..places import PLACEHOLDERS, VARIABLES, place_of
 from ..stats import bad_elements, has_nonfinite
 from .findings import Operand, Origin, WhyNonfinite
+from .inside import Inside
 from .rules import in_words, number, remedy_for
 
 Values = Mapping[Tensor, Any]
 _SELECTS = ("Select", "SelectV2", "Where")
+_DEEPEST = 5  # branches and loops inside of each other
 _SHOWN = 50  # origins described in full
 
 
@@ -59,13 +62,18 @@ def reaches(ops: Sequence[Operation], values: Values, roots: Collection[Tensor])
 
 
 def why_nonfinite(ops: Sequence[Operation], values: Values, roots: Collection[Tensor], *, target: Tensor | None = None,
-                  step: int = 0, variable_note: Callable[[str], str] = lambda name: "") -> WhyNonfinite:
+                  step: int = 0, variable_note: Callable[[str], str] = lambda name: "",
+                  inside: Inside = lambda op, values: None) -> WhyNonfinite:
     """Explain what is not finite in `values`: of the target alone (its causes count as harmful), or of a whole run.
 
-    variable_note: what is known of a variable's past, by name.
+    variable_note: what is known of a variable's past, by name. inside: looks into branches and loops.
     """
     made, reaching, count = origins(ops, values, [target] if target is not None else roots)
-    described = [describe(op, values, harmful=op in reaching, note=variable_note) for op in made[:_SHOWN]]
+    described: list[Origin] = []
+    for op in made[:_SHOWN]:
+        for origin in _described(op, values, op in reaching, variable_note, inside):
+            if not any(_same(origin, other) for other in described):
+                described.append(origin)
     spoils_y = any(t in values and has_nonfinite(values[t]) for t in roots if t.op.gradient_of is None)
     described.sort(key=lambda origin: (origin.secondary, origin.phase == "forward" and not spoils_y))
     harmful = tuple(origin for origin in described if origin.harmful)
@@ -74,11 +82,29 @@ def why_nonfinite(ops: Sequence[Operation], values: Values, roots: Collection[Te
     return WhyNonfinite(name, step, harmful, masked, count - len(made), len(ops), _text(harmful, masked, name))
 
 
+def _described(op: Operation, values: Values, harmful: bool, note: Callable[[str], str], inside: Inside,
+               depth: int = 0) -> list[Origin]:
+    """An op; of a branch or loop the ops inside of it that are to blame."""
+    call = inside(op, values) if depth < _DEEPEST else None
+    if call is None:
+        return [describe(op, values, harmful=harmful, note=note)]
+    made, reaching, _ = origins(call.ops, call.values, call.outputs)
+    found = [replace(origin, inside=origin.inside or call.where) for inner in made[:_SHOWN]
+             for origin in _described(inner, call.values, harmful and inner in reaching, note, inside, depth + 1)]
+    return found or [describe(op, values, harmful=harmful, note=note)]
+
+
+def _same(a: Origin, b: Origin) -> bool:
+    """Whether two origins are one op of the script, met again where a gradient repeats what it needs."""
+    return bool(a.inside) and a.inside != b.inside and a.op_type == b.op_type == a.forward_type and a.place == b.place
+
+
 def _text(harmful: Sequence[Origin], masked: Sequence[Origin], target: str) -> str:
     if harmful:
         first = harmful[0]
         where = f" at {first.place.file.rsplit('/', 1)[-1]}:{first.place.line}" if first.place else ""
         of = f" (gradient of {first.forward_op})" if first.phase == "backward" else ""
+        of += f", {first.inside}" if first.inside else ""
         trap = ", on the branch that tf.where does not take" if first.trap == "where" else ""
         return f"{first.rule} in {first.op}{of}{where}{trap}"
     what = target or "every tensor that matters"

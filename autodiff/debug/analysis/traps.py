@@ -7,9 +7,10 @@ import numpy as np
 
 from ...graph import Operation, Tensor
 from ...static import static_value
+from ...walks import after, before, in_order
 from ..places import place_of
 from .findings import Finding
-from .flow import after, before, cuts_between
+from .flow import cuts_between
 from .why import CHAIN, SATURATING, why_none
 
 _UNSAFE = {"Log": "log'(0) is inf", "Log1p": "log1p'(-1) is inf", "Sqrt": "sqrt'(0) is inf", "Rsqrt": "rsqrt(0) is inf",
@@ -17,6 +18,7 @@ _UNSAFE = {"Log": "log'(0) is inf", "Log1p": "log1p'(-1) is inf", "Sqrt": "sqrt'
            "TrueDiv": "x / 0 is inf", "Pow": "the derivative of a power at base 0 is inf", "Acos": "acos'(1) is inf",
            "Asin": "asin'(1) is inf", "Acosh": "acosh'(1) is inf", "Atanh": "atanh'(1) is inf",
            "Exp": "exp(x) overflows"}
+_ZERO_STAYS = ("Sqrt", "Rsqrt")  # rules by which a gradient of 0 gives 0, whatever the slope
 _SELECTS = ("Select", "SelectV2")
 _DENOMINATOR = ("RealDiv", "Div", "TrueDiv")
 _PASS = ("Identity", "Reshape", "Sum", "Mean", "Neg", "Mul", "ExpandDims", "Squeeze", "Cast", "StridedSlice",
@@ -30,7 +32,7 @@ def static_findings(y: Tensor | None, variables: Sequence[Tensor], ops: Iterable
     if y is not None:
         below = before([y])
         forward = [op for op in forward if op in below]
-    trained = {op for v in variables for op in after(v)} if variables else set(forward)
+    trained = after(variables) if variables else set(forward)
     found = [trap for op in forward if op in trained for trap in _of_op(op)]
     if y is not None:
         found += [finding for v in variables for finding in _of_variable(y, v)]
@@ -98,7 +100,7 @@ def _unsafe_above(tensor: Tensor) -> Operation | None:
     for _ in range(_MANY):
         above: list[Operation] = []
         for op in level:
-            if op.type in _UNSAFE and not (op.type in _DENOMINATOR and _is_kept_away(op.inputs[1])) and not (
+            if op.type in _UNSAFE and op.type not in _ZERO_STAYS and not (op.type in _DENOMINATOR and _is_kept_away(op.inputs[1])) and not (
                     op.type == "Pow" and not _is_risky_power(op)) and not (
                     op.type in ("Log", "Sqrt", "Rsqrt", "Reciprocal", "Inv") and _is_kept_away(op.inputs[0])):
                 return op
@@ -180,7 +182,7 @@ def _only_asks(op: Operation | None) -> bool:
 def _chains(y: Tensor, variables: Sequence[Tensor]) -> list[Finding]:
     """Long chains of squashing functions."""
     depth: dict[Operation, int] = {}
-    for op in sorted(before([y]), key=lambda op: op.index):
+    for op in in_order(before([y])):
         depth[op] = max((depth.get(t.op, 0) for t in op.inputs), default=0) + (op.type in SATURATING)
     deepest = max(depth.values(), default=0)
     if deepest <= CHAIN or not variables:

@@ -8,10 +8,11 @@ import numpy as np
 
 from ...gradients.calls import GradientCall
 from ...graph import Tensor
+from ...walks import after, before
 from ..places import place_of
 from ..stats import statistics
 from .findings import Cut, Hop, WhyNone, WhySmall
-from .flow import after, before, cuts_between, path
+from .flow import cuts_between, path
 
 TINY = 1e-6  # of the norm at y: below it a gradient counts as vanished
 HUGE = 1e4  # of the norm at y: above it a gradient counts as exploding
@@ -22,7 +23,7 @@ SATURATING = ("Tanh", "Sigmoid", "Softsign", "Erf")
 def why_none(y: Tensor, x: Tensor, call: GradientCall | None = None) -> WhyNone:
     """Why d y / d x is None, from the graph alone. call: the gradient call in question, if there is one."""
     place = place_of(x.op)
-    if y is not x and y.op not in after(x):
+    if y is not x and y.op not in after([x]):
         return _disconnected(y, x)
     cuts, flows = cuts_between(y, x)
     if not flows:

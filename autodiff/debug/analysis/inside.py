@@ -1,0 +1,105 @@
+"""Inside of branches and loops: the values that a function's ops had in the call where something went wrong."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...function_graph import Function, functions_of
+from ...graph import Graph, Operation, Tensor
+from ...runtime.execute import interpret
+from ...runtime.plan import compile_plan
+from ...runtime.session import Session
+from ...runtime.state import Run
+from ..stats import has_nonfinite
+from .flow import before
+
+Values = Mapping[Tensor, Any]
+
+
+class Call(NamedTuple):
+    """One call of a function. ops: its own, in order; values: of their tensors. outputs: what the call gives.
+
+    where: in words: "iteration 2 of while", "the branch of cond that was taken".
+    """
+
+    ops: list[Operation]
+    values: dict[Tensor, Any]
+    outputs: tuple[Tensor, ...]
+    where: str
+
+
+Inside = Callable[[Operation, Values], Call | None]
+
+
+class Calls:
+    """Goes through the functions that ops call. variables: those of the run; number, entropy: of its random streams.
+
+    fetch: values of tensors of the run that are no arrays, such as the history of a loop.
+    """
+
+    def __init__(self, graph: Graph, variables: Mapping[str, Any], number: int, entropy: int,
+                 fetch: Callable[[Sequence[Tensor]], Mapping[Tensor, Any]]) -> None:
+        self._fetch = fetch
+        session = Session(graph=graph)
+        session.variables.update(variables)
+        session.entropy = entropy
+        self._run = Run(session, number)
+
+    def __call__(self, op: Operation, values: Values) -> Call | None:
+        """The first call of op's in which something finite became non-finite; None if there is none to be found."""
+        if not functions_of(op):
+            return None
+        missing = [t for t in op.inputs if t not in values]
+        if missing:
+            values = {**values, **self._fetch(missing)}
+        if not all(t in values for t in op.inputs):
+            return None
+        given = [_argument(t, values) for t in op.inputs]
+        for call in self._calls(op, given):
+            if any(has_nonfinite(v) for v in call.values.values() if isinstance(v, (np.ndarray, np.generic))):
+                return call
+        return None
+
+    def _calls(self, op: Operation, given: list[Any]) -> Iterator[Call]:
+        if op.type == "If":
+            then_branch, else_branch = op.attrs["then_branch"], op.attrs["else_branch"]
+            split = 1 + len(then_branch.inputs)
+            branch, arguments = (then_branch, given[1:split]) if given[0] else (else_branch, given[split:])
+            yield self._called(branch, arguments, f"the {'first' if given[0] else 'second'} branch of {_name(op)}")
+        elif op.type == "While":
+            yield from self._iterations(op, given)
+
+    def _iterations(self, op: Operation, given: list[Any]) -> Iterator[Call]:
+        cond, body, count = op.attrs["cond"], op.attrs["body"], len(op.attrs["shapes"])
+        split = count + len(cond.captured)
+        state: Sequence[Any] = given[:count]
+        iteration = 0
+        while self._run.call(cond, (*state, *given[count:split]))[0]:
+            call = self._called(body, [*state, *given[split:]], f"iteration {iteration} of {_name(op)}")
+            yield call
+            state = [call.values[t] for t in body.outputs]
+            iteration += 1
+
+    def _called(self, function: Function, arguments: Sequence[Any], where: str) -> Call:
+        below = sorted(before(function.outputs), key=lambda op: op.index)
+        ops = [op for op in below if op.type not in ("Argument", "Captured")]
+        tensors = list(dict.fromkeys((*function.inputs, *(t for op in ops for t in op.outputs), *function.outputs)))
+        plan = compile_plan(tuple(tensors), (), function.inputs)
+        with np.errstate(all="ignore"):
+            found = interpret(plan, self._run, arguments)
+        return Call(ops, dict(zip(tensors, found)), function.outputs, where)
+
+
+def _name(op: Operation) -> str:
+    """The user's name of a branch or loop: `while` for `while/While`."""
+    return op.name.rpartition("/")[0] or op.name
+
+
+def _argument(tensor: Tensor, values: Values) -> Any:
+    """What an op is given for an input: of a variable its name."""
+    handle = tensor
+    while handle.op.type == "Captured":
+        handle = handle.op.attrs["external"]
+    return handle.op.name if handle.dtype.is_ref or handle.dtype.name == "resource" else values[tensor]
