@@ -10,6 +10,7 @@ from .dtypes import DType
 from .graph import Graph, Operation, Tensor
 from .op import OPS, Spec
 from .shapes import Dims
+from .walks import in_order, needed
 
 
 class FunctionGraph(Graph):
@@ -99,7 +100,7 @@ def inline(function: Function, arguments: Sequence[Tensor], captured: Sequence[T
     """
     known: dict[Tensor, Tensor] = dict(zip(function.inputs, (*arguments, *captured)))
     copies: dict[Operation, Operation] = {}
-    for op in operations_for(function.outputs):
+    for op in in_order(needed(function.outputs)):
         if op.outputs and all(t in known for t in op.outputs):
             continue
         inputs = tuple(known[t] for t in op.inputs)
@@ -111,19 +112,6 @@ def inline(function: Function, arguments: Sequence[Tensor], captured: Sequence[T
         copies[op] = copy
         known.update(zip(op.outputs, copy.outputs))
     return [known[t] for t in function.outputs]
-
-
-def operations_for(outputs: Iterable[Tensor]) -> list[Operation]:
-    """What `outputs` need, in the order it was made."""
-    seen: set[Operation] = set()
-    stack = [t.op for t in outputs]
-    while stack:
-        op = stack.pop()
-        if op not in seen:
-            seen.add(op)
-            stack.extend(t.op for t in op.inputs)
-            stack.extend(op.control_inputs)
-    return sorted(seen, key=lambda op: op.index)
 
 
 def functions_of(op: Operation) -> list[Function]:

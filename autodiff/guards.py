@@ -6,6 +6,7 @@ from typing import Any
 from .collections import GraphKeys
 from .graph import Operation, Tensor
 from .op import Spec
+from .walks import before, in_order
 
 _AS_THEY_ARE = ("IsVariableInitialized", "VarIsInitializedOp", "InitializedValue")
 
@@ -28,7 +29,7 @@ class _Guard:
                           for v in graph.get_collection(key) if hasattr(v, "initialized_value")}
 
     def tensor(self, tensor: Tensor) -> Tensor:
-        for op in _producers_first(tensor.op):
+        for op in in_order(before([tensor])):
             self.made[op] = self._safe(op)
         if tensor.op in self.variables:
             return self.variables[tensor.op].initialized_value()
@@ -49,14 +50,3 @@ class _Guard:
         if tensor.op in self.variables:
             return self.variables[tensor.op].initialized_value()
         return self.made[tensor.op].outputs[tensor.value_index]
-
-
-def _producers_first(last: Operation) -> list[Operation]:
-    seen: set[Operation] = set()
-    stack = [last]
-    while stack:
-        op = stack.pop()
-        if op not in seen:
-            seen.add(op)
-            stack.extend(t.op for t in op.inputs)
-    return sorted(seen, key=lambda op: op.index)

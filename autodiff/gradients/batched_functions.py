@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import NoGradientError
-from ..function_graph import Function, FunctionGraph, finish, inline, operations_for
+from ..function_graph import Function, FunctionGraph, finish, inline
 from ..graph import Tensor, get_default_graph
 from ..op import OPS, build
 from ..ops import lists
 from ..ops.control_flow import if_, while_
+from ..walks import in_order, needed
 from .batching import repeat, vectorise
 from .control_flow import call_if, call_while
 
@@ -112,7 +113,7 @@ def _spread(body: Function, arguments: Sequence[bool], captured: Sequence[bool])
 def _depends(outputs: Sequence[Tensor], sources: Sequence[Tensor]) -> list[bool]:
     """Whether each output depends on any of `sources`."""
     tainted = set(sources)
-    for op in operations_for(outputs):
+    for op in in_order(needed(outputs)):
         if any(t in tainted for t in op.inputs):
             tainted.update(op.outputs)
     return [t in tainted for t in outputs]
