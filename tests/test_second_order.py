@@ -146,8 +146,10 @@ def rows_case() -> tuple[Any, Tensor, Any, np.ndarray]:
 def test_rows_in_blocks_are_the_hessian(block: int | None) -> None:
     session, loss, (v, feeds), expected = rows_case()
     np.testing.assert_allclose(hessian_rows(session, loss, v, feeds, block=block), expected, rtol=1e-12, atol=1e-14)
+    before = len(session.graph.get_operations())
     tight = hessian_rows(session, loss, v, feeds, budget=1)
     np.testing.assert_allclose(tight, expected, rtol=1e-12, atol=1e-14)
+    assert len(session.graph.get_operations()) == before, "a second call adds nothing to the graph"
 
 
 def test_threads_and_processes_give_the_same_rows() -> None:

@@ -5,7 +5,7 @@ which rows are wanted; so it pickles, and the worker needs nothing but this pack
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from typing import Any, NamedTuple
 
@@ -13,9 +13,9 @@ import numpy as np
 
 from ..convert import to_tensor
 from ..errors import ArgumentError, StateError
-from ..gradients.backprop import gradients
+from ..gradients.backprop import gradients, source_of
 from ..gradients.batching import depending_on, vectorise
-from ..graph import Tensor
+from ..graph import Graph, Tensor
 from ..indexed_slices import dense
 from ..op import OPS, build
 from ..shapes import is_known, num_elements, show
@@ -52,8 +52,7 @@ def hessian_rows(session: Session, loss: Tensor, x: Any, feed_dict: dict | None 
 
     Raises ArgumentError (ValueError) if the loss does not depend on x.
     """
-    with session.graph.as_default():
-        gradient = gradients(loss, [x])[0]
+    gradient = _kept(session, ("gradient", loss, source_of(x)), lambda: gradients(loss, [x])[0])
     if gradient is None:
         raise ArgumentError(f"no Hessian for {getattr(x, 'name', x)!r}: the loss does not depend on it")
     return jacobian_rows(session, dense(gradient), x, feed_dict, block=block, budget=budget, executor=executor)
@@ -99,9 +98,25 @@ def _follow(recipe: Recipe, direction: np.ndarray) -> np.ndarray:
     return slots[recipe.result]
 
 
+def _kept(session: Session, key: Any, build_it: Callable[[], Any]) -> Any:
+    """What has been built in this graph for a key, so that a second call adds nothing to it."""
+    kept = session.graph.extras.setdefault("rows", {})
+    if key not in kept:
+        with session.graph.as_default():
+            kept[key] = build_it()
+    return kept[key]
+
+
 def _rows(session: Session, y: Tensor, x: Any, feed_dict: dict | None) -> Rows:
-    graph = session.graph
-    with graph.as_default(), graph.name_scope("rows"):
+    directions, stacked, x_shape, per_row = _kept(session, (y, source_of(x)), lambda: _stacked(session.graph, y, x))
+    plan = optimise(compile_plan([stacked], (), [directions, *(feed_dict or {})]))
+    recipe = _recipe(session, plan, list((feed_dict or {}).items()))
+    return Rows(recipe, tuple(y.dims), x_shape, y.dtype.base_dtype.as_numpy_dtype, per_row)  # type: ignore[arg-type]
+
+
+def _stacked(graph: Graph, y: Tensor, x: Any) -> tuple[Tensor, Tensor, tuple[int, ...], int]:
+    """A placeholder for directions, what the backward pass gives for each, the shape of x, bytes for a direction."""
+    with graph.name_scope("rows"):
         x_value = to_tensor(graph, x, None, "x")
         if not is_known(y.dims) or not is_known(x_value.dims):
             raise ArgumentError(f"expected known shapes, found {show(y.dims)} by {show(x_value.dims)}\nuse set_shape")
@@ -113,9 +128,7 @@ def _rows(session: Session, y: Tensor, x: Any, feed_dict: dict | None) -> Rows:
         stacked = vectorise([dense(found)], {direction: directions}, build.Shape(directions)[0])[0]
         on_the_way = depending_on([dense(found)], {direction: direction})
     per_row = sum((num_elements(t.dims) or 0) * t.dtype.size for op in on_the_way for t in op.outputs)
-    plan = optimise(compile_plan([stacked], (), [directions, *(feed_dict or {})]))
-    recipe = _recipe(session, plan, list((feed_dict or {}).items()))
-    return Rows(recipe, tuple(y.dims), tuple(x_value.dims), y.dtype.base_dtype.as_numpy_dtype, per_row)  # type: ignore[arg-type]
+    return directions, stacked, tuple(x_value.dims), per_row  # type: ignore[arg-type]
 
 
 def _recipe(session: Session, plan: Plan, fed: Sequence[tuple[Tensor, Any]]) -> Recipe:
