@@ -18,15 +18,16 @@ def before(tensors: Iterable[Tensor], known: Collection[Tensor] = ()) -> set[Ope
     return found
 
 
-def needed(tensors: Iterable[Tensor], targets: Iterable[Operation] = ()) -> set[Operation]:
+def needed(tensors: Iterable[Tensor], targets: Iterable[Operation] = (),
+           known: Collection[Tensor] = ()) -> set[Operation]:
     """Every operation that runs for `tensors` and `targets`: those before them, and those they wait for."""
     found: set[Operation] = set()
-    stack = [*(t.op for t in tensors), *targets]
+    stack = [*(t.op for t in tensors if t not in known), *targets]
     while stack:
         op = stack.pop()
         if op not in found:
             found.add(op)
-            stack.extend([t.op for t in op.inputs])
+            stack.extend([t.op for t in op.inputs if t not in known])
             stack.extend(op.control_inputs)
     return found
 

@@ -10,6 +10,7 @@ import numpy as np
 from ..graph import Operation, Tensor
 from ..op import Ref
 from ..shapes import show
+from ..walks import in_order, needed
 
 
 @dataclass(slots=True)
@@ -160,22 +161,10 @@ def compile_plan(fetches: Sequence[Tensor], targets: Sequence[Operation], feeds:
     fed = set(feeds)
     builder = _Builder(feeds)
     wanted = {t for t in fetches if t not in fed}
-    for op in _needed(fetches, targets, fed):
+    for op in in_order(needed(fetches, targets, known=fed)):
         builder.add(op, wanted)
     return Plan(builder.steps, tuple(builder.slots[t] for t in feeds), tuple(builder.slots[t] for t in fetches),
                 builder.size, frozenset(targets), builder.slots)
-
-
-def _needed(fetches: Sequence[Tensor], targets: Sequence[Operation], fed: set[Tensor]) -> list[Operation]:
-    seen: set[Operation] = set()
-    stack = [t.op for t in fetches if t not in fed] + list(targets)
-    while stack:
-        op = stack.pop()
-        if op not in seen:
-            seen.add(op)
-            stack.extend([t.op for t in op.inputs if t not in fed])
-            stack.extend(op.control_inputs)
-    return sorted(seen, key=lambda op: op.index)
 
 
 def _waits_for(op: Operation, earlier: Operation) -> bool:
