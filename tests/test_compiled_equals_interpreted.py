@@ -1,6 +1,10 @@
 """However a plan is run, its values are those of the plain interpreter, bit for bit."""
 
+import importlib
+import runpy
+import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,13 +14,15 @@ import autodiff as tf
 from autodiff.graph import Operation, Tensor
 from autodiff.indexed_slices import dense
 from autodiff.op import build
+from autodiff.runtime import program as program_module
+from autodiff.runtime import session as session_module
 from autodiff.runtime import tiles, tiling
 from autodiff.runtime.buffers import entry_reads, observe, specialise
 from autodiff.runtime.codegen import Generated
 from autodiff.runtime.execute import Loop, interpret
 from autodiff.runtime.passes import optimise
 from autodiff.runtime.plan import Plan, compile_plan
-from autodiff.runtime.program import HOT
+from autodiff.runtime.program import HOT, Program
 from autodiff.runtime.state import Run
 
 from .built import KNOWN, SIZES_UNKNOWN, Built, built
@@ -262,3 +268,73 @@ def test_many_single_numbers_are_done_by_a_few_names() -> None:
         source = Generated(specialise(plan, [()], seen), Loop(plan)).source
         assert source.count("float64") == 0 and " = float(s0)" in source
         assert source.count(" = None") <= 2, "names of floats are used again without being emptied"
+
+
+# ---- the bundled models -----------------------------------------------------------------------
+
+MODELS = Path(__file__).parents[1] / "scripts" / "models"
+SCRIPTS = sorted(path for path in MODELS.glob("*.py") if "Session" in path.read_text())
+COMPARED = 40  # runs of each program: hot by then
+
+
+class Compared:
+    """A program that runs as the interpreter does first, and compares values and variables."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan, self._program = plan, Program(plan, threads=2)
+        self._left = COMPARED
+
+    def __call__(self, run: Run, fed: Sequence[Any]) -> list[Any]:
+        if not self._left:
+            return self._program(run, fed)
+        self._left -= 1
+        before = dict(run.variables)
+        with np.errstate(all="ignore"):
+            expected = [np.array(v) for v in plain_like(self._plan, run, fed)]
+        state = dict(run.variables)
+        run.variables.clear()
+        run.variables.update(before)
+        found = self._program(run, fed)
+        assert all(same_bits(a, b) for a, b in zip(expected, found, strict=True))
+        assert all(same_bits(state[name], run.variables[name]) for name in state)
+        return found
+
+
+def plain_like(plan: Plan, run: Run, fed: Sequence[Any]) -> list[Any]:
+    return interpret(plan, Run(run.session, run.number), fed)
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=[path.stem for path in SCRIPTS])
+def test_every_model_script(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session_module, "Program", lambda plan, threads: Compared(plan))
+    monkeypatch.setattr(program_module, "HOT", 3)
+    monkeypatch.syspath_prepend(str(MODELS))
+    with tf.Graph().as_default():
+        monkeypatch.setattr(sys, "argv", [str(script)])
+        runpy.run_path(str(script), run_name="__main__")
+
+
+@pytest.mark.parametrize("workload", [
+    "scalars.graph_float64", "perceptron.graph", "elementwise.graph_chain", "elementwise.graph_price", "lstm.graph",
+    "transformer.graph"])
+def test_the_workloads_of_the_benchmark(workload: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    module, _, function = workload.partition(".")
+    monkeypatch.syspath_prepend(str(MODELS.parent))
+    with tf.Graph().as_default():
+        fetches, feeds, setup = getattr(importlib.import_module(f"workloads.{module}"), function)(tf)
+        session = tf.Session()
+        if setup is not None:
+            session.run(setup)
+        tensors = [f for f in fetches if isinstance(f, Tensor)]
+        targets = [f for f in fetches if isinstance(f, Operation)]
+        plan = compile_plan(tensors, targets, tuple(feeds))
+        fed = [np.asarray(value, tensor.dtype.as_numpy_dtype) for tensor, value in feeds.items()]
+        before = dict(session.variables)
+        with np.errstate(all="ignore"):
+            expected = [np.array(v) for v in plain(plan, session, fed)]
+            state = dict(session.variables)
+            session.variables.clear()
+            session.variables.update(before)
+            found = generated(plan, session, fed)
+        assert all(same_bits(a, b) for a, b in zip(expected, found, strict=True))
+        assert all(same_bits(state[name], session.variables[name]) for name in state)
