@@ -12,7 +12,7 @@ from .op import OPS, Spec
 from .shapes import Dimension, TensorShape, show
 
 # what a NumPy kind found in a Python value may become, by the kind asked for
-_ACCEPTS = {"f": "fiu", "i": "iu", "u": "iu", "b": "b", "c": "cfiu", "O": "OSU"}
+_ACCEPTS = {"f": "bfiu", "i": "biu", "u": "biu", "b": "b", "c": "bcfiu", "O": "OSU"}
 
 
 def as_array(value: Any, dtype: DType | None = None) -> np.ndarray:
@@ -78,7 +78,7 @@ def _objects(value: Any, array: np.ndarray) -> np.ndarray:
     if any(isinstance(v, (list, tuple)) for v in flat):
         raise ArgumentError(f"expected rows of equal length, found {_short(value)}")
     if any(v is None for v in flat):
-        raise ArgumentError(f"expected a value that can become a tensor, found None in {_short(value)}")
+        raise KindError(f"expected a value that can become a tensor, found None in {_short(value)}")
     try:
         again = np.array(flat)
     except (TypeError, ValueError):
@@ -91,6 +91,9 @@ def _objects(value: Any, array: np.ndarray) -> np.ndarray:
 
 def _as_strings(array: np.ndarray) -> np.ndarray:
     flat = [v.encode() if isinstance(v, str) else v for v in array.ravel().tolist()]
+    other = next((v for v in flat if not isinstance(v, bytes)), None)
+    if other is not None or None in flat:
+        raise KindError(f"expected strings alone, found {_short(other)} among them")
     out = np.empty(len(flat), dtype=object)
     out[:] = flat
     return out.reshape(array.shape)
@@ -170,8 +173,10 @@ def _pack(graph: Graph, values: Any, dtype: DType | None, name: str) -> Tensor:
     dtype = dtype or _first_dtype(values)
     with graph.name_scope("packed" if name == "Const" else name) as scope:
         parts = [_pack(graph, v, dtype, str(i)) if isinstance(v, (list, tuple)) and holds_tensor(v)
-                 else to_tensor(graph, v, dtype, str(i)) for i, v in enumerate(values)]
+                 else to_tensor(graph, v, None if holds_tensor(v) else dtype, str(i)) for i, v in enumerate(values)]
         for part in parts:
+            if part.dtype.base_dtype is not dtype:
+                raise DTypeError(f"expected parts of dtype {dtype.name}, found {part.describe()}")  # type: ignore[union-attr]
             if part.dims is not None and parts[0].dims is not None and len(part.dims) != len(parts[0].dims):
                 raise ShapeError(f"expected parts of equal shape, found {show(parts[0].dims)} and {show(part.dims)}")
         return OPS["Pack"](*parts, axis=0, name=scope)

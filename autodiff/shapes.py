@@ -35,6 +35,8 @@ class Dimension:
         return Dimension(merge_sizes(self.value, dimension_value(other)))
 
     def _arithmetic(self, other: Any, operation: str, swapped: bool = False) -> "Dimension":
+        if isinstance(other, (list, tuple)):
+            return NotImplemented  # a list times a size is a longer list
         a, b = self.value, dimension_value(other)
         if a is None or b is None:
             return Dimension(None)

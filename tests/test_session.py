@@ -400,3 +400,18 @@ def test_a_placeholder_with_a_default_has_the_shape_it_is_given() -> None:
     assert anything.shape.ndims is None
     with tf.Session() as session:
         assert session.run(tf.size(anything), {anything: np.zeros((2, 3))}) == 6
+
+
+def test_python_values_become_constants_by_tensorflows_rules() -> None:
+    x, i = tf.constant([1.0, 2.0]), tf.constant([1, 2])
+    with tf.Session() as session:
+        np.testing.assert_array_equal(session.run(x + True), [2.0, 3.0])
+        np.testing.assert_array_equal(session.run(tf.constant([True, False], tf.int32)), [1, 0])
+    for mixed in ([1, "a"], ["a", 1.5], [None, 1], np.array([1, 2], object), [x, i]):
+        with pytest.raises(TypeError):
+            tf.convert_to_tensor(mixed)
+    with pytest.raises(TypeError):
+        tf.stack([x, i])
+    with pytest.raises(ValueError):
+        tf.fill(2, 1)
+    assert [0] * tf.Dimension(2) == [0, 0]

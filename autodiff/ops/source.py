@@ -83,6 +83,7 @@ def no_op():
 
 
 def _filled(dims, value):
+    rank_of(dims, exactly=1, what="dims")
     rank_of(value, exactly=0, what="value")
     sizes = static_value(dims)
     if sizes is not None and sizes.size and sizes.min() < 0:
