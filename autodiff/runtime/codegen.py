@@ -13,7 +13,7 @@ from .execute import Loop, fail
 from .kernels import direct_ufunc, views_of
 from .passes import is_pure
 from .plan import Plan, Step, last_uses
-from .scalars import RAISES, function_of, scalar_steps
+from .scalars import RAISES, SINGLE, function_of, operator_steps, scalar_steps
 from .state import Run
 from .tiles import Tiles
 from .tiling import KEYWORD_OUT, TileProgram
@@ -92,6 +92,7 @@ class _Writer:
         self._buffers = allocate(plan)
         self._last = last_uses(plan)
         self._formulas = scalar_steps(plan)
+        self._operators = operator_steps(plan)
         self._floats: dict[int, str] = {}
         self._spare_floats: list[str] = []
         taken = {s for i, step in enumerate(plan.steps) if i not in self._formulas for s in step.inputs}
@@ -105,8 +106,12 @@ class _Writer:
             self._where[slot] = self._local()
         parameters = ", ".join(["run", "variables", *[self._where[s] for s in plan.feeds]])
         lines = [f"def program({parameters}):"]
+        arrays = [self._where[s] for s in plan.feeds if self._operators and plan.forms.get(s) == SINGLE]
+        self.steps += [(step, []) for step in plan.steps[:1] if arrays]
+        lines += [f"    {'; '.join(f'{name} = {name}[()]' for name in arrays)}"] if arrays else []
         for i, step in enumerate(plan.steps):
-            line = self._formula(i, step) if i in self._formulas else self._line(step)
+            line = self._formula(i, step) if i in self._formulas else self._operator(i, step) \
+                if i in self._operators else self._line(step)
             if line is not None:
                 lines.append(f"    {line}{self._let_go(i, step)}")
         lines.append(f"    return [{', '.join(self._where[s] for s in plan.fetches)}]")
@@ -115,7 +120,8 @@ class _Writer:
     def _line(self, step: Step) -> str | None:
         if step.reads is not None:
             self.steps.append((step, []))
-            return f"{self._target(step)} = variables[{step.reads!r}]"
+            is_number = self._operators and self.plan.forms.get(step.outputs[0]) == SINGLE
+            return f"{self._target(step)} = variables[{step.reads!r}]{'[()]' if is_number else ''}"
         operands = [repr(i) if isinstance(i, str) else self._where[i] for i in step.inputs]
         if self._is_fixed_view(step):
             return None
@@ -156,6 +162,14 @@ class _Writer:
             return f"{before}{name} = {formula}"
         self._where[out] = self._local()
         return f"{before}{name} = {formula}; {self._where[out]} = {self._global('k', np.float64)}({name})"
+
+    def _operator(self, index: int, step: Step) -> str:
+        """A line of NumPy's single numbers."""
+        constants = self.plan.constants
+        operands = [self._global("c", constants[s][()]) if s in constants else self._where[s] for s in step.inputs]
+        self.steps.append((step, operands))
+        formula = self._operators[index].format(*operands)
+        return f"{self._target(step)} = {formula}"
 
     def _literal(self, value: Any) -> str:
         number = float(value)

@@ -16,7 +16,7 @@ from .plan import Plan
 from .state import Run, handed_out
 
 HOT = 16  # runs with the same shapes after which a function is generated
-COST = 100e-6  # seconds that a step of it takes to generate: as soon as the runs have taken that long, it pays
+COST = 250e-6  # seconds that a step of it takes to generate: as soon as the runs have taken that long, it pays
 LONGEST = 5000  # steps: a longer function compiles slowly and runs no faster
 VARIANTS = 8  # functions kept, each with its buffers
 

@@ -16,14 +16,16 @@ from .lowering import Form
 from .passes import is_pure
 from .plan import Plan, Step
 
-_SAFE = {np.add: "{} + {}", np.subtract: "{} - {}", np.multiply: "{} * {}", np.negative: "-{}", np.square: "{0} * {0}"}
-_RAISING = {np.divide: "{} / {}"}
+_SAFE: dict[Any, str] = {
+    np.add: "{} + {}", np.subtract: "{} - {}", np.multiply: "{} * {}", np.negative: "-{}", np.square: "{0} * {0}"}
+_RAISING: dict[Any, str] = {np.divide: "{} / {}"}
 _FUNCTIONS: dict[Any, Callable[[float], float]] = {
     np.sin: math.sin, np.cos: math.cos, np.tan: math.tan, np.exp: math.exp, np.log: math.log, np.sqrt: math.sqrt,
     np.tanh: math.tanh, np.arctan: math.atan, np.log1p: math.log1p, np.expm1: math.expm1}
 RAISES = (ZeroDivisionError, ValueError, OverflowError)
 
-_NUMBER = Form((), np.dtype(np.float64))
+NUMBER = Form((), np.dtype(np.float64))
+SINGLE = Form((), np.dtype(np.float32))
 
 
 def scalar_steps(plan: Plan) -> dict[int, str]:
@@ -35,9 +37,19 @@ def scalar_steps(plan: Plan) -> dict[int, str]:
     found = {}
     for i, step in enumerate(plan.steps):
         text = _formula(step, can_raise)
-        if text is not None and all(plan.forms.get(s) == _NUMBER for s in (*step.inputs, *step.outputs)):
+        if text is not None and all(plan.forms.get(s) == NUMBER for s in (*step.inputs, *step.outputs)):
             found[i] = text
     return found
+
+
+def operator_steps(plan: Plan) -> dict[int, str]:
+    """Index of a step -> its formula, for operators of single float32 numbers, which NumPy's own numbers have.
+
+    They round as ufuncs do, at a third of the cost of a call.
+    """
+    formulas = {**_SAFE, **_RAISING}
+    return {i: formulas[step.call] for i, step in enumerate(plan.steps) if isinstance(step.call, np.ufunc)
+            and step.call in formulas and all(plan.forms.get(s) == SINGLE for s in (*step.inputs, *step.outputs))}
 
 
 def _formula(step: Step, can_raise: bool) -> str | None:
