@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 SOURCES = [path for top in ("autodiff", "cli", "scripts", "tests") for path in sorted((ROOT / top).rglob("*.py"))]
 PRODUCT = [path for path in SOURCES if path.relative_to(ROOT).parts[0] in ("autodiff", "cli")]
 
-LINES_IN_ALL = 34_000  # of autodiff and cli; raise it only in a commit that says why
+LINES_IN_ALL = 48_000  # of autodiff and cli; raise it only in a commit that says why
 LINES_IN_A_MODULE = 450
 LINES_IN_A_FUNCTION = 60
 
@@ -61,18 +61,11 @@ def test_nothing_is_left_to_do() -> None:
     expect_none([name_of(path) for path in PRODUCT if marks.search(path.read_text())])
 
 
-def test_public_functions_of_the_library_have_docstrings() -> None:
-    """Names in a module's `__all__` are what the user calls: each says what it does."""
-    missing = []
-    for path in PRODUCT:
-        tree = ast.parse(path.read_text())
-        exported = {e.value for node in tree.body if isinstance(node, ast.Assign) and isinstance(node.value, ast.List)
-                    and any(isinstance(t, ast.Name) and t.id == "__all__" for t in node.targets)
-                    for e in node.value.elts if isinstance(e, ast.Constant)}
-        missing += [f"{name_of(path)}:{node.lineno} {node.name}" for node in tree.body
-                    if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name in exported
-                    and not ast.get_docstring(node)]
-    expect_none(missing)
+def test_what_other_modules_may_use_has_a_docstring() -> None:
+    """Functions and classes of a module whose names have no leading underscore: each says what it does or is."""
+    expect_none([f"{name_of(path)}:{node.lineno} {node.name}" for path in PRODUCT
+                 for node in ast.parse(path.read_text()).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+                 and not node.name.startswith("_") and not ast.get_docstring(node)])
 
 
 def test_the_checks_can_fail() -> None:
