@@ -76,6 +76,7 @@ def _lengths(sequence_length: Any, batch: Any) -> Tensor:
 
 
 def first_state(cell: Any, batch: Any, initial_state: Any, dtype: Any) -> Any:
+    """`initial_state`, or the cell's zeros. Raises ArgumentError (ValueError) without it and without a dtype."""
     if initial_state is not None:
         return initial_state
     if not dtype:

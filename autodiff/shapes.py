@@ -260,6 +260,7 @@ class TensorShape(Sequence):
 
 
 def show_size(size: int | None) -> str:
+    """A size for people: `?` if it is not known."""
     return "?" if size is None else str(size)
 
 
@@ -269,6 +270,7 @@ def show(dims: Dims | None) -> str:
 
 
 def is_known(dims: Dims | None) -> bool:
+    """Whether rank and all sizes are known."""
     return dims is not None and None not in dims
 
 

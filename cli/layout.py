@@ -87,6 +87,7 @@ def stop(result: Stop) -> list[Line]:
 
 
 def group(result: Group, width: int | None, rows: int | None) -> list[Line]:
+    """Several results one below the other; a blank line before whatever is more than text."""
     lines: list[Line] = []
     for part in result.parts:
         new = layout(part, width, rows)

@@ -119,7 +119,7 @@ class Derivatives:
         first, _ = self.gradient(y, x)
         if first is None:
             return None
-        dtype = x.dtype.base_dtype if is_variable(x) and x.dtype.name != "resource" else dense_dtype(first)
+        dtype = x.dtype.base_dtype if is_variable(x) and x.dtype.name != "resource" else first.dtype.base_dtype
         with self.hidden.building():
             gradient = dense(first)
             dims = None if gradient.dims is None else list(gradient.dims)
@@ -135,10 +135,6 @@ class Derivatives:
                 except AutodiffError:
                     rows = None
         return Product(direction, result, directions, rows)
-
-
-def dense_dtype(gradient: Tensor | IndexedSlices) -> Any:
-    return gradient.dtype.base_dtype
 
 
 def _readable(x: Tensor) -> Any:

@@ -14,6 +14,7 @@ from .places import place_of, role_of
 
 
 def op_row(op: Operation) -> OpRow:
+    """What a list of operations shows of one."""
     return OpRow(op.name, op.type, tuple(t.name for t in op.inputs), tuple(t.name for t in op.outputs), role_of(op),
                  place_of(op))
 

@@ -101,6 +101,7 @@ def source_of(value: Any) -> Tensor:
 
 
 def unconnected(value: Any) -> UnconnectedGradients:
+    """The option that a value or its name stands for. Raises ArgumentError for any other."""
     try:
         return UnconnectedGradients(value)
     except ValueError:

@@ -263,6 +263,7 @@ def callable_or_none(function: Any, what: str) -> Any:
 
 
 def add_once(items: list[Any], item: Any) -> None:
+    """Append an item that is not in the list yet; items are told apart by identity."""
     if all(item is not other for other in items):
         items.append(item)
 

@@ -78,5 +78,5 @@ def for_input(shape: tuple[int, ...], filters: np.ndarray, dy: np.ndarray, slide
 
 
 def at_least_single(x: np.ndarray) -> np.ndarray:
-    # half precision adds up in single precision
+    """`x`, in single precision if it has half: sums of half precision lose too much."""
     return x.astype(np.float32) if x.dtype == np.float16 else x

@@ -46,6 +46,7 @@ def store(run, refs, values):
 # ---- plain descent and momentum ---------------------------------------------------------
 
 def descent_step(var, alpha, g):
+    """The variable one step down its gradient."""
     step = np.asarray(alpha * g)
     return (np.subtract(var, step, out=step),)
 
@@ -57,6 +58,7 @@ def apply_gradient_descent(var: Ref, alpha, delta, *, run):
 
 
 def momentum_step(var, accum, lr, g, momentum, use_nesterov):
+    """The variable and its velocity after one step."""
     accum = np.asarray(accum * momentum)
     accum += g
     step = np.asarray(accum * momentum + g if use_nesterov else accum * lr)
@@ -77,6 +79,7 @@ def apply_momentum(var: Ref, accum: Ref, lr, grad, momentum, *, use_nesterov=Fal
 # ---- scaled by past squares -------------------------------------------------------------
 
 def adagrad_step(var, accum, lr, g, update_slots):
+    """The variable and its sum of squares after one step."""
     if update_slots:
         accum = accum + g * g
     return var - lr * g / np.sqrt(accum), accum
@@ -92,6 +95,7 @@ def apply_adagrad(var: Ref, accum: Ref, lr, grad, *, update_slots=True, run):
 
 
 def adagrad_da_step(var, total, squares, g, lr, l1, l2, step):
+    """The variable, the sum of gradients and that of squares after one step."""
     total, squares = total + g, squares + g * g
     steps = var.dtype.type(step)
     kept = np.sign(total) * np.maximum(np.abs(total) - l1 * steps, 0) if l1 > 0 else total
@@ -110,6 +114,7 @@ def apply_adagrad_da(var: Ref, gradient_accumulator: Ref, gradient_squared_accum
 
 
 def adadelta_step(var, accum, accum_update, lr, rho, epsilon, g):
+    """The variable and the mean squares of gradients and of steps after one step."""
     accum = accum * rho + g * g * (1 - rho)
     update = np.sqrt(accum_update + epsilon) / np.sqrt(accum + epsilon) * g
     return var - update * lr, accum, accum_update * rho + update * update * (1 - rho)
@@ -126,6 +131,7 @@ def apply_adadelta(var: Ref, accum: Ref, accum_update: Ref, lr, rho, epsilon, gr
 
 
 def rms_step(var, ms, mom, lr, rho, momentum, epsilon, g):
+    """The variable, the mean square and the velocity after one step."""
     ms = ms + (g * g - ms) * (1 - rho)
     mom = mom * momentum + lr * g / np.sqrt(ms + epsilon)
     return var - mom, ms, mom
@@ -142,6 +148,7 @@ def apply_rms_prop(var: Ref, ms: Ref, mom: Ref, lr, rho, momentum, epsilon, grad
 
 
 def centered_rms_step(var, mg, ms, mom, lr, rho, momentum, epsilon, g):
+    """The variable, the mean, the mean square and the velocity after one step."""
     ms = ms + (g * g - ms) * (1 - rho)
     mg = mg + (g - mg) * (1 - rho)
     mom = mom * momentum + lr * g / np.sqrt(ms - mg * mg + epsilon)
@@ -184,6 +191,7 @@ def apply_adam(var: Ref, m: Ref, v: Ref, beta1_power, beta2_power, lr, beta1, be
 # ---- with penalties ---------------------------------------------------------------------
 
 def ftrl_step(var, accum, linear, g, lr, l1, l2, l2_shrinkage, lr_power):
+    """The variable, the sum of squares and the linear term after one step."""
     squares = accum + g * g
     new_power, old_power = squares ** -lr_power, accum ** -lr_power
     linear = linear + g + 2 * l2_shrinkage * var - (new_power - old_power) / lr * var
@@ -216,6 +224,7 @@ def shrink(var, rate, l1, l2):
 
 
 def proximal_step(var, alpha, l1, l2, g):
+    """The variable after one step down its gradient, shrunk."""
     return (shrink(var - alpha * g, alpha, l1, l2),)
 
 
@@ -229,6 +238,7 @@ def apply_proximal_gradient_descent(var: Ref, alpha, l1, l2, delta, *, run):
 
 
 def proximal_adagrad_step(var, accum, lr, l1, l2, g):
+    """The variable, shrunk, and its sum of squares after one step."""
     accum = accum + g * g
     rate = lr / np.sqrt(accum)
     return shrink(var - g * rate, rate, l1, l2), accum

@@ -29,6 +29,7 @@ def channels_first(data_format: str) -> bool:
 
 
 def channels_last(x: np.ndarray, data_format: str) -> np.ndarray:
+    """`x` with its channels on the last axis, whichever format it is in."""
     return np.moveaxis(x, 1, -1) if data_format[1] == "C" else x
 
 
