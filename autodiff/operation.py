@@ -51,7 +51,7 @@ class Operation:
     @property
     def site(self) -> site.Site | None:
         """The user's line that made this operation; None outside of any file."""
-        return self.traceback[0] if self._frames else None
+        return site.resolve(self._frames[:1])[0] if self._frames else None
 
     @property
     def forward_op(self) -> "Operation":

@@ -4,6 +4,7 @@ from __future__ import annotations
 import linecache
 import os
 import sys
+from bisect import bisect_right
 from types import CodeType, FrameType
 from typing import NamedTuple
 
@@ -67,8 +68,20 @@ def resolve(frames: RawFrames) -> tuple[Site, ...]:
     return tuple(Site(code.co_filename, _line(code, lasti), code.co_name) for code, lasti in frames)
 
 
+class _Lines(NamedTuple):
+    """Where the lines of a code object begin. code: kept, so that its id stays its own."""
+
+    code: CodeType
+    starts: list[int]
+    lines: list[int]
+
+
+_KNOWN: dict[int, _Lines] = {}  # by id: the hash of a code object is that of all its constants
+
+
 def _line(code: CodeType, lasti: int) -> int:
-    for start, end, line in code.co_lines():
-        if start <= lasti < end and line is not None:
-            return line
-    return code.co_firstlineno
+    known = _KNOWN.get(id(code))
+    if known is None:
+        table = [(start, line or code.co_firstlineno) for start, _, line in code.co_lines()]
+        known = _KNOWN[id(code)] = _Lines(code, [start for start, _ in table], [line for _, line in table])
+    return known.lines[bisect_right(known.starts, lasti) - 1] if known.lines else code.co_firstlineno

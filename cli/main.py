@@ -47,15 +47,19 @@ class Program:
                 stack.enter_context(contextlib.redirect_stdout(sys.stderr))
             stack.callback(self.shell.close)
             self._start()
-            for line in self._given_lines():
-                if self.done:
-                    break
-                self.do(line)
-            if not self.done and not (self.given.batch and self.given.steps):
-                self._converse()
+            self.converse()
         if self.given.batch or not self.shell.interactive and self.code in (BAD_USAGE, SCRIPT_RAISED):
             return self.code
         return FINE
+
+    def converse(self) -> None:
+        """Run the commands given, then those that a person types or a pipe brings."""
+        for line in self._given_lines():
+            if self.done:
+                break
+            self.do(line)
+        if not self.done and not (self.given.batch and self.given.steps):
+            self._converse()
 
     def do(self, line: str) -> Result:
         """Execute and show one line, and note what it means for the exit code."""
@@ -179,6 +183,7 @@ def complain(what: str) -> int:
 
 
 def version() -> str:
+    """The installed version, or that there is none."""
     try:
         return importlib.metadata.version("gradbg")
     except importlib.metadata.PackageNotFoundError:

@@ -134,6 +134,9 @@ def arrived(shell: Shell, event: Event, records: tuple[Any, ...] = (), stop: Any
         return raised(shell, event.error, records)
     if event.kind == "ended":
         return _group(_moved_text(shell, records, stop), Stop(f"{name} ended", _where(shell, records), _ended(shell)))
+    if event.kind == "trace":
+        here = Stop(f"{name} is at its set_trace, {shell.where()}", _where(shell, records), ("continue goes on",))
+        return _group(_moved_text(shell, records, stop), here, lines_around(*shell.place()))
     if event.kind == "before":
         request = script.request
         wants = _fetched(request.fetches) if request else ""

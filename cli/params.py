@@ -5,14 +5,17 @@ import glob
 import os
 import re
 from collections.abc import Iterable, Iterator
+from heapq import nsmallest
 from typing import Annotated, Any
 
+from autodiff.debug.expressions import FUNCTIONS
 from autodiff.names import did_you_mean
 
 from .shell import Shell
 from .usage import UsageError
 
 MOST = 200  # candidates offered for one word
+FEW = 40  # names that are offered themselves, rather than their scopes
 
 
 class Kind:
@@ -144,7 +147,11 @@ class ExpressionKind(Kind):
 
     def complete(self, text: str, shell: Shell) -> Iterable[str]:
         word = re.split(r"[^\w/.:$]", text)[-1]
-        return [text[:len(text) - len(word)] + name for name in matching(word, shell.names())]
+        lead = text[:len(text) - len(word)]
+        if word.startswith("$"):
+            return [f"{lead}${value.number}" for value in shell.dbg.history() if f"${value.number}".startswith(word)]
+        functions = [f"{name}(" for name in FUNCTIONS if word and name.startswith(word)]
+        return [lead + name for name in [*matching(word, shell.names()), *functions][:MOST]]
 
 
 class AssignedKind(ExpressionKind):
@@ -259,18 +266,45 @@ def check_regex(text: str) -> None:
 
 
 def matching(text: str, names: Iterable[str]) -> list[str]:
-    """Names that begin with `text`, then names with a part that does; at most MOST."""
-    first: list[str] = []
-    later: list[str] = []
+    """Names that begin with `text`, then names with a part that does, else names with its letters in order.
+
+    Where many begin with it, their scopes stand for them, as directories do for files. At most MOST.
+    """
+    names = list(names)
+    first = [name for name in names if name.startswith(text)]
     inner = "/" + text
+    later = [name for name in names if inner in name] if text and len(first) < MOST else []
+    if len(first) > FEW:
+        first = _scopes(first, len(text))
+    return (first + later or fuzzy(text, names))[:MOST]
+
+
+def _scopes(names: list[str], typed: int) -> list[str]:
+    """Each scope that goes on after the text typed, once, and the names that are in none."""
+    found: dict[str, list[str]] = {}
     for name in names:
-        if name.startswith(text):
-            first.append(name)
-            if len(first) >= MOST:
+        end = name.find("/", typed)
+        found.setdefault(name[:end + 1] if end >= 0 else name, []).append(name)
+    if len(found) == 1:
+        only = next(iter(found))
+        return _scopes(names, len(only)) if only.endswith("/") else names
+    return [name for scope, inside in found.items() for name in ([scope] if len(inside) > 1 else inside)]
+
+
+def fuzzy(text: str, names: Iterable[str]) -> list[str]:
+    """Names that have the letters of `text` in order, those with the letters closest together first."""
+    wanted = text.lower()
+    found: list[tuple[int, int, str]] = []
+    for name in names:
+        lower, at, first = name.lower(), -1, -1
+        for char in wanted:
+            at = lower.find(char, at + 1)
+            if at < 0:
                 break
-        elif inner in name and len(later) < MOST:
-            later.append(name)
-    return (first + later)[:MOST]
+            first = at if first < 0 else first
+        else:
+            found.append((at - first, len(name), name))
+    return [name for _, _, name in nsmallest(MOST, found)] if len(wanted) > 1 else []
 
 
 Count = Annotated[int, IntKind(1)]

@@ -8,6 +8,7 @@ from prompt_toolkit import PromptSession
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, ThreadedCompleter
 from prompt_toolkit.document import Document
+from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.output import ColorDepth
@@ -41,13 +42,16 @@ class Prompt:
         self._session: PromptSession[str] = PromptSession(
             history=history_of_lines(), auto_suggest=AutoSuggestFromHistory(),
             completer=ThreadedCompleter(CommandCompleter(shell)),
-            complete_while_typing=False, bottom_toolbar=self._toolbar, color_depth=depth, enable_open_in_editor=False)
+            complete_while_typing=False, bottom_toolbar=self._toolbar, color_depth=depth, enable_history_search=True,
+            enable_open_in_editor=True, tempfile_suffix=".gradbg")
 
     def read(self) -> str | None:
         """The next line, without its end."""
         while True:
             try:
-                return self._session.prompt(PROMPT)
+                vi = self.shell.settings["editing"] == "vi"
+                self._session.editing_mode = EditingMode.VI if vi else EditingMode.EMACS
+                return self._session.prompt("> " if self.shell.defining else PROMPT)
             except KeyboardInterrupt:
                 continue
             except EOFError:

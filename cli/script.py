@@ -103,7 +103,7 @@ class ModelScript:
         self._to_script: queue.Queue[bool] = queue.Queue()
         self._to_prompt: queue.Queue[Event] = queue.Queue()
         self._prepare()
-        self._thread = threading.Thread(target=self._main, name="model script", daemon=True)
+        self._thread = ScriptThread(self)
         self._thread.start()
         return self._wait()
 
@@ -131,7 +131,7 @@ class ModelScript:
 
     @property
     def is_live(self) -> bool:
-        return self.state in ("before", "after")
+        return self.state in ("before", "after", "trace")
 
     def close(self) -> None:
         """End the script, if it still runs, and take back all that was changed around it."""
@@ -245,11 +245,28 @@ class ModelScript:
         finally:
             self.request = None
 
+    def trace(self, session: Any, frame: FrameType) -> None:
+        """Wait for the prompt at a line of the script (for `set_trace`)."""
+        self._frame = frame
+        self.request = Request(session, (), None, frame.f_code.co_filename, frame.f_lineno)
+        try:
+            self._hand_over("trace")
+        finally:
+            self.request = None
+
     def _hand_over(self, kind: str) -> None:
         records, self._records = tuple(self._records), []
         self._to_prompt.put(Event(kind, records))
         if not self._to_script.get():
             raise ScriptEnds
+
+
+class ScriptThread(threading.Thread):
+    """The thread of a script. script: which."""
+
+    def __init__(self, script: ModelScript) -> None:
+        super().__init__(target=script._main, name="model script", daemon=True)
+        self.script = script
 
 
 def _compiled(path: str) -> CodeType:

@@ -104,7 +104,7 @@ class Shell:
         script = self.script
         if script is None:
             return
-        if script.request is not None:
+        if script.request is not None and script.request.session is not None:
             self.dbg.attach(script.request.session.graph, script.request.session, handles=script.handles())
         else:
             graph = event.graph if event.graph is not None and event.graph.operations else script.graph() or event.graph

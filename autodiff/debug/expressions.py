@@ -28,6 +28,7 @@ _FUNCTIONS: dict[str, Any] = {name: getattr(np, name) for name in _NUMPY.split()
 _FUNCTIONS.update(norm=np.linalg.norm, det=np.linalg.det, eigvalsh=np.linalg.eigvalsh, eigh=np.linalg.eigh,
                   inv=np.linalg.inv, svd=np.linalg.svd, matrix_rank=np.linalg.matrix_rank, cond=np.linalg.cond,
                   len=len, float=float, int=int, bool=bool)
+FUNCTIONS = tuple(_FUNCTIONS)  # their names
 _CONSTANTS = {"nan": np.nan, "inf": np.inf, "pi": np.pi, "e": np.e, "None": None, "True": True, "False": False,
               "newaxis": None}
 _METHODS = frozenset("""

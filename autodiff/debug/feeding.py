@@ -14,12 +14,14 @@ from ..graph import Graph, Operation, Tensor
 from ..norms import clip_by_global_norm
 from ..runtime.fetch import Fetches
 from ..runtime.session import Session
+from ..walks import needed
 from .analysis.why import why_none
 from .answers import Feed, Trained, WatchRow
+from .conditions import parse_condition
 from .gradients_debugger import GradientsDebugger, private_debugger
-from .lists import variables_of
+from .lists import trainable_tensors, variables_of
 from .machine import Machine
-from .places import PLACEHOLDERS
+from .places import PLACEHOLDERS, role_of
 from .stats import statistics
 from .watches import Watch, WatchList
 
@@ -61,10 +63,10 @@ class Feeding(Machine):
         """The tensors of a target; of a `/regex/`, those of the model that can have a gradient, if there are any."""
         found = self.targets.all(target)
         if target.startswith("/"):
-            begin = ancestors([op.inputs[1] for op in self.graph.operations.values()
-                               if op.type in ("Assign", "AssignVariableOp") and len(op.inputs) > 1])
+            begin = needed([op.inputs[1] for op in self.graph.operations.values()
+                            if op.type in ("Assign", "AssignVariableOp") and len(op.inputs) > 1])
             y = self._default_y()
-            begin -= ancestors([y]) if y is not None else set()
+            begin -= needed([y]) if y is not None else set()
             found = [t for t in found if t.dtype.base_dtype.is_differentiable and t.op not in begin
                      and role_of(t.op) in ("forward", "variable", "placeholder")] or found
         return [tensor.name for tensor in found]
@@ -73,12 +75,15 @@ class Feeding(Machine):
                  exclude: str = "", temporary: bool = False) -> WatchRow:
         """Stop after a run that computes `target`, after run number `step`, or where `condition` holds.
 
-        The condition is asked of `target`, without one of all that is differentiable; exclude: names to leave out. temporary: it goes at its first stop.
+        The condition is asked of `target`, without one of all that is differentiable; exclude: names to leave out.
+        temporary: it goes at its first stop.
         """
         if not target and step is None and not condition:
             raise ArgumentError("break where? name a tensor, a step, or a condition: break loss if nan")
         if target:
             names = self.resolve(target)
+        elif condition and parse_condition(condition).words == {"harmful"} and (y := self._default_y()) is not None:
+            names = (y.name, *(t.name for t in trainable_tensors(self.graph)))  # what is harmful reaches one of these
         else:
             names = tuple(t.name for op in self.graph.operations.values() for t in op.outputs
                           if t.dtype.base_dtype.is_differentiable) if condition else ()

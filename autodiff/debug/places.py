@@ -1,6 +1,8 @@
 """Where things come from: the script's line of an operation, what role an operation plays."""
 from __future__ import annotations
 
+import functools
+
 from ..graph import Operation, Tensor
 from ..site import Site
 from .records import Place
@@ -17,7 +19,9 @@ def place_of(op: Operation) -> Place | None:
     return None if site is None else as_place(site)
 
 
+@functools.lru_cache(1 << 14)  # the many operations of one line share its Place
 def as_place(site: Site) -> Place:
+    """A site with its text, free of the graph."""
     return Place(site.file, site.line, site.function, site.text)
 
 

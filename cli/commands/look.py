@@ -14,7 +14,7 @@ from autodiff.debug.debugger import Debugger
 from .. import motion
 from ..command import command
 from ..facts import FIGURES, bytes_in_words, figures, place, samples, shape, shown
-from ..params import ChoiceKind, Condition, Expression, FormatKind, OpName, Place, Range, Word, check_regex
+from ..params import ChoiceKind, Condition, Expression, FormatKind, OpName, Place, Range, check_regex
 from ..results import Column, Group, Result, Source, Table, Text, Tree
 from ..shell import Shell
 from ..usage import UsageError
@@ -30,7 +30,7 @@ Topic = Annotated[str, ChoiceKind(*TOPICS)]
 @command("info", group="Look", aliases=("i",),
          shorthands={"lt": "info tensors", "ni": "info op", "ri": "info run", "run_info": "info run",
                      "pf": "info feeds"})
-def info(shell: Shell, topic: Topic | None, target: Word = "", *, unused: bool = False, stats: bool = False,
+def info(shell: Shell, topic: Topic | None, target: OpName = "", *, unused: bool = False, stats: bool = False,
          harmful: bool = False, masked: bool = False) -> Result:
     """List tensors, ops, vars, breaks, watches, nans, feeds; or show an op, memory, the script, the last run.
 

@@ -1,0 +1,190 @@
+"""Doors from inside a program: DebugSession(session), set_trace(), and results that a notebook shows."""
+from __future__ import annotations
+
+import inspect
+import queue
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+from autodiff.debug.debugger import Debugger
+from autodiff.runtime.session import Session
+from autodiff.stacks import get_default_session
+
+from . import motion
+from .arguments import Arguments
+from .html import html
+from .interpreter import execute
+from .main import Program
+from .render import STYLES, plain
+from .results import Result
+from .script import Event, ModelScript
+from .shell import Shell
+
+__all__ = ["DebugSession", "Shown", "set_trace"]
+
+
+@dataclass
+class Caller(ModelScript):
+    """The program that called us, as a script that is under way: it waits in its own thread, the prompt has another."""
+
+    _to_script: "queue.Queue[bool]" = field(default_factory=queue.Queue)
+    _to_prompt: "queue.Queue[Event]" = field(default_factory=queue.Queue)
+
+    def take(self, frame: FrameType) -> None:
+        """Know where the program stands."""
+        self._thread, self._frame = threading.current_thread(), frame
+        self.file, self.namespace = frame.f_code.co_filename, frame.f_globals
+
+    def run(self, real: Any, session: Any, fetches: Any, feed_dict: dict | None) -> Any:
+        """One Session.run of the program."""
+        if self.detached or self.request is not None:
+            return real(fetches, feed_dict)
+        return self._at_run(lambda session, *rest: real(*rest), session, fetches, feed_dict)
+
+    def wait(self) -> Event:
+        """The next time that the program hands over (for the prompt)."""
+        return self._wait()
+
+    def end(self, error: BaseException | None = None) -> None:
+        """Tell the prompt that there are no more runs to come."""
+        self._to_prompt.put(Event("raised" if error else "ended", tuple(self._records), error))
+
+    def close(self) -> None:
+        """Let the program go on by itself."""
+        self.detached, self.state = True, "closed"
+        self._to_script.put(True)
+        self._undo.close()
+
+
+class DebugSession:
+    """A session whose runs stop for the prompt: `DebugSession(session)` in place of `session`.
+
+    commands: typed in place of a person, from the first run on; after the last one the program goes on by itself.
+    Calling it executes a command line in the midst of the program: `debug("grads")`. Leaving the prompt with quit
+    lets the program finish undebugged. Everything else is the session's own.
+    """
+
+    def __init__(self, session: Session, commands: Sequence[str] | None = None, *, ui: str = "") -> None:
+        self._session = session
+        caller = inspect.currentframe()
+        frame = caller.f_back if caller is not None and caller.f_back is not None else sys._getframe()
+        self._talk = _Talk(session, frame, commands, ui)
+
+    @property
+    def dbg(self) -> Debugger:
+        """The Debugger behind it."""
+        return self._talk.shell.dbg
+
+    def run(self, fetches: Any, feed_dict: dict | None = None, options: Any = None, run_metadata: Any = None) -> Any:
+        """The session's run, under the debugger."""
+        self._talk.begin()
+        return self._talk.caller.run(self._session.run, self._session, fetches, feed_dict)
+
+    def __call__(self, line: str) -> "Shown":
+        """The result of one command line."""
+        return Shown(execute(line, self._talk.shell))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._session, name)
+
+    def __enter__(self) -> "DebugSession":
+        self._session.__enter__()
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        self._talk.finish(exc[1])
+        self._session.__exit__(*exc)
+
+    def close(self) -> None:
+        self._talk.finish(None)
+        self._session.close()
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A result that shows itself: as text where it is printed, as HTML in a notebook. result: the data."""
+
+    result: Result
+
+    def __str__(self) -> str:
+        return plain(self.result).rstrip("\n")
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html(self.result, STYLES)
+
+
+def set_trace(session: Session | None = None, commands: Sequence[str] | None = None, *, ui: str = "") -> None:
+    """Open the prompt here; from then on the program's Session.runs stop as in `gradbg program.py`.
+
+    session: by default the one that is open by `with`. Under gradbg itself its own prompt opens. commands: as in
+    DebugSession.
+    """
+    frame = sys._getframe(1)
+    session = session or get_default_session()
+    script = getattr(threading.current_thread(), "script", None)
+    if script is None:
+        talk = _Talk(session, frame, commands, ui)
+        _stop_at_runs(talk.caller)
+        threading.current_thread().script = script = talk.caller  # type: ignore[attr-defined]
+        talk.begin()
+    if isinstance(script, ModelScript) and not script.detached:
+        script.trace(session, frame)
+
+
+def _stop_at_runs(caller: Caller) -> None:
+    real = Session.run
+
+    def run(session: Session, fetches: Any, feed_dict: dict | None = None, options: Any = None,
+            run_metadata: Any = None) -> Any:
+        """Session.run that stops for the prompt."""
+        if threading.current_thread() is not caller._thread:
+            return real(session, fetches, feed_dict, options, run_metadata)
+        return caller.run(lambda *words: real(session, *words), session, fetches, feed_dict)
+
+    Session.run = run  # type: ignore[method-assign, assignment]
+
+    def restore() -> None:
+        Session.run = real  # type: ignore[method-assign]
+
+    caller._undo.callback(restore)
+
+
+class _Talk:
+    """The prompt's thread, beside the program's. shell, caller: what both know."""
+
+    def __init__(self, session: Session | None, frame: FrameType, commands: Sequence[str] | None, ui: str) -> None:
+        self._program = Program(Arguments(steps=[("ex", line) for line in commands or ()], no_rc=True, ui=ui,
+                                          batch=commands is not None, keep_going=True))
+        self.shell: Shell = self._program.shell
+        dbg = Debugger(session.graph if session is not None else None, session, script=frame.f_code.co_filename)
+        self.caller = Caller(frame.f_code.co_filename, (), dbg.on_run, patient=self.shell.interactive)
+        self.caller.take(frame)
+        dbg.handles.update(self.caller.handles())
+        self.shell.dbg, self.shell.script = dbg, self.caller
+        self._thread = threading.Thread(target=self._converse, name="gradbg", daemon=True)
+
+    def begin(self) -> None:
+        """Open the prompt, once."""
+        if self._thread.ident is None:
+            self._thread.start()
+
+    def finish(self, error: BaseException | None) -> None:
+        """The program makes no more runs: let the person look at the last one, and leave."""
+        if self._thread.is_alive() and not self.caller.detached:
+            self.caller.end(error)
+            self._thread.join()
+
+    def _converse(self) -> None:
+        event = self.caller.wait()
+        self.shell.take(event)
+        try:
+            self._program.show(motion.arrived(self.shell, event))
+            self._program.converse()
+        finally:
+            self.caller.close()
