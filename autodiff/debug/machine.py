@@ -18,7 +18,7 @@ from ..runtime.session import Session
 from ..runtime.state import Variables
 from ..walks import needed
 from .derivatives import Derivatives
-from .lists import bytes_of, trainable_tensors, variables_of
+from .lists import trainable_tensors, variables_of
 from .places import VARIABLES, is_variable
 from .recording import Recorder
 from .records import RunRecord, Stats
@@ -56,6 +56,7 @@ class Machine:
         self.derivatives = Derivatives(graph)
         self.targets = Targets(graph, self.handles, self._gradient_tensor, lambda: self.derivatives.hidden.operations)
         self.moments: deque[Moment] = deque()
+        self._costs: deque[int] = deque()  # bytes that each does not share with the one before it
         self._replayer = Replayer(graph)
         self._reader = Feeds(graph)
         self._y: Tensor | None = None
@@ -174,11 +175,15 @@ class Machine:
     # ---- moments and values -------------------------------------------------------------
     def _remember(self, moment: Moment) -> None:
         """Keep a run's moment; the oldest go when there are too many, or their variables take too much."""
-        self._spent += _cost_after(moment, self.moments[-1] if self.moments else None)
+        cost = _cost_after(moment, self.moments[-1] if self.moments else None)
+        self._spent += cost
         self.moments.append(moment)
+        self._costs.append(cost)
         while len(self.moments) > _MOMENTS or self._spent > self.budget and len(self.moments) > 2:
-            first = self.moments.popleft()
-            self._spent -= _cost_after(first, self.moments[0])
+            self.moments.popleft()
+            whole = self._costs.popleft()
+            self._spent -= self._costs[0]  # what the second did not share with the first, the first did not share either
+            self._costs[0] = whole
 
     def _moment(self, step: int | None = None) -> Moment:
         """What to evaluate at: a past step, else the last run; the present if there was no run or values were set."""
@@ -281,8 +286,8 @@ def _cost_after(moment: Moment, neighbour: Moment | None) -> int:
     """Bytes of a moment's values that a neighbouring moment does not share."""
     other = neighbour.variables if neighbour is not None else {}
     fed = neighbour.feeds if neighbour is not None else {}
-    return bytes_of((*(v for k, v in moment.variables.items() if other.get(k) is not v),
-                     *(v for k, v in moment.feeds.items() if fed.get(k) is not v)))
+    return (sum([v.nbytes for k, v in moment.variables.items() if other.get(k) is not v])
+            + sum([v.nbytes for k, v in moment.feeds.items() if fed.get(k) is not v]))
 
 
 def _is_scalar(tensor: Tensor) -> bool:

@@ -139,17 +139,30 @@ class Running(Effects):
         self._refreeze()
         y = self.y
         samples, loss = self._samples(opened, iter(seen), y, failed=error is not None)
-        names = (*(t.name for t in opened.wanted.tensors), *(op.name for op in opened.wanted.targets))
-        fed = tuple(Sample(t.name, "", Stats(v.dtype.name, v.shape, v.size)) for t, v in opened.moment.feeds.items())
+        wanted = opened.wanted
+        fed = tuple([self._fed_sample(t, v) for t, v in opened.moment.feeds.items()])
+        names = self._names.get((wanted.tensors, wanted.targets))
+        if names is None:
+            names = (*(t.name for t in wanted.tensors), *(op.name for op in wanted.targets))
+            self._names[wanted.tensors, wanted.targets] = names
         ms = 1e3 * (opened.spent or time.perf_counter() - opened.began)
         record = RunRecord(self.step, names, fed, loss, y, samples, ms,
                            error=f"{type(error).__name__}: {error}" if error is not None else "")
         stops = (Stop("error", record.error),) if error is not None else self._stops(record)
-        record = replace(record, stops=stops)
+        record = replace(record, stops=stops) if stops else record
         self.records.append(record)
         if self._recorder is not None:
             self._recorder.write(opened.moment, record)
         return record
+
+    def _fed_sample(self, tensor: Tensor, value: Any) -> Sample:
+        key = (tensor, value.dtype, value.shape)
+        known = self._fed_samples.get(key)
+        if known is None:
+            if len(self._fed_samples) > 256:
+                self._fed_samples.clear()
+            known = self._fed_samples[key] = Sample(tensor.name, "", Stats(value.dtype.name, value.shape, value.size))
+        return known
 
     def _samples(self, opened: _Opened, seen: Any, y: str, *, failed: bool) -> tuple[tuple[Sample, ...], float | None]:
         samples, loss = [], None
