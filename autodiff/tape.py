@@ -8,7 +8,7 @@ from typing import Any
 from . import nest
 from .convert import convert_to_tensor
 from .errors import ArgumentError, KindError, StateError, shown_as
-from .gradients.backprop import Sweep, UnconnectedGradients, carries_gradient, seed, unconnected
+from .gradients.backprop import Sweep, UnconnectedGradients, carries_gradient, seed, unconnected, zeros_for
 from .gradients.batching import vectorise
 from .graph import Tensor, get_default_graph, graph_of
 from .indexed_slices import dense
@@ -137,7 +137,7 @@ class GradientTape:
                 sweep.run(targets, [seed(graph, y, g, i) for i, (y, g) in enumerate(zip(targets, given))])
                 found = [sweep.gradient_of(x) if x in record.watched else None for x in xs]
                 if zeros:
-                    found = [_zeros_of(s) if g is None else g for s, g in zip(nest.flatten(sources), found)]
+                    found = [zeros_for(x) if g is None else g for x, g in zip(xs, found)]
         if not self._persistent:
             self._record = None
         return nest.pack_sequence_as(sources, found)
@@ -165,9 +165,9 @@ class GradientTape:
         record = self._reading("jacobian")
         rows = record.rows(target, xs, _unit_directions(target))
         found = []
-        for x, row in zip(nest.flatten(sources), rows):
+        for x, row in zip(xs, rows):
             if row is None:
-                found.append(_zeros_of(x) if zeros else None)
+                found.append(zeros_for(x) if zeros else None)
                 continue
             shape = build.ConcatV2(0, build.Shape(target), _without_first(build.Shape(row)))
             found.append(_known(build.Reshape(row, shape), target.dims, None if row.dims is None else row.dims[1:]))
@@ -285,11 +285,6 @@ def _for_each(targets: list[Tensor], output_gradients: Any) -> list[Any]:
 
 def _ones(y: Tensor) -> Tensor:
     return build.Fill(build.Shape(y), convert_to_tensor(1, y.dtype))
-
-
-def _zeros_of(source: Any) -> Tensor:
-    """Zeros in the shape of a source: of a resource variable's value, not of its handle."""
-    return build.ZerosLike(source.value() if hasattr(source, "handle_tensor") else convert_to_tensor(source))
 
 
 def _unit_directions(target: Tensor) -> Tensor:

@@ -230,3 +230,11 @@ def test_gradients_have_the_names_that_tensorflow_gives_them(graph):
         assert any(op.name.endswith(expected) for op in tf.gradients(y, x, name="g")[0].graph.get_operations()), expected
     assert tf.gradients(x + b, b, name="plus")[0].name == "plus/add_grad/Reshape:0"
     assert tf.gradients(x * x, x, name="same")[0].name == "same/AddN:0"
+
+
+def test_unconnected_zeros_of_a_resource_variable_are_those_of_its_value():
+    x, v = tf.constant(3.0), tf.get_variable("v", initializer=[1.0, 2.0], use_resource=True)
+    zeros, = tf.gradients(x * x, [v], unconnected_gradients="zero")
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        np.testing.assert_array_equal(session.run(zeros), [0.0, 0.0])
