@@ -8,8 +8,9 @@ from typing import Any
 from . import nest
 from .convert import convert_to_tensor
 from .errors import ArgumentError, KindError, StateError, shown_as
-from .gradients.backprop import Sweep, UnconnectedGradients, carries_gradient, seed, unconnected, zeros_for
+from .gradients.backprop import UnconnectedGradients, seed, unconnected
 from .gradients.batching import vectorise
+from .gradients.sweep import Sweep, carries_gradient, zeros_for
 from .graph import Tensor, get_default_graph, graph_of
 from .indexed_slices import dense
 from .op import build

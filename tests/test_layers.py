@@ -51,6 +51,7 @@ autodiff.ops.*
 autodiff.ops
 autodiff.gradients.aggregate
 autodiff.gradients.calls
+autodiff.gradients.sweep
 autodiff.gradients.backprop
 autodiff.gradients.control_flow
 autodiff.gradients.batching

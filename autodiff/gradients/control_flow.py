@@ -14,7 +14,8 @@ from ..graph import Graph, Tensor, get_default_graph
 from ..indexed_slices import dense
 from ..op import Blocked, blocked, build
 from ..ops.control_flow import if_, while_
-from .backprop import carries_gradient, gradients
+from .backprop import gradients
+from .sweep import carries_gradient
 
 
 def zeros_of(tensor: Tensor) -> Tensor:

@@ -17,7 +17,8 @@ from ...custom import CustomRule
 from ...dtypes import DType, as_dtype
 from ...errors import AutodiffError, NoGradientError
 from ...function_graph import functions_of
-from ...gradients.backprop import carries_gradient, gradients
+from ...gradients.backprop import gradients
+from ...gradients.sweep import carries_gradient
 from ...graph import Graph, Operation, Tensor
 from ...indexed_slices import dense
 from ...op import REGISTERED_GRADIENTS, build

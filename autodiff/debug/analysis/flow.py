@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...gradients.backprop import carries_gradient
 from ...gradients.calls import blocked_reason, no_gradient_reason
+from ...gradients.sweep import carries_gradient
 from ...graph import Operation, Tensor
 from ...walks import after, before
 from ..places import place_of
