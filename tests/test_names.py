@@ -212,7 +212,8 @@ def test_importing_does_not_read_rooms_that_few_enter() -> None:
 def test_default_names_of_what_functions_give() -> None:
     with tf.Graph().as_default():
         x, m = tf.constant([1.0, 2.0]), tf.constant([[1.0, 2.0], [3.0, 4.0]])
-        given = [tf.nn.in_top_k(m, [0, 1], 1), tf.nn.zero_fraction(x), tf.multinomial(m, 2), tf.random.categorical(m, 2),
+        given = [tf.nn.in_top_k(m, [0, 1], 1), tf.nn.zero_fraction(x), tf.multinomial(m, 2),
+                 tf.random.categorical(m, 2),
                  tf.nn.softmax_cross_entropy_with_logits_v2(labels=m, logits=m), tf.eye(2), tf.eye(2, 3),
                  tf.clip_by_global_norm([x], 1.0)[0][0], tf.math.divide_no_nan(x, x), tf.math.reciprocal_no_nan(x)]
         assert [t.name for t in given] == [
