@@ -118,7 +118,9 @@ def _inside(shell: Shell) -> Result | None:
     if not shell.dbg.stops_inside or shell.dbg.is_replaying:
         return None
     stop = shell.dbg.run_to_break()
-    return None if stop is None or shell.dbg.cursor is None else _group(*between_ops(shell, shell.dbg.cursor, stop))
+    if stop is None or shell.dbg.cursor is None:
+        return None
+    return _group(*between_ops(shell, shell.dbg.cursor, stop), *(_display(shell, text) for text in shell.displays))
 
 
 def _stop_of(records: tuple[Any, ...]) -> Any:
@@ -206,7 +208,10 @@ def moved(shell: Shell, records: tuple[Any, ...], stop: Any, *, interrupted: boo
 
 
 def _display(shell: Shell, expression: str) -> Result:
-    return shown(shell.dbg.evaluate(expression, keep=False))
+    try:
+        return shown(shell.dbg.evaluate(expression, keep=False))
+    except AutodiffError as error:  # inside of a run it may come later
+        return Text(f"{expression}: {error.message.partition(chr(10))[0]}", "quiet")
 
 
 def _moved_text(shell: Shell, records: tuple[Any, ...], stop: Any, condition: str = "") -> Stop | None:
@@ -291,7 +296,8 @@ def between_ops(shell: Shell, at: Cursor, stop: Any = None) -> tuple[Result, ...
     parts.append(Stop(reason, {"step": at.step, "position": at.position, "total": at.total, "op": at.op,
                                "phase": at.phase, "next_op": at.next_op, "finished": at.finished,
                                "commands": list(stop.commands) if stop is not None else []},
-                      tuple(([] if stop is None else [f"stop: breakpoint {stop.number}"]) + lines), hit=stop is not None))
+                      tuple(([] if stop is None else [f"stop: breakpoint {stop.number}"]) + lines),
+                      hit=stop is not None))
     if at.outputs:
         rows = tuple((row.name, *figures(row.stats)) for row in at.outputs)
         parts.append(Table((Column("output", "name"), *FIGURES), rows))

@@ -11,6 +11,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -63,8 +64,8 @@ def ratio(arm: Arm, rounds: int) -> tuple[float, float, str]:
         arm(dbg)
         for i in range(rounds):
             feed = {key: value.copy() for key, value in feeds[i % len(feeds)].items()}
-            runs = {"plain": lambda: plain.run([loss, step], feed),
-                    "debugged": lambda: dbg.on_run(watched, [loss, step], feed)}
+            runs = {"plain": partial(plain.run, [loss, step], feed),
+                    "debugged": partial(dbg.on_run, watched, [loss, step], feed)}
             for name in sorted(runs, reverse=i % 2 == 0):
                 start = time.perf_counter()
                 runs[name]()

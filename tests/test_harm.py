@@ -81,7 +81,8 @@ HARMFUL: list[tuple[Model, tuple[Any, ...], str]] = [  # model, values, type of 
     (looped(lambda v: tf.log(v)), ([5.0, 2.0],), "Log"),
     (looped(lambda v: tf.sqrt(v)), (ZERO,), "Sqrt"),
     (looped(lambda v: tf.where(v > 0.5, tf.log(v), tf.zeros_like(v)), 1), (ZERO,), "Log"),
-    (lambda a: tf.cond(tf.reduce_sum(a) > 0.0, lambda: tf.reduce_sum(tf.sqrt(a)), lambda: tf.reduce_sum(a)), (ZERO,), "Sqrt"),
+    (lambda a: tf.cond(tf.reduce_sum(a) > 0.0, lambda: tf.reduce_sum(tf.sqrt(a)), lambda: tf.reduce_sum(a)), (ZERO,),
+     "Sqrt"),
 ]
 MASKED: list[tuple[Model, tuple[Any, ...]]] = [
     (guarded(tf.log), (ZERO,)),

@@ -105,6 +105,10 @@ def test_commands_are_done_at_each_stop(shell: Shell) -> None:
 def test_display_at_stops_inside_of_a_run_and_after_it(shell: Shell) -> None:
     typed(shell, "display w * 3")
     assert "w * 3" in typed(shell, "next 2")
+    typed(shell, "display loss")
+    typed(shell, "break h")
+    said = typed(shell, "continue")
+    assert "w * 3" in said and "loss: 'loss:0' has no value yet" in said
 
 
 def test_detach_lets_the_script_finish(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:

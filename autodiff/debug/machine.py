@@ -182,7 +182,7 @@ class Machine:
         while len(self.moments) > _MOMENTS or self._spent > self.budget and len(self.moments) > 2:
             self.moments.popleft()
             whole = self._costs.popleft()
-            self._spent -= self._costs[0]  # what the second did not share with the first, the first did not share either
+            self._spent -= self._costs[0]  # what the second does not share with the first: so much goes with it
             self._costs[0] = whole
 
     def _moment(self, step: int | None = None) -> Moment:

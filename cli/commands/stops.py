@@ -93,7 +93,8 @@ def commands(dbg: Debugger, text: Lines) -> Result:
     """
     match = re.fullmatch(r"(\d+)\s*(.*)", text)
     if not match:
-        raise UsageError(f"expected the number of a watch or breakpoint first, found {text!r}", "info breaks lists them")
+        raise UsageError(f"expected the number of a watch or breakpoint first, found {text!r}",
+                         "info breaks lists them")
     lines = tuple(line.strip() for line in match[2].split(";") if line.strip())
     row = dbg.commands(int(match[1]), lines)
     return Text(f"at each stop of {row.number}: {'; '.join(lines) or 'nothing'}")

@@ -100,14 +100,21 @@ def _unsafe_above(tensor: Tensor) -> Operation | None:
     for _ in range(_MANY):
         above: list[Operation] = []
         for op in level:
-            if op.type in _UNSAFE and op.type not in _ZERO_STAYS and not (op.type in _DENOMINATOR and _is_kept_away(op.inputs[1])) and not (
-                    op.type == "Pow" and not _is_risky_power(op)) and not (
-                    op.type in ("Log", "Sqrt", "Rsqrt", "Reciprocal", "Inv") and _is_kept_away(op.inputs[0])):
+            if op.type in _UNSAFE and op.type not in _ZERO_STAYS and not _is_harmless(op):
                 return op
             above += [t.op for t in op.inputs if t.op not in seen]
             seen.update(above)
         level = above
     return None
+
+
+def _is_harmless(op: Operation) -> bool:
+    """Whether what the op must not be given is kept away from it."""
+    if op.type in _DENOMINATOR:
+        return _is_kept_away(op.inputs[1])
+    if op.type == "Pow":
+        return not _is_risky_power(op)
+    return op.type in ("Log", "Reciprocal", "Inv") and _is_kept_away(op.inputs[0])
 
 
 def _is_guarded(op: Operation) -> bool:
