@@ -200,7 +200,8 @@ class ModelScript:
         def run(session: Session, fetches: Any, feed_dict: dict | None = None, options: Any = None,
                 run_metadata: Any = None) -> Any:
             """Session.run that stops for the prompt."""
-            if self.detached or threading.current_thread() is not self._thread or self.request is not None and self.state == "running":
+            is_other = self.detached or threading.current_thread() is not self._thread
+            if is_other or self.request is not None and self.state == "running":
                 return real(session, fetches, feed_dict, options, run_metadata)
             return self._at_run(real, session, fetches, feed_dict)
 

@@ -24,8 +24,8 @@ Loss = Annotated[str, TargetKind("Y")]
 def load(shell: Shell, file: Script, *arguments: Word) -> Result:
     """Run a model script up to its first Session.run, or to its end when it only builds a graph.
 
-    FILE may be a recording. It takes the place of the script that is loaded. The words after FILE are the script's sys.argv. The script
-    is not edited: its own Session.runs become the steps of next, continue and step.
+    FILE may be a recording. It takes the place of the script that is loaded. The words after FILE are the script's
+    sys.argv. The script is not edited: its own Session.runs become the steps of next, continue and step.
 
     Example:  load scripts/models/digits_loop.py
     API:      Debugger(graph, session)
