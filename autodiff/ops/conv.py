@@ -22,6 +22,7 @@ from .windows import (
     inside,
     padded,
     pads,
+    placed,
     restored,
     slide_of,
 )
@@ -59,15 +60,16 @@ def _filter_like(input, filter_sizes, out_backprop, **attrs):
 
 # ---- kernels ----------------------------------------------------------------------------
 
-def _convolve(input, filter, **attrs):
+def _convolve(input, filter, out=None, **attrs):
     layout, slide = attrs["data_format"], slide_of(**attrs)
     x, filters = at_least_single(channels_last(input, layout)), np.ascontiguousarray(at_least_single(filter))
     space, window = x.shape[1:-1], filters.shape[:-2]
     if x.shape[-1] != filters.shape[-2]:
         raise ShapeError(f"channels differ: input has {x.shape[-1]}, filter takes {filters.shape[-2]}")
     counts = extents(space, window, slide)
-    y = correlate(padded(x, pads(space, window, slide)), filters, counts, slide)
-    return restored(y, layout).astype(input.dtype, copy=False)
+    y = correlate(padded(x, pads(space, window, slide)), filters, counts, slide,
+                  None if channels_first(layout) else out)
+    return placed(restored(y, layout).astype(input.dtype, copy=False), out)
 
 
 def _convolve_input(input_sizes, filter, out_backprop, **attrs):
@@ -98,9 +100,10 @@ def _check_counts(space, window, slide, dy):
 
 
 @op("Conv2D", infer=_convolved, dtypes=FLOATS)
-def conv2d(input, filter, *, strides, padding, data_format="NHWC", dilations=(1, 1, 1, 1), explicit_paddings=()):
+def conv2d(input, filter, *, strides, padding, data_format="NHWC", dilations=(1, 1, 1, 1), explicit_paddings=(),
+           out=None):
     """Filters at each place. input: float[n, h, w, c], filter: float[kh, kw, c, f] -> float[n, h', w', f]."""
-    return _convolve(input, filter, strides=strides, padding=padding, data_format=data_format, dilations=dilations,
+    return _convolve(input, filter, out, strides=strides, padding=padding, data_format=data_format, dilations=dilations,
                      explicit_paddings=explicit_paddings)
 
 

@@ -38,13 +38,15 @@ def _columns(x: np.ndarray, window: tuple[int, ...], counts: tuple[int, ...], sl
             yield slice(first, first + len(part)), held.reshape(-1, width)
 
 
-def correlate(x: np.ndarray, filters: np.ndarray, counts: tuple[int, ...], slide: Slide) -> np.ndarray:
-    """Each window of the padded `x` times the filters.
+def correlate(x: np.ndarray, filters: np.ndarray, counts: tuple[int, ...], slide: Slide,
+              out: np.ndarray | None = None) -> np.ndarray:
+    """Each window of the padded `x` times the filters, in `out` if it is of their type.
 
     x: [n, *space, c], filters: [*window, c, f] -> [n, *counts, f].
     """
     matrix = filters.reshape(-1, filters.shape[-1])
-    y = np.empty((x.shape[0], *counts, filters.shape[-1]), x.dtype)
+    is_fit = out is not None and out.dtype == x.dtype and out.flags.c_contiguous
+    y = out if is_fit else np.empty((x.shape[0], *counts, filters.shape[-1]), x.dtype)
     for images, columns in _columns(x, filters.shape[:-2], counts, slide):
         np.dot(columns, matrix, out=y[images].reshape(-1, filters.shape[-1]))
     return y

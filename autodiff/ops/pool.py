@@ -21,6 +21,7 @@ from .windows import (
     offsets,
     padded,
     pads,
+    placed,
     restored,
     slide_of,
 )
@@ -87,19 +88,23 @@ def _first_maxima(orig_input, orig_output, window, slide, data_format):
         yield where, hit
 
 
-def _max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format):
+def _max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format, out=None):
     window, slide = _geometry(ksize, strides, padding, data_format)
     dy, shape = channels_last(grad, data_format), channels_last(orig_input, data_format).shape
     widened = pads(shape[1:-1], window, slide)
     wide = (shape[0], *(a + n + b for n, (a, b) in zip(shape[1:-1], widened)), shape[-1])
-    dx = np.zeros(wide, dy.dtype)
+    covers = wide == shape and all(k == s and k * n == size for k, s, n, size in zip(
+        window, slide.strides, dy.shape[1:-1], shape[1:-1]))  # each place then belongs to exactly one window
+    is_fit = covers and out is not None and not channels_first(data_format)
+    dx = out if is_fit else np.empty(wide, dy.dtype) if covers else np.zeros(wide, dy.dtype)
     apart = all(k <= s for k, s in zip(window, slide.strides))  # each place then belongs to one window
     for where, hit in _first_maxima(orig_input, orig_output, window, slide, data_format):
         if apart:
             np.multiply(dy, hit, out=dx[where])
         else:
             dx[where] += dy * hit
-    return restored(np.ascontiguousarray(dx[inside(shape[1:-1], widened)]), data_format)
+    whole = dx if is_fit else np.ascontiguousarray(dx[inside(shape[1:-1], widened)])
+    return placed(restored(whole, data_format), out)
 
 
 def _max_pool_grad_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format):
@@ -155,9 +160,9 @@ def max_pool3d(input, *, ksize, strides, padding, data_format="NDHWC"):
 
 
 @op("MaxPoolGrad", infer=_input_like, dtypes=REALS)
-def max_pool_grad(orig_input, orig_output, grad, *, ksize, strides, padding, data_format="NHWC"):
+def max_pool_grad(orig_input, orig_output, grad, *, ksize, strides, padding, data_format="NHWC", out=None):
     """dy of each window at its first maximum, row by row. orig_input: x, orig_output: y, grad: dy -> x's shape."""
-    return _max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format)
+    return _max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format, out)
 
 
 @op("MaxPool3DGrad", infer=_input_like, dtypes=FLOATS)

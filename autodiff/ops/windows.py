@@ -133,3 +133,11 @@ def check_channels(found: int | None, expected: int | None, x: Any, filters: Any
     if found is not None and expected is not None and found != expected:
         raise ShapeError(f"channels differ: input {show(x.dims)} has {found}, filter {show(filters.dims)} takes "
                          f"{expected}")
+
+
+def placed(result: np.ndarray, out: np.ndarray | None) -> np.ndarray:
+    """`result` in `out`, if there is one and it is not there already."""
+    if out is None or out is result:
+        return result
+    np.copyto(out, result)
+    return out
