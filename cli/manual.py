@@ -8,8 +8,8 @@ verb [/fmt] targets [--options]   verbs and options may be shortened to what is 
 TARGET      a tensor (hidden/MatMul:0, or a unique end of it), a variable of the
             script that holds one (loss), a short handle out of a table (%12, g12),
             a /regex/, or $n from the value history
-PREDICATE   nan inf nonfinite harmful none zero changed norm(T)>k max(T)>k
-            ratio(T)>k step>=n loss>k, joined by and, or, not
+PREDICATE   nan inf nonfinite harmful none zero changed norm(.)>k max(.)>k
+            ratio(.)>k step>=n loss>k, joined by and, or, not
 > FILE, >> FILE, | PROGRAM at the end take the output; # begins a comment"""
 
 

@@ -27,7 +27,7 @@ def watch(dbg: Debugger, *targets: Target, when: Predicate = "", every: Count = 
     every: look at each N-th run only. level full keeps whole values, stats keeps figures.
     Without targets it lists the watches.
 
-    Example:  watch /hidden.*/ if nan or norm(loss) > 100
+    Example:  watch /hidden.*/ if nan or norm(.) > 100
     API:      dbg.watch("/hidden.*/", condition="nan")
     """
     if not targets:
@@ -154,7 +154,7 @@ def ignore(dbg: Debugger, number: Number, count: Times) -> Result:
 def condition(dbg: Debugger, text: NewCondition) -> Result:
     """Change the predicate of a watch or breakpoint; without one it loses it.
 
-    Example:  condition 1 norm(hidden1) > 10
+    Example:  condition 1 norm(.) > 10
     API:      dbg.condition(1, "nan")
     """
     match = re.fullmatch(r"(\d+)\s*(?:if\s+)?(.*)", text)
