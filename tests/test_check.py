@@ -251,3 +251,20 @@ def test_missing_second_derivatives_are_known_before_any_run() -> None:
     found = Debugger(graph).check("loss", "a", order=2)
     assert [check.op_type for check in found.missing] == ["PyFunc"]
     assert "no second derivative" in found.missing[0].note
+
+
+@pytest.mark.parametrize("op", [None, "Sin", "Mul"])
+def test_the_op_inside_of_a_loop_is_named(op: str | None) -> None:
+    with contextlib.ExitStack() as stack:
+        if op is not None:
+            stack.enter_context(mutated(op, doubled))
+        graph = tf.Graph()
+        with graph.as_default():
+            a = tf.Variable([0.5, 1.5], name="a")
+            looped = tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, tf.sin(v) * 0.7), [0, a])[1]
+            tf.reduce_sum(looped, name="loss")
+        dbg = Debugger(graph)
+        dbg.run(1, fetches="loss:0")
+        found = dbg.check("loss", "a")
+    assert {check.op_type for check in found.wrong} - {"While"} == ({op} if op else set())
+    assert op is not None or found.wrong == ()

@@ -2,18 +2,20 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..errors import ArgumentError, AutodiffError
+from ..function_graph import functions_of
 from ..graph import Operation, Tensor
 from ..indexed_slices import IndexedSlices
 from ..walks import after, before, needed
 from .analysis.checking import Kernels, check_op, widened
 from .analysis.findings import Check, RuleCheck
 from .analysis.flow import cuts_between
+from .analysis.inside import Calls
 from .explaining import Explaining
 from .lists import trainable_tensors
 from .places import is_variable, place_of
@@ -44,13 +46,22 @@ class Diagnosing(Explaining):
         found: list[RuleCheck] = []
         for op in ops:
             if all(t in values for t in op.inputs):
-                found += check_op(op, values, self.derivatives.hidden.building, order)
+                found += self._checked(op, values, order, self._inside(at))
             else:
                 found.append(RuleCheck(op.name, op.type, "", "unchecked", 1, None, None, None,
                                        "its inputs have no values: run a step first", place_of(op)))
         if order == 2:
             found += self._without_second(top, xs)
         return self._summary(top, xs, order, ops, found, at)
+
+    def _checked(self, op: Operation, values: Mapping[Tensor, Any], order: int, inside: Calls) -> list[RuleCheck]:
+        """An op; of a branch or loop the ops of its first call too."""
+        found = check_op(op, values, self.derivatives.hidden.building, order)
+        call = next(inside.of(op, values), None) if functions_of(op) else None
+        for inner in call.ops if call is not None else ():
+            if all(t in call.values for t in inner.inputs):  # type: ignore[union-attr]
+                found += self._checked(inner, call.values, order, inside)  # type: ignore[union-attr]
+        return found
 
     def _ops_between(self, y: Tensor, xs: Sequence[Tensor]) -> list[Operation]:
         found = before([y]) & after(xs)

@@ -49,20 +49,19 @@ class Calls:
 
     def __call__(self, op: Operation, values: Values) -> Call | None:
         """The first call of op's in which something finite became non-finite; None if there is none to be found."""
+        return next((call for call in self.of(op, values) if any(
+            has_nonfinite(v) for v in call.values.values() if isinstance(v, (np.ndarray, np.generic)))), None)
+
+    def of(self, op: Operation, values: Values) -> Iterator[Call]:
+        """The calls that an op makes of its functions, one after another; none if its inputs are not known."""
         if not functions_of(op):
-            return None
+            return
         missing = [t for t in op.inputs if t not in values]
         if missing:
             values = {**values, **self._fetch(missing)}
         if not all(t in values for t in op.inputs):
-            return None
+            return
         given = [_argument(t, values) for t in op.inputs]
-        for call in self._calls(op, given):
-            if any(has_nonfinite(v) for v in call.values.values() if isinstance(v, (np.ndarray, np.generic))):
-                return call
-        return None
-
-    def _calls(self, op: Operation, given: list[Any]) -> Iterator[Call]:
         if op.type == "If":
             then_branch, else_branch = op.attrs["then_branch"], op.attrs["else_branch"]
             split = 1 + len(then_branch.inputs)
