@@ -125,6 +125,8 @@ autodiff.summary
 autodiff.image
 autodiff.losses
 autodiff.metrics
+autodiff.distributions
+autodiff.data
 autodiff.layers.named
 autodiff.layers.base
 autodiff.layers.core
@@ -191,6 +193,7 @@ autodiff.debug.analysis.findings
 autodiff.debug.analysis.rules
 autodiff.debug.analysis.flow
 autodiff.debug.analysis.inside
+autodiff.debug.analysis.kernels
 autodiff.debug.analysis.why
 autodiff.debug.analysis.*
 autodiff.debug.analysis

@@ -12,10 +12,11 @@ from ..function_graph import functions_of
 from ..graph import Operation, Tensor
 from ..indexed_slices import IndexedSlices
 from ..walks import after, before, needed
-from .analysis.checking import Kernels, check_op, widened
+from .analysis.checking import check_op
 from .analysis.findings import Check, RuleCheck
 from .analysis.flow import cuts_between
 from .analysis.inside import Calls
+from .analysis.kernels import Kernels, widened
 from .explaining import Explaining
 from .lists import trainable_tensors
 from .places import is_variable, place_of

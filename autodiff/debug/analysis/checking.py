@@ -7,14 +7,14 @@ tests/test_check.py on mutated rules.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...convert import to_tensor
 from ...custom import CustomRule
-from ...dtypes import DType, as_dtype
+from ...dtypes import as_dtype
 from ...errors import AutodiffError, NoGradientError
 from ...function_graph import functions_of
 from ...gradients.backprop import gradients
@@ -23,12 +23,11 @@ from ...graph import Graph, Operation, Tensor
 from ...indexed_slices import dense
 from ...op import REGISTERED_GRADIENTS, build
 from ...runtime.session import Session
-from ...runtime.state import Run
-from ...walks import after, before, in_order
+from ...walks import after
 from ..places import place_of
 from .findings import RuleCheck
+from .kernels import Kernels, Values, own_attrs, wide_attrs, widened
 
-Values = Mapping[Tensor, Any]
 _KEPT = {"SoftmaxCrossEntropyWithLogits": (1,)}  # inputs that must stay what they are: distributions
 _SYMMETRIC = ("Cholesky", "SelfAdjointEigV2")  # ops that read one half of a symmetric matrix
 _STEPS = (1e-5, 1e-6, 1e-4, 1e-7, 1e-3)  # of the central differences, relative to the numbers moved
@@ -37,7 +36,6 @@ _SECOND = 50.0  # differences of a gradient that is itself rounded allow that mu
 _RTOL_NARROW = 2e-3  # where the rule is evaluated in float32
 _DIRECTIONS = 3
 _MOVED = 0.02  # how far the second point lies from the first, relative
-_WIDE = {"float32": "float64", "float16": "float64", "bfloat16": "float64", "complex64": "complex128"}
 
 
 class Slope(NamedTuple):
@@ -50,52 +48,6 @@ class Slope(NamedTuple):
     @property
     def error(self) -> float:
         return abs(self.analytic - self.numeric) / self.size if self.size else 0.0
-
-
-def widened(value: Any) -> Any:
-    """A float or complex array in double precision; anything else as it is."""
-    array = np.asarray(value)
-    name = array.dtype.name
-    return array.astype(_WIDE[name]) if name in _WIDE else value
-
-
-def _own(attrs: Mapping[str, Any]) -> dict[str, Any]:
-    """Attributes for a copy of an op: the note that a loop keeps of its iterations is the original's."""
-    return {name: dict(value) if isinstance(value, dict) else value for name, value in attrs.items()}
-
-
-def _wide_attrs(op: Operation) -> dict[str, Any]:
-    """The op's attributes, dtypes of floats widened."""
-    found = {}
-    for name, value in _own(op.attrs).items():
-        is_named = name == "dtype" and value is not None
-        dtype = value if isinstance(value, DType) else as_dtype(value) if is_named else None
-        found[name] = as_dtype(_WIDE[dtype.name]) if dtype is not None and dtype.name in _WIDE else value
-    return found
-
-
-class Kernels:
-    """Evaluates ops by their kernels alone, in double precision."""
-
-    def __init__(self, graph: Graph) -> None:
-        self._run = Run(Session(graph=graph), 1)
-
-    def of(self, op: Operation, args: Sequence[Any]) -> list[Any]:
-        """The outputs of one op."""
-        self._run.op = op
-        attrs = _wide_attrs(op)
-        if op.definition.takes_run:
-            attrs["run"] = self._run
-        with np.errstate(all="ignore"):
-            result = op.definition.kernel(*args, **attrs)
-        return [result] if len(op.outputs) == 1 else list(result)
-
-    def values(self, tensors: Sequence[Tensor], known: Values) -> list[Any]:
-        """Tensors computed from `known` ones, which are not computed again."""
-        found = dict(known)
-        for op in in_order(before(tensors, known)):
-            found.update(zip(op.outputs, self.of(op, [found[t] for t in op.inputs])))
-        return [found[t] for t in tensors]
 
 
 def check_op(op: Operation, known: Values, building: Any, order: int = 1) -> list[RuleCheck]:
@@ -308,7 +260,7 @@ class _Plain(_Checked):
             places = [self._place(i, v) if i in self.moving else None for i, v in enumerate(inputs)]
             tensors = [p if p is not None else to_tensor(graph, v, None, "given") for p, v in zip(places, inputs)]
             with graph.gradient_override_map(overrides):
-                attrs = _wide_attrs(self.op) if self._is_wide else _own(self.op.attrs)
+                attrs = wide_attrs(self.op) if self._is_wide else own_attrs(self.op.attrs)
                 made = self.op.definition(*tensors, name="checked", **attrs)
             made = made if isinstance(made, (list, tuple)) else [made]
             ys, seeds = [made[k] for k in self._ys], []
