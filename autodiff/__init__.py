@@ -66,7 +66,7 @@ vars()["bool"] = bool_  # tf.bool, without hiding Python's from readers of this 
 
 # The rooms below `tf`. Those that are not here yet are read when a script first enters them.
 ROOMS = frozenset({
-    "app", "compat", "contrib", "debug", "debugging", "errors", "flags", "gfile", "image", "initializers", "keras",
+    "app", "compat", "contrib", "data", "debug", "debugging", "distributions", "errors", "flags", "gfile", "image", "initializers", "keras",
     "layers", "linalg", "logging", "losses", "math", "metrics", "mnist", "nest", "nn", "random", "summary", "test",
     "train",
 })
