@@ -33,6 +33,8 @@ _SYMMETRIC = ("Cholesky", "SelfAdjointEigV2")  # ops that read one half of a sym
 _STEPS = (1e-5, 1e-6, 1e-4, 1e-7, 1e-3)  # of the central differences, relative to the numbers moved
 _RTOL = 1e-5  # truncation and rounding at these steps are below 1e-7 for what counts as smooth
 _SECOND = 50.0  # differences of a gradient that is itself rounded allow that much more
+_ROUNDING = 1e-14  # of a sum of many terms in float64
+_WIDE_STEPS = (1e-2, 1e-3, 1e-1)
 _RTOL_NARROW = 2e-3  # where the rule is evaluated in float32
 _DIRECTIONS = 3
 _MOVED = 0.02  # how far the second point lies from the first, relative
@@ -117,6 +119,8 @@ class _Checked:
     def _look(self, point: list[Any], order: int, rng: np.random.Generator, slopes: dict[int, list[Slope]],
               none: set[int]) -> None:
         outputs = self.outputs(point)
+        if any(y.dtype.itemsize < (16 if y.dtype.kind == "c" else 8) for y in outputs):
+            self.rtol = _RTOL_NARROW  # the kernel gives float32 whatever it is given
         if not all(np.isfinite(y).all() for y in outputs):
             return
         first_weights = [_direction(y, rng) for y in outputs]
@@ -139,7 +143,7 @@ class _Checked:
                 along = _direction(point[i], rng) * _scale(np.asarray(point[i]))
                 if self.op.type in _SYMMETRIC:
                     along = (along + np.conj(np.swapaxes(along, -1, -2))) / 2
-                slope = _slope(function, point, i, dx, weights, along)
+                slope = _slope(function, point, i, dx, weights, along, self.rtol)
                 if slope is not None:
                     slopes[i].append(slope)
 
@@ -193,7 +197,7 @@ def _mixed(x: Any, rng: np.random.Generator) -> Any:
 
 
 def _slope(function: Callable[[Sequence[Any]], list[Any]], point: list[Any], index: int, dx: np.ndarray,
-           weights: list[Any], along: np.ndarray) -> Slope | None:
+           weights: list[Any], along: np.ndarray, rtol: float) -> Slope | None:
     """Both derivatives along one direction; None where the function is not smooth enough to tell."""
     x = np.asarray(point[index])
     analytic = float(np.sum(np.conj(dx) * along).real)
@@ -205,19 +209,19 @@ def _slope(function: Callable[[Sequence[Any]], list[Any]], point: list[Any], ind
         return float(sum(t.sum().real for t in terms)), float(sum(np.abs(t).sum() for t in terms))
 
     here, magnitude = total(0.0)
-    for step in _STEPS:
+    for step in _STEPS if rtol == _RTOL else _WIDE_STEPS:
         (above, _), (below, _) = total(step), total(-step)
         (near_above, _), (near_below, _) = total(step / 2), total(-step / 2)
         coarse, fine = (above - below) / (2 * step), (near_above - near_below) / step
         measure = max(size, abs(fine), abs(analytic))
-        noise = 1e-14 * magnitude / step
+        noise = _ROUNDING * (1.0 if rtol == _RTOL else 5e8) * magnitude / step
         bend = abs(above - 2 * here + below) / step
         bend_near = abs(near_above - 2 * here + near_below) / (step / 2)
         if not np.isfinite(coarse) or not np.isfinite(fine):
             continue
         is_smooth = abs(coarse - fine) <= 1e-6 * measure + noise and (
             bend_near <= 0.7 * bend + noise or bend_near <= 1e-4 * measure)
-        if is_smooth and noise <= _RTOL * measure / 3:
+        if is_smooth and noise <= rtol * measure / 3:
             return Slope(analytic, fine + (fine - coarse) / 3, measure)
         if is_smooth and measure <= noise * 10:
             return Slope(0.0, 0.0, 0.0)  # both are zero as far as can be told
