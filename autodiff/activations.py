@@ -12,6 +12,7 @@ from .graph import Tensor
 from .op import OpDef, build
 from .reductions import reduce_sum
 from .scope import scope
+from .spelling import one_of
 from .static import static_value
 
 __all__ = ["bias_add", "crelu", "elu", "leaky_relu", "log_softmax", "relu", "relu6", "relu_layer", "selu", "softmax",
@@ -115,13 +116,6 @@ def softmax(logits: Any, axis: int | None = None, name: str | None = None, dim: 
 def log_softmax(logits: Any, axis: int | None = None, name: str | None = None, dim: int | None = None) -> Tensor:
     """log(softmax(x)) over one axis, the last if none is given. `dim` is the old spelling of `axis`."""
     return _over_axis(build.LogSoftmax, logits, one_of("axis", axis, "dim", dim), name)
-
-
-def one_of(new_name: str, new: Any, old_name: str, old: Any) -> Any:
-    """The argument under its new or its old name. Raises ArgumentError (ValueError) if both are given."""
-    if new is not None and old is not None:
-        raise ArgumentError(f"expected {new_name!r} or its old name {old_name!r}, found both")
-    return old if new is None else new
 
 
 def _over_axis(op: OpDef, logits: Any, axis: Any, name: str | None) -> Tensor:

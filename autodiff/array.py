@@ -17,6 +17,7 @@ from .ranking import *  # noqa: F403
 from .rearranging import *  # noqa: F403
 from .shapes import Dimension, TensorShape, as_dims, broadcast, is_known, num_elements, show
 from .sources import *  # noqa: F403
+from .spelling import one_of
 
 __all__ = ["broadcast_dynamic_shape", "broadcast_static_shape", "broadcast_to", "concat", "ensure_shape", "expand_dims",
            "newaxis", "rank", "reshape", "shape", "shape_n", "size", "slice", "split", "squeeze", "stack",
@@ -90,15 +91,6 @@ def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any 
     if axis is None:
         raise ArgumentError("expand_dims needs an axis")
     return build.ExpandDims(input, axis, name=name)
-
-
-def one_of(name: str, value: Any, old_name: str, old_value: Any) -> Any:
-    """The argument under its new or old name. Raises ArgumentError for both."""
-    if old_value is None:
-        return value
-    if value is not None:
-        raise ArgumentError(f"expected {name!r} or its old name {old_name!r}, found both")
-    return old_value
 
 
 def squeeze(input: Any, axis: Any = None, name: str | None = None, squeeze_dims: Any = None) -> Tensor:

@@ -10,6 +10,7 @@ from .errors import ArgumentError
 from .graph import Tensor
 from .op import OPS, build
 from .scope import scope
+from .spelling import one_of
 from .static import static_dims
 
 __all__ = ["atrous_conv2d", "atrous_conv2d_transpose", "conv1d", "conv1d_transpose", "conv2d", "conv2d_backprop_filter",
@@ -17,10 +18,9 @@ __all__ = ["atrous_conv2d", "atrous_conv2d_transpose", "conv1d", "conv1d_transpo
            "convolution", "depthwise_conv2d", "depthwise_conv2d_native", "separable_conv2d"]
 
 
-def _either(name: str, new: Any, old_name: str, old: Any) -> Any:
-    if new is not None and old is not None:
-        raise ArgumentError(f"expected {name!r} or its other name {old_name!r}, found both")
-    found = old if new is None else new
+def _given(name: str, value: Any, old_name: str, old_value: Any) -> Any:
+    """The argument under either name. Raises ArgumentError (ValueError) for both and for neither."""
+    found = one_of(name, value, old_name, old_value)
     if found is None:
         raise ArgumentError(f"expected an argument {name!r}, found None")
     return found
@@ -60,7 +60,7 @@ def conv2d(input: Any, filter: Any = None, strides: Any = None, padding: Any = N
 
     padding: 'SAME' (h' = ceil(h / stride)), 'VALID', or 4 pairs (before, after). data_format: 'NHWC' or 'NCHW'.
     """
-    filter = _either("filter", filter, "filters", filters)
+    filter = _given("filter", filter, "filters", filters)
     return build.Conv2D(input, filter, name=name, **_geometry(strides, padding, data_format, dilations, "NHWC"))
 
 
@@ -68,7 +68,7 @@ def conv2d_backprop_input(input_sizes: Any, filter: Any = None, out_backprop: An
                           padding: Any = None, use_cudnn_on_gpu: bool = True, data_format: str = "NHWC",
                           dilations: Any = (1, 1, 1, 1), name: str | None = None, filters: Any = None) -> Tensor:
     """The gradient of conv2d for its input. out_backprop: that of its result -> float[input_sizes]."""
-    filter = _either("filter", filter, "filters", filters)
+    filter = _given("filter", filter, "filters", filters)
     return build.Conv2DBackpropInput(input_sizes, filter, out_backprop, name=name,
                                      **_geometry(strides, padding, data_format, dilations, "NHWC"))
 
@@ -95,8 +95,8 @@ def conv2d_transpose(value: Any = None, filter: Any = None, output_shape: Any = 
 
     value: float[n, h, w, c], filter: float[kh, kw, f, c] -> float[output_shape].
     """
-    return _transposed("Conv2DBackpropInput", _either("value", value, "input", input),
-                       _either("filter", filter, "filters", filters), output_shape,
+    return _transposed("Conv2DBackpropInput", _given("value", value, "input", input),
+                       _given("filter", filter, "filters", filters), output_shape,
                        _geometry(strides, padding, data_format, dilations, "NHWC"), name or "conv2d_transpose")
 
 
@@ -105,8 +105,8 @@ def conv3d_transpose(value: Any, filter: Any = None, output_shape: Any = None, s
                      data_format: str = "NDHWC", name: str | None = None, input: Any = None, filters: Any = None,
                      dilations: Any = None) -> Tensor:
     """The adjoint of conv3d as a layer. value: float[n, d, h, w, c] -> float[output_shape]."""
-    return _transposed("Conv3DBackpropInputV2", _either("value", value, "input", input),
-                       _either("filter", filter, "filters", filters), output_shape,
+    return _transposed("Conv3DBackpropInputV2", _given("value", value, "input", input),
+                       _given("filter", filter, "filters", filters), output_shape,
                        _geometry(strides, padding, data_format, dilations, "NDHWC"), name or "conv3d_transpose")
 
 
@@ -126,7 +126,7 @@ def _transposed(op: str, value: Any, filter: Any, output_shape: Any, attrs: dict
 def conv3d(input: Any, filter: Any = None, strides: Any = None, padding: Any = None, data_format: str = "NDHWC",
            dilations: Any = (1, 1, 1, 1, 1), name: str | None = None, filters: Any = None) -> Tensor:
     """Filters at each place of volumes. input: float[n, d, h, w, c], filter: float[kd, kh, kw, c, f]."""
-    filter = _either("filter", filter, "filters", filters)
+    filter = _given("filter", filter, "filters", filters)
     return build.Conv3D(input, filter, name=name, **_geometry(strides, padding, data_format, dilations, "NDHWC"))
 
 
@@ -154,7 +154,7 @@ def conv1d(value: Any = None, filters: Any = None, stride: Any = None, padding: 
            input: Any = None,
            dilations: Any = None) -> Tensor:
     """Filters at each place of rows. value: float[n, w, c], filters: float[k, c, f] -> float[n, w', f]."""
-    value, layout = _either("value", value, "input", input), _layout_1d(data_format)
+    value, layout = _given("value", value, "input", input), _layout_1d(data_format)
     with scope(name, "conv1d", [value, filters]) as full:
         image = _as_image(value, layout)
         geometry = _flat_geometry(stride, padding, layout, dilations)
@@ -195,7 +195,7 @@ def convolution(input: Any, filter: Any = None, padding: Any = None, strides: An
                 name: str | None = None, data_format: str | None = None, filters: Any = None,
                 dilations: Any = None) -> Tensor:
     """conv1d, conv2d or conv3d, by the rank of the input. strides, dilation_rate: one entry for each axis of space."""
-    filter = _either("filter", filter, "filters", filters)
+    filter = _given("filter", filter, "filters", filters)
     rate = dilation_rate if dilations is None else dilations
     with scope(name, "convolution", [input, filter]) as full:
         input = convert_to_tensor(input, name="input")

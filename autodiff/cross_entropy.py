@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from .activations import one_of
 from .convert import convert_to_tensor
 from .dtypes import as_dtype, float16, float32
 from .errors import ArgumentError, ShapeError
@@ -13,6 +12,7 @@ from .graph import Tensor
 from .op import build
 from .scope import scope
 from .shapes import compatible, is_known, merge, show
+from .spelling import one_of
 
 __all__ = ["log_poisson_loss", "sigmoid_cross_entropy_with_logits", "softmax_cross_entropy_with_logits",
            "softmax_cross_entropy_with_logits_v2", "sparse_softmax_cross_entropy_with_logits",

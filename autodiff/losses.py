@@ -4,7 +4,6 @@ from __future__ import annotations
 from typing import Any
 
 from . import cross_entropy
-from .activations import one_of
 from .collections import GraphKeys
 from .convert import convert_to_tensor
 from .dtypes import float32
@@ -15,6 +14,7 @@ from .reductions import add_n, reduce_sum
 from .scope import scope as name_scope
 from .served import refusing
 from .shapes import compatible, merge, show
+from .spelling import one_of
 
 __all__ = ["Reduction", "absolute_difference", "add_loss", "compute_weighted_loss", "cosine_distance", "get_losses",
            "get_regularization_loss", "get_regularization_losses", "get_total_loss", "hinge_loss", "huber_loss",

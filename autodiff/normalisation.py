@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from .activations import one_of
 from .convert import convert_to_tensor
 from .dtypes import float16, float32
 from .errors import ArgumentError
@@ -16,6 +15,7 @@ from .random import random_uniform
 from .reductions import reduce_mean, reduce_sum
 from .scope import scope
 from .shapes import merge
+from .spelling import one_of
 from .static import static_dims, static_value
 
 __all__ = ["batch_norm_with_global_normalization", "batch_normalization", "dropout", "fused_batch_norm",

@@ -13,6 +13,7 @@ from .op import build
 from .reductions import reduce_max, reduce_sum
 from .scope import scope
 from .shapes import merge
+from .spelling import one_of
 
 __all__ = ["clip_by_average_norm", "clip_by_global_norm", "clip_by_norm", "global_norm", "norm"]
 
@@ -24,7 +25,7 @@ def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool |
     ord: 'euclidean', 1, 2, inf, or any p > 0 for vectors; 'fro' too for matrices, where 2 is the largest singular
     value. `keep_dims` is the old spelling of `keepdims`. Raises ArgumentError (ValueError) for any other.
     """
-    keep = bool(_one_of("keepdims", keepdims, "keep_dims", keep_dims))
+    keep = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
     axes = _checked_axes(ord, axis)
     with scope(name, "norm", [tensor]):
         tensor = convert_to_tensor(tensor)
@@ -61,12 +62,6 @@ def _spectral(x: Tensor, axes: tuple[int, ...]) -> Tensor:
     return build.Transpose(build.ExpandDims(largest, -1), list(np.argsort(order)))
 
 
-def _one_of(new_name: str, new: Any, old_name: str, old: Any) -> Any:
-    if new is not None and old is not None:
-        raise ArgumentError(f"expected {new_name!r} or its old name {old_name!r}, found both")
-    return old if new is None else new
-
-
 def _checked_axes(ord: Any, axis: Any) -> tuple[int, ...] | None:
     """The axes as a tuple, None for all. Raises ArgumentError for axes or a norm that there are not."""
     if isinstance(axis, (list, tuple)) and len(axis) == 2:
@@ -96,7 +91,7 @@ def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str |
 
 def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None) -> Tensor:
     """x / sqrt(max(sum(x^2), epsilon)) along an axis, or several, or all. `dim` is the old spelling of `axis`."""
-    axis = _one_of("axis", axis, "dim", dim)
+    axis = one_of("axis", axis, "dim", dim)
     with scope(name, "l2_normalize", [x]) as full:
         x = convert_to_tensor(x, name="x")
         total = reduce_sum(build.Square(x), axis, keepdims=True)

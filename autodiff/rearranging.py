@@ -14,6 +14,7 @@ from .graph import Tensor, graph_of
 from .infer import axis_in
 from .op import build
 from .shapes import is_known, merge
+from .spelling import one_of
 from .static import known, static_dims, static_value
 
 __all__ = ["batch_to_space", "batch_to_space_nd", "depth_to_space", "diag", "diag_part", "eye", "matrix_band_part",
@@ -51,16 +52,11 @@ reverse_v2 = reverse
 def reverse_sequence(input: Any, seq_lengths: Any, seq_axis: int | None = None, batch_axis: int | None = None,
                      name: str | None = None, seq_dim: int | None = None, batch_dim: int | None = None) -> Tensor:
     """The first seq_lengths[i] entries of row i turned round. seq_dim, batch_dim: old names of the axes."""
-    seq_axis, batch_axis = _either(seq_axis, seq_dim, "seq_axis"), _either(batch_axis, batch_dim, "batch_axis")
+    seq_axis = one_of("seq_axis", seq_axis, "seq_dim", seq_dim)
+    batch_axis = one_of("batch_axis", batch_axis, "batch_dim", batch_dim)
     if seq_axis is None:
         raise ArgumentError("reverse_sequence needs seq_axis")
     return build.ReverseSequence(input, seq_lengths, seq_dim=seq_axis, batch_dim=batch_axis or 0, name=name)
-
-
-def _either(value: Any, old: Any, name: str) -> Any:
-    if value is not None and old is not None:
-        raise ArgumentError(f"expected {name!r} under one name, found it under the old one too")
-    return old if value is None else value
 
 
 def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
@@ -167,7 +163,7 @@ def batch_to_space(input: Any, crops: Any, block_size: int | None = None, name: 
 
 
 def _square(block_size: Any, block_shape: Any) -> np.ndarray:
-    size = _either(block_shape, block_size, "block_shape")
+    size = one_of("block_shape", block_shape, "block_size", block_size)
     return np.array([size, size], np.int64)
 
 

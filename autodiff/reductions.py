@@ -12,6 +12,7 @@ from .errors import ArgumentError, KindError
 from .graph import Tensor, graph_of
 from .op import OPS, OpDef, build
 from .ops import segment as rows
+from .spelling import one_of
 
 __all__ = ["accumulate_n", "add_n", "arg_max", "arg_min", "argmax", "argmin", "bincount", "count_nonzero", "cumprod",
            "cumsum", "cumulative_logsumexp", "reduce_all", "reduce_any", "reduce_euclidean_norm", "reduce_logsumexp",
@@ -22,13 +23,6 @@ __all__ = ["accumulate_n", "add_n", "arg_max", "arg_min", "argmax", "argmin", "b
 
 
 # ---- over axes --------------------------------------------------------------------------
-
-def _one_of(new: Any, old: Any, names: str) -> Any:
-    """The argument that was given under its new or its old name. Raises ArgumentError if under both."""
-    if new is not None and old is not None:
-        raise ArgumentError(f"found both {names}: they are two names of one argument")
-    return old if new is None else new
-
 
 def _all_axes(x: Tensor) -> Tensor:
     """All axes of `x`: an op named `Const` if their count is known."""
@@ -54,8 +48,8 @@ def _reduction(op: str, sentence: str) -> Callable[..., Tensor]:
 
     def reduce(input_tensor: Any, axis: Any = None, keepdims: bool | None = None, name: str | None = None,
                reduction_indices: Any = None, keep_dims: bool | None = None) -> Tensor:
-        axis = _one_of(axis, reduction_indices, "axis and reduction_indices")
-        keep = _one_of(keepdims, keep_dims, "keepdims and keep_dims")
+        axis = one_of("axis", axis, "reduction_indices", reduction_indices)
+        keep = one_of("keepdims", keepdims, "keep_dims", keep_dims)
         return _reduce(op, input_tensor, axis, keepdims=bool(keep), name=name)
 
     reduce.__name__ = reduce.__qualname__ = f"reduce_{op.lower()}"
@@ -80,8 +74,8 @@ reduce_any = _reduction("Any", "Whether any is true along axes.")
 def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool | None = None, name: str | None = None,
                      reduction_indices: Any = None, keep_dims: bool | None = None) -> Tensor:
     """log(sum(exp(x))) over axes without overflow. Arguments as of reduce_sum."""
-    axis = _one_of(axis, reduction_indices, "axis and reduction_indices")
-    keep = bool(_one_of(keepdims, keep_dims, "keepdims and keep_dims"))
+    axis = one_of("axis", axis, "reduction_indices", reduction_indices)
+    keep = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
     with graph_of([input_tensor]).name_scope(name or "ReduceLogSumExp"):
         x = _tensor(input_tensor)
         highest = _reduce("Max", x, axis, keepdims=True)
@@ -116,26 +110,26 @@ def count_nonzero(input_tensor: Any = None, axis: Any = None, keepdims: bool | N
                   name: str | None = None, reduction_indices: Any = None, keep_dims: bool | None = None,
                   input: Any = None) -> Tensor:
     """How many elements are not 0 (or not False, or not empty), over axes. Arguments as of reduce_sum."""
-    x = _tensor(_one_of(input_tensor, input, "input_tensor and input"))
-    axis = _one_of(axis, reduction_indices, "axis and reduction_indices")
+    x = _tensor(one_of("input_tensor", input_tensor, "input", input))
+    axis = one_of("axis", axis, "reduction_indices", reduction_indices)
     with x.graph.name_scope(name or "count_nonzero"):
         zero: Any = b"" if x.dtype.kind == "O" else x.dtype.base_dtype.as_numpy_dtype()
         ones = build.Cast(build.NotEqual(x, zero), dtype=int64)
-        total = _reduce("Sum", ones, axis, keepdims=bool(_one_of(keepdims, keep_dims, "keepdims and keep_dims")))
+        total = _reduce("Sum", ones, axis, keepdims=bool(one_of("keepdims", keepdims, "keep_dims", keep_dims)))
         return total if as_dtype(dtype) is int64 else build.Cast(total, dtype=dtype)
 
 
 def argmax(input: Any, axis: Any = None, name: str | None = None, dimension: Any = None,
            output_type: Any = int64) -> Tensor:
     """Index of the greatest along one axis (0 by default), the first of several. dimension: axis's old name."""
-    axis = _one_of(axis, dimension, "axis and dimension")
+    axis = one_of("axis", axis, "dimension", dimension)
     return build.ArgMax(input, 0 if axis is None else axis, output_type=as_dtype(output_type), name=name)
 
 
 def argmin(input: Any, axis: Any = None, name: str | None = None, dimension: Any = None,
            output_type: Any = int64) -> Tensor:
     """Index of the smallest along one axis (0 by default), the first of several. dimension: axis's old name."""
-    axis = _one_of(axis, dimension, "axis and dimension")
+    axis = one_of("axis", axis, "dimension", dimension)
     return build.ArgMin(input, 0 if axis is None else axis, output_type=as_dtype(output_type), name=name)
 
 

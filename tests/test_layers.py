@@ -19,6 +19,7 @@ autodiff.errors
 autodiff.dtypes
 autodiff.shapes
 autodiff.names
+autodiff.spelling
 autodiff.served
 autodiff.nest
 autodiff.site
@@ -122,6 +123,7 @@ autodiff.logging
 autodiff.mnist
 autodiff.keras
 autodiff.summary
+autodiff.colors
 autodiff.image
 autodiff.losses
 autodiff.metrics
