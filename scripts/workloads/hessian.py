@@ -96,7 +96,8 @@ def naive(kind, what):
         w, x, y = point(kind)
         product = _product(kind, x, y)
         if what == "hvp":
-            return lambda: [product(w, w[::-1])]
+            v = w[::-1].copy()
+            return lambda: [product(w, v)]
         return lambda: [np.stack([product(w, row) for row in np.eye(len(w), dtype=np.float32)])]
 
     return made
