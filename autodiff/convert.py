@@ -33,9 +33,9 @@ def as_array(value: Any, dtype: DType | None = None) -> np.ndarray:
     except AutodiffError:
         raise
     except ValueError as error:
-        raise ArgumentError(f"expected rows of equal length, found {_short(value)}") from error
+        raise ArgumentError(f"expected rows of equal length, found {shortened(value)}") from error
     except OverflowError as error:
-        raise ArgumentError(f"expected a number of at most 64 bits, found {_short(value)}") from error
+        raise ArgumentError(f"expected a number of at most 64 bits, found {shortened(value)}") from error
     if array.dtype.kind in "OSU":
         array = _objects(value, array)
     return _typed(value, array, dtype)
@@ -61,11 +61,11 @@ def _typed(value: Any, array: np.ndarray, dtype: DType | None) -> np.ndarray:
         as_dtype(array.dtype)
         return array
     if array.size and array.dtype.kind not in _ACCEPTS.get(dtype.kind, ""):
-        raise DTypeError(f"expected {dtype.name}, found {_short(value)} of type {_python_type(value)!r}")
+        raise DTypeError(f"expected {dtype.name}, found {shortened(value)} of type {_python_type(value)!r}")
     if dtype.is_integer and array.size:
         info = np.iinfo(dtype.as_numpy_dtype)
         if array.min() < info.min or array.max() > info.max:
-            raise ArgumentError(f"expected values that fit in {dtype.name}, found {_short(value)}")
+            raise ArgumentError(f"expected values that fit in {dtype.name}, found {shortened(value)}")
     return array.astype(dtype.as_numpy_dtype, copy=False)
 
 
@@ -76,15 +76,15 @@ def _objects(value: Any, array: np.ndarray) -> np.ndarray:
     if all(isinstance(v, (str, bytes)) for v in flat):
         return _as_strings(array)
     if any(isinstance(v, (list, tuple)) for v in flat):
-        raise ArgumentError(f"expected rows of equal length, found {_short(value)}")
+        raise ArgumentError(f"expected rows of equal length, found {shortened(value)}")
     if any(v is None for v in flat):
-        raise KindError(f"expected a value that can become a tensor, found None in {_short(value)}")
+        raise KindError(f"expected a value that can become a tensor, found None in {shortened(value)}")
     try:
         again = np.array(flat)
     except (TypeError, ValueError):
         again = array
     if again.dtype.kind == "O":
-        raise KindError(f"expected numbers, strings, arrays or tensors, found {_short(value)} of type "
+        raise KindError(f"expected numbers, strings, arrays or tensors, found {shortened(value)} of type "
                         f"{_python_type(value)!r}")
     return again.reshape(array.shape)
 
@@ -93,7 +93,7 @@ def _as_strings(array: np.ndarray) -> np.ndarray:
     flat = [v.encode() if isinstance(v, str) else v for v in array.ravel().tolist()]
     other = next((v for v in flat if not isinstance(v, bytes)), None)
     if other is not None or None in flat:
-        raise KindError(f"expected strings alone, found {_short(other)} among them")
+        raise KindError(f"expected strings alone, found {shortened(other)} among them")
     out = np.empty(len(flat), dtype=object)
     out[:] = flat
     return out.reshape(array.shape)
@@ -114,7 +114,8 @@ def _python_type(value: Any) -> str:
     return type(value).__name__
 
 
-def _short(value: Any) -> str:
+def shortened(value: Any) -> str:
+    """A value as a message shows it: at most 60 characters."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 

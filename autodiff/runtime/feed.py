@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..convert import as_array
+from ..convert import as_array, shortened
 from ..errors import ArgumentError, AutodiffError, KindError, ShapeError
 from ..graph import Graph, Tensor
 from ..indexed_slices import IndexedSlices
@@ -74,7 +74,7 @@ def convert(tensor: Tensor, value: Any) -> np.ndarray:
 def _strings(tensor: Tensor, value: Any) -> np.ndarray:
     array = as_array(value) if isinstance(value, (str, bytes)) else as_array(np.asarray(value, dtype=object))
     if not all(isinstance(item, bytes) for item in array.flat):
-        raise KindError(f"cannot feed {_short(value)} for {tensor.describe()}: expected str or bytes")
+        raise KindError(f"cannot feed {shortened(value)} for {tensor.describe()}: expected str or bytes")
     return array
 
 
@@ -92,7 +92,7 @@ def _numbers(tensor: Tensor, value: Any) -> np.ndarray:
         if isinstance(error, AutodiffError):
             raise
         kind = KindError if isinstance(error, TypeError) else ArgumentError
-        raise kind(f"cannot feed {_short(value)} for {tensor.describe()}: {error}") from None
+        raise kind(f"cannot feed {shortened(value)} for {tensor.describe()}: {error}") from None
     if type(value) is int and array.item() != value:
         raise KindError(f"cannot feed {value!r} for {tensor.describe()}: {dtype.name} does not hold it exactly")
     return array
@@ -119,11 +119,7 @@ def _parts(key: Any, value: Any) -> Iterator[Any]:
         yield value
         return
     if not isinstance(value, (list, tuple)) or len(value) != len(keys):
-        raise ArgumentError(f"expected {len(keys)} values for {len(keys)} tensors fed together, found {_short(value)}")
+        raise ArgumentError(f"expected {len(keys)} values for {len(keys)} tensors fed together, found "
+                            f"{shortened(value)}")
     for k, v in zip(keys, value):
         yield from _parts(k, v)
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
