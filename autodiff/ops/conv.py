@@ -12,7 +12,7 @@ from ..infer import rank_of
 from ..op import Int32, OpDef, Spec, blocked, build
 from ..static import static_dims
 from .correlate import at_least_single, correlate, for_filters, for_input
-from .leading import count, joined, sizes
+from .leading import count, merged_images, sizes, split_images
 from .slices import slice_by_slice
 from .windows import (
     channels_first,
@@ -174,7 +174,7 @@ def _rules(forward: OpDef, for_input: OpDef, for_filter: OpDef) -> None:
     @forward.batched
     def _(node: Operation, args: list[Tensor], batched: list[bool]) -> Any:
         if batched == [True, False]:
-            return _split(forward(_merged(args[0]), args[1], **node.attrs), args[0])
+            return split_images(forward(merged_images(args[0]), args[1], **node.attrs), args[0])
         if batched == [False, True]:
             filters = _absorbed(args[1], len(node.inputs[1].dims) - 1)
             return _released(forward(args[0], filters, **node.attrs), _channels(node), args[1])
@@ -183,9 +183,9 @@ def _rules(forward: OpDef, for_input: OpDef, for_filter: OpDef) -> None:
     @for_input.batched
     def _(node: Operation, args: list[Tensor], batched: list[bool]) -> Any:
         if batched == [False, False, True]:
-            merged = _merged(args[2])
+            merged = merged_images(args[2])
             shape = build.ConcatV2(0, build.Shape(merged)[:1], args[0][1:])
-            return _split(for_input(shape, args[1], merged, **node.attrs), args[2])
+            return split_images(for_input(shape, args[1], merged, **node.attrs), args[2])
         return slice_by_slice(node, args, batched)
 
     @for_filter.batched
@@ -221,15 +221,6 @@ def _released(y: Tensor, axis: int, like: Tensor) -> Tensor:
     rank, shape = len(y.dims), sizes(y)
     parted = build.Reshape(y, build.ConcatV2(0, shape[:axis], count(like), [-1], shape[axis + 1:]))
     return build.Transpose(parted, [axis, *range(axis), *range(axis + 1, rank + 1)])
-
-
-def _merged(x: Tensor) -> Tensor:
-    """The new leading axis joined with that of the images."""
-    return build.Reshape(x, joined([-1], sizes(x)[2:]))
-
-
-def _split(y: Tensor, like: Tensor) -> Tensor:
-    return build.Reshape(y, build.ConcatV2(0, count(like), [-1], build.Shape(y)[1:]))
 
 
 _rules(conv2d, conv2d_backprop_input, conv2d_backprop_filter)

@@ -82,3 +82,13 @@ def numbered(indices):
     ones = build.OnesLike(shape[1:])
     numbers = build.BroadcastTo(build.Reshape(numbers, build.ConcatV2(0, shape[:1], ones)), build.Shape(column))
     return build.ConcatV2(-1, numbers, indices)
+
+
+def merged_images(x: Tensor) -> Tensor:
+    """The leading axis joined with the next one, that of the images of a batch."""
+    return build.Reshape(x, joined([-1], sizes(x)[2:]))
+
+
+def split_images(y: Tensor, like: Tensor) -> Tensor:
+    """The inverse of merged_images: the leading axis of `like` taken out of the images."""
+    return build.Reshape(y, build.ConcatV2(0, count(like), [-1], build.Shape(y)[1:]))

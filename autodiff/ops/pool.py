@@ -10,7 +10,7 @@ from ..graph import Operation, Tensor
 from ..infer import rank_of
 from ..op import Int32, OpDef, Spec, blocked, build
 from ..static import static_dims
-from .leading import all_batched, count, joined, sizes
+from .leading import all_batched, merged_images, sizes, split_images
 from .windows import (
     Slide,
     channels_first,
@@ -239,9 +239,9 @@ def _average_rules(forward: OpDef, grad: OpDef) -> None:
 
     @grad.batched
     def _(node: Operation, args: list[Tensor], batched: list[bool]) -> Any:
-        dy = _merged(args[1])
+        dy = merged_images(args[1])
         shape = build.ConcatV2(0, build.Shape(dy)[:1], args[0][1:])
-        return _split(grad(shape, dy, **node.attrs), args[1])
+        return split_images(grad(shape, dy, **node.attrs), args[1])
 
 
 _max_rules(max_pool, max_pool_grad, max_pool_grad_grad)
@@ -260,13 +260,4 @@ _average_rules(avg_pool3d, avg_pool3d_grad)
 @max_pool3d_grad_grad.batched
 def _images(node: Operation, args: list[Tensor], batched: list[bool]) -> Tensor:
     like = args[batched.index(True)]
-    return _split(node.definition(*map(_merged, all_batched(args, batched)), **node.attrs), like)
-
-
-def _merged(x: Tensor) -> Tensor:
-    """The new leading axis joined with that of the images."""
-    return build.Reshape(x, joined([-1], sizes(x)[2:]))
-
-
-def _split(y: Tensor, like: Tensor) -> Tensor:
-    return build.Reshape(y, build.ConcatV2(0, count(like), [-1], build.Shape(y)[1:]))
+    return split_images(node.definition(*map(merged_images, all_batched(args, batched)), **node.attrs), like)
