@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Compare values and derivatives of random graphs here and in TensorFlow's compat.v1.
 
     python scripts/differential.py --graphs 10000 --tf PATH_OF_A_PYTHON_WITH_TENSORFLOW [--seed 0]
