@@ -1,4 +1,4 @@
-"""Colours of images: hue, saturation and contrast. TensorFlow 1 differentiates none of these ops, nor do we."""
+"""Colours of images: hue, saturation and contrast. As in TensorFlow 1, only RGBToHSV has a gradient."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from ..define import op
 from ..dtypes import FLOATS, float16, float32
 from ..errors import ShapeError
 from ..infer import rank_of, same_shape
-from ..op import Kind, Spec
+from ..op import Kind, Spec, build
 from .slices import slice_by_slice
 
 _Float32 = Kind("Float32", allowed=(float32,), default=float32)
@@ -51,7 +51,7 @@ def _coloured(h: np.ndarray, high: np.ndarray, low: np.ndarray) -> np.ndarray:
     return low[..., None] + np.clip(away, 0, 1) * (high - low)[..., None]
 
 
-@op("RGBToHSV", infer=_colours, dtypes=FLOATS, no_rule=_NO_RULE)
+@op("RGBToHSV", infer=_colours, dtypes=FLOATS)
 def rgb_to_hsv(images):
     """Hue, saturation and value of colours. images: float[..., 3] -> float[..., 3], hue and saturation in [0, 1]."""
     h, high, low = _hue(images)
@@ -59,7 +59,27 @@ def rgb_to_hsv(images):
     return np.stack([h, saturation, high], -1)
 
 
-@op("HSVToRGB", infer=_colours, dtypes=FLOATS, no_rule=_NO_RULE)
+@rgb_to_hsv.gradient
+def _(node, dy):
+    """With k the largest channel, h = (x[k+1] - x[k+2]) / (6 (high - low)) + a constant and s = 1 - low / high."""
+    x = node.inputs[0]
+    dh, ds, dv = (dy[..., i:i + 1] for i in range(3))
+    largest = build.OneHot(build.ArgMax(x, -1), 3, *_one_and_zero(x))
+    smallest = build.OneHot(build.ArgMin(x, -1), 3, *_one_and_zero(x))
+    others = build.GatherV2(largest, [2, 0, 1], -1) - build.GatherV2(largest, [1, 2, 0], -1)
+    high, low, apart = (build.Sum(x * which, [-1], keep_dims=True) for which in (largest, smallest, others))
+    share = build.DivNoNan(dh, 6 * (high - low))
+    spread = build.DivNoNan(share * apart, high - low)
+    d_high = dv + build.DivNoNan(ds * low, high * high) - spread
+    d_low = spread - build.DivNoNan(ds, high)
+    return others * share + largest * d_high + smallest * d_low
+
+
+def _one_and_zero(x):
+    return np.ones((), x.dtype.as_numpy_dtype), np.zeros((), x.dtype.as_numpy_dtype)
+
+
+@op("HSVToRGB", infer=_colours, dtypes=FLOATS, no_grad="TensorFlow 1 lets no gradient through HSVToRGB")
 def hsv_to_rgb(images):
     """Colours of hue, saturation and value. images: float[..., 3] -> float[..., 3]."""
     h, saturation, value = images[..., 0], images[..., 1], images[..., 2]
