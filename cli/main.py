@@ -192,6 +192,7 @@ def version() -> str:
 
 def main(words: Sequence[str] | None = None) -> int:
     """The command gradbg; gives its exit code."""
+    _open_what_is_closed()
     try:
         given = command_line.parse(sys.argv[1:] if words is None else words)
     except command_line.BadUsage as error:
@@ -205,6 +206,17 @@ def main(words: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         return _pipe_closed()
+    except OSError as error:
+        sys.stderr.write(f"gradbg: cannot write: {error.strerror or error}\n")
+        _pipe_closed()
+        return FAILED
+
+
+def _open_what_is_closed() -> None:
+    """Give those who write somewhere to write to, where the caller closed standard output or error (`>&-`)."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
 
 
 def _pipe_closed() -> int:
