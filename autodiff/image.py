@@ -86,7 +86,7 @@ def resize_images(images: Any, size: Any, method: int = ResizeMethod.BILINEAR, a
             size = _within_size(batch, size)
         if method not in _RESIZERS:
             raise ArgumentError(f"resize method {method!r} is not implemented, expected one of ResizeMethod")
-        if static_value(size) is None or list(batch.dims[1:3]) != static_entries(size, 2):
+        if static_value(size) is None or _sides(batch) != static_entries(size, 2):
             batch = _RESIZERS[method](batch, size, align_corners=align_corners)
         return build.Squeeze(batch, squeeze_dims=[0]) if single else batch
 
@@ -96,7 +96,7 @@ resize = resize_images
 
 def _within_size(images: Tensor, size: Tensor) -> Tensor:
     """The largest size in `size` with the proportions of the images."""
-    most, space = static_value(size), images.dims[1:3]
+    most, space = static_value(size), _sides(images)
     if most is not None and None not in space:  # in float32, as the ops have it
         lengths = np.array(space, np.float32)
         return convert_to_tensor(np.rint((most / lengths).astype(np.float32).min() * lengths).astype(np.int32))
@@ -115,9 +115,9 @@ def resize_image_with_pad(image: Any, target_height: Any, target_width: Any, met
         sizes = [_double(n) for n in _space(batch)]
         ratio = _larger(sizes[1] / targets[1], sizes[0] / targets[0])
         fitting = [n / ratio for n in sizes]
-        padding = [_larger(0, _whole((target - n) / 2)) for target, n in zip(targets, fitting)]
+        above, left = (_larger(0, _whole((target - n) / 2)) for target, n in zip(targets, fitting))
         resized = resize_images(batch, [_whole(n) for n in fitting], method, align_corners)
-        padded = pad_to_bounding_box(resized, *padding, target_height, target_width)
+        padded = pad_to_bounding_box(resized, above, left, target_height, target_width)
         return build.Squeeze(padded, squeeze_dims=[0]) if single else padded
 
 
@@ -138,11 +138,16 @@ def _as_batch(image: Tensor, what: str = "image") -> tuple[Tensor, bool]:
     return (build.ExpandDims(image, 0), True) if len(image.dims) == 3 else (image, False)
 
 
-def _space(image: Tensor) -> list[Any]:
-    """Height and width of an image or a batch: numbers where they are known, else tensors."""
+def _sides(image: Tensor) -> list[Any]:
+    """Height and width of an image or a batch, None where they are not known."""
     if image.dims is None or len(image.dims) not in (3, 4):
         raise ShapeError(f"expected image of 3 or 4 axes, found shape {image.shape}")
-    known = image.dims[-3:-1]
+    return list(image.dims[-3:-1])
+
+
+def _space(image: Tensor) -> list[Any]:
+    """Height and width of an image or a batch: numbers where they are known, else tensors."""
+    known = _sides(image)
     shape = build.Shape(image)[-3:-1] if None in known else None
     return [shape[i] if n is None else n for i, n in enumerate(known)]
 
@@ -201,7 +206,7 @@ def pad_to_bounding_box(image: Any, offset_height: Any, offset_width: Any, targe
                   *_expect(below >= 0, "height of at most target - offset", height)]
         padded = build.Pad(_after(checks, batch), [[0, 0], [offset_height, below], [offset_width, right], [0, 0]])
         wanted = [None if isinstance(n, Tensor) else n for n in (target_height, target_width)]
-        padded.set_shape([batch.dims[0], *wanted, batch.dims[3]])
+        padded.set_shape([None, *wanted, None])
         return build.Squeeze(padded, squeeze_dims=[0]) if single else padded
 
 
