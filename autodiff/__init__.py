@@ -66,9 +66,9 @@ vars()["bool"] = bool_  # tf.bool, without hiding Python's from readers of this 
 
 # The rooms below `tf`. Those that are not here yet are read when a script first enters them.
 ROOMS = frozenset({
-    "app", "compat", "contrib", "data", "debug", "debugging", "distributions", "errors", "flags", "gfile", "image", "initializers", "keras",
-    "layers", "linalg", "logging", "losses", "math", "metrics", "mnist", "nest", "nn", "random", "summary", "test",
-    "train",
+    "app", "compat", "contrib", "data", "debug", "debugging", "distributions", "errors", "flags", "gfile", "image",
+    "initializers", "keras", "layers", "linalg", "logging", "losses", "math", "metrics", "mnist", "nest", "nn",
+    "random", "summary", "test", "train",
 })
 # Names at the top that live in such a room.
 ELSEWHERE = {"GraphDef": "graph_def", "HistogramProto": "messages", "NodeDef": "graph_def", "Summary": "messages"}

@@ -164,7 +164,7 @@ def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: An
     loop variables, ShapeError (ValueError) for a shape that changes.
     """
     if not callable(cond) or not callable(body):
-        raise KindError("cond and body must be callable")
+        raise KindError(f"cond and body must be callable, found {cond!r} and {body!r}")
     if not nest.flatten(loop_vars):
         raise ArgumentError("no loop variables provided")
     loop_vars = loop_vars if isinstance(loop_vars, (list, tuple)) else [loop_vars]

@@ -137,7 +137,8 @@ def _explicit(equation: str, inputs: list[Tensor]) -> str:
     spare = [chr(c) for c in range(ord("a"), 0x250) if chr(c).isalpha() and chr(c) not in equation]
     dots = "".join(spare[:max(rest, default=0)])
     if min(rest, default=0) < 0:
-        raise ArgumentError(f"equation {equation!r} names more axes than the inputs have")
+        raise ArgumentError(f"equation {equation!r} names more axes than the inputs have: "
+                            f"{', '.join(x.describe() for x in inputs)}")
     if not arrow:
         count = Counter(left.replace("...", "").replace(",", ""))
         right = ("..." if dots else "") + "".join(sorted(letter for letter, times in count.items() if times == 1))
@@ -145,7 +146,8 @@ def _explicit(equation: str, inputs: list[Tensor]) -> str:
     right = right.replace("...", dots)
     for term in [*terms, right]:
         if len(set(term)) != len(term):
-            raise ArgumentError(f"a letter occurs twice in one term of {equation!r}")
+            raise ArgumentError(f"expected each letter once in a term, found {term!r} in {equation!r}")
     if not set(right) <= set("".join(terms)):
-        raise ArgumentError(f"the result of {equation!r} has letters that no input has")
+        unknown = "".join(sorted(set(right) - set("".join(terms))))
+        raise ArgumentError(f"the result of {equation!r} has letters that no input has: {unknown!r}")
     return f"{','.join(terms)}->{right}"

@@ -15,6 +15,7 @@ from ..convert import convert_to_tensor
 from ..dtypes import float32
 from ..errors import ArgumentError, KindError, ShapeError
 from ..graph import Graph, get_default_graph
+from ..names import did_you_mean
 from ..served import refusing
 from ..sources import placeholder
 from ..train.global_step import assert_global_step, create_global_step, get_global_step, get_or_create_global_step
@@ -127,7 +128,8 @@ def get_unique_variable(var_op_name: str) -> Variable:
     for found in get_variables(var_op_name):
         if found.op.name == var_op_name:
             return found
-    raise ArgumentError(f"there is no variable {var_op_name!r}")
+    names = [variable.op.name for variable in get_variables()]
+    raise ArgumentError(f"there is no variable {var_op_name!r}\n{did_you_mean(var_op_name, names)}".rstrip())
 
 
 def get_variable_full_name(var: Variable) -> str:
