@@ -148,7 +148,7 @@ def _sides(image: Tensor) -> list[Any]:
 def _space(image: Tensor) -> list[Any]:
     """Height and width of an image or a batch: numbers where they are known, else tensors."""
     known = _sides(image)
-    shape = build.Shape(image)[-3:-1] if None in known else None
+    shape: Any = build.Shape(image)[-3:-1] if None in known else None
     return [shape[i] if n is None else n for i, n in enumerate(known)]
 
 
