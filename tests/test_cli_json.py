@@ -1,4 +1,4 @@
-"""Every command has an example that runs on the bundled model, a JSON form that fits the published schema, completion."""
+"""Every command has an example that runs on the bundled model, JSON that fits the published schema, completion."""
 
 import json
 import os
@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cli.command import COMMANDS, Parameter, verbs
+from cli.commands import motion
 from cli.complete import complete
 from cli.interpreter import execute
 from cli.params import FloatKind, IntKind, Kind, RangeKind, RawKind, RegexKind, SliceKind
@@ -33,6 +34,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
     for name in ("scripts", "cli"):
         os.symlink(ROOT / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(motion, "FOREVER", 300)  # `run -f nan` never meets one here
     made = Shell(known_verbs=verbs())
     for line in ("load scripts/models/digits_graph.py", "train loss --lr 0.1", "next 3"):
         assert not isinstance(execute(line, made), Error), line
@@ -64,9 +66,10 @@ def test_its_example_runs_and_fits_the_schema(name: str, shell: Shell) -> None:
         assert plain(result, 80).isprintable() or "\n" in plain(result, 80)
 
 
-@pytest.mark.parametrize("line", ["nonsense", "print nothing_like_it", "expect loss > 99", "print loss / 0", "info nans",
-                                  "x/4 hidden1/weights", "print hidden1/weights --where '>0'", "print 'text'", "plot",
-                                  "print 1j * loss", "define twice = print 1; print 2", "twice", "help", "info", ""])
+@pytest.mark.parametrize("line", ["nonsense", "print nothing_like_it", "expect loss > 99", "print loss / 0",
+                                  "info nans", "x/4 hidden1/weights", "print hidden1/weights --where '>0'",
+                                  "print 'text'", "plot", "print 1j * loss", "define twice = print 1; print 2",
+                                  "twice", "help", "info", ""])
 def test_other_lines_fit_the_schema_too(line: str, shell: Shell) -> None:
     check(line, to_json(line, execute(line, shell)))
 
@@ -98,8 +101,8 @@ def test_its_arguments_complete(name: str) -> None:
 @pytest.mark.parametrize(("line", "word"), [
     ("gra", "grads"), ("print hidd", "hidden1"), ("print norm(hidden2/wei", "norm(hidden2/weights:0"),
     ("print loss --wh", "--where"), ("train loss --optimizer ad", "adam"), ("load scripts/mod", "scripts/models/"),
-    ("help wh", "where"), ("watch loss if n", "nan"), ("info te", "tensors"), ("info op hidden1/Mat", "hidden1/MatMul:0"),
-    ("grad loss hidden1/wei", "hidden1/weights:0"), ("print h1wei", "hidden1/weights:0"), ("export d", "dot"),
-    ("set hidden1/bi", "hidden1/biases:0")])
+    ("help wh", "where"), ("watch loss if n", "nan"), ("info te", "tensors"),
+    ("info op hidden1/Mat", "hidden1/MatMul:0"), ("grad loss hidden1/wei", "hidden1/weights:0"),
+    ("print h1wei", "hidden1/weights:0"), ("export d", "dot"), ("set hidden1/bi", "hidden1/biases:0")])
 def test_what_completes(line: str, word: str, shell: Shell) -> None:
     assert word in [candidate.text for candidate in complete(line, shell)]
