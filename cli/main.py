@@ -12,7 +12,7 @@ from . import motion
 from .command import verbs
 from .interpreter import execute, typed
 from .render import Screen, is_capable
-from .results import Error, Group, Leave, Result, Text
+from .results import Error, Group, Result, Text, leaves
 from .shell import Shell
 from .trust import LOCAL, is_trusted
 from .usage import UsageError
@@ -78,7 +78,7 @@ class Program:
 
     def _note(self, result: Result) -> None:
         code = result.exit_code
-        if _leaves(result):
+        if leaves(result):
             self.done = True
         if code and self.code in (FINE, STOPPED):
             self.code = code
@@ -165,10 +165,6 @@ class Program:
             return lambda: None
         lines = iter(sys.stdin.readline, "")
         return lambda: next(lines, None)
-
-
-def _leaves(result: Result) -> bool:
-    return isinstance(result, Leave) or isinstance(result, Group) and any(map(_leaves, result.parts))
 
 
 def _failed(result: Result) -> bool:

@@ -162,3 +162,8 @@ def error_in(result: Result) -> Error | None:
     if isinstance(result, Group):
         return next((e for e in map(error_in, result.parts) if e), None)
     return None
+
+
+def leaves(result: Result) -> bool:
+    """Whether the terminal is left after a result."""
+    return isinstance(result, Leave) or isinstance(result, Group) and any(map(leaves, result.parts))
