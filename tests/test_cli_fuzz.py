@@ -33,7 +33,7 @@ TARGETS = ["loss", "w", "b", "h", "bad", "x", "unused", "hidden/w:0", "hidden/Ma
            "/hidden.*/", "/(/", "nope", "hiden/w", "w[0:2]", "w[9,9]", "loss:7", "1", "-1", "0", "1e309", "nan", "inf",
            "none", "zero", "step", "if", "nan or", "norm(.) > 1", "loss>", "not", "=", "w * 2", "norm(w)", "w @ b", "'",
            '"', "[", "]", "(", ")", "{", "\\", "$", "`", "!", "^", "~", "é", "\x1b[31m", "\u202e", "\x00", "\t", ";",
-           "#", "--", "-", "---x", "0:2", "2:", ":", "a:b", "10,1", "1,", "sgd", "adam", "5", 
+           "#", "--", "-", "---x", "0:2", "2:", ":", "a:b", "10,1", "1,", "sgd", "adam", "5",
            "np.zeros(3)", "[1,2,3]", "lambda: 0", "__import__('os')", "w.__class__", "w" * 300, "((((((((((1))))))))))",
            "> out.txt", ">", ">>", "|", "| cat", "| no_such_program", "out.npz", "end", "$arg0", "$argc", "/h", "/999"]
 QUIET = {"run": "run -t 2", "continue": "next", "python": "python 1 +", "source": "source nothing",
@@ -55,7 +55,8 @@ def lines(seed: int, count: int) -> Iterator[str]:
             at = chance.randrange(len(line) + 1)
             line = line[:at] + chance.choice("\0\n/'\"[]()$%>|#;é\x7f ") + line[at:]
         if chance.random() < 0.05:
-            line = "".join(chance.choice("abcxyz019 _/:.$%[](){}'\"=<>#;,+-*\\\t~!@é") for _ in range(chance.randrange(60)))
+            letters = "abcxyz019 _/:.$%[](){}'\"=<>#;,+-*\\\t~!@é"
+            line = "".join(chance.choice(letters) for _ in range(chance.randrange(60)))
         if line.split()[:1] and line.split()[0].partition("/")[0] not in ("r", "run", "c", "continue", "py", "python"):
             yield line
 
