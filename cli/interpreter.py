@@ -83,6 +83,8 @@ def _answered(line: str, shell: Shell) -> Result:
 
 
 def _execute(line: str, shell: Shell) -> Result:
+    if "\0" in line:
+        raise UsageError("a line cannot hold the character \\0", "help")
     if shell.defining is not None:
         return _defined(line, shell)
     line = without_comment(_expand(line, shell))

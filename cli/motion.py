@@ -15,19 +15,23 @@ from autodiff.graph import Operation
 from .facts import FIGURES, figures, loss_of, place, samples, shown, summary
 from .results import Column, Error, Group, Result, Source, Stop, Table, Text
 from .script import Event, script_line, script_traceback
-from .shell import Interrupt, Shell
+from .shell import Shell
 from .usage import UsageError
+
+
+class Interrupt:
+    """Whether Ctrl-C was pressed since a motion began."""
+
+    def __init__(self) -> None:
+        self.pressed = False
 
 
 @contextmanager
 def interruptible(shell: Shell) -> Iterator[Interrupt]:
     """Ctrl-C stops at the end of the step; pressed twice, or in batch, it is KeyboardInterrupt."""
-    flag = shell.interrupt = Interrupt()
+    flag = Interrupt()
     if not shell.interactive or threading.current_thread() is not threading.main_thread():
-        try:
-            yield flag
-        finally:
-            shell.interrupt = None
+        yield flag
         return
 
     def pressed(*_: Any) -> None:
@@ -39,7 +43,6 @@ def interruptible(shell: Shell) -> Iterator[Interrupt]:
     try:
         yield flag
     finally:
-        shell.interrupt = None
         signal.signal(signal.SIGINT, saved)
 
 

@@ -23,20 +23,13 @@ CHOICES = {"editing": ("emacs", "vi")}  # setting -> its values
 LOGGED = 500  # commands and results kept for `export`
 
 
-class Interrupt:
-    """Whether Ctrl-C was pressed since a motion began."""
-
-    def __init__(self) -> None:
-        self.pressed = False
-
-
 @dataclass
 class Shell:
     """dbg: the machine. script: under the debugger, or None. lines: typed so far. interactive: a person is there.
 
     own_runs: `next` runs the prompt's train op, not the script's own loop. last: the line an empty one repeats.
     aliases, defined: the user's own words. displays: expressions shown at each stop. depth: of nested files.
-    interrupt: of the motion under way. log: commands and their results. examined: where `x` goes on.
+    log: commands and their results. examined: where `x` goes on.
     defining: the command being defined by the lines that come, and those so far.
     """
 
@@ -51,7 +44,6 @@ class Shell:
     listed: tuple[str, int] = ("", 0)
     depth: int = 0
     settings: dict[str, Any] = field(default_factory=lambda: {"rows": 0, "editing": "emacs", "mouse": True})
-    interrupt: Interrupt | None = None
     log: deque[tuple[str, Result]] = field(default_factory=lambda: deque(maxlen=LOGGED))
     examined: tuple[str, int, int] = ("", 0, 0)
     defined: dict[str, tuple[str, ...]] = field(default_factory=dict)

@@ -5,6 +5,7 @@ import asyncio
 import contextlib
 import io
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -20,7 +21,7 @@ from prompt_toolkit.output import ColorDepth, create_output
 from ..interpreter import execute, typed
 from ..render import encodable
 from ..repl import CommandCompleter, history_of_lines
-from ..results import Group, Leave, Result, Text
+from ..results import Result, Text, leaves
 from ..shell import Shell
 from ..status import progress, status
 from ..usage import UsageError
@@ -48,10 +49,11 @@ class FullScreen:
         self.search: Search | None = None
         self._searching: asyncio.Task[None] | None = None
         self._began = 0.0
+        self._failure: BaseException | None = None
         self._running: Page | None = None
         self.way = ""  # "/" or "?" while a pattern is typed
         self.text_of: Callable[[str], str] = _Encoder(encoding)
-        self.worker = Worker(shell, lambda line: execute(line, shell), self._told)
+        self.worker = Worker(lambda line: execute(line, shell), self._told)
         self.line = Buffer(history=history_of_lines(), auto_suggest=AutoSuggestFromHistory(), multiline=False,
                            completer=ThreadedCompleter(CommandCompleter(shell)), complete_while_typing=False,
                            enable_history_search=True, accept_handler=self._accept, tempfile_suffix=".gradbg")
@@ -77,10 +79,21 @@ class FullScreen:
         self._about = status(self.shell)
         printed = Printed(self._print)
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed), _no_input():
-            try:
-                self.app.run(pre_run=self._started)
-            finally:
-                self.worker.close()
+            screen = threading.Thread(target=self._shown, name="screen", daemon=True)
+            screen.start()
+            self.worker.work()
+            screen.join()
+        if self._failure is not None:
+            raise self._failure
+
+    def _shown(self) -> None:
+        """The screen's own thread: the commands have the main one, which signals reach."""
+        try:
+            self.app.run(pre_run=self._started)
+        except BaseException as error:  # it is raised where the screen was opened
+            self._failure = error
+        finally:
+            self.worker.close()
 
     def _started(self) -> None:
         self.app.create_background_task(self._tick())
@@ -125,7 +138,7 @@ class FullScreen:
         self.do(command)
 
     def interrupt(self) -> None:
-        self.message = self.worker.interrupt() or "Ctrl-D or quit leaves"
+        self.message = "stopping" if self.worker.interrupt() else "Ctrl-D or quit leaves"
 
     def _told(self, line: str, result: Result) -> None:
         """A result is there (in the thread of the commands)."""
@@ -138,13 +151,13 @@ class FullScreen:
         page = self._running if self._running is not None else Page(line)
         self._running = None
         page.command, page.result = line, result
-        self._about = about
+        self._about, self.message = about, ""
         self.app.editing_mode = self._editing()
         if line.split()[0] in ("help", "h") and isinstance(result, Text):
             self.show_beside(page)
         elif result != Text() or page.printed:
             self._show(page)
-        if self._note(result) or _leaves(result):
+        if self._note(result) or leaves(result):
             self.app.exit()
         self.app.invalidate()
 
@@ -248,10 +261,6 @@ class FullScreen:
     def about(self) -> str:
         """The status when nothing runs."""
         return self._about
-
-
-def _leaves(result: Result) -> bool:
-    return isinstance(result, Leave) or isinstance(result, Group) and any(map(_leaves, result.parts))
 
 
 @contextlib.contextmanager

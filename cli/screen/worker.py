@@ -1,49 +1,51 @@
-"""Commands run in a thread of their own, so that the screen always answers; Ctrl-C reaches them there."""
+"""Commands run beside the screen, so that it always answers; Ctrl-C reaches them there."""
 from __future__ import annotations
 
 import io
+import os
 import queue
+import signal
 import threading
 from collections.abc import Callable
 from typing import Any
 
 from ..results import Result, Text
 from ..script import raise_in
-from ..shell import Shell
 
 
 class Worker:
-    """Runs commands one after the other. run: what executes a line. told: is given each line and its result.
+    """Runs commands one after the other, in the thread that calls work(). run: what executes a line.
 
-    busy: the line that is being run, or "".
+    told: is given each line and its result. busy: the line that is being run, or "".
     """
 
-    def __init__(self, shell: Shell, run: Callable[[str], Result], told: Callable[[str, Result], None]) -> None:
-        self._shell, self._run, self._told = shell, run, told
+    def __init__(self, run: Callable[[str], Result], told: Callable[[str, Result], None]) -> None:
+        self._run, self._told = run, told
         self._lines: queue.Queue[str | None] = queue.Queue()
         self.busy = ""
-        self._thread = threading.Thread(target=self._work, name="commands", daemon=True)
-        self._thread.start()
+        self._thread = threading.current_thread()
 
     def submit(self, line: str) -> None:
         self.busy = line
         self._lines.put(line)
 
     def close(self) -> None:
+        """Let work() come to its end; what runs is interrupted."""
         self._lines.put(None)
+        self.interrupt()
 
-    def interrupt(self) -> str:
-        """Stop what runs: training at the end of its step, anything else at once; gives what was done in words."""
+    def interrupt(self) -> bool:
+        """Ctrl-C for the command that runs, as a terminal would give it; False if none does."""
         if not self.busy:
-            return ""
-        flag = self._shell.interrupt
-        if flag is not None and not flag.pressed:
-            flag.pressed = True
-            return "stops after this step; Ctrl-C again stops at once"
-        raise_in(self._thread, KeyboardInterrupt)
-        return "stopping"
+            return False
+        if self._thread is threading.main_thread():
+            os.kill(os.getpid(), signal.SIGINT)  # which wakes up what sleeps, too
+        else:
+            raise_in(self._thread, KeyboardInterrupt)
+        return True
 
-    def _work(self) -> None:
+    def work(self) -> None:
+        """Run what is submitted until closed."""
         while True:
             try:
                 line = self._lines.get()
@@ -54,7 +56,7 @@ class Worker:
                     result = self._run(line)
                 except KeyboardInterrupt:
                     result = Text("interrupted", "warning")
-            except KeyboardInterrupt:  # it came a moment too late or too soon
+            except KeyboardInterrupt:  # it came a moment too soon or too late
                 if not self.busy:
                     continue
                 line, result = self.busy, Text("interrupted", "warning")
