@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from autodiff.debug import curvature
 from cli.interpreter import execute
 from cli.render import plain
 from cli.results import Array, Error, Group, Leave, Result, Source, Stop, Table, Text, error_in
@@ -98,6 +100,27 @@ def test_gradient_and_hessian(graph: Shell) -> None:
     assert isinstance(diagonal, Array)
     np.testing.assert_allclose(rows.value, whole.value[2:4], rtol=1e-4, atol=1e-7)  # float32
     np.testing.assert_allclose(diagonal.value, np.diag(whole.value), rtol=1e-4, atol=1e-7)
+
+
+def test_rows_on_threads_and_rows_kept_after_ctrl_c(graph: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    line = "hessian loss hidden1/weights --rows 0:100 --jobs 2"
+    whole = execute(line, graph)
+    alone = execute(line.replace(" --jobs 2", ""), graph)
+    assert isinstance(whole, Array)
+    assert isinstance(alone, Array)
+    np.testing.assert_allclose(whole.value, alone.value, rtol=1e-4, atol=1e-7)  # float32
+    follow = curvature.follow
+
+    def interrupted(recipe: Any, units: np.ndarray) -> np.ndarray:
+        if units[0].flat[0] == 0:  # the second block
+            raise KeyboardInterrupt
+        return follow(recipe, units)
+
+    monkeypatch.setattr(curvature, "follow", interrupted)
+    kept = execute(line, graph)
+    assert isinstance(kept, Array)
+    assert "stopped by Ctrl-C: 50 of 100 rows" in plain(kept)
+    np.testing.assert_array_equal(kept.value, whole.value[:50])
 
 
 @pytest.mark.parametrize("line", [

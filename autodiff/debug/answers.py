@@ -244,7 +244,8 @@ class HessianCost:
 class Hessian:
     """Second derivatives of y by x, x flattened: array float[rows, n], or float[n] for the diagonal or a product.
 
-    asymmetry: max |H - H^T| where the whole is known. kind: "full", "rows", "diag" or "hvp".
+    asymmetry: max |H - H^T| where the whole is known. kind: "full", "rows", "diag" or "hvp". complete: False if it
+    was interrupted: the array then has the first of the `cost.rows` rows.
     """
 
     y: str
@@ -256,6 +257,7 @@ class Hessian:
     number: int
     when: str
     asymmetry: float | None = None
+    complete: bool = True
 
 
 @dataclass(frozen=True)

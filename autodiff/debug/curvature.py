@@ -2,26 +2,30 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import Any
 
 import numpy as np
 
 from ..errors import ArgumentError, ResourceExhaustedError
 from ..graph import Tensor
+from ..runtime.row_blocks import Recipe, follow
 from .answers import HessianCost
 from .derivatives import Product
 
 Run = Callable[[list[Any], dict[Tensor, Any]], list[Any]]  # values of tensors, for these feeds
+Prepare = Callable[[Tensor, Tensor], Recipe]  # how a tensor follows from a placeholder
 _RESIDUAL = 100.0  # a pair is found when its residual is below so many roundings of the largest eigenvalue
 _BLOCK = 64  # directions in one pass: more gain little and take memory
 
 
 class Curvature:
-    """The Hessian of one y by one x. run: evaluates tensors as of the moment that is looked at."""
+    """The Hessian of one y by one x. run, prepare: as of the moment that is looked at."""
 
-    def __init__(self, product: Product, shape: tuple[int, ...], dtype: Any, run: Run) -> None:
-        self.product, self.shape, self.dtype, self._run = product, shape, np.dtype(dtype), run
+    def __init__(self, product: Product, shape: tuple[int, ...], dtype: Any, run: Run, prepare: Prepare) -> None:
+        self.product, self.shape, self.dtype, self._run, self._prepare = product, shape, np.dtype(dtype), run, prepare
         self.size = int(np.prod(shape))
 
     def rows_of(self, rows: slice | None) -> range:
@@ -63,23 +67,48 @@ class Curvature:
                                 ) from None
         return np.asarray(self._run([self.product.result], {self.product.direction: direction})[0]).reshape(-1)
 
-    def matrix(self, rows: slice | None) -> np.ndarray:
-        """Rows of the Hessian, float[rows, n]."""
-        wanted = self.rows_of(rows)
-        found = np.empty((len(wanted), self.size), self.dtype)
-        for start in range(0, len(wanted), _BLOCK):
-            block = wanted[start:start + _BLOCK]
-            found[start:start + len(block)] = self._block(block)
-        return found
+    def matrix(self, rows: slice | None, jobs: int = 1) -> np.ndarray:
+        """Rows of the Hessian, float[rows, n], by so many threads. Ctrl-C keeps the rows that are finished."""
+        return self._gathered(self.rows_of(rows), jobs, False)
 
-    def diagonal(self, rows: slice | None) -> np.ndarray:
-        """The diagonal, float[rows]; memory for one block of rows at a time."""
-        wanted = self.rows_of(rows)
-        found = np.empty(len(wanted), self.dtype)
-        for start in range(0, len(wanted), _BLOCK):
-            block = wanted[start:start + _BLOCK]
-            found[start:start + len(block)] = self._block(block)[np.arange(len(block)), list(block)]
-        return found
+    def diagonal(self, rows: slice | None, jobs: int = 1) -> np.ndarray:
+        """The diagonal, float[rows]; memory for one block of rows for each thread. Ctrl-C as in `matrix`."""
+        return self._gathered(self.rows_of(rows), jobs, True)
+
+    def _gathered(self, wanted: range, jobs: int, diagonal: bool) -> np.ndarray:
+        """The wanted rows in blocks, or the diagonal's part of them; after Ctrl-C as many as there are, if any."""
+        if jobs < 1:
+            raise ArgumentError(f"expected at least 1 job, found {jobs}")
+        times_rows = self._times_rows if jobs == 1 else self._threaded()
+
+        def part(block: range) -> np.ndarray:
+            unit = np.zeros((len(block), self.size), self.dtype)
+            unit[np.arange(len(block)), list(block)] = 1
+            found = times_rows(unit)
+            return found[np.arange(len(block)), list(block)] if diagonal else found
+
+        size = min(_BLOCK, -(-len(wanted) // jobs))
+        blocks = [wanted[low:low + size] for low in range(0, len(wanted), size)]
+        found = np.empty(len(wanted) if diagonal else (len(wanted), self.size), self.dtype)
+        done = 0
+        try:
+            with closing(_side_by_side(part, blocks, jobs)) as parts:
+                for rows in parts:
+                    found[done:done + len(rows)] = rows
+                    done += len(rows)
+        except KeyboardInterrupt:
+            if not done:
+                raise
+        return found[:done]
+
+    def _threaded(self) -> Callable[[np.ndarray], np.ndarray]:
+        """`_times_rows` for several threads at once: what does not depend on the row is computed before."""
+        product = self.product
+        if product.rows is None:
+            one = self._prepare(product.result, product.direction)
+            return lambda rows: np.stack([follow(one, row.reshape(self.shape)).reshape(-1) for row in rows])
+        many = self._prepare(product.rows, product.directions)
+        return lambda rows: follow(many, rows.reshape(len(rows), *self.shape)).reshape(len(rows), self.size)
 
     def eigen(self, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
         """Largest eigenvalues in absolute value, their vectors as rows, residuals |H v - lambda v|, and the products.
@@ -119,14 +148,22 @@ class Curvature:
         found = [self._times_rows(rows[i:i + _BLOCK]) for i in range(0, len(rows), _BLOCK)]
         return np.concatenate(found).astype(np.float64).T
 
-    def _block(self, block: range) -> np.ndarray:
-        unit = np.zeros((len(block), self.size), self.dtype)
-        unit[np.arange(len(block)), list(block)] = 1
-        return self._times_rows(unit)
-
     def _times_rows(self, rows: np.ndarray) -> np.ndarray:
         """The Hessian times each row, float[rows, n]."""
         if self.product.rows is None:
             return np.stack([self.times(row.reshape(self.shape)) for row in rows])
         feeds = {self.product.directions: rows.reshape(len(rows), *self.shape)}
         return np.asarray(self._run([self.product.rows], feeds)[0]).reshape(len(rows), self.size)
+
+
+def _side_by_side(function: Callable[[range], np.ndarray], blocks: Sequence[range],
+                  jobs: int) -> Iterator[np.ndarray]:
+    """`function` of each block in order, on so many threads; left early, blocks that have not begun never do."""
+    if jobs == 1:
+        yield from map(function, blocks)
+        return
+    threads = ThreadPoolExecutor(jobs, "hessian-rows")
+    try:
+        yield from threads.map(function, blocks)
+    finally:
+        threads.shutdown(cancel_futures=True)

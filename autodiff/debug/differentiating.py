@@ -155,11 +155,13 @@ class Differentiating(Valuing):
         return self._curvature(top, bottom, self._moment_for([top, bottom])).cost(kind, rows)
 
     def hessian(self, x: str, y: str = "", *, rows: slice | None = None, kind: str = "full", v: str = "",
-                budget: int = 256 << 20) -> Hessian:
+                budget: int = 256 << 20, jobs: int = 1) -> Hessian:
         """Second derivatives of y by x, x flattened, in the last run.
 
         kind: "full", "rows" (of `rows`), "diag", or "hvp": the product with v, an expression of x's shape. budget:
-        bytes of the result. Raises ResourceExhaustedError, with what to do instead, when it takes more.
+        bytes of the result. Raises ResourceExhaustedError, with what to do instead, when it takes more. jobs: threads
+        that compute blocks of rows; StateError if an op needs its session. KeyboardInterrupt ends it with the rows
+        finished so far, and is raised only if there are none.
         """
         if kind not in ("full", "rows", "diag", "hvp"):
             raise ArgumentError(f"expected full, rows, diag or hvp, found {kind!r}")
@@ -172,14 +174,16 @@ class Differentiating(Valuing):
         if kind == "hvp":
             array = curvature.times(self._as_value(v)).reshape(curvature.shape)
         elif kind == "diag":
-            array = curvature.diagonal(rows)
+            array = curvature.diagonal(rows, jobs)
         else:
-            array = curvature.matrix(rows)
+            array = curvature.matrix(rows, jobs)
             if array.shape[0] == array.shape[1] and rows is None:
                 asymmetry = float(np.max(np.abs(array - array.T))) if array.size else 0.0
         kept = self._keep(f"hessian {top.name} {bottom.name}", array, self._when(at), (bottom.name,), statistics(array),
                           keep=True)
-        return Hessian(top.name, bottom.name, kind, array, kept.stats, cost, kept.number, kept.when, asymmetry)
+        complete = kind == "hvp" or len(array) == cost.rows
+        return Hessian(top.name, bottom.name, kind, array, kept.stats, cost, kept.number, kept.when, asymmetry,
+                       complete)
 
     def eigen(self, x: str, y: str = "", *, count: int = 1, verify: bool = False) -> Eigen:
         """The `count` eigenvalues of largest absolute value of the Hessian of y by x, by products with vectors alone.
@@ -202,7 +206,8 @@ class Differentiating(Valuing):
         if product is None:
             raise ArgumentError(f"there is no Hessian: {why_none(y, x).text}\nask: why {x.name}")
         value = np.asarray(self._values([x], at)[0] if x.dtype.name != "resource" else at.variables[x.op.name])
-        return Curvature(product, value.shape, value.dtype, lambda tensors, feeds: self._values(tensors, at, feeds))
+        return Curvature(product, value.shape, value.dtype, lambda tensors, feeds: self._values(tensors, at, feeds),
+                         lambda result, direction: self._replayer.recipe(at, result, direction))
 
 
 def _sorted(rows: list[GradRow], field: str) -> list[GradRow]:

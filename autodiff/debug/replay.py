@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import AutodiffError
 from ..graph import Graph, Tensor
 from ..runtime.cursor import Execution
+from ..runtime.row_blocks import Recipe, recipe_of
 from ..runtime.session import Session
 
 _MANY = 32  # tensors: such a look is taken once, and compiling it well would take longer than it runs
@@ -55,6 +56,11 @@ class Replayer:
         session = Session(graph=self._session.graph)
         self._rewind(moment, session)
         return session.start(list(fetches), {**moment.outcomes, **moment.feeds, **(feeds or {})})
+
+    def recipe(self, moment: Moment, result: Tensor, direction: Tensor) -> Recipe:
+        """How `result` follows from `direction` in that run: it can be followed on any thread."""
+        self._rewind(moment)
+        return recipe_of(self._session, result, direction, {**moment.outcomes, **moment.feeds})
 
     def _rewind(self, moment: Moment, session: Session | None = None) -> None:
         session = session or self._session

@@ -84,10 +84,11 @@ def jacobian_rows(session: Session, y: Tensor, x: Any, feed_dict: dict | None = 
 def rows_of(rows: Rows, low: int, high: int) -> np.ndarray:
     """Rows low to high of the Jacobian: what a worker does."""
     unit: np.ndarray = np.eye(high - low, num_elements(rows.y_shape), low, rows.dtype)
-    return _follow(rows.recipe, unit.reshape(high - low, *rows.y_shape))
+    return follow(rows.recipe, unit.reshape(high - low, *rows.y_shape))
 
 
-def _follow(recipe: Recipe, direction: np.ndarray) -> np.ndarray:
+def follow(recipe: Recipe, direction: np.ndarray) -> np.ndarray:
+    """The recipe's result for a direction; on any thread."""
     slots = {**recipe.values, recipe.direction: direction}
     with np.errstate(all="ignore"):
         for name, attrs, inputs, outputs, dead in recipe.steps:
@@ -109,8 +110,7 @@ def _kept(session: Session, key: Any, build_it: Callable[[], Any]) -> Any:
 
 def _rows(session: Session, y: Tensor, x: Any, feed_dict: dict | None) -> Rows:
     directions, stacked, x_shape, per_row = _kept(session, (y, source_of(x)), lambda: _stacked(session.graph, y, x))
-    plan = optimise(compile_plan([stacked], (), [directions, *(feed_dict or {})]))
-    recipe = _recipe(session, plan, list((feed_dict or {}).items()))
+    recipe = recipe_of(session, stacked, directions, feed_dict)
     return Rows(recipe, tuple(y.dims), x_shape, y.dtype.base_dtype.as_numpy_dtype, per_row)  # type: ignore[arg-type]
 
 
@@ -129,6 +129,12 @@ def _stacked(graph: Graph, y: Tensor, x: Any) -> tuple[Tensor, Tensor, tuple[int
         on_the_way = depending_on([dense(found)], {direction: direction})
     per_row = sum((num_elements(t.dims) or 0) * t.dtype.size for op in on_the_way for t in op.outputs)
     return directions, stacked, tuple(x_value.dims), per_row  # type: ignore[arg-type]
+
+
+def recipe_of(session: Session, result: Tensor, direction: Tensor, feed_dict: dict | None = None) -> Recipe:
+    """How `result` follows from `direction`, a placeholder. Raises StateError if an op needs this session."""
+    plan = optimise(compile_plan([result], (), [direction, *(feed_dict or {})]))
+    return _recipe(session, plan, list((feed_dict or {}).items()))
 
 
 def _recipe(session: Session, plan: Plan, fed: Sequence[tuple[Tensor, Any]]) -> Recipe:

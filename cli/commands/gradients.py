@@ -14,6 +14,7 @@ from ..params import ChoiceKind, Count, IntKind, Slice, Target, Word, X, Y
 from ..results import Array, Column, Result, Table, Text
 
 Order = Annotated[int, IntKind(1)]
+Jobs = Annotated[int, IntKind(1)]
 Budget = Annotated[int, IntKind(1, "MIB")]
 By = Annotated[str, ChoiceKind("scope")]
 Sort = Annotated[str, ChoiceKind("name", "norm", "max", "zero", "nan", "inf", "update")]
@@ -88,13 +89,14 @@ def _grad_row(row: GradRow) -> tuple:
 
 @command("hessian", group="Gradients", aliases=("hess",))
 def hessian(dbg: Debugger, y: Y | None, x: X, *, rows: Slice | None = None, diag: bool = False, hvp: Word = "",
-            eig: Count | None = None, verify: bool = False, budget: Budget = 256, cost: bool = False) -> Result:
+            eig: Count | None = None, verify: bool = False, budget: Budget = 256, cost: bool = False,
+            jobs: Jobs = 1) -> Result:
     """Second derivatives of Y by X, X flattened; says what it costs, and refuses over the budget.
 
     rows: only these rows of the matrix. diag: only its diagonal. hvp: its product with V, an expression of X's
     shape. eig: the K eigenvalues of largest absolute value, by products alone, each with its residual
     |Hv - λv|; verify: the residuals from products made anew. budget: MiB that the result may take. cost: only say
-    what it would cost.
+    what it would cost. jobs: so many threads compute the rows. Ctrl-C keeps the rows that are finished.
 
     Example:  hessian loss hidden2/biases --rows 0:4
     API:      dbg.hessian("hidden2/biases", "loss", rows=slice(0, 4))
@@ -104,10 +106,12 @@ def hessian(dbg: Debugger, y: Y | None, x: X, *, rows: Slice | None = None, diag
     kind = "hvp" if hvp else "diag" if diag else "rows" if rows is not None else "full"
     if cost:
         return Text(_cost(dbg.hessian_cost(x, y or "", rows=rows, kind=kind)))
-    found = dbg.hessian(x, y or "", rows=rows, kind=kind, v=hvp, budget=budget << 20)
+    found = dbg.hessian(x, y or "", rows=rows, kind=kind, v=hvp, budget=budget << 20, jobs=jobs)
     what = {"full": "Hessian", "rows": "rows of the Hessian", "diag": "diagonal of the Hessian",
             "hvp": "Hessian times v"}[found.kind]
     notes = [_cost(found.cost), found.when]
+    if not found.complete:
+        notes.insert(0, f"stopped by Ctrl-C: {len(found.array)} of {found.cost.rows} rows")
     if found.asymmetry is not None:
         notes.append(f"largest |H - H'|: {found.asymmetry:.3g}")
     return Array(f"{what} of {found.y} by {found.x}", found.array, f"${found.number}" if found.number else "",
