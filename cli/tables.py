@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .results import Column, Table
-from .texts import GAP, Line, Piece, clean, display_width, number, shorten, sparkline
+from .texts import GAP, Line, Piece, clean, display_width, number, shorten, sparkline, wrapped
 
 SHORTEST = 24  # columns that a long name keeps where there is little room
 MEASURED = 2000  # numbers of a column that are measured; beyond, a column has room for any number
@@ -28,7 +28,7 @@ class TableLines:
         self._above: list[Line] = [[("title", clean(table.title))]] if table.title else []
         if table.columns and table.rows:
             self._above.append(self._spread([("head", column.name) for column in table.columns]))
-        self._below = self._under()
+        self._below = self._under(width)
 
     def __len__(self) -> int:
         return len(self._above) + self.shown + len(self._below)
@@ -61,16 +61,15 @@ class TableLines:
             line += [("", GAP), (style, text)] if line else [(style, text)]
         return line
 
-    def _under(self) -> list[Line]:
-        lines: list[Line] = []
+    def _under(self, width: int | None) -> list[Line]:
+        texts: list[str] = []
         more = len(self.table.rows) - self.shown
         if more:
-            lines.append([("quiet", f"… {more} more rows; add `| less` or `> FILE` to see them all")])
+            texts.append(f"… {more} more rows; add `| less` or `> FILE` to see them all")
         if self._left_out:
-            lines.append([("quiet", f"… left out for lack of room: {', '.join(self._left_out)}")])
-        for note in self.table.notes:
-            lines += [[("quiet", text)] for text in clean(note).split("\n")]
-        return lines
+            texts.append(f"… left out for lack of room: {', '.join(self._left_out)}")
+        texts += [text for note in self.table.notes for text in clean(note).split("\n")]
+        return [[("quiet", part)] for text in texts for part in wrapped(text, width)]
 
 
 def cell(value: Any, column: Column) -> Piece:
