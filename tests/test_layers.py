@@ -185,6 +185,7 @@ autodiff.debug.targets
 autodiff.debug.gradients_debugger
 autodiff.debug.hidden
 autodiff.debug.derivatives
+autodiff.debug.spectrum
 autodiff.debug.curvature
 autodiff.debug.lists
 autodiff.debug.watches

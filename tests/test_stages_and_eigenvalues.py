@@ -9,6 +9,9 @@ import pytest
 import autodiff as tf
 from autodiff.debug import Debugger
 from autodiff.errors import ArgumentError
+from cli.interpreter import execute
+from cli.render import plain
+from cli.results import Table
 
 
 def made(*values: Any) -> tuple[tf.Graph, list[Any]]:
@@ -105,3 +108,62 @@ def test_examples_need_a_vector() -> None:
     dbg.run(1)
     with pytest.raises(ArgumentError, match="name the loss of each example"):
         dbg.grad("a", per_example=True)
+
+
+# ---- the spectrum -----------------------------------------------------------------------
+
+def diagonal(values: np.ndarray) -> Debugger:
+    """A debugger of a loss whose Hessian is diagonal."""
+    graph, (a,) = made(np.ones(len(values), values.dtype))
+    with graph.as_default():
+        tf.reduce_sum(0.5 * values * a * a, name="loss")
+    dbg = Debugger(graph)
+    dbg.run(1)
+    return dbg
+
+
+def test_the_spectrum_of_a_small_hessian_is_exact() -> None:
+    matrix = np.random.default_rng(5).standard_normal((40, 40))
+    matrix += matrix.T
+    found = quadratic(matrix).spectrum("a", bins=7)
+    expected = np.linalg.eigvalsh(matrix)
+    assert found.exact
+    np.testing.assert_allclose(found.nodes[0], expected, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(found.shares, np.histogram(expected, 7)[0] / 40, atol=1e-12)
+    assert found.trace == pytest.approx(np.trace(matrix))
+    assert found.negative == pytest.approx(np.mean(expected < 0))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_spectrum_of_a_large_hessian_is_estimated(dtype: Any) -> None:
+    values = np.concatenate([np.linspace(-1, 3, 3000), np.full(1000, 5.0)]).astype(dtype)
+    found = diagonal(values).spectrum("a", bins=6)
+    assert not found.exact
+    np.testing.assert_allclose(found.edges, np.linspace(-1, 5, 7), atol=0.02)
+    expected = np.histogram(values, found.edges + [-0.1, 0, 0, 0, 0, 0, 0.1])[0] / 4000
+    np.testing.assert_allclose(found.shares, expected, atol=0.03)
+    assert found.shares.sum() == pytest.approx(1.0, abs=1e-6)
+    assert found.negative == pytest.approx(np.mean(values < 0), abs=0.03)
+    assert found.trace == pytest.approx(values.sum(dtype=np.float64), rel=1e-3)  # exact: the Hessian is diagonal
+    assert found.products == 640
+
+
+def test_the_spectrum_of_few_different_eigenvalues() -> None:
+    found = diagonal(np.repeat([0.0, 2.0], [900, 300])).spectrum("a", bins=2)
+    np.testing.assert_allclose(found.edges, [0, 1, 2], atol=1e-9)
+    np.testing.assert_allclose(found.shares, [0.75, 0.25], atol=1e-9)
+    assert found.negative == 0
+
+
+def test_the_spectrum_at_the_prompt() -> None:
+    shown = execute("hessian loss a --spectrum", diagonal(np.arange(1.0, 11.0)))  # type: ignore[arg-type]
+    assert isinstance(shown, Table)
+    assert len(shown.rows) == 20
+    assert "exact" in plain(shown)
+    assert "sum: 55" in plain(shown)
+
+
+@pytest.mark.parametrize("size", [3, 600])
+def test_no_spectrum_of_nan(size: int) -> None:
+    with pytest.raises(ArgumentError, match="found nan or inf"):
+        diagonal(np.full(size, np.nan)).spectrum("a")

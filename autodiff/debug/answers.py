@@ -230,6 +230,29 @@ class Eigen:
 
 
 @dataclass(frozen=True)
+class Spectrum:
+    """How the eigenvalues of a Hessian are spread. shares: of all eigenvalues, those between `edges[i]` and the next.
+
+    errors: standard error of each share. nodes, weights: the quadrature, float[probes, steps], or all eigenvalues if
+    `exact`. trace: their sum. negative: the share below zero. products: Hessian-vector products that it took.
+    """
+
+    y: str
+    x: str
+    edges: np.ndarray
+    shares: np.ndarray
+    errors: np.ndarray
+    nodes: np.ndarray
+    weights: np.ndarray
+    exact: bool
+    trace: float
+    negative: float
+    products: int
+    parameters: int
+    when: str
+
+
+@dataclass(frozen=True)
 class HessianCost:
     """What a Hessian will take, before it is computed. bytes of the result; seconds estimated from one product."""
 

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any
@@ -14,6 +14,7 @@ from ..graph import Tensor
 from ..runtime.row_blocks import Recipe, follow
 from .answers import HessianCost
 from .derivatives import Product
+from .spectrum import EXACT, exact, quadrature
 
 Run = Callable[[list[Any], dict[Tensor, Any]], list[Any]]  # values of tensors, for these feeds
 Prepare = Callable[[Tensor, Tensor], Recipe]  # how a tensor follows from a placeholder
@@ -142,6 +143,16 @@ class Curvature:
             new /= np.linalg.norm(new, axis=0)
             basis, images = np.hstack([basis, new]), np.hstack([images, self._times_many(new)])
 
+    def spectrum(self) -> tuple[np.ndarray, np.ndarray, bool, int]:
+        """Nodes and weights of the density of eigenvalues, whether they are the eigenvalues, and the products."""
+        if self.size <= EXACT:
+            rows = self.matrix(None)
+            if len(rows) < self.size:
+                raise KeyboardInterrupt
+            return *exact(rows), True, self.size
+        nodes, weights = quadrature(self._times_many, self.size)
+        return nodes, weights, False, nodes.size
+
     def _times_many(self, columns: np.ndarray) -> np.ndarray:
         """The Hessian times each column, float64[n, columns]."""
         rows = columns.T.astype(self.dtype)
@@ -157,7 +168,7 @@ class Curvature:
 
 
 def _side_by_side(function: Callable[[range], np.ndarray], blocks: Sequence[range],
-                  jobs: int) -> Iterator[np.ndarray]:
+                  jobs: int) -> Generator[np.ndarray, None, None]:
     """`function` of each block in order, on so many threads; left early, blocks that have not begun never do."""
     if jobs == 1:
         yield from map(function, blocks)

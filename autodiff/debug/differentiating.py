@@ -9,11 +9,12 @@ from ..errors import ArgumentError, AutodiffError
 from ..graph import Graph, Tensor
 from ..runtime.session import Session
 from .analysis.why import why_none
-from .answers import Eigen, Examples, Gradient, GradRow, GradTable, Hessian, HessianCost
+from .answers import Eigen, Examples, Gradient, GradRow, GradTable, Hessian, HessianCost, Spectrum
 from .curvature import Curvature
 from .lists import trainable_tensors
 from .places import is_variable, place_of
 from .replay import Moment
+from .spectrum import ROUNDING, binned
 from .stats import statistics
 from .targets import is_forward
 from .valuing import Valuing, plain
@@ -200,6 +201,21 @@ class Differentiating(Valuing):
                                   for value, v in pairs])
             products += count
         return Eigen(top.name, bottom.name, values, residuals, vectors, products, curvature.size, self._when(at))
+
+    def spectrum(self, x: str, y: str = "", *, bins: int = 20) -> Spectrum:
+        """How the eigenvalues of the Hessian of y by x are spread; estimated by products, exact for a small x."""
+        if bins < 1:
+            raise ArgumentError(f"expected at least 1 bin, found {bins}")
+        top, bottom = self._y_of(y), self.targets.one(x)
+        at = self._moment_for([top, bottom])
+        curvature = self._curvature(top, bottom, at)
+        curvature.rows_of(None)
+        nodes, weights, is_exact, products = curvature.spectrum()
+        edges, shares, errors = binned(nodes, weights, bins)
+        noise = ROUNDING * np.finfo(curvature.dtype).eps * float(np.abs(edges).max())
+        return Spectrum(top.name, bottom.name, edges, shares, errors, nodes, weights, is_exact,
+                        float(np.sum(nodes * weights) / len(nodes) * curvature.size),
+                        float(np.sum(weights[nodes < -noise]) / len(nodes)), products, curvature.size, self._when(at))
 
     def _curvature(self, y: Tensor, x: Tensor, at: Moment) -> Curvature:
         product = self.derivatives.product(y, x)

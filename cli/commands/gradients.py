@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 from typing import Annotated
 
-from autodiff.debug.answers import Eigen, Examples, GradRow, HessianCost, Stages
+from autodiff.debug.answers import Eigen, Examples, GradRow, HessianCost, Spectrum, Stages
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.records import Stats
 
@@ -90,17 +90,20 @@ def _grad_row(row: GradRow) -> tuple:
 @command("hessian", group="Gradients", aliases=("hess",))
 def hessian(dbg: Debugger, y: Y | None, x: X, *, rows: Slice | None = None, diag: bool = False, hvp: Word = "",
             eig: Count | None = None, verify: bool = False, budget: Budget = 256, cost: bool = False,
-            jobs: Jobs = 1) -> Result:
+            jobs: Jobs = 1, spectrum: bool = False) -> Result:
     """Second derivatives of Y by X, X flattened; says what it costs, and refuses over the budget.
 
     rows: only these rows of the matrix. diag: only its diagonal. hvp: its product with V, an expression of X's
     shape. eig: the K eigenvalues of largest absolute value, by products alone, each with its residual
     |Hv - λv|; verify: the residuals from products made anew. budget: MiB that the result may take. cost: only say
     what it would cost. jobs: so many threads compute the rows. Ctrl-C keeps the rows that are finished.
+    spectrum: how the eigenvalues are spread, by stochastic Lanczos quadrature; exact up to 512 parameters.
 
     Example:  hessian loss hidden2/biases --rows 0:4
     API:      dbg.hessian("hidden2/biases", "loss", rows=slice(0, 4))
     """
+    if spectrum:
+        return _spectrum(dbg.spectrum(x, y or ""))
     if eig is not None:
         return _eigen(dbg.eigen(x, y or "", count=eig, verify=verify))
     kind = "hvp" if hvp else "diag" if diag else "rows" if rows is not None else "full"
@@ -116,6 +119,16 @@ def hessian(dbg: Debugger, y: Y | None, x: X, *, rows: Slice | None = None, diag
         notes.append(f"largest |H - H'|: {found.asymmetry:.3g}")
     return Array(f"{what} of {found.y} by {found.x}", found.array, f"${found.number}" if found.number else "",
                  notes=tuple(note for note in notes if note))
+
+
+def _spectrum(found: Spectrum) -> Table:
+    rows = tuple((float(low), float(high), 100 * float(share), 100 * float(error), float(share) * found.parameters)
+                 for low, high, share, error in zip(found.edges, found.edges[1:], found.shares, found.errors))
+    columns = (Column("from", "number"), Column("to", "number"), Column("share %", "percent"),
+               Column("± %", "percent", 5), Column("eigenvalues", "number"))
+    how = "exact" if found.exact else f"estimated by {found.products} products with {len(found.nodes)} random vectors"
+    return Table(columns, rows, f"eigenvalues of the Hessian of {found.y} by {found.x}, {found.parameters} parameters",
+                 (f"{how}; {found.when}", f"sum: {found.trace:.3g}; below zero: {100 * found.negative:.3g} %"))
 
 
 def _eigen(found: Eigen) -> Table:
