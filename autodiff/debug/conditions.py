@@ -39,25 +39,20 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A parsed condition. words: those it uses."""
+    """A parsed condition. words: those it uses. is_alarm: whether it can hold only of what is not finite.
+
+    is_global: whether it is about the step and the loss only, not about a tensor.
+    """
 
     text: str
     words: frozenset[str]
+    is_alarm: bool
+    is_global: bool
     _holds: Callable[[Seen], bool]
 
     def holds(self, seen: Seen) -> bool:
         """Whether it holds of what was seen."""
         return self._holds(seen)
-
-    @property
-    def is_alarm(self) -> bool:
-        """Whether it can hold only of what is not finite."""
-        return self.words <= {"nan", "inf", "nonfinite", "harmful"} and not re.search(r"\bnot\b", self.text)
-
-    @property
-    def is_global(self) -> bool:
-        """Whether it is about the step and the loss only, not about a tensor."""
-        return self.words <= {"step", "loss"}
 
 
 def parse_condition(text: str) -> Condition:
@@ -66,7 +61,9 @@ def parse_condition(text: str) -> Condition:
     holds = parser.either()
     if parser.kind:
         parser.refuse("the end, 'and' or 'or'")
-    return Condition(text.strip(), frozenset(parser.used), holds)
+    used = frozenset(parser.used)
+    is_alarm = used <= {"nan", "inf", "nonfinite", "harmful"} and not re.search(r"\bnot\b", text)
+    return Condition(text.strip(), used, is_alarm, used <= {"step", "loss"}, holds)
 
 
 class _Parser:

@@ -46,7 +46,7 @@ class Feeding(Machine):
         self._train_op: Operation | None = None
         self._last: Fetches | None = None
         self._last_op: Operation | None = None
-        self._looks_at: dict[Any, Any] = {}
+        self._sights: dict[Any, Any] = {}  # of what runs fetch: what to look at in them
 
     # ---- watches and breakpoints --------------------------------------------------------
     def watch(self, *targets: str, condition: str = "", every: int = 1, level: str = "stats") -> WatchRow:

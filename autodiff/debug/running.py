@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import AutodiffError
 from ..graph import Operation, Tensor
 from ..runtime import fetch
+from ..runtime.feed import Fed
 from ..runtime.fetch import Fetches
 from ..runtime.session import Session
 from ..walks import needed
@@ -21,7 +22,7 @@ from .machine import as_number
 from .places import is_variable
 from .records import RunRecord, Sample, Stats, Stop
 from .replay import Moment, moment_of
-from .stats import has_nonfinite, statistics
+from .stats import has_nonfinite, statistics, statistics_of
 from .watches import Watch
 
 
@@ -35,10 +36,21 @@ class _Look(NamedTuple):
     missing: str
 
 
+class _Sight(NamedTuple):
+    """What runs of the same fetches have in common. whole: the fetches together with all that is looked at."""
+
+    session: Session
+    wanted: Fetches
+    looks: list[_Look]
+    outcomes: tuple[Tensor, ...]
+    whole: Fetches
+
+
 @dataclass
 class _Opened:
-    """A run under way. looks: what to see in it. outcomes: tensors that Python
-    functions give. began: seconds.
+    """A run under way. looks: what to see in it. outcomes: tensors that Python functions give. began: seconds.
+
+    whole, feeds: what the session is to run; whole is None for a run that is only looked at again.
     """
 
     moment: Moment
@@ -46,6 +58,8 @@ class _Opened:
     looks: list[_Look]
     outcomes: tuple[Tensor, ...]
     began: float
+    whole: Fetches | None = None
+    feeds: Fed | None = None
     spent: float = 0.0
 
 
@@ -53,17 +67,29 @@ class Running(Effects):
     """Executes runs and records them."""
 
     # ---- what a run looks at ------------------------------------------------------------
-    def _looks(self, wanted: Fetches) -> tuple[list[_Look], tuple[Tensor, ...]]:
-        """What the watches want of a run, only what it computes anyway; and what its Python functions give."""
-        key = (wanted.tensors, wanted.targets, self.watches.version, self.graph.version, self._default_y())
-        known = self._looks_at.get(key)
-        if known is None:
-            if len(self._looks_at) > 64:
-                self._looks_at.clear()
-            known = self._looks_at[key] = self._new_looks(wanted)
+    def _sight(self, fetches: Any) -> _Sight:
+        """What to fetch and look at; remembered for fetches that are the same, as long as nothing else changes."""
+        session = self.session
+        try:
+            key = (fetch.key(fetches), self.watches.version, self.graph.version, self._default_y())
+            known = self._sights.get(key)
+        except TypeError:
+            return self._new_sight(fetches)
+        if known is None or known.session is not session:
+            if len(self._sights) > 64:
+                self._sights.clear()
+            known = self._sights[key] = self._new_sight(fetches)
         return known
 
+    def _new_sight(self, fetches: Any) -> _Sight:
+        wanted = fetch.parse(self.graph, fetches)
+        looks, outcomes = self._new_looks(wanted)
+        sources = [*(look.source for look in looks if look.source is not None), *outcomes]
+        return _Sight(self.session, wanted, looks, outcomes,
+                      self.session.prepared(fetch.parse(self.graph, [fetches, sources])))
+
     def _new_looks(self, wanted: Fetches) -> tuple[list[_Look], tuple[Tensor, ...]]:
+        """What the watches want of a run, only what it computes anyway; and what its Python functions give."""
         runs = needed(wanted.tensors, wanted.targets)
         y = self._default_y()
         looks: dict[tuple[str, str], _Look] = {}
@@ -90,9 +116,6 @@ class Running(Effects):
         why = "not part of this run" if gradient is not None else f"no gradient of {y.name} is built for it"
         return _Look(tensor.name, y.name, source, "", why)
 
-    def _sources(self, opened: _Opened) -> list[Any]:
-        return [*(look.source for look in opened.looks if look.source is not None), *opened.outcomes]
-
     # ---- runs that a script asks for ----------------------------------------------------
     def on_run(self, session: Session, fetches: Any, feed_dict: dict | None = None, *,
                call: Any = None) -> tuple[Any, RunRecord]:
@@ -108,8 +131,7 @@ class Running(Effects):
             call(session, fetches, feed_dict)  # refuses in the words the script would have had
             raise
         try:
-            feeds = {**(feed_dict or {}), **self._overrides}
-            result, seen = call(session, [fetches, self._sources(opened)], feeds or None)
+            result, seen = call(session, opened.whole, opened.feeds)
         except BaseException as error:
             self._close(opened, [], error)
             raise
@@ -117,19 +139,19 @@ class Running(Effects):
         return result, self._close(opened, seen)
 
     def _open(self, fetches: Any, feed_dict: dict | None) -> _Opened:
-        tensors, arrays = self._reader.read({**(feed_dict or {}), **self._overrides})
-        wanted = fetch.parse(self.graph, fetches)
-        moment = moment_of(self.session, dict(zip(tensors, arrays)), self.step + 1, wanted)
-        looks, outcomes = self._looks(wanted)
+        began = time.perf_counter()
+        feeds = Fed(zip(*self._reader.read({**(feed_dict or {}), **self._overrides})))
+        sight = self._sight(fetches)
+        moment = moment_of(self.session, dict(feeds), self.step + 1, sight.wanted)
         self._view = None
-        return _Opened(moment, wanted, looks, outcomes, time.perf_counter())
+        return _Opened(moment, sight.wanted, sight.looks, sight.outcomes, began, sight.whole, feeds)
 
     def _opened_of(self, moment: Moment) -> _Opened:
         """A remembered run, opened again."""
         return _Opened(moment, moment.wanted, [], (), time.perf_counter())
 
     def _close(self, opened: _Opened, seen: Sequence[Any], error: BaseException | None = None) -> RunRecord:
-        """Record a run. seen: values of `_sources`, in order."""
+        """Record a run. seen: values of what is looked at, then of the outcomes."""
         self.step += 1
         self._is_edited = False
         self._last = opened.wanted
@@ -165,7 +187,8 @@ class Running(Effects):
         return known
 
     def _samples(self, opened: _Opened, seen: Any, y: str, *, failed: bool) -> tuple[tuple[Sample, ...], float | None]:
-        samples, loss = [], None
+        loss = None
+        shown: list[tuple[_Look, Any]] = []
         due = [watch for watch in self.watches if watch.is_due(self.step)]
         watched = {name for watch in due if not watch.is_alarm for name in watch.names}
         alarmed = {name for watch in due if watch.is_alarm for name in watch.names}
@@ -179,10 +202,11 @@ class Running(Effects):
                 loss = as_number(value)
             if look.name not in watched and not (look.name in alarmed and value is not None and has_nonfinite(value)):
                 continue
-            stats = None if value is None else statistics(value)
-            samples.append(Sample(look.name, look.of, stats, "" if stats else "the run failed" if failed
-                                  else look.missing))
-        return tuple(samples), loss
+            shown.append((look, value))
+        figures = iter(statistics_of([value for _, value in shown if value is not None]))
+        return tuple([Sample(look.name, look.of, next(figures)) if value is not None else
+                      Sample(look.name, look.of, None, "the run failed" if failed else look.missing)
+                      for look, value in shown]), loss
 
     def _refreeze(self) -> None:
         """Give frozen variables the values back that they are to keep."""

@@ -1,7 +1,9 @@
 """Figures of an array: counts of what is not finite, range, mean and norm of what is."""
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,13 +12,14 @@ from ..indexed_slices import IndexedSlicesValue
 from .records import Stats
 
 _MANY = 4096
+_ONES = np.ones(1024, np.float32)
 _LARGEST = 1e38  # a sum of squares that float32 still holds
 
 
 def statistics(value: Any) -> Stats:
     """The Stats of an array, number or IndexedSlicesValue (of its rows); floats of any width, ints, bools, strings.
 
-    An array without nan or inf costs four passes, as its minimum and maximum show that it has none.
+    An array without nan or inf costs five passes at most, as its minimum and maximum show that it has none.
     """
     array = np.asarray(value.values if isinstance(value, IndexedSlicesValue) else value)
     dtype = array.dtype.name if array.dtype.kind not in "OSU" else "string"
@@ -51,13 +54,47 @@ def _mean_and_norm(finite: np.ndarray, low: float, high: float) -> tuple[float, 
     """Mean and Euclidean norm, given the range; float32 sums only where they can neither overflow nor vanish."""
     flat, largest = finite.ravel(), max(abs(low), abs(high))
     if flat.dtype.itemsize == 4 and (largest == 0 or 1e-15 < largest and largest * largest * flat.size < _LARGEST):
-        total = flat.sum(dtype=np.float64 if flat.size < _MANY else np.float32)  # pairwise: good to six digits
-        return float(total) / flat.size, float(np.sqrt(float(np.dot(flat, flat))))
+        return _sum(flat) / flat.size, math.sqrt(np.dot(flat, flat))
     flat = flat.astype(np.float64)
     if largest == 0 or 1e-140 < largest < 1e140:
         return float(flat.mean()), float(np.sqrt(np.dot(flat, flat)))
     scaled = flat / largest
     return float(largest * scaled.mean()), float(largest * np.sqrt(np.dot(scaled, scaled)))
+
+
+def _sum(flat: np.ndarray) -> float:
+    """The sum of float32 elements: of rows by a product with ones, which is the fastest, then of those in float64."""
+    if flat.size < _MANY:
+        return float(flat.sum(dtype=np.float64))
+    whole = flat.size - flat.size % _ONES.size
+    rows = np.dot(flat[:whole].reshape(-1, _ONES.size), _ONES)
+    return float(rows.sum(dtype=np.float64)) + float(flat[whole:].sum(dtype=np.float64))
+
+
+def statistics_of(values: Sequence[Any]) -> list[Stats]:
+    """The Stats of each; small float32 arrays are measured together, as most of their cost is that of the calls."""
+    found: list[Stats | None] = [None] * len(values)
+    small = [i for i, value in enumerate(values) if type(value) is np.ndarray and value.dtype == np.float32
+             and 0 < value.size < _MANY]
+    if len(small) > 2:
+        for i, stats in zip(small, _together([values[i] for i in small])):
+            found[i] = stats
+    return [stats or statistics(value) for stats, value in zip(found, values)]
+
+
+def _together(arrays: list[np.ndarray]) -> list[Stats | None]:
+    """Figures of float32 arrays, none of them empty; None for those that are not finite."""
+    flat = np.concatenate([array.reshape(-1) for array in arrays])
+    starts = list(itertools.accumulate([array.size for array in arrays[:-1]], initial=0))
+    wide = flat.astype(np.float64)  # holds the square of any float32
+    with np.errstate(all="ignore"):
+        zeros = np.add.reduceat(flat == 0, starts, dtype=np.intp)
+        figures = zip(arrays, *[found.tolist() for found in (
+            np.minimum.reduceat(flat, starts), np.maximum.reduceat(flat, starts), zeros,
+            np.add.reduceat(wide, starts), np.add.reduceat(wide * wide, starts))])
+    return [Stats("float32", array.shape, array.size, 0, 0, 0, none, low, high, total / array.size, math.sqrt(squares))
+            if math.isfinite(low) and math.isfinite(high) else None
+            for array, low, high, none, total, squares in figures]
 
 
 def has_nonfinite(value: Any) -> bool:

@@ -80,8 +80,7 @@ class Stepping(Running):
                 raise StateError("the feeds are exhausted")
         self._is_replay = False
         self._opened = self._open(fetches, feed_dict)
-        self._execution = self.session.start([fetches, self._sources(self._opened)], {**feed_dict, **self._overrides}
-                                             or None)
+        self._execution = self.session.start(self._opened.whole, self._opened.feeds)
         return self._cursor()
 
     def step_ops(self, count: int = 1) -> Cursor:

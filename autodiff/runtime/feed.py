@@ -13,6 +13,10 @@ from ..indexed_slices import IndexedSlices
 from ..shapes import compatible, show
 
 
+class Fed(dict):
+    """A feed_dict that was read: tensors, each with the array that it is fed. It is not read again."""
+
+
 class Feeds:
     """Turns feed_dicts into tensors and arrays; remembers which tensor a key stands for."""
 
@@ -27,6 +31,8 @@ class Feeds:
         values. Raises KindError (a TypeError) for a key or value of the wrong kind, ShapeError (a
         ValueError) for a wrong shape, ArgumentError (a ValueError) for what cannot be converted.
         """
+        if type(feed_dict) is Fed:
+            return tuple(feed_dict), list(feed_dict.values())
         if not isinstance(feed_dict, dict):
             raise KindError(f"feed_dict is a dict from tensors to values, found {type(feed_dict).__name__}")
         fed: dict[Tensor, np.ndarray] = {}

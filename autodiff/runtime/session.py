@@ -110,6 +110,8 @@ class Session:
         return Run(self, self.runs)
 
     def _wanted(self, fetches: Any) -> Fetches:
+        if type(fetches) is Fetches:
+            return fetches
         try:
             key = fetch.key(fetches)
             wanted = self._fetches.get(key)
@@ -120,7 +122,10 @@ class Session:
         return wanted
 
     def _parsed(self, fetches: Any) -> Fetches:
-        wanted = fetch.parse(self.graph, fetches)
+        return self.prepared(fetch.parse(self.graph, fetches))
+
+    def prepared(self, wanted: Fetches) -> Fetches:
+        """Fetches that this session can `run` again and again without reading them anew."""
         wanted.programs = self._programs.setdefault((wanted.tensors, wanted.targets), wanted.programs)
         return wanted
 
