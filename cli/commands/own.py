@@ -10,8 +10,8 @@ from ..shell import Shell
 from ..usage import UsageError
 from ..words import statements
 
-Definition = Annotated[str, RawKind("[NAME = WORDS]")]
-Body = Annotated[str, RawKind("[NAME [= COMMAND; COMMAND]…]")]
+Definition = Annotated[str, RawKind("NAME = WORDS")]
+Body = Annotated[str, RawKind("NAME [= COMMAND; COMMAND]…")]
 
 
 @command("alias", group="Shell")
