@@ -9,7 +9,7 @@ import pytest
 
 import autodiff as tf
 from autodiff.debug import Debugger
-from autodiff.debug.stats import statistics, statistics_of
+from autodiff.debug.stats import has_nonfinite, nonfinite_of, statistics, statistics_of
 from autodiff.runtime import feed, fetch
 
 
@@ -80,6 +80,24 @@ def test_figures_taken_together_are_those_of_each() -> None:
             expected = getattr(alone, name)
             found = getattr(together, name)
             assert found == (pytest.approx(expected, rel=1e-5, abs=1e-7) if isinstance(expected, float) else expected)
+
+
+def test_what_is_not_finite_is_found_in_many_as_in_each() -> None:
+    finite = [array for array in arrays() if not has_nonfinite(array)]
+    assert nonfinite_of(arrays()) == [has_nonfinite(array) for array in arrays()]
+    assert len(finite) == len(arrays()) - 1 and not any(nonfinite_of(finite))
+
+
+def test_an_alarm_records_only_what_is_not_finite(trained: Any) -> None:
+    session, x, loss, step = trained
+    dbg = Debugger(session.graph, session)
+    dbg.break_at("w", condition="nan")
+    dbg.watch("x")
+    assert {s.name for s in dbg.on_run(session, [loss, step], {x: [1, 2, 3]})[1].samples} == {"x:0"}
+    record = dbg.on_run(session, [loss, step], {x: [1, np.nan, 3]})[1]
+    assert {(s.name, s.is_gradient) for s in record.samples} >= {("w:0", True), ("x:0", False)}
+    assert ("w:0", False) not in {(s.name, s.is_gradient) for s in record.samples}
+    assert record.stops[0].text == "gradient of w:0: nan"
 
 
 @pytest.mark.parametrize("size", [4096, 5000, 300_001])

@@ -22,7 +22,7 @@ from .machine import as_number
 from .places import is_variable
 from .records import RunRecord, Sample, Stats, Stop
 from .replay import Moment, moment_of
-from .stats import has_nonfinite, statistics, statistics_of
+from .stats import nonfinite_of, statistics, statistics_of
 from .watches import Watch
 
 
@@ -200,9 +200,11 @@ class Running(Effects):
                 value = opened.moment.variables.get(look.variable)
             if look.name == y and not look.of and value is not None:
                 loss = as_number(value)
-            if look.name not in watched and not (look.name in alarmed and value is not None and has_nonfinite(value)):
-                continue
-            shown.append((look, value))
+            if look.name in watched or look.name in alarmed and value is not None:
+                shown.append((look, value))
+        if alarmed:
+            bad = nonfinite_of([None if look.name in watched else value for look, value in shown])
+            shown = [pair for pair, is_bad in zip(shown, bad) if is_bad or pair[0].name in watched]
         figures = iter(statistics_of([value for _, value in shown if value is not None]))
         return tuple([Sample(look.name, look.of, next(figures)) if value is not None else
                       Sample(look.name, look.of, None, "the run failed" if failed else look.missing)

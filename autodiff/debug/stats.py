@@ -1,6 +1,7 @@
 """Figures of an array: counts of what is not finite, range, mean and norm of what is."""
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Sequence
@@ -22,7 +23,7 @@ def statistics(value: Any) -> Stats:
     An array without nan or inf costs five passes at most, as its minimum and maximum show that it has none.
     """
     array = np.asarray(value.values if isinstance(value, IndexedSlicesValue) else value)
-    dtype = array.dtype.name if array.dtype.kind not in "OSU" else "string"
+    dtype = _name(array.dtype)
     if array.size == 0 or array.dtype.kind not in "biufc":
         return Stats(dtype, array.shape, array.size)
     zeros = array.size - int(np.count_nonzero(array if array.dtype.kind == "b" else array != 0))  # bools count fastest
@@ -30,13 +31,18 @@ def statistics(value: Any) -> Stats:
     if array.dtype.kind in "fc":
         with np.errstate(all="ignore"):
             low, high = measured.min(), measured.max()
-        if not (np.isfinite(low) and np.isfinite(high)):
+        if not (math.isfinite(low) and math.isfinite(high)):
             return _with_nonfinite(array, measured, dtype, zeros)
     else:
         measured = array.astype(np.float64)
         low, high = measured.min(), measured.max()
     return Stats(dtype, array.shape, array.size, 0, 0, 0, zeros, float(low), float(high),
                  *_mean_and_norm(measured, float(low), float(high)))
+
+
+@functools.cache
+def _name(dtype: np.dtype) -> str:
+    return dtype.name if dtype.kind not in "OSU" else "string"
 
 
 def _with_nonfinite(array: np.ndarray, measured: np.ndarray, dtype: str, zeros: int) -> Stats:
@@ -74,12 +80,17 @@ def _sum(flat: np.ndarray) -> float:
 def statistics_of(values: Sequence[Any]) -> list[Stats]:
     """The Stats of each; small float32 arrays are measured together, as most of their cost is that of the calls."""
     found: list[Stats | None] = [None] * len(values)
-    small = [i for i, value in enumerate(values) if type(value) is np.ndarray and value.dtype == np.float32
-             and 0 < value.size < _MANY]
+    small = _small(values)
     if len(small) > 2:
         for i, stats in zip(small, _together([values[i] for i in small])):
             found[i] = stats
     return [stats or statistics(value) for stats, value in zip(found, values)]
+
+
+def _small(values: Sequence[Any]) -> list[int]:
+    """Which of them are float32 arrays of a few elements."""
+    return [i for i, value in enumerate(values) if type(value) is np.ndarray and value.dtype == np.float32
+            and 0 < value.size < _MANY]
 
 
 def _together(arrays: list[np.ndarray]) -> list[Stats | None]:
@@ -112,6 +123,17 @@ def has_nonfinite(value: Any) -> bool:
             if math.isfinite(np.dot(flat, flat)):
                 return False
         return not (np.isfinite(array.min()) and np.isfinite(array.max()))
+
+
+def nonfinite_of(values: Sequence[Any]) -> list[bool]:
+    """Whether each has any nan or inf; small float32 arrays are asked together, and each only if some have."""
+    small = _small(values)
+    passed: set[int] = set()
+    if len(small) > 2:
+        flat = np.concatenate([values[i].reshape(-1) for i in small])
+        if not has_nonfinite(flat):
+            passed.update(small)
+    return [i not in passed and has_nonfinite(value) for i, value in enumerate(values)]
 
 
 def bad_elements(value: Any, most: int = 5) -> tuple[tuple[int, ...], ...]:
