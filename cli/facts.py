@@ -12,6 +12,7 @@ from autodiff.debug.records import Place, RunRecord, Stats
 
 from .results import Array, Column, Table
 from .texts import number
+from .usage import UsageError
 
 FIGURES = (Column("norm", "number"), Column("max|x|", "number", 6), Column("mean", "number", 3),
            Column("zero %", "percent", 7), Column("nan", "bad", 8), Column("inf", "bad", 8))
@@ -66,9 +67,18 @@ def samples(record: RunRecord, watches: Iterable[WatchRow], most: int = 12) -> T
     return Table(columns, tuple(rows), notes=more)
 
 
+def array_of(value: Value) -> np.ndarray:
+    """A value as an array. Raises UsageError for several of different shapes."""
+    try:
+        return np.asarray(value.array)
+    except ValueError:
+        raise UsageError(f"the parts of {value.expression!r} have different shapes", "print them one by one",
+                         code="bad_shape") from None
+
+
 def shown(value: Value, **how: Any) -> Array:
     """A value with its name in the history; `when` it is from is a note unless it is the present."""
-    array = np.asarray(value.array)
+    array = array_of(value)
     notes = (value.when,) if value.when and value.when != "now" and array.ndim else ()
     return Array(value.expression, array, f"${value.number}" if value.number else "", notes=notes, **how)
 

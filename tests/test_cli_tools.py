@@ -155,6 +155,12 @@ def test_event_files_are_tensorboards() -> None:
                                       + struct.pack("<f", 0.5))
 
 
+def test_parts_of_different_shapes_are_no_bug(shell: Shell, tmp_path: Path) -> None:
+    for line in ("print 1, [1, 2]", "x 1, [1, 2]", "expect 1, [1, 2]"):
+        assert "different shapes" in plain(execute(line, shell))
+    assert "wrote" in plain(execute(f"export npz {tmp_path}/some.npz", shell))
+
+
 # ---- tfdbg's defects about screens and typing -----------------------------------------------
 def test_ranges_mark_infinities(shell: Shell) -> None:
     """`pt -r "[[-inf,-1],[1,inf]]"` never marked an infinity, `pt -r 0,1e-8` crashed."""

@@ -13,7 +13,7 @@ from autodiff.debug.debugger import Debugger
 
 from .. import motion
 from ..command import command
-from ..facts import FIGURES, bytes_in_words, figures, place, samples, shape, shown
+from ..facts import FIGURES, array_of, bytes_in_words, figures, place, samples, shape, shown
 from ..params import ChoiceKind, Condition, Expression, FormatKind, OpName, Place, Range, check_regex
 from ..results import Column, Group, Result, Source, Table, Text, Tree
 from ..shell import Shell
@@ -208,7 +208,7 @@ def print_(dbg: Debugger, form: Format = "", expression: Expression = "", *, ran
             raise UsageError("print needs an expression: there is no last value", "print loss")
         expression = f"${dbg.history()[-1].number}"
     value = dbg.evaluate(expression, keep=not re.fullmatch(r"\$\d+", expression))
-    array = np.asarray(value.array)
+    array = array_of(value)
     marked, mark = None, ""
     if (range is not None or where) and array.dtype.kind not in "fiub":
         raise UsageError(f"--range and --where look at real numbers, found {array.dtype}", f"print {expression}",

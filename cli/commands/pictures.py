@@ -6,12 +6,11 @@ import re
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-import numpy as np
-
 from autodiff.debug.debugger import Debugger
 from autodiff.errors import AutodiffError
 
 from ..command import command
+from ..facts import array_of
 from ..params import Expression, FormatKind, Target
 from ..results import Array, Plot, Result, Text
 from ..shell import Shell
@@ -37,7 +36,7 @@ def x(shell: Shell, form: Format = "", expression: Expression = "") -> Result:
     first = first if not expression else 0
     expression = expression or known
     value = shell.dbg.evaluate(expression, keep=False)
-    array = np.asarray(value.array)
+    array = array_of(value)
     notes = (value.when,) if value.when not in ("", "now") and array.ndim else ()
     letter = "".join(c for c in form if not c.isdigit())
     if letter:

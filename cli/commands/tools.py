@@ -14,6 +14,7 @@ import autodiff
 from .. import manual
 from .. import trust as trusting
 from ..command import command, find
+from ..facts import array_of
 from ..interpreter import execute
 from ..params import CommandName, Count, Expression, FileName, RawKind
 from ..results import Column, Error, Group, Leave, Result, Table, Text
@@ -76,7 +77,7 @@ def expect(shell: Shell, expression: Expression) -> Result:
     Example:  expect loss < 100
     API:      assert dbg.evaluate("loss < 100").array.all()
     """
-    value = np.asarray(shell.dbg.evaluate(expression, keep=False).array)
+    value = array_of(shell.dbg.evaluate(expression, keep=False))
     if value.dtype != bool:
         raise UsageError(f"expected a comparison, found {value.dtype.name} in {expression!r}",
                          f"expect {expression} == 0",

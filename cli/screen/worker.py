@@ -57,10 +57,18 @@ class Worker:
                 except KeyboardInterrupt:
                     result = Text("interrupted", "warning")
             except KeyboardInterrupt:  # it came a moment too soon or too late
-                if not self.busy:
-                    continue
-                line, result = self.busy, Text("interrupted", "warning")
-            self._tell(line, result)
+                line, result = self._waiting(), Text("interrupted", "warning")
+                if line is None:
+                    return
+            if line:
+                self._tell(line, result)
+
+    def _waiting(self) -> str | None:
+        """The command that was about to begin, "" if there was none; None if work is to end."""
+        try:
+            return self._lines.get_nowait()
+        except queue.Empty:
+            return self.busy
 
     def _tell(self, line: str, result: Result) -> None:
         told = False
