@@ -313,6 +313,27 @@ def test_what_the_script_prints_is_on_the_page(session: Session) -> None:
     session("digits_loop.py", keys)
 
 
+def test_the_mouse_follows_links_and_scrolls(session: Session) -> None:
+    def click(typist: Typist, column: int, row: int) -> None:
+        for end in "Mm":
+            typist.type(f"\x1b[<0;{column};{row}{end}")
+
+    def keys(typist: Typist) -> None:
+        screen = typist.screen
+        typist.run("info tensors", "images:0")
+        click(typist, 2, 6)  # two bars, title and head are above
+        typist.until(lambda: screen.page.command == "print labels:0" and not screen.worker.busy, "a click on a name")
+        click(typist, 2, 1)
+        typist.until(lambda: screen.page.command == "info tensors", "a click on the arrow")
+        typist.type("\x1b[<65;10;10M")
+        typist.until(lambda: screen.page.top == 3, "the wheel")
+        click(typist, 80, 22)
+        typist.until(lambda: screen.page.is_at_end, "the scroll bar")
+        click(typist, 15, 2)
+        typist.until(lambda: screen.page.command == "grads" or screen.beside is not None, "the menu")
+    session("digits_graph.py", keys)
+
+
 # ---- on a terminal --------------------------------------------------------------------------
 def spawn(tmp_path: Path, *words: str, size: tuple[int, int] = (24, 80), **variables: str) -> "pexpect.spawn":
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1",

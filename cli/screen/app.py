@@ -16,7 +16,7 @@ from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import ThreadedCompleter
 from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.filters import Condition
-from prompt_toolkit.output import ColorDepth, create_output
+from prompt_toolkit.output import ColorDepth
 
 from ..interpreter import execute, typed
 from ..render import encodable
@@ -63,7 +63,7 @@ class FullScreen:
         self.frame = Frame(self)
         self.app: Application[None] = Application(
             self.frame.layout, key_bindings=bindings(self), style=STYLE, full_screen=True,
-            mouse_support=Condition(lambda: bool(shell.settings["mouse"])), output=create_output(sys.stdout),
+            mouse_support=Condition(lambda: bool(shell.settings["mouse"])),
             color_depth=None if color else ColorDepth.DEPTH_1_BIT, editing_mode=self._editing(),
             enable_page_navigation_bindings=False)
         self.app.ttimeoutlen = 0.05  # seconds that a lone Escape is waited for
