@@ -91,3 +91,25 @@ def test_erf_is_right_to_the_last_bits() -> None:
 def test_special_functions_at_published_values(function: str, arguments: list[float], value: float) -> None:
     xs = constants(*[[a] for a in arguments])
     np.testing.assert_allclose(run(getattr(tf, function)(*xs))[0], [value], rtol=1e-14)
+
+
+@pytest.mark.parametrize("shape, added_to", [
+    ((90, 70), (70,)), ((90, 70), (90, 1)), ((30, 16, 12), (30, 1, 12)), ((30, 16, 12), (16, 12)), ((9, 8, 70), (1,)),
+    ((9, 8, 700), (9, 1, 700)), ((4, 5000), (4, 1)), ((6, 5, 16, 12), (6, 1, 1, 12)), ((6, 5, 16, 12), (5, 1, 12))])
+def test_sums_of_large_gradients_are_those_of_more_digits(shape: tuple[int, ...], added_to: tuple[int, ...]) -> None:
+    tf.reset_default_graph()
+    given = np.random.default_rng(0).standard_normal(shape)
+    x, y = tf.placeholder(tf.float32, added_to), tf.constant(given, tf.float32)
+    slope, = run(tf.gradients(tf.ones(added_to) * y + x, x, grad_ys=y)[0])
+    lead = len(shape) - len(added_to)
+    axes = (*range(lead), *[lead + i for i, n in enumerate(added_to) if n == 1])
+    np.testing.assert_allclose(slope, given.sum(axes).reshape(added_to), rtol=2e-5, atol=2e-5)
+
+
+def test_a_large_sum_keeps_infinities_and_nans_in_their_columns() -> None:
+    tf.reset_default_graph()
+    given = np.ones((5, 30, 40), np.float32)
+    given[1, 2, 3], given[2, 4, 5], given[3, 5, 6:8] = INF, -INF, NAN
+    x = tf.placeholder(tf.float32, [5, 1, 40])
+    slope, = run(tf.gradients(x + tf.constant(given), x, grad_ys=tf.constant(given))[0])
+    np.testing.assert_array_equal(slope, given.sum(1, keepdims=True))

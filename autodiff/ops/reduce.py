@@ -1,5 +1,7 @@
 """Reductions over axes: sums, products, extremes, and the indices of extremes."""
 
+import math
+
 import numpy as np
 
 from ..define import op
@@ -124,6 +126,9 @@ def _(node, dy):
     return slope * widened(node, dy), blocked("axes are integers")
 
 
+_FEWEST_ADDED, _LONGEST_LAST, _WIDEST_SLICE = 4096, 1024, 512  # elements
+
+
 @op("SumTo", infer=lambda x, shape: Spec(x.dtype.base_dtype, static_dims(shape)), dtypes=NUMBERS)
 def sum_to(x, shape: Index):
     """The sum over what broadcasting `shape` to x's shape would add. x: number[...], shape: int[k] -> number[shape]."""
@@ -131,10 +136,26 @@ def sum_to(x, shape: Index):
     if x.shape == target:
         return x
     lead = x.ndim - len(target)
-    if lead == 1 == x.ndim - 1 and x.shape[1:] == target and x.size > 4096 and x.dtype in (np.float32, np.float64):
-        return np.dot(np.ones(len(x), x.dtype), x)  # three times as fast: BLAS
-    stretched = [lead + i for i, size in enumerate(target) if size == 1 and x.shape[lead + i] != 1]
-    return np.add.reduce(x, (*range(lead), *stretched), x.dtype).reshape(target)
+    axes = (*range(lead), *[lead + i for i, size in enumerate(target) if size == 1 and x.shape[lead + i] != 1])
+    total = None
+    if x.size > _FEWEST_ADDED and x.dtype in (np.float32, np.float64) and axes[-1] - axes[0] == len(axes) - 1:
+        total = _sum_as_product(x, axes[0], axes[-1] + 1)
+    return (np.add.reduce(x, axes, x.dtype) if total is None else total).reshape(target)
+
+
+def _sum_as_product(x, low, high):
+    """The sum over the axes from low to high as a product with ones, which BLAS does; None where that does not pay.
+
+    3 to 9 times as fast as a reduction over axes that are not long and last, and no less exact: those are added
+    one after another too, while long last axes are left to NumPy, which adds them pairwise.
+    """
+    before, count, behind = (math.prod(part) for part in (x.shape[:low], x.shape[low:high], x.shape[high:]))
+    ones = np.ones(count, x.dtype)
+    if behind == 1:
+        return np.dot(x.reshape(before, count), ones) if count <= _LONGEST_LAST else None
+    if before == 1:
+        return np.dot(ones, x.reshape(count, behind))
+    return np.matmul(ones, x.reshape(before, count, behind)) if behind <= _WIDEST_SLICE else None
 
 
 @sum_to.gradient
