@@ -67,6 +67,7 @@ autodiff.runtime.kernels
 autodiff.runtime.tracing
 autodiff.runtime.passes
 autodiff.runtime.lowering
+autodiff.runtime.ordering
 autodiff.runtime.tiles
 autodiff.runtime.tiling
 autodiff.runtime.execute

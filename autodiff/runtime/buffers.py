@@ -23,6 +23,7 @@ from ..static import static_value
 from .execute import starting_slots, steps_with_values
 from .kernels import direct_ufunc
 from .lowering import Form, lowered
+from .ordering import early_sums
 from .passes import drop_unused, fold_constants, is_pure
 from .plan import Buffer, Plan, Step, last_uses
 from .state import Run
@@ -70,6 +71,7 @@ def specialise(plan: Plan, shapes: Sequence[tuple[int, ...]], seen: Observed) ->
     steps = [s for s in plan.steps if not (s.outputs and all(o in constants for o in s.outputs))]
     plan = drop_unused(fold_constants(replace(plan, steps=steps, constants=constants)))
     plan, forms = lowered(plan, stand_ins.forms())
+    plan = early_sums(plan, forms)
     others = {slot for slot, layout in seen.layouts.items() if layout.strides != _in_order(layout.shape, layout.dtype)}
     plan = gathered(plan, forms, others)
     return _Assignment(replace(plan, forms=forms), _steady(plan, forms, seen)).assigned()
