@@ -202,6 +202,7 @@ autodiff.debug.analysis.why
 autodiff.debug.analysis.*
 autodiff.debug.analysis
 autodiff.debug.machine
+autodiff.debug.analysis.remedies
 autodiff.debug.feeding
 autodiff.debug.effects
 autodiff.debug.running

@@ -12,7 +12,8 @@ from ..places import PLACEHOLDERS, VARIABLES, place_of
 from ..stats import bad_elements, has_nonfinite
 from .findings import Operand, Origin, WhyNonfinite
 from .inside import Inside
-from .rules import in_words, number, remedy_for
+from .remedies import remedy_for
+from .rules import in_words, number
 
 Values = Mapping[Tensor, Any]
 _SELECTS = ("Select", "SelectV2", "Where")
@@ -128,8 +129,8 @@ def describe(op: Operation, values: Values, *, harmful: bool, note: Callable[[st
     if trap == "underflow":
         rule += "; the 0 is an underflow: " + _underflow(op, values, operands)
     return Origin(op.name, op.type, tensor.name, phase, _kinds(array), int((~np.isfinite(array)).sum()), array.size,
-                  elements, operands, rule, remedy_for(op.type, forward.type, trap, numbers) if phase != "input" else
-                  "", forward.name, forward.type, harmful, secondary, trap, place_of(op))
+                  elements, operands, rule, remedy_for(op, trap, numbers, values), forward.name, forward.type, harmful,
+                  secondary, trap, place_of(op))
 
 
 def _plain(op_type: str) -> str:

@@ -11,6 +11,7 @@ from ...walks import after, before, in_order
 from ..places import place_of
 from .findings import Finding
 from .flow import cuts_between
+from .remedies import is_sum_of_squares
 from .why import CHAIN, SATURATING, why_none
 
 _UNSAFE = {"Log": "log'(0) is inf", "Log1p": "log1p'(-1) is inf", "Sqrt": "sqrt'(0) is inf", "Rsqrt": "rsqrt(0) is inf",
@@ -60,7 +61,7 @@ def _of_op(op: Operation) -> list[Finding]:
                              "use tf.nn.sigmoid_cross_entropy_with_logits, or tf.log_sigmoid")]
         return [_finding(40, "log", op, "log of something that may be 0", "tf.log(tf.maximum(x, 1e-12))")]
     if op.type in ("Sqrt", "Rsqrt") and not _is_kept_away(op.inputs[0]):
-        if _is_sum_of_squares(op.inputs[0]):
+        if is_sum_of_squares(op.inputs[0]):
             return [_finding(60, "norm", op, "a norm, whose derivative at 0 is nan: sqrt'(0) is inf, times 0",
                              "tf.sqrt(tf.reduce_sum(x * x) + 1e-12)")]
         return [_finding(45, "sqrt", op, f"{op.type.lower()} of something that may be 0: {_UNSAFE[op.type]}",
@@ -142,17 +143,6 @@ def _is_kept_away(tensor: Tensor) -> bool:
     if op.type == "Sum":  # of exponentials: the denominator of a softmax
         return op.inputs[0].op.type == "Exp"
     return op.type in ("Sqrt", "Mul", "Square") and all(_is_kept_away(t) for t in op.inputs)
-
-
-def _is_sum_of_squares(tensor: Tensor) -> bool:
-    op = tensor.op
-    for _ in range(_MANY):
-        if op.type == "Square" or op.type == "Mul" and (op.inputs[0] is op.inputs[1] or op.inputs[1].op.type == "Conj"):
-            return True
-        if op.type not in ("Sum", "Mean", "Identity", "Reshape", "Squeeze", "Real", "Cast"):
-            return False
-        op = op.inputs[0].op
-    return False
 
 
 def _is_risky_power(op: Operation) -> bool:

@@ -1,0 +1,223 @@
+"""What to write instead: remedies for ops that made nan or inf, told from the op, its operands and its neighbours."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...graph import Operation, Tensor
+from ...static import static_value
+from ..places import PLACEHOLDERS, VARIABLES
+
+_SAME = ("Identity", "Reshape", "ExpandDims", "Squeeze", "Cast", "StridedSlice", "BroadcastTo", "Maximum", "Neg")
+_DIVISIONS = ("Div", "RealDiv", "TrueDiv", "FloorDiv", "Reciprocal", "Inv")
+_SINGULAR = "the matrix is singular: add a small multiple of the identity, m + 1e-6 * tf.eye(n)"
+_REMEDIES = {
+    "Log": "keep the argument positive: tf.log(tf.maximum(x, 1e-12))",
+    "Log1p": "keep the argument above -1: tf.log1p(tf.maximum(x, -1 + 1e-6))",
+    "Sqrt": "keep the argument away from 0: tf.sqrt(x + 1e-12)",
+    "Rsqrt": "keep the argument away from 0: tf.rsqrt(x + 1e-12)",
+    "Pow": "keep the base positive: tf.pow(tf.maximum(x, 1e-12), p)",
+    "MatMul": "scale the weights or the inputs down; clip gradients with tf.clip_by_global_norm",
+    "Acosh": "keep the argument above 1: tf.acosh(tf.maximum(x, 1 + 1e-6))",
+    "Atan2": "keep both arguments from being 0 together: safe = tf.where(both_zero, tf.ones_like(x), x), then "
+             "tf.atan2(y, safe)",
+    "SelfAdjointEigV2": "equal eigenvalues have no derivative of their vectors: use eigenvalues only, or break the tie",
+    "Svd": "equal singular values have no derivative of their vectors: use singular values only, or break the tie",
+    "Norm": "keep the norm away from 0: tf.sqrt(tf.reduce_sum(x * x) + 1e-12)",
+    "Mean": "a mean of no elements is 0 / 0: leave the step out when nothing is chosen, or divide with tf.div_no_nan",
+    "MatrixInverse": _SINGULAR, "MatrixDeterminant": _SINGULAR, "Cholesky": _SINGULAR, "MatrixSolve": _SINGULAR,
+    **dict.fromkeys(("Acos", "Asin", "Atanh", "Erfinv"),
+                    "keep the argument inside (-1, 1): tf.clip_by_value(x, -1 + 1e-6, 1 - 1e-6)"),
+    **dict.fromkeys(("Softmax", "LogSoftmax"), "a row is -inf throughout: leave one of its elements unmasked, or mask "
+                    "with -1e9 in place of -inf"),
+}
+_FINITE = ("Softmax", "LogSoftmax")  # to blame for what -inf makes, not for a sum too large
+
+
+def remedy_for(op: Operation, trap: str, operands: Sequence[Any], values: Mapping[Tensor, Any]) -> str:
+    """What to write in place of an op that made something non-finite. operands: the numbers that met, None unknown.
+
+    trap: "where", "underflow" or ""; "" if there is nothing to say.
+    """
+    forward = op.forward_op
+    if not op.inputs:
+        return _of_input(op, values)
+    if trap == "where":
+        unsafe = _unsafe(forward, values)
+        return ("guard the input, not the output: safe = tf.where(ok, x, tf.ones_like(x)), then "
+                f"tf.where(ok, {_written(unsafe)}, other)")
+    if trap == "underflow" and forward.type in ("Sqrt", "Rsqrt", "Pow", "Norm"):
+        return "a square underflowed to 0: add a small constant under the root, rescale, or work in float64"
+    special = _special(forward, values)
+    if special:
+        return special
+    if trap == "underflow" and forward.type != "Log":
+        return "a number too small for the type became 0: rescale, add a small constant, or work in float64"
+    if forward.type == "Exp" or op.type == "Exp":
+        return "bound the argument: tf.exp(tf.minimum(x, 80.0)) (88 overflows float32, 709 float64, 11 float16)"
+    for op_type in (forward.type, op.type):
+        if op_type in _REMEDIES and not (op_type in _FINITE and _is_finite(forward, values)):
+            return _REMEDIES[op_type]
+    if forward.type in _DIVISIONS or op.type in _DIVISIONS:
+        return "keep the denominator away from 0: tf.div_no_nan, or add a small constant"
+    return _overflow(op) if all(v is None or np.isfinite(v) for v in operands) else ""
+
+
+def _is_finite(op: Operation, values: Mapping[Tensor, Any]) -> bool:
+    return all(np.isfinite(np.asarray(values[t])).all() for t in op.inputs if t in values)
+
+
+def _of_input(op: Operation, values: Mapping[Tensor, Any]) -> str:
+    if op.type in PLACEHOLDERS:
+        return ("clean the data before they are fed: np.isfinite(data).all(axis=1) says which rows are whole, "
+                "np.nan_to_num replaces")
+    if op.type == "Const":
+        value = np.asarray(values.get(op.outputs[0], 0))
+        return "mask with a large finite number, such as -1e9, in place of -inf" if np.isneginf(value).any() else ""
+    return ""
+
+
+def _unsafe(op: Operation, values: Mapping[Tensor, Any]) -> Operation:
+    """The op that a choice should have been made before: the one to blame for an operand that is not finite."""
+    for _ in range(4):
+        bad = [t.op for t in op.inputs if t in values and t.op.inputs and not np.isfinite(np.asarray(
+            values[t], np.float64 if np.asarray(values[t]).dtype.kind in "biu" else None)).all()]
+        if not bad:
+            break
+        op = bad[0]
+    return op
+
+
+def _written(op: Operation) -> str:
+    if op.type in _DIVISIONS:
+        return "x / safe" if len(op.inputs) > 1 and static_value(op.inputs[0]) is None else "1.0 / safe"
+    if op.type == "Pow":
+        return "tf.pow(safe, p)"
+    return f"tf.{op.type.lower()}(safe)"
+
+
+def _overflow(op: Operation) -> str:
+    if op.outputs[0].dtype.base_dtype.name in ("float16", "bfloat16"):
+        return "work in float32 here (float16 ends at 65504), or scale the values and the loss down"
+    return "scale the values down, clip them, or work in float64"
+
+
+# ---- by the neighbours ------------------------------------------------------------------
+
+def _special(op: Operation, values: Mapping[Tensor, Any]) -> str:
+    """A remedy for a formula that is known under a name of its own, or ""."""
+    if op.type == "Log":
+        return _of_log(op, values)
+    if op.type == "Exp":
+        return _of_exp(op)
+    if op.type in ("Sqrt", "Rsqrt"):
+        return _of_root(op, values)
+    if op.type in _DIVISIONS:
+        return _of_division(op, values)
+    return ""
+
+
+def origin_of(tensor: Tensor) -> Operation:
+    """The op that a tensor's numbers come from, past what only passes them on."""
+    op = tensor.op
+    for _ in range(8):
+        if op.type not in _SAME or not op.inputs:
+            break
+        constants = [t for t in op.inputs if static_value(t) is None]
+        if not constants:
+            break
+        op = constants[0].op
+    return op
+
+
+def _of_log(op: Operation, values: Mapping[Tensor, Any]) -> str:
+    source = origin_of(op.inputs[0])
+    if source.type == "Sub" or source.type in ("Add", "AddV2"):  # log(1 - p), log(p + tiny)
+        source = next((o for o in (origin_of(t) for t in source.inputs) if o.type in ("Sigmoid", "Softmax")), source)
+    if source.type == "Softmax" or source.type in _DIVISIONS and origin_of(source.inputs[0]).type == "Exp":
+        return ("give the logits to tf.nn.softmax_cross_entropy_with_logits_v2, or take the logarithm of a softmax "
+                "from tf.nn.log_softmax")
+    if source.type == "Sigmoid":
+        return "give the logits to tf.nn.sigmoid_cross_entropy_with_logits, or take tf.log_sigmoid(x)"
+    if source.type == "MatrixDeterminant":
+        return f"{_SINGULAR}; tf.linalg.slogdet takes the logarithm without overflow"
+    if _has_negative(op, values):
+        return "the argument is negative: keep it positive, tf.log(tf.maximum(x, 1e-12)), or model the logarithm itself"
+    return ""
+
+
+def _of_exp(op: Operation) -> str:
+    after = [c for t in op.outputs for c in t._consumers if c.gradient_of is None]
+    sums = [c for c in after if c.type in ("Sum", "Add", "AddV2")]
+    if any(c.type in _DIVISIONS and any(origin_of(t).type == "Sum" for t in c.inputs[1:]) for c in after):
+        return "use tf.nn.softmax, which subtracts the maximum first"
+    if any(c.type in _DIVISIONS for s in sums for t in s.outputs for c in t._consumers):
+        return "use tf.nn.softmax, which subtracts the maximum first; for one number tf.sigmoid"
+    if any(c.type == "Log" for s in sums for t in s.outputs for c in t._consumers):
+        return ("use tf.reduce_logsumexp, which subtracts the maximum first" if sums[0].type == "Sum" else
+                "use tf.nn.softplus(x), which is log(1 + exp(x)) without overflow")
+    if any(c.type == "Log1p" for c in after):
+        return "use tf.nn.softplus(x), which is log(1 + exp(x)) without overflow"
+    return ""
+
+
+def _of_root(op: Operation, values: Mapping[Tensor, Any]) -> str:
+    name = f"tf.{op.type.lower()}"
+    if _has_negative(op, values):
+        source = origin_of(op.inputs[0])
+        if source.type == "Sub":
+            return (f"a difference of nearly equal numbers became negative: take the variance by tf.nn.moments, and "
+                    f"{name}(tf.maximum(x, 0.0) + 1e-12)")
+        return f"the argument is negative: {name}(tf.maximum(x, 1e-12))"
+    if is_sum_of_squares(op.inputs[0]):
+        return f"keep the norm away from 0: {name}(tf.reduce_sum(x * x) + 1e-12)"
+    return ""
+
+
+def _of_division(op: Operation, values: Mapping[Tensor, Any]) -> str:
+    denominator = op.inputs[-1]
+    below = origin_of(denominator)
+    if below.type == "Sum" and origin_of(below.inputs[0]).type == "Exp":
+        return "use tf.nn.softmax, which subtracts the maximum first"
+    roots = [below] if below.type == "Sqrt" else [o for t in below.inputs if below.type == "Mul" and
+                                                 (o := origin_of(t)).type == "Sqrt"]
+    if not roots or denominator in values and np.all(np.asarray(values[denominator]) != 0):
+        return ""
+    if is_sum_of_squares(roots[0].inputs[0]):
+        return ("the norm is 0: normalise by tf.nn.l2_normalize(x, axis), which bounds it from below, or add 1e-12 "
+                "under the root")
+    return ("the root is 0: add the small constant under it, x / tf.sqrt(variance + 1e-5), as the slope of a root at 0 "
+            "is inf")
+
+
+def _has_negative(op: Operation, values: Mapping[Tensor, Any]) -> bool:
+    value = np.asarray(values[op.inputs[0]]) if op.inputs[0] in values else np.zeros(0)
+    return value.dtype.kind in "fi" and bool((value < 0).any())
+
+
+def is_sum_of_squares(tensor: Tensor) -> bool:
+    """Whether a tensor is a sum or mean of squares, up to its shape."""
+    op = tensor.op
+    for _ in range(8):
+        if op.type == "Square" or op.type == "Mul" and (op.inputs[0] is op.inputs[1] or op.inputs[1].op.type == "Conj"):
+            return True
+        if op.type not in ("Sum", "Mean", "Identity", "Reshape", "Squeeze", "Real", "Cast"):
+            return False
+        op = op.inputs[0].op
+    return False
+
+
+def remedy_for_failure(op: Operation) -> str:
+    """What to do about an op that refused the values it was given."""
+    if op.forward_op.type in ("Cholesky", "CholeskyGrad"):
+        return ("the matrix is not positive definite: make it symmetric, and add a small multiple of the identity, "
+                "m + 1e-6 * tf.eye(n)")
+    if "Label" in op.type or op.type.startswith("SparseSoftmax"):
+        return "labels count from 0: subtract 1 if yours begin at 1, or give the logits one more column"
+    if op.type.startswith(("Gather", "ResourceGather", "Scatter", "SparseTensorDense")):
+        return "keep the indices inside the table: its first dimension must be above the largest of them"
+    if op.type in VARIABLES or "ReadVariable" in op.type:
+        return "run tf.global_variables_initializer() first"
+    return _REMEDIES.get(op.forward_op.type, _REMEDIES.get(op.type, ""))
