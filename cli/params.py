@@ -133,9 +133,12 @@ class OpKind(Kind):
 
 
 class PlaceKind(OpKind):
-    """What `list` shows: FILE:LINE, a line number, an operation."""
+    """What `list` shows: FILE:LINE, a line number, an operation, or `plan`."""
 
     metavar = "PLACE"
+
+    def complete(self, text: str, shell: Shell) -> Iterable[str]:
+        return ["plan"] * "plan".startswith(text) + [*super().complete(text, shell)]
 
 
 class ExpressionKind(Kind):

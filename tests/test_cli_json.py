@@ -103,6 +103,7 @@ def test_its_arguments_complete(name: str) -> None:
     ("print loss --wh", "--where"), ("train loss --optimizer ad", "adam"), ("load scripts/mod", "scripts/models/"),
     ("help wh", "where"), ("watch loss if n", "nan"), ("info te", "tensors"),
     ("info op hidden1/Mat", "hidden1/MatMul:0"), ("grad loss hidden1/wei", "hidden1/weights:0"),
-    ("print h1wei", "hidden1/weights:0"), ("export d", "dot"), ("set hidden1/bi", "hidden1/biases:0")])
+    ("print h1wei", "hidden1/weights:0"), ("export d", "dot"), ("set hidden1/bi", "hidden1/biases:0"),
+    ("list pl", "plan"), ("list plan hidden1/Re", "hidden1/Relu:0")])
 def test_what_completes(line: str, word: str, shell: Shell) -> None:
     assert word in [candidate.text for candidate in complete(line, shell)]

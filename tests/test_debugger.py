@@ -509,6 +509,31 @@ def test_lists(dbg: Debugger) -> None:
     assert line.text.strip().startswith("h = tf.tanh") and line.gradient_norm is not None
 
 
+def test_the_plan_says_what_became_of_every_op_of_the_run(model: tuple[tf.Graph, dict[str, Any]]) -> None:
+    dbg = Debugger(model[0], handles=model[1])
+    with pytest.raises(ArgumentError, match="nothing was run"):
+        dbg.plan()
+    dbg.feed("x", X)
+    dbg.feed("target", TARGET)
+    dbg.train("loss", lr=0.1)
+    dbg.run(1)
+    first = dbg.plan()
+    assert not first.is_compiled and sum(count for _, count in first.counts) == first.ops == len(first.rows)
+    dbg.run(30)
+    found = dbg.plan()
+    assert found.is_compiled and len(found.table) == 1 + found.steps and found.blocks
+    rows = {row.name: row for row in found.rows}
+    assert [rows[name].kind for name in ("x", "layer/w", "layer/w/read", "layer/h", "loss/Const", "Const")
+            if name in rows] == ["fed", "variable", "same", "calls", "constant"]
+    assert rows["layer/h"].text == "computed by tanh, in place into layer/MatMul"
+    assert rows["layer/h"].place is not None and "unused" not in rows and found.outside > 0
+    assert [row.name for row in dbg.plan("h").rows] == ["layer/h"]
+    dbg.watch("layer/MatMul")
+    dbg.run(30)
+    kept = dbg.plan("/^layer/h$/").rows[0]
+    assert kept.others == (), "what is watched is not written over"
+
+
 def test_what_if_and_back(dbg: Debugger) -> None:
     old = dbg.value("w").array.copy()
     dbg.set("w", "w * 0")

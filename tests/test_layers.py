@@ -64,6 +64,7 @@ autodiff.gradients
 autodiff.runtime.plan
 autodiff.runtime.state
 autodiff.runtime.kernels
+autodiff.runtime.fates
 autodiff.runtime.tracing
 autodiff.runtime.passes
 autodiff.runtime.lowering
@@ -190,6 +191,7 @@ autodiff.debug.spectrum
 autodiff.debug.curvature
 autodiff.debug.lists
 autodiff.debug.watches
+autodiff.debug.planning
 autodiff.debug.replay
 autodiff.debug.encoding
 autodiff.debug.recording
@@ -236,6 +238,7 @@ cli.tables
 cli.plots
 cli.layout
 cli.facts
+cli.plans
 cli.status
 cli.motion
 cli.command

@@ -10,9 +10,10 @@ import autodiff as tf
 from autodiff.graph import Tensor
 from autodiff.op import build
 from autodiff.runtime.buffers import allocate, observe, specialise
+from autodiff.runtime.fates import KINDS, fates
 from autodiff.runtime.kernels import direct_ufunc, passes_on, views_of
 from autodiff.runtime.passes import optimise
-from autodiff.runtime.plan import Plan, called, compile_plan, fates, inner_steps
+from autodiff.runtime.plan import Plan, called, compile_plan, inner_steps
 from autodiff.runtime.program import HOT
 from autodiff.runtime.state import Run
 
@@ -240,11 +241,32 @@ def test_a_plan_says_what_became_of_every_operation() -> None:
     z = build.Neg(build.Mul(y, y, name="yy"), name="z")
     plan = with_buffers([z], {x: np.ones(1 << 19)})
     assert [len(plan.steps), len(plan.buffers)] == [1, 0]
-    before = compile_plan([z], (), [x])
-    assert fates(before, plan) == [
-        ("ones", "left out: nothing reads it"), ("same", "what is fed"), ("t", "step 0, in tiles"),
-        ("q", "step 0, in tiles"), ("mul", "the value of q"), ("yy", "step 0, in tiles"),
-        ("z", "step 0, in tiles")]
+    told = [(f.op.name, f.kind, f.steps, [o.name for o in f.others]) for f in fates(compile_plan([z], (), [x]), plan)]
+    assert told == [
+        ("x", "fed", (), []), ("ones", "dead", (), []), ("same", "same", (), ["x"]), ("t", "tiles", (0,), []),
+        ("q", "tiles", (0,), []), ("mul", "same", (), ["q"]), ("yy", "tiles", (0,), []), ("z", "tiles", (0,), [])]
+
+
+def test_fates_name_twins_constants_variables_and_whose_memory_is_written_over() -> None:
+    x = tf.placeholder(tf.float32, [4], name="x")
+    v = build.VariableV2(shape=[], dtype=tf.float32, name="v")
+    two = build.Exp(tf.constant(0.5, name="half"), name="two")
+    first, twin = build.Tanh(x, name="first"), build.Tanh(x, name="twin")
+    wide = build.BroadcastTo(two, [4], name="wide")
+    y = build.Neg(build.Mul(first, wide, name="m") + twin, name="y")
+    update = build.AssignAdd(v, 1.0, name="up")
+    session = tf.Session()
+    session.run(build.Assign(v, 0.0))
+    for _ in range(HOT + 1):
+        session.run([y, update], {x: np.ones(4)})
+    before = compile_plan([y, update], (), [x])
+    told = {f.op.name: f for f in fates(before, session.plan([y, update], [x]))}
+    assert {f.kind for f in told.values()} <= set(KINDS)
+    assert [told[name].kind for name in ("x", "v", "half", "two", "first", "twin", "y", "up")] == [
+        "fed", "variable", "constant", "constant", "calls", "merged", "calls", "computed"]
+    assert told["twin"].others == (first.op,) and told["first"].calls == ("tanh",)
+    assert told["up"].others == (v.op,)
+    assert told["add"].others == (told["m"].op,) and told["add"].block == told["m"].block is not None
 
 
 # ---- calls in place of kernels ------------------------------------------------------------

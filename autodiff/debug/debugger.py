@@ -18,6 +18,7 @@ from .analysis.nonfinite import reaches
 from .analysis.why import why_none
 from .answers import Memory, Neighbours, OpCard, OpRow, Script, Source, TensorRow, VariableRow
 from .places import place_of, role_of, traceback_of
+from .planning import RunPlan, plan_of
 from .records import Stats
 from .stats import has_nonfinite, statistics
 from .storing import Storing
@@ -171,6 +172,21 @@ class Debugger(Storing):
         first, last = line - around, line + around
         here = [t for n in range(first, last + 1) for op in made.get(n, ()) for t in op.outputs]
         return Source(file, lists.source_lines(lines, first, last, made, self._norms(here), line))
+
+    def plan(self, target: str = "") -> RunPlan:
+        """What the last run's plan made of every op it needs; target: of one op, or of those that match a `/regex/`.
+
+        The plan is that of the run as it was made, with all that is watched, which is always really computed.
+        Raises ArgumentError if nothing was run yet.
+        """
+        if self._last_whole is None or not self.moments:
+            raise ArgumentError("nothing was run yet, so there is no plan: run a step first")
+        wanted = None
+        if len(target) > 2 and target[0] == target[-1] == "/":
+            wanted = {op for op in self.graph.get_operations() if re.search(target[1:-1], op.name)}
+        elif target:
+            wanted = {self.targets.operation(target)}
+        return plan_of(self.session, self._last_whole, tuple(self.moments[-1].feeds), wanted, self.step)
 
     def _place(self, place: str) -> tuple[str, int]:
         match = re.fullmatch(r"(?:(?P<file>.+):)?(?P<line>\d+)", place)

@@ -45,6 +45,7 @@ class Feeding(Machine):
         self._source_name = ""
         self._train_op: Operation | None = None
         self._last: Fetches | None = None
+        self._last_whole: Fetches | None = None  # together with what was looked at
         self._last_op: Operation | None = None
         self._sights: dict[Any, Any] = {}  # of what runs fetch: what to look at in them
 

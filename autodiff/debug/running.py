@@ -154,7 +154,7 @@ class Running(Effects):
         """Record a run. seen: values of what is looked at, then of the outcomes."""
         self.step += 1
         self._is_edited = False
-        self._last = opened.wanted
+        self._last, self._last_whole = opened.wanted, opened.whole or opened.wanted
         self._remember(opened.moment)
         if opened.outcomes and error is None:
             opened.moment.outcomes.update(zip(opened.outcomes, seen[len(seen) - len(opened.outcomes):]))

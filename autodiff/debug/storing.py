@@ -53,7 +53,7 @@ class Storing(Changing):
             self.y = found.y
         if found.moments:
             last = found.moments[-1]
-            self._last = last.wanted
+            self._last = self._last_whole = last.wanted
             self.session.variables.update(last.variables)
             self.session.runs, self.session.entropy = last.number, last.entropy
             self.goto_step(last.step)

@@ -99,30 +99,6 @@ def called(step: Step) -> str:
     return f"{ufunc.__name__}.reduce" if ufunc is not None else getattr(step.call, "__name__", "")
 
 
-def fates(before: Plan, after: Plan) -> list[tuple[str, str]]:
-    """What became of each operation of a plan in a plan made from it: (its name, in words), in order."""
-    steps: dict[Operation, list[str]] = {}
-    maker: dict[int, Operation] = {}
-    for i, step in enumerate(after.steps):
-        for inner in inner_steps(step) or (step,):
-            steps.setdefault(inner.op, []).append(f"{i}, in tiles" if inner_steps(step) else str(i))
-            maker.update(dict.fromkeys(inner.outputs, inner.op))
-    rows = []
-    for op in dict.fromkeys(step.op for step in before.steps):
-        slots = [after.slots[t] for t in op.outputs if t in after.slots]
-        twins = {maker[s].name for s in slots if s in maker}
-        if op in steps:
-            text = f"step {' and '.join(dict.fromkeys(steps[op]))}"
-        elif slots and all(s in after.constants for s in slots):
-            text = "a constant"
-        elif twins:
-            text = f"the value of {' and '.join(sorted(twins))}"
-        else:
-            text = "what is fed" if slots and all(s in after.feeds for s in slots) else "left out: nothing reads it"
-        rows.append((op.name, text))
-    return rows
-
-
 def _aligned(rows: Sequence[tuple[str, ...]]) -> list[list[str]]:
     widths = [max(map(len, column)) for column in zip(*rows)]
     return [[cell.ljust(width) for cell, width in zip(row, widths)] for row in rows]

@@ -15,6 +15,7 @@ from .. import motion
 from ..command import command
 from ..facts import FIGURES, array_of, bytes_in_words, figures, place, samples, shape, shown
 from ..params import ChoiceKind, Condition, Expression, FormatKind, OpName, Place, Range, check_regex
+from ..plans import planned
 from ..results import Column, Group, Result, Source, Table, Text, Tree
 from ..shell import Shell
 from ..usage import UsageError
@@ -240,14 +241,22 @@ def _satisfying(array: np.ndarray, where: str) -> np.ndarray:
 
 
 @command("list", group="Look", aliases=("l", "ps", "ls"), repeats=True)
-def list_(shell: Shell, at: Place = "") -> Result:
+def list_(shell: Shell, at: Place = "", op: OpName = "", *, steps: bool = False) -> Result:
     """Show the script's lines with the ops they made and their gradient norms; again for the lines after.
 
     PLACE is a line number, FILE:LINE, or an op or tensor, whose line it then shows.
+    `list plan` shows what the last run's plan made of each op it needs: computed, folded into a constant, merged with
+    an equal op, fused into a chain, written in place, left out; with OP or a /regex/ those ops alone. --steps: the
+    plan itself, step by step.
 
     Example:  list hidden1/MatMul
-    API:      dbg.source("hidden1/MatMul")
+              list plan /hidden1/
+    API:      dbg.source("hidden1/MatMul"), dbg.plan("/hidden1/")
     """
+    if at == "plan":
+        return planned(shell.dbg, op, steps)
+    if op or steps:
+        raise UsageError("list takes one place; two words are of `list plan OP`", f"list {at}".rstrip())
     file, line = shell.place()
     if not file:
         raise UsageError("no script is loaded", "load FILE")
