@@ -79,6 +79,8 @@ class Tensor:
         return _reversed("Sub", "sub", self, other)
 
     def __mul__(self, other: Any) -> "Tensor":
+        if hasattr(other, "with_values"):  # a SparseTensor's entries are what is multiplied
+            return NotImplemented
         return _binary("Mul", "mul", self, other)
 
     def __rmul__(self, other: Any) -> "Tensor":

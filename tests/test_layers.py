@@ -39,11 +39,13 @@ autodiff.messages
 autodiff.infer
 autodiff.define
 autodiff.indexed_slices
+autodiff.sparse_tensor
 autodiff.function_graph
 autodiff.ops.windows
 autodiff.ops.slices
 autodiff.ops.correlate
 autodiff.ops.leading
+autodiff.ops.coordinates
 autodiff.ops.elementwise
 autodiff.ops.state
 autodiff.ops.variable_rows
@@ -105,6 +107,8 @@ autodiff.pooling
 autodiff.embedding
 autodiff.sampled_losses
 autodiff.control
+autodiff.sparse_math
+autodiff.sparse
 autodiff.custom
 autodiff.checks
 autodiff.rows

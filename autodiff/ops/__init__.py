@@ -41,6 +41,7 @@ from . import (
     state,
     stateless,
     summary,
+    sparse,
     training,
     training_rows,
     trig,
@@ -93,5 +94,6 @@ __all__ = [
     "training_rows",
     "trig",
     "unary",
+    "sparse",
     "variable_rows",
 ]

@@ -9,7 +9,7 @@ from ..dtypes import FLOATS, REALS, int32, int64, uint8
 from ..errors import ArgumentError, ShapeError
 from ..infer import axis_in, rank_of
 from ..op import Index, Int32, Kind, Spec, blocked, build
-from ..shapes import Dims
+from ..shapes import Dims, show
 from ..static import static_dims, static_value
 from .leading import all_batched, joined, numbered, repeated, shared, sizes
 
@@ -108,12 +108,23 @@ def _densified(sparse_indices, output_shape, sparse_values, default_value, *, va
 @op("SparseToDense", infer=_densified)
 def sparse_to_dense(sparse_indices: Index, output_shape: Index, sparse_values, default_value, *, validate_indices=True):
     """default_value, with sparse_values at sparse_indices. indices: int[n, rank], values: any[n] or any[]."""
+    index = sparse_indices.reshape(-1, sparse_indices.shape[1] if sparse_indices.ndim == 2 else 1)
+    if default_value.ndim:
+        raise ArgumentError(f"expected a scalar default_value, found shape {show(default_value.shape)}")
+    if index.shape[1] != len(output_shape):
+        raise ArgumentError(f"output_shape has {len(output_shape)} sizes, expected {index.shape[1]} like an index")
+    if sparse_values.shape not in ((), index.shape[:1]):
+        raise ArgumentError(f"sparse_values has shape {show(sparse_values.shape)}, expected [] or [{len(index)}]")
+    outside = ((index < 0) | (index >= output_shape)).any(axis=1)
+    if outside.any():
+        i = int(outside.argmax())
+        raise ArgumentError(f"sparse_indices[{i}] = {index[i].tolist()} is out of bounds, expected 0 <= index < "
+                            f"{output_shape.tolist()}")
     out = np.full(tuple(output_shape.tolist()), default_value, sparse_values.dtype)
-    index = sparse_indices.reshape(-1, out.ndim)
     if validate_indices and len(index) > 1:
         flat = np.ravel_multi_index(tuple(index.T), out.shape)
         if (np.diff(flat) <= 0).any():
-            raise ValueError("sparse_indices are out of order or repeated: expected them sorted, each once")
+            raise ArgumentError("sparse_indices are out of order or repeated: expected them sorted, each once")
     out[tuple(index.T)] = sparse_values
     return out
 

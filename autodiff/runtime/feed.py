@@ -11,6 +11,7 @@ from ..errors import ArgumentError, AutodiffError, KindError, ShapeError
 from ..graph import Graph, Tensor
 from ..indexed_slices import IndexedSlices
 from ..shapes import compatible, show
+from ..sparse_tensor import SparseTensor, parts_of
 
 
 class Fed(dict):
@@ -27,8 +28,8 @@ class Feeds:
     def read(self, feed_dict: Any) -> tuple[tuple[Tensor, ...], list[np.ndarray]]:
         """The tensors fed and their values, as arrays of the tensors' dtypes.
 
-        Keys: tensors, variables, tensor names, IndexedSlices, or tuples of them with a tuple of
-        values. Raises KindError (a TypeError) for a key or value of the wrong kind, ShapeError (a
+        Keys: tensors, variables, tensor names, IndexedSlices, SparseTensors, or tuples of them with
+        a tuple of values. Raises KindError (a TypeError) for a key or value of the wrong kind, ShapeError (a
         ValueError) for a wrong shape, ArgumentError (a ValueError) for what cannot be converted.
         """
         if type(feed_dict) is Fed:
@@ -37,7 +38,7 @@ class Feeds:
             raise KindError(f"feed_dict is a dict from tensors to values, found {type(feed_dict).__name__}")
         fed: dict[Tensor, np.ndarray] = {}
         for key, value in feed_dict.items():
-            tensors = self._known.get(key) or self._targets(key)
+            tensors = self._known.get(key) or self.targets(key)
             if len(tensors) == 1 and not isinstance(key, tuple):
                 fed[tensors[0]] = convert(tensors[0], value)
                 continue
@@ -47,13 +48,14 @@ class Feeds:
                 fed[tensor] = convert(tensor, part)
         return tuple(fed), list(fed.values())
 
-    def _targets(self, key: Any) -> tuple[Tensor, ...]:
+    def targets(self, key: Any) -> tuple[Tensor, ...]:
+        """The tensors that a key of a feed_dict stands for."""
         tensors = tuple(self.tensor(part) for part in _leaves(key))
         self._known[key] = tensors
         return tensors
 
     def tensor(self, key: Any) -> Tensor:
-        """The tensor that a key of a feed_dict stands for."""
+        """The one tensor that a key of a feed_dict stands for."""
         try:
             tensor = self._graph.as_graph_element(key, allow_operation=False)
         except AutodiffError as error:
@@ -110,6 +112,8 @@ def _leaves(key: Any) -> Iterator[Any]:
             yield from _leaves(part)
     elif isinstance(key, IndexedSlices):
         yield from (part for part in (key.values, key.indices, key.dense_shape) if part is not None)
+    elif isinstance(key, SparseTensor):
+        yield from parts_of(key)
     else:
         yield key
 
@@ -121,6 +125,9 @@ def _parts(key: Any, value: Any) -> Iterator[Any]:
     elif isinstance(key, IndexedSlices):
         keys = list(_leaves(key))
         value = [part for part in value if part is not None]
+    elif isinstance(key, SparseTensor):
+        yield from _entries(key, value)
+        return
     else:
         yield value
         return
@@ -129,3 +136,13 @@ def _parts(key: Any, value: Any) -> Iterator[Any]:
                             f"{shortened(value)}")
     for k, v in zip(keys, value):
         yield from _parts(k, v)
+
+
+def _entries(key: SparseTensor, value: Any) -> Any:
+    """The arrays that are fed for a SparseTensor; without a dense_shape, the one it has stays."""
+    if not isinstance(value, (list, tuple)) and not isinstance(value, np.ndarray):
+        raise KindError(f"cannot feed {shortened(value)} for {key}: expected a tf.SparseTensorValue or a tuple of "
+                        "indices, values and dense_shape")
+    if isinstance(value, np.ndarray) or len(value) not in (2, 3):
+        raise ArgumentError(f"cannot feed {shortened(value)} for {key}: expected indices, values and dense_shape")
+    return value

@@ -9,6 +9,7 @@ from typing import Any
 from ..errors import ArgumentError, AutodiffError, GraphError, KindError
 from ..graph import Graph, Operation, Tensor
 from ..indexed_slices import IndexedSlices, IndexedSlicesValue
+from ..sparse_tensor import SparseTensor, SparseTensorValue, parts_of
 
 Rebuild = Callable[[Sequence[Any]], Any]  # values of `tensors`, in order -> the user's structure
 
@@ -24,7 +25,7 @@ class Fetches:
 
 
 def parse(graph: Graph, fetches: Any) -> Fetches:
-    """The Fetches of a tensor, variable, operation, name, IndexedSlices, or nested structure of them.
+    """The Fetches of a tensor, variable, operation, name, IndexedSlices, SparseTensor, or nested structure of them.
 
     Raises KindError (a TypeError) for anything that cannot be fetched, such as None or a number, and
     GraphError (a ValueError) for an unknown name or an element of another graph.
@@ -65,6 +66,8 @@ class _Reader:
             return self._fields(fetch)
         if isinstance(fetch, IndexedSlices):
             return self._slices(fetch)
+        if isinstance(fetch, SparseTensor):
+            return self._sequence(SparseTensorValue(*parts_of(fetch)))
         element = self._element(fetch)
         if isinstance(element, Operation):
             self.targets[element] = None

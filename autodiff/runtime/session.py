@@ -7,6 +7,7 @@ from typing import Any
 
 from ..errors import ArgumentError, KindError, StateError
 from ..graph import Graph, Tensor, get_default_graph
+from ..sparse_tensor import SparseTensor
 from ..stacks import default_session
 from . import fetch
 from .config import ConfigProto, RunOptions
@@ -54,9 +55,9 @@ class Session:
         """Values of `fetches`, in their structure: lists, tuples, dicts, named tuples of tensors, names, operations.
 
         feed_dict: values for any tensors in this run. An operation gives None, an IndexedSlices an
-        IndexedSlicesValue, a scalar a NumPy scalar. Raises KindError (TypeError) or a ValueError for
-        what cannot be fetched or fed, StateError (RuntimeError) when closed, and an OpError that knows
-        its operation for what fails in the run.
+        IndexedSlicesValue, a SparseTensor a SparseTensorValue, a scalar a NumPy scalar. Raises KindError
+        (TypeError) or a ValueError for what cannot be fetched or fed, StateError (RuntimeError) when
+        closed, and an OpError that knows its operation for what fails in the run.
         """
         self._check_open()
         if options is not None and not isinstance(options, RunOptions):
@@ -85,7 +86,7 @@ class Session:
             raise KindError(f"feed_list is a list of tensors, found {feed_list!r}")
         self._check_open()
         self._wanted(fetches)
-        keys = [self._feeds.tensor(key) for key in feed_list or ()]
+        keys = [key if isinstance(key, SparseTensor) else self._feeds.tensor(key) for key in feed_list or ()]
 
         def call(*values: Any, **options: Any) -> Any:
             if len(values) != len(keys):
