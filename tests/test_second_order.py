@@ -12,7 +12,7 @@ import autodiff as tf
 from autodiff.errors import StateError
 from autodiff.gradients import second
 from autodiff.gradients.second import jacobian
-from autodiff.gradients.sparsity import coloured, pattern
+from autodiff.gradients.sparsity import coloured, pattern, vanishing
 from autodiff.graph import Tensor
 from autodiff.runtime.row_blocks import hessian_rows, jacobian_rows, rows_of
 
@@ -182,3 +182,44 @@ def test_rows_of_a_jacobian_and_what_is_refused() -> None:
         jacobian_rows(session, y, x, {x: POINT}, block=0)
     with pytest.raises(StateError, match="needs the session"):
         jacobian_rows(session, y * tf.random_uniform([5, 7], dtype=tf.float64), x, {x: POINT})
+
+
+def two_layers(x: Tensor) -> Tensor:
+    parts = ((0, 15, [3, 5]), (15, 20, [5]), (20, 30, [5, 2]), (30, 32, [2]))
+    w, b, v, c = (tf.reshape(x[low:high], shape) for low, high, shape in parts)
+    z = tf.matmul(tf.sigmoid(tf.matmul(tf.constant(A[:, :3]), w) + b), v) + c
+    return tf.reduce_mean(tf.reduce_logsumexp(z, 1) - z[:, 0])
+
+
+def test_a_block_leaves_out_what_its_directions_do_not_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = tf.placeholder(tf.float64, [36])
+    whole = tf.hessians(two_layers(x), x)[0]
+    for name, value in (("CACHE", 0), ("WHOLE", 0), ("SMALLEST_BLOCK", 6)):
+        monkeypatch.setattr(second, name, value)
+    graph, sizes = tf.get_default_graph(), []
+    for without in (second.vanishing, lambda *_: {}):
+        monkeypatch.setattr(second, "vanishing", without)
+        before = len(graph.get_operations())
+        in_blocks = tf.hessians(two_layers(x), x)[0]
+        sizes.append(len(graph.get_operations()) - before)
+        found, expected = tf.Session().run([in_blocks, whole], {x: POINT})
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(expected, central(two_layers, POINT), rtol=1e-5, atol=1e-6)
+    assert sizes[0] < 0.9 * sizes[1]
+
+
+def test_what_is_not_linear_in_a_direction_is_never_left_out() -> None:
+    direction = tf.placeholder(tf.float64, [6])
+    ones, head = tf.ones_like(direction), direction[:3]
+    found = tf.reduce_sum(head) * ones + tf.concat([direction[2:], ones[:2]], 0)
+    needs = vanishing(found, direction)
+    assert needs[head].tolist() == [True] * 3 + [False] * 3
+    assert ones not in needs and found not in needs
+
+
+def test_blocks_begin_where_what_is_reached_changes() -> None:
+    needs = np.arange(100) < 60, np.arange(100) < 95
+    assert second._bounds(100, 25, needs) == [0, 25, 50, 75, 100]
+    assert second._bounds(100, 40, needs) == [0, 40, 60, 100]
+    assert second._bounds(100, 34, needs) == [0, 34, 60, 94, 100]
+    assert second._bounds(1, 1, ()) == [0, 1]

@@ -1,31 +1,90 @@
 """Vectorise a subgraph: the same ops with one more leading axis, in place of a loop."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
+from ..convert import to_tensor
 from ..errors import NoGradientError, ShapeError
 from ..graph import Operation, Tensor
 from ..op import build
+from ..shapes import is_known
+from ..static import static_value
 
 
-def vectorise(outputs: Sequence[Tensor], replaced: dict[Tensor, Tensor], size: Any) -> list[Tensor]:
+def vectorise(outputs: Sequence[Tensor], replaced: dict[Tensor, Tensor], size: Any,
+              zero: Collection[Tensor] = ()) -> list[Tensor]:
     """`outputs` as they would be for each slice of some tensors, stacked on a new axis 0.
 
     replaced: tensor -> the same with one more leading axis of `size` (an int or int32 scalar
-    tensor). An output that depends on none of them is repeated. Raises NoGradientError
-    (LookupError) for an op on the way that has no batching rule.
+    tensor). zero: tensors that are known to be zero in each slice: nothing is computed for them. An
+    output that depends on none of `replaced` is repeated. Raises NoGradientError (LookupError) for an
+    op on the way that has no batching rule.
     """
     values: dict[Tensor, Tensor] = dict(replaced)
     for op in depending_on(outputs, replaced):
-        if any(t in replaced for t in op.outputs):
+        if any(t in replaced for t in op.outputs) or all(t in zero for t in op.outputs):
             continue
-        batched = [t in values for t in op.inputs]
-        args = [values.get(t, t) for t in op.inputs]
-        for tensor, value in zip(op.outputs, _apply(op, args, batched)):
+        terms = [t for t in op.inputs if t not in zero] if op.type == "AddN" else op.inputs
+        batched = [t in values for t in terms]
+        if not any(batched):  # zeros are what an unbatched op is given too
+            continue
+        args = [_zeros(t) if t in zero else values.get(t, t) for t in terms]
+        whole = _joined_parts(terms, values, size) if op.type == "AddN" else None
+        results = _apply(op, args, batched) if whole is None else [whole]
+        for tensor, value in zip(op.outputs, results):
             if value is not None:
                 values[tensor] = value
-    return [values[t] if t in values else repeat(t, size) for t in outputs]
+    return [values[t] if t in values else repeat(_zeros(t) if t in zero else t, size) for t in outputs]
+
+
+def _zeros(tensor: Tensor) -> Tensor:
+    """Zeros like `tensor`, which is not computed for it if its shape is known."""
+    if not is_known(tensor.dims):
+        return build.ZerosLike(tensor)
+    return build.Fill(list(tensor.dims), to_tensor(tensor.graph, 0, tensor.dtype.base_dtype, "zero"))  # type: ignore
+
+
+_MASKS = ("ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
+
+
+def _joined_parts(terms: Sequence[Tensor], values: dict[Tensor, Tensor], size: Any) -> Tensor | None:
+    """The sum of `terms` if they are the gradients of slices of one vector that lie apart: put together, not added.
+
+    values: tensor -> the same with a leading axis of `size`. A single term is its own sum. None for any others.
+    """
+    if len(terms) == 1:
+        return values[terms[0]]
+    if not isinstance(size, int):
+        return None
+    parts = [_part(term.op) for term in terms]
+    found, reached, whole = [], 0, terms[0].dims
+    for low, high, dy in sorted([p for p in parts if p is not None], key=lambda p: p[:2]):
+        if low < reached or dy not in values:
+            return None
+        found += [*_gap(terms[0], size, low - reached), values[dy]]
+        reached = high
+    if None in parts or not whole:
+        return None
+    return build.ConcatV2(1, *found, *_gap(terms[0], size, whole[0] - reached))
+
+
+def _gap(like: Tensor, size: int, length: int) -> list[Tensor]:
+    """Zeros for what no part covers."""
+    zero = to_tensor(like.graph, 0, like.dtype.base_dtype, "zero")
+    return [build.Fill([size, length], zero)] if length else []
+
+
+def _part(op: Operation) -> tuple[int, int, Tensor] | None:
+    """Where the slice begins and ends whose gradient this op gives, and the gradient; None for anything else."""
+    if op.type != "StridedSliceGrad" or not is_known(op.outputs[0].dims) or len(op.outputs[0].dims or ()) != 1:
+        return None
+    begin, end, step = [static_value(t) for t in op.inputs[1:4]]
+    if begin is None or end is None or step is None or step.tolist() != [1] or any(map(op.attrs.get, _MASKS)):
+        return None
+    bounds = slice(None if op.attrs["begin_mask"] else int(begin[0]), None if op.attrs["end_mask"] else int(end[0]))
+    low, high, _ = bounds.indices(op.outputs[0].dims[0])  # type: ignore[index]
+    return (low, high, op.inputs[4]) if low < high else None
 
 
 def depending_on(outputs: Sequence[Tensor], sources: dict[Tensor, Tensor]) -> list[Operation]:

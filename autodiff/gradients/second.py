@@ -1,6 +1,8 @@
 """Second order: Jacobians, Hessians and Hessian-vector products, as one batched backward pass."""
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +16,7 @@ from ..shapes import is_known, num_elements
 from .backprop import gradients, source_of
 from .batching import depending_on, vectorise
 from .linear_map import weighted_gram
-from .sparsity import coloured, pattern
+from .sparsity import coloured, pattern, vanishing
 
 CACHE = 1 << 18  # bytes of the largest tensor in a block: all of them together then stay in the cache
 WHOLE = 1 << 21  # bytes of the largest tensor for all rows that are not worth splitting
@@ -81,9 +83,9 @@ class Backward(NamedTuple):
     direction: Tensor
     found: Tensor
 
-    def along(self, directions: Tensor, count: Any) -> Tensor:
-        """What it gives for each of `count` directions, stacked on a new axis 0."""
-        return vectorise([self.found], {self.direction: directions}, count)[0]
+    def along(self, directions: Tensor, count: Any, zero: Collection[Tensor] = ()) -> Tensor:
+        """What it gives for each of `count` directions, stacked on a new axis 0. zero: what is zero along each."""
+        return vectorise([self.found], {self.direction: directions}, count, zero)[0]
 
     def at_once(self) -> Tensor:
         """All rows, whatever the shape turns out to be."""
@@ -96,13 +98,17 @@ class Backward(NamedTuple):
         return self.along(unit, size)
 
     def by_blocks(self) -> Tensor:
-        """All rows, some unit directions at a time."""
+        """All rows, some unit directions at a time. Zeros times what is infinite or NaN count as zeros here."""
         size, per_row = num_elements(self.y.dims) or 0, self._bytes_per_row()
         block = max(CACHE // max(per_row, 1), SMALLEST_BLOCK, -(-size // MOST_BLOCKS))
         if 2 * block > size or size * per_row <= WHOLE:
             block = max(size, 1)
-        return joined([self.along(self._unit(low, min(low + block, size)), min(block, size - low))
-                       for low in range(0, max(size, 1), block)])
+        needs = vanishing(self.found, self.direction) if block < size else {}
+        rows = []
+        for low, high in pairwise(_bounds(max(size, 1), block, needs.values())):
+            zero = {t for t, elements in needs.items() if not elements[low:high].any()}
+            rows.append(self.along(self._unit(low, min(high, size)), min(high, size) - low, zero))
+        return joined(rows)
 
     def _bytes_per_row(self) -> int:
         """The size of the largest tensor on the way."""
@@ -133,6 +139,20 @@ class Backward(NamedTuple):
                                 np.stack([np.asarray(colours)[row], column], axis=1))
         flat = build.ScatterNd((row * bits.shape[1] + column)[:, None], values, np.array([bits.size]))
         return build.Reshape(flat, [*y.dims, *x.dims])  # type: ignore[misc]
+
+
+def _bounds(size: int, block: int, needs: Iterable[np.ndarray]) -> list[int]:
+    """Where blocks begin, and the end: there if it can be, where what a direction reaches changes."""
+    changes: np.ndarray = np.zeros(size + 1, bool)
+    for elements in needs:
+        changes[1:size] |= elements[1:] != elements[:-1]
+    bounds = [0]
+    while bounds[-1] < size:
+        low, high = bounds[-1], min(bounds[-1] + block, size)
+        near = np.flatnonzero(changes[low + 1:high + 1])
+        is_near = len(near) > 0 and high < size and 2 * (near[-1] + 1) >= block
+        bounds.append(low + 1 + int(near[-1]) if is_near else high)
+    return bounds
 
 
 def joined(parts: list[Tensor]) -> Tensor:

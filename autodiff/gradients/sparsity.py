@@ -22,6 +22,13 @@ _MOVES = frozenset(("Reshape", "Transpose", "ExpandDims", "Squeeze", "StridedSli
                     "ConcatV2", "Pack", "Unpack", "Split", "SplitV", "ReverseV2", "Tile", "BroadcastTo", "GatherV2",
                     "Roll", "Diag", "DiagPart"))  # they only move elements, and may add zeros
 _READS = frozenset(("ReadVariableOp", "Identity"))
+_SUMS = {"AddN": 0, "AddV2": 0, "Add": 0, "Sub": 0, "ConcatV2": 1, "Pack": 0}  # op -> the first of its terms or parts
+_LINEAR_IN = {  # op -> inputs of which one that is zero makes it zero
+    "Mul": (0, 1), "MatMul": (0, 1), "BatchMatMulV2": (0, 1), "RealDiv": (0,), "Neg": (0,), "Sum": (0,), "Mean": (0,),
+    "SumTo": (0,), "TanhGrad": (1,), "SigmoidGrad": (1,), "ReluGrad": (0,), "Reshape": (0,), "Transpose": (0,),
+    "ExpandDims": (0,), "Squeeze": (0,), "StridedSlice": (0,), "StridedSliceGrad": (4,), "Slice": (0,), "Pad": (0,),
+    "BroadcastTo": (0,), "Identity": (0,), "Conv2D": (0, 1), "Conv2DBackpropInput": (1, 2),
+    "Conv2DBackpropFilter": (0, 2), "MaxPoolGrad": (2,), "MaxPoolGradGrad": (2,)}
 
 
 def pattern(y: Tensor, x: Tensor) -> np.ndarray | None:
@@ -29,7 +36,40 @@ def pattern(y: Tensor, x: Tensor) -> np.ndarray | None:
     rows, columns = num_elements(y.dims), num_elements(x.dims)
     if rows is None or columns is None or not 0 < columns <= LARGEST:
         return None
+    depends = _depending(y, x)
+    if depends is None or y not in depends:
+        return None
+    return np.unpackbits(depends[y].reshape(rows, -1), axis=1, count=columns).astype(bool)
+
+
+def vanishing(found: Tensor, direction: Tensor) -> dict[Tensor, np.ndarray]:
+    """Which elements of `direction` the tensors between the two need: bool[size], for those known to be linear in it.
+
+    Where all of these are zero, so is the tensor. Empty if shapes are not known or too large.
+    """
+    columns = num_elements(direction.dims)
+    if columns is None or not 0 < columns <= LARGEST:
+        return {}
+    depends = _depending(found, direction) or {}
+    linear = {direction}
+    for op in depending_on([found], {direction: direction}):
+        if _is_linear(op, depends, linear):
+            linear.update(op.outputs)
+    return {t: np.unpackbits(_union(bits), count=columns).astype(bool) for t, bits in depends.items() if t in linear}
+
+
+def _is_linear(op: Operation, depends: dict[Tensor, np.ndarray], linear: set[Tensor]) -> bool:
+    """Whether the op's outputs are linear in what its inputs are linear in."""
+    if op.type in _SUMS:
+        return all(t in linear for t in op.inputs[_SUMS[op.type]:])
+    places = _LINEAR_IN.get(op.type, ())
+    return all(t in linear and i in places for i, t in enumerate(op.inputs) if t in depends)
+
+
+def _depending(y: Tensor, x: Tensor) -> dict[Tensor, np.ndarray] | None:
+    """For each tensor between the two the elements of x that it depends on, as bits; None if a shape is not known."""
     depends: dict[Tensor, np.ndarray] = {}
+    columns = num_elements(x.dims) or 0
     start = np.packbits(np.eye(columns, dtype=bool), axis=1).reshape(*x.dims, -1)  # type: ignore[misc]
     if not x.dtype.is_ref and x.dtype.name != "resource":
         depends[x] = start
@@ -38,9 +78,7 @@ def pattern(y: Tensor, x: Tensor) -> np.ndarray | None:
             depends[op.outputs[0]] = start
         elif not _follow(op, depends):
             return None
-    if y not in depends:
-        return None
-    return np.unpackbits(depends[y].reshape(rows, -1), axis=1, count=columns).astype(bool)
+    return depends
 
 
 def _follow(op: Operation, depends: dict[Tensor, np.ndarray]) -> bool:
