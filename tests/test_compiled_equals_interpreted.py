@@ -306,7 +306,7 @@ def plain_like(plan: Plan, run: Run, fed: Sequence[Any]) -> list[Any]:
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=[path.stem for path in SCRIPTS])
 def test_every_model_script(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session_module, "Program", lambda plan, threads: Compared(plan))
+    monkeypatch.setattr(session_module, "Program", lambda plan, threads, relaxed: Compared(plan))
     monkeypatch.setattr(program_module, "HOT", 3)
     monkeypatch.syspath_prepend(str(MODELS))
     with tf.Graph().as_default():

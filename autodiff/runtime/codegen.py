@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
-import numpy as np
-
 from .buffers import Recycled, allocate
 from .execute import Loop, fail
 from .kernels import direct_ufunc, views_of
@@ -23,13 +21,13 @@ class Generated:
     """A plan as a function, to be entered once at a time: it has buffers. source: its text, one line a step.
 
     otherwise: the same in another way, for numbers that Python's floats refuse. threads: how many a group of
-    tiles may use.
+    tiles may use. relaxed: float32 numbers may be kept in Python's floats.
     """
 
-    def __init__(self, plan: Plan, otherwise: Loop, threads: int = 1) -> None:
+    def __init__(self, plan: Plan, otherwise: Loop, threads: int = 1, *, relaxed: bool = False) -> None:
         self.plan = plan
         self._otherwise = otherwise
-        writer = _Writer(plan, threads)
+        writer = _Writer(plan, threads, relaxed)
         self.source = writer.source()
         self._names = writer.names
         self._steps = writer.steps
@@ -80,7 +78,7 @@ class _Writer:
     Names: s* values, f* Python floats, b* buffers and views of them, c* constants, k* kernels, a* others.
     """
 
-    def __init__(self, plan: Plan, threads: int) -> None:
+    def __init__(self, plan: Plan, threads: int, relaxed: bool) -> None:
         self.plan = plan
         self._threads = threads
         self.names: dict[str, Any] = {}
@@ -91,8 +89,8 @@ class _Writer:
         self._locals = 0
         self._buffers = allocate(plan)
         self._last = last_uses(plan)
-        self._formulas = scalar_steps(plan)
-        self._operators = operator_steps(plan)
+        self._formulas = scalar_steps(plan, relaxed)
+        self._operators = {i: text for i, text in operator_steps(plan).items() if i not in self._formulas}
         self._floats: dict[int, str] = {}
         self._spare_floats: list[str] = []
         taken = {s for i, step in enumerate(plan.steps) if i not in self._formulas for s in step.inputs}
@@ -160,8 +158,8 @@ class _Writer:
             self._spare_floats.append(self._floats.pop(out))
         if out not in self._arrays:
             return f"{before}{name} = {formula}"
-        self._where[out] = self._local()
-        return f"{before}{name} = {formula}; {self._where[out]} = {self._global('k', np.float64)}({name})"
+        self._where[out], number = self._local(), self._global("k", self.plan.forms[out].dtype.type)
+        return f"{before}{name} = {formula}; {self._where[out]} = {number}({name})"
 
     def _operator(self, index: int, step: Step) -> str:
         """A line of NumPy's single numbers."""

@@ -1,4 +1,4 @@
-"""Options that TensorFlow scripts pass: kept and readable, without effect on one CPU."""
+"""Options that TensorFlow scripts pass: kept and readable. Only threads and the jit level have an effect."""
 from __future__ import annotations
 
 import copy
@@ -47,7 +47,11 @@ class GPUOptions(_Options):
 
 
 class OptimizerOptions(_Options):
-    """How the graph may be rewritten before it runs; results never depend on it."""
+    """How the graph may be rewritten before it runs.
+
+    global_jit_level: results depend on none of this but ON_1 or ON_2 here, which asks TensorFlow for XLA: as
+    there, a plan that is run often may then differ in the last bits. See `wants_jit`.
+    """
 
     L0, L1, DEFAULT, OFF, ON_1, ON_2 = -1, 0, 0, -1, 1, 2
     _defaults = {"opt_level": 0, "global_jit_level": 0, "do_common_subexpression_elimination": False,
@@ -82,3 +86,16 @@ class RunMetadata(_Options):
     """What a run tells of itself; empty here: the debugger's records hold more."""
 
     _defaults = {"step_stats": None, "cost_graph": None, "partition_graphs": []}
+
+
+def wants_jit(config: ConfigProto | None) -> bool:
+    """Whether plans may be relaxed, as XLA's are: when `config.graph_options.optimizer_options.global_jit_level` is on.
+
+    In a relaxed plan single float32 numbers are computed in double precision from the first op to the last, and
+    rounded to float32 where they are fetched or meet an array: an error bound that holds for float32 holds for
+    them too. What would overflow float32 on the way only does not.
+    """
+    if config is None:
+        return False
+    options: Any = config
+    return options.graph_options.optimizer_options.global_jit_level > 0

@@ -27,12 +27,12 @@ class Program:
     """What a session keeps for one set of fetches and feeds.
 
     plan: the optimised plan. Each call picks a function made for the shapes of this run, or else
-    runs the loop; the values are the same bit for bit.
+    runs the loop; the values are the same bit for bit, unless `relaxed` lets the last bits differ.
     """
 
-    def __init__(self, plan: Plan, threads: int = 1) -> None:
+    def __init__(self, plan: Plan, threads: int = 1, *, relaxed: bool = False) -> None:
         self.plan = optimise(plan)
-        self._threads = threads
+        self._threads, self._relaxed = threads, relaxed
         self.loop = Loop(self.plan)
         self._reads = entry_reads(self.plan)
         self._heat: dict[Shapes, tuple[int, float]] = {}  # runs so far, and the seconds they took
@@ -87,5 +87,6 @@ class Program:
             del self._variants[next(iter(self._variants))]
         if len(self._heat) > 16 * VARIANTS:
             self._heat.clear()
-        self._variants[shapes] = Generated(specialise(self.plan, shapes, seen), self.loop, self._threads)
+        self._variants[shapes] = Generated(specialise(self.plan, shapes, seen), self.loop, self._threads,
+                                            relaxed=self._relaxed)
         return values

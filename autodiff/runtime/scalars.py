@@ -2,6 +2,8 @@
 
 Sums, differences and products are IEEE's in both. A function of `math` is taken only where it agrees
 with NumPy's on this machine. `math` raises where NumPy gives nan or inf: then the plan runs as a loop.
+Single float32 numbers too in a relaxed plan, and without a look at the bits: each result is then exact to
+double precision, and rounded to float32 only where it leaves the floats.
 """
 from __future__ import annotations
 
@@ -28,16 +30,18 @@ NUMBER = Form((), np.dtype(np.float64))
 SINGLE = Form((), np.dtype(np.float32))
 
 
-def scalar_steps(plan: Plan) -> dict[int, str]:
-    """Index of a step -> its formula, for those that may be done in Python floats; {} where a function's name goes.
+def scalar_steps(plan: Plan, relaxed: bool = False) -> dict[int, str]:
+    """Index of a step -> its formula, for those that Python floats may do; {} where a function's name goes.
 
-    If steps have effects, only what cannot raise: the run could not begin again.
+    relaxed: float32 may be done in them too. If steps have effects, only what cannot raise: the run could not begin
+    again.
     """
     can_raise = all(is_pure(step) or step.reads is not None for step in plan.steps)
+    numbers = (NUMBER, SINGLE) if relaxed else (NUMBER,)
     found = {}
     for i, step in enumerate(plan.steps):
-        text = _formula(step, can_raise)
-        if text is not None and all(plan.forms.get(s) == NUMBER for s in (*step.inputs, *step.outputs)):
+        text = _formula(step, can_raise, relaxed)
+        if text is not None and all(plan.forms.get(s) in numbers for s in (*step.inputs, *step.outputs)):
             found[i] = text
     return found
 
@@ -52,14 +56,14 @@ def operator_steps(plan: Plan) -> dict[int, str]:
             and step.call in formulas and all(plan.forms.get(s) == SINGLE for s in (*step.inputs, *step.outputs))}
 
 
-def _formula(step: Step, can_raise: bool) -> str | None:
+def _formula(step: Step, can_raise: bool, relaxed: bool) -> str | None:
     if not isinstance(step.call, np.ufunc):
         return None
     if step.call in _SAFE or not can_raise:
         return _SAFE.get(step.call)
     if step.call in _RAISING:
         return _RAISING[step.call]
-    return "{}" if step.call in _FUNCTIONS and _agrees(step.call) else None
+    return "{}" if step.call in _FUNCTIONS and (relaxed or _agrees(step.call)) else None
 
 
 def function_of(step: Step) -> Callable[[float], float]:

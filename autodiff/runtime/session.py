@@ -10,7 +10,7 @@ from ..graph import Graph, Tensor, get_default_graph
 from ..sparse_tensor import SparseTensor
 from ..stacks import default_session
 from . import fetch
-from .config import ConfigProto, RunOptions
+from .config import ConfigProto, RunOptions, wants_jit
 from .cursor import Execution
 from .execute import Loop
 from .feed import Feeds
@@ -134,7 +134,8 @@ class Session:
         program = wanted.programs.get(tensors)
         if program is None:
             program = wanted.programs[tensors] = Program(
-                compile_plan(wanted.tensors, wanted.targets, tensors), self._threads)
+                compile_plan(wanted.tensors, wanted.targets, tensors), self._threads,
+                relaxed=wants_jit(self.config))
         return program
 
     def as_default(self) -> Any:
