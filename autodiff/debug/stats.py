@@ -23,6 +23,10 @@ def statistics(value: Any) -> Stats:
     An array without nan or inf costs five passes at most, as its minimum and maximum show that it has none.
     """
     array = np.asarray(value.values if isinstance(value, IndexedSlicesValue) else value)
+    if array.dtype == np.float32 and array.size and array.flags.c_contiguous:
+        found = _of_float32(array)
+        if found is not None:
+            return found
     dtype = _name(array.dtype)
     if array.size == 0 or array.dtype.kind not in "biufc":
         return Stats(dtype, array.shape, array.size)
@@ -38,6 +42,20 @@ def statistics(value: Any) -> Stats:
         low, high = measured.min(), measured.max()
     return Stats(dtype, array.shape, array.size, 0, 0, 0, zeros, float(low), float(high),
                  *_mean_and_norm(measured, float(low), float(high)))
+
+
+def _of_float32(array: np.ndarray) -> Stats | None:
+    """The Stats of a contiguous array, in passes that are no slower than reading it; None if it is not finite."""
+    flat = array.reshape(-1)
+    with np.errstate(invalid="ignore"):
+        low, high = float(np.minimum.reduce(flat)), float(np.maximum.reduce(flat))
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return None
+    zeros = 0
+    if low <= 0 <= high:
+        equal = flat == 0
+        zeros = int(np.count_nonzero(equal)) if equal.any() else 0  # most have none, and to see that is cheaper
+    return Stats("float32", array.shape, array.size, 0, 0, 0, zeros, low, high, *_mean_and_norm(flat, low, high))
 
 
 @functools.cache
@@ -98,14 +116,15 @@ def _together(arrays: list[np.ndarray]) -> list[Stats | None]:
     flat = np.concatenate([array.reshape(-1) for array in arrays])
     starts = list(itertools.accumulate([array.size for array in arrays[:-1]], initial=0))
     wide = flat.astype(np.float64)  # holds the square of any float32
+    equal = flat == 0
+    zeros = np.add.reduceat(equal, starts, dtype=np.intp).tolist() if equal.any() else [0] * len(arrays)
     with np.errstate(all="ignore"):
-        zeros = np.add.reduceat(flat == 0, starts, dtype=np.intp)
-        figures = zip(arrays, *[found.tolist() for found in (
-            np.minimum.reduceat(flat, starts), np.maximum.reduceat(flat, starts), zeros,
+        figures = zip(arrays, zeros, *[found.tolist() for found in (
+            np.minimum.reduceat(flat, starts), np.maximum.reduceat(flat, starts),
             np.add.reduceat(wide, starts), np.add.reduceat(wide * wide, starts))])
     return [Stats("float32", array.shape, array.size, 0, 0, 0, none, low, high, total / array.size, math.sqrt(squares))
             if math.isfinite(low) and math.isfinite(high) else None
-            for array, low, high, none, total, squares in figures]
+            for array, none, low, high, total, squares in figures]
 
 
 def has_nonfinite(value: Any) -> bool:
