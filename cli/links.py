@@ -42,7 +42,7 @@ def links_of_row(lines: TableLines, at: int) -> list[Link]:
         command = _of_cell(column, row[place], nans=nans)
         if command:
             shown = display_width(str(row[place]))
-            left = max(end - shown, start) if column.shown == "bad" else start
+            left = max(end - shown, start) if column.shown == "bad" else start + (0 if place else len(lines.lead(at)))
             found.append(Link(left, min(left + shown, end), command))
     return found
 

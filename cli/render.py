@@ -6,6 +6,7 @@ import io
 import json
 import math
 import os
+import re
 from collections.abc import Mapping
 from typing import Any, TextIO
 
@@ -21,6 +22,7 @@ STYLES = {"title": "bold", "head": "bold underline", "name": "cyan", "bad": "bol
 ASCII = str.maketrans({"…": "...", "→": ">", "│": "|", "├": "|", "└": "`", "─": "-", "█": "#", "▓": "#", "▒": "+",
                        "░": ".", "▁": "_", "▂": "_", "▃": "-", "▄": "-", "▅": "=", "▆": "=", "▇": "#", "∂": "d",
                        "·": ".", "²": "^2", "∞": "inf", "×": "x", "≥": ">=", "≤": "<=", "—": "-", "–": "-"})
+_SHORTENED = re.compile(r"(?<=\S)…|…(?=\S)")  # a mark in a name, which must stay one column wide
 _DUMB = ("dumb", "unknown", "")  # values of TERM
 LARGEST = 10_000  # elements of an array that JSON carries
 
@@ -70,7 +72,7 @@ def encodable(text: str, encoding: str) -> str:
     try:
         text.encode(encoding)
     except (UnicodeEncodeError, LookupError):
-        text = text.translate(ASCII).encode("ascii", "backslashreplace").decode("ascii")
+        text = _SHORTENED.sub("~", text).translate(ASCII).encode("ascii", "backslashreplace").decode("ascii")
     return text
 
 
@@ -150,8 +152,10 @@ def data(result: Result) -> Any:
         return {"parts": [{"kind": kind(part), "data": data(part)} for part in fields["parts"]]}
     if "columns" in fields:
         names = [column.name for column in fields["columns"]]
-        return {"title": fields["title"], "columns": names, "notes": list(fields["notes"]),
-                "rows": [dict(zip(names, map(jsonable, row))) for row in fields["rows"]]}
+        rows = [dict(zip(names, map(jsonable, row))) for row in fields["rows"]]
+        for row, bough in zip(rows, fields["boughs"]):
+            row.update(bough._asdict())
+        return {"title": fields["title"], "columns": names, "notes": list(fields["notes"]), "rows": rows}
     if "series" in fields:
         fields["series"] = [{"name": name, "steps": list(steps), "values": jsonable(values)}
                             for name, steps, values in fields["series"]]

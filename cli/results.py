@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -39,14 +39,27 @@ class Column:
     keep: int = 9
 
 
+class Bough(NamedTuple):
+    """Where a row hangs in a tree. depth: 0 for the trunk. begins: the first of its branch. joins: the branch's last,
+    which leads to another row."""
+
+    depth: int
+    begins: bool = False
+    joins: bool = False
+
+
 @dataclass(frozen=True)
 class Table(Result):
-    """Rows of raw values under named columns. notes: lines below, such as what is missing and why."""
+    """Rows of raw values under named columns. notes: lines below, such as what is missing and why.
+
+    boughs: of a tree, one for each row, drawn before its first cell; else empty.
+    """
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     title: str = ""
     notes: tuple[str, ...] = ()
+    boughs: tuple[Bough, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .results import Column, Table
+from .results import Bough, Column, Table
 from .texts import GAP, Line, Piece, clean, display_width, number, shorten, sparkline, wrapped
 
 SHORTEST = 24  # columns that a long name keeps where there is little room
+LEAST = 12  # of these, what the lines of a tree leave to a name
 MEASURED = 2000  # numbers of a column that are measured; beyond, a column has room for any number
 NUMBER = 9
 RIGHT = ("number", "count", "bad", "percent")
@@ -24,6 +25,9 @@ class TableLines:
         self.shown = len(table.rows) if rows is None else min(rows, len(table.rows))
         self._places = list(range(len(table.columns)))
         self._wide = [_width(column, table.rows[:self.shown], i) for i, column in enumerate(table.columns)]
+        if table.boughs:
+            self._wide[0] = max(self._wide[0], *(display_width(f"{bough(at)}{row[0]}")
+                                                 for at, row in zip(table.boughs, table.rows[:self.shown])))
         self._left_out = _narrow(table.columns, self._places, self._wide, width)
         self._above: list[Line] = [[("title", clean(table.title))]] if table.title else []
         if table.columns and table.rows:
@@ -37,7 +41,16 @@ class TableLines:
         row = self.row_at(at)
         if row is None:
             return self._above[at] if at < len(self._above) else self._below[at - len(self._above) - self.shown]
-        return self._spread([cell(value, column) for value, column in zip(row, self.table.columns)])
+        return self._spread([cell(value, column) for value, column in zip(row, self.table.columns)], self.lead(at))
+
+    def lead(self, at: int) -> str:
+        """What is drawn of a tree before a row's first cell; long ones are cut, as names need room too."""
+        row = self.row_at(at)
+        if not self.table.boughs or row is None:
+            return ""
+        text = bough(self.table.boughs[at - len(self._above)])
+        room = self._wide[0] - min(display_width(row[0]), LEAST)
+        return text if len(text) <= room else "·" + text[len(text) - room + 1:]
 
     def row_at(self, at: int) -> tuple[Any, ...] | None:
         """The row that a line shows; None for the lines above and below the rows."""
@@ -52,13 +65,13 @@ class TableLines:
             at += self._wide[place] + len(GAP)
         return found
 
-    def _spread(self, cells: Sequence[Piece]) -> Line:
-        line: Line = []
+    def _spread(self, cells: Sequence[Piece], lead: str = "") -> Line:
+        line: Line = [("quiet", lead)] if lead else []
         for place in self._places:
             style, text = cells[place]
-            text = _pad(shorten(text, self._wide[place]), self._wide[place], self.table.columns[place],
-                        place == self._places[-1])
-            line += [("", GAP), (style, text)] if line else [(style, text)]
+            room = self._wide[place] - (0 if place else len(lead))
+            text = _pad(shorten(text, room), room, self.table.columns[place], place == self._places[-1])
+            line += [("", GAP), (style, text)] if place != self._places[0] else [(style, text)]
         return line
 
     def _under(self, width: int | None) -> list[Line]:
@@ -70,6 +83,16 @@ class TableLines:
             texts.append(f"… left out for lack of room: {', '.join(self._left_out)}")
         texts += [text for note in self.table.notes for text in clean(note).split("\n")]
         return [[("quiet", part)] for text in texts for part in wrapped(text, width)]
+
+
+def bough(at: Bough) -> str:
+    """The lines of a tree before a row: those of the branches it lies on, and where its own begins or ends."""
+    depth, begins, joins = at
+    if not depth:
+        return ""
+    if begins:
+        return "│  " * (depth - 1) + ("├→ " if joins else "├─ ")
+    return "│  " * depth if not joins else "│  " * (depth - 1) + "│  └→ "
 
 
 def cell(value: Any, column: Column) -> Piece:

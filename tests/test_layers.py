@@ -203,7 +203,9 @@ autodiff.debug.analysis.findings
 autodiff.debug.analysis.rules
 autodiff.debug.analysis.flow
 autodiff.debug.analysis.inside
+autodiff.debug.analysis.branching
 autodiff.debug.analysis.kernels
+autodiff.debug.analysis.backward
 autodiff.debug.analysis.why
 autodiff.debug.analysis.*
 autodiff.debug.analysis

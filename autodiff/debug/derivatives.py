@@ -1,6 +1,7 @@
 """Derivatives on demand: of any tensor by any other, of first and second order, unseen by the script."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from ..gradients.backprop import gradients
 from ..gradients.batching import vectorise
 from ..gradients.calls import GradientCall, gradient_calls
 from ..gradients.second import jacobian
-from ..graph import Graph, Tensor
+from ..graph import Graph, Operation, Tensor
 from ..indexed_slices import IndexedSlices, dense
 from ..op import build
 from ..static import static_value
@@ -39,6 +40,7 @@ class Derivatives:
         self._built: dict[tuple[Tensor, Tensor], tuple[Any, GradientCall]] = {}
         self._products: dict[tuple[Tensor, Tensor], Product | None] = {}
         self._jacobians: dict[tuple[Tensor, Tensor], Tensor | None] = {}
+        self._parts: dict[tuple[Tensor, Operation, Tensor], Tensor | None] = {}
 
     def script_call(self, y: Tensor) -> GradientCall | None:
         """The script's last gradient call of y alone, not weighted by a grad_ys; None if there is none."""
@@ -85,6 +87,21 @@ class Derivatives:
         """The gradients of y at every tensor between y and x."""
         _, call = self.gradient(y, x)
         return {tensor: found for tensor, found in call.found.items() if found is not None}
+
+    def parts(self, y: Tensor, x: Tensor, edges: Sequence[tuple[Operation, Tensor]]) -> dict[Any, Tensor]:
+        """What single ops between y and x add to the gradient at one of their inputs, for (op, input); those known."""
+        arriving = self.all_from(y, x)
+        for op, tensor in edges:
+            if (y, op, tensor) not in self._parts:
+                outputs = [t for t in op.outputs if t in arriving]
+                with self.hidden.building():
+                    try:
+                        found = gradients(outputs, tensor, grad_ys=[dense(arriving[t]) for t in outputs],
+                                          stop_gradients=list(op.inputs))[0]
+                        self._parts[y, op, tensor] = None if found is None else dense(found)
+                    except AutodiffError:
+                        self._parts[y, op, tensor] = None  # the gradient of the whole was built otherwise
+        return {(op, tensor): part for op, tensor in edges if (part := self._parts[y, op, tensor]) is not None}
 
     def dense(self, gradient: Any) -> Tensor:
         """A gradient as one tensor; rows become the array they stand for."""

@@ -5,17 +5,22 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import ArgumentError
+from ..function_graph import functions_of
 from ..graph import Tensor
 from ..indexed_slices import IndexedSlices
+from .analysis.backward import nodes_inside
+from .analysis.branching import shared, tree
 from .analysis.findings import Path, WhyNone, WhyNonfinite, WhySmall
-from .analysis.flow import path
+from .analysis.flow import passed, path
 from .analysis.inside import Calls
 from .analysis.nonfinite import why_nonfinite
 from .analysis.why import why_none, why_small
 from .lists import trainable_tensors
 from .replay import Moment
 from .staging import Staging
-from .stats import has_nonfinite
+from .stats import has_nonfinite, statistics
+
+_PARTS = 500  # inputs shared by several ops at which each op's part of the gradient is found out
 
 
 class Explaining(Staging):
@@ -126,12 +131,22 @@ class Explaining(Staging):
         return at_tensors, self._values_known(ops, at)
 
     def path(self, y: str, x: str) -> Path:
-        """How the gradient flows from y ("": the default) to x, with its norm at each op, in the last run."""
+        """How the gradient flows from y ("": the default) to x in the last run, with its norm at each op."""
         top, bottom = self._y_of(y), self.targets.one(x)
         gradient, _ = self.derivatives.gradient(top, bottom)
         if gradient is None:
             return path(top, bottom, {})
-        return path(top, bottom, self._along(top, bottom, self._moment_for([top, bottom]))[0])
+        at = self._moment_for([top, bottom])
+        gradients, values = self._along(top, bottom, at)
+        ways, inside = passed(top, bottom), self._inside(at)
+        edges = self.derivatives.parts(top, bottom, shared(ways)[:_PARTS])
+        known = self._replayer.values_if_possible(at, list(edges.values()))
+        parts = {edge: known[part] for edge, part in edges.items() if part in known}
+        found = path(top, bottom, gradients, parts)
+        figures = {key: statistics(value) for key, value in (*gradients.items(), *parts.items())}
+        nodes = tree(top, bottom, ways, figures, {hop.op: hop.tensor for hop in found.hops}, lambda op, depth:
+                     nodes_inside(op, values, inside, gradients, depth) if functions_of(op) else ())
+        return replace(found, tree=nodes)
 
     def why_missing(self, x: str, y: str = "") -> WhyNone:
         """Why d y / d x is None; from the graph alone, so before any run."""

@@ -11,7 +11,7 @@ from autodiff.debug.records import Place
 from ..command import command
 from ..facts import place
 from ..params import FileKind, FloatKind, IntKind, Target, X, Y
-from ..results import Column, Group, Result, Table, Text
+from ..results import Bough, Column, Group, Result, Table, Text
 from ..texts import number
 from ..usage import UsageError
 
@@ -67,7 +67,7 @@ def _cuts(cuts: tuple[Cut, ...]) -> Table:
     rows = tuple((cut.op, cut.op_type, cut.kind, "first" if cut.first else "behind", cut.reason,
                   place(cut.place)) for cut in cuts)
     columns = (Column("cut at", "name"), Column("op", "text", 7), Column("kind", "text", 6), Column("order", "text", 3),
-               Column("reason"), Column("made at", "place"))
+               Column("reason"), Column("made at", "place", 8))
     return Table(columns, rows)
 
 
@@ -107,7 +107,10 @@ def _at(at: Place) -> str:
 
 @command("path", group="Diagnose")
 def path(dbg: Debugger, y: Y | None, x: X) -> Result:
-    """Show how the gradient flows from Y to X: each op on the way, the norm there, and the gain.
+    """Draw how the gradient flows from Y to X: as a tree, each op on the way, its norm there, and the op's gain.
+
+    The path that carries most is the trunk; what leaves it is drawn beside it until it joins again (→), so no op is
+    drawn twice. Branches and loops show what they have inside. gain: norm that the op gives on, over what it got.
 
     Example:  path loss hidden1/weights
     API:      dbg.path("loss", "hidden1/weights")
@@ -116,14 +119,27 @@ def path(dbg: Debugger, y: Y | None, x: X) -> Result:
     if not found.hops:
         return Group((Text(f"no gradient flows from {found.y} to {found.x}; why {found.x} says why", "warning"),
                       *((_cuts(found.cuts),) if found.cuts else ())))
-    notes = [f"{found.paths} paths in all"] if found.paths > 1 else []
-    notes += [f"largest gain at {found.strongest}"] if found.strongest else []
-    notes += [f"smallest gain at {found.weakest}"] if found.weakest else []
-    table = _hops(found.hops)
-    shown = Table(table.columns, table.rows, f"from {found.y} to {found.x}", tuple(notes))
+    shown = _tree(found)
     if not found.cuts:
         return shown
     return Group((shown, Text("other paths are cut:", "quiet"), _cuts(found.cuts)))
+
+
+def _tree(found: Path) -> Table:
+    rows = tuple((node.op, node.op_type, node.norm, node.gain, None if node.zero_share is None or node.joins
+                  else 100 * node.zero_share, node.norms or None, place(node.place), node.inside)
+                 for node in found.tree)
+    columns = [Column("op", "name"), Column("type", "text", 3), Column("norm", "number"), Column("gain", "number"),
+               Column("zero %", "percent", 4), Column("iterations", "spark", 6), Column("made at", "place", 7),
+               Column("inside", "text", 5)]
+    kept = [i for i in range(len(columns)) if columns[i].name not in ("iterations", "inside")
+            or any(row[i] for row in rows)]
+    ways = f"{found.paths} paths" if found.paths > 1 else "one path"
+    ends = (("largest", found.strongest), ("smallest", found.weakest))
+    extremes = [f"{word} gain at {op}" for word, op in ends if op]
+    return Table(tuple(columns[i] for i in kept), tuple(tuple(row[i] for i in kept) for row in rows),
+                 f"from {found.y} to {found.x}: {ways}", (", ".join(extremes),) if extremes else (),
+                 tuple(Bough(node.depth, node.begins, node.joins and node.depth > 0) for node in found.tree))
 
 
 @command("check", group="Diagnose", aliases=("gc",))
@@ -209,8 +225,6 @@ def _hops(hops: tuple[Hop, ...]) -> Table:
     rows = tuple((hop.op, hop.op_type, hop.incoming, hop.outgoing, hop.gain,
                   None if hop.zero_share is None else 100 * hop.zero_share, place(hop.place), hop.note) for hop in hops)
     columns = (Column("op", "name"), Column("type", "text", 3), Column("norm in", "number", 5),
-               Column("norm out", "number"), Column("gain", "number"), Column("zero %", "percent", 4), Column("made at",
-                                                                                                              "place",
-                                                                                                              7),
-               Column("note", "text", 8))
+               Column("norm out", "number"), Column("gain", "number"), Column("zero %", "percent", 4),
+               Column("made at", "place", 7), Column("note", "text", 8))
     return Table(columns, rows)

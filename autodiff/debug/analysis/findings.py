@@ -112,10 +112,33 @@ class Hop:
 
 
 @dataclass(frozen=True)
+class Node:
+    """One op in the tree of a gradient's paths. norm, zero_share: of the gradient at its output.
+
+    gain: from there to its input on the way. depth: 0 on the path that carries most, one more on each branch off it.
+    begins: the first op of a branch. joins: a branch ends here, as this is drawn elsewhere, or is x. inside: in words,
+    of which call of a branch or loop this is an op. norms: of a loop's op, in each iteration from the first.
+    """
+
+    op: str
+    op_type: str
+    norm: float | None
+    gain: float | None
+    zero_share: float | None
+    depth: int
+    begins: bool
+    joins: bool
+    place: Place | None
+    inside: str = ""
+    norms: tuple[float | None, ...] = ()
+
+
+@dataclass(frozen=True)
 class Path:
     """How the gradient flows from y to x: hops along one path, from y. paths: how many there are in all.
 
     cuts: where others are cut. strongest: the hop of largest gain, weakest: of smallest; their op names, or "".
+    tree: all paths, where they were asked for: the one of the hops, and after each op what branches off there.
     """
 
     y: str
@@ -125,6 +148,7 @@ class Path:
     cuts: tuple[Cut, ...]
     strongest: str = ""
     weakest: str = ""
+    tree: tuple[Node, ...] = ()
 
 
 @dataclass(frozen=True)

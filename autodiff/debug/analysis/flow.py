@@ -63,6 +63,18 @@ def _live(y: Tensor, x: Tensor, on_paths: set[Operation]) -> set[Any]:
     return live
 
 
+def passed(y: Tensor, x: Tensor) -> dict[Operation, tuple[Tensor, ...]]:
+    """Each op that the gradient of y passes on its way to x, with the inputs through which it goes on; from x up."""
+    on_paths = (after([x]) & before([y])) if y is not x else set()
+    found: dict[Operation, tuple[Tensor, ...]] = {}
+    for op in sorted((op for op in _live(y, x, on_paths) if isinstance(op, Operation)), key=lambda op: op.index):
+        inputs = tuple(dict.fromkeys(t for i, t in enumerate(op.inputs) if (t is x or t.op in found)
+                                     and _cut(op, i, on_paths, y) is None))
+        if inputs:
+            found[op] = inputs
+    return found
+
+
 def _cut(op: Operation, index: int, on_paths: set[Operation], y: Tensor) -> tuple[str, str] | None:
     """Kind and reason why no gradient passes from an op's outputs to its input; None if one may."""
     reason = no_gradient_reason(op)
@@ -89,17 +101,18 @@ def _remedy(op: Operation, kind: str) -> str:
     return ""
 
 
-def path(y: Tensor, x: Tensor, gradients: Mapping[Tensor, Any]) -> Path:
+def path(y: Tensor, x: Tensor, gradients: Mapping[Tensor, Any], parts: Mapping[Any, Any] | None = None) -> Path:
     """The way of the gradient from y to x. gradients: values of the gradient at tensors on it, as far as known.
 
-    Of several paths the one with the largest gradient at each turn, going up from x.
+    Of several paths the one that carries most at each turn, going up from x. parts: by (op, input), what the op alone
+    adds to the gradient at its input, where several do; without them, what arrives at the op counts.
     """
     on_paths = (after([x]) & before([y])) if y is not x else set()
     cuts, flows = cuts_between(y, x)
     if not flows or y is x:
         return Path(y.name, x.name, (), 0, tuple(cuts))
     live = _live(y, x, on_paths)
-    norms = {t: statistics(g) for t, g in gradients.items()}
+    norms = {key: statistics(g) for key, g in (*gradients.items(), *(parts or {}).items())}
     hops = _climb(y, x, live, norms, _distances(y, live))
     measured = [hop for hop in hops if hop.gain is not None]
     strongest = max(measured, key=lambda hop: hop.gain or 0.0).op if measured else ""
@@ -120,7 +133,7 @@ def _distances(y: Tensor, live: set[Any]) -> dict[Operation, int]:
     return distance
 
 
-def _climb(y: Tensor, x: Tensor, live: set[Any], norms: Mapping[Tensor, Any],
+def _climb(y: Tensor, x: Tensor, live: set[Any], norms: Mapping[Any, Any],
            distance: dict[Operation, int]) -> list[Hop]:
     hops: list[Hop] = []
     tensor = x
@@ -129,25 +142,35 @@ def _climb(y: Tensor, x: Tensor, live: set[Any], norms: Mapping[Tensor, Any],
                  if out is y or any(c in live and c in distance for c in out._consumers)]
         if not above:
             break
-        op, out = max(above, key=lambda pair: (_size(norms, pair[1]), -distance[pair[0]]))
-        incoming, outgoing = _norm(norms, out), _norm(norms, tensor)
-        gain = outgoing / incoming if incoming and outgoing is not None else None
+        op, out = max(above, key=lambda pair: (size_at(norms, (pair[0], tensor)), size_at(norms, pair[1]),
+                                               -distance[pair[0]]))
+        incoming, outgoing = norm_at(norms, out), norm_at(norms, tensor)
         share = norms[tensor].zero_share if tensor in norms else None
-        hops.append(Hop(op.name, op.type, tensor.name, incoming, outgoing, gain, share, place_of(op)))
+        hops.append(Hop(op.name, op.type, tensor.name, incoming, outgoing, gain(norms, op, out, tensor), share,
+                        place_of(op)))
         tensor = out
     return hops[::-1]
 
 
-def _norm(norms: Mapping[Tensor, Any], tensor: Tensor) -> float | None:
+def gain(norms: Mapping[Any, Any], op: Operation, output: Tensor, tensor: Tensor) -> float | None:
+    """Norm of what an op gives on to an input over that of what it got; None if one is not known. norms: of gradients
+    at tensors, and of parts of them at (op, input)."""
+    key = op, tensor
+    norm, further = norm_at(norms, output), norm_at(norms, key if key in norms else tensor)
+    return further / norm if norm and further is not None else None
+
+
+def norm_at(norms: Mapping[Any, Any], tensor: Any) -> float | None:
+    """The norm that the Stats of a tensor give; nan or inf if any element is. None if there are no Stats."""
     if tensor not in norms:
         return None
     stats = norms[tensor]
     return float("nan") if stats.nans else np.inf if stats.infs else stats.norm
 
 
-def _size(norms: Mapping[Tensor, Any], tensor: Tensor) -> float:
+def size_at(norms: Mapping[Any, Any], tensor: Any) -> float:
     """The norm, for comparing: nan counts as infinite."""
-    norm = _norm(norms, tensor)
+    norm = norm_at(norms, tensor)
     return 0.0 if norm is None else np.inf if np.isnan(norm) else norm
 
 

@@ -21,12 +21,13 @@ Values = Mapping[Tensor, Any]
 class Call(NamedTuple):
     """One call of a function. ops: its own, in order; values: of their tensors. outputs: what the call gives.
 
-    where: in words: "iteration 2 of while", "the branch of cond that was taken".
+    inputs: what it is given. where: in words: "iteration 2 of while", "the branch of cond that was taken".
     """
 
     ops: list[Operation]
     values: dict[Tensor, Any]
     outputs: tuple[Tensor, ...]
+    inputs: tuple[Tensor, ...]
     where: str
 
 
@@ -88,7 +89,7 @@ class Calls:
         plan = compile_plan(tuple(tensors), (), function.inputs)
         with np.errstate(all="ignore"):
             found = interpret(plan, self._run, arguments)
-        return Call(ops, dict(zip(tensors, found)), function.outputs, where)
+        return Call(ops, dict(zip(tensors, found)), function.outputs, function.inputs, where)
 
 
 def _name(op: Operation) -> str:
