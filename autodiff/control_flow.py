@@ -7,7 +7,7 @@ from typing import Any
 
 from . import nest
 from .convert import convert_to_tensor
-from .dtypes import bool_
+from .dtypes import bool_, int32
 from .errors import ArgumentError, KindError, ShapeError
 from .function_graph import FunctionGraph, finish
 from .gradients.control_flow import call_if, call_while
@@ -133,6 +133,45 @@ def case(pred_fn_pairs: Any, default: Callable[[], Any] | None = None, exclusive
             return _after_checks(chosen(), strict, bool(checks))
 
 
+def switch_case(branch_index: Any, branch_fns: Any, default: Callable[[], Any] | None = None,
+                name: str = "switch_case") -> Any:
+    """What the function of that number gives; `default()`, or the last function, for any other number.
+
+    branch_index: int32[] tensor. branch_fns: callables, (int, callable) pairs or a dict, numbered from 0 without gaps.
+    Raises KindError (TypeError) for other types, ArgumentError (ValueError) for other numbers.
+    """
+    functions = _numbered(branch_index, branch_fns)
+    last = functions.pop() if default is None else default
+    with get_default_graph().name_scope(name):
+        if get_default_graph().executing_eagerly:
+            return dict(enumerate(functions)).get(int(branch_index), last)()
+        with get_default_graph().name_scope("indexed_case"):
+            chosen = last
+            for number in reversed(range(len(functions))):
+                chosen = _otherwise(chosen, (build.Equal(branch_index, number), functions[number]))
+            result = chosen()
+            return nest.map_structure(lambda v: build.Identity(convert_to_tensor(v)), result)
+
+
+def _numbered(branch_index: Any, branch_fns: Any) -> list[Callable[[], Any]]:
+    """The functions in the order of their numbers."""
+    if not isinstance(branch_index, Tensor) or branch_index.dtype.base_dtype is not int32:
+        raise KindError(f"branch_index must be an int32 tensor, found {branch_index!r}")
+    if not branch_fns:
+        raise ArgumentError("expected at least one item in branch_fns")
+    if not isinstance(branch_fns, (list, tuple, dict)):
+        raise KindError(f"branch_fns must be a list, tuple or dict, found {branch_fns!r}")
+    pairs = list(branch_fns.items() if isinstance(branch_fns, dict) else branch_fns)
+    if all(callable(function) for function in pairs):
+        return pairs
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2 or not isinstance(pair[0], int) or not callable(pair[1]):
+            raise KindError(f"expected callables or (int, callable) pairs, found {pair!r}")
+    if sorted(number for number, _ in pairs) != list(range(len(pairs))):
+        raise ArgumentError(f"expected branch indices 0 to {len(pairs) - 1}, found {sorted(n for n, _ in pairs)}")
+    return [function for _, function in sorted(pairs, key=lambda pair: pair[0])]
+
+
 def _after_checks(result: Any, strict: bool, guarded: bool) -> Any:
     """The chosen result; with checks, an identity that waits for them."""
     if guarded:
@@ -233,7 +272,7 @@ class _Loop:
             outputs, arrays = self._body_outputs(body)
             if self.limit is not None:
                 outputs.append(body.arguments[-1] + 1)
-        results = call_while(initial, finish(cond, [more]), finish(body, outputs), dims, back_prop=self.back_prop)
+        results = call_while(initial, finish(cond, [more], ()), finish(body, outputs), dims, back_prop=self.back_prop)
         packed = [array.with_flow(r) if isinstance(array, TensorArray) else r for r, array in zip(results, arrays)]
         return nest.pack_sequence_as(self.structure, packed)
 

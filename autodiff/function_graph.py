@@ -8,9 +8,11 @@ from typing import Any
 
 from .dtypes import DType
 from .graph import Graph, Operation, Tensor
-from .op import OPS, Spec
+from .op import OPS, OpDef, Spec
 from .shapes import Dims
-from .walks import in_order, needed
+from .walks import before, in_order, needed
+
+_ALWAYS_THE_SAME = frozenset(("Argument", "Captured", "Recall", "VariableV2", "VarHandleOp"))  # within one call
 
 
 class FunctionGraph(Graph):
@@ -73,45 +75,96 @@ class FunctionGraph(Graph):
 class Function:
     """A finished FunctionGraph: inner inputs (arguments, then captures) and outputs.
 
-    captured: the outer tensors of the captures, in order. cache: what the runtime compiled of it.
+    captured: the outer tensors of the captures, in order. kept: what a call must leave to its gradient, because
+    computing it again would give something else (random numbers, values of variables) or do something twice.
+    is_repeatable: whether a call may be made again. cache: what the runtime compiled of it.
     """
 
     graph: FunctionGraph
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
     captured: tuple[Tensor, ...]
+    kept: tuple[Tensor, ...] = ()
+    is_repeatable: bool = True
     cache: dict[Any, Any] = field(default_factory=dict)
 
     @property
     def arguments(self) -> tuple[Tensor, ...]:
         return self.inputs[:len(self.inputs) - len(self.captured)]
 
+    @property
+    def given(self) -> tuple[Tensor, ...]:
+        """What a call gives: the outputs, then what it keeps."""
+        return (*self.outputs, *self.kept)
 
-def finish(graph: FunctionGraph, outputs: Sequence[Tensor]) -> Function:
-    """The function that `graph` has become, giving `outputs`."""
+
+def finish(graph: FunctionGraph, outputs: Sequence[Tensor], kept: Sequence[Tensor] | None = None) -> Function:
+    """The function that `graph` has become, giving `outputs`. kept: what it keeps, if not what it must."""
     outputs = tuple(graph.capture(t) for t in outputs)
-    return Function(graph, (*graph.arguments, *graph.captures.values()), outputs, tuple(graph.captures))
+    once = [op for op in in_order(needed(outputs)) if not is_repeatable(op)]
+    if kept is None and once:
+        below = before(outputs)
+        kept = [t for op in once if op in below for t in op.outputs if not t.dtype.is_ref]
+    return Function(graph, (*graph.arguments, *graph.captures.values()), outputs, tuple(graph.captures),
+                    tuple(kept or ()), not once)
+
+
+def is_repeatable(op: Operation) -> bool:
+    """Whether an operation, run twice in one call for the same inputs, gives the same and does nothing else."""
+    functions = functions_of(op)
+    if functions:
+        return all(function.is_repeatable for function in functions)
+    if any(t.dtype.is_ref for t in op.inputs):  # it reads a variable, which may have another value by then
+        return False
+    return not (op.definition.stateful or op.definition.takes_run) or op.type in _ALWAYS_THE_SAME
 
 
 def inline(function: Function, arguments: Sequence[Tensor], captured: Sequence[Tensor], graph: Graph) -> list[Tensor]:
-    """Copy a function's operations into `graph`; gives its outputs for these inputs.
+    """Copy a function's operations into `graph`; gives its outputs, and what it keeps, for these inputs.
 
     A copy remembers the user's line of its original, and the original as the op it belongs to.
     """
     known: dict[Tensor, Tensor] = dict(zip(function.inputs, (*arguments, *captured)))
     copies: dict[Operation, Operation] = {}
-    for op in in_order(needed(function.outputs)):
+    for op in in_order(needed(function.given)):
         if op.outputs and all(t in known for t in op.outputs):
             continue
-        inputs = tuple(known[t] for t in op.inputs)
-        specs = tuple(Spec(t.dtype, t.dims) for t in op.outputs)
         with graph.control_dependencies([copies[c] for c in op.control_inputs if c in copies]):
-            copy = graph.add(op.definition, inputs, op.attrs, specs, op.name.split("/")[-1])
-        copy._frames, copy.override = op._frames, op.override
-        copy.origin = op
-        copies[op] = copy
+            copies[op] = copy = _copied(op, op.definition, op.attrs, [known[t] for t in op.inputs], graph)
+        copy.override = op.override
+        known.update(zip(op.outputs, copy.outputs))
+    return [known[t] for t in function.given]
+
+
+def repeat(function: Function, arguments: Sequence[Tensor], captured: Sequence[Tensor], kept: Sequence[Tensor],
+           graph: Graph) -> list[Tensor]:
+    """As `inline`, for a call that was made: its outputs only, without effects. kept: what that call left."""
+    known: dict[Tensor, Tensor] = dict(zip(function.inputs, (*arguments, *captured)))
+    left = dict(zip(function.kept, kept))
+    for op in in_order(before(function.outputs)):
+        if op.outputs and all(t in known for t in op.outputs):
+            continue
+        inputs = [known[t] for t in op.inputs]
+        if is_repeatable(op):
+            copy = _copied(op, op.definition, op.attrs, inputs, graph)
+            copy.override = op.override
+        elif op.outputs and op.outputs[0].dtype.is_ref:  # an assignment gives the variable that it is given
+            known[op.outputs[0]] = inputs[0]
+            continue
+        else:
+            attrs = {"type": op.type, "attrs": op.attrs, "override": op.override, "count": len(inputs)}
+            copy = _copied(op, OPS["Recall"], attrs, [*inputs, *(left[t] for t in op.outputs)], graph)
         known.update(zip(op.outputs, copy.outputs))
     return [known[t] for t in function.outputs]
+
+
+def _copied(op: Operation, definition: OpDef, attrs: dict[str, Any], inputs: Sequence[Tensor],
+            graph: Graph) -> Operation:
+    specs = tuple(Spec(t.dtype if definition is op.definition else t.dtype.base_dtype, t.dims) for t in op.outputs)
+    copy = graph.add(definition, tuple(inputs), attrs, specs, op.name.split("/")[-1])
+    copy._frames = op._frames
+    copy.origin = op
+    return copy
 
 
 def functions_of(op: Operation) -> list[Function]:

@@ -67,7 +67,8 @@ class Encoder:
         if isinstance(value, Function):
             return {"function": {"ops": self.graph(value.graph), "arguments": _names(value.graph.arguments),
                                  "inputs": _names(value.inputs), "outputs": _names(value.outputs),
-                                 "captured": _names(value.captured)}}
+                                 "captured": _names(value.captured), "kept": _names(value.kept),
+                                 "is_repeatable": value.is_repeatable}}
         return {"opaque": type(value).__name__}
 
 
@@ -142,7 +143,8 @@ class Decoder:
         captured = tuple(known[name] for name in item["captured"])
         inputs = tuple(inside[name] for name in item["inputs"])
         inner.captures = dict(zip(captured, inputs[len(inner.arguments):]))
-        return Function(inner, inputs, tuple(inside[name] for name in item["outputs"]), captured)
+        outputs, kept = (tuple(inside[name] for name in item[part]) for part in ("outputs", "kept"))
+        return Function(inner, inputs, outputs, captured, kept, item["is_repeatable"])
 
     def calls(self, graph: Graph, listed: list[dict[str, Any]]) -> list[GradientCall]:
         """The gradient calls."""

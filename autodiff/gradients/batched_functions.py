@@ -9,7 +9,7 @@ from ..function_graph import Function, FunctionGraph, finish, inline
 from ..graph import Tensor, get_default_graph
 from ..op import OPS, build
 from ..ops import lists
-from ..ops.control_flow import if_, while_
+from ..ops.control_flow import if_, recall, while_
 from ..walks import in_order, needed
 from .batching import repeat, vectorise
 from .control_flow import call_if, call_while
@@ -28,7 +28,7 @@ def _size_of(args: Sequence[Tensor], batched: Sequence[bool]) -> Tensor:
 
 def _vectorised(function: Function, arguments: Sequence[Tensor], captured: Sequence[Tensor], batched: Sequence[bool],
                 size: Tensor, graph: FunctionGraph, wanted: Sequence[bool]) -> list[Tensor]:
-    """Inside of `graph`: what a function gives, with a leading axis where `wanted`, for inputs that are `batched`."""
+    """Inside of `graph`: what a call gives, with a leading axis where `wanted`, for inputs that are `batched`."""
     inside = [graph.capture(t) for t in (*arguments, *captured)]
     single = [_first_slice(t) if b else t for t, b in zip(inside, batched)]
     count = len(arguments)
@@ -47,18 +47,19 @@ def _if_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tens
     size = _size_of(args, batched)
     sides = ((then_branch, captures[:split], batched[1:1 + split]),
              (else_branch, captures[split:], batched[1 + split:]))
-    everything = [True] * len(then_branch.outputs)
+    count = len(then_branch.outputs)
     if batched[0]:
         then_rows, else_rows = (
             _inlined(branch, own, flags, size) for branch, own, flags in sides)
-        return [build.Select(predicate, a, b) for a, b in zip(then_rows, else_rows)]
+        kept = [build.ListOf(build.ListReserve(1), 0, t) for t in (*then_rows[count:], *else_rows[count:])]
+        return [build.Select(predicate, a, b) for a, b in zip(then_rows[:count], else_rows)] + kept
     branches = []
     for branch, own, flags in sides:
         side = FunctionGraph(get_default_graph())
         with side.as_default():
-            outputs = _vectorised(branch, (), own, flags, side.capture(size), side, everything)
-        branches.append(finish(side, outputs))
-    return call_if(predicate, branches[0], branches[1])
+            outputs = _vectorised(branch, (), own, flags, side.capture(size), side, [True] * len(branch.given))
+        branches.append(finish(side, outputs[:count], outputs[count:]))
+    return list(call_if(predicate, branches[0], branches[1])[0].op.outputs)
 
 
 def _inlined(branch: Function, captured: Sequence[Tensor], batched: Sequence[bool], size: Tensor) -> list[Tensor]:
@@ -83,20 +84,29 @@ def _while_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[T
     dims = [(None, *d) if m and d is not None and t.dtype.name != "variant" else d
             for d, m, t in zip(shapes, moving, initial)]
     graph = get_default_graph()
+    flags_of_body = [*moving, *batched[count + skipped:]]
+    kept = _depends(body.kept, [t for t, b in zip(body.inputs, flags_of_body) if b])
     functions = []
     for function, captured, flags, wanted in (
             (cond, cond_captured, cond_flags, [False]),
-            (body, body_captured, [*moving, *batched[count + skipped:]], moving)):
+            (body, body_captured, flags_of_body, [*moving, *kept])):
         side = FunctionGraph(graph)
         for i, (tensor, d) in enumerate(zip(initial, dims)):
             side.add_argument(tensor.dtype.base_dtype, d, f"batched_{i}")
         with side.as_default():
             outputs = _vectorised(function, side.arguments, captured, flags, side.capture(size), side, wanted)
-        functions.append(finish(side, outputs))
+        outputs_of = len(function.outputs)
+        functions.append(finish(side, outputs[:outputs_of], outputs[outputs_of:]))
     results = call_while(initial, functions[0], functions[1], dims, back_prop=node.attrs["back_prop"],
                          record=node.attrs["record"])
-    histories = results[0].op.outputs[count:]
-    return [r if m else None for r, m in zip((*results, *histories), (*moving, *moving))]
+    return [r if m else None for r, m in zip(results[0].op.outputs, (*moving, *moving, *kept))]
+
+
+@recall.batched
+def _recall_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor | None]:
+    """What was kept, as it is: the inputs are there for the gradient alone."""
+    count = node.attrs["count"]
+    return [t if b else None for t, b in zip(args[count:], batched[count:])]
 
 
 def _spread(body: Function, arguments: Sequence[bool], captured: Sequence[bool]) -> list[bool]:

@@ -6,16 +6,18 @@ derivatives of any order follow.
 """
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
-from ..function_graph import Function, FunctionGraph, finish, inline
-from ..graph import Graph, Tensor, get_default_graph
+from ..function_graph import Function, FunctionGraph, finish, repeat
+from ..graph import Graph, Operation, Tensor, get_default_graph
 from ..indexed_slices import dense
-from ..op import Blocked, blocked, build
-from ..ops.control_flow import if_, while_
+from ..op import OPS, Blocked, blocked, build
+from ..ops.control_flow import if_, recall, while_
 from .backprop import gradients
-from .sweep import carries_gradient
+from .calls import no_gradient_reason
+from .sweep import carries_gradient, rule_of
 
 
 def zeros_of(tensor: Tensor) -> Tensor:
@@ -39,10 +41,15 @@ def plus(a: Tensor, b: Tensor) -> Tensor:
     return build.ListAdd(a, b) if a.dtype.name == "variant" else a + b
 
 
-def _pull(function: Function, arguments: Sequence[Tensor], captured: Sequence[Tensor], dys: Sequence[Tensor | None],
-          graph: Graph) -> list[Tensor | None]:
-    """Inside of `graph`: gradients of a function for its arguments and captures, with the forward ops repeated."""
-    outputs = [graph.capture(y) for y in inline(function, arguments, captured, graph)]  # an output may be a capture
+def _pull(function: Function, arguments: Sequence[Tensor], captured: Sequence[Tensor], histories: Sequence[Tensor],
+          index: Tensor | int, dys: Sequence[Tensor | None], graph: Graph) -> list[Tensor | None]:
+    """Inside of `graph`: gradients of a function for its arguments and captures, with the forward ops repeated.
+
+    histories: of what its calls kept; index: which call.
+    """
+    kept = [build.ListItem(history, index, dtype=t.dtype.base_dtype, shape=t.dims)
+            for t, history in zip(function.kept, histories)]
+    outputs = [graph.capture(y) for y in repeat(function, arguments, captured, kept, graph)]  # maybe a capture
     pairs = [(y, dy) for y, dy in zip(outputs, dys) if dy is not None and carries_gradient(y)]
     xs = [*arguments, *captured]
     if not pairs:
@@ -58,12 +65,15 @@ def _if_gradient(node: Any, *dys: Tensor | None) -> list[Any]:
     then_branch, else_branch = node.attrs["then_branch"], node.attrs["else_branch"]
     split = len(then_branch.inputs)
     graph = get_default_graph()
+    kept = node.outputs[len(then_branch.outputs):]
+    own = len(then_branch.kept)
     found: list[list[Tensor | None]] = []
     sides = []
-    for branch, own in ((then_branch, captures[:split]), (else_branch, captures[split:])):
+    for branch, captured, histories in ((then_branch, captures[:split], kept[:own]),
+                                        (else_branch, captures[split:], kept[own:])):
         side = FunctionGraph(graph)
         with side.as_default():
-            found.append(_pull(branch, (), own, dys, side))
+            found.append(_pull(branch, (), captured, histories, 0, dys, side))
         sides.append(side)
     wanted = [(s, i) for s in (0, 1) for i, g in enumerate(found[s]) if g is not None]
     reason = blocked("no path leads from this input to the outputs of its branch")
@@ -88,7 +98,7 @@ def call_if(predicate: Tensor, then_branch: Function, else_branch: Function, nam
     with graph.control_dependencies([*then_branch.graph.waits_for, *else_branch.graph.waits_for]):
         result = if_(predicate, *then_branch.captured, *else_branch.captured, then_branch=then_branch,
                      else_branch=else_branch, name=name)
-    return result if isinstance(result, list) else [result]
+    return result[:len(then_branch.outputs)] if isinstance(result, list) else [result]
 
 
 def call_while(initial: Sequence[Tensor], cond: Function, body: Function, shapes: Sequence[Any], *,
@@ -122,8 +132,9 @@ class _BackwardLoop:
         self.count = len(node.attrs["shapes"])
         self.skipped = len(node.attrs["cond"].captured)
         self.captured = node.inputs[self.count + self.skipped:]
-        self.finals, self.histories = node.outputs[:self.count], node.outputs[self.count:]
-        self.d_finals, self.d_histories = dys[:self.count], dys[self.count:]
+        self.finals, self.histories = node.outputs[:self.count], node.outputs[self.count:2 * self.count]
+        self.kept = node.outputs[2 * self.count:]
+        self.d_finals, self.d_histories = dys[:self.count], dys[self.count:2 * self.count]
         self.moving = [k for k in range(self.count) if carries_gradient(self.finals[k])]
         self.summed = [j for j, c in enumerate(self.captured) if carries_gradient(c)]
         self.blocked_captures: set[int] = set()
@@ -144,7 +155,7 @@ class _BackwardLoop:
             more = cond.arguments[0] > 0
         with body.as_default():
             outputs = self._iteration(body)
-        results = call_while(initial, finish(cond, [more]), finish(body, outputs), dims)
+        results = call_while(initial, finish(cond, [more], ()), finish(body, outputs), dims)
         return self._gradients(results[1:])
 
     def _iteration(self, graph: FunctionGraph) -> list[Tensor]:
@@ -159,7 +170,7 @@ class _BackwardLoop:
         for k, d in zip(self.moving, d_moving):
             dys[k] = d
         inner_captured = [graph.capture(c) for c in self.captured]
-        found = _pull(self.body, state, inner_captured, dys, graph)
+        found = _pull(self.body, state, inner_captured, self.kept, index, dys, graph)
         d_next = [self._with_history(k, found[k], state[k], index) for k in self.moving]
         d_sums = []
         for j, total in zip(self.summed, sums):
@@ -185,3 +196,18 @@ class _BackwardLoop:
             if j not in self.blocked_captures:
                 d_captured[j] = d
         return dxs + d_captured
+
+
+@recall.gradient
+def _recall_gradient(node: Any, *dys: Tensor | None) -> list[Any]:
+    """That of the op it stands for, with what that op gave; nothing flows to what was kept."""
+    count = node.attrs["count"]
+    original: Operation = copy.copy(node)
+    original.definition, original.attrs = OPS[node.attrs["type"]], node.attrs["attrs"]
+    original.inputs, original.override = node.inputs[:count], node.attrs["override"]
+    rule = rule_of(original)
+    rest = [blocked("it was kept: the gradient goes to what it was computed from")] * (len(node.inputs) - count)
+    if rule is None:
+        return [blocked(no_gradient_reason(original) or "")] * count + rest
+    found = rule(original, *dys)
+    return [*(found if isinstance(found, (list, tuple)) and not isinstance(found, Blocked) else [found]), *rest]

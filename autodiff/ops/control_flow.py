@@ -28,8 +28,9 @@ def _captured_gradient(node, dy):
 
 
 def _merged_outputs(cond, *captures, then_branch, else_branch):
-    return tuple(Spec(a.dtype.base_dtype, _agreeing(a.dims, b.dims))
-                 for a, b in zip(then_branch.outputs, else_branch.outputs))
+    merged = tuple(Spec(a.dtype.base_dtype, _agreeing(a.dims, b.dims))
+                   for a, b in zip(then_branch.outputs, else_branch.outputs))
+    return merged + (Spec(variant, ()),) * (len(then_branch.kept) + len(else_branch.kept))
 
 
 def _agreeing(a, b):
@@ -41,11 +42,18 @@ def _agreeing(a, b):
 
 @op("If", infer=_merged_outputs, stateful=True)
 def if_(cond: Bool, *captures: Passed, then_branch, else_branch, run):
-    """One of two functions, by a predicate. cond: bool[]; captures: the inputs of both, then's first."""
-    split = len(then_branch.inputs)
+    """One of two functions, by a predicate. cond: bool[]; captures: the inputs of both, then's first.
+
+    -> outputs of the one, then for each tensor that either keeps a list: with its value, or empty.
+    """
+    split, count = len(then_branch.inputs), len(then_branch.outputs)
     if cond:
-        return unpacked(run.call(then_branch, captures[:split]))
-    return unpacked(run.call(else_branch, captures[split:]))
+        given = run.call(then_branch, captures[:split])
+        kept = [*([value] for value in given[count:]), *([] for _ in else_branch.kept)]
+    else:
+        given = run.call(else_branch, captures[split:])
+        kept = [*([] for _ in then_branch.kept), *([value] for value in given[count:])]
+    return unpacked([*given[:count], *kept])
 
 
 def unpacked(values):
@@ -55,7 +63,7 @@ def unpacked(values):
 
 def _loop_outputs(*values, cond, body, shapes, record, back_prop=True):
     final = tuple(Spec(a.dtype, d) for a, d in zip(body.arguments, shapes))
-    return final + (Spec(variant, ()),) * len(final)
+    return final + (Spec(variant, ()),) * (len(final) + len(body.kept))
 
 
 @op("While", infer=_loop_outputs, stateful=True)
@@ -63,17 +71,33 @@ def while_(*values: Passed, cond, body, shapes, record, back_prop=True, run):
     """A body repeated while a condition holds. values: loop variables, captures of cond, captures of body.
 
     shapes: shape invariants. record: a dict; when its "on" is true, the loop also gives for each loop
-    variable the list of its values at the start of each iteration, which the gradient reads.
-    -> final loop variables, then the lists.
+    variable the list of its values at the start of each iteration, which the gradient reads, and for each tensor
+    that the body keeps a list of its values. -> final loop variables, then the lists.
     """
     count = len(shapes)
     state = list(values[:count])
     split = count + len(cond.captured)
     for_cond, for_body = values[count:split], values[split:]
-    history = [[] for _ in state]
-    while run.call(cond, (*state, *for_cond))[0]:
+    history = [[] for _ in (*state, *body.kept)]
+    turn = 0
+    while run.call(cond, (*state, *for_cond), turn)[0]:
+        given = run.call(body, (*state, *for_body), turn + 1)
         if record["on"]:
-            for kept, value in zip(history, state):
-                kept.append(value)
-        state = run.call(body, (*state, *for_body))
+            for past, value in zip(history, (*state, *given[count:])):
+                past.append(value)
+        state = given[:count]
+        turn += 2
     return (*state, *history)
+
+
+def _recalled(*inputs, type, attrs, override, count):
+    return tuple(Spec(t.dtype.base_dtype, t.dims) for t in inputs[count:])
+
+
+@op("Recall", infer=_recalled, stateful=True)
+def recall(*inputs: Passed, type, attrs, override, count):
+    """What an op gave in a call that was made, where a gradient repeats the call.
+
+    inputs: `count` inputs of that op, which its gradient goes to, then what it gave. type, attrs, override: its own.
+    """
+    return unpacked(inputs[count:])

@@ -32,7 +32,7 @@ class Execution:
         self._slots = starting_slots(plan, fed)
         self._known = set(plan.feeds)
         self._pinned: set[int] = set()
-        self._undo: dict[int, tuple[int, dict[str, Any]]] = {}  # position -> calls so far, variables as they were
+        self._undo: dict[int, dict[str, Any]] = {}  # position -> variables as they were
 
     @property
     def is_done(self) -> bool:
@@ -63,7 +63,7 @@ class Execution:
         self.failed_op = step.op
         if step.op.definition.takes_run:
             names = [name for name in step.inputs if isinstance(name, str)] if step.reads is None else []
-            self._undo[position] = self.run.calls, {name: self.run.variables.get(name) for name in names}
+            self._undo[position] = {name: self.run.variables.get(name) for name in names}
         if len(pinned) < len(step.outputs) or not pinned:
             with np.errstate(all="ignore"):
                 run_step(step, self._slots, self.run)
@@ -86,9 +86,7 @@ class Execution:
         if step.op.type == "PyFunc":
             self._pinned.update(step.outputs)
         self._known.difference_update(slot for slot in step.outputs if slot not in self._pinned)
-        calls, values = self._undo.pop(position, (self.run.calls, {}))
-        self.run.calls = calls
-        for name, value in values.items():
+        for name, value in self._undo.pop(position, {}).items():
             if value is None:
                 self.run.variables.pop(name, None)
             else:

@@ -97,7 +97,7 @@ class Session:
 
     def compiled(self, function: Any) -> Callable[[Run, Sequence[Any]], list[Any]]:
         """How runs call a function graph."""
-        return Loop(optimise(compile_plan(function.outputs, (), function.inputs)))
+        return Loop(optimise(compile_plan(function.given, (), function.inputs)))
 
     def _check_open(self) -> None:
         if self.closed:

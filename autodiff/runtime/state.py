@@ -47,6 +47,14 @@ def handed_out(values: list[Any]) -> list[Any]:
     return values
 
 
+_MIX = (6364136223846793005, 3935559000370003845, 1442695040888963407, 2**63 - 1)  # Knuth's; a counter is an int64
+
+
+def call_number(op: Operation, within: int, turn: int) -> int:
+    """What tells a call of a function from all others of a run, for its random streams. within: the call around it."""
+    return (within * _MIX[0] + op.index * _MIX[1] + turn + _MIX[2]) & _MIX[3]
+
+
 class HasState(Protocol):
     """The part of a session that runs need. entropy: where streams without a seed start."""
 
@@ -60,16 +68,16 @@ class HasState(Protocol):
 class Run:
     """What a kernel may ask of the session: variables, random streams, functions. op: the operation under way.
 
-    number: of this run within its session, from 1. calls: of functions so far; current_call: the one under
-    way, 0 outside of all.
+    number: of this run within its session, from 1. current_call: of a function, the one under way: a number that
+    follows from the ops that call and their turns alone, whatever else runs; 0 outside of all.
     """
 
-    __slots__ = ("session", "number", "variables", "op", "calls", "current_call")
+    __slots__ = ("session", "number", "variables", "op", "current_call")
 
     def __init__(self, session: HasState, number: int) -> None:
         self.session, self.number = session, number
         self.variables = session.variables
-        self.calls = self.current_call = 0
+        self.current_call = 0
         self.op: Operation = None  # type: ignore[assignment]
 
     def read(self, name: str) -> np.ndarray:
@@ -103,14 +111,16 @@ class Run:
         counter = [0, 0, self.current_call, self.number]
         return np.random.Generator(np.random.Philox(key=key, counter=counter))
 
-    def call(self, function: Any, arguments: Sequence[Any]) -> list[Any]:
-        """Outputs of a function graph, for its inputs in order; a variable is passed by its name."""
+    def call(self, function: Any, arguments: Sequence[Any], turn: int = 0) -> list[Any]:
+        """What a function graph gives (outputs, then what it keeps), for its inputs; a variable is passed by name.
+
+        turn: which of the calls that the op under way makes.
+        """
         program = function.cache.get("program")
         if program is None:
             program = function.cache["program"] = self.session.compiled(function)
         outside = self.op, self.current_call
-        self.calls += 1
-        self.current_call = self.calls
+        self.current_call = call_number(self.op, self.current_call, turn)
         try:
             return program(self, arguments)
         finally:

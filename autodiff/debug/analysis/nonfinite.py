@@ -18,6 +18,7 @@ from .rules import in_words, number
 Values = Mapping[Tensor, Any]
 _SELECTS = ("Select", "SelectV2", "Where")
 _DEEPEST = 5  # branches and loops inside of each other
+_LISTS = ("variant", "resource")
 _SHOWN = 50  # origins described in full
 
 
@@ -64,7 +65,7 @@ def reaches(ops: Sequence[Operation], values: Values, roots: Collection[Tensor])
 
 def why_nonfinite(ops: Sequence[Operation], values: Values, roots: Collection[Tensor], *, target: Tensor | None = None,
                   step: int = 0, variable_note: Callable[[str], str] = lambda name: "",
-                  inside: Inside = lambda op, values: None) -> WhyNonfinite:
+                  inside: Inside = lambda op, values, within: None) -> WhyNonfinite:
     """Explain what is not finite in `values`: of the target alone (its causes count as harmful), or of a whole run.
 
     variable_note: what is known of a variable's past, by name. inside: looks into branches and loops.
@@ -84,15 +85,31 @@ def why_nonfinite(ops: Sequence[Operation], values: Values, roots: Collection[Te
 
 
 def _described(op: Operation, values: Values, harmful: bool, note: Callable[[str], str], inside: Inside,
-               depth: int = 0) -> list[Origin]:
+               depth: int = 0, within: int = 0) -> list[Origin]:
     """An op; of a branch or loop the ops inside of it that are to blame."""
-    call = inside(op, values) if depth < _DEEPEST else None
+    called = (call for each in (op, *_behind_lists(op)) if (call := inside(each, values, within)) is not None)
+    call = next(called, None) if depth < _DEEPEST else None
     if call is None:
         return [describe(op, values, harmful=harmful, note=note)]
-    made, reaching, _ = origins(call.ops, call.values, call.outputs)
+    known = {t: v for t, v in call.values.items() if t.dtype.name not in _LISTS}
+    collected = [t for o in call.ops for t in o.inputs if any(out.dtype.name in _LISTS for out in o.outputs)]
+    made, reaching, _ = origins(call.ops, known, (*call.outputs, *collected))
     found = [replace(origin, inside=origin.inside or call.where) for inner in made[:_SHOWN]
-             for origin in _described(inner, call.values, harmful and inner in reaching, note, inside, depth + 1)]
+             for origin in _described(inner, call.values, harmful and inner in reaching, note, inside, depth + 1,
+                                      call.number)]
     return found or [describe(op, values, harmful=harmful, note=note)]
+
+
+def _behind_lists(op: Operation) -> list[Operation]:
+    """The ops that filled the lists that an op reads: the values of lists are not known one by one."""
+    found: list[Operation] = []
+    stack = [t.op for t in op.inputs if t.dtype.name in _LISTS]
+    while stack:
+        filler = stack.pop()
+        if filler not in found:
+            found.append(filler)
+            stack.extend(t.op for t in filler.inputs if t.dtype.name in _LISTS)
+    return found
 
 
 def _same(a: Origin, b: Origin) -> bool:
