@@ -201,6 +201,8 @@ autodiff.debug.encoding
 autodiff.debug.recording
 autodiff.debug.analysis.findings
 autodiff.debug.analysis.rules
+autodiff.debug.analysis.remedies
+autodiff.debug.analysis.updates
 autodiff.debug.analysis.flow
 autodiff.debug.analysis.inside
 autodiff.debug.analysis.branching
@@ -210,7 +212,6 @@ autodiff.debug.analysis.why
 autodiff.debug.analysis.*
 autodiff.debug.analysis
 autodiff.debug.machine
-autodiff.debug.analysis.remedies
 autodiff.debug.feeding
 autodiff.debug.effects
 autodiff.debug.running
@@ -219,6 +220,7 @@ autodiff.debug.travelling
 autodiff.debug.valuing
 autodiff.debug.differentiating
 autodiff.debug.staging
+autodiff.debug.blaming
 autodiff.debug.explaining
 autodiff.debug.diagnosing
 autodiff.debug.triage

@@ -4,26 +4,24 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, OpError
 from ..function_graph import functions_of
 from ..graph import Tensor
 from ..indexed_slices import IndexedSlices
 from .analysis.backward import nodes_inside
 from .analysis.branching import shared, tree
-from .analysis.findings import Path, WhyNone, WhyNonfinite, WhySmall
+from .analysis.findings import Path, WhyNone, WhySmall
 from .analysis.flow import passed, path
-from .analysis.inside import Calls
-from .analysis.nonfinite import why_nonfinite
 from .analysis.why import why_none, why_small
+from .blaming import Blaming
 from .lists import trainable_tensors
 from .replay import Moment
-from .staging import Staging
 from .stats import has_nonfinite, statistics
 
 _PARTS = 500  # inputs shared by several ops at which each op's part of the gradient is found out
 
 
-class Explaining(Staging):
+class Explaining(Blaming):
     """Asks the analyses, with the values of the last run."""
 
     # ---- why ----------------------------------------------------------------------------
@@ -41,6 +39,12 @@ class Explaining(Staging):
         except ArgumentError:
             top = None
         at = self._moment_for([x] if top is None else [x, top])
+        try:
+            return self._why_at(top, x, kind, at)
+        except OpError as error:
+            return self._why_failed(error, at)
+
+    def _why_at(self, top: Tensor | None, x: Tensor, kind: str, at: Moment) -> Any:
         if top is None or x is top or x.op.gradient_of is not None:
             return self._why_value(x, at)
         gradient, _ = self.derivatives.gradient(top, x)
@@ -51,9 +55,8 @@ class Explaining(Staging):
         source = gradient.values if isinstance(gradient, IndexedSlices) else gradient
         if has_nonfinite(self._values([source], at)[0]):
             return self._why_value(source, at)
-        if self._value_is_bad(x, at):
-            return self._why_value(x, at)
-        return self._why_small(top, x, at)
+        bad = next((tensor for tensor in (x, top) if self._value_is_bad(tensor, at)), None)
+        return self._why_small(top, x, at) if bad is None else self._why_value(bad, at)
 
     def _value_is_bad(self, tensor: Tensor, at: Moment) -> bool:
         found = self._stats_of(tensor, at)
@@ -62,7 +65,9 @@ class Explaining(Staging):
     def _why_all(self, y: str, kind: str, order: int = 1) -> Any:
         if kind in ("nan", "inf", "nonfinite"):
             roots = self._roots(y, order)
-            return self._why_nonfinite(roots, None, self._moment_for(roots))
+            at = self._moment_for(roots)
+            why = self._why_nonfinite(roots, None, at)
+            return why if why.origins else self._failed(at) or why
         top = self._y_of(y)
         tensors = trainable_tensors(self.graph)
         self.derivatives.prepare(top, tensors)
@@ -74,43 +79,6 @@ class Explaining(Staging):
         at = self._moment_for([top])
         small = (self._why_small(top, t, at) for t, g in found.items() if g is not None)
         return tuple(finding for finding in small if finding.kind != "fine")
-
-    def _why_value(self, tensor: Tensor, at: Moment) -> WhyNonfinite:
-        return self._why_nonfinite([tensor], tensor, at)
-
-    def _why_nonfinite(self, roots: list[Tensor], target: Tensor | None, at: Moment) -> WhyNonfinite:
-        ops, values = self._everything(roots, at)
-        found = why_nonfinite(ops, values, set(roots), target=target, step=at.step, variable_note=self._since,
-                              inside=self._inside(at))
-        spoilt = next((o.op for o in (*found.origins, *found.masked) if o.phase == "input"), None)
-        spoiler = None if spoilt is None else self._spoiler(spoilt)
-        if spoiler is None or spoiler.step >= at.step:
-            return found
-        ops, values = self._everything(roots, spoiler)
-        before = why_nonfinite(ops, values, set(roots), step=spoiler.step, variable_note=self._since,
-                               inside=self._inside(spoiler))
-        if not before.origins:
-            return found
-        return replace(before, text=f"variable {spoilt!r} is not finite since the update of step {spoiler.step}: "
-                                    f"{before.text}")
-
-    def _inside(self, at: Moment) -> Calls:
-        return Calls(self.graph, at.variables, at.number, at.entropy,
-                     lambda tensors: self._replayer.values_if_possible(at, tensors))
-
-    def _spoiler(self, variable: str) -> Moment | None:
-        """The run whose update made a variable non-finite, if it is remembered."""
-        previous = None
-        for moment in self.moments:
-            if variable in moment.variables and has_nonfinite(moment.variables[variable]):
-                return previous
-            previous = moment
-        return None
-
-    def _since(self, variable: str) -> str:
-        """Since which step a variable is not finite, as far as that is remembered."""
-        spoiler = self._spoiler(variable)
-        return f", since the update of step {spoiler.step}" if spoiler is not None else ""
 
     def _why_small(self, y: Tensor, x: Tensor, at: Moment) -> WhySmall:
         gradients, values = self._along(y, x, at)

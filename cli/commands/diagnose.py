@@ -4,7 +4,18 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any
 
-from autodiff.debug.analysis.findings import Check, Cut, Difference, Hop, Origin, Path, WhyNone, WhyNonfinite, WhySmall
+from autodiff.debug.analysis.findings import (
+    Check,
+    Cut,
+    Difference,
+    Hop,
+    Origin,
+    Path,
+    WhyFailed,
+    WhyNone,
+    WhyNonfinite,
+    WhySmall,
+)
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.records import Place
 
@@ -45,11 +56,18 @@ def explained(finding: Any) -> tuple[Result, ...]:
         return _none(finding)
     if isinstance(finding, WhyNonfinite):
         return _nonfinite(finding)
+    if isinstance(finding, WhyFailed):
+        remedy = f"\nremedy: {finding.remedy}" if finding.remedy else ""
+        return (Text(f"{finding.text}{_line_of(finding.place)}{remedy}", "warning"),)
     if isinstance(finding, WhySmall):
         lines = [finding.text, f"remedy: {finding.remedy}" if finding.remedy else ""]
         head = Text("\n".join(line for line in lines if line), "" if finding.kind == "fine" else "warning")
         return (head, _hops(finding.losses)) if finding.losses else (head,)
     return (Text(str(finding)),)
+
+
+def _line_of(at: Place | None) -> str:
+    return f"\n  {at.text}" if at is not None and at.text else ""
 
 
 def _none(finding: WhyNone) -> tuple[Result, ...]:
@@ -91,7 +109,7 @@ def _origin(origin: Origin, rank: int) -> list[str]:
     whose += f", {origin.inside}" if origin.inside else ""
     lines = [f"{rank}. {origin.op} ({origin.op_type}, {origin.phase}{whose}){where}",
              f"   {origin.bad} in {origin.count} of {origin.size} elements" + (f": {indices}" if indices else "")]
-    if origin.operands:
+    if origin.operands and origin.phase != "update":  # its rule names them
         lines.append("   from " + ", ".join(f"{op.name}{list(op.index) if op.index else ''} = {number(op.value)}"
                                            for op in origin.operands))
     lines.append(f"   {origin.rule}")

@@ -52,7 +52,8 @@ class Operand:
 class Origin:
     """An op whose output is not finite although its inputs are; or (secondary) that made nan of inf.
 
-    phase: "forward", "backward" or "input" (fed, constant or variable value). rule: what happened, in words.
+    phase: "forward", "backward", "update" (of a variable) or "input" (fed, constant or variable value). rule: what
+    happened, in words.
     elements: first bad indices; count: how many; bad: "nan", "inf", "-inf" or several. operands: the values that met
     at the first element. forward_op: whose gradient this is. harmful: it reaches y or a gradient.
     trap: "where" for the branch not taken, "underflow", or "". inside: which call of a branch or loop, or "".
@@ -262,3 +263,15 @@ class WhySmall:
     text: str
     remedy: str
     losses: tuple[Hop, ...]
+
+
+@dataclass(frozen=True)
+class WhyFailed:
+    """An op that refused to run: no number is to blame, but what it was given."""
+
+    op: str
+    op_type: str
+    step: int
+    text: str
+    remedy: str
+    place: Place | None

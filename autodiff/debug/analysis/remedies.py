@@ -62,7 +62,7 @@ def remedy_for(op: Operation, trap: str, operands: Sequence[Any], values: Mappin
             return _REMEDIES[op_type]
     if forward.type in _DIVISIONS or op.type in _DIVISIONS:
         return "keep the denominator away from 0: tf.div_no_nan, or add a small constant"
-    return _overflow(op) if all(v is None or np.isfinite(v) for v in operands) else ""
+    return _overflow(op, values) if all(v is None or np.isfinite(v) for v in operands) else ""
 
 
 def _is_finite(op: Operation, values: Mapping[Tensor, Any]) -> bool:
@@ -98,7 +98,10 @@ def _written(op: Operation) -> str:
     return f"tf.{op.type.lower()}(safe)"
 
 
-def _overflow(op: Operation) -> str:
+def _overflow(op: Operation, values: Mapping[Tensor, Any]) -> str:
+    if any(t.dtype.name == "variant" for t in op.inputs) or any(np.isnan(np.asarray(values[t])).any() for t in
+                                                                op.outputs if t in values):
+        return ""
     if op.outputs[0].dtype.base_dtype.name in ("float16", "bfloat16"):
         return "work in float32 here (float16 ends at 65504), or scale the values and the loss down"
     return "scale the values down, clip them, or work in float64"

@@ -1,0 +1,142 @@
+"""Blaming: which op made what is not finite, back through the updates of earlier steps; and which op refused to run."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..errors import ArgumentError, OpError
+from ..graph import Operation, Tensor
+from ..walks import needed
+from .analysis.findings import WhyFailed, WhyNonfinite
+from .analysis.inside import Calls
+from .analysis.nonfinite import why_nonfinite
+from .analysis.remedies import remedy_for_failure
+from .analysis.updates import divergence, operands_of, stores_into, why_update
+from .places import VARIABLES, place_of, role_of
+from .replay import Moment
+from .staging import Staging
+from .stats import has_nonfinite
+
+
+class Blaming(Staging):
+    """Follows nan and inf back to where they came from."""
+
+    def _why_value(self, tensor: Tensor, at: Moment) -> WhyNonfinite:
+        return self._why_nonfinite([tensor], tensor, at)
+
+    def _why_nonfinite(self, roots: Sequence[Tensor], target: Tensor | None, at: Moment) -> WhyNonfinite:
+        """Why something among `roots` is not finite: in the run `at`, or in the one that spoilt a variable it reads."""
+        found = self._found(roots, target, at)
+        named = {o.op for o in (*found.origins, *found.masked) if o.op_type in VARIABLES}
+        if target is None and not found.origins and at is self._latest():
+            named |= self._spoilt_last()
+        spoilers = {name: moment for name in named if (moment := self._spoiler(name)) is not None}
+        if not spoilers:
+            return self._with_divergence(found, at)
+        spoilt = min(spoilers, key=lambda name: (spoilers[name].step, name))
+        earlier = self._of_update(roots, spoilt, spoilers[spoilt])
+        return found if earlier is None else self._with_divergence(earlier, spoilers[spoilt])
+
+    def _found(self, roots: Sequence[Tensor], target: Tensor | None, at: Moment) -> WhyNonfinite:
+        ops, values = self._everything(list(roots), at)
+        return why_nonfinite(ops, values, set(roots), target=target, step=at.step, variable_note=self._since,
+                             inside=self._inside(at))
+
+    def _of_update(self, roots: Sequence[Tensor], spoilt: str, at: Moment) -> WhyNonfinite | None:
+        """Why the run `at` spoilt a variable: what its update was given, or the update itself."""
+        variable = self.graph.operations[spoilt].outputs[0]
+        ran = needed(at.wanted.tensors, at.wanted.targets) if at.wanted is not None else set()
+        updates = stores_into(variable, ran)
+        given = [t for op in updates for _, t in operands_of(op)]
+        found = self._found(list(dict.fromkeys((*given, *roots, *self._trained()))), None, at)
+        since = f"variable {spoilt!r} is not finite since the update of step {at.step}"
+        if found.origins:
+            return replace(found, text=f"{since}: {found.text}")
+        after = self._value_after(spoilt, at)
+        if not updates or after is None:
+            return None
+        values = self._values_known([t.op for t in given], at)
+        origin = why_update(updates[-1], variable, values, after)
+        where = f" at {origin.place.file.rsplit('/', 1)[-1]}:{origin.place.line}" if origin.place is not None else ""
+        return replace(found, origins=(origin,), text=f"{since}: {origin.rule} in {origin.op}{where}")
+
+    def _trained(self) -> list[Tensor]:
+        try:
+            return self._roots()
+        except ArgumentError:
+            return []
+
+    def _with_divergence(self, found: WhyNonfinite, at: Moment) -> WhyNonfinite:
+        """An overflow at the end of a divergence is not the fault of the op where it happened."""
+        first = found.origins[0] if found.origins else None
+        if first is None or "too large for the type" not in first.rule:
+            return found
+        grown = divergence([(m.step, m.variables) for m in self.moments if m.step <= at.step])
+        if not grown:
+            return found
+        diverges = replace(first, remedy="lower the learning rate, take the mean over the batch in place of the sum, "
+                                         "or clip with tf.clip_by_global_norm")
+        return replace(found, origins=(diverges, *found.origins[1:]),
+                       text=f"{found.text}\nthe training diverges: {grown}")
+
+    def _inside(self, at: Moment) -> Calls:
+        return Calls(self.graph, at.variables, at.number, at.entropy,
+                     lambda tensors: self._replayer.values_if_possible(at, tensors))
+
+    # ---- variables over the steps -------------------------------------------------------
+    def _latest(self) -> Moment | None:
+        return self.moments[-1] if self.moments and not self._is_edited and self._view is None else None
+
+    def _spoilt_last(self) -> set[str]:
+        """Variables that the last run left not finite."""
+        return {name for name, value in dict(self.session.variables).items() if has_nonfinite(value)}
+
+    def _value_after(self, variable: str, at: Moment) -> Any:
+        """A variable's value after a remembered run, None if that is not known."""
+        following = next((m.variables for m in self.moments if m.step > at.step), dict(self.session.variables))
+        value = following.get(variable)
+        return value if value is not None and has_nonfinite(value) else None
+
+    def _spoiler(self, variable: str) -> Moment | None:
+        """The run whose update made a variable non-finite, if it is remembered."""
+        previous = None
+        for moment in self.moments:
+            if variable in moment.variables and has_nonfinite(moment.variables[variable]):
+                return previous
+            previous = moment
+        return previous if previous is self._latest() and variable in self._spoilt_last() else None
+
+    def _since(self, variable: str) -> str:
+        """Since which step a variable is not finite, as far as that is remembered."""
+        spoiler = self._spoiler(variable)
+        return f", since the update of step {spoiler.step}" if spoiler is not None else ""
+
+    # ---- runs that failed ---------------------------------------------------------------
+    def _failed(self, at: Moment) -> WhyNonfinite | WhyFailed | None:
+        """Why the run `at` raised an error, if it did and does so again: what is not finite, or what an op refused."""
+        if not self.records or self.records[-1].step != at.step or not self.records[-1].error or at.wanted is None:
+            return None
+        ran = [op for op in needed(at.wanted.tensors, at.wanted.targets) if role_of(op) != "training"]
+        try:
+            self._values([t for op in sorted(ran, key=lambda op: op.index) for t in op.outputs if not t.dtype.is_ref
+                          and t.dtype.name not in ("resource", "variant")], at)
+        except OpError as error:
+            return self._why_failed(error, at)
+        return None
+
+    def _why_failed(self, error: OpError, at: Moment) -> WhyNonfinite | WhyFailed:
+        op = error.op
+        if not isinstance(op, Operation):
+            raise error
+        known = self._values_known(dict.fromkeys(t.op for t in op.inputs), at)
+        bad = [t for t in op.inputs if t in known and has_nonfinite(known[t])]
+        said = str(error).splitlines()[0]
+        if bad:
+            found = self._why_value(bad[0], at)
+            return replace(found, text=f"{op.name} ({op.type}) raised {said!r}, as {bad[0].name} is not finite:\n"
+                                       f"{found.text}")
+        where = f" at {place.file.rsplit('/', 1)[-1]}:{place.line}" if (place := place_of(op)) is not None else ""
+        of = f" (gradient of {op.forward_op.name})" if op.gradient_of is not None else ""
+        text = f"step {at.step} failed in {op.name} ({op.type}){of}{where}: {said}"
+        return WhyFailed(op.name, op.type, at.step, text, remedy_for_failure(op), place)
