@@ -36,6 +36,7 @@ ROWS = [
     Case("Captured", (X, Y), through=chosen),
     Case("While", (X, Y), through=stepped),
     Case("Argument", (X, Y), through=stepped),
+    Case("Recall", (X,), through=lambda x: build.Recall(x, tf.tanh(x), type="Tanh", attrs={}, override=None, count=1)),
 
     Case("ListReserve", (X,), through=lambda x: stacked(build.ListSet(build.ListReserve(2), 0, x[1]))),
     Case("ListLength", (X,), through=lambda x: build.ListLength(build.ListUnstack(x))),
