@@ -9,8 +9,9 @@ from .array import *
 from .checks import *
 from .collections import *
 from .control import *
-from .control_flow import case, cond, while_loop
+from .control_flow import case, cond, switch_case, while_loop
 from .convert import convert_to_tensor
+from .counting import *
 from .custom import *
 from .dtypes import (
     DType,

@@ -44,12 +44,17 @@ def _geometry(strides: Any, padding: Any, data_format: str | None, dilations: An
     attrs = {"strides": _entries(strides, layout, "strides"), "data_format": layout,
              "dilations": _entries(dilations, layout, "dilations")}
     if isinstance(padding, str):
+        if padding == "EXPLICIT":
+            raise ArgumentError("explicit padding is given as 4 pairs (before, after), found 'EXPLICIT'")
         return {**attrs, "padding": padding.upper()}
     if len(default) != 4:
         raise ArgumentError(f"expected padding 'SAME' or 'VALID', found {padding!r}")
     pairs = np.array(padding, int)
     if pairs.shape != (4, 2):
         raise ArgumentError(f"expected padding 'SAME', 'VALID' or 4 pairs (before, after), found {padding!r}")
+    channel = 1 if layout[1] == "C" else 3
+    if pairs.min() < 0 or pairs[[0, channel]].any():
+        raise ArgumentError(f"expected padding >= 0, and none of batch and channels, found {padding!r}")
     return {**attrs, "padding": "EXPLICIT", "explicit_paddings": pairs.ravel().tolist()}
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from . import norms, products
 from .convert import convert_to_tensor
-from .dtypes import int32
+from .dtypes import as_dtype, int32
 from .graph import Tensor
 from .math import cross
 from .norms import *
@@ -27,8 +27,8 @@ from .served import refusing
 
 __all__ = ["cholesky", "cholesky_solve", "log_matrix_determinant", "matrix_determinant", "matrix_inverse",
            "matrix_solve",
-           "matrix_solve_ls", "matrix_triangular_solve", "qr", "self_adjoint_eig", "self_adjoint_eigvals", "svd",
-           "trace",
+           "matrix_solve_ls", "matrix_square_root", "matrix_triangular_solve", "qr", "self_adjoint_eig",
+           "self_adjoint_eigvals", "svd", "trace",
            *norms.__all__, *products.__all__]
 
 
@@ -123,6 +123,26 @@ def expm(input: Any, name: str | None = None) -> Tensor:
         return build.MatrixExponential(input, name=full)
 
 
+class Lu(NamedTuple):
+    """Both triangles in one, lu, and the order of the rows, p."""
+
+    lu: Tensor
+    p: Tensor
+
+
+def lu(input: Any, output_idx_type: Any = int32, name: str | None = None) -> Lu:
+    """L @ U = input[p]: L below a diagonal of ones, U from the diagonal on, in one matrix; rows in the order p.
+
+    input: float[..., n, n] -> float[..., n, n], int[..., n]. Singular: InvalidArgumentError when it runs.
+    """
+    return Lu(*build.Lu(input, output_idx_type=as_dtype(output_idx_type), name=name))
+
+
+def matrix_square_root(input: Any, name: str | None = None) -> Tensor:
+    """The principal root y, y @ y = input; nan if there is none. input: float[..., n, n] -> float[..., n, n]."""
+    return build.MatrixSquareRoot(input, name=name)
+
+
 def matrix_solve_ls(matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool = True,
                     name: str | None = None) -> Tensor:
     """x that minimises |matrix @ x - rhs|^2 + l2_regularizer |x|^2; of least norm if there are several.
@@ -186,6 +206,7 @@ def adjoint(matrix: Any, name: str | None = None) -> Tensor:
 inv, det, slogdet = matrix_inverse, matrix_determinant, log_matrix_determinant
 solve, triangular_solve, lstsq = matrix_solve, matrix_triangular_solve, matrix_solve_ls
 eigh, eigvalsh = self_adjoint_eig, self_adjoint_eigvals
+sqrtm = matrix_square_root
 transpose = matrix_transpose
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from . import reductions
 from .activations import log_softmax, softmax, zero_fraction  # noqa: F401  tf.math.softmax
 from .convert import to_tensor
+from .counting import confusion_matrix  # noqa: F401  tf.math.confusion_matrix
 from .dtypes import as_dtype, complex64, complex128, float32, float64, int32, int64
 from .errors import ArgumentError
 from .gathering import invert_permutation  # noqa: F401  tf.math.invert_permutation
@@ -22,9 +23,10 @@ from .served import refusing
 from .shapes import merge, show
 
 __all__ = ["abs", "acos", "acosh", "add", "angle", "asin", "asinh", "atan", "atan2", "atanh", "bessel_i0",
-           "bessel_i0e", "bessel_i1", "bessel_i1e", "cast", "ceil", "clip_by_value", "complex", "conj", "cos", "cosh",
-           "cross", "digamma", "div", "div_no_nan", "divide", "equal", "erf", "erfc", "exp", "expm1", "floor",
-           "floor_div", "floordiv", "floormod", "greater", "greater_equal", "imag", "is_finite", "is_inf", "is_nan",
+           "bessel_i0e", "bessel_i1", "bessel_i1e", "betainc", "cast", "ceil", "clip_by_value", "complex", "conj",
+           "cos", "cosh", "cross", "digamma", "div", "div_no_nan", "divide", "equal", "erf", "erfc", "exp", "expm1",
+           "floor", "floor_div", "floordiv", "floormod", "greater", "greater_equal", "igamma", "igammac", "imag",
+           "is_finite", "is_inf", "is_nan",
            "is_non_decreasing", "is_numeric_tensor", "is_strictly_increasing", "lbeta", "less", "less_equal",
            "lgamma", "log", "log1p", "log_sigmoid", "logical_and", "logical_not", "logical_or", "logical_xor",
            "maximum", "minimum", "mod", "multiply", "multiply_no_nan", "negative", "not_equal", "polygamma",
@@ -112,6 +114,21 @@ def atan2(y: Any, x: Any, name: str | None = None) -> Tensor:
 def polygamma(a: Any, x: Any, name: str | None = None) -> Tensor:
     """The a-th derivative of digamma, a = 0, 1, 2, … a, x: float[...] -> float[...]."""
     return build.Polygamma(a, x, name=name)
+
+
+def igamma(a: Any, x: Any, name: str | None = None) -> Tensor:
+    """The lower incomplete gamma function over gamma(a). a > 0, x >= 0, broadcast: float[...] -> 0 to 1, else nan."""
+    return build.Igamma(a, x, name=name)
+
+
+def igammac(a: Any, x: Any, name: str | None = None) -> Tensor:
+    """1 - igamma(a, x), exact where it is tiny. a > 0, x >= 0, broadcast: float[...] -> 0 to 1, else nan."""
+    return build.Igammac(a, x, name=name)
+
+
+def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
+    """The incomplete beta function over beta(a, b). a, b > 0, 0 <= x <= 1: float[...] of one shape or scalars."""
+    return build.Betainc(a, b, x, name=name)
 
 
 def _tensor(x: Any, name: str = "x") -> Tensor:

@@ -6,13 +6,15 @@ from typing import Any
 import numpy as np
 
 from .convert import convert_to_tensor
+from .dtypes import as_dtype, int64
 from .errors import ArgumentError
 from .graph import Tensor
 from .op import OPS, build
 from .scope import scope
+from .spelling import one_of
 
 __all__ = ["avg_pool", "avg_pool1d", "avg_pool2d", "avg_pool3d", "avg_pool_v2", "max_pool", "max_pool1d", "max_pool2d",
-           "max_pool3d", "max_pool_v2", "pool"]
+           "max_pool3d", "max_pool_v2", "max_pool_with_argmax", "pool"]
 
 
 def _entries(values: Any, layout: str, what: str) -> list[int]:
@@ -39,6 +41,23 @@ def max_pool(value: Any, ksize: Any, strides: Any, padding: str, data_format: st
     with scope(name, "MaxPool", [value, input]) as full:
         value = convert_to_tensor(input if value is None else value, name="input")
         return _pooled("MaxPool", value, ksize, strides, padding, data_format, full)
+
+
+def max_pool_with_argmax(input: Any, ksize: Any, strides: Any, padding: str, data_format: str = "NHWC",
+                         Targmax: Any = None, name: str | None = None, output_dtype: Any = None,  # noqa: N803
+                         include_batch_in_index: bool = False) -> tuple[Tensor, Tensor]:
+    """The largest of each window of images, and its place in the flattened image (or, asked for, in all of them).
+
+    input: real[n, h, w, c] -> real[n, h', w', c], int[n, h', w', c]. output_dtype (old name: Targmax): of the places,
+    int64 if None.
+    """
+    if data_format != "NHWC":
+        raise ArgumentError(f"Data formats other than 'NHWC' are not yet supported, found {data_format!r}")
+    y, places = build.MaxPoolWithArgmax(
+        input, ksize=_entries(ksize, "NHWC", "sizes"), strides=_entries(strides, "NHWC", "strides"),
+        padding=padding.upper(), Targmax=as_dtype(one_of("output_dtype", output_dtype, "Targmax", Targmax) or int64),
+        include_batch_in_index=include_batch_in_index, name=name)
+    return y, places
 
 
 def avg_pool(value: Any, ksize: Any, strides: Any, padding: str, data_format: str = "NHWC", name: str | None = None,

@@ -13,7 +13,7 @@ from .op import build
 from .variables import Variable
 
 __all__ = [
-    "all_variables", "assert_variables_initialized", "assign", "assign_add", "assign_sub",
+    "all_variables", "assert_variables_initialized", "assign", "assign_add", "assign_sub", "count_up_to",
     "global_variables", "global_variables_initializer", "initialize_all_variables", "initialize_local_variables",
     "initialize_variables", "is_variable_initialized", "local_variables", "local_variables_initializer",
     "model_variables", "moving_average_variables", "report_uninitialized_variables", "scatter_add", "scatter_div",
@@ -122,6 +122,13 @@ def assign_add(ref: Variable, value: Any, use_locking: bool | None = None, name:
 def assign_sub(ref: Variable, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
     """Subtract from a variable; gives the reference after it."""
     return ref.assign_sub(value, name=name)
+
+
+def count_up_to(ref: Variable, limit: int, name: str | None = None) -> Tensor:
+    """Add 1 to an integer scalar variable and give what it was; OutOfRangeError once it has reached the limit."""
+    reference = getattr(ref, "handle_tensor", ref)
+    counting = build.ResourceCountUpTo if reference.dtype.name == "resource" else build.CountUpTo
+    return counting(reference, limit=limit, name=name)
 
 
 def _scatter(kind: str, text: str) -> Callable[..., Any]:

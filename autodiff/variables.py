@@ -195,6 +195,10 @@ class Variable(Rows):
         """Subtract `delta`, as assign does."""
         return self._changed("AssignSub", delta, name, read_value)
 
+    def count_up_to(self, limit: int) -> Tensor:
+        """Add 1 and give what it was; OutOfRangeError once it has reached the limit."""
+        return _built("ResourceCountUpTo" if self.is_resource else "CountUpTo", self, limit=limit)
+
     def _changed(self, kind: str, value: Any, name: str | None, read_value: bool, **attrs: Any) -> Any:
         assigned = _built(kind, self, value, name=name, **attrs)
         return assigned if read_value else assigned.op

@@ -76,6 +76,13 @@ ROWS = [
     Case("Polygamma", (np.array([[1.0, 2.0, 3.0]]), positive(2, 3)), differentiable=(1,)),
     Case("Zeta", (np.array([[2.0, 3.5, 5.0]]), positive(2, 3)), differentiable=(1,)),
     Case("Zeta", (X, Y[:, :2]), id="differs", fails=ShapeError),
+    Case("IgammaGradA", (4 * positive(2, 3), 3 * positive(3))),
+    *[Case(op, (4 * positive(2, 3), 3 * positive(3)), differentiable=(1,)) for op in ("Igamma", "Igammac")],
+    *[Case(op, (4 * positive(2, 3), 3 * positive(3)), second=False, id="order") for op in ("Igamma", "Igammac")],
+    Case("Igamma", (positive(2, 3), positive(2)), id="differs", fails=ShapeError),
+    Case("Betainc", (4 * positive(2, 3), 3 * positive(2, 3), positive(2, 3) / 3)),
+    Case("Betainc", (np.float64(2.0), np.float64(3.0), positive(2, 3) / 3), id="scalars"),
+    Case("Betainc", (positive(2, 3), positive(3), np.float64(0.5)), id="differs", fails=ShapeError),
 
     *[case for op in ("Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual",)
       for case in binary(op, X, np.where(BOOLS, X, Y))],

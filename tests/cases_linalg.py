@@ -31,6 +31,12 @@ ROWS: list[Case] = [
     Case("MatrixTriangularSolve", (regular(3, 3), array(3, 4)), {"adjoint": True}, id="adjoint"),
     Case("MatrixDeterminant", (regular(2, 3, 3),)),
     Case("LogMatrixDeterminant", (regular(2, 3, 3),)),
+    Case("MatrixSquareRoot", (positive(2, 3, 3) + 0.3 * array(2, 3, 3, seed=4),)),
+    Case("MatrixSquareRoot", (np.array([[4.0, 1.0], [0.0, 4.0]]),), id="defective", differentiable=()),
+    Case("MatrixSquareRoot", (array(2, 3),), fails=ValueError, id="rectangle"),
+    Case("Sylvester", (regular(2, 3, 3), array(2, 3, 3, seed=2))),
+    Case("Lu", (array(2, 3, 3),)),
+    Case("Lu", (np.zeros((3, 3)),), fails=InvalidArgumentError, at_run=True, id="singular"),
     Case("Cholesky", (positive(2, 3, 3),), differentiable=()),  # reads one triangle: not a function of all elements
     Case("Cholesky", (-np.eye(3),), fails=InvalidArgumentError, at_run=True, id="negative"),
     Case("SelfAdjointEigV2", (positive(2, 3, 3),), {"compute_v": False}),

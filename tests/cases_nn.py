@@ -4,7 +4,7 @@ import numpy as np
 
 import autodiff as tf
 from autodiff.errors import InvalidArgumentError
-from autodiff.op import Spec
+from autodiff.op import OPS, Spec
 
 from .case import Case, array
 
@@ -52,6 +52,8 @@ def maxima3(x: np.ndarray) -> np.ndarray:
 _X2, _X3 = array(2, 5, 7, 3), array(2, 4, 5, 6, 3)
 _Y2, _Y3 = maxima(_X2), maxima3(_X3[:, :, :4])
 _X3 = _X3[:, :, :4]
+
+_PLACES = OPS["MaxPoolWithArgmax"].kernel(_X2, **_POOL)[1]
 
 ROWS: list[Case] = [
     Case("Relu", (apart(2, 3),)),
@@ -138,6 +140,12 @@ ROWS: list[Case] = [
     Case("MaxPool", (array(2, 5, 7, 3),), {**_POOL, "ksize": [1, 2, 2, 2]}, fails=ValueError, id="over_channels"),
     Case("MaxPoolGrad", (_X2, _Y2, array(2, 3, 4, 3)), _POOL, differentiable=(2,)),
     Case("MaxPoolGradGrad", (_X2, _Y2, array(2, 5, 7, 3, seed=3)), _POOL, differentiable=(2,)),
+    Case("MaxPoolWithArgmax", (_X2,), _POOL),
+    Case("MaxPoolWithArgmax", (array(2, 5, 7),), _POOL, fails=ValueError, id="rank"),
+    Case("MaxPoolGradWithArgmax", (_X2, array(2, 3, 4, 3), _PLACES), _POOL, differentiable=(1,)),
+    Case("MaxPoolGradWithArgmax", (_X2, array(2, 3, 4, 3), _PLACES + 105 * np.arange(2).reshape(2, 1, 1, 1)),
+         {**_POOL, "include_batch_in_index": True}, differentiable=(1,), batch=(), id="batch"),
+    Case("MaxPoolGradGradWithArgmax", (_X2, array(2, 5, 7, 3, seed=3), _PLACES), _POOL, differentiable=(1,)),
     Case("MaxPool3D", (_X3,), _POOL3),
     Case("MaxPool3DGrad", (_X3, _Y3, array(2, 3, 2, 6, 3)), _POOL3, differentiable=(2,)),
     Case("MaxPool3DGradGrad", (_X3, _Y3, array(2, 4, 4, 6, 3, seed=3)), _POOL3, differentiable=(2,)),

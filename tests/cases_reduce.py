@@ -71,5 +71,9 @@ ROWS = [
     Case("Bincount", ([1, 3, 1, 5], 5, np.zeros(0, np.int32)), batch=()),
     Case("Bincount", ([1, 3, 1, 2], 5, array(4)), id="weights", batch=()),
     Case("Bincount", ([1, -3], 5, np.zeros(0)), id="negative", fails=InvalidArgumentError, at_run=True),
+    Case("HistogramFixedWidth", (array(3, 4, low=-2.0, high=4.0), np.array([-1.0, 3.0]), 5), batch=()),
+    Case("HistogramFixedWidth", (array(3), np.array([1.0, 1.0]), 5), id="range", fails=InvalidArgumentError,
+         at_run=True),
+    Case("HistogramFixedWidth", (array(3), np.array([1.0, 2.0]), 0), id="none", fails=ValueError),
     Case("GatherOrZero", (array(4, 3), UNSORTED)),
 ]

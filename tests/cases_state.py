@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autodiff.errors import FailedPreconditionError, InvalidArgumentError
+from autodiff.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 
 from .case import Case, array
 
@@ -38,6 +38,10 @@ VARIABLES = [
     Case("VarHandleOp", (), DECLARED, fails=FailedPreconditionError, at_run=True),
     Case("ReadVariableOp", (VALUE,)),
     Case("IsVariableInitialized", (VALUE,)),
+    Case("CountUpTo", (np.array(3),), {"limit": 5}),
+    Case("ResourceCountUpTo", (np.array(3),), {"limit": 5}),
+    Case("CountUpTo", (np.array(5),), {"limit": 5}, id="reached", fails=OutOfRangeError, at_run=True),
+    Case("CountUpTo", (VALUE,), {"limit": 5}, fails=TypeError, id="float"),
     Case("VarIsInitializedOp", (VALUE,)),
     Case("InitializedValue", (VALUE, OTHER)),
 ]

@@ -47,6 +47,7 @@ autodiff.ops.correlate
 autodiff.ops.leading
 autodiff.ops.coordinates
 autodiff.ops.elementwise
+autodiff.ops.special
 autodiff.ops.state
 autodiff.ops.variable_rows
 autodiff.ops.training
@@ -96,6 +97,7 @@ autodiff.array
 autodiff.reductions
 autodiff.norms
 autodiff.activations
+autodiff.counting
 autodiff.math
 autodiff.products
 autodiff.linalg

@@ -78,7 +78,7 @@ Assert GraphDef Print RegisterGradient RunMetadata RunOptions SparseTensor Spars
 as_dtype asin assert_less_equal atan atan2 batch_to_space bincount case check_numerics cholesky confusion_matrix cosh
 cumprod custom_gradient depth_to_space diag_part digamma einsum erf foldl foldr hessians histogram_fixed_width
 import_graph_def lbeta lgamma logical_xor matrix_band_part matrix_determinant matrix_diag matrix_diag_part
-matrix_inverse matrix_solve matrix_transpose meshgrid mod_floor polygamma py_func random_crop rint scatter_add
+matrix_inverse matrix_solve matrix_transpose meshgrid polygamma py_func random_crop rint scatter_add
 scatter_sub scatter_update segment_sum self_adjoint_eig sequence_mask sinh space_to_batch space_to_depth
 sparse_placeholder sparse_reorder sparse_retain sparse_softmax sparse_tensor_dense_matmul sparse_tensor_to_dense
 sparse_to_dense svd tables_initializer trace unique unsorted_segment_sum where_v2

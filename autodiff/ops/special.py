@@ -145,13 +145,18 @@ def log_gamma(x):
     below = np.where(whole < 2, np.log1p(near - 1), 0.0)
     near = horner(_gamma_series(), near - whole) + np.log(product) - below
     far = np.maximum(z, _LARGE)
-    inverse = 1 / far
-    tail = horner([b / (2 * k * (2 * k - 1)) for k, b in reversed([*enumerate(_BERNOULLI[:9], 1)])], inverse * inverse)
-    stirling = (far - 0.5) * (np.log(far) - 1) + (0.5 * math.log(2 * math.pi) - 0.5) + inverse * tail
+    stirling = (far - 0.5) * (np.log(far) - 1) + (0.5 * math.log(2 * math.pi) - 0.5) + stirling_rest(far)
     found = np.where(z < _LARGE, near, stirling)
     turns = x - np.rint(x)
     found = np.where(x < 0.5, math.log(math.pi) - np.log(np.abs(np.sin(math.pi * turns))) - found, found)
     return np.where(np.isinf(x) | (x <= 0) & (turns == 0), np.inf, found)
+
+
+def stirling_rest(x):
+    """What Stirling's formula leaves of lgamma: the series of Abramowitz and Stegun 6.1.41. x: float64[...] >= 10."""
+    inverse = 1 / x
+    return inverse * horner([b / (2 * k * (2 * k - 1)) for k, b in reversed([*enumerate(_BERNOULLI[:9], 1)])],
+                            inverse * inverse)
 
 
 @op("Lgamma", infer=same_shape, elementwise=True, dtypes=FLOATS)

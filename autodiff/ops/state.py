@@ -3,8 +3,8 @@
 import numpy as np
 
 from ..define import op
-from ..dtypes import NUMBERS, as_dtype, bool_, resource
-from ..errors import DTypeError, ShapeError
+from ..dtypes import NUMBERS, as_dtype, bool_, int32, int64, resource
+from ..errors import DTypeError, OutOfRangeError, ShapeError
 from ..infer import fixed, held
 from ..op import Ref, Resource, Spec, T, blocked
 from ..shapes import as_dims, compatible, show
@@ -101,6 +101,31 @@ def assign_add(ref: Ref, value: T, *, run):
 def assign_sub(ref: Ref, value: T, *, run):
     """Subtract from a variable. ref: a variable, value: its dtype and shape. -> the reference."""
     return run.assign(ref, run.read(ref) - value)
+
+
+def _counted(ref, *, limit):
+    return Spec(held(ref).dtype.base_dtype, ())
+
+
+def _count_up_to(ref, limit, run):
+    value = run.read(ref)
+    if value >= limit:
+        raise OutOfRangeError(f"Reached limit of {limit}")
+    run.assign(ref, value + value.dtype.type(1))
+    return value
+
+
+@op("CountUpTo", infer=_counted, dtypes=(int32, int64), stateful=True, no_grad=_ASSIGNMENT)
+def count_up_to(ref: Ref, *, limit, run):
+    """Add 1 to a variable and give what it was; OutOfRangeError once it has reached the limit. ref: int[] -> int[]."""
+    return _count_up_to(ref, limit, run)
+
+
+@op("ResourceCountUpTo", infer=lambda resource, *, limit: _counted(resource, limit=limit), dtypes=(int32, int64),
+    stateful=True, no_grad=_ASSIGNMENT)
+def resource_count_up_to(resource: Ref, *, limit, run):
+    """CountUpTo of the variable behind a handle. resource: its handle, int[] -> int[]."""
+    return _count_up_to(resource, limit, run)
 
 
 @op("IsVariableInitialized", infer=fixed(bool_), stateful=True, no_grad="a boolean has no gradient")
