@@ -205,6 +205,7 @@ autodiff.debug.analysis.findings
 autodiff.debug.analysis.rules
 autodiff.debug.analysis.remedies
 autodiff.debug.analysis.updates
+autodiff.debug.analysis.losses
 autodiff.debug.analysis.flow
 autodiff.debug.analysis.inside
 autodiff.debug.analysis.branching

@@ -13,7 +13,7 @@ from .analysis.inside import Calls
 from .analysis.nonfinite import why_nonfinite
 from .analysis.remedies import remedy_for_failure
 from .analysis.updates import divergence, operands_of, stores_into, why_update
-from .places import VARIABLES, place_of, role_of
+from .places import VARIABLES, at_line, place_of, role_of
 from .replay import Moment
 from .staging import Staging
 from .stats import has_nonfinite
@@ -58,8 +58,7 @@ class Blaming(Staging):
             return None
         values = self._values_known([t.op for t in given], at)
         origin = why_update(updates[-1], variable, values, after)
-        where = f" at {origin.place.file.rsplit('/', 1)[-1]}:{origin.place.line}" if origin.place is not None else ""
-        return replace(found, origins=(origin,), text=f"{since}: {origin.rule} in {origin.op}{where}")
+        return replace(found, origins=(origin,), text=f"{since}: {origin.rule} in {origin.op}{at_line(origin.place)}")
 
     def _trained(self) -> list[Tensor]:
         try:
@@ -136,7 +135,7 @@ class Blaming(Staging):
             found = self._why_value(bad[0], at)
             return replace(found, text=f"{op.name} ({op.type}) raised {said!r}, as {bad[0].name} is not finite:\n"
                                        f"{found.text}")
-        where = f" at {place.file.rsplit('/', 1)[-1]}:{place.line}" if (place := place_of(op)) is not None else ""
+        place = place_of(op)
         of = f" (gradient of {op.forward_op.name})" if op.gradient_of is not None else ""
-        text = f"step {at.step} failed in {op.name} ({op.type}){of}{where}: {said}"
+        text = f"step {at.step} failed in {op.name} ({op.type}){of}{at_line(place)}: {said}"
         return WhyFailed(op.name, op.type, at.step, text, remedy_for_failure(op), place)

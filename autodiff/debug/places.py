@@ -25,6 +25,11 @@ def as_place(site: Site) -> Place:
     return Place(site.file, site.line, site.function, site.text)
 
 
+def at_line(place: Place | None) -> str:
+    """` at model.py:12`, to end a sentence with; "" if the place is not known."""
+    return "" if place is None else f" at {place.file.rsplit('/', 1)[-1]}:{place.line}"
+
+
 def traceback_of(op: Operation) -> tuple[Place, ...]:
     """The script's lines that led to an operation (a gradient op: to its forward op), innermost first."""
     return tuple(as_place(site) for site in op.forward_op.traceback)

@@ -7,8 +7,9 @@ from ..errors import AutodiffError
 from ..graph import Operation, Tensor
 from ..walks import before, in_order, needed
 from .analysis.findings import Diagnosis, Finding, Origin
+from .analysis.losses import SATURATING
 from .analysis.traps import static_findings
-from .analysis.why import SATURATING, why_none
+from .analysis.why import why_none
 from .answers import GradRow
 from .diagnosing import Diagnosing
 from .lists import trainable_tensors

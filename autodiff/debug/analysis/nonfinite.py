@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...graph import Operation, Tensor
-from ..places import PLACEHOLDERS, VARIABLES, place_of
+from ..places import PLACEHOLDERS, VARIABLES, at_line, place_of
 from ..stats import bad_elements, has_nonfinite
 from .findings import Operand, Origin, WhyNonfinite
 from .inside import Inside
@@ -120,11 +120,10 @@ def _same(a: Origin, b: Origin) -> bool:
 def _text(harmful: Sequence[Origin], masked: Sequence[Origin], target: str) -> str:
     if harmful:
         first = harmful[0]
-        where = f" at {first.place.file.rsplit('/', 1)[-1]}:{first.place.line}" if first.place else ""
         of = f" (gradient of {first.forward_op})" if first.phase == "backward" else ""
         of += f", {first.inside}" if first.inside else ""
         trap = ", on the branch that tf.where does not take" if first.trap == "where" else ""
-        return f"{first.rule} in {first.op}{of}{where}{trap}"
+        return f"{first.rule} in {first.op}{of}{at_line(first.place)}{trap}"
     what = target or "every tensor that matters"
     return f"{what} is finite" + (f"; {len(masked)} non-finite values are masked" if masked and not target else "")
 

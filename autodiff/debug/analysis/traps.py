@@ -11,8 +11,9 @@ from ...walks import after, before, in_order
 from ..places import place_of
 from .findings import Finding
 from .flow import cuts_between
+from .losses import SATURATING
 from .remedies import is_sum_of_squares
-from .why import CHAIN, SATURATING, why_none
+from .why import CHAIN, why_none
 
 _UNSAFE = {"Log": "log'(0) is inf", "Log1p": "log1p'(-1) is inf", "Sqrt": "sqrt'(0) is inf", "Rsqrt": "rsqrt(0) is inf",
            "Reciprocal": "1 / 0 is inf", "Inv": "1 / 0 is inf", "RealDiv": "x / 0 is inf", "Div": "x / 0 is inf",

@@ -9,15 +9,15 @@ import numpy as np
 from ...gradients.calls import GradientCall
 from ...graph import Tensor
 from ...walks import after, before
-from ..places import place_of
+from ..places import at_line, place_of
 from ..stats import statistics
 from .findings import Cut, Hop, WhyNone, WhySmall
 from .flow import cuts_between, path
+from .losses import FLAT, SATURATING, noted, remedy
 
 TINY = 1e-6  # of the norm at y: below it a gradient counts as vanished
 HUGE = 1e4  # of the norm at y: above it a gradient counts as exploding
 CHAIN = 3  # saturating ops in one path that are to blame together
-SATURATING = ("Tanh", "Sigmoid", "Softsign", "Erf")
 
 
 def why_none(y: Tensor, x: Tensor, call: GradientCall | None = None) -> WhyNone:
@@ -115,21 +115,23 @@ def why_small(y: Tensor, x: Tensor, gradients: Mapping[Tensor, Any], values: Map
         return _why_large(y, x, norm, top, found.hops)
     if kind == "zero":
         lost = [hop for hop in found.hops if hop.incoming and hop.outgoing == 0][-1:]
+        lost += [hop for hop in found.hops if hop.op_type in FLAT and hop not in lost]  # behind it, as bad
     else:
         lost = _weakest(found.hops)
-    noted = tuple(_with_note(hop, x, values) for hop in lost[:5])
+    told = tuple(noted(hop, x, values) for hop in lost[:5])
     text = f"{kind} at {x.name} (norm {norm:.3g}, {top:.3g} near {y.name})"
     chain = [hop for hop in found.hops if hop.op_type in SATURATING and (hop.gain or 1.0) < 1.0]
-    if kind == "tiny" and noted and noted[0].op_type in SATURATING and len(chain) >= CHAIN and not any(
-            "saturated" in hop.note for hop in noted):
-        return _why_chain(y, x, norm, text, chain, noted)
-    if noted:
-        first = noted[0]
+    if kind == "tiny" and told and told[0].op_type in SATURATING and len(chain) >= CHAIN and not any(
+            "saturated" in hop.note for hop in told):
+        return _why_chain(y, x, norm, text, chain, told)
+    if told:
+        first = told[0]
         alike = [hop.gain for hop in found.hops if hop.op_type == first.op_type and hop.gain is not None]
         if kind == "tiny" and len(alike) > 1:
             text += f": {len(alike)} ops {first.op_type} scale it by {np.prod(alike):.2g} together"
-        text += f": lost in {first.op} ({first.op_type})" + (f": {first.note}" if first.note else "")
-    return WhySmall(y.name, x.name, kind, norm, text, _small_remedy(noted), noted)
+        text += f": lost in {first.op} ({first.op_type}){at_line(first.place)}"
+        text += f": {first.note}" if first.note else ""
+    return WhySmall(y.name, x.name, kind, norm, text, remedy(told, x, values), told)
 
 
 def _why_chain(y: Tensor, x: Tensor, norm: float, text: str, chain: Sequence[Hop], noted: tuple[Hop, ...]) -> WhySmall:
@@ -150,7 +152,7 @@ def _why_large(y: Tensor, x: Tensor, norm: float, top: float, hops: Sequence[Hop
     if growing:
         first = growing[0]
         alike = [hop for hop in growing if hop.op_type == first.op_type]
-        text += f": the gain is largest, {first.gain:.3g}, in {first.op} ({first.op_type})"
+        text += f": the gain is largest, {first.gain:.3g}, in {first.op} ({first.op_type}){at_line(first.place)}"
         if len(alike) > 1:
             together = np.prod([h.gain or 1.0 for h in alike])
             text += f"; {len(alike)} ops {first.op_type} grow it by {together:.2g} together"
@@ -167,40 +169,3 @@ def _weakest(hops: Sequence[Hop]) -> list[Hop]:
     for hop in shrinking:
         product[hop.op_type] = product.get(hop.op_type, 1.0) * (hop.gain or 0.0)
     return sorted(shrinking, key=lambda hop: (product[hop.op_type], hop.gain))
-
-
-def _with_note(hop: Hop, x: Tensor, values: Mapping[Tensor, Any]) -> Hop:
-    op = x.graph.operations[hop.op]
-    inputs = [np.asarray(values[t]) for t in op.inputs if t in values]
-    note = _note(op.type, inputs)
-    return Hop(hop.op, hop.op_type, hop.tensor, hop.incoming, hop.outgoing, hop.gain, hop.zero_share, hop.place, note)
-
-
-def _note(op_type: str, inputs: list[np.ndarray]) -> str:
-    if not inputs or inputs[0].dtype.kind != "f" or not inputs[0].size:
-        return ""
-    first = inputs[0]
-    if op_type in ("Relu", "Relu6"):
-        dead = float((first <= 0).mean())
-        return f"{dead:.0%} of its inputs are <= 0, where relu lets nothing through"
-    if op_type in ("Tanh", "Sigmoid", "Softsign", "Erf"):
-        far = float((np.abs(first) > (4 if op_type == "Sigmoid" else 2)).mean())
-        if not far:
-            return "its slope is at most 1/4" if op_type == "Sigmoid" else ""
-        return f"{far:.0%} of its inputs are saturated (largest {np.abs(first).max():.3g})"
-    if op_type in ("Mul", "MatMul", "BatchMatMul", "BatchMatMulV2") and len(inputs) > 1:
-        sizes = [float(np.abs(i).max()) if i.size else 0.0 for i in inputs[:2]]
-        small = 0 if sizes[0] < sizes[1] else 1
-        return f"factor {small + 1} is at most {sizes[small]:.3g}"
-    if op_type in ("Minimum", "Maximum", "ClipByValue"):
-        return "the other bound is chosen, or the value is clipped"
-    return "its input is 0 everywhere" if not first.any() else ""
-
-
-def _small_remedy(lost: Sequence[Hop]) -> str:
-    kinds = {hop.op_type for hop in lost}
-    if kinds & {"Relu", "Relu6"}:
-        return "lower the learning rate, initialise biases above 0, or use tf.nn.leaky_relu"
-    if kinds & set(SATURATING):
-        return "scale the inputs or initial weights down, or normalise the layer"
-    return "look at the values that enter these ops" if lost else ""
