@@ -73,6 +73,7 @@ autodiff.runtime.passes
 autodiff.runtime.lowering
 autodiff.runtime.ordering
 autodiff.runtime.tiles
+autodiff.runtime.recompute
 autodiff.runtime.tiling
 autodiff.runtime.execute
 autodiff.runtime.buffers
