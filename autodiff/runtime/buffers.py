@@ -26,8 +26,10 @@ from .lowering import Form, lowered
 from .ordering import early_sums
 from .passes import drop_unused, fold_constants, is_pure
 from .plan import Buffer, Plan, Step, last_uses
+from .recompute import recomputed
 from .state import Run
-from .tiles import gathered
+from .tiles import gathered, with_outputs
+from .tiling import ALIGNED
 
 
 class Observed(NamedTuple):
@@ -73,7 +75,8 @@ def specialise(plan: Plan, shapes: Sequence[tuple[int, ...]], seen: Observed) ->
     plan, forms = lowered(plan, stand_ins.forms())
     plan = early_sums(plan, forms)
     others = {slot for slot, layout in seen.layouts.items() if layout.strides != _in_order(layout.shape, layout.dtype)}
-    plan = gathered(plan, forms, others)
+    plan, forms = recomputed(gathered(plan, forms, others), forms)
+    plan = with_outputs(plan)
     return _Assignment(replace(plan, forms=forms), _steady(plan, forms, seen)).assigned()
 
 
@@ -278,12 +281,11 @@ class Recycled:
 
 
 _UNSHARED = 3  # references: in the list, in the loop, and the argument of getrefcount
-_ALIGNED = 64  # bytes: a cache line, and the widest vector register
 
 
 def allocate(plan: Plan) -> dict[int, np.ndarray]:
     """Slot -> the array that its result is written to. None of them owns its memory, so no one keeps it by mistake."""
-    memory = [np.empty(size + _ALIGNED, np.uint8) for size in plan.blocks]
-    starts = [-block.ctypes.data % _ALIGNED for block in memory]
+    memory = [np.empty(size + ALIGNED, np.uint8) for size in plan.blocks]
+    starts = [-block.ctypes.data % ALIGNED for block in memory]
     return {slot: np.ndarray(b.shape, b.dtype, memory[b.block], starts[b.block], b.strides)
             for slot, b in plan.buffers.items()}

@@ -29,7 +29,7 @@ class Tiles:
 
 
 def gathered(plan: Plan, forms: dict[int, Form], others: set[int]) -> Plan:
-    """The plan with groups in place of chains. others: slots whose memory is not in C order."""
+    """The plan with groups for chains, which give all they make. others: slots whose memory is not in C order."""
     large = {slot for slot, form in forms.items() if slot not in others and int(np.prod(form.shape)) >= SMALLEST}
     if not large:
         return plan
@@ -37,10 +37,7 @@ def gathered(plan: Plan, forms: dict[int, Form], others: set[int]) -> Plan:
     waiting: Sequence[Step] = plan.steps
     while waiting:
         waiting = _one_group(waiting, done, forms, large)
-    plan = replace(plan, steps=done)
-    last = last_uses(plan)
-    steps = [_with_outputs(step, last) if isinstance(step.call, Tiles) else step for step in done]
-    return replace(plan, steps=steps)
+    return replace(plan, steps=done)
 
 
 def _one_group(steps: Sequence[Step], done: list[Step], forms: dict[int, Form], large: set[int]) -> list[Step]:
@@ -123,5 +120,19 @@ def _is_elementwise(step: Step, forms: dict[int, Form]) -> bool:
         and all(i in forms and forms[i].dtype != object for i in step.inputs)
 
 
+def with_outputs(plan: Plan) -> Plan:
+    """The plan with groups that give only what others read, and compute only what that takes."""
+    last = last_uses(plan)
+    return replace(plan, steps=[_with_outputs(step, last) if isinstance(step.call, Tiles) else step
+                                for step in plan.steps])
+
+
 def _with_outputs(step: Step, last: list[int]) -> Step:
-    return replace(step, outputs=tuple([o for o in step.outputs if last[o] >= 0]))
+    outputs = tuple([o for o in step.outputs if last[o] >= 0])
+    used, kept = set(outputs), []
+    for inner in reversed(step.call.steps):
+        if not used.isdisjoint(inner.outputs):
+            kept.append(inner)
+            used.update(inner.inputs)
+    inputs = tuple([i for i in step.inputs if i in used])
+    return replace(step, inputs=inputs, outputs=outputs, call=replace(step.call, steps=tuple(kept[::-1])))
