@@ -52,6 +52,7 @@ from .runtime.config import *
 from .runtime.session import InteractiveSession, Session
 from .shapes import Dimension, TensorShape
 from .sparse_math import *
+from .sparse_rearranging import *
 from .sparse_tensor import SparseTensor, SparseTensorValue
 from .stacks import get_default_session
 from .state import *

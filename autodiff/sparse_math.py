@@ -6,15 +6,20 @@ from typing import Any
 import numpy as np
 
 from .convert import convert_to_tensor
-from .dtypes import int64
+from .dtypes import complex64, complex128, float32, float64, int64
+from .errors import KindError
 from .graph import Tensor
 from .op import build
 from .scope import scope
 from .shapes import as_dims, is_known
 from .sources import placeholder, zeros
-from .sparse_tensor import SparseTensor, as_sparse, parts_of
+from .sparse_tensor import SparseTensor, SparseTensorValue, as_sparse, parts_of
+from .spelling import one_of
+from .static import static_dims
 
-__all__ = ["sparse_placeholder", "sparse_tensor_dense_matmul", "sparse_tensor_to_dense", "sparse_to_dense"]
+__all__ = ["sparse_add", "sparse_maximum", "sparse_minimum", "sparse_placeholder", "sparse_reduce_max",
+           "sparse_reduce_max_sparse", "sparse_reduce_sum", "sparse_reduce_sum_sparse", "sparse_softmax",
+           "sparse_tensor_dense_matmul", "sparse_tensor_to_dense", "sparse_to_dense"]
 
 
 def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> SparseTensor:
@@ -64,3 +69,90 @@ def sparse_tensor_dense_matmul(sp_a: Any, b: Any, adjoint_a: bool = False, adjoi
     with scope(name, "SparseTensorDenseMatMul", [sparse, b]):
         b = convert_to_tensor(b, name="b")
         return build.SparseTensorDenseMatMul(*parts_of(sparse), b, adjoint_a=adjoint_a, adjoint_b=adjoint_b)
+
+
+def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any:
+    """The sum of two sparse tensors, sparse; or of a sparse and a dense one, dense.
+
+    threshold (thresh: its old name): smaller sums of two entries are left out. Raises KindError (TypeError)
+    if both are dense, ShapeError (ValueError) if the sparse shapes are known and differ.
+    """
+    threshold = one_of("threshold", threshold, "thresh", thresh)
+    is_sparse = [isinstance(x, (SparseTensor, SparseTensorValue)) for x in (a, b)]
+    if not any(is_sparse):
+        raise KindError(f"expected a SparseTensor among the two, found {a!r} and {b!r}\nuse tf.add for tensors")
+    if not all(is_sparse):
+        sparse, dense = (a, b) if is_sparse[0] else (b, a)
+        return build.SparseTensorDenseAdd(*parts_of(as_sparse(sparse)), dense)
+    a, b = as_sparse(a), as_sparse(b)
+    dtype = {complex64: float32, complex128: float64}.get(a.dtype.base_dtype, a.dtype.base_dtype)
+    limit = convert_to_tensor(0 if threshold is None else threshold, dtype, "threshold")
+    indices, values, shape = build.SparseAdd(*parts_of(a), *parts_of(b), limit)
+    return SparseTensor(indices, values, _constant_if_known(shape, a))
+
+
+def _constant_if_known(shape: Tensor, like: SparseTensor) -> Any:
+    dims = static_dims(like.dense_shape)
+    return np.array(dims, np.int64) if is_known(dims) else shape
+
+
+def sparse_maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+    """The greater of the entries of two sparse tensors of one shape, an absent one being zero."""
+    return _extreme("SparseSparseMaximum", sp_a, sp_b, name)
+
+
+def sparse_minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+    """The smaller of the entries of two sparse tensors of one shape, an absent one being zero."""
+    return _extreme("SparseSparseMinimum", sp_a, sp_b, name)
+
+
+def _extreme(op: str, sp_a: Any, sp_b: Any, name: str | None) -> SparseTensor:
+    a, b = as_sparse(sp_a), as_sparse(sp_b)
+    indices, values = getattr(build, op)(*parts_of(a), *parts_of(b), name=name)
+    return SparseTensor(indices, values, a.dense_shape)
+
+
+def sparse_reduce_sum(sp_input: Any, axis: Any = None, keepdims: bool | None = None, reduction_axes: Any = None,
+                      keep_dims: bool | None = None) -> Tensor:
+    """Sums of the entries along axes, or of all, dense. reduction_axes, keep_dims: old names."""
+    return _reduced("SparseReduceSum", sp_input, one_of("axis", axis, "reduction_axes", reduction_axes),
+                    one_of("keepdims", keepdims, "keep_dims", keep_dims))
+
+
+def sparse_reduce_max(sp_input: Any, axis: Any = None, keepdims: bool | None = None, reduction_axes: Any = None,
+                      keep_dims: bool | None = None) -> Tensor:
+    """The greatest entries along axes, or of all, dense; zero where there is none."""
+    return _reduced("SparseReduceMax", sp_input, one_of("axis", axis, "reduction_axes", reduction_axes),
+                    one_of("keepdims", keepdims, "keep_dims", keep_dims))
+
+
+def sparse_reduce_sum_sparse(sp_input: Any, axis: Any = None, keepdims: bool | None = None, reduction_axes: Any = None,
+                             keep_dims: bool | None = None) -> SparseTensor:
+    """Sums of the entries along axes, or of all, sparse."""
+    return SparseTensor(*_reduced("SparseReduceSumSparse", sp_input,
+                                  one_of("axis", axis, "reduction_axes", reduction_axes),
+                                  one_of("keepdims", keepdims, "keep_dims", keep_dims)))
+
+
+def sparse_reduce_max_sparse(sp_input: Any, axis: Any = None, keepdims: bool | None = None, reduction_axes: Any = None,
+                             keep_dims: bool | None = None) -> SparseTensor:
+    """The greatest entries along axes, or of all, sparse."""
+    return SparseTensor(*_reduced("SparseReduceMaxSparse", sp_input,
+                                  one_of("axis", axis, "reduction_axes", reduction_axes),
+                                  one_of("keepdims", keepdims, "keep_dims", keep_dims)))
+
+
+def _reduced(op: str, sp_input: Any, axis: Any, keepdims: bool | None) -> Any:
+    sparse = as_sparse(sp_input)
+    if axis is None:
+        dims = sparse.dense_shape.dims
+        axis = build.Range(0, build.Size(sparse.dense_shape), 1) if dims is None or dims[0] is None else \
+            convert_to_tensor(np.arange(dims[0], dtype=np.int32))
+    return getattr(build, op)(*parts_of(sparse), axis, keep_dims=bool(keepdims))
+
+
+def sparse_softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
+    """The softmax of the entries of each row of the last axis; what has no entry has no share."""
+    sparse = as_sparse(sp_input)
+    with scope(name, "SparseSoftmax", [sparse]):
+        return sparse.with_values(build.SparseSoftmax(*parts_of(sparse)))

@@ -110,6 +110,7 @@ autodiff.pooling
 autodiff.embedding
 autodiff.sampled_losses
 autodiff.control
+autodiff.sparse_rearranging
 autodiff.sparse_math
 autodiff.sparse
 autodiff.custom

@@ -177,3 +177,118 @@ def test_entries_times_and_by_dense_elements() -> None:
         run(sparse() * tf.ones([5]))
     with pytest.raises(ValueError):
         sparse() * tf.constant(2)
+
+
+# ---- functions: (made of `s` and `t`) -> TensorFlow's value ---------------------------------
+
+def three(values: Any = (1.0, 2.0, 3.0)) -> tf.SparseTensor:
+    return tf.SparseTensor([[0, 0], [1, 2], [1, 3]], tf.constant(list(values)), [3, 4])
+
+
+def two() -> tf.SparseTensor:
+    return tf.SparseTensor([[0, 0], [1, 1]], [10.0, 20.0], [3, 4])
+
+
+def unordered() -> tf.SparseTensor:
+    return tf.SparseTensor([[1, 2], [0, 0]], [1.0, 2.0], [3, 4])
+
+
+V = tf.SparseTensorValue
+AT = [[0, 0], [1, 2], [1, 3]]
+
+
+@pytest.mark.parametrize(("make", "expected"), [
+    (lambda: tf.sparse_add(three(), two()), V([[0, 0], [1, 1], [1, 2], [1, 3]], [11, 20, 2, 3], [3, 4])),
+    (lambda: tf.sparse_add(three(), two(), 5.0), V([[0, 0], [1, 1], [1, 2], [1, 3]], [11, 20, 2, 3], [3, 4])),
+    (lambda: tf.sparse_add(three(), two(), 15.0), V([[1, 1], [1, 2], [1, 3]], [20, 2, 3], [3, 4])),
+    (lambda: tf.sparse_add(tf.ones([3, 4]), three()), [[2, 1, 1, 1], [1, 1, 3, 4], [1, 1, 1, 1]]),
+    (lambda: tf.sparse_maximum(three(), two()), V([[0, 0], [1, 1], [1, 2], [1, 3]], [10, 20, 2, 3], [3, 4])),
+    (lambda: tf.sparse_minimum(three(), two()), V([[0, 0], [1, 1], [1, 2], [1, 3]], [1, 0, 0, 0], [3, 4])),
+    (lambda: tf.sparse_reduce_sum(three()), 6),
+    (lambda: tf.sparse_reduce_sum(three(), 1), [1, 5, 0]),
+    (lambda: tf.sparse_reduce_sum(three(), [-2], keepdims=True), [[1, 0, 2, 3]]),
+    (lambda: tf.sparse_reduce_sum(three(), reduction_axes=[1, 1]), [1, 5, 0]),
+    (lambda: tf.sparse_reduce_max(three(), 1), [1, 3, 0]),
+    (lambda: tf.sparse_reduce_sum_sparse(three(), 0), V([[0], [2], [3]], [1, 2, 3], [4])),
+    (lambda: tf.sparse_reduce_sum_sparse(three(), 0, keepdims=True), V([[0, 0], [0, 2], [0, 3]], [1, 2, 3], [1, 4])),
+    (lambda: tf.sparse_reduce_max_sparse(three()), V(np.zeros((1, 0)), [3], [])),
+    (lambda: tf.sparse_softmax(three()), V(AT, [1, 0.26894143, 0.7310586], [3, 4])),
+    (lambda: tf.sparse_reorder(unordered()), V([[0, 0], [1, 2]], [2, 1], [3, 4])),
+    (lambda: tf.sparse_retain(three(), [True, False, True]), V([[0, 0], [1, 3]], [1, 3], [3, 4])),
+    (lambda: tf.sparse_transpose(three()), V([[0, 0], [2, 1], [3, 1]], [1, 2, 3], [4, 3])),
+    (lambda: tf.sparse_reshape(three(), [2, -1]), V([[0, 0], [1, 0], [1, 1]], [1, 2, 3], [2, 6])),
+    (lambda: tf.sparse_slice(three(), [1, 0], [9, 3]), V([[0, 2]], [2], [2, 3])),
+    (lambda: tf.sparse_slice(three(), [-1, 0], [3, 3]), V([[1, 0], [2, 2]], [1, 2], [3, 3])),
+    (lambda: tf.sparse_concat(1, [three(), unordered()]),
+     V([[0, 0], [0, 4], [1, 2], [1, 3], [1, 6]], [1, 2, 2, 3, 1], [3, 8])),
+    (lambda: tf.sparse_concat(0, [tf.SparseTensor([[0, 0]], [1.0], [3, 5]), three()], expand_nonconcat_dim=True),
+     V([[0, 0], [3, 0], [4, 2], [4, 3]], [1, 1, 2, 3], [6, 5])),
+    (lambda: tf.sparse_split(sp_input=three(), num_split=3, axis=1)[0], V([[0, 0]], [1], [3, 2])),
+    (lambda: tf.sparse_split(sp_input=three(), num_split=3, axis=1)[2], V([[1, 0]], [3], [3, 1])),
+    (lambda: tf.sparse_fill_empty_rows(three(), 9.0)[0], V([*AT, [2, 0]], [1, 2, 3, 9], [3, 4])),
+    (lambda: tf.sparse_fill_empty_rows(three(), 9.0)[1], [False, False, True]),
+    (lambda: tf.sparse_reset_shape(three()), V(AT, [1, 2, 3], [2, 4])),
+    (lambda: tf.sparse_reset_shape(three(), [3, 5]), V(AT, [1, 2, 3], [3, 5])),
+    (lambda: tf.sparse.from_dense([[0.0, 1.0], [2.0, 0.0]]), V([[0, 1], [1, 0]], [1, 2], [2, 2])),
+    (lambda: tf.sparse.expand_dims(three(), 1), V([[0, 0, 0], [1, 0, 2], [1, 0, 3]], [1, 2, 3], [3, 1, 4])),
+    (lambda: tf.sparse.eye(2, 3), V([[0, 0], [1, 1]], [1, 1], [2, 3])),
+    (lambda: tf.sparse_to_indicator(tf.SparseTensor([[0, 0], [1, 0], [1, 1]], np.array([4, 2, 0]), [2, 4]), 5),
+     [[0, 0, 0, 0, 1], [1, 0, 1, 0, 0]]),
+    (lambda: tf.sparse_mask(tf.IndexedSlices(tf.range(6.0), tf.constant([0, 1, 5, 3, 4, 2])), [1, 5]).values,
+     [0, 3, 4, 5]),
+])
+def test_functions_give_what_tensorflow_gives(make: Any, expected: Any) -> None:
+    made = make()
+    same(run(made), expected)
+    if isinstance(made, tf.SparseTensor):
+        assert made.shape.is_compatible_with(run(made).dense_shape)
+
+
+@pytest.mark.parametrize(("make", "error"), [
+    (lambda: tf.sparse_add(three(), tf.SparseTensor([[0, 0]], [1.0], [3, 5])), ValueError),
+    (lambda: tf.sparse_add(three(), tf.ones([3, 1])), InvalidArgumentError),
+    (lambda: tf.sparse_add(tf.ones([2]), tf.ones([2])), TypeError),
+    (lambda: tf.sparse_maximum(three(), tf.SparseTensor([[0, 0]], [1.0], [3, 5])), InvalidArgumentError),
+    (lambda: tf.sparse_maximum(three(), tf.SparseTensor([[0]], [1.0], [3])), InvalidArgumentError),
+    (lambda: tf.sparse_reduce_sum(three(), 5), InvalidArgumentError),
+    (lambda: tf.sparse_retain(three(), [True, False]), ValueError),
+    (lambda: tf.sparse_reshape(three(), [5, 5]), ValueError),
+    (lambda: tf.sparse_slice(three(), [1], [9]), InvalidArgumentError),
+    (lambda: tf.sparse_concat(0, [tf.SparseTensor([[0, 0]], [1.0], [3, 5]), three()]), InvalidArgumentError),
+    (lambda: tf.sparse_concat(0, three()), TypeError),
+    (lambda: tf.sparse_concat(0, []), ValueError),
+    (lambda: tf.sparse_split(sp_input=three(), num_split=9, axis=1)[0], InvalidArgumentError),
+    (lambda: tf.sparse_fill_empty_rows(three(), [9.0])[0], ValueError),
+    (lambda: tf.sparse_reset_shape(three(), [2, 3]), ValueError),
+    (lambda: tf.sparse_reset_shape(tf.sparse_placeholder(tf.float32), tf.placeholder_with_default([2], [1])),
+     InvalidArgumentError),
+    (lambda: tf.sparse_transpose(three(), [1, 0, 2]), ValueError),
+    (lambda: tf.sparse_softmax(tf.SparseTensor([[0], [2]], [1.0, 2.0], [4])), InvalidArgumentError),
+    (lambda: tf.sparse_to_indicator(tf.SparseTensor([[0, 0]], np.array([9]), [2, 4]), 5), InvalidArgumentError),
+    (lambda: tf.sparse_tensor_to_dense(unordered()), InvalidArgumentError),
+    (lambda: tf.sparse_tensor_to_dense(tf.ones([3])), TypeError),
+])
+def test_bad_input_fails_as_in_tensorflow(make: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        run(make())
+
+
+def test_gradients_of_functions_are_tensorflows() -> None:
+    v, w, row = tf.constant([1.0, 2.0, 3.0]), tf.constant([10.0, 20.0]), tf.constant([1.0, 2.0, 3.0, 4.0])
+    s, t = tf.SparseTensor(AT, v, [3, 4]), tf.SparseTensor([[0, 0], [1, 1]], w, [3, 4])
+    for y, xs, expected in [
+        (tf.sparse_softmax(s).values * row[:3], [v], [[0, -0.19661194, 0.19661193]]),
+        (tf.sparse_fill_empty_rows(s, w[0])[0].values * row, [v, w], [[1, 2, 3], [4, 0]]),
+        (tf.sparse_reduce_sum(s, 1) * row[:3], [v], [[1, 2, 2]]),
+        (tf.sparse_slice(s, [1, 0], [2, 3]).values, [v], [[0, 1, 0]]),
+        (tf.sparse_add(s, t).values * row, [v, w], [[1, 3, 4], [1, 2]]),
+        ((s / row).values, [v, row], [[1, 1 / 3, 0.25], [-1, 0, -2 / 9, -3 / 16]]),
+        (tf.sparse_transpose(s).values * row[:3], [v], [[1, 2, 3]]),
+    ]:
+        for found, wanted in zip(run(tf.gradients(y, xs)), expected, strict=True):
+            same(found, wanted)
+    retained = run(tf.gradients(tf.sparse_retain(s, [True, False, True]).values, v))[0]
+    assert (retained.indices.tolist(), retained.values.tolist()) == ([0, 2], [1, 1])
+    assert tf.gradients(tf.sparse_concat(0, [s, t]).values, [v]) == [None]
+    with pytest.raises(LookupError):
+        tf.gradients(tf.sparse_reduce_max(s, 1), v)

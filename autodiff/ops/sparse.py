@@ -247,6 +247,46 @@ def sparse_reduce_max(input_indices: Index, input_values, input_shape: Index, re
     return _along(np.maximum, input_indices, input_values, input_shape, reduction_axes, keep_dims)
 
 
+def _kept_sparse(input_indices, input_values, input_shape, reduction_axes, *, keep_dims=False):
+    dense = _kept(input_indices, input_values, input_shape, reduction_axes, keep_dims=keep_dims)
+    rank = None if dense.dims is None else len(dense.dims)
+    return (Spec(input_indices.dtype.base_dtype, (None, rank)), Spec(dense.dtype, (None,)),
+            Spec(input_shape.dtype.base_dtype, (rank,)))
+
+
+def _along_sparse(ufunc, indices, values, shape, axes, keep_dims):
+    """Indices, values and shape of the entries brought together along axes."""
+    checked(indices, values, shape)
+    gone = axes_of(axes, len(shape))
+    left = [i for i in range(len(shape)) if i not in gone]
+    _, first, group = np.unique(numbers(indices[:, left], shape[left]), return_index=True, return_inverse=True)
+    out = indices[first]
+    out[:, list(gone)] = 0
+    sizes_left = np.where(np.isin(np.arange(len(shape)), list(gone)), 1, shape)
+    if not keep_dims:
+        out, sizes_left = out[:, left], sizes_left[left]
+    return out, reduced(ufunc, values, group, len(first)), sizes_left.astype(shape.dtype, copy=False)
+
+
+_NO_RULE = "TensorFlow has none for it; use sparse_reduce_sum or tf.segment_sum"
+
+
+@op("SparseReduceSumSparse", infer=_kept_sparse, dtypes=NUMBERS, no_rule=_NO_RULE)
+def sparse_reduce_sum_sparse(input_indices: Index, input_values, input_shape: Index, reduction_axes: Int32, *,
+                             keep_dims=False):
+    """Sums of the entries along axes, sparse. Gives indices, values and shape. input_values: number[n]."""
+    return _along_sparse(np.add, input_indices, input_values, input_shape, reduction_axes, keep_dims)
+
+
+@op("SparseReduceMaxSparse", infer=_kept_sparse, dtypes=REALS, no_rule=_NO_RULE)
+def sparse_reduce_max_sparse(input_indices: Index, input_values, input_shape: Index, reduction_axes: Int32, *,
+                             keep_dims=False):
+    """The greatest entries along axes, sparse. Gives indices, values and shape. input_values: real[n]."""
+    return _along_sparse(np.maximum, input_indices, input_values, input_shape, reduction_axes, keep_dims)
+
+
 @sparse_reduce_max.batched
-def _(node, args, batched):
-    shared(node, batched, *range(4))  # and no gradient flows, so that nothing asks for it
+@sparse_reduce_sum_sparse.batched
+@sparse_reduce_max_sparse.batched
+def _undifferentiated(node, args, batched):
+    shared(node, batched, *range(4))  # no gradient flows, so that nothing asks for it
