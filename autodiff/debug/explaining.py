@@ -15,6 +15,7 @@ from .analysis.flow import passed, path
 from .analysis.why import why_none, why_small
 from .blaming import Blaming
 from .lists import trainable_tensors
+from .places import is_variable
 from .replay import Moment
 from .stats import has_nonfinite, statistics
 
@@ -56,7 +57,14 @@ class Explaining(Blaming):
         if has_nonfinite(self._values([source], at)[0]):
             return self._why_value(source, at)
         bad = next((tensor for tensor in (x, top) if self._value_is_bad(tensor, at)), None)
-        return self._why_small(top, x, at) if bad is None else self._why_value(bad, at)
+        if bad is not None:
+            return self._why_value(bad, at)
+        found = self._why_small(top, x, at)
+        call = self.derivatives.script_call(top)
+        if found.kind == "fine" and is_variable(x) and call is not None and any(map(is_variable, call.xs)):
+            missing = why_none(top, x, call)
+            return missing if missing.kind == "not asked" else found
+        return found
 
     def _value_is_bad(self, tensor: Tensor, at: Moment) -> bool:
         found = self._stats_of(tensor, at)

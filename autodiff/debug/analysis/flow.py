@@ -13,18 +13,8 @@ from ...graph import Operation, Tensor
 from ...walks import after, before
 from ..places import place_of
 from ..stats import statistics
+from .cutting import remedy_for_cut
 from .findings import Cut, Hop, Path
-
-_SMOOTH = {
-    "Round": "keep the forward value, pass the gradient: x + tf.stop_gradient(tf.round(x) - x)",
-    "ArgMax": "use a softmax of the scores as weights, or keep argmax for metrics only",
-    "ArgMin": "use a softmax of the negated scores as weights, or keep argmin for metrics only",
-    "StopGradient": "remove the tf.stop_gradient, or leave this variable out of the training",
-    "Cast": "keep the computation in floating point; cast to an integer only for indices and metrics",
-    "PyFunc": "write it with tf ops, or give it a gradient with tf.custom_gradient",
-}
-_STEPS = ("Floor", "Ceil", "Rint", "Sign", "FloorDiv", "FloorMod", "Greater", "GreaterEqual", "Less", "LessEqual",
-          "Equal", "NotEqual")
 
 
 def cuts_between(y: Tensor, x: Tensor) -> tuple[list[Cut], bool]:
@@ -39,8 +29,8 @@ def cuts_between(y: Tensor, x: Tensor) -> tuple[list[Cut], bool]:
             found = _cut(op, index, on_paths, y)
             if found is not None:
                 kind, reason = found
-                cuts.append(Cut(op.name, op.type, tensor.name, kind, reason, _remedy(op, kind), op in live,
-                                place_of(op)))
+                cuts.append(Cut(op.name, op.type, tensor.name, kind, reason, remedy_for_cut(op, index, kind),
+                                op in live, place_of(op)))
                 break
     return cuts, x in live
 
@@ -86,19 +76,12 @@ def _cut(op: Operation, index: int, on_paths: set[Operation], y: Tensor) -> tupl
     if outputs and not any(carries_gradient(t) for t in outputs):
         return "integer", f"its output is {outputs[0].dtype.base_dtype.name}, through which no gradient flows"
     if not carries_gradient(op.inputs[index]):
-        return None  # the producer of an integer is the cut, not its readers
+        if op.inputs[index].op in on_paths:
+            return None  # the producer of an integer is the cut, not its readers
+        dtype = op.inputs[index].dtype.base_dtype.name
+        return "integer", f"{op.inputs[index].name} is {dtype}, and gradients exist for real numbers only"
     reason = blocked_reason(op, index)
     return None if reason is None else ("blocked", reason)
-
-
-def _remedy(op: Operation, kind: str) -> str:
-    if op.type in _SMOOTH:
-        return _SMOOTH[op.type]
-    if op.type in _STEPS:
-        return "its derivative is zero wherever it exists: use a smooth stand-in such as tf.sigmoid or tf.tanh"
-    if kind == "no rule":
-        return "register a gradient with @tf.RegisterGradient, or leave it out of the path"
-    return ""
 
 
 def path(y: Tensor, x: Tensor, gradients: Mapping[Tensor, Any], parts: Mapping[Any, Any] | None = None) -> Path:

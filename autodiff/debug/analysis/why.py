@@ -6,14 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from ...gradients.calls import GradientCall
+from ...gradients.calls import GradientCall, gradient_calls
 from ...graph import Tensor
-from ...walks import after, before
+from ...walks import after
+from ..lists import trainable_tensors
 from ..places import at_line, place_of
 from ..stats import statistics
 from .findings import Cut, Hop, WhyNone, WhySmall
 from .flow import cuts_between, path
 from .losses import FLAT, SATURATING, noted, remedy
+from .unused import disconnected, not_trained
 
 TINY = 1e-6  # of the norm at y: below it a gradient counts as vanished
 HUGE = 1e4  # of the norm at y: above it a gradient counts as exploding
@@ -24,11 +26,11 @@ def why_none(y: Tensor, x: Tensor, call: GradientCall | None = None) -> WhyNone:
     """Why d y / d x is None, from the graph alone. call: the gradient call in question, if there is one."""
     place = place_of(x.op)
     if y is not x and y.op not in after([x]):
-        return _disconnected(y, x)
+        return disconnected(y, x)
     cuts, flows = cuts_between(y, x)
     if not flows:
         first = [cut for cut in cuts if cut.first]
-        return WhyNone(y.name, x.name, "cut", _cut_text(first, y, x), first[0].remedy if first else "", tuple(cuts), (),
+        return WhyNone(y.name, x.name, "cut", _cut_text(first, y, x), _first_remedy(cuts), tuple(cuts), (),
                        place)
     if call is not None and call.stops and not _flows_around(y, x, call.stops):
         names = ", ".join(repr(stop.name) for stop in call.stops)
@@ -36,36 +38,15 @@ def why_none(y: Tensor, x: Tensor, call: GradientCall | None = None) -> WhyNone:
                        f"the gradient call holds {names} constant, and every path from {y.name} to "
                        f"{x.name} passes there", "take it out of stop_gradients", tuple(cuts), (), place)
     if call is not None and call.found.get(x) is None:
-        return WhyNone(y.name, x.name, "not asked",
-                       f"a gradient flows from {y.name} to {x.name}, but the gradient call was "
-                       f"not asked for it: it was given {len(call.xs)} others", "add it to xs or var_list (trainable "
-                       "variables are taken by default)", tuple(cuts), (), place)
+        return not_trained(y, x, call, gradient_calls(y.graph), x in trainable_tensors(y.graph))
     return WhyNone(y.name, x.name, "flows", f"it is not None: a gradient flows from {y.name} to {x.name}", "",
                    tuple(cuts),
                    (), place)
 
 
-def _disconnected(y: Tensor, x: Tensor) -> WhyNone:
-    used_by = tuple(op.name for op in x.consumers() if op.type not in ("Assign", "AssignVariableOp",
-                                                                       "IsVariableInitialized", "VarIsInitializedOp"))
-    what = f"{y.name} does not depend on {x.name}"
-    if x.op in before([y]) and x is not y:
-        text = f"{what}, but on another output of {x.op.name}"
-    elif y in _tensors_before(x):
-        return WhyNone(y.name, x.name, "disconnected", f"{what}: it is the other way round", f"ask for the gradient of "
-                       f"{x.name} with respect to {y.name}", (), used_by, place_of(x.op))
-    elif all(not op.outputs or not any(t._consumers for t in op.outputs) for op in x.consumers()
-             if op.name in used_by):
-        text = f"{what}: nothing uses it"
-    else:
-        some = ", ".join(used_by[:3]) + (" …" if len(used_by) > 3 else "")
-        text = f"{what}: it is used by {some}, not on the way to {y.name}"
-    return WhyNone(y.name, x.name, "disconnected", text, "use it in the computation, or drop it", (), used_by,
-                   place_of(x.op))
-
-
-def _tensors_before(x: Tensor) -> set[Tensor]:
-    return {t for op in before([x]) for t in op.outputs}
+def _first_remedy(cuts: Sequence[Cut]) -> str:
+    """The remedy of the cut that is met first; if it has none, of one behind it."""
+    return next((cut.remedy for cut in sorted(cuts, key=lambda cut: not cut.first) if cut.remedy), "")
 
 
 def _cut_text(first: Sequence[Cut], y: Tensor, x: Tensor) -> str:
