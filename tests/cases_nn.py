@@ -112,6 +112,8 @@ ROWS: list[Case] = [
          static=(0,)),
     Case("Conv2DBackpropInput", (np.array([2, 5, 7, 3], np.int32), _FILTER, array(2, 5, 7, 4)), _CONV, static=(0,),
          id="gradient", batch=(2,)),
+    Case("Conv2DBackpropInput", (np.array([2, 3, 4, 8], np.int32), array(2, 3, 8, 1), array(2, 3, 4, 1)), _DILATED,
+         id="many_channels", static=(0,)),
     Case("Conv2DBackpropFilter", (_IMAGE, np.array([3, 2, 3, 4], np.int32), array(2, 5, 7, 4)), _CONV, static=(1,)),
     Case("Conv2DBackpropFilter", (_IMAGE, np.array([3, 2, 3, 4], np.int32), array(2, 2, 2, 4)), _STRIDED, id="strided",
          static=(1,)),

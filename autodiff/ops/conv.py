@@ -19,7 +19,6 @@ from .windows import (
     channels_last,
     check_channels,
     extents,
-    inside,
     padded,
     pads,
     placed,
@@ -72,16 +71,15 @@ def _convolve(input, filter, out=None, **attrs):
     return placed(restored(y, layout).astype(input.dtype, copy=False), out)
 
 
-def _convolve_input(input_sizes, filter, out_backprop, **attrs):
+def _convolve_input(input_sizes, filter, out_backprop, out=None, **attrs):
     layout, slide = attrs["data_format"], slide_of(**attrs)
     dy, filters = at_least_single(channels_last(out_backprop, layout)), at_least_single(filter)
     n, *rest = (int(v) for v in input_sizes)
     space = rest[1:] if channels_first(layout) else rest[:-1]
     _check_counts(space, filters.shape[:-2], slide, dy)
-    widened = pads(space, filters.shape[:-2], slide)
-    shape = (n, *(a + size + b for size, (a, b) in zip(space, widened)), filters.shape[-2])
-    dx = for_input(shape, filters, dy, slide)[inside(space, widened)]
-    return restored(np.ascontiguousarray(dx), layout).astype(filter.dtype, copy=False)
+    dx = for_input(tuple(space), filters, dy, slide, pads(space, filters.shape[:-2], slide),
+                   None if channels_first(layout) else out)
+    return placed(restored(dx, layout).astype(filter.dtype, copy=False), out)
 
 
 def _convolve_filter(input, filter_sizes, out_backprop, **attrs):
@@ -109,10 +107,10 @@ def conv2d(input, filter, *, strides, padding, data_format="NHWC", dilations=(1,
 
 @op("Conv2DBackpropInput", infer=_input_like, dtypes=FLOATS)
 def conv2d_backprop_input(input_sizes: Int32, filter, out_backprop, *, strides, padding, data_format="NHWC",
-                          dilations=(1, 1, 1, 1), explicit_paddings=()):
+                          dilations=(1, 1, 1, 1), explicit_paddings=(), out=None):
     """The adjoint of Conv2D in its input: a transposed convolution. -> float[input_sizes]."""
-    return _convolve_input(input_sizes, filter, out_backprop, strides=strides, padding=padding, data_format=data_format,
-                           dilations=dilations, explicit_paddings=explicit_paddings)
+    return _convolve_input(input_sizes, filter, out_backprop, out, strides=strides, padding=padding,
+                           data_format=data_format, dilations=dilations, explicit_paddings=explicit_paddings)
 
 
 @op("Conv2DBackpropFilter", infer=_filter_like, dtypes=FLOATS)

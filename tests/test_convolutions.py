@@ -1,0 +1,29 @@
+"""Convolutions at sizes where they are done some images at a time, by wide products."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff as tf
+
+IMAGE = (7, 9)
+PADS = ("SAME", "VALID", [(0, 0), (1, 2), (3, 0), (0, 0)], [(0, 0), (0, 0), (5, 6), (0, 0)])
+
+
+@pytest.mark.parametrize(("window", "strides", "dilations", "padding"), [
+    *itertools.product([(3, 4), (1, 3), (5, 1)], [(1, 1), (2, 1), (1, 2)], [(1, 1)], PADS),
+    *itertools.product([(3, 4), (1, 3)], [(1, 1)], [(2, 1), (1, 2)], PADS)])
+@pytest.mark.parametrize(("images", "channels"), [(3, 9), (40, 2), (300, 8)])
+def test_both_gradients_are_adjoint(images: int, channels: int, window: Any, strides: Any, dilations: Any,
+                                    padding: Any) -> None:
+    tf.reset_default_graph()
+    rng = np.random.default_rng(0)
+    x = tf.constant(rng.standard_normal((images, *IMAGE, channels)))
+    w = tf.constant(rng.standard_normal((*window, channels, 4)))
+    y = tf.nn.conv2d(x, w, strides=[1, *strides, 1], padding=padding, dilations=[1, *dilations, 1])
+    dy = tf.constant(rng.standard_normal([*map(int, y.shape)]))
+    dx, dw = tf.gradients(y, [x, w], grad_ys=dy)
+    along_y, along_x, along_w = tf.Session().run([tf.reduce_sum(a * b) for a, b in ((y, dy), (x, dx), (w, dw))])
+    np.testing.assert_allclose([along_x, along_w], along_y, rtol=1e-9, atol=1e-9)
