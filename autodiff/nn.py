@@ -7,6 +7,7 @@ from . import (  # noqa: F401
     activations,
     convolutions,
     cross_entropy,
+    ctc,
     embedding,
     normalisation,
     pooling,
@@ -19,6 +20,7 @@ from . import (  # noqa: F401
 from .activations import *
 from .convolutions import *
 from .cross_entropy import *
+from .ctc import *
 from .embedding import *
 from .graph import Tensor
 from .math import sigmoid, tanh
@@ -35,7 +37,7 @@ from .sampled_losses import *
 from .served import refusing
 
 __all__ = ["depth_to_space", "in_top_k", "l2_loss", "l2_normalize", "sigmoid", "space_to_batch", "space_to_depth",
-           "tanh", "top_k", *activations.__all__, *convolutions.__all__, *cross_entropy.__all__,
+           "tanh", "top_k", *activations.__all__, *convolutions.__all__, *cross_entropy.__all__, *ctc.__all__,
            *embedding.__all__, *normalisation.__all__, *pooling.__all__, *rnn.__all__, *rnn_raw.__all__,
            *rnn_unrolled.__all__, *sampled_losses.__all__]
 

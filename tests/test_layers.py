@@ -109,6 +109,7 @@ autodiff.convolutions
 autodiff.pooling
 autodiff.embedding
 autodiff.sampled_losses
+autodiff.ctc
 autodiff.control
 autodiff.sparse_rearranging
 autodiff.sparse_math

@@ -1,0 +1,104 @@
+"""CTC: the loss is the sum over all paths, its gradient the central difference, the decoder the best path."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff as tf
+
+LOGITS = np.random.default_rng(5).normal(size=(5, 2, 3))
+PLACES, CLASSES, SHAPE = [[0, 0], [0, 1], [1, 0]], [0, 0, 1], [2, 2]
+TIMES = [5, 3]
+SEQUENCES = ([0, 0], [1])
+
+
+def by_paths(logits: np.ndarray, labels: list[int], time: int, merge: bool = True) -> float:
+    """The loss of one sequence, counted over every path; the last class is the blank."""
+    y = np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True)
+    blank, total = logits.shape[1] - 1, 0.0
+    for path in itertools.product(range(blank + 1), repeat=time):
+        kept = [c for i, c in enumerate(path) if not (merge and i and c == path[i - 1])]
+        if [c for c in kept if c != blank] == labels:
+            total += float(np.prod([y[t, c] for t, c in enumerate(path)]))
+    return -float(np.log(total))
+
+
+def run(build: Any) -> Any:
+    with tf.Graph().as_default(), tf.Session() as session:
+        return session.run(build())
+
+
+def sparse_labels() -> tf.SparseTensor:
+    return tf.SparseTensor(PLACES, tf.constant(CLASSES), SHAPE)
+
+
+@pytest.mark.parametrize("merge", [True, False])
+def test_the_loss_is_the_sum_over_all_paths(merge: bool) -> None:
+    found = run(lambda: tf.nn.ctc_loss(sparse_labels(), LOGITS, TIMES, ctc_merge_repeated=merge))
+    expected = [by_paths(LOGITS[:, b], labels, TIMES[b], merge) for b, labels in enumerate(SEQUENCES)]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_the_gradient_is_the_central_difference() -> None:
+    def build() -> Any:
+        x = tf.constant(LOGITS)
+        return tf.gradients(tf.nn.ctc_loss(sparse_labels(), x, TIMES) * np.array([1.0, -2.0]), x)[0]
+
+    gradient, h = run(build), 1e-6
+    for t, b, c in ((0, 0, 0), (3, 0, 2), (2, 1, 1), (4, 1, 0)):
+        bumped = [LOGITS.copy(), LOGITS.copy()]
+        bumped[0][t, b, c] += h
+        bumped[1][t, b, c] -= h
+        above, below = (by_paths(x[:, b], SEQUENCES[b], TIMES[b]) for x in bumped)
+        np.testing.assert_allclose(gradient[t, b, c], [1.0, -2.0][b] * (above - below) / (2 * h), rtol=1e-6, atol=1e-9)
+
+
+def test_a_second_derivative_is_refused() -> None:
+    with tf.Graph().as_default():
+        x = tf.constant(LOGITS)
+        slope, = tf.gradients(tf.nn.ctc_loss(sparse_labels(), x, TIMES), x)
+        with pytest.raises(LookupError):
+            tf.gradients(slope, x)
+
+
+@pytest.mark.parametrize("blank", [0, 1, -1])
+def test_dense_labels_and_another_blank(blank: int) -> None:
+    order = [c for c in range(3) if c != blank % 3] + [blank % 3]
+    labels = np.array([[order[0], order[0]], [order[1], 0]], np.int32)
+    found = run(lambda: tf.nn.ctc_loss_v2(labels, LOGITS, [2, 1], TIMES, blank_index=blank))
+    moved = LOGITS[:, :, order]
+    np.testing.assert_allclose(found, [by_paths(moved[:, b], s, TIMES[b]) for b, s in enumerate(SEQUENCES)], rtol=1e-12)
+    batch_first = np.swapaxes(LOGITS, 0, 1)
+    again = run(lambda: tf.nn.ctc_loss_v2(labels, batch_first, [2, 1], TIMES, logits_time_major=False,
+                                          blank_index=blank))
+    np.testing.assert_array_equal(again, found)
+
+
+def test_more_labels_than_time_is_an_error_unless_ignored() -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"required: 2, available: 1"):
+        run(lambda: tf.nn.ctc_loss(sparse_labels(), LOGITS, [1, 3]))
+    loss = run(lambda: tf.nn.ctc_loss(sparse_labels(), LOGITS, [1, 3], ignore_longer_outputs_than_inputs=True))
+    assert loss[0] == 0 < loss[1]
+    assert np.isinf(run(lambda: tf.nn.ctc_loss(sparse_labels(), LOGITS, [2, 3]))[0])  # no room for the blank between
+
+
+def test_labels_that_are_not_sparse_are_refused() -> None:
+    with tf.Graph().as_default():
+        with pytest.raises(TypeError, match="SparseTensor"):
+            tf.nn.ctc_loss([[1, 2]], LOGITS, TIMES)
+        with pytest.raises(ValueError, match="blank_index must be given"):
+            tf.nn.ctc_loss_v2(sparse_labels(), LOGITS, None, TIMES)
+
+
+def test_the_decoder_drops_blanks_and_repeats() -> None:
+    scores = np.full((5, 1, 3), -1.0)
+    for t, c in enumerate([0, 0, 2, 0, 1]):
+        scores[t, 0, c] = float(t)
+    for merge, expected in ((True, [0, 0, 1]), (False, [0, 0, 0, 1])):
+        with tf.Graph().as_default(), tf.Session() as session:
+            (decoded,), total = tf.nn.ctc_greedy_decoder(scores, [5], merge_repeated=merge)
+            value, minus = session.run([decoded, total])
+        assert value.values.tolist() == expected
+        assert (value.dense_shape.tolist(), minus.tolist()) == ([1, len(expected)], [[-10.0]])
