@@ -211,6 +211,7 @@ autodiff.debug.analysis.updates
 autodiff.debug.analysis.losses
 autodiff.debug.analysis.cutting
 autodiff.debug.analysis.unused
+autodiff.debug.analysis.suspicions
 autodiff.debug.analysis.flow
 autodiff.debug.analysis.inside
 autodiff.debug.analysis.branching

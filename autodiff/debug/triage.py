@@ -4,10 +4,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import AutodiffError
+from ..gradients.calls import gradient_calls
 from ..graph import Operation, Tensor
-from ..walks import before, in_order, needed
-from .analysis.findings import Diagnosis, Finding, Origin
+from ..walks import after, before, in_order, needed
+from .analysis.findings import Diagnosis, Finding, Origin, WhyFailed
 from .analysis.losses import SATURATING
+from .analysis.suspicions import value_suspicions
 from .analysis.traps import static_findings
 from .analysis.why import why_none
 from .answers import GradRow
@@ -19,6 +21,8 @@ from .replay import Moment
 _DEAD = 0.9  # share of inputs of a relu that are <= 0 above which it counts as dead
 _FAR = 0.5  # share of saturated inputs above which a squashing function counts as saturated
 _STEEP = 1e3  # norm of all gradients above which they count as exploding
+_LATE = 20  # runs that are looked at for what has been trained
+_APPLIES = ("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply")
 _FAST, _SLOW = 0.1, 1e-7  # change of a variable relative to its size, in one step
 
 
@@ -38,6 +42,8 @@ class Triage(Diagnosing):
         found += self._not_finite()
         found += self._sizes(y)
         found += self._dead(y, variables, at)
+        found += self._mistaken(y, variables, at)
+        found += self._not_updated()
         found += self._stage_findings(y)
         known = {(f.op, f.kind) for f in found} | {(f.target, f.kind) for f in found}
         found += [f for f in traps if (f.op, f.kind) not in known and (f.target, f.kind) not in known]
@@ -48,7 +54,7 @@ class Triage(Diagnosing):
         found = []
         for variable in variables:
             reason = why_none(y, variable, self.derivatives.script_call(y))
-            if reason.kind == "flows":
+            if reason.kind == "flows" or self._gets_another(variable):
                 continue
             cut = next((c for c in reason.cuts if c.first), None)
             at = cut.place if cut is not None else reason.place
@@ -58,11 +64,18 @@ class Triage(Diagnosing):
                                  f"why {variable.name}", at))
         return found
 
+    def _gets_another(self, variable: Tensor) -> bool:
+        """Whether another loss of the script's has a gradient for a variable: two optimizers share the work."""
+        return any(call.found.get(variable) is not None and call.ys[0].op.gradient_of is None
+                   for call in gradient_calls(self.graph))
+
     def _not_finite(self) -> list[Finding]:
         try:
             why = self.why(kind="nan")
         except AutodiffError:
             return []
+        if isinstance(why, WhyFailed):
+            return [Finding(100, "failed", why.op, why.op_type, "", why.text, why.remedy, "why nan", why.place)]
         harmful = [_of_origin(origin, 100) for origin in why.origins if not origin.secondary][:5]
         return harmful + [_of_origin(origin, 10) for origin in why.masked[:5]]
 
@@ -97,6 +110,26 @@ class Triage(Diagnosing):
         values = self._values_known(dict.fromkeys(op.inputs[0].op for op in ops), at)
         return [finding for op in ops if op.inputs[0] in values
                 for finding in _activation(op, np.asarray(values[op.inputs[0]]))]
+
+    def _mistaken(self, y: Tensor, variables: list[Tensor], at: Moment) -> list[Finding]:
+        ops = in_order(before([y]) & after(variables))
+        wanted = [op for op in ops if op.type in ("SoftmaxCrossEntropyWithLogits", "Sub", "SquaredDifference")]
+        values = self._values_known(dict.fromkeys(t.op for op in wanted for t in op.inputs), at)
+        return value_suspicions(y, wanted, values)
+
+    def _not_updated(self) -> list[Finding]:
+        """Moving averages of batch normalisation that no training run has updated."""
+        updates = [getattr(each, "op", each) for each in self.graph.collections.get("update_ops", ())]
+        updates = [op for op in updates if isinstance(op, Operation)]
+        trained = [needed(m.wanted.tensors, m.wanted.targets) for m in list(self.moments)[-_LATE:] if m.wanted]
+        trained = [ran for ran in trained if any(op.type.startswith(_APPLIES) for op in ran)]
+        if not updates or not trained or any(op in ran for ran in trained for op in updates):
+            return []
+        return [Finding(48, "not updated", updates[0].name, updates[0].type, "",
+                        f"{len(updates)} updates of moving averages, such as {updates[0].name}, do not run with the "
+                        "train op: batch normalisation will go by its initial averages in tests",
+                        "build the train op under tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS))",
+                        "info vars", place_of(updates[0]))]
 
     def _stage_findings(self, y: Tensor) -> list[Finding]:
         try:

@@ -120,6 +120,9 @@ def _same(a: Origin, b: Origin) -> bool:
 def _text(harmful: Sequence[Origin], masked: Sequence[Origin], target: str) -> str:
     if harmful:
         first = harmful[0]
+        after = next((o for o in harmful if o.secondary), None) if first.phase == "input" else None
+        if after is not None and "nan" not in first.bad:  # an inf is nothing wrong until something makes nan of it
+            return f"{after.rule} in {after.op}{at_line(after.place)}, as {first.rule}{at_line(first.place)}"
         of = f" (gradient of {first.forward_op})" if first.phase == "backward" else ""
         of += f", {first.inside}" if first.inside else ""
         trap = ", on the branch that tf.where does not take" if first.trap == "where" else ""
@@ -139,7 +142,7 @@ def describe(op: Operation, values: Values, *, harmful: bool, note: Callable[[st
     phase = "backward" if op.gradient_of is not None else "forward" if op.inputs else "input"
     forward = op.forward_op
     trap = _trap(op, values, operands)
-    rule = _rule(op, numbers, array[elements[0]], note)
+    rule = _rule(op, numbers, array[elements[0]], values, note)
     if phase == "backward":
         rule = f"{rule}{_continued(op, tensor, values, elements[0])} in d {_plain(forward.type)}"
     if trap == "underflow":
@@ -189,13 +192,21 @@ def _index_in(shape: tuple[int, ...], output: tuple[int, ...], index: tuple[int,
     return tuple(0 if n == 1 else i for n, i in zip(shape, index[len(output) - len(shape):]))
 
 
-def _rule(op: Operation, numbers: list[Any], result: Any, note: Callable[[str], str]) -> str:
+def _rule(op: Operation, numbers: list[Any], result: Any, values: Values, note: Callable[[str], str]) -> str:
     if not op.inputs:
         what = ("the value fed for" if op.type in PLACEHOLDERS else "variable" if op.type in VARIABLES or op.type ==
                 "ReadVariableOp" else "the constant" if op.type == "Const" else op.type)
         return f"{what} {op.name!r} contains {number(result)}{note(op.name)}"
     if not op.definition.elementwise and len(op.inputs) > 1:
         numbers = [None] * len(numbers)
+    given = np.asarray(values[op.inputs[0]]) if op.inputs[0] in values else None
+    if op.type == "Mean" and given is not None and not given.size:
+        return "a mean of no elements, 0 / 0 = nan"
+    if op.type in ("Softmax", "LogSoftmax") and given is not None and np.isneginf(given).all(axis=-1).any():
+        return f"{op.type.lower()} of a row that is -inf throughout = {number(result)}"
+    bad = next((t for t in op.inputs if t in values and has_nonfinite(values[t])), None)
+    if bad is not None and None in numbers:
+        return f"{op.type} makes {number(result)} of the {_kinds(np.asarray(values[bad]))} in {bad.name}"
     return in_words(op.type, numbers, result)
 
 

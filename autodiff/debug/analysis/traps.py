@@ -13,6 +13,7 @@ from .findings import Finding
 from .flow import cuts_between
 from .losses import SATURATING
 from .remedies import is_sum_of_squares
+from .suspicions import suspicions
 from .why import CHAIN, why_none
 
 _UNSAFE = {"Log": "log'(0) is inf", "Log1p": "log1p'(-1) is inf", "Sqrt": "sqrt'(0) is inf", "Rsqrt": "rsqrt(0) is inf",
@@ -25,6 +26,7 @@ _SELECTS = ("Select", "SelectV2")
 _DENOMINATOR = ("RealDiv", "Div", "TrueDiv")
 _PASS = ("Identity", "Reshape", "Sum", "Mean", "Neg", "Mul", "ExpandDims", "Squeeze", "Cast", "StridedSlice",
          "Transpose", "BroadcastTo", "Add", "AddV2", "Sub", "Pack", "ConcatV2", "Tile", "Max", "Min")
+_ASKS = ("Shape", "Size", "Rank", "ZerosLike", "OnesLike")
 _MANY = 8  # ops that are looked back through
 
 
@@ -37,6 +39,7 @@ def static_findings(y: Tensor | None, variables: Sequence[Tensor], ops: Iterable
     trained = after(variables) if variables else set(forward)
     found = [trap for op in forward if op in trained for trap in _of_op(op)]
     if y is not None:
+        found += suspicions(y, [op for op in forward if op in trained])
         found += [finding for v in variables for finding in _of_variable(y, v)]
         found += _chains(y, variables)
     listed: dict[tuple[str, str, str], Finding] = {}
@@ -173,8 +176,9 @@ def _of_variable(y: Tensor, variable: Tensor) -> list[Finding]:
 
 def _only_asks(op: Operation | None) -> bool:
     """Whether an op only asks something: masks and shapes are not meant to carry gradients."""
-    return (op is None or op.type in ("Shape", "Size", "Rank", "ZerosLike", "OnesLike")
-            or all(t.dtype.name == "bool" for t in op.outputs))
+    if op is None or op.type in _ASKS or all(t.dtype.name == "bool" for t in op.outputs):
+        return True
+    return not op.outputs[0].dtype.is_floating and bool(op.inputs) and any(o.type in _ASKS for o in before(op.inputs))
 
 
 def _chains(y: Tensor, variables: Sequence[Tensor]) -> list[Finding]:
