@@ -16,6 +16,7 @@ from . import (  # noqa: F401
     rnn_raw,
     rnn_unrolled,
     sampled_losses,
+    sparse_embedding,
 )
 from .activations import *
 from .convolutions import *
@@ -35,11 +36,12 @@ from .rnn_raw import *
 from .rnn_unrolled import *
 from .sampled_losses import *
 from .served import refusing
+from .sparse_embedding import *
 
 __all__ = ["depth_to_space", "in_top_k", "l2_loss", "l2_normalize", "sigmoid", "space_to_batch", "space_to_depth",
            "tanh", "top_k", *activations.__all__, *convolutions.__all__, *cross_entropy.__all__, *ctc.__all__,
            *embedding.__all__, *normalisation.__all__, *pooling.__all__, *rnn.__all__, *rnn_raw.__all__,
-           *rnn_unrolled.__all__, *sampled_losses.__all__]
+           *rnn_unrolled.__all__, *sampled_losses.__all__, *sparse_embedding.__all__]
 
 
 def l2_loss(t: Any, name: str | None = None) -> Tensor:

@@ -27,7 +27,6 @@ ADVICE = {
     "contrib": "look for the name in tf, tf.nn, tf.layers or tf.train",
     "distributions": "tf.distributions has Normal, Bernoulli and Categorical; write other densities out of tf ops",
     "nn.ctc_beam_search_decoder": "tf.nn.ctc_greedy_decoder is served",
-    "nn.embedding_lookup_sparse": "use tf.nn.embedding_lookup with dense ids, and tf.segment_sum to combine",
     "sparse": "make it dense with tf.sparse_tensor_to_dense, or work on sparse.indices and sparse.values",
     "tables_initializer": "there are no lookup tables: map words to numbers in Python before feeding",
     "initialize_all_tables": "there are no lookup tables: map words to numbers in Python before feeding",

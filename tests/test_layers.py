@@ -110,9 +110,9 @@ autodiff.pooling
 autodiff.embedding
 autodiff.sampled_losses
 autodiff.ctc
-autodiff.control
-autodiff.sparse_rearranging
 autodiff.sparse_math
+autodiff.sparse_rearranging
+autodiff.sparse_embedding
 autodiff.sparse
 autodiff.custom
 autodiff.checks

@@ -292,3 +292,91 @@ def test_gradients_of_functions_are_tensorflows() -> None:
     assert tf.gradients(tf.sparse_concat(0, [s, t]).values, [v]) == [None]
     with pytest.raises(LookupError):
         tf.gradients(tf.sparse_reduce_max(s, 1), v)
+
+
+# ---- embeddings of sparse ids -----------------------------------------------------------
+
+PLACES = [[0, 0], [0, 2], [1, 0], [3, 1]]
+
+
+def table() -> Any:
+    return tf.constant(np.arange(12.0, dtype="f").reshape(6, 2))
+
+
+def ids(values: Any = (1, 3, 1, 5)) -> tf.SparseTensor:
+    return tf.SparseTensor(PLACES, np.array(values, np.int64), [4, 3])
+
+
+def weights() -> tf.SparseTensor:
+    return tf.SparseTensor(PLACES, [0.5, 2.0, 1.0, 4.0], [4, 3])
+
+
+@pytest.mark.parametrize(("combiner", "weighted", "expected"), [
+    ("sum", False, [[8, 10], [2, 3], [0, 0], [10, 11]]), ("mean", False, [[4, 5], [2, 3], [0, 0], [10, 11]]),
+    ("sqrtn", False, [[5.656854, 7.071068], [2, 3], [0, 0], [10, 11]]),
+    ("sum", True, [[13, 15.5], [2, 3], [0, 0], [40, 44]]),
+    ("mean", True, [[5.2, 6.2], [2, 3], [np.nan, np.nan], [10, 11]]),
+    ("sqrtn", True, [[6.305926, 7.518604], [2, 3], [np.nan, np.nan], [10, 11]]),
+])
+def test_rows_of_sparse_ids_are_combined(combiner: str, weighted: bool, expected: Any) -> None:
+    by = weights() if weighted else None
+    found = tf.nn.embedding_lookup_sparse(table(), ids(), by, combiner=combiner)
+    assert found.op.name == "embedding_lookup_sparse" and found.shape.as_list() == [None, 2]
+    same(run(found), expected)
+    for strategy in ("mod", "div"):
+        parts = [table()[::2], table()[1::2]] if strategy == "mod" else [table()[:3], table()[3:]]
+        same(run(tf.nn.embedding_lookup_sparse(parts, ids(), by, strategy, combiner=combiner)), expected)
+    safe = tf.nn.safe_embedding_lookup_sparse([table()], ids(), by, combiner=combiner)
+    assert safe.shape.as_list() == [4, 2]
+    same(run(safe), np.nan_to_num(expected))
+
+
+def test_the_gradient_of_the_table_has_each_id_once() -> None:
+    t, w = table(), weights()
+    plain, by_table = run([tf.gradients(tf.nn.embedding_lookup_sparse(t, ids(), None, combiner="sum"), t)[0],
+                           tf.gradients(tf.nn.embedding_lookup_sparse(t, ids(), w, combiner="sum"), [t, w.values])])
+    assert plain.indices.tolist() == [1, 3, 5]
+    same(plain.values, [[2, 2], [1, 1], [1, 1]])
+    same(by_table[0].values, [[1.5, 1.5], [2, 2], [4, 4]])
+    same(by_table[1], [5, 13, 5, 21])
+
+
+def test_bad_ids_and_weights_are_left_out_safely() -> None:
+    bad = ids((1, -3, -1, 5))
+    same(run(tf.nn.safe_embedding_lookup_sparse([table()], bad)), [[2, 3], [0, 0], [0, 0], [10, 11]])
+    same(run(tf.nn.safe_embedding_lookup_sparse([table()], bad, default_id=2)), [[2, 3], [4, 5], [4, 5], [10, 11]])
+    by = tf.SparseTensor(PLACES, [0.5, 2.0, -1.0, 4.0], [4, 3])
+    same(run(tf.nn.safe_embedding_lookup_sparse([table()], ids(), by)), [[5.2, 6.2], [0, 0], [0, 0], [10, 11]])
+    cube = tf.SparseTensor([[0, 0, 0], [0, 1, 1], [1, 1, 0]], np.array([1, 3, 2]), [2, 2, 3])
+    same(run(tf.nn.safe_embedding_lookup_sparse([table()], cube)), [[[2, 3], [6, 7]], [[0, 0], [4, 5]]])
+
+
+@pytest.mark.parametrize(("make", "error"), [
+    (lambda: tf.nn.embedding_lookup_sparse(table(), ids(), None, combiner="max"), ValueError),
+    (lambda: tf.nn.embedding_lookup_sparse(table(), [1, 2], None), TypeError),
+    (lambda: tf.nn.embedding_lookup_sparse(table(), ids(), [1.0]), TypeError),
+    (lambda: tf.nn.embedding_lookup_sparse(table(), ids(), tf.SparseTensor([[0, 0]], [1.0], [4, 3])), ValueError),
+    (lambda: tf.nn.embedding_lookup_sparse(table(), ids((1, 3, 17, 5)), None), InvalidArgumentError),
+    (lambda: tf.nn.embedding_lookup_sparse(table(), ids((1, -3, 1, 5)), None), InvalidArgumentError),
+    (lambda: tf.nn.embedding_lookup_sparse(table(), unordered_ids(), None), InvalidArgumentError),
+    (lambda: tf.nn.safe_embedding_lookup_sparse([], ids()), ValueError),
+    (lambda: tf.nn.safe_embedding_lookup_sparse(None, ids()), ValueError),
+])
+def test_bad_lookups_fail_as_in_tensorflow(make: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        run(make())
+
+
+def unordered_ids() -> tf.SparseTensor:
+    return tf.SparseTensor([[1, 0], [0, 0]], np.array([1, 2]), [4, 3])
+
+
+def test_training_a_table_by_sparse_ids() -> None:
+    v = tf.Variable(np.arange(12.0, dtype="f").reshape(6, 2))
+    loss = tf.reduce_sum(tf.nn.embedding_lookup_sparse(v, ids(), None, combiner="sum") ** 2.0)
+    step = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for _ in range(2):
+            session.run(step)
+        same(session.run(v), [[0, 1], [1.6112, 2.4944], [4, 5], [5.6872, 6.6092], [8, 9], [9.604, 10.5644]])
