@@ -116,6 +116,7 @@ autodiff.sparse_embedding
 autodiff.sparse
 autodiff.custom
 autodiff.checks
+autodiff.control
 autodiff.rows
 autodiff.variables
 autodiff.state
