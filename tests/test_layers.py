@@ -114,9 +114,9 @@ autodiff.sparse_math
 autodiff.sparse_rearranging
 autodiff.sparse_embedding
 autodiff.sparse
+autodiff.control
 autodiff.custom
 autodiff.checks
-autodiff.control
 autodiff.rows
 autodiff.variables
 autodiff.state
