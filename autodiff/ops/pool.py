@@ -1,5 +1,6 @@
 """Maxima and averages of sliding windows, with gradients of every order, in two and three dimensions."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -54,11 +55,22 @@ def _sized(orig_input_shape, grad, *, data_format, **_):
 
 # ---- on arrays --------------------------------------------------------------------------
 
-def _reduced(x: np.ndarray, combine: Any, window: tuple[int, ...], counts: tuple[int, ...], slide: Slide) -> np.ndarray:
-    """Windows of the padded `x` combined, one axis of space after another."""
+_AT_ONCE = 1 << 20  # bytes of images that are handled together: what is made of them then stays in the cache
+
+
+def _some(x: np.ndarray) -> Iterator[slice]:
+    """Some images at a time."""
+    step = max(1, _AT_ONCE // max(1, x[:1].nbytes))
+    for first in range(0, len(x), step):
+        yield slice(first, first + step)
+
+
+def _reduced(x: np.ndarray, combine: Any, window: tuple[int, ...], counts: tuple[int, ...], slide: Slide,
+             out: np.ndarray | None = None) -> np.ndarray:
+    """Windows of the padded `x` combined, one axis of space after another; the last one in `out`, if it can be."""
     for axis, (k, s, n) in enumerate(zip(window, slide.strides, counts), 1):
         parts = [x[(slice(None),) * axis + (slice(i, i + (n - 1) * s + 1, s),)] for i in range(k)]
-        x = parts[0] if k == 1 else combine(parts[0], parts[1])
+        x = parts[0] if k == 1 else combine(parts[0], parts[1], out=out if axis == len(window) else None)
         for part in parts[2:]:
             combine(x, part, out=x)
     return x
@@ -68,17 +80,20 @@ def _lowest(dtype: Any) -> Any:
     return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
 
 
-def _max_pool(input, ksize, strides, padding, data_format):
+def _max_pool(input, ksize, strides, padding, data_format, out=None):
     window, slide = _geometry(ksize, strides, padding, data_format)
     x = channels_last(input, data_format)
-    counts = extents(x.shape[1:-1], window, slide)
-    x = padded(x, pads(x.shape[1:-1], window, slide), _lowest(x.dtype))
-    return restored(np.ascontiguousarray(_reduced(x, np.maximum, window, counts, slide)), data_format)
+    counts, widened = extents(x.shape[1:-1], window, slide), pads(x.shape[1:-1], window, slide)
+    is_fit = out is not None and not channels_first(data_format)
+    y = out if is_fit else np.empty((len(x), *counts, x.shape[-1]), x.dtype)
+    for images in _some(x):
+        room = y[images]
+        placed(_reduced(padded(x[images], widened, _lowest(x.dtype)), np.maximum, window, counts, slide, room), room)
+    return placed(restored(y, data_format), out)
 
 
-def _first_maxima(orig_input, orig_output, window, slide, data_format):
+def _first_maxima(x, y, window, slide):
     """For each place in the window: where it is, and which windows have their first maximum there."""
-    x, y = channels_last(orig_input, data_format), channels_last(orig_output, data_format)
     x = padded(x, pads(x.shape[1:-1], window, slide), _lowest(x.dtype))
     free = np.ones(y.shape, bool)
     for _, where in offsets(window, y.shape[1:-1], slide):
@@ -90,29 +105,32 @@ def _first_maxima(orig_input, orig_output, window, slide, data_format):
 
 def _max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format, out=None):
     window, slide = _geometry(ksize, strides, padding, data_format)
-    dy, shape = channels_last(grad, data_format), channels_last(orig_input, data_format).shape
-    widened = pads(shape[1:-1], window, slide)
-    wide = (shape[0], *(a + n + b for n, (a, b) in zip(shape[1:-1], widened)), shape[-1])
-    covers = wide == shape and all(k == s and k * n == size for k, s, n, size in zip(
-        window, slide.strides, dy.shape[1:-1], shape[1:-1]))  # each place then belongs to exactly one window
-    is_fit = covers and out is not None and not channels_first(data_format)
-    dx = out if is_fit else np.empty(wide, dy.dtype) if covers else np.zeros(wide, dy.dtype)
-    apart = all(k <= s for k, s in zip(window, slide.strides))  # each place then belongs to one window
-    for where, hit in _first_maxima(orig_input, orig_output, window, slide, data_format):
-        if apart:
-            np.multiply(dy, hit, out=dx[where])
-        else:
-            dx[where] += dy * hit
-    whole = dx if is_fit else np.ascontiguousarray(dx[inside(shape[1:-1], widened)])
-    return placed(restored(whole, data_format), out)
+    x, y, dy = (channels_last(a, data_format) for a in (orig_input, orig_output, grad))
+    space = x.shape[1:-1]
+    widened = pads(space, window, slide)
+    wide = (*(a + n + b for n, (a, b) in zip(space, widened)), x.shape[-1])
+    covers = wide == x.shape[1:] and all(k == s and k * n == size for k, s, n, size in zip(
+        window, slide.strides, dy.shape[1:-1], space))  # each place then belongs to exactly one window
+    apart = all(k <= s for k, s in zip(window, slide.strides))  # to at most one
+    dx = out if out is not None and not channels_first(data_format) else np.empty(x.shape, dy.dtype)
+    for images in _some(x):
+        part = dx[images]
+        total = part if covers else np.zeros((len(part), *wide), dy.dtype)
+        for where, hit in _first_maxima(x[images], y[images], window, slide):
+            if apart:
+                np.multiply(dy[images], hit, out=total[where])
+            else:
+                total[where] += dy[images] * hit
+        placed(total if covers else total[inside(space, widened)], part)
+    return placed(restored(dx, data_format), out)
 
 
 def _max_pool_grad_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format):
     window, slide = _geometry(ksize, strides, padding, data_format)
-    dz = channels_last(grad, data_format)
+    x, y, dz = (channels_last(a, data_format) for a in (orig_input, orig_output, grad))
     dz = padded(dz, pads(dz.shape[1:-1], window, slide))
-    dy = np.zeros(channels_last(orig_output, data_format).shape, dz.dtype)
-    for where, hit in _first_maxima(orig_input, orig_output, window, slide, data_format):
+    dy = np.zeros(y.shape, dz.dtype)
+    for where, hit in _first_maxima(x, y, window, slide):
         dy += dz[where] * hit
     return restored(dy, data_format)
 
@@ -148,9 +166,9 @@ def _avg_pool_grad(orig_input_shape, grad, ksize, strides, padding, data_format)
 # ---- ops --------------------------------------------------------------------------------
 
 @op("MaxPool", infer=_pooled, dtypes=REALS)
-def max_pool(input, *, ksize, strides, padding, data_format="NHWC"):
+def max_pool(input, *, ksize, strides, padding, data_format="NHWC", out=None):
     """The largest of each window. input: real[n, h, w, c] -> real[n, h', w', c]."""
-    return _max_pool(input, ksize, strides, padding, data_format)
+    return _max_pool(input, ksize, strides, padding, data_format, out)
 
 
 @op("MaxPool3D", infer=_pooled, dtypes=FLOATS)
