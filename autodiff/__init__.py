@@ -51,6 +51,7 @@ from .random import *
 from .runtime.config import *
 from .runtime.session import InteractiveSession, Session
 from .shapes import Dimension, TensorShape
+from .signal import *
 from .sparse_math import *
 from .sparse_rearranging import *
 from .sparse_tensor import SparseTensor, SparseTensorValue
@@ -72,7 +73,7 @@ vars()["bool"] = bool_  # tf.bool, without hiding Python's from readers of this 
 ROOMS = frozenset({
     "app", "compat", "contrib", "data", "debug", "debugging", "distributions", "errors", "flags", "gfile", "image",
     "initializers", "keras", "layers", "linalg", "logging", "losses", "math", "metrics", "mnist", "nest", "nn",
-    "random", "sparse", "summary", "test", "train",
+    "random", "signal", "sparse", "spectral", "summary", "test", "train",
 })
 # Names at the top that live in such a room.
 ELSEWHERE = {"GraphDef": "graph_def", "HistogramProto": "messages", "NodeDef": "graph_def", "Summary": "messages"}

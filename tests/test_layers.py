@@ -99,6 +99,8 @@ autodiff.reductions
 autodiff.norms
 autodiff.activations
 autodiff.counting
+autodiff.signal
+autodiff.spectral
 autodiff.math
 autodiff.products
 autodiff.linalg
