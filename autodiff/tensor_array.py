@@ -15,7 +15,7 @@ class TensorArray:
     """`size` tensors of one dtype. Each write gives a new TensorArray; `flow` is the list it stands for.
 
     dynamic_size: writing past the end makes it longer. element_shape: what every element's shape must
-    be, and elements that are not written are then zeros; with infer_shape the first write sets it.
+    be; with infer_shape the first write sets it. Elements that are not written are then zeros.
     An element is written once. clear_after_read, colocate_with_first_write_call and
     tensor_array_name are accepted without effect.
     """
@@ -29,7 +29,7 @@ class TensorArray:
         self.dtype = as_dtype(dtype).base_dtype
         self.dynamic_size, self.infer_shape = bool(dynamic_size), infer_shape
         self._dims: Dims | None = as_dims(element_shape)
-        self._may_lack = is_known(self._dims)
+        self._may_lack = infer_shape or is_known(self._dims)
         self.flow: Tensor = build.ListReserve(size, name=name or "TensorArray") if flow is None else flow
 
     @property

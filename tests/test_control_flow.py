@@ -247,10 +247,12 @@ def test_a_tensor_array_is_written_once_and_read_where_it_was_written():
     array = tf.TensorArray(tf.float32, 2).write(0, 3.0)
     grown = tf.TensorArray(tf.float32, 0, dynamic_size=True).write(3, 1.0)
     filled = tf.TensorArray(tf.float32, 2, element_shape=[]).write(0, 3.0)
+    varied = tf.TensorArray(tf.float32, 2, infer_shape=False).write(0, 3.0)
     with tf.Session() as session:
-        for failing, why in ((array.write(0, 4.0).stack(), "written already"), (array.stack(), "not written"),
+        for failing, why in ((array.write(0, 4.0).stack(), "written already"), (varied.stack(), "not written"),
                              (array.write(2, 4.0).stack(), "out of range")):
             with pytest.raises(tf.errors.InvalidArgumentError, match=why):
                 session.run(failing)
         assert session.run(grown.size()) == 4
-        np.testing.assert_array_equal(session.run(filled.stack()), [3.0, 0.0])
+        for padded in (filled, array):  # the first write sets the shape of all
+            np.testing.assert_array_equal(session.run(padded.stack()), [3.0, 0.0])
