@@ -17,6 +17,7 @@ from .ranking import *  # noqa: F403
 from .rearranging import *  # noqa: F403
 from .shapes import Dimension, TensorShape, as_dims, broadcast, is_known, num_elements, show
 from .sources import *  # noqa: F403
+from .sparse_tensor import SparseTensor
 from .spelling import one_of
 
 __all__ = ["broadcast_dynamic_shape", "broadcast_static_shape", "broadcast_to", "concat", "ensure_shape", "expand_dims",
@@ -30,6 +31,8 @@ newaxis = None
 def shape(input: Any, name: str | None = None, out_type: Any = int32) -> Tensor:
     """The shape as an integer vector: a constant if it is known."""
     with graph_of([input]).name_scope(name or "Shape") as scope:
+        if isinstance(input, SparseTensor):
+            return build.Cast(input.dense_shape, dtype=as_dtype(out_type).base_dtype)
         tensor = convert_to_tensor(input)
         if is_known(tensor.dims):
             return _constant(tensor, tensor.dims, out_type, scope)
@@ -49,6 +52,8 @@ def shape_n(input: Any, out_type: Any = int32, name: str | None = None) -> list[
 def size(input: Any, name: str | None = None, out_type: Any = int32) -> Tensor:
     """Count of elements: a constant if the shape is known."""
     with graph_of([input]).name_scope(name or "Size") as scope:
+        if isinstance(input, SparseTensor):
+            return build.Prod(shape(input, out_type=out_type), [0], name=scope)
         tensor = convert_to_tensor(input)
         if is_known(tensor.dims) or tensor.dims is not None and 0 in tensor.dims:
             return _constant(tensor, num_elements(tensor.dims) or 0, out_type, scope)
@@ -57,6 +62,8 @@ def size(input: Any, name: str | None = None, out_type: Any = int32) -> Tensor:
 
 def rank(input: Any, name: str | None = None) -> Tensor:
     """Count of axes: a constant if it is known."""
+    if isinstance(input, SparseTensor):
+        return size(input.dense_shape, name or "Rank")
     with graph_of([input]).name_scope(name or "Rank") as scope:
         tensor = convert_to_tensor(input)
         if tensor.dims is not None:

@@ -15,6 +15,7 @@ from .graph import Operation, Tensor, get_default_graph
 from .indexed_slices import IndexedSlices
 from .op import build
 from .shapes import Dims, as_dims, show
+from .sparse_tensor import parted, rejoined
 from .tensor_array import TensorArray
 
 
@@ -39,11 +40,12 @@ def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable
                         "known while the graph is built")
     with graph.name_scope(name or "cond"):
         pred = _predicate(pred)
-        sides, results = [], []
+        sides, results, given = [], [], []
         for which, function in ((True, true_fn), (False, false_fn)):
             side = FunctionGraph(graph)
             with side.as_default():
-                results.append(nest.map_structure(functools.partial(_as_output, which), function()))
+                given.append(function())
+                results.append(nest.map_structure(functools.partial(_as_output, which), parted(given[-1])))
             sides.append(side)
         _check_alike(*results)
         then_branch, else_branch = (finish(side, [_flow(v) for v in nest.flatten(result)])
@@ -52,7 +54,7 @@ def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable
             raise ArgumentError("true_fn and false_fn must return at least one result")
         outputs = call_if(pred, then_branch, else_branch)
         packed = [_like(out, old) for out, old in zip(outputs, nest.flatten(results[0]))]
-        return _unwrapped(nest.pack_sequence_as(results[0], packed), strict)
+        return _unwrapped(rejoined(given[0], nest.pack_sequence_as(results[0], packed)), strict)
 
 
 def _predicate(value: Any) -> Tensor:
@@ -197,7 +199,7 @@ def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: An
                name: str | None = None, maximum_iterations: Any = None, return_same_structure: bool = False) -> Any:
     """Repeat `loop_vars = body(*loop_vars)` while `cond(*loop_vars)` holds; gives the final loop variables.
 
-    loop_vars: nested tensors and TensorArrays. shape_invariants: what stays true of each shape, when
+    loop_vars: nested tensors, SparseTensors and TensorArrays. shape_invariants: what stays true of each shape, when
     it changes from one iteration to the next. maximum_iterations: an int or int32[]. A single loop
     variable comes back bare unless return_same_structure. Raises ArgumentError (ValueError) for no
     loop variables, ShapeError (ValueError) for a shape that changes.
@@ -207,13 +209,22 @@ def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: An
     if not nest.flatten(loop_vars):
         raise ArgumentError("no loop variables provided")
     loop_vars = loop_vars if isinstance(loop_vars, (list, tuple)) else [loop_vars]
+    whole = loop_vars
+    if (loop_vars := parted(whole)) is not whole:
+        cond, body = _of_whole(whole, cond), _of_whole(whole, body)
     graph = get_default_graph()
     if graph.executing_eagerly:
         results = _eager_while(cond, body, loop_vars, maximum_iterations)
     else:
         with graph.name_scope(name or "while"):
             results = _Loop(cond, body, loop_vars, shape_invariants, maximum_iterations, back_prop).build()
+    results = rejoined(whole, results)
     return results if return_same_structure or len(loop_vars) != 1 else results[0]
+
+
+def _of_whole(whole: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A condition or body that takes SparseTensors as one that takes their parts."""
+    return lambda *state: parted(function(*rejoined(whole, list(state))))
 
 
 def _eager_while(cond: Any, body: Any, loop_vars: Any, limit: Any) -> Any:

@@ -21,6 +21,7 @@ from .ranking import in_top_k, top_k  # noqa: F401  tf.math.top_k
 from .reductions import *  # noqa: F403
 from .served import refusing
 from .shapes import merge, show
+from .sparse_tensor import SparseTensor
 
 __all__ = ["abs", "acos", "acosh", "add", "angle", "asin", "asinh", "atan", "atan2", "atanh", "bessel_i0",
            "bessel_i0e", "bessel_i1", "bessel_i1e", "betainc", "cast", "ceil", "clip_by_value", "complex", "conj",
@@ -39,10 +40,15 @@ __all__ = ["abs", "acos", "acosh", "add", "angle", "asin", "asinh", "atan", "ata
 
 # ---- an op, as a function of tensors and a name --------------------------------------------
 
-def _unary(op: str) -> Callable[..., Tensor]:
+_OF_ENTRIES = frozenset(("Erf", "Neg", "Sign", "Sqrt", "Square", "Tanh"))  # what TensorFlow takes sparse tensors for
+
+
+def _unary(op: str) -> Callable[..., Any]:
     definition = OPS[op]
 
-    def function(x: Any, name: str | None = None) -> Tensor:
+    def function(x: Any, name: str | None = None) -> Any:
+        if isinstance(x, SparseTensor) and op in _OF_ENTRIES:
+            return x.with_values(definition(x.values, name=name))
         return definition(x, name=name)
 
     return _named(function, op)
@@ -135,8 +141,10 @@ def _tensor(x: Any, name: str = "x") -> Tensor:
     return x if isinstance(x, Tensor) else to_tensor(graph_of([x]), x, None, name)
 
 
-def abs(x: Any, name: str | None = None) -> Tensor:
-    """The absolute value; the modulus of complex numbers. x: number[...] -> real[...]."""
+def abs(x: Any, name: str | None = None) -> Any:
+    """The absolute value; the modulus of complex numbers. x: number[...] -> real[...]. Sparse tensors stay sparse."""
+    if isinstance(x, SparseTensor):
+        return x.with_values(abs(x.values, name))
     with graph_of([x]).name_scope(name or "Abs") as scope:
         x = _tensor(x)
         return (build.ComplexAbs if x.dtype.is_complex else build.Abs)(x, name=scope)
@@ -253,11 +261,13 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     """`x` as another element type; as it is if it has it. Floats lose their fraction.
 
-    x: a tensor, Variable, IndexedSlices or value. No gradient passes to or from integers.
+    x: a tensor, Variable, IndexedSlices, SparseTensor or value. No gradient passes to or from integers.
     """
     base = as_dtype(dtype).base_dtype
-    if isinstance(x, Tensor) and x.dtype is base:
+    if isinstance(x, (Tensor, SparseTensor)) and x.dtype is base:
         return x
+    if isinstance(x, SparseTensor):
+        return x.with_values(cast(x.values, base, name))
     with graph_of([x]).name_scope(name or "Cast") as scope:
         if isinstance(x, IndexedSlices):
             return IndexedSlices(build.Cast(x.values, dtype=base, name=scope), x.indices, x.dense_shape)

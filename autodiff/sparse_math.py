@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .convert import convert_to_tensor
-from .dtypes import complex64, complex128, float32, float64, int64
+from .dtypes import as_dtype, complex64, complex128, float32, float64, int64
 from .errors import KindError
 from .graph import Tensor
 from .op import build
@@ -17,9 +17,20 @@ from .sparse_tensor import SparseTensor, SparseTensorValue, as_sparse, parts_of
 from .spelling import one_of
 from .static import static_dims
 
-__all__ = ["sparse_add", "sparse_maximum", "sparse_minimum", "sparse_placeholder", "sparse_reduce_max",
-           "sparse_reduce_max_sparse", "sparse_reduce_sum", "sparse_reduce_sum_sparse", "sparse_softmax",
-           "sparse_tensor_dense_matmul", "sparse_tensor_to_dense", "sparse_to_dense"]
+__all__ = ["convert_to_tensor_or_sparse_tensor", "sparse_add", "sparse_maximum", "sparse_minimum",
+           "sparse_placeholder", "sparse_reduce_max", "sparse_reduce_max_sparse", "sparse_reduce_sum",
+           "sparse_reduce_sum_sparse", "sparse_softmax", "sparse_tensor_dense_matmul",
+           "sparse_tensor_to_dense", "sparse_to_dense"]
+
+
+def convert_to_tensor_or_sparse_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """A SparseTensor for a sparse value, a tensor for any other. Raises KindError (TypeError) for another dtype."""
+    if not isinstance(value, (SparseTensor, SparseTensorValue)):
+        return convert_to_tensor(value, dtype, name)
+    sparse = as_sparse(value)
+    if dtype is not None and as_dtype(dtype).base_dtype is not sparse.dtype.base_dtype:
+        raise KindError(f"expected a sparse tensor of dtype {as_dtype(dtype).name}, found {sparse}")
+    return sparse
 
 
 def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> SparseTensor:

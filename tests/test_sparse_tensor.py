@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import autodiff as tf
+from autodiff.debug import Debugger
 from autodiff.errors import InvalidArgumentError
 from autodiff.graph import Graph
 
@@ -380,3 +381,37 @@ def test_training_a_table_by_sparse_ids() -> None:
         for _ in range(2):
             session.run(step)
         same(session.run(v), [[0, 1], [1.6112, 2.4944], [4, 5], [5.6872, 6.6092], [8, 9], [9.604, 10.5644]])
+
+
+# ---- where tensors go -------------------------------------------------------------------
+
+def test_functions_of_numbers_keep_a_tensor_sparse() -> None:
+    for function, expected in [(tf.square, [1, 4]), (tf.negative, [-1, -2]), (tf.abs, [1, 2]), (tf.sign, [1, 1]),
+                               (tf.sqrt, [1, 2 ** 0.5]), (tf.tanh, np.tanh([1, 2])), (tf.to_int32, [1, 2])]:
+        same(run(function(sparse())), VALUE._replace(values=expected))
+    assert tf.cast(sparse(), tf.int64).dtype is tf.int64
+    assert run([tf.shape(sparse()), tf.size(sparse()), tf.rank(sparse())])[1:] == [12, 2]
+
+
+def test_branches_and_loops_pass_sparse_tensors_on() -> None:
+    chosen = tf.cond(tf.constant(False), sparse, lambda: sparse((3.0, 4.0)))
+    same(run(chosen), VALUE._replace(values=[3, 4]))
+    pair = tf.cond(tf.constant(True), lambda: [tf.constant(1), sparse()], lambda: [tf.constant(2), sparse()])
+    same(run(pair[1]), VALUE)
+    v = tf.constant([1.0, 2.0])
+    count, s = tf.while_loop(lambda i, s: i < 2, lambda i, s: (i + 1, s * 2.0), (tf.constant(0), sparse(v)))
+    assert run(count) == 2
+    same(run(s), VALUE._replace(values=[4, 8]))
+    same(run(tf.gradients(s.values, v))[0], [4, 4])
+    same(run(tf.while_loop(lambda s: tf.reduce_sum(s.values) < 5.0, lambda s: s * 2.0, [sparse()])),
+         VALUE._replace(values=[2, 4]))
+
+
+def test_a_debugger_runs_what_is_fed_and_fetched_sparsely() -> None:
+    p = tf.sparse_placeholder(tf.float32, name="p")
+    loss = tf.reduce_sum(tf.sparse_tensor_dense_matmul(p, tf.ones([4, 2])), name="loss")
+    with tf.Session() as session:
+        debugger = Debugger(session.graph, session)
+        value, _ = debugger.on_run(session, [p, loss], {p: VALUE})
+        same(value[0], VALUE)
+        same(debugger.value("p/values").array, VALUE.values)

@@ -9,6 +9,7 @@ from ..errors import ArgumentError, UnknownNameError
 from ..graph import Graph, Operation, Tensor
 from ..indexed_slices import IndexedSlices
 from ..names import did_you_mean
+from ..sparse_tensor import SparseTensor
 from .places import role_of
 
 _SHOWN = 5  # candidates named in a message
@@ -21,7 +22,7 @@ def tensors_of(value: Any) -> list[Tensor]:
     """
     if isinstance(value, Tensor):
         return [value]
-    if isinstance(value, IndexedSlices):
+    if isinstance(value, (IndexedSlices, SparseTensor)):
         return [value.values]
     handle = getattr(value, "handle_tensor", None)
     if isinstance(handle, Tensor):
