@@ -138,6 +138,8 @@ autodiff.mnist
 autodiff.keras
 autodiff.summary
 autodiff.colors
+autodiff.image_boxes
+autodiff.image_quality
 autodiff.image
 autodiff.losses
 autodiff.metrics
@@ -205,6 +207,8 @@ autodiff.debug.lists
 autodiff.debug.watches
 autodiff.debug.planning
 autodiff.debug.replay
+autodiff.debug.ring
+autodiff.debug.keeping
 autodiff.debug.encoding
 autodiff.debug.recording
 autodiff.debug.analysis.findings
@@ -212,9 +216,6 @@ autodiff.debug.analysis.rules
 autodiff.debug.analysis.remedies
 autodiff.debug.analysis.updates
 autodiff.debug.analysis.losses
-autodiff.debug.analysis.cutting
-autodiff.debug.analysis.unused
-autodiff.debug.analysis.suspicions
 autodiff.debug.analysis.flow
 autodiff.debug.analysis.inside
 autodiff.debug.analysis.branching

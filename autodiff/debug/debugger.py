@@ -131,11 +131,9 @@ class Debugger(Storing):
         """Bytes that variables, constants and remembered runs hold."""
         variables = dict(self.session.variables)
         constants = {op.name: op.attrs["value"] for op in self.graph.operations.values() if op.type == "Const"}
-        past = lists.bytes_of(v for m in self.moments for v in m.variables.values())
-        fed = lists.bytes_of(v for m in self.moments for v in m.feeds.values())
         sizes = sorted(((name, np.asarray(v).nbytes) for name, v in (*variables.items(), *constants.items())),
                        key=lambda pair: -pair[1])
-        return Memory(lists.bytes_of(variables.values()), lists.bytes_of(constants.values()), past + fed,
+        return Memory(lists.bytes_of(variables.values()), lists.bytes_of(constants.values()), self.moments.spent,
                       len(self.records), tuple(sizes[:10]))
 
     def script(self) -> Script:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,16 +18,17 @@ from ..runtime.session import Session
 from ..runtime.state import Variables
 from ..walks import needed
 from .derivatives import Derivatives
+from .keeping import Keeper
 from .lists import trainable_tensors, variables_of
 from .places import VARIABLES, is_variable
 from .recording import Recorder
 from .records import RunRecord, Stats
 from .replay import Moment, Replayer, moment_of
+from .ring import Ring
 from .stats import statistics
 from .targets import Targets, tensors_of
 
 _LOSS_NAMES = ("loss", "total_loss", "cost", "objective", "error", "y")
-_MOMENTS = 512  # runs remembered at most
 _NEEDS = 256  # groups of tensors whose needs are kept
 BUDGET = 64 << 20  # bytes that variables and feeds of past runs may take
 
@@ -55,10 +56,9 @@ class Machine:
         self.graph, self._session = graph, session
         self.derivatives = Derivatives(graph)
         self.targets = Targets(graph, self.handles, self._gradient_tensor, lambda: self.derivatives.hidden.operations)
-        self.moments: deque[Moment] = deque()
-        self._costs: deque[int] = deque()  # bytes that each does not share with the one before it
         self._replayer = Replayer(graph)
-        self._reader = Feeds(graph)
+        self.moments = Ring(self._replayer)
+        self._reader, self._keeper = Feeds(graph), Keeper()
         self._y: Tensor | None = None
         self._told: Any = None
         self._told_y: Tensor | None = None
@@ -66,7 +66,6 @@ class Machine:
         self._recorder: Recorder | None = None
         self._view: int | None = None  # a past step that is looked at, None for the present
         self._is_edited = False  # whether variables were changed by hand since the last run
-        self._spent = 0
         self._needed: dict[tuple[Tensor, ...], tuple[set[Tensor], set[str]]] = {}
 
     def attach(self, graph: Graph | None = None, session: Session | None = None, *,
@@ -173,18 +172,6 @@ class Machine:
         return found
 
     # ---- moments and values -------------------------------------------------------------
-    def _remember(self, moment: Moment) -> None:
-        """Keep a run's moment; the oldest go when there are too many, or their variables take too much."""
-        cost = _cost_after(moment, self.moments[-1] if self.moments else None)
-        self._spent += cost
-        self.moments.append(moment)
-        self._costs.append(cost)
-        while len(self.moments) > _MOMENTS or self._spent > self.budget and len(self.moments) > 2:
-            self.moments.popleft()
-            whole = self._costs.popleft()
-            self._spent -= self._costs[0]  # what the second does not share with the first: so much goes with it
-            self._costs[0] = whole
-
     def _moment(self, step: int | None = None) -> Moment:
         """What to evaluate at: a past step, else the last run; the present if there was no run or values were set."""
         if step is not None:
@@ -243,7 +230,7 @@ class Machine:
         found = dict(zip(plain, self._replayer.values(moment, plain, feeds))) if plain else {}
         return [found[t] if t in found else self._variable_value(t, moment.variables) for t in tensors]
 
-    def _variable_value(self, tensor: Tensor, variables: dict[str, Any]) -> Any:
+    def _variable_value(self, tensor: Tensor, variables: Mapping[str, Any]) -> Any:
         if tensor.op.name not in variables:
             raise UnknownNameError(f"variable {tensor.op.name!r} has no value yet: it is not initialised\nrun the "
                                    "script up to its initialiser, or run a step of a train op")
@@ -280,14 +267,6 @@ class Machine:
     def _uninitialized(self) -> int:
         values: Variables | dict[str, Any] = self.session.variables
         return sum(variable.op.name not in values for variable, _ in variables_of(self.graph))
-
-
-def _cost_after(moment: Moment, neighbour: Moment | None) -> int:
-    """Bytes of a moment's values that a neighbouring moment does not share."""
-    other = neighbour.variables if neighbour is not None else {}
-    fed = neighbour.feeds if neighbour is not None else {}
-    return (sum([v.nbytes for k, v in moment.variables.items() if other.get(k) is not v])
-            + sum([v.nbytes for k, v in moment.feeds.items() if fed.get(k) is not v]))
 
 
 def _is_scalar(tensor: Tensor) -> bool:

@@ -1,22 +1,23 @@
 """Replay: any tensor of any remembered run, computed again exactly, without touching the session."""
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import AutodiffError
 from ..graph import Graph, Tensor
 from ..runtime.cursor import Execution
+from ..runtime.feed import Fed
 from ..runtime.row_blocks import Recipe, recipe_of
 from ..runtime.session import Session
 
 _MANY = 32  # tensors: such a look is taken once, and compiling it well would take longer than it runs
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class Moment:
-    """What a run depended on: a run is a function of these alone. variables: references to their values before it.
+    """What a run depended on: a run is a function of these alone. variables: their values before it.
 
     number: the run's number in its session, which the random streams count by. wanted: what it fetched, or None.
     outcomes: what its Python functions gave.
@@ -25,15 +26,17 @@ class Moment:
     step: int
     number: int
     entropy: int
-    variables: dict[str, Any]
+    variables: Mapping[str, Any]
     feeds: dict[Tensor, Any]
     wanted: Any = None
     outcomes: dict[Tensor, Any] = field(default_factory=dict)
 
 
-def moment_of(session: Session, feeds: dict[Tensor, Any], step: int, wanted: Any = None) -> Moment:
-    """The Moment of the run that `session` is about to make."""
-    return Moment(step, session.runs + 1, session.entropy, dict(session.variables), feeds, wanted)
+def moment_of(session: Session, feeds: dict[Tensor, Any], step: int, wanted: Any = None,
+              variables: Mapping[str, Any] | None = None) -> Moment:
+    """The Moment of the run that `session` is about to make. variables: where its values are known from elsewhere."""
+    known = dict(session.variables) if variables is None else variables
+    return Moment(step, session.runs + 1, session.entropy, known, feeds, wanted)
 
 
 class Replayer:
@@ -57,6 +60,13 @@ class Replayer:
         self._rewind(moment, session)
         return session.start(list(fetches), {**moment.outcomes, **moment.feeds, **(feeds or {})})
 
+    def after(self, moment: Moment, variables: Mapping[str, Any]) -> dict[str, Any]:
+        """The variables after that run is made again, given those before it."""
+        session = self._session
+        self._rewind(replace(moment, variables=variables))
+        session.run(moment.wanted, Fed({**moment.outcomes, **moment.feeds}))
+        return dict(session.variables)
+
     def recipe(self, moment: Moment, result: Tensor, direction: Tensor) -> Recipe:
         """How `result` follows from `direction` in that run: it can be followed on any thread."""
         self._rewind(moment)
@@ -64,8 +74,9 @@ class Replayer:
 
     def _rewind(self, moment: Moment, session: Session | None = None) -> None:
         session = session or self._session
+        known = dict(moment.variables)  # which may take runs of this session
         session.variables.clear()
-        session.variables.update(moment.variables)
+        session.variables.update(known)
         session.entropy, session.runs = moment.entropy, moment.number - 1
 
     def values_if_possible(self, moment: Moment, tensors: Sequence[Any]) -> dict[Any, Any]:

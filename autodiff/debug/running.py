@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import AutodiffError
+from ..function_graph import Function, functions_of
 from ..graph import Operation, Tensor
 from ..runtime import fetch
 from ..runtime.feed import Fed
@@ -37,20 +38,25 @@ class _Look(NamedTuple):
 
 
 class _Sight(NamedTuple):
-    """What runs of the same fetches have in common. whole: the fetches together with all that is looked at."""
+    """What runs of the same fetches have in common. whole: the fetches together with all that is looked at.
+
+    is_repeatable: whether all that such a run does can be done again, and no stop compares variables before and after.
+    """
 
     session: Session
     wanted: Fetches
     looks: list[_Look]
     outcomes: tuple[Tensor, ...]
     whole: Fetches
+    is_repeatable: bool
 
 
 @dataclass
 class _Opened:
     """A run under way. looks: what to see in it. outcomes: tensors that Python functions give. began: seconds.
 
-    whole, feeds: what the session is to run; whole is None for a run that is only looked at again.
+    before: values of the variables to look at. whole, feeds: what the session is to run; whole is None for a run that
+    is only looked at again.
     """
 
     moment: Moment
@@ -58,9 +64,24 @@ class _Opened:
     looks: list[_Look]
     outcomes: tuple[Tensor, ...]
     began: float
+    before: dict[str, Any]
     whole: Fetches | None = None
     feeds: Fed | None = None
-    spent: float = 0.0
+    is_repeatable: bool = False
+
+
+def _is_repeatable(ops: Iterable[Operation]) -> bool:
+    """Whether ops can run again: what Python functions give is kept, unless a branch or loop calls them."""
+    for op in ops:
+        if op.type == "PyFunc" and not op.outputs or any(
+                _has_python(function) for function in functions_of(op)):
+            return False
+    return True
+
+
+def _has_python(function: Function) -> bool:
+    return any(op.type == "PyFunc" or any(map(_has_python, functions_of(op)))
+               for op in function.graph.operations.values())
 
 
 class Running(Effects):
@@ -85,8 +106,10 @@ class Running(Effects):
         wanted = fetch.parse(self.graph, fetches)
         looks, outcomes = self._new_looks(wanted)
         sources = [*(look.source for look in looks if look.source is not None), *outcomes]
-        return _Sight(self.session, wanted, looks, outcomes,
-                      self.session.prepared(fetch.parse(self.graph, [fetches, sources])))
+        whole = self.session.prepared(fetch.parse(self.graph, [fetches, sources]))
+        compares = any(watch.condition is not None and "ratio" in watch.condition.words for watch in self.watches)
+        return _Sight(self.session, wanted, looks, outcomes, whole,
+                      not compares and _is_repeatable(needed(wanted.tensors, wanted.targets)))
 
     def _new_looks(self, wanted: Fetches) -> tuple[list[_Look], tuple[Tensor, ...]]:
         """What the watches want of a run, only what it computes anyway; and what its Python functions give."""
@@ -140,22 +163,27 @@ class Running(Effects):
 
     def _open(self, fetches: Any, feed_dict: dict | None) -> _Opened:
         began = time.perf_counter()
-        feeds = Fed(zip(*self._reader.read({**(feed_dict or {}), **self._overrides})))
+        feeds = self._keeper.kept(Fed(zip(*self._reader.read({**(feed_dict or {}), **self._overrides}))))
         sight = self._sight(fetches)
-        moment = moment_of(self.session, dict(feeds), self.step + 1, sight.wanted)
+        session = self.session
+        before = {look.variable: session.variables.get(look.variable) for look in sight.looks if look.variable}
+        moment = moment_of(session, feeds, self.step + 1, sight.wanted, self.moments.variables(session))
         self._view = None
-        return _Opened(moment, sight.wanted, sight.looks, sight.outcomes, began, sight.whole, feeds)
+        return _Opened(moment, sight.wanted, sight.looks, sight.outcomes, began, before, sight.whole, feeds,
+                       is_repeatable=sight.is_repeatable and self._recorder is None)
 
     def _opened_of(self, moment: Moment) -> _Opened:
         """A remembered run, opened again."""
-        return _Opened(moment, moment.wanted, [], (), time.perf_counter())
+        return _Opened(moment, moment.wanted, [], (), time.perf_counter(), {})
 
     def _close(self, opened: _Opened, seen: Sequence[Any], error: BaseException | None = None) -> RunRecord:
         """Record a run. seen: values of what is looked at, then of the outcomes."""
         self.step += 1
         self._is_edited = False
         self._last, self._last_whole = opened.wanted, opened.whole or opened.wanted
-        self._remember(opened.moment)
+        ms = 1e3 * (time.perf_counter() - opened.began)
+        is_whole = opened.is_repeatable and error is None and self.session.runs == opened.moment.number
+        self.moments.keep(opened.moment, self.budget, ms, self.session.variables if is_whole else None)
         if opened.outcomes and error is None:
             opened.moment.outcomes.update(zip(opened.outcomes, seen[len(seen) - len(opened.outcomes):]))
         self._refreeze()
@@ -167,7 +195,6 @@ class Running(Effects):
         if names is None:
             names = (*(t.name for t in wanted.tensors), *(op.name for op in wanted.targets))
             self._names[wanted.tensors, wanted.targets] = names
-        ms = 1e3 * (opened.spent or time.perf_counter() - opened.began)
         record = RunRecord(self.step, names, fed, loss, y, samples, ms,
                            error=f"{type(error).__name__}: {error}" if error is not None else "")
         stops = (Stop("error", record.error),) if error is not None else self._stops(record)
@@ -197,7 +224,7 @@ class Running(Effects):
             if look.source is not None and not failed:
                 value = next(seen)
             elif look.variable:
-                value = opened.moment.variables.get(look.variable)
+                value = opened.before.get(look.variable)
             if look.name == y and not look.of and value is not None:
                 loss = as_number(value)
             if look.name in watched or look.name in alarmed and value is not None:

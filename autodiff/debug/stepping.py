@@ -80,6 +80,7 @@ class Stepping(Running):
                 raise StateError("the feeds are exhausted")
         self._is_replay = False
         self._opened = self._open(fetches, feed_dict)
+        self._opened.is_repeatable = False  # values may be set in the run
         self._execution = self.session.start(self._opened.whole, self._opened.feeds)
         return self._cursor()
 

@@ -46,7 +46,7 @@ class Storing(Changing):
         self.attach(found.graph, handles=dict(found.handles))
         self.records.clear()
         for moment, record in zip(found.moments, found.records):
-            self._remember(moment)
+            self.moments.keep(moment, self.budget)
             self.records.append(record)
         self.step = found.moments[-1].step if found.moments else 0
         if found.y:

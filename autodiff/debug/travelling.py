@@ -18,8 +18,9 @@ class Travelling(Stepping):
         """Which step is looked at, and which are kept."""
         kept = [m.step for m in self.moments]
         view = self._view if self._view is not None else self.step
-        cost = self._spent / len(kept) if kept else 0.0
-        return Position(view, self.step, self._view is None, kept[0] if kept else 0, len(kept), self._spent,
+        spent = self.moments.spent
+        cost = spent / len(kept) if kept else 0.0
+        return Position(view, self.step, self._view is None, kept[0] if kept else 0, len(kept), spent,
                         self.budget, int(self.budget / cost) if cost else 0)
 
     @property
