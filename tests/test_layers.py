@@ -216,6 +216,9 @@ autodiff.debug.analysis.rules
 autodiff.debug.analysis.remedies
 autodiff.debug.analysis.updates
 autodiff.debug.analysis.losses
+autodiff.debug.analysis.cutting
+autodiff.debug.analysis.unused
+autodiff.debug.analysis.suspicions
 autodiff.debug.analysis.flow
 autodiff.debug.analysis.inside
 autodiff.debug.analysis.branching
