@@ -33,6 +33,7 @@ def op(name: str, *, infer: Callable[..., Any], elementwise: bool = False, dtype
         code = kernel.__code__
         keyword_only = _keyword_only(kernel)
         definition.required = frozenset(k for k in keyword_only if k not in definition.attributes)
+        definition.is_plain = all(p.kind is T and not p.variadic for p in definition.parameters)
         definition.takes_out, definition.takes_run = _engine_arguments(kernel)
         definition.declared_at = f"{code.co_filename}:{code.co_firstlineno}"
         if name in OPS:
@@ -83,7 +84,10 @@ def build_op(definition: OpDef, values: tuple, attrs: dict[str, Any], name: str 
     """
     graph = graph_of(values)
     name = definition.name if name is None else checked_op_name(name)
-    if all([isinstance(v, Tensor) for v in values]):
+    for value in values:
+        if not isinstance(value, Tensor):
+            break
+    else:
         return _add(graph, definition, values, attrs, name, None)
     with graph.name_scope(name) as scope:
         return _add(graph, definition, values, attrs, scope, hint)
@@ -117,6 +121,8 @@ def _inferred(graph: Graph, definition: OpDef, inputs: tuple[Tensor, ...], attrs
 
 def _inputs(graph: Graph, definition: OpDef, values: tuple, hint: DType | None) -> tuple[Tensor, ...]:
     parameters = definition.parameters
+    if definition.is_plain and _agree(definition, values):
+        return values
     variadic = bool(parameters) and parameters[-1].variadic
     if len(values) != len(parameters) and not (variadic and len(values) >= len(parameters) - 1):
         raise ArgumentError(f"{definition.name} takes {len(parameters)} inputs, found {len(values)}")
@@ -143,6 +149,17 @@ def _inputs(graph: Graph, definition: OpDef, values: tuple, hint: DType | None) 
             raise DTypeError(_unwanted(parameter, value, kind.allowed))
         inputs.append(value)
     return tuple(inputs)
+
+
+def _agree(definition: OpDef, values: tuple) -> bool:
+    """Whether these are tensors, as many as a plain op takes, of one dtype that it knows."""
+    if len(values) != len(definition.parameters) or not values or not isinstance(values[0], Tensor):
+        return False
+    shared = values[0].dtype.base_dtype
+    for value in values:
+        if not isinstance(value, Tensor) or value.dtype.base_dtype is not shared:
+            return False
+    return shared in definition.dtypes
 
 
 def _converted(graph: Graph, value: Any, parameter: Parameter, shared: DType | None, position: int) -> Tensor:

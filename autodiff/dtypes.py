@@ -12,17 +12,13 @@ class DType:
     name: str. as_numpy_dtype: the NumPy scalar type. base_dtype: itself without `_ref`.
     """
 
-    __slots__ = ("name", "_numpy", "_base", "_ref", "kind")
+    __slots__ = ("name", "_numpy", "base_dtype", "_ref", "kind")
 
     def __init__(self, name: str, numpy_type: type, base: "DType | None" = None) -> None:
         self.name, self._numpy = name, numpy_type
-        self._base: DType = base or self
+        self.base_dtype: DType = base or self
         self._ref: DType | None = None if base is None else self
         self.kind = np.dtype(numpy_type).kind
-
-    @property
-    def base_dtype(self) -> "DType":
-        return self._base
 
     @property
     def as_ref(self) -> "DType":
@@ -37,11 +33,11 @@ class DType:
 
     @property
     def real_dtype(self) -> "DType":
-        return {"complex64": float32, "complex128": float64}.get(self._base.name, self._base)
+        return {"complex64": float32, "complex128": float64}.get(self.base_dtype.name, self.base_dtype)
 
     @property
     def is_ref(self) -> bool:
-        return self._base is not self
+        return self.base_dtype is not self
 
     _is_ref_dtype = is_ref
 
@@ -88,11 +84,11 @@ class DType:
         return np.finfo(self._numpy).max if self.is_floating else np.iinfo(self._numpy).max
 
     def is_compatible_with(self, other: object) -> bool:
-        return self._base is as_dtype(other)._base
+        return self.base_dtype is as_dtype(other).base_dtype
 
     def __eq__(self, other: object) -> bool:
-        if other is None:
-            return False
+        if other is None or isinstance(other, DType):
+            return self is other
         try:
             return self is as_dtype(other)
         except TypeError:

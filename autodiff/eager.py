@@ -47,7 +47,7 @@ class EagerTensor(Tensor):
         self.dtype = spec.dtype.base_dtype
         self.array, self._context = value, context
         self.dims = np.shape(value) if self.dtype.kind != "O" or isinstance(value, np.ndarray) else spec.dims
-        self._consumers: list[Operation] = []
+        self._takers: Any = None
         self.id = next(_IDS)
 
     @property
@@ -209,7 +209,7 @@ class EagerOperation(Operation):
         self.graph, self.definition, self.name, self.inputs, self.attrs = context, definition, name, inputs, attrs
         self.origin, self.gradient_of = context.backprop_origin
         self.override = context.overrides.get(definition.name)
-        self.outputs, self.control_inputs, self.device, self.index = (), [], "", -1
+        self.outputs, self.waits_for, self.device, self.index = (), (), "", -1
         self._frames = site.capture()
 
     def describe(self) -> str:

@@ -49,7 +49,7 @@ class FunctionGraph(Graph):
             spec = Spec(outside.dtype, outside.dims)
             op = self.add(OPS["Captured"], (), {"external": outside}, (spec,), f"{outside.op.name.split('/')[-1]}_in")
             self.captures[outside] = op.outputs[0]
-            outside._consumers.append(op)
+            outside.add_consumer(op)
         return self.captures[outside]
 
     def add_argument(self, dtype: DType, dims: Dims | None, name: str) -> Tensor:

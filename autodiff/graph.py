@@ -66,7 +66,8 @@ class Graph:
                 inputs = tuple(self.capture(t) for t in inputs)
                 break
         name = name[:-1] if name.endswith("/") else self.unique_name(name)
-        op = Operation(self, definition, name, inputs, attrs, specs, self._control_inputs_for(inputs))
+        op = Operation(self, definition, name, inputs, attrs, specs,
+                       self._control_inputs_for(inputs) if self._control else ())
         self.operations[name] = op
         for group in self._control:
             group.members.add(op)
@@ -85,16 +86,14 @@ class Graph:
                              "`with graph.as_default()` block")
         return tensor
 
-    def _control_inputs_for(self, inputs: tuple[Tensor, ...]) -> list[Operation]:
-        if not self._control:
-            return []
+    def _control_inputs_for(self, inputs: tuple[Tensor, ...]) -> tuple[Operation, ...]:
         found: dict[Operation, None] = {}
         for group in self._control:
             if not any(t.op in group.members for t in inputs):
                 found.update(dict.fromkeys(group.waits_for))
         for tensor in inputs:
             found.pop(tensor.op, None)
-        return list(found)
+        return tuple(found)
 
     @contextlib.contextmanager
     def control_dependencies(self, control_inputs: Iterable[Any] | None) -> Iterator[None]:
@@ -335,6 +334,11 @@ def graph_of(values: Iterable[Any]) -> Graph:
     """
     default = get_default_graph()
     if default.building_function:
+        return default
+    for value in values:
+        if type(value) is not Tensor or value.op.graph is not default:
+            break
+    else:
         return default
     found = None
     for value in values:

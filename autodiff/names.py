@@ -25,11 +25,11 @@ class UniqueNames:
             self._count[key] = count + 1
         if count == 0:
             return name
-        while f"{key}_{count}" in self._count:
+        while (found := f"{key}_{count}") in self._count:
             count += 1
         if mark:
-            self._count[f"{key}_{count}"] = 1
-        return f"{name}_{count}"
+            self._count[found] = 1
+        return found if key is name else f"{name}_{count}"
 
 
 def check_op_name(name: str) -> None:

@@ -72,7 +72,8 @@ class OpDef:
     infer: same arguments, tensors for arrays; gives a Spec or a tuple of Specs.
     gradient_rule(node, *dys): a tensor or Blocked for each input. no_grad: why there is none.
     no_rule: why asking for one is a LookupError, as TF has it. batching_rule(node, args, batched):
-    outputs with one more leading axis. takes_out / takes_run: the kernel has `out` / `run`.
+    outputs with one more leading axis. is_plain: all inputs are of the shared dtype.
+    takes_out / takes_run: the kernel has `out` / `run`.
     """
 
     name: str
@@ -84,6 +85,7 @@ class OpDef:
     required: frozenset[str] = frozenset()
     elementwise: bool = False
     dtypes: tuple[DType, ...] = ALL
+    is_plain: bool = False
     takes_out: bool = False
     takes_run: bool = False
     stateful: bool = False
@@ -95,7 +97,7 @@ class OpDef:
     declared_at: str = field(default="")
 
     def __call__(self, *inputs: Any, name: str | None = None, **attrs: Any) -> Any:
-        return self.build(self, inputs, attrs, name)
+        return self.build(self, inputs, attrs or NO_ATTRIBUTES, name)
 
     def gradient(self, rule: Callable[..., Any]) -> Callable[..., Any]:
         """Decorator: the gradient rule of this op."""
@@ -112,6 +114,7 @@ class OpDef:
 
 
 OPS: dict[str, OpDef] = {}
+NO_ATTRIBUTES: dict[str, Any] = {}  # of all operations that have none; nobody writes to attributes
 
 
 class _Build:

@@ -20,28 +20,34 @@ class Operation:
 
     type: the op's registered name. attrs: its attributes. origin: the forward Operation whose
     gradient rule made this one, or None. gradient_of: the y of that gradient. index: place in
-    the order of making, from 0.
+    the order of making, from 0. waits_for: its control inputs.
     """
 
-    __slots__ = ("graph", "definition", "name", "inputs", "attrs", "outputs", "control_inputs", "origin",
+    __slots__ = ("graph", "definition", "name", "inputs", "attrs", "outputs", "waits_for", "origin",
                  "gradient_of", "index", "device", "override", "_frames", "__weakref__")
 
     def __init__(self, graph: "Graph", definition: OpDef, name: str, inputs: tuple[Tensor, ...],
-                 attrs: dict[str, Any], specs: Sequence[Spec], control_inputs: list["Operation"]) -> None:
+                 attrs: dict[str, Any], specs: Sequence[Spec], waits_for: tuple["Operation", ...]) -> None:
         self.graph, self.definition, self.name = graph, definition, name
-        self.inputs, self.attrs, self.control_inputs = inputs, attrs, control_inputs
+        self.inputs, self.attrs, self.waits_for = inputs, attrs, waits_for
         self.origin, self.gradient_of = graph.backprop_origin
         self.device: str = graph.current_device
         self.override: str | None = graph.overrides.get(definition.name) if graph.overrides else None
         self.index = len(graph.operations)
         self._frames = site.capture(graph.made_from)
-        self.outputs = tuple([Tensor(self, i, spec) for i, spec in enumerate(specs)])
+        self.outputs = ((Tensor(self, 0, specs[0]),) if len(specs) == 1 else
+                        tuple([Tensor(self, i, spec) for i, spec in enumerate(specs)]))
         for tensor in inputs:
-            tensor._consumers.append(self)
+            tensor.add_consumer(self)
 
     @property
     def type(self) -> str:
         return self.definition.name
+
+    @property
+    def control_inputs(self) -> list["Operation"]:
+        """The operations that this one waits for without taking their outputs."""
+        return list(self.waits_for)
 
     @property
     def traceback(self) -> tuple[site.Site, ...]:

@@ -1,6 +1,7 @@
 """Where in the user's script an operation was made."""
 from __future__ import annotations
 
+import functools
 import linecache
 import os
 import sys
@@ -50,17 +51,36 @@ def capture(known: Known | None = None) -> RawFrames:
     rest, and most operations are never asked for theirs.
     """
     frame = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+    while frame is not None and _is_ours(frame.f_code.co_filename):
         if known is not None and frame is known.frame:
             return known.frames
         frame = frame.f_back  # type: ignore[assignment]
-    kept: list[tuple[CodeType, int]] = []
+    key: list[int] = []  # by id: the hash of a code object is that of all its constants
+    kept: list[CodeType] = []
     while frame is not None and len(kept) < DEPTH:
-        kept.append((frame.f_code, frame.f_lasti))
-        if frame.f_code.co_name == "<module>":
+        code = frame.f_code
+        kept.append(code)
+        key += id(code), frame.f_lasti
+        if code.co_name == "<module>":
             break
         frame = frame.f_back  # type: ignore[assignment]
-    return tuple(kept)
+    return _SHARED.get(tuple(key)) or _shared(tuple(key), kept)
+
+
+_SHARED: dict[tuple[int, ...], RawFrames] = {}  # operations made in one place, as in a loop, share their frames
+_MOST = 1 << 14  # places; each keeps its code alive, so that the ids are those of no other code
+
+
+def _shared(key: tuple[int, ...], codes: list[CodeType]) -> RawFrames:
+    if len(_SHARED) >= _MOST:
+        _SHARED.clear()
+    return _SHARED.setdefault(key, tuple(zip(codes, key[1::2])))
+
+
+@functools.lru_cache(1 << 12)
+def _is_ours(file: str) -> bool:
+    """Whether code of this file is the library's, not the user's."""
+    return file.startswith(PACKAGE)
 
 
 def resolve(frames: RawFrames) -> tuple[Site, ...]:

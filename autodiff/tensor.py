@@ -1,12 +1,12 @@
 """Tensor: one output of an operation, as model scripts handle it."""
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import indexing
 from .errors import KindError, NoValueError, OperatorNotAllowedInGraphError
-from .op import OPS, Spec
+from .op import NO_ATTRIBUTES, OPS, Spec
 from .shapes import TensorShape, as_dims, merge, show
 from .stacks import joined_graph, session_for
 
@@ -21,13 +21,13 @@ class Tensor:
     dims: tuple of sizes and Nones, or None for unknown rank. name: `scope/Op_1:0`.
     """
 
-    __slots__ = ("op", "value_index", "dtype", "dims", "_consumers", "__weakref__")
+    __slots__ = ("op", "value_index", "dtype", "dims", "_takers", "__weakref__")
     __array_priority__ = 100  # numpy_array * tensor asks the tensor
 
     def __init__(self, op: "Operation", value_index: int, spec: Spec) -> None:
         self.op, self.value_index = op, value_index
         self.dtype, self.dims = spec
-        self._consumers: list[Operation] = []
+        self._takers: Any = None  # an Operation, or a list from the second on: most tensors have none or one
 
     @property
     def name(self) -> str:
@@ -56,6 +56,26 @@ class Tensor:
     def consumers(self) -> list["Operation"]:
         """The operations that take this tensor as input, in the order they were made."""
         return list(dict.fromkeys(self._consumers))
+
+    def add_consumer(self, op: "Operation") -> None:
+        """Note an operation that takes this tensor as input."""
+        known = self._takers
+        if known is None:
+            self._takers = op
+        elif type(known) is list:
+            known.append(op)
+        else:
+            self._takers = [known, op]
+
+    @property
+    def _consumers(self) -> Sequence["Operation"]:
+        """The operations that take this tensor, each as often as it does; not to be written to."""
+        known = self._takers
+        return () if known is None else known if type(known) is list else (known,)
+
+    @_consumers.setter
+    def _consumers(self, ops: Sequence["Operation"]) -> None:
+        self._takers = list(ops) or None
 
     def eval(self, feed_dict: dict | None = None, session: Any = None) -> Any:
         """The value, from `session` or the default session."""
@@ -188,11 +208,11 @@ class Tensor:
 
 
 def _binary(op: str, name: str, x: Tensor, y: Any) -> Any:
-    return OPS[op].build(OPS[op], (x, y), {}, name, x.dtype.base_dtype)
+    return OPS[op].build(OPS[op], (x, y), NO_ATTRIBUTES, name, x.dtype.base_dtype)
 
 
 def _reversed(op: str, name: str, y: Tensor, x: Any) -> Any:
-    return OPS[op].build(OPS[op], (x, y), {}, name, y.dtype.base_dtype)
+    return OPS[op].build(OPS[op], (x, y), NO_ATTRIBUTES, name, y.dtype.base_dtype)
 
 
 def _product_of(x: Tensor, other: Any) -> str:

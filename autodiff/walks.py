@@ -28,7 +28,7 @@ def needed(tensors: Iterable[Tensor], targets: Iterable[Operation] = (),
         if op not in found:
             found.add(op)
             stack.extend([t.op for t in op.inputs if t not in known])
-            stack.extend(op.control_inputs)
+            stack.extend(op.waits_for)
     return found
 
 

@@ -99,7 +99,7 @@ class Decoder:
                 known.update({t.name: t for t in op.outputs})
         for entry in listed:
             op = graph.operations[entry["name"]]
-            op.control_inputs = [graph.operations[name] for name in entry.get("control", ())]
+            op.waits_for = tuple(graph.operations[name] for name in entry.get("control", ()))
             op.origin = graph.operations.get(entry.get("origin", ""))
             op.gradient_of = known.get(entry.get("gradient_of", ""))
 

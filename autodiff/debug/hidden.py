@@ -61,7 +61,7 @@ class HiddenOps:
         for op in self.operations.values():
             for tensor in op.inputs:
                 if tensor.op.name not in self.operations:
-                    tensor._consumers.append(op)
+                    tensor.add_consumer(op)
 
     def _leave(self) -> None:
         hidden = set(self.operations.values())

@@ -146,7 +146,8 @@ class Sweep:
             if not compatible(dx.dims, tensor.dims):
                 raise ShapeError(f"the gradient of {op.type} for {tensor.name!r} has shape {show(dx.dims)}, expected "
                                  f"{show(tensor.dims)}\nin {op.name}: {op.describe()}\nwritten at {op.site}")
-            dx.set_shape(tensor.dims)
+            if dx.dims != tensor.dims:
+                dx.set_shape(tensor.dims)
         return dx
 
     def gradient_of(self, x: Tensor, zeros: bool = False) -> Gradient | None:
@@ -175,7 +176,7 @@ def ends_of(xs: list[Tensor], stops: list[Tensor], between: dict[Operation, None
 
 def inputs_of(op: Operation) -> tuple[Tensor, ...]:
     """What a gradient may flow back to: the inputs; inside of a function, the outer tensor that was captured."""
-    return (op.attrs["external"],) if op.type == "Captured" else op.inputs
+    return op.inputs if op.inputs or op.type != "Captured" else (op.attrs["external"],)
 
 
 def ops_between(ys: list[Tensor], xs: list[Tensor]) -> dict[Operation, None]:
