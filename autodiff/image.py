@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import colors, math
+from . import colors, image_boxes, image_quality, math
 from .checks import Assert
 from .colors import *  # noqa: F403
 from .control import control_dependencies
@@ -15,6 +15,8 @@ from .convert import convert_to_tensor
 from .dtypes import float32, float64, int32
 from .errors import ArgumentError, ShapeError
 from .graph import Tensor
+from .image_boxes import *  # noqa: F403
+from .image_quality import *  # noqa: F403
 from .infer import rank_of
 from .op import build
 from .random import random_uniform
@@ -27,7 +29,7 @@ __all__ = ["ResizeMethod", "central_crop", "crop_to_bounding_box", "flip_left_ri
            "resize_bicubic", "resize_bilinear", "resize_image_with_crop_or_pad", "resize_image_with_pad",
            "resize_images", "resize_nearest_neighbor", "resize_with_crop_or_pad", "rot90", "total_variation",
            "transpose", "transpose_image"]
-__all__ += colors.__all__
+__all__ += colors.__all__ + image_boxes.__all__ + image_quality.__all__
 
 
 class ResizeMethod:
