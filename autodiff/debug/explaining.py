@@ -1,8 +1,11 @@
 """Explaining: why a gradient is None, not finite, zero or tiny, and the way it takes."""
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from ..errors import ArgumentError, OpError
 from ..function_graph import functions_of
@@ -10,12 +13,13 @@ from ..graph import Tensor
 from ..indexed_slices import IndexedSlices
 from .analysis.backward import nodes_inside
 from .analysis.branching import shared, tree
-from .analysis.findings import Path, WhyNone, WhySmall
+from .analysis.findings import Hop, Path, WhyNone, WhySmall
 from .analysis.flow import passed, path
+from .analysis.losses import flat_inside, noted, remedy
 from .analysis.why import why_none, why_small
 from .blaming import Blaming
 from .lists import trainable_tensors
-from .places import is_variable
+from .places import at_line, is_variable
 from .replay import Moment
 from .stats import has_nonfinite, statistics
 
@@ -94,7 +98,39 @@ class Explaining(Blaming):
             raise ArgumentError(f"the gradient of {y.name} at {x.name} cannot be computed from what the remembered "
                                 "runs were "
                                 "fed\nrun a step of the train op first, or feed what it needs")
-        return why_small(y, x, gradients, values)
+        found = self._inside_of_loss(why_small(y, x, gradients, values), gradients, values, at)
+        slices = self.derivatives.gradient(y, x)[0]
+        if found.kind != "fine" or not isinstance(slices, IndexedSlices) or not x.dims or x.dims[0] is None:
+            return found
+        rows = np.unique(self._values([slices.indices], at)[0])
+        some = ", ".join(map(str, rows[:8])) + (" …" if rows.size > 8 else "")
+        return replace(found, text=f"{found.text}; {rows.size} of {x.dims[0]} rows get one, those looked up in this "
+                                   f"run: {some}")
+
+    def _inside_of_loss(self, found: WhySmall, gradients: dict[Tensor, Any], values: dict[Tensor, Any],
+                        at: Moment) -> WhySmall:
+        """The same, with the op inside of a loop or branch that loses most, if it is one that loses."""
+        hop = found.losses[0] if found.losses else None
+        op = None if hop is None else self.graph.operations[hop.op]
+        if hop is None or op is None or not functions_of(op) or "branch was taken" in hop.note:
+            return found
+        call = next(iter(deque(self._inside(at).of(op, values), 1)), None)
+        if call is None:
+            return found
+        nodes = [node for node in nodes_inside(op, values, self._inside(at), gradients, 0) if node.gain is not None]
+        loss = None if nodes else flat_inside(call.ops, call.values)
+        if nodes:
+            node = (max if found.kind == "exploding" else min)(nodes, key=lambda node: node.gain or 0.0)
+            inner = next(each for each in call.ops if each.name == node.op)
+            norm = None if node.norm is None or node.gain is None else node.norm * node.gain
+            loss = noted(Hop(node.op, node.op_type, inner.inputs[0].name, node.norm, norm, node.gain, node.zero_share,
+                             node.place), inner, call.values)
+        if loss is None:
+            return found
+        inner = next(each for each in call.ops if each.name == loss.op)
+        text = f"{found.text}; inside, in {call.where}, in {loss.op} ({loss.op_type}){at_line(loss.place)}"
+        return replace(found, text=text + (f": {loss.note}" if loss.note else ""), losses=(loss, *found.losses),
+                       remedy=found.remedy if found.kind == "exploding" else remedy([loss], inner, call.values))
 
     def _along(self, y: Tensor, x: Tensor, at: Moment) -> tuple[dict[Tensor, Any], dict[Tensor, Any]]:
         """Gradients of y at all tensors between y and x, and the values of those tensors and of their siblings."""

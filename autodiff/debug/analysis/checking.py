@@ -15,7 +15,7 @@ import numpy as np
 from ...convert import to_tensor
 from ...custom import CustomRule
 from ...dtypes import as_dtype
-from ...errors import AutodiffError, NoGradientError
+from ...errors import AutodiffError, NoGradientError, ShapeError
 from ...function_graph import functions_of
 from ...gradients.backprop import gradients
 from ...gradients.sweep import carries_gradient
@@ -73,6 +73,9 @@ def check_op(op: Operation, known: Values, building: Any, order: int = 1) -> lis
             return found
     except NoGradientError as error:
         return [_finding(op, "", "missing", None, error.message.partition("\n")[0], order)]
+    except ShapeError as error:
+        note = error.message.partition("\n")[0]
+        return [_finding(op, "", "wrong" if "the gradient of" in note else "unchecked", None, note, order)]
     except (AutodiffError, ValueError, TypeError, IndexError, ArithmeticError, KeyError) as error:
         note = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
         return [_finding(op, "", "unchecked", None, note, order)]

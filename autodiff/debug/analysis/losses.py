@@ -1,14 +1,15 @@
 """Where a gradient is lost: what an op does to it at the values it had, and what to do about it."""
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ...graph import Operation, Tensor
 from ...walks import before
-from ..places import VARIABLES
+from ..places import VARIABLES, place_of
 from .findings import Hop
 from .rules import number
 
@@ -18,16 +19,39 @@ _RELUS = ("Relu", "Relu6")
 _PRODUCTS = ("Mul", "MatMul", "BatchMatMul", "BatchMatMulV2")
 _BOUNDS = ("Minimum", "Maximum", "ClipByValue")
 _MEANS = ("Mean", "Sum")
+_DIVISIONS = ("RealDiv", "Div", "TrueDiv")
+_ENTROPIES = ("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")
+_CANCELLED = 1e-3  # gain of a sum of which nothing is left but rounding
+_FAR, _MOST = 4.0, 0.5  # input of a squashing function that counts as far out; share of such inputs
 _SMALLEST = {"float16": 6e-8, "bfloat16": 1e-38, "float32": 1.4e-45}
 
 Values = Mapping[Tensor, Any]
 
 
-def noted(hop: Hop, tensor: Tensor, values: Values) -> Hop:
-    """A hop with a note on why it loses. tensor: any of its graph; values: of the tensors about it."""
-    op = tensor.graph.operations[hop.op]
-    return Hop(hop.op, hop.op_type, hop.tensor, hop.incoming, hop.outgoing, hop.gain, hop.zero_share, hop.place,
-               _note(op, hop, values))
+def noted(hop: Hop, op: Operation, values: Values) -> Hop:
+    """A hop with a note on why its op loses. values: of the tensors about it."""
+    return replace(hop, note=_note(op, hop, values))
+
+
+def also_lost(hops: Sequence[Hop], op_of: Callable[[Hop], Operation], values: Values) -> list[Hop]:
+    """Of hops further down those that would let nothing through either."""
+    found = [noted(hop, op_of(hop), values) for hop in hops if hop.op_type in (*_RELUS, *_BOUNDS, *FLAT)]
+    return [hop for hop in found if hop.op_type in FLAT or "100%" in hop.note]
+
+
+def flat_inside(ops: Sequence[Operation], values: Values) -> Hop | None:
+    """The op of a call whose inputs lie most where its slope is 0, if most of them do; of relus and squashing ones."""
+    worst: tuple[float, Hop] | None = None
+    for op in ops:
+        if op.type not in (*_RELUS, *SATURATING) or op.inputs[0] not in values:
+            continue
+        value = np.asarray(values[op.inputs[0]])
+        flat = value <= 0 if op.type in _RELUS else np.abs(value) > _FAR
+        share = float(flat.mean()) if value.size else 0.0
+        if share > _MOST and (worst is None or share > worst[0]):
+            hop = Hop(op.name, op.type, op.inputs[0].name, None, None, None, None, place_of(op))
+            worst = share, noted(hop, op, values)
+    return None if worst is None else worst[1]
 
 
 def _note(op: Operation, hop: Hop, values: Values) -> str:
@@ -41,6 +65,10 @@ def _note(op: Operation, hop: Hop, values: Values) -> str:
         taken = None if inputs[0] is None else bool(inputs[0])
         return "" if taken is None else (f"the {'first' if taken else 'second'} branch was taken in this run, and it "
                                          "does not use this")
+    if op.type in ("Select", "SelectV2") and inputs[0] is not None:
+        mine = 2 if hop.tensor == op.inputs[2].name else 1
+        share = float((inputs[0] == (mine == 2)).mean())
+        return f"the condition picks the other branch in {share:.0%} of the elements"
     first = inputs[0] if inputs else None
     if first is None or first.dtype.kind != "f" or not first.size:
         return ""
@@ -50,14 +78,18 @@ def _note(op: Operation, hop: Hop, values: Values) -> str:
         return f"{float((first <= 0).mean()):.0%} of its inputs are <= 0, where relu lets nothing through"
     if op.type in SATURATING:
         return _of_squashing(op.type, first)
-    if op.type in ("Softmax", "LogSoftmax"):
+    if op.type in ("Softmax", "LogSoftmax", *_ENTROPIES):
         return _of_softmax(first)
     if op.type in _PRODUCTS:
         return _of_product(op, hop, inputs)
     if op.type in _BOUNDS:
         return _of_bound(op, hop, inputs)
-    if op.type in ("Select", "SelectV2"):
-        return "the condition picks the other branch" + (" in all elements" if hop.outgoing == 0 else "")
+    if op.type in _DIVISIONS and inputs[1] is not None and inputs[1].size:
+        if hop.tensor == op.inputs[1].name and not first.any():
+            return f"its numerator {_named(op.inputs[0])} is 0 everywhere"
+        return f"its denominator {_named(op.inputs[1])} is {number(np.abs(inputs[1]).max())}"
+    if op.type in ("BiasAdd", "Add", "AddV2") and hop.gain is not None and hop.gain < _CANCELLED:
+        return "what comes from the examples cancels out, as with a bias before a batch normalisation"
     return "its input is 0 everywhere" if not first.any() else ""
 
 
@@ -133,12 +165,11 @@ def _of_bound(op: Operation, hop: Hop, inputs: Sequence[np.ndarray | None]) -> s
 
 # ---- remedies ---------------------------------------------------------------------------
 
-def remedy(lost: Sequence[Hop], tensor: Tensor, values: Values) -> str:
-    """What to do about the hops that lose a gradient. tensor: any of their graph."""
-    if not lost:
+def remedy(lost: Sequence[Hop], op: Operation | None, values: Values) -> str:
+    """What to do about the hops that lose a gradient. op: of the first."""
+    if not lost or op is None:
         return ""
     first = lost[0]
-    op = tensor.graph.operations[first.op]
     kinds = {hop.op_type for hop in lost}
     if "underflow" in first.note:
         return "work in float32 here, or scale the loss up and the gradients down again (loss scaling)"
@@ -159,7 +190,7 @@ def _of_kind(hop: Hop) -> str:
     if hop.op_type in _BOUNDS:
         return ("take the bound off the way of the gradient: clip the gradients, by tf.clip_by_global_norm, not the "
                 "loss or what it is computed of")
-    if hop.op_type == "Softmax" and "one element" in hop.note:
+    if hop.op_type in ("Softmax", "LogSoftmax", *_ENTROPIES) and "one element" in hop.note:
         return "use tf.sigmoid for a single output, or give the softmax one column for each class"
     if hop.op_type == "Softmax":
         return "scale the logits down, or give them to tf.nn.softmax_cross_entropy_with_logits_v2"
@@ -167,6 +198,10 @@ def _of_kind(hop: Hop) -> str:
         return "feed both cases in training, or leave this variable to the runs that take its branch"
     if hop.op_type == "Mean" and "one element" in hop.note:
         return "normalise over more than one example: a larger batch, or other axes"
+    if "cancels out, as with a bias" in hop.note:
+        return "leave the bias out, use_bias=False: the normalisation has an offset of its own"
+    if hop.op_type in _DIVISIONS and "denominator" in hop.note:
+        return "look at what makes the denominator so large; why nan lists what is inf without effect"
     if hop.op_type in ("Select", "SelectV2"):
         return "look at the condition: print it"
     if hop.op_type == "Square" and "0 everywhere" in hop.note:
@@ -180,6 +215,8 @@ def _of_factor(op: Operation, hop: Hop, values: Values) -> str:
     name = next((t for t in op.inputs[:2] if f"factor {_named(t)} " in hop.note), None)
     if name is None:
         return "look at the factors of this product"
+    if "dropout" in op.name:
+        return "it drops everything: keep_prob is the share that is kept, rate the share that is dropped"
     root = {o.type for o in before([name])}
     is_variable = any(v in root for v in VARIABLES) and len(root) <= 3
     if is_variable and not np.any(np.asarray(values.get(name, 0))):

@@ -265,7 +265,7 @@ def _underflow(op: Operation, values: Values, operands: Iterable[Operand]) -> st
                     first = next(i for i in inputs if _fits(i, output))
                     value = np.broadcast_to(first, output.shape).ravel()[lost[0]]
                     return f"{tensor.op.type}({number(value)}) = 0 in {output.dtype.name}"
-            if tensor.op.type in _PASSES:
+            if tensor.op.type in _PASSES or tensor.op.type in _SHRINKS and tensor.op.type not in _NEVER_ZERO:
                 above.extend(tensor.op.inputs)
         tensors = above
     return ""

@@ -25,6 +25,9 @@ _REMEDIES = {
              "tf.atan2(y, safe)",
     "SelfAdjointEigV2": "equal eigenvalues have no derivative of their vectors: use eigenvalues only, or break the tie",
     "Svd": "equal singular values have no derivative of their vectors: use singular values only, or break the tie",
+    **dict.fromkeys(("Cosh", "Sinh", "Expm1"), "bound the argument: 88 overflows float32, 709 float64"),
+    **dict.fromkeys(("Lgamma", "Digamma", "Polygamma", "Zeta"),
+                    "keep the argument away from 0 and the negative integers: tf.maximum(x, 1e-6)"),
     "Norm": "keep the norm away from 0: tf.sqrt(tf.reduce_sum(x * x) + 1e-12)",
     "Mean": "a mean of no elements is 0 / 0: leave the step out when nothing is chosen, or divide with tf.div_no_nan",
     "MatrixInverse": _SINGULAR, "MatrixDeterminant": _SINGULAR, "Cholesky": _SINGULAR, "MatrixSolve": _SINGULAR,
@@ -55,6 +58,9 @@ def remedy_for(op: Operation, trap: str, operands: Sequence[Any], values: Mappin
         return special
     if trap == "underflow" and forward.type != "Log":
         return "a number too small for the type became 0: rescale, add a small constant, or work in float64"
+    half = op.outputs[0].dtype.base_dtype.name in ("float16", "bfloat16")
+    if half and op.gradient_of is None and _overflow(op, values) and all(v is None or np.isfinite(v) for v in operands):
+        return _overflow(op, values)
     if forward.type == "Exp" or op.type == "Exp":
         return "bound the argument: tf.exp(tf.minimum(x, 80.0)) (88 overflows float32, 709 float64, 11 float16)"
     for op_type in (forward.type, op.type):
@@ -137,6 +143,10 @@ def origin_of(tensor: Tensor) -> Operation:
 
 def _of_log(op: Operation, values: Mapping[Tensor, Any]) -> str:
     source = origin_of(op.inputs[0])
+    if source.type == "Sum":  # of probabilities that are weighed or chosen
+        source = _within(source, ("Softmax", "Exp"), values) or source
+    if source.type == "Exp":
+        return "take tf.reduce_logsumexp of the logarithms: the exponentials underflow to 0"
     if source.type == "Sub" or source.type in ("Add", "AddV2"):  # log(1 - p), log(p + tiny)
         source = next((o for o in (origin_of(t) for t in source.inputs) if o.type in ("Sigmoid", "Softmax")), source)
     if source.type == "Softmax" or source.type in _DIVISIONS and origin_of(source.inputs[0]).type == "Exp":
@@ -146,9 +156,28 @@ def _of_log(op: Operation, values: Mapping[Tensor, Any]) -> str:
         return "give the logits to tf.nn.sigmoid_cross_entropy_with_logits, or take tf.log_sigmoid(x)"
     if source.type == "MatrixDeterminant":
         return f"{_SINGULAR}; tf.linalg.slogdet takes the logarithm without overflow"
+    beside = {origin_of(t) for c in op.outputs[0]._consumers if c.type == "Mul" for t in c.inputs}
+    if beside & _with_sources(source):
+        return "use tf.math.xlogy(x, y), which is 0 where x is 0, as is its gradient"
     if _has_negative(op, values):
         return "the argument is negative: keep it positive, tf.log(tf.maximum(x, 1e-12)), or model the logarithm itself"
     return ""
+
+
+def _with_sources(op: Operation) -> set[Operation]:
+    """An op and what its inputs come from."""
+    return {op, *(origin_of(t) for t in op.inputs)}
+
+
+def _within(op: Operation, types: Sequence[str], values: Mapping[Tensor, Any]) -> Operation | None:
+    """The nearest op of one of `types`, with a 0 among what it gave, from which a weighted sum comes."""
+    level = [op]
+    for _ in range(6):
+        level = [origin_of(t) for o in level for t in o.inputs if o.type in ("Sum", "Mul", "RealDiv", "Add", "AddV2")]
+        found = next((o for o in level if o.type in types and not np.all(values.get(o.outputs[0], 1))), None)
+        if found is not None:
+            return found
+    return None
 
 
 def _of_exp(op: Operation) -> str:

@@ -55,7 +55,7 @@ def _twice(op: Operation) -> list[Finding]:
             return [_finding(66, "double softmax", op, f"the logits of {op.name} are the {source.type.lower()} of "
                              f"{source.inputs[0].name}: the softmax is taken twice, which flattens the gradient",
                              f"give it {source.inputs[0].name}, from before the {source.type.lower()}")]
-    if "logistic_loss" in op.name:
+    if "logistic_loss" in op.name and op.type == "Mul":  # of logits and labels
         for tensor in op.inputs:
             if tensor.op.type == "Sigmoid" and "logistic_loss" not in tensor.op.name:
                 logits = tensor.op.inputs[0].name

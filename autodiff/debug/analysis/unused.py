@@ -30,8 +30,8 @@ def _reason(y: Tensor, x: Tensor, users: list[Operation], used_by: tuple[str, ..
     if y in {t for op in before([x]) for t in op.outputs}:
         return ": it is the other way round", f"ask for the gradient of {x.name} with respect to {y.name}"
     if not any(op.type in (*VARIABLES, *PLACEHOLDERS) for op in below):
-        return (f": {y.name} is made of constants only", "keep tensors in the computation: what Session.run or eval() "
-                "gave are mere numbers when they are put back into the graph")
+        return (f": {y.name}{at_line(place_of(y.op))} is made of constants only", "keep tensors in the computation: "
+                "what Session.run or eval() gave are mere numbers when they are put back into the graph")
     begun = _begun_with(x, below)
     if begun is not None:
         return (f": it only gives {begun.name!r} its first value{at_line(place_of(begun))}, and {y.name} reads what is "

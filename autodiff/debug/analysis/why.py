@@ -14,7 +14,7 @@ from ..places import at_line, place_of
 from ..stats import statistics
 from .findings import Cut, Hop, WhyNone, WhySmall
 from .flow import cuts_between, path
-from .losses import FLAT, SATURATING, noted, remedy
+from .losses import SATURATING, also_lost, noted, remedy
 from .unused import disconnected, not_trained
 
 TINY = 1e-6  # of the norm at y: below it a gradient counts as vanished
@@ -91,15 +91,18 @@ def why_small(y: Tensor, x: Tensor, gradients: Mapping[Tensor, Any], values: Map
         "exploding" if norm > HUGE * max(top, 1.0) else "fine")
     if kind == "fine":
         text = f"the gradient of {y.name} at {x.name} is not small: norm {norm:.3g}"
-        return WhySmall(y.name, x.name, kind, norm, text, "", ())
+        return WhySmall(y.name, x.name, kind, norm, text + _dead_parts(x, found.hops, gradients), "", ())
     if kind == "exploding":
         return _why_large(y, x, norm, top, found.hops)
     if kind == "zero":
         lost = [hop for hop in found.hops if hop.incoming and hop.outgoing == 0][-1:]
-        lost += [hop for hop in found.hops if hop.op_type in FLAT and hop not in lost]  # behind it, as bad
     else:
         lost = _weakest(found.hops)
-    told = tuple(noted(hop, x, values) for hop in lost[:5])
+    ops = x.graph.operations
+    told = tuple(noted(hop, ops[hop.op], values) for hop in lost[:5])
+    if kind == "zero" and told:
+        behind = found.hops[found.hops.index(lost[-1]) + 1:]
+        told += tuple(also_lost(behind, lambda hop: ops[hop.op], values)[:3])
     text = f"{kind} at {x.name} (norm {norm:.3g}, {top:.3g} near {y.name})"
     chain = [hop for hop in found.hops if hop.op_type in SATURATING and (hop.gain or 1.0) < 1.0]
     if kind == "tiny" and told and told[0].op_type in SATURATING and len(chain) >= CHAIN and not any(
@@ -112,7 +115,30 @@ def why_small(y: Tensor, x: Tensor, gradients: Mapping[Tensor, Any], values: Map
             text += f": {len(alike)} ops {first.op_type} scale it by {np.prod(alike):.2g} together"
         text += f": lost in {first.op} ({first.op_type}){at_line(first.place)}"
         text += f": {first.note}" if first.note else ""
-    return WhySmall(y.name, x.name, kind, norm, text, remedy(told, x, values), told)
+    return WhySmall(y.name, x.name, kind, norm, text, remedy(told, ops[told[0].op] if told else None, values), told)
+
+
+def _dead_parts(x: Tensor, hops: Sequence[Hop], gradients: Mapping[Tensor, Any]) -> str:
+    """`; 2 of 5 columns of it are 0: [1, 3]`: units of a layer that do not learn, and the op that lets nothing by."""
+    array = np.asarray(gradients[x])
+    dead = _zero_columns(array)
+    if not dead.size or dead.size == array.shape[-1]:
+        return ""
+    some = ", ".join(map(str, dead[:8])) + (", …" if dead.size > 8 else "")
+    text = f"; {dead.size} of {array.shape[-1]} {'columns' if array.ndim == 2 else 'elements'} of it are 0: [{some}]"
+    at = {tensor.name: np.asarray(value) for tensor, value in gradients.items()}
+    for hop in hops:  # from y: the first after which these are 0
+        value = at.get(hop.tensor)
+        if value is not None and value.ndim and value.shape[-1] == array.shape[-1] and set(dead) <= set(
+                _zero_columns(value)):
+            return f"{text}, lost in {hop.op} ({hop.op_type}){at_line(hop.place)}"
+    return text
+
+
+def _zero_columns(array: np.ndarray) -> np.ndarray:
+    if array.ndim < 1 or array.shape[-1] < 2 or array.dtype.kind != "f":
+        return np.zeros(0, np.int64)
+    return np.flatnonzero(~array.reshape(-1, array.shape[-1]).any(axis=0))
 
 
 def _why_chain(y: Tensor, x: Tensor, norm: float, text: str, chain: Sequence[Hop], noted: tuple[Hop, ...]) -> WhySmall:
