@@ -10,6 +10,7 @@ import autodiff as tf
 from autodiff.graph import Tensor
 from autodiff.op import build
 from autodiff.runtime.buffers import allocate, observe, specialise
+from autodiff.runtime.execute import interpret
 from autodiff.runtime.fates import KINDS, fates
 from autodiff.runtime.kernels import direct_ufunc, passes_on, views_of
 from autodiff.runtime.passes import optimise
@@ -95,6 +96,26 @@ def test_attributes_tell_steps_apart() -> None:
     x = tf.placeholder(tf.float32, [2, 2])
     plan = planned(build.MatMul(x, x), build.MatMul(x, x, transpose_a=True), build.MatMul(x, x), feeds=[x])
     assert types(plan) == ["MatMul", "MatMul"]
+
+
+@pytest.mark.parametrize(("stride", "is_swapped"), [(2, True), (1, False)])
+def test_a_gradient_is_rectified_before_pooling_spreads_it(stride: int, is_swapped: bool) -> None:
+    x, weights = (tf.placeholder(tf.float32, [2, 5, 6, 3]) for _ in range(2))
+    h = tf.nn.relu(x)
+    y = tf.nn.max_pool(h, [1, 2, 2, 1], [1, stride, stride, 1], "SAME")
+    dx, = tf.gradients(y * tf.nn.max_pool(weights, [1, 2, 2, 1], [1, stride, stride, 1], "SAME"), x)
+    plan = planned(dx, feeds=[x, weights])
+    order = [kind for kind in types(plan) if kind in ("ReluGrad", "MaxPoolGrad")]
+    assert order == (["ReluGrad", "MaxPoolGrad"] if is_swapped else ["MaxPoolGrad", "ReluGrad"])
+    assert types(planned(dx, dx.op.inputs[0], feeds=[x, weights]))[-2:] == ["MaxPoolGrad", "ReluGrad"]
+    values = np.random.default_rng(0).integers(-2, 3, (2, 2, 5, 6, 3)).astype(np.float32)
+    values[values == 2] = np.nan
+    values[:, 0, :2] = np.inf
+    fed = [*values]
+    with np.errstate(invalid="ignore"):
+        found, expected = (interpret(p, Run(tf.Session(), 1), fed)[0]
+                           for p in (plan, compile_plan([dx], (), [x, weights])))
+    assert found.tobytes() == expected.tobytes()
 
 
 # ---- what kernels are made of -----------------------------------------------------------

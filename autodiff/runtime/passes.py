@@ -5,7 +5,9 @@ touched, and the order of the rest is kept, so control dependencies hold.
 """
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
+from operator import le
 from typing import Any
 
 import numpy as np
@@ -20,8 +22,8 @@ _SIMPLE = (int, float, bool, str, bytes, complex, type(None), DType)
 
 
 def optimise(plan: Plan) -> Plan:
-    """All passes: constants folded, identities elided, equal steps merged, unused ones dropped."""
-    return drop_unused(merge_equal(elide_identities(fold_constants(plan))))
+    """All passes: constants folded, identities elided, equal steps merged, unused ones dropped, rectifiers first."""
+    return rectify_before_spreading(drop_unused(merge_equal(elide_identities(fold_constants(plan)))))
 
 
 def is_pure(step: Step) -> bool:
@@ -121,6 +123,31 @@ def drop_unused(plan: Plan) -> Plan:
             kept.append(step)
             used.update(step.inputs)
     return replace(plan, steps=kept[::-1])
+
+
+def rectify_before_spreading(plan: Plan) -> Plan:
+    """Let ReluGrad(MaxPoolGrad(x, y, dy), x) be MaxPoolGrad(x, y, ReluGrad(dy, y)): the same bits, from fewer elements.
+
+    Where dy goes, x and y are equal; elsewhere there are zeros either way. Windows that overlap are left
+    alone: what they add up to can be a zero of either sign.
+    """
+    readers = Counter(slot for step in plan.steps for slot in step.inputs)
+    readers.update(plan.fetches)
+    spreading = {step.outputs[0]: step for step in plan.steps if step.op.type == "MaxPoolGrad"
+                 and readers[step.outputs[0]] == 1 and all(map(le, step.op.attrs["ksize"], step.op.attrs["strides"]))}
+    later = {step.inputs[0]: step for step in plan.steps if step.op.type == "ReluGrad"
+             and step.inputs[0] in spreading and step.inputs[1] == spreading[step.inputs[0]].inputs[0]}
+    kept, gone, size = [], {id(step) for step in later.values()}, plan.size
+    for step in plan.steps:
+        relu = later.get(step.outputs[0]) if step.op.type == "MaxPoolGrad" else None
+        if relu is not None:
+            x, y, dy = step.inputs
+            kept += [replace(relu, inputs=(dy, y), outputs=(size,)),
+                     replace(step, inputs=(x, y, size), outputs=relu.outputs)]
+            size += 1
+        elif id(step) not in gone:
+            kept.append(step)
+    return replace(plan, steps=kept, size=size)
 
 
 def rewired(plan: Plan, renamed: dict[int, int]) -> Plan:
