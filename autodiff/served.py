@@ -28,8 +28,6 @@ ADVICE = {
     "distributions": "tf.distributions has Normal, Bernoulli and Categorical; write other densities out of tf ops",
     "nn.ctc_beam_search_decoder": "tf.nn.ctc_greedy_decoder is served",
     "sparse": "make it dense with tf.sparse_tensor_to_dense, or work on sparse.indices and sparse.values",
-    "tables_initializer": "there are no lookup tables: map words to numbers in Python before feeding",
-    "initialize_all_tables": "there are no lookup tables: map words to numbers in Python before feeding",
     "lookup": "map words to numbers in Python before feeding",
     "string_join": "work on strings in Python before feeding",
     "string_split": "work on strings in Python before feeding",

@@ -15,10 +15,11 @@ from .variables import Variable
 __all__ = [
     "all_variables", "assert_variables_initialized", "assign", "assign_add", "assign_sub", "count_up_to",
     "global_variables", "global_variables_initializer", "initialize_all_variables", "initialize_local_variables",
-    "initialize_variables", "is_variable_initialized", "local_variables", "local_variables_initializer",
+    "initialize_all_tables", "initialize_variables", "is_variable_initialized", "local_variables",
+    "local_variables_initializer",
     "model_variables", "moving_average_variables", "report_uninitialized_variables", "scatter_add", "scatter_div",
     "scatter_max", "scatter_min", "scatter_mul", "scatter_nd_add", "scatter_nd_sub", "scatter_nd_update", "scatter_sub",
-    "scatter_update", "trainable_variables", "variables_initializer",
+    "scatter_update", "tables_initializer", "trainable_variables", "variables_initializer",
 ]
 
 
@@ -69,6 +70,12 @@ def local_variables_initializer() -> Operation:
     return variables_initializer(local_variables())
 
 
+def tables_initializer(name: str = "init_all_tables") -> Operation:
+    """The operation that runs what the collection TABLE_INITIALIZERS has: nothing, as no lookup tables are served."""
+    return group(*get_collection(GraphKeys.TABLE_INITIALIZERS), name=name)
+
+
+initialize_all_tables = tables_initializer
 initialize_variables = variables_initializer
 initialize_all_variables = global_variables_initializer
 initialize_local_variables = local_variables_initializer
