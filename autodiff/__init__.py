@@ -38,10 +38,8 @@ from .dtypes import (
 )
 from .eager import disable_eager_execution, disable_v2_behavior, enable_eager_execution, executing_eagerly
 from .errors import NotServedError, OpError
-from .functional import foldl, foldr, map_fn, scan
 from .gradients.aggregate import AggregationMethod
 from .gradients.backprop import UnconnectedGradients, gradients
-from .gradients.second import _hessian_vector_product, hessian_vector_product, hessians
 from .graph import Graph, Operation, Tensor, get_default_graph, reset_default_graph
 from .indexed_slices import IndexedSlices, IndexedSlicesValue
 from .initializers import *
@@ -58,7 +56,6 @@ from .sparse_tensor import SparseTensor, SparseTensorValue
 from .stacks import get_default_session
 from .state import *
 from .tape import GradientTape
-from .template import make_template
 from .tensor_array import TensorArray
 from .variable_scope import *
 from .variables import *
@@ -75,8 +72,11 @@ ROOMS = frozenset({
     "initializers", "keras", "layers", "linalg", "logging", "losses", "math", "metrics", "mnist", "nest", "nn",
     "random", "signal", "sparse", "spectral", "summary", "test", "train",
 })
-# Names at the top that live in such a room.
-ELSEWHERE = {"GraphDef": "graph_def", "HistogramProto": "messages", "NodeDef": "graph_def", "Summary": "messages"}
+# Names at the top that live in modules which few scripts need.
+ELSEWHERE = {"GraphDef": "graph_def", "HistogramProto": "messages", "NodeDef": "graph_def", "Summary": "messages",
+             "_hessian_vector_product": "gradients.second", "foldl": "functional", "foldr": "functional",
+             "hessian_vector_product": "gradients.second", "hessians": "gradients.second",
+             "make_template": "template", "map_fn": "functional", "scan": "functional"}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,7 +1,6 @@
 """Names of operations and scopes: legal forms, uniqueness, suggestions."""
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 
@@ -48,5 +47,7 @@ def check_scope_name(name: str, *, top: bool) -> None:
 
 def did_you_mean(name: str, candidates: Iterable[str], likeness: float = 0.5) -> str:
     """A line that names up to three near candidates, or an empty text. likeness: from 0 to 1, the least that counts."""
+    import difflib  # only for a message
+
     close = difflib.get_close_matches(name, list(candidates), n=3, cutoff=likeness)
     return f"did you mean {' or '.join(map(repr, close))}?" if close else ""

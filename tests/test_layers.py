@@ -298,6 +298,8 @@ cli
 
 # module -> (imported, why it is imported inside of a function)
 LAZY: dict[tuple[str, str], str] = {
+    ("autodiff.names", "difflib"): "only for a message: import time",
+    ("autodiff.runtime.tiling", "concurrent.futures"): "only for large arrays on threads: import time",
     ("cli.render", "rich.console"): "only for colours: pipes and JSON start without rich",
     ("cli.render", "rich.text"): "as rich.console",
     ("cli.main", "cli.repl"): "only for a person: pipes and batch start without prompt_toolkit",

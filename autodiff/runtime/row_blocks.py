@@ -6,8 +6,7 @@ which rows are wanted; so it pickles, and the worker needs nothing but this pack
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +22,9 @@ from .passes import is_pure, optimise
 from .plan import Plan, compile_plan, last_uses
 from .session import Session
 from .tiling import pool, processors
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 BUDGET = 1 << 26  # bytes that the tensors of one block may take together
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +14,9 @@ from .plan import Step
 from .tiles import Tiles
 from .tracing import Reduction, Shape
 
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
 CACHE = 3 << 19  # bytes that the arrays of one tile may take together: about the second-level cache
 SMALLEST_TILE, LARGEST_TILE = 1 << 15, 1 << 18  # bytes of one array's tile
 THREADED_TILE = 1 << 17  # two threads want fewer and longer calls
@@ -22,7 +24,7 @@ THREADED = 128 * 1024  # elements for which a second thread pays
 ALIGNED = 64  # bytes: a cache line, and the widest vector register
 KEYWORD_OUT = (np.maximum, np.minimum)  # NumPy warns when these are given `out` by position
 
-_POOL: list[ThreadPoolExecutor] = []
+_POOL: list[Executor] = []
 _MAKING = threading.Lock()
 
 
@@ -30,6 +32,8 @@ def pool() -> Executor:
     """The threads that all sessions share; made when first needed."""
     with _MAKING:
         if not _POOL:
+            from concurrent.futures import ThreadPoolExecutor  # 5 ms that most scripts need not spend
+
             _POOL.append(ThreadPoolExecutor(max(processors() - 1, 1), "autodiff-tile"))
         return _POOL[0]
 
