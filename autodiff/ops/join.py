@@ -49,9 +49,9 @@ def _joined_dims(axis, *values):
 
 
 @op("ConcatV2", infer=_joined_dims)
-def concat(axis: Index, *values):
+def concat(axis: Index, *values, out=None):
     """The inputs one after another along an axis. axis: int[], values: any[..., n, ...]... -> any[..., sum n, ...]."""
-    return np.concatenate(values, axis=int(axis))
+    return np.concatenate(values, axis=int(axis), out=out)
 
 
 @concat.gradient
@@ -87,9 +87,9 @@ def _packed(*values, axis=0):
 
 
 @op("Pack", infer=_packed)
-def pack(*values, axis=0):
+def pack(*values, axis=0, out=None):
     """The inputs side by side along a new axis. values: any[...]... -> any[..., n, ...]."""
-    return np.stack(values, axis=axis)
+    return np.stack(values, axis=axis, out=out)
 
 
 @pack.gradient
