@@ -71,6 +71,7 @@ autodiff.runtime.fates
 autodiff.runtime.tracing
 autodiff.runtime.passes
 autodiff.runtime.lowering
+autodiff.runtime.products
 autodiff.runtime.ordering
 autodiff.runtime.tiles
 autodiff.runtime.recompute

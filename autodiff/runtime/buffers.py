@@ -26,6 +26,7 @@ from .lowering import Form, lowered
 from .ordering import early_sums
 from .passes import drop_unused, fold_constants, is_pure
 from .plan import Buffer, Plan, Step, last_uses
+from .products import Stack, reassociated
 from .recompute import recomputed
 from .state import Run
 from .tiles import gathered, with_outputs
@@ -66,13 +67,18 @@ def _writes_out(step: Step, args: list[Any], result: np.ndarray) -> bool:
     return again is out and out.strides == result.strides and out.tobytes() == result.tobytes()
 
 
-def specialise(plan: Plan, shapes: Sequence[tuple[int, ...]], seen: Observed) -> Plan:
-    """The plan for feeds and entry reads of these shapes; seen: from `observe` with the same shapes."""
+def specialise(plan: Plan, shapes: Sequence[tuple[int, ...]], seen: Observed, *, relaxed: bool = False) -> Plan:
+    """The plan for feeds and entry reads of these shapes; seen: from `observe` with the same shapes.
+
+    relaxed: products may be rewritten, with other bits.
+    """
     stand_ins = _StandIns(plan, shapes)
     constants = {**plan.constants, **stand_ins.folded}
     steps = [s for s in plan.steps if not (s.outputs and all(o in constants for o in s.outputs))]
     plan = drop_unused(fold_constants(replace(plan, steps=steps, constants=constants)))
     plan, forms = lowered(plan, stand_ins.forms())
+    if relaxed:
+        plan, forms = reassociated(plan, forms)
     plan = early_sums(plan, forms)
     others = {slot for slot, layout in seen.layouts.items() if layout.strides != _in_order(layout.shape, layout.dtype)}
     plan, forms = recomputed(gathered(plan, forms, others), forms)
@@ -188,6 +194,7 @@ class _Assignment:
         for slot, held in self._holds.items():
             for root in held:
                 self._last[root] = max(self._last[root], self._last[slot])
+        self._parts = self._parts_of_stacks()
         self._sizes: list[int] = []
         self._free: list[int] = []
         self._ends: dict[int, list[int]] = {}  # step -> slots whose blocks are free after it
@@ -200,13 +207,36 @@ class _Assignment:
         for slot in step.outputs:
             self._holds[slot] = frozenset((slot,)) if slot in self._steady else held
 
+    def _parts_of_stacks(self) -> dict[int, tuple[int, int]]:
+        """Slot -> the stack that it is a part of, and at which byte, for stacks that need no copy."""
+        parts: dict[int, tuple[int, int]] = {}
+        for step in self._plan.steps:
+            own = [self._steady.get(i) for i in step.inputs]
+            if not isinstance(step.call, Stack) or None in own or not parts.keys().isdisjoint(step.inputs) \
+                    or len(set(step.inputs)) < len(own) or step.outputs[0] not in self._steady \
+                    or any(b.strides != _in_order(b.shape, b.dtype) for b in own if b):
+                continue
+            stack, offset = step.outputs[0], 0
+            for slot in step.inputs:
+                parts[slot] = stack, offset
+                offset += _bytes(self._steady[slot])
+                self._last[stack] = max(self._last[stack], self._last[slot])
+        return parts
+
     def assigned(self) -> Plan:
         """The plan with buffers."""
         buffers: dict[int, Buffer] = {}
         for i, step in enumerate(self._plan.steps):
             for slot in step.outputs:
                 layout = self._steady.get(slot)
-                if layout is None:
+                if layout is None or slot in buffers:
+                    continue
+                if slot in self._parts:
+                    stack, offset = self._parts[slot]
+                    if stack not in buffers:
+                        buffers[stack] = self._steady[stack]._replace(block=self._block(self._steady[stack]))
+                        self._ends.setdefault(self._last[stack], []).append(stack)
+                    buffers[slot] = layout._replace(block=buffers[stack].block, offset=offset)
                     continue
                 block = self._in_place(i, step, layout, buffers)
                 if block is None:
@@ -214,7 +244,9 @@ class _Assignment:
                 buffers[slot] = layout._replace(block=block)
                 self._ends.setdefault(max(self._last[slot], i), []).append(slot)
             self._free += [buffers[slot].block for slot in self._ends.pop(i, ())]
-        return replace(self._plan, buffers=buffers, blocks=tuple(self._sizes), given=self._given)
+        stacks = {stack for stack, _ in self._parts.values()}
+        steps = [step for step in self._plan.steps if stacks.isdisjoint(step.outputs)]
+        return replace(self._plan, steps=steps, buffers=buffers, blocks=tuple(self._sizes), given=self._given)
 
     def _in_place(self, index: int, step: Step, layout: Buffer, buffers: dict[int, Buffer]) -> int | None:
         """The block of an input that nothing reads after this step, if the kernel is one elementwise ufunc."""
@@ -231,7 +263,7 @@ class _Assignment:
 
     def _block(self, layout: Buffer) -> int:
         need = _bytes(layout)
-        fitting = [b for b in self._free if self._sizes[b] >= need]
+        fitting = [b for b in reversed(self._free) if self._sizes[b] >= need]  # the last freed is in the cache yet
         if fitting:
             block = min(fitting, key=self._sizes.__getitem__)
         elif self._free:
@@ -287,5 +319,5 @@ def allocate(plan: Plan) -> dict[int, np.ndarray]:
     """Slot -> the array that its result is written to. None of them owns its memory, so no one keeps it by mistake."""
     memory = [np.empty(size + ALIGNED, np.uint8) for size in plan.blocks]
     starts = [-block.ctypes.data % ALIGNED for block in memory]
-    return {slot: np.ndarray(b.shape, b.dtype, memory[b.block], starts[b.block], b.strides)
+    return {slot: np.ndarray(b.shape, b.dtype, memory[b.block], starts[b.block] + b.offset, b.strides)
             for slot, b in plan.buffers.items()}

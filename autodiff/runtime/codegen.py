@@ -11,6 +11,7 @@ from .execute import Loop, fail
 from .kernels import direct_ufunc, views_of
 from .passes import is_pure
 from .plan import Plan, Step, last_uses
+from .products import Stack
 from .scalars import RAISES, SINGLE, function_of, operator_steps, scalar_steps
 from .state import Run
 from .tiles import Tiles
@@ -100,6 +101,9 @@ class _Writer:
         plan = self.plan
         for slot, value in plan.constants.items():
             self._where[slot] = self._global("c", value)
+        made = {slot for step in plan.steps for slot in step.outputs}
+        for slot in self._buffers.keys() - made:  # a stack: its parts are written one by one
+            self._where[slot] = self._global("b", self._buffers[slot])
         for slot in plan.feeds:
             self._where[slot] = self._local()
         parameters = ", ".join(["run", "variables", *[self._where[s] for s in plan.feeds]])
@@ -182,7 +186,8 @@ class _Writer:
     def _call(self, step: Step, operands: list[str], out: str | None) -> str:
         op = step.op
         if step.call is not None:
-            arguments = [*operands, *([("out=" if step.call in KEYWORD_OUT else "") + out] if out else [])]
+            keyword = "out=" if step.call in KEYWORD_OUT or isinstance(step.call, Stack) else ""
+            arguments = [*operands, *([keyword + out] if out else [])]
             return f"{self._global('k', step.call)}({', '.join(arguments)})"
         direct = direct_ufunc(op)
         if direct is not None:

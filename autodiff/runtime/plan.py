@@ -29,12 +29,16 @@ class Step:
 
 
 class Buffer(NamedTuple):
-    """Where a kernel writes its result: at the start of a block of memory that several results share in turn."""
+    """Where a kernel writes its result: in a block of memory that several results share in turn.
+
+    offset: bytes from the start of the block, for a part of a larger value.
+    """
 
     block: int
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     dtype: np.dtype
+    offset: int = 0
 
 
 @dataclass(slots=True)

@@ -87,6 +87,6 @@ class Program:
             del self._variants[next(iter(self._variants))]
         if len(self._heat) > 16 * VARIANTS:
             self._heat.clear()
-        self._variants[shapes] = Generated(specialise(self.plan, shapes, seen), self.loop, self._threads,
-                                            relaxed=self._relaxed)
+        self._variants[shapes] = Generated(
+            specialise(self.plan, shapes, seen, relaxed=self._relaxed), self.loop, self._threads, relaxed=self._relaxed)
         return values
