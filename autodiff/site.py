@@ -59,8 +59,9 @@ def capture(known: Known | None = None) -> RawFrames:
     kept: list[CodeType] = []
     while frame is not None and len(kept) < DEPTH:
         code = frame.f_code
-        kept.append(code)
-        key += id(code), frame.f_lasti
+        if not _is_ours(code.co_filename):  # a body that the user wrote is called from in here
+            kept.append(code)
+            key += id(code), frame.f_lasti
         if code.co_name == "<module>":
             break
         frame = frame.f_back  # type: ignore[assignment]

@@ -1,4 +1,4 @@
-"""Branches and loops that draw random numbers or change variables: their gradients are those of the call that was made."""
+"""Branches and loops that draw random numbers or change variables: gradients are those of the call that was made."""
 
 import numpy as np
 import pytest

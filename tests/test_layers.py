@@ -198,6 +198,7 @@ autodiff.debug.conditions
 autodiff.debug.places
 autodiff.debug.stats
 autodiff.debug.expressions
+autodiff.debug.inner
 autodiff.debug.targets
 autodiff.debug.gradients_debugger
 autodiff.debug.hidden
@@ -207,6 +208,8 @@ autodiff.debug.curvature
 autodiff.debug.lists
 autodiff.debug.watches
 autodiff.debug.planning
+autodiff.debug.analysis.inside
+autodiff.debug.turns
 autodiff.debug.replay
 autodiff.debug.ring
 autodiff.debug.keeping
@@ -221,11 +224,11 @@ autodiff.debug.analysis.cutting
 autodiff.debug.analysis.unused
 autodiff.debug.analysis.suspicions
 autodiff.debug.analysis.flow
-autodiff.debug.analysis.inside
 autodiff.debug.analysis.branching
 autodiff.debug.analysis.kernels
 autodiff.debug.analysis.backward
 autodiff.debug.analysis.why
+autodiff.debug.inner_gradients
 autodiff.debug.analysis.*
 autodiff.debug.analysis
 autodiff.debug.machine

@@ -80,8 +80,7 @@ class Blaming(Staging):
                        text=f"{found.text}\nthe training diverges: {grown}")
 
     def _inside(self, at: Moment) -> Calls:
-        return Calls(self.graph, at.variables, at.number, at.entropy,
-                     lambda tensors: self._replayer.values_if_possible(at, tensors))
+        return self._replayer.calls(at)
 
     # ---- variables over the steps -------------------------------------------------------
     def _latest(self) -> Moment | None:

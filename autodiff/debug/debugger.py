@@ -48,7 +48,7 @@ class Debugger(Storing):
 
     def _matching(self, pattern: str) -> list[Tensor]:
         if not pattern:
-            return [t for op in self.graph.operations.values() for t in op.outputs]
+            return [t for op in self.targets.operations() for t in op.outputs]
         try:
             return self.targets.all(pattern)
         except AutodiffError:

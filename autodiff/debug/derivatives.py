@@ -51,6 +51,11 @@ class Derivatives:
 
     def gradient(self, y: Tensor, x: Tensor) -> tuple[Any, GradientCall]:
         """d sum(y) / d x (a Tensor, IndexedSlices or None), and the call it is from: the script's, if it has it."""
+        for tensor in (y, x):
+            if tensor.graph is not self.graph:
+                raise ArgumentError(f"{tensor.name!r} is inside of a branch or loop: this is answered for tensors "
+                                    "outside of them only\n`grad` gives its gradient in each iteration, `print` its "
+                                    "value")
         call = self.script_call(y)
         if call is not None and call.found.get(x) is not None and not call.stops:
             return call.found[x], call

@@ -11,12 +11,14 @@ from ..runtime.session import Session
 from .analysis.why import why_none
 from .answers import Eigen, Examples, Gradient, GradRow, GradTable, Hessian, HessianCost, Spectrum
 from .curvature import Curvature
+from .inner_gradients import arriving_at, gradient_turns
 from .lists import trainable_tensors
 from .places import is_variable, place_of
 from .replay import Moment
 from .spectrum import ROUNDING, binned
 from .stats import statistics
 from .targets import is_forward
+from .turns import Turns
 from .valuing import Valuing, plain
 
 _SPARK = 20  # runs in the history of a norm
@@ -42,6 +44,8 @@ class Differentiating(Valuing):
             raise ArgumentError(f"expected an order of at least 1, found {order}")
         at = self._moment_for([top, bottom], step)
         shape = None if top.dims is None or None in top.dims else tuple(top.dims)
+        if self.targets.inner.has(bottom):
+            return self._inside_gradient(top, bottom, at, order, per_example)
         if per_example:
             return self._per_example(top, bottom, at)
         tensor, call = self.derivatives.gradient(top, bottom)
@@ -58,6 +62,25 @@ class Differentiating(Valuing):
         kept = self._keep(f"grad {top.name} {bottom.name}", value, self._when(at), (bottom.name,), statistics(value),
                           keep=True)
         return Gradient(top.name, bottom.name, shape, summed, order, value, kept.stats, kept.number, kept.when, source)
+
+    def _inside_gradient(self, y: Tensor, x: Tensor, at: Moment, order: int, per_example: bool) -> Gradient:
+        if order > 1 or per_example:
+            raise ArgumentError(f"{x.name!r} is inside of a branch or loop: only its first gradient can be asked for")
+        turns = self._gradient_turns(y, x, at)
+        value, when = turns.stacked(), ", ".join(filter(None, (self._when(at), turns.where())))
+        shape = None if y.dims is None or None in y.dims else tuple(y.dims)
+        kept = self._keep(f"grad {y.name} {x.name}", value, when, (x.name,), statistics(value), keep=True)
+        return Gradient(y.name, x.name, shape, shape != (), 1, value, kept.stats, kept.number, when,
+                        "followed through the calls")
+
+    def _gradient_turns(self, y: Tensor, x: Tensor, at: Moment) -> Turns:
+        """The gradients of y at a tensor inside of branches and loops."""
+        caller = self.targets.inner.callers(x.op)[0]
+        gradients = arriving_at(caller, lambda t: self.derivatives.gradient(y, t)[0])
+        found = self._values([self.derivatives.dense(g) for g in gradients.values()], at)
+        given = [t for t in caller.inputs if not t.dtype.is_ref and t.dtype.name != "resource"]
+        return gradient_turns(x, self.targets.inner, self._replayer.calls(at), dict(zip(given, self._values(given, at))),
+                              dict(zip(gradients, found)))
 
     def _per_example(self, y: Tensor, x: Tensor, at: Moment) -> Gradient:
         y = self._examples_of(y)
@@ -101,9 +124,11 @@ class Differentiating(Valuing):
         top = self._y_of(y)
         tensors = [t for t in self.targets.all(target) if is_forward(t) and t.dtype.base_dtype.is_differentiable or
                    is_variable(t)] if target else trainable_tensors(self.graph)
-        self.derivatives.prepare(top, tensors)
+        inside = [t for t in tensors if self.targets.inner.has(t)]
+        outside = [t for t in tensors if t not in inside]
+        self.derivatives.prepare(top, outside)
         found, missing, refused = {}, [], {}
-        for tensor in tensors:
+        for tensor in outside:
             try:
                 gradient = self.derivatives.gradient(top, tensor)[0]
             except AutodiffError as error:
@@ -116,6 +141,11 @@ class Differentiating(Valuing):
         values = self._values(list(found.values()), at) if found else []
         past = self._norms_of(list(found.values())) if found else {}
         rows = [self._grad_row(t, g, v, at, tuple(past[g])) for (t, g), v in zip(found.items(), values)]
+        for tensor in inside:
+            try:
+                rows.append(self._grad_row(tensor, None, self._gradient_turns(top, tensor, at).stacked(), at, ()))
+            except AutodiffError as error:
+                missing.append(self._row_without(tensor, error.message.partition("\n")[0]))
         norms = [row.stats.norm for row in rows if row.stats is not None and row.stats.norm is not None]
         total = float(np.linalg.norm(norms)) if norms else None
         if any(row.stats and row.stats.nonfinite for row in rows):
@@ -132,7 +162,8 @@ class Differentiating(Valuing):
         stats = statistics(value)
         dims = tensor.dims if tensor.dtype.name != "resource" else tuple(np.shape(plain(value)))
         return GradRow(tensor.name, self.targets.short(tensor, "g"), self.targets.handle_of(tensor), dims, stats,
-                       self._update_ratio(tensor.name, at.step), norms, "", gradient.name, place_of(tensor.op))
+                       self._update_ratio(tensor.name, at.step), norms, "",
+                       "" if gradient is None else gradient.name, place_of(tensor.op))
 
     def _norms_of(self, gradients: list[Any]) -> dict[Any, list[float | None]]:
         """Norms of gradients in the last runs, oldest first; replayed, so that runs need not look at them."""

@@ -13,11 +13,12 @@ from ..graph import Tensor
 from ..indexed_slices import IndexedSlices
 from .analysis.backward import nodes_inside
 from .analysis.branching import shared, tree
-from .analysis.findings import Hop, Path, WhyNone, WhySmall
+from .analysis.findings import Hop, Path, WhyNone, WhyNonfinite, WhySmall
 from .analysis.flow import passed, path
 from .analysis.losses import flat_inside, noted, remedy
 from .analysis.why import why_none, why_small
 from .blaming import Blaming
+from .inner_gradients import why_turns
 from .lists import trainable_tensors
 from .places import at_line, is_variable
 from .replay import Moment
@@ -49,7 +50,22 @@ class Explaining(Blaming):
         except OpError as error:
             return self._why_failed(error, at)
 
+    def _why_inside(self, top: Tensor | None, x: Tensor, at: Moment) -> Any:
+        """Of a tensor inside of branches and loops: for all the times that it was computed."""
+        caller = self.targets.inner.callers(x.op)[0]
+        if top is None or self._value_is_bad(x, at):
+            bad = next((t for t in caller.outputs if self._value_is_bad(t, at)), None)
+            return self._why_value(self.targets.inner.outer(x) if bad is None else bad, at)
+        turns = self._gradient_turns(top, x, at)
+        if has_nonfinite(turns.flat()):
+            before = [t for t in caller.inputs if t.dtype.base_dtype.is_differentiable]
+            found = [self._why_at(top, t, "", at) for t in before]
+            return next((each for each in found if isinstance(each, WhyNonfinite)), found[0] if found else None)
+        return why_turns(top, turns)
+
     def _why_at(self, top: Tensor | None, x: Tensor, kind: str, at: Moment) -> Any:
+        if self.targets.inner.has(x):
+            return self._why_inside(top, x, at)
         if top is None or x is top or x.op.gradient_of is not None:
             return self._why_value(x, at)
         gradient, _ = self.derivatives.gradient(top, x)

@@ -56,7 +56,7 @@ class Machine:
         self.graph, self._session = graph, session
         self.derivatives = Derivatives(graph)
         self.targets = Targets(graph, self.handles, self._gradient_tensor, lambda: self.derivatives.hidden.operations)
-        self._replayer = Replayer(graph)
+        self._replayer = Replayer(graph, self.targets.inner)
         self.moments = Ring(self._replayer)
         self._reader, self._keeper = Feeds(graph), Keeper()
         self._y: Tensor | None = None
@@ -206,7 +206,7 @@ class Machine:
         if tensors not in self._needed:
             if len(self._needed) > _NEEDS:
                 self._needed.clear()
-            below = needed(tensors)
+            below = needed([self.targets.inner.outer(t) for t in tensors])
             self._needed[tensors] = ({op.outputs[0] for op in below if op.type == "Placeholder"},
                                      {op.name for op in below if op.type in VARIABLES})
         return self._needed[tensors]

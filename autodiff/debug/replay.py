@@ -11,6 +11,9 @@ from ..runtime.cursor import Execution
 from ..runtime.feed import Fed
 from ..runtime.row_blocks import Recipe, recipe_of
 from ..runtime.session import Session
+from .analysis.inside import Calls
+from .inner import InnerOps
+from .turns import Turns, turns_of
 
 _MANY = 32  # tensors: such a look is taken once, and compiling it well would take longer than it runs
 
@@ -42,17 +45,38 @@ def moment_of(session: Session, feeds: dict[Tensor, Any], step: int, wanted: Any
 class Replayer:
     """Evaluates tensors as of a Moment, in a session of its own."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, inner: InnerOps) -> None:
         self._session = Session(graph=graph)
+        self._inner = inner
 
     def values(self, moment: Moment, tensors: Sequence[Any], feeds: dict[Tensor, Any] | None = None) -> list[Any]:
-        """The values that `tensors` (IndexedSlices too) had in that run. feeds: in place of some of its own."""
+        """The values that `tensors` (IndexedSlices too) had in that run. feeds: in place of some of its own.
+
+        Those of a tensor inside of loops are stacked: see Turns. Raises ArgumentError for one that was not computed.
+        """
+        inside = [t for t in tensors if isinstance(t, Tensor) and self._inner.has(t)]
+        if inside:
+            turns = self.turns(moment, inside, feeds)
+            outside = [t for t in tensors if t not in turns]
+            found = dict(zip(outside, self.values(moment, outside, feeds))) if outside else {}
+            return [turns[t].stacked() if t in turns else found[t] for t in tensors]
         session = self._session
         self._rewind(moment)
         fed = {**moment.outcomes, **moment.feeds, **(feeds or {})}
         if len(tensors) > _MANY:
             return session.start(list(tensors), fed).finish()
         return session.run(list(tensors), fed)
+
+    def turns(self, moment: Moment, tensors: Sequence[Tensor],
+              feeds: dict[Tensor, Any] | None = None) -> dict[Tensor, Turns]:
+        """The values that tensors inside of branches and loops had in that run, one for each time."""
+        return turns_of(tensors, self._inner, lambda outer: self.values(moment, outer, feeds),
+                        lambda wanted: self.calls(moment, wanted))
+
+    def calls(self, moment: Moment, wanted: Sequence[Tensor] | None = None) -> Calls:
+        """The calls that branches and loops made in that run. wanted: inner tensors, if not all are."""
+        return Calls(self._session.graph, moment.variables, moment.number, moment.entropy,
+                     lambda missing: self.values_if_possible(moment, missing), wanted)
 
     def start(self, moment: Moment, fetches: Sequence[Any], feeds: dict[Tensor, Any] | None = None) -> Execution:
         """That run again, to be gone through op by op, in a session of its own."""

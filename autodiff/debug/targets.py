@@ -10,6 +10,7 @@ from ..graph import Graph, Operation, Tensor
 from ..indexed_slices import IndexedSlices
 from ..names import did_you_mean
 from ..sparse_tensor import SparseTensor
+from .inner import InnerOps
 from .places import role_of
 
 _SHOWN = 5  # candidates named in a message
@@ -45,8 +46,9 @@ class Targets:
                  hidden: Callable[[], dict[str, Operation]]) -> None:
         self.graph, self.handles = graph, handles
         self._gradient_of, self._hidden = gradient_of, hidden
+        self.inner = InnerOps(graph)
         self._ends: dict[str, list[Operation]] = {}
-        self._known = 0
+        self._known = self._known_inside = 0
         self._ops: list[Operation] = []
 
     # ---- finding ------------------------------------------------------------------------
@@ -82,7 +84,7 @@ class Targets:
         value = self._handle(target)
         if isinstance(value, Operation):
             return value
-        op = self.graph.operations.get(target) or self._hidden().get(target)
+        op = self._called(target)
         if op is not None:
             return op
         ops = [o for o in self._ending(target) if not o.outputs]
@@ -91,16 +93,23 @@ class Targets:
     def exact(self, target: str) -> list[Tensor]:
         """The tensors that a handle, short handle or full name stands for; empty if it is none of these."""
         if target in self.handles:
-            found = [t for t in tensors_of(self.handles[target]) if t.graph is self.graph]
+            found = self._of_this_graph(self.handles[target])
             if found:
                 return found
         if _SHORT.match(target):
             return self._short(target)
         name, _, slot = target.partition(":")
-        op = self.graph.operations.get(name) or self._hidden().get(name)
+        op = self._called(name)
         if op is not None and op.outputs and (not slot or slot.isdigit()):
             return self._slot(op, target)
-        return [t for t in tensors_of(self._handle(target)) if t.graph is self.graph]
+        return self._of_this_graph(self._handle(target))
+
+    def _called(self, name: str) -> Operation | None:
+        """The operation of that full name, wherever it is."""
+        return self.graph.operations.get(name) or self._hidden().get(name) or self.inner.by_name().get(name)
+
+    def _of_this_graph(self, value: Any) -> list[Tensor]:
+        return [t for t in tensors_of(value) if t.graph is self.graph or self.inner.has(t)]
 
     def _slot(self, op: Operation, target: str) -> list[Tensor]:
         slot = target.partition(":")[2]
@@ -123,7 +132,7 @@ class Targets:
             search = re.compile(pattern).search
         except re.error as error:
             raise ArgumentError(f"not a regular expression: {pattern!r}: {error}") from None
-        found = [tensor for op in self.graph.operations.values() for tensor in op.outputs if search(tensor.name)]
+        found = [tensor for op in self.operations() for tensor in op.outputs if search(tensor.name)]
         if not found:
             raise UnknownNameError(f"no tensor name matches /{pattern}/").explain(self.near(pattern))
         return found
@@ -146,8 +155,8 @@ class Targets:
 
     # ---- names --------------------------------------------------------------------------
     def short(self, tensor: Tensor, sign: str = "%") -> str:
-        """`%12`, or `g12` for its gradient."""
-        return f"{sign}{tensor.op.index}" + (f":{tensor.value_index}" if tensor.value_index else "")
+        """`%12`, or `g12` for its gradient; "" for one inside of a branch or loop."""
+        return "" if tensor.graph is not self.graph else f"{sign}{tensor.op.index}" + (f":{tensor.value_index}" if tensor.value_index else "")
 
     def handle_of(self, tensor: Tensor) -> str:
         """The script's name for a tensor, or ""."""
@@ -165,7 +174,11 @@ class Targets:
     def words(self) -> list[str]:
         """Handles, then the names of all tensors."""
         handles = [name for name, value in self.handles.items() if tensors_of(value)]
-        return handles + [tensor.name for op in self.graph.operations.values() for tensor in op.outputs]
+        return handles + [tensor.name for op in self.operations() for tensor in op.outputs]
+
+    def operations(self) -> list[Operation]:
+        """Those of the graph, then those inside of branches and loops."""
+        return [*self.graph.operations.values(), *self.inner.by_name().values()]
 
     def near(self, target: str) -> str:
         """A line with the nearest names, or ""."""
@@ -196,9 +209,9 @@ class Targets:
         if len(self.graph.operations) == self._known:
             return
         self._ops = list(self.graph.operations.values())
-        for op in self._ops[self._known:]:
+        for op in (*self._ops[self._known:], *list(self.inner.by_name().values())[self._known_inside:]):
             self._ends.setdefault(op.name.rsplit("/", 1)[-1].lower(), []).append(op)
-        self._known = len(self._ops)
+        self._known, self._known_inside = len(self._ops), len(self.inner.by_name())
 
 
 def _few(names: Iterable[str]) -> str:

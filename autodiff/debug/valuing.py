@@ -52,13 +52,18 @@ class Valuing(Travelling):
         for placeholder, number in parsed.history.items():
             values[placeholder] = self._past(number)
         at = self._moment_for([t for t in tensors.values() if not is_variable(t)], step)
-        values.update(zip(tensors, self._present(list(tensors.values()), at, step)))
+        inside = [t for t in tensors.values() if self.targets.inner.has(t)]
+        turns = self._replayer.turns(at, inside) if inside else {}
+        values.update((name, turns[t].stacked()) for name, t in tensors.items() if t in turns)
+        outside = {name: t for name, t in tensors.items() if t not in turns}
+        values.update(zip(outside, self._present(list(outside.values()), at, step)))
         result = evaluate(parsed, {name: plain(value) for name, value in values.items()})
         array = result if isinstance(result, (tuple, list)) else np.asarray(result)
         names = tuple(dict.fromkeys(t.name for t in tensors.values()))
         past = [t for t in tensors.values() if not is_variable(t)] or (step is not None and tensors)
         stats = statistics(np.asarray(array) if not isinstance(array, (tuple, list)) else _stacked(array))
         when = self._when(at) if past or self._view is not None else "now"
+        when = ", ".join(dict.fromkeys((when, *(where for turn in turns.values() if (where := turn.where())))))
         return self._keep(text.strip("`"), array, when, names, stats, keep=keep)
 
     def _whole_targets(self, text: str) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
-"""Inside of branches and loops: the values that a function's ops had in the call where something went wrong."""
+"""Inside of branches and loops: the calls that they make of their functions, with the values of tensors in each."""
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -12,8 +13,9 @@ from ...runtime.execute import interpret
 from ...runtime.plan import Plan, compile_plan
 from ...runtime.session import Session
 from ...runtime.state import Run, call_number
+from ...walks import before
+from ..inner import name_of
 from ..stats import has_nonfinite
-from .flow import before
 
 Values = Mapping[Tensor, Any]
 
@@ -22,7 +24,7 @@ class Call(NamedTuple):
     """One call of a function. ops: its own, in order; values: of their tensors. outputs: what the call gives.
 
     inputs: what it is given. where: in words: "iteration 2 of while", "the branch of cond that was taken".
-    number: of the call in its run, for the random streams.
+    number: of the call in its run, for the random streams. turn: the iteration, None for a branch.
     """
 
     ops: list[Operation]
@@ -31,6 +33,8 @@ class Call(NamedTuple):
     inputs: tuple[Tensor, ...]
     where: str
     number: int
+    graph: Graph
+    turn: int | None
 
 
 Inside = Callable[[Operation, Values, int], Call | None]
@@ -39,17 +43,19 @@ Inside = Callable[[Operation, Values, int], Call | None]
 class Calls:
     """Goes through the functions that ops call. variables: those of the run; number, entropy: of its random streams.
 
-    fetch: values of tensors of the run that are no arrays, such as the history of a loop.
+    fetch: values of tensors of the run that are no arrays, such as the history of a loop. wanted: the inner tensors
+    whose values are asked for, if not of all that the functions' outputs are made of; only then conditions are calls.
     """
 
     def __init__(self, graph: Graph, variables: Mapping[str, Any], number: int, entropy: int,
-                 fetch: Callable[[Sequence[Tensor]], Mapping[Tensor, Any]]) -> None:
-        self._fetch = fetch
+                 fetch: Callable[[Sequence[Tensor]], Mapping[Tensor, Any]],
+                 wanted: Sequence[Tensor] | None = None) -> None:
+        self._fetch, self._wanted = fetch, wanted
         session = Session(graph=graph)
         session.variables.update(variables)
         session.entropy = entropy
         self._run = Run(session, number)
-        self._plans: dict[Function, Plan] = {}
+        self._plans: dict[Function, tuple[list[Operation], tuple[Tensor, ...], Plan]] = {}
 
     def __call__(self, op: Operation, values: Values, within: int = 0) -> Call | None:
         """The first call of op's in which something finite became non-finite; None if there is none to be found."""
@@ -63,17 +69,18 @@ class Calls:
         """
         if not functions_of(op):
             return
-        missing = [t for t in op.inputs if t not in values]
+        passed = [t for t in op.inputs if not _is_handle(t)]
+        missing = [t for t in passed if t not in values]
         if missing:
             values = {**values, **self._fetch(missing)}
-        if not all(t in values for t in op.inputs):
+        if not all(t in values for t in passed):
             return
         given = [_argument(t, values) for t in op.inputs]
         if op.type == "If":
             then_branch, else_branch = op.attrs["then_branch"], op.attrs["else_branch"]
             split = 1 + len(then_branch.inputs)
             branch, arguments = (then_branch, given[1:split]) if given[0] else (else_branch, given[split:])
-            where = f"the {'first' if given[0] else 'second'} branch of {_name(op)}"
+            where = f"the {'first' if given[0] else 'second'} branch of {name_of(op)}"
             yield self._called(branch, arguments, where, call_number(op, within, 0))
         elif op.type == "While":
             yield from self._iterations(op, given, within)
@@ -82,43 +89,50 @@ class Calls:
         cond, body, count = op.attrs["cond"], op.attrs["body"], len(op.attrs["shapes"])
         split = count + len(cond.captured)
         state: Sequence[Any] = given[:count]
-        iteration = 0
-        while self._holds(cond, [*state, *given[count:split]], call_number(op, within, 2 * iteration)):
-            call = self._called(body, [*state, *given[split:]], f"iteration {iteration} of {_name(op)}",
-                                call_number(op, within, 2 * iteration + 1))
+        for turn in itertools.count():
+            where = f"iteration {turn} of {name_of(op)}"
+            test = self._called(cond, [*state, *given[count:split]], where, call_number(op, within, 2 * turn), turn)
+            if self._wanted is not None:
+                yield test
+            if not test.values[cond.outputs[0]]:
+                return
+            call = self._called(body, [*state, *given[split:]], where, call_number(op, within, 2 * turn + 1), turn)
             yield call
             state = [call.values[t] for t in body.outputs]
-            iteration += 1
 
-    def _holds(self, cond: Function, arguments: Sequence[Any], number: int) -> bool:
-        return bool(self._evaluated(self._plan(cond, cond.outputs), arguments, number)[0])
-
-    def _evaluated(self, plan: Plan, arguments: Sequence[Any], number: int) -> list[Any]:
+    def _called(self, function: Function, arguments: Sequence[Any], where: str, number: int,
+                turn: int | None = None) -> Call:
+        if function not in self._plans:
+            below = sorted(before(function.outputs), key=lambda op: op.index)
+            ops = [op for op in below if op.type not in ("Argument", "Captured")]
+            tensors = self._tensors(function, ops)
+            self._plans[function] = ops, tensors, compile_plan(tensors, (), function.inputs)
+        ops, tensors, plan = self._plans[function]
         self._run.current_call = number
         with np.errstate(all="ignore"):
-            return interpret(plan, self._run, arguments)
+            found = interpret(plan, self._run, arguments)
+        return Call(ops, dict(zip(tensors, found)), function.outputs, function.inputs, where, number, function.graph,
+                    turn)
 
-    def _plan(self, function: Function, tensors: Sequence[Tensor]) -> Plan:
-        if function not in self._plans:
-            self._plans[function] = compile_plan(tuple(tensors), (), function.inputs)
-        return self._plans[function]
-
-    def _called(self, function: Function, arguments: Sequence[Any], where: str, number: int) -> Call:
-        below = sorted(before(function.outputs), key=lambda op: op.index)
-        ops = [op for op in below if op.type not in ("Argument", "Captured")]
-        tensors = list(dict.fromkeys((*function.inputs, *(t for op in ops for t in op.outputs), *function.outputs)))
-        found = self._evaluated(self._plan(function, tensors), arguments, number)
-        return Call(ops, dict(zip(tensors, found)), function.outputs, function.inputs, where, number)
+    def _tensors(self, function: Function, ops: Sequence[Operation]) -> tuple[Tensor, ...]:
+        """Those of a function whose values are to be known."""
+        if self._wanted is None:
+            return tuple(dict.fromkeys((*function.inputs, *(t for op in ops for t in op.outputs), *function.outputs)))
+        return tuple(dict.fromkeys((*(t for t in self._wanted if t.graph is function.graph), *function.outputs)))
 
 
-def _name(op: Operation) -> str:
-    """The user's name of a branch or loop: `while` for `while/While`."""
-    return op.name.rpartition("/")[0] or op.name
+def _handle(tensor: Tensor) -> Tensor:
+    """The outer tensor that a captured one stands for, from however deep inside."""
+    while tensor.op.type == "Captured":
+        tensor = tensor.op.attrs["external"]
+    return tensor
+
+
+def _is_handle(tensor: Tensor) -> bool:
+    """Whether it stands for a variable, which is passed by name."""
+    return tensor.dtype.is_ref or tensor.dtype.name == "resource"
 
 
 def _argument(tensor: Tensor, values: Values) -> Any:
     """What an op is given for an input: of a variable its name."""
-    handle = tensor
-    while handle.op.type == "Captured":
-        handle = handle.op.attrs["external"]
-    return handle.op.name if handle.dtype.is_ref or handle.dtype.name == "resource" else values[tensor]
+    return _handle(tensor).op.name if _is_handle(tensor) else values[tensor]
