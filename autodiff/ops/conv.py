@@ -19,7 +19,6 @@ from .windows import (
     channels_last,
     check_channels,
     extents,
-    padded,
     pads,
     placed,
     restored,
@@ -66,8 +65,7 @@ def _convolve(input, filter, out=None, **attrs):
     if x.shape[-1] != filters.shape[-2]:
         raise ShapeError(f"channels differ: input has {x.shape[-1]}, filter takes {filters.shape[-2]}")
     counts = extents(space, window, slide)
-    y = correlate(padded(x, pads(space, window, slide)), filters, counts, slide,
-                  None if channels_first(layout) else out)
+    y = correlate(x, filters, counts, slide, pads(space, window, slide), None if channels_first(layout) else out)
     return placed(restored(y, layout).astype(input.dtype, copy=False), out)
 
 
@@ -87,7 +85,7 @@ def _convolve_filter(input, filter_sizes, out_backprop, **attrs):
     x, dy = at_least_single(channels_last(input, layout)), at_least_single(channels_last(out_backprop, layout))
     window = tuple(int(v) for v in filter_sizes[:-2])
     _check_counts(x.shape[1:-1], window, slide, dy)
-    dw = for_filters(padded(x, pads(x.shape[1:-1], window, slide)), dy, window, slide)
+    dw = for_filters(x, dy, window, slide, pads(x.shape[1:-1], window, slide))
     return dw.astype(input.dtype, copy=False)
 
 

@@ -4,13 +4,14 @@ Windows are copied into columns, a few images at a time so that the columns stay
 product does the rest; nothing is kept for the backward pass.
 """
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
 
-from .windows import Slide, inside, offsets, views
+from .windows import Slide, inside, offsets, padded, views
 
-_COLUMNS = 1 << 20  # bytes of columns at a time: they are read while still in the cache
+_COLUMNS = 3 << 19  # bytes of columns at a time: they are read while still in the cache
 _FEWEST_CHANNELS = 8  # of an input whose gradient is found by wide products
 
 
@@ -19,22 +20,26 @@ def _images_at_once(n: int, each: int, matrix: np.ndarray) -> int:
     return max(1, min(n, max(_COLUMNS, matrix.nbytes) // max(1, each)))
 
 
-def _columns(x: np.ndarray, window: tuple[int, ...], counts: tuple[int, ...], slide: Slide, matrix: np.ndarray
-             ) -> Iterator[tuple[slice, np.ndarray]]:
+def _columns(x: np.ndarray, window: tuple[int, ...], counts: tuple[int, ...], slide: Slide,
+             pads: list[tuple[int, int]], matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
     """Some images at a time, and their windows as rows [images * windows, elements of a window].
 
     matrix: what each of them is multiplied with or added to.
     """
-    n, channels = x.shape[0], x.shape[-1]
-    rows, width = int(np.prod(counts)), int(np.prod(window)) * channels
-    if width == channels and all(s == 1 for s in slide.strides):
+    n, channels, space = x.shape[0], x.shape[-1], x.shape[1:-1]
+    rows, width = math.prod(counts), math.prod(window) * channels
+    if width == channels and all(s == 1 for s in slide.strides) and not any(map(any, pads)):
         yield slice(0, n), np.ascontiguousarray(x).reshape(n * rows, width)
         return
     step = _images_at_once(n, rows * width * x.itemsize, matrix)
     narrow = channels == 1 and slide.strides[-1] == 1  # runs along the image are longer than those in a window
     buffer = np.empty(step * rows * width, x.dtype)
+    wide = padded(np.zeros((step, *space, channels), x.dtype), pads)
     for first in range(0, n, step):
         part = x[first:first + step]
+        if any(map(any, pads)):
+            wide[:len(part)][inside(space, pads)] = part
+            part = wide[:len(part)]
         held = buffer[:len(part) * rows * width]
         if narrow:
             columns = held.reshape(*window, len(part), *counts)
@@ -48,14 +53,14 @@ def _columns(x: np.ndarray, window: tuple[int, ...], counts: tuple[int, ...], sl
 
 
 def correlate(x: np.ndarray, filters: np.ndarray, counts: tuple[int, ...], slide: Slide,
-              out: np.ndarray | None = None) -> np.ndarray:
-    """Each window of the padded `x` times the filters, in `out` if it is of their type.
+              pads: list[tuple[int, int]], out: np.ndarray | None = None) -> np.ndarray:
+    """Each window of `x`, widened by `pads`, times the filters, in `out` if it is of their type.
 
     x: [n, *space, c], filters: [*window, c, f] -> [n, *counts, f].
     """
     matrix = filters.reshape(-1, filters.shape[-1])
     y = out if _is_fit(out, x) else np.empty((x.shape[0], *counts, filters.shape[-1]), x.dtype)
-    for images, columns in _columns(x, filters.shape[:-2], counts, slide, matrix):
+    for images, columns in _columns(x, filters.shape[:-2], counts, slide, pads, matrix):
         np.dot(columns, matrix, out=y[images].reshape(-1, filters.shape[-1]))
     return y
 
@@ -65,12 +70,13 @@ def _is_fit(out: np.ndarray | None, x: np.ndarray) -> bool:
     return out is not None and out.dtype == x.dtype and out.flags.c_contiguous
 
 
-def for_filters(x: np.ndarray, dy: np.ndarray, window: tuple[int, ...], slide: Slide) -> np.ndarray:
+def for_filters(x: np.ndarray, dy: np.ndarray, window: tuple[int, ...], slide: Slide,
+                pads: list[tuple[int, int]]) -> np.ndarray:
     """The adjoint of correlate in its filters: [*window, c, f]."""
     f = dy.shape[-1]
-    total = np.zeros((int(np.prod(window)) * x.shape[-1], f), x.dtype)
+    total = np.zeros((math.prod(window) * x.shape[-1], f), x.dtype)
     part, dy = np.empty_like(total), np.ascontiguousarray(dy)
-    for images, columns in _columns(x, window, dy.shape[1:-1], slide, total):
+    for images, columns in _columns(x, window, dy.shape[1:-1], slide, pads, total):
         total += np.dot(columns.T, dy[images].reshape(-1, f), out=part)
     return total.reshape(*window, x.shape[-1], f)
 
@@ -92,7 +98,7 @@ def for_input(space: tuple[int, ...], filters: np.ndarray, dy: np.ndarray, slide
     filters = filters[(..., slice(None, None, -1), slice(None), slice(None))] if at_once else filters
     turned = filters.transpose(*range(split), -2, *range(split, len(window)), -1).reshape(*window[:split], channels, -1)
     rows, width = (*dy.shape[1:split + 1], *space[split:]), turned.shape[-1]
-    step = _images_at_once(n, int(np.prod(rows)) * (width + at_once * turned.size // width) * dy.itemsize, turned)
+    step = _images_at_once(n, math.prod(rows) * (width + at_once * turned.size // width) * dy.itemsize, turned)
     dx = out if _is_fit(out, dy) else np.empty((n, *space, channels), dy.dtype)
     sums = np.empty((step, *(a + size + b for size, (a, b) in zip(space[:split], pads)), *space[split:], channels),
                     dy.dtype)
