@@ -26,7 +26,7 @@ with tf.Session() as session:
 @dataclass(frozen=True)
 class Pain:
     """One bug. script: after START. asks: at most two commands, typed when `moves` are done. says: what the answers
-    must contain, in any order; the marked line is required too unless the script marks none."""
+    must contain, in any order; the marked line is required too unless the script marks none. name: for reports."""
 
     number: int
     script: str
@@ -34,6 +34,7 @@ class Pain:
     says: tuple[str, ...]
     moves: tuple[str, ...] = ("run",)
     not_said: tuple[str, ...] = field(default=())
+    name: str = ""
 
     @property
     def text(self) -> str:

@@ -14,9 +14,26 @@ PLACEHOLDERS = ("Placeholder", "PlaceholderWithDefault")
 
 
 def place_of(op: Operation) -> Place | None:
-    """The script's line that an operation is there for: a gradient op's is that of its forward op."""
-    site = op.forward_op.site
+    """The script's line that an operation is there for: a gradient op's is that of its forward op, or the line of the
+    script's own gradient function that made it.
+    """
+    forward = op.forward_op
+    site = op.site if forward.override and forward is not op and _is_by_the_script(op) else forward.site
     return None if site is None else as_place(site)
+
+
+def _is_by_the_script(op: Operation) -> bool:
+    """Whether an op of a replaced gradient was made in the script's function, not in the call of `gradients`."""
+    depth, seen = len(op.traceback), {op}
+    stack = [op]
+    while stack:
+        for tensor in stack.pop().inputs:
+            if tensor.op.gradient_of is not None and tensor.op not in seen:
+                seen.add(tensor.op)
+                if not tensor.op.forward_op.override:
+                    return depth > len(tensor.op.traceback)
+                stack.append(tensor.op)
+    return False
 
 
 @functools.lru_cache(1 << 14)  # the many operations of one line share its Place

@@ -181,18 +181,22 @@ def _within(op: Operation, types: Sequence[str], values: Mapping[Tensor, Any]) -
 
 
 def _of_exp(op: Operation) -> str:
-    after = [c for t in op.outputs for c in t._consumers if c.gradient_of is None]
+    after = _forward_users(op)
     sums = [c for c in after if c.type in ("Sum", "Add", "AddV2")]
+    further = [c.type for s in sums for c in _forward_users(s)]
     if any(c.type in _DIVISIONS and any(origin_of(t).type == "Sum" for t in c.inputs[1:]) for c in after):
         return "use tf.nn.softmax, which subtracts the maximum first"
-    if any(c.type in _DIVISIONS for s in sums for t in s.outputs for c in t._consumers):
-        return "use tf.nn.softmax, which subtracts the maximum first; for one number tf.sigmoid"
-    if any(c.type == "Log" for s in sums for t in s.outputs for c in t._consumers):
-        return ("use tf.reduce_logsumexp, which subtracts the maximum first" if sums[0].type == "Sum" else
-                "use tf.nn.softplus(x), which is log(1 + exp(x)) without overflow")
-    if any(c.type == "Log1p" for c in after):
+    if "Log" in further and sums[0].type == "Sum":
+        return "use tf.reduce_logsumexp, which subtracts the maximum first"
+    if "Log" in further or any(c.type == "Log1p" for c in after):
         return "use tf.nn.softplus(x), which is log(1 + exp(x)) without overflow"
+    if any(each in _DIVISIONS for each in further):
+        return "use tf.nn.softmax, which subtracts the maximum first; for one number tf.sigmoid"
     return ""
+
+
+def _forward_users(op: Operation) -> list[Operation]:
+    return [c for t in op.outputs for c in t._consumers if c.gradient_of is None]
 
 
 def _of_root(op: Operation, values: Mapping[Tensor, Any]) -> str:
