@@ -1,6 +1,7 @@
 """Values of images: brightness, contrast, hue, saturation, grey and element types. TensorFlow's functions."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from . import math
@@ -15,9 +16,11 @@ from .random import random_uniform
 from .reductions import reduce_std
 from .scope import scope
 
-__all__ = ["adjust_brightness", "adjust_contrast", "adjust_hue", "adjust_saturation", "convert_image_dtype",
-           "grayscale_to_rgb", "hsv_to_rgb", "per_image_standardization", "random_brightness", "random_contrast",
-           "random_hue", "random_saturation", "rgb_to_grayscale", "rgb_to_hsv"]
+__all__ = ["adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue", "adjust_saturation",
+           "convert_image_dtype", "grayscale_to_rgb", "hsv_to_rgb", "per_image_standardization", "random_brightness",
+           "random_contrast",
+           "random_hue", "random_saturation", "rgb_to_grayscale", "rgb_to_hsv", "rgb_to_yiq", "rgb_to_yuv",
+           "yiq_to_rgb", "yuv_to_rgb"]
 
 _LUMA = [0.2989, 0.5870, 0.1140]  # weights of red, green and blue in grey; ITU-R BT.601 to four places
 _PIXELS = [-1, -2, -3]
@@ -163,3 +166,34 @@ def rgb_to_hsv(images: Any, name: str | None = None) -> Tensor:
 def hsv_to_rgb(images: Any, name: str | None = None) -> Tensor:
     """Colours of hue, saturation and value. images: float[..., 3] -> float[..., 3]."""
     return build.HSVToRGB(images, name=name)
+
+
+# Rows: red, green, blue; columns: brightness and two differences of colours; ITU-R BT.601
+_TO_YIQ = [[0.299, 0.59590059, 0.2115], [0.587, -0.27455667, -0.52273617], [0.114, -0.32134392, 0.31119955]]
+_FROM_YIQ = [[1.0, 1.0, 1.0], [0.95598634, -0.27201283, -1.10674021], [0.6208248, -0.64720424, 1.70423049]]
+_TO_YUV = [[0.299, -0.14714119, 0.61497538], [0.587, -0.28886916, -0.51496512], [0.114, 0.43601035, -0.10001026]]
+_FROM_YUV = [[1.0, 1.0, 1.0], [0.0, -0.394642334, 2.03206185], [1.13988303, -0.58062185, 0.0]]
+
+
+def _by_matrix(matrix: list[list[float]], text: str) -> Callable[[Any], Tensor]:
+    def converted(images: Any) -> Tensor:
+        images = convert_to_tensor(images, name="images")
+        return tensordot(images, convert_to_tensor(matrix, dtype=images.dtype.base_dtype, name="kernel"), [[-1], [0]])
+
+    converted.__doc__ = f"{text} images: float[..., 3] of 0 to 1 -> float[..., 3]."
+    return converted
+
+
+rgb_to_yiq = _by_matrix(_TO_YIQ, "Red, green and blue as brightness and the two colours of NTSC.")
+yiq_to_rgb = _by_matrix(_FROM_YIQ, "The inverse of rgb_to_yiq.")
+rgb_to_yuv = _by_matrix(_TO_YUV, "Red, green and blue as brightness and the two colours of PAL.")
+yuv_to_rgb = _by_matrix(_FROM_YUV, "The inverse of rgb_to_yuv.")
+
+
+def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
+    """gain * image ** gamma, in the scale where 1 is the brightest. image: real[...]. gamma: a number >= 0."""
+    with scope(None, "adjust_gamma", [image, gamma, gain]):
+        x, dtype = _as_float(image)
+        if not isinstance(gamma, Tensor) and gamma < 0:
+            raise ArgumentError(f"Gamma should be a non-negative real number, found {gamma!r}")
+        return convert_image_dtype(gain * x ** gamma, dtype, saturate=True)

@@ -1,4 +1,4 @@
-"""Boxes in images, given by parts of their height and width: TensorFlow's tf.image functions."""
+"""Parts of images: boxes given by parts of the height and width, and windows. TensorFlow's tf.image functions."""
 from __future__ import annotations
 
 from typing import Any
@@ -7,7 +7,7 @@ from .graph import Tensor
 from .op import build
 from .spelling import one_of
 
-__all__ = ["crop_and_resize"]
+__all__ = ["crop_and_resize", "extract_image_patches", "extract_patches"]
 
 
 def crop_and_resize(image: Any, boxes: Any, box_ind: Any = None, crop_size: Any = None, method: str = "bilinear",
@@ -20,3 +20,19 @@ def crop_and_resize(image: Any, boxes: Any, box_ind: Any = None, crop_size: Any 
     """
     return build.CropAndResize(image, boxes, one_of("box_indices", box_indices, "box_ind", box_ind), crop_size,
                                method=method, extrapolation_value=float(extrapolation_value), name=name)
+
+
+def extract_image_patches(images: Any, ksizes: Any = None, strides: Any = None, rates: Any = None, padding: Any = None,
+                          name: str | None = None, sizes: Any = None) -> Tensor:
+    """The pixels of each window, row by row, as the channels of one place; 0 outside of the image.
+
+    images: real[n, h, w, c] -> real[n, h', w', kh * kw * c]. ksizes (or sizes), strides, rates (the distance of pixels
+    in a window): 4 numbers each, the first and last 1. padding: 'SAME' or 'VALID'.
+    """
+    return build.ExtractImagePatches(images, ksizes=one_of("sizes", sizes, "ksizes", ksizes), strides=strides,
+                                     rates=rates, padding=padding, name=name)
+
+
+def extract_patches(images: Any, sizes: Any, strides: Any, rates: Any, padding: str, name: str | None = None) -> Tensor:
+    """extract_image_patches by its newer name."""
+    return extract_image_patches(images, sizes, strides, rates, padding, name)

@@ -130,3 +130,22 @@ def test_slopes_of_images() -> None:
     np.testing.assert_allclose(edges[:, 2, 2, :, 1], expected, rtol=1e-4, atol=1e-5)
     with pytest.raises(ValueError):
         tf.image.image_gradients(x[0])
+
+
+def test_windows_become_channels_row_by_row() -> None:
+    patches = run(tf.image.extract_patches(IMAGES, [1, 2, 2, 1], [1, 3, 3, 1], [1, 1, 1, 1], "VALID"))
+    np.testing.assert_array_equal(patches[1, 1, 1], IMAGES[1, 3:5, 3:5].ravel())
+
+
+def test_other_colours_and_back() -> None:
+    for there, back in ((tf.image.rgb_to_yuv, tf.image.yuv_to_rgb), (tf.image.rgb_to_yiq, tf.image.yiq_to_rgb)):
+        turned = there(IMAGES)
+        np.testing.assert_allclose(run(turned)[..., 0], IMAGES @ np.float32([0.299, 0.587, 0.114]), rtol=1e-5)
+        np.testing.assert_allclose(run(back(turned)), IMAGES, atol=1e-3)  # the constants have few digits
+
+
+def test_gamma_keeps_the_type() -> None:
+    np.testing.assert_allclose(run(tf.image.adjust_gamma(IMAGES, 0.5, 2.0)), 2 * np.sqrt(IMAGES), rtol=1e-6)
+    assert run(tf.image.adjust_gamma(np.array([[[64, 128, 255]]], np.uint8), 2.0)).tolist() == [[[16, 64, 255]]]
+    with pytest.raises(ValueError):
+        tf.image.adjust_gamma(IMAGES, -1.0)
