@@ -68,6 +68,10 @@ class Feeds:
 def convert(tensor: Tensor, value: Any) -> np.ndarray:
     """`value` as an array that can be fed for `tensor`: C-contiguous, and never the caller's to write through."""
     dtype = tensor.dtype.base_dtype
+    if type(value) is float and tensor.dims == () and dtype.is_floating:  # the same, fast
+        number = np.array(value, dtype.as_numpy_dtype)
+        number.setflags(write=False)
+        return number
     if type(value) is not np.ndarray and (isinstance(value, Tensor) or hasattr(value, "as_tensor")):
         raise KindError(f"the value fed for {tensor.name!r} is a tensor: expected an array, a number, a string or a "
                         f"list of them\nfetch {getattr(value, 'name', value)!r} first, and feed what comes back")
@@ -75,7 +79,7 @@ def convert(tensor: Tensor, value: Any) -> np.ndarray:
     if not compatible(tensor.dims, array.shape):
         raise ShapeError(f"cannot feed a value of shape {show(array.shape)} for {tensor.describe()}")
     array = array.view()
-    array.flags.writeable = False  # may end as a fetched value or a variable: those copy what is not their own
+    array.setflags(write=False)  # may end as a fetched value or a variable: those copy what is not their own
     return array
 
 
