@@ -20,8 +20,6 @@ class Effects(Feeding):
 
     def _begin(self, graph: Graph, session: Session | None) -> None:
         super()._begin(graph, session)
-        self._names: dict[Any, tuple[str, ...]] = {}  # of what runs fetched
-        self._fed_samples: dict[Any, Sample] = {}
         self._reached: tuple[Any, set[Operation]] = (None, set())
 
     def _roots(self, y: str = "", order: int = 1) -> list[Tensor]:

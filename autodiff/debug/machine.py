@@ -275,5 +275,7 @@ def _is_scalar(tensor: Tensor) -> bool:
 
 def as_number(value: Any) -> float | None:
     """A real scalar as a float, else None."""
+    if type(value) is np.float32:
+        return float(value)
     array = np.asarray(value)
     return float(array) if array.shape == () and array.dtype.kind in "fiu" else None

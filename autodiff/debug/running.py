@@ -37,37 +37,45 @@ class _Look(NamedTuple):
     missing: str
 
 
-class _Sight(NamedTuple):
+@dataclass(slots=True)
+class _Sight:
     """What runs of the same fetches have in common. whole: the fetches together with all that is looked at.
 
-    is_repeatable: whether all that such a run does can be done again, and no stop compares variables before and after.
+    names: of the fetches. y: name of the tensor that gradients are of. is_repeatable: whether all that such a run does
+    can be done again, and no stop compares variables before and after. fed: of the last run, kinds of values and
+    their samples. due: of the last run, numbers of the watches that were due, and what they look at.
     """
 
-    session: Session
+    session: Session | None
     wanted: Fetches
     looks: list[_Look]
     outcomes: tuple[Tensor, ...]
     whole: Fetches
     is_repeatable: bool
+    names: tuple[str, ...]
+    y: str
+    fed: tuple[list[Any], tuple[Sample, ...]] = ([], ())
+    due: tuple[list[int], set[str], set[str]] | None = None
 
 
-@dataclass
+@dataclass(slots=True)
 class _Opened:
-    """A run under way. looks: what to see in it. outcomes: tensors that Python functions give. began: seconds.
+    """A run under way. sight: what to see in it. began: seconds. before: figures of variables, as far as due.
 
-    before: values of the variables to look at. whole, feeds: what the session is to run; whole is None for a run that
-    is only looked at again.
+    feeds: what the session is to run with. is_repeatable: whether making the run again does the same.
     """
 
     moment: Moment
-    wanted: Fetches
-    looks: list[_Look]
-    outcomes: tuple[Tensor, ...]
+    sight: _Sight
     began: float
-    before: dict[str, Any]
-    whole: Fetches | None = None
-    feeds: Fed | None = None
+    before: dict[str, Stats]
+    feeds: Fed
     is_repeatable: bool = False
+
+    @property
+    def whole(self) -> Fetches:
+        """What the session is to run."""
+        return self.sight.whole
 
 
 def _is_repeatable(ops: Iterable[Operation]) -> bool:
@@ -109,7 +117,8 @@ class Running(Effects):
         whole = self.session.prepared(fetch.parse(self.graph, [fetches, sources]))
         compares = any(watch.condition is not None and "ratio" in watch.condition.words for watch in self.watches)
         return _Sight(self.session, wanted, looks, outcomes, whole,
-                      not compares and _is_repeatable(needed(wanted.tensors, wanted.targets)))
+                      not compares and _is_repeatable(needed(wanted.tensors, wanted.targets)),
+                      (*(t.name for t in wanted.tensors), *(op.name for op in wanted.targets)), self.y)
 
     def _new_looks(self, wanted: Fetches) -> tuple[list[_Look], tuple[Tensor, ...]]:
         """What the watches want of a run, only what it computes anyway; and what its Python functions give."""
@@ -118,13 +127,21 @@ class Running(Effects):
         looks: dict[tuple[str, str], _Look] = {}
         if y is not None:
             looks[y.name, ""] = self._look(y, runs)
-        watched = dict.fromkeys(name for watch in self.watches for name in watch.names)
-        for name in watched:
+        named = {name for watch in self.watches if not watch.seeks_harm for name in watch.names}
+        measured = {name for watch in self.watches if not watch.is_alarm for name in watch.names}
+        guarded = dict.fromkeys(name for watch in self.watches for name in watch.names)
+        for name in guarded:
             tensor = self.targets.one(name)
             looks[name, ""] = self._look(tensor, runs)
-            if y is not None and tensor.op.gradient_of is None and tensor.dtype.base_dtype.is_differentiable:
+            if y is not None and (tensor is not y or name in measured) and (
+                    tensor.op.gradient_of is None and tensor.dtype.base_dtype.is_differentiable):
                 looks[name, y.name] = self._gradient_look(y, tensor, runs)
         outcomes = tuple(t for op in runs if op.type == "PyFunc" for t in op.outputs)
+        gradients = [look for look in looks.values() if look.of and look.name not in named]
+        if all(look.source is not None for look in gradients):  # a value that harms shows in one of them
+            for look in gradients:
+                if looks[look.name, ""].variable:
+                    del looks[look.name, ""]
         return list(looks.values()), outcomes
 
     def _look(self, tensor: Tensor, runs: set[Operation]) -> _Look:
@@ -166,76 +183,96 @@ class Running(Effects):
         feeds = self._keeper.kept(Fed(zip(*self._reader.read({**(feed_dict or {}), **self._overrides}))))
         sight = self._sight(fetches)
         session = self.session
-        before = {look.variable: session.variables.get(look.variable) for look in sight.looks if look.variable}
+        before = self._before(sight)
         moment = moment_of(session, feeds, self.step + 1, sight.wanted, self.moments.variables(session))
         self._view = None
-        return _Opened(moment, sight.wanted, sight.looks, sight.outcomes, began, before, sight.whole, feeds,
-                       is_repeatable=sight.is_repeatable and self._recorder is None)
+        return _Opened(moment, sight, began, before, feeds, sight.is_repeatable and self._recorder is None)
+
+    def _before(self, sight: _Sight) -> dict[str, Stats]:
+        """Figures of the variables to look at, while the cache has them and before the run lets go of them."""
+        watched, alarmed = self._due(sight, self.step + 1)
+        known = self.session.variables
+        names = [look.name for look in sight.looks if look.variable in known and look.name in watched | alarmed]
+        if not names:
+            return {}
+        values = [known[name.partition(":")[0]] for name in names]
+        bad = nonfinite_of([None if name in watched else value for name, value in zip(names, values)])
+        chosen = [(name, value) for name, value, is_bad in zip(names, values, bad) if is_bad or name in watched]
+        return dict(zip([name for name, _ in chosen], statistics_of([value for _, value in chosen])))
 
     def _opened_of(self, moment: Moment) -> _Opened:
         """A remembered run, opened again."""
-        return _Opened(moment, moment.wanted, [], (), time.perf_counter(), {})
+        sight = _Sight(None, moment.wanted, [], (), moment.wanted, False, (), "")
+        return _Opened(moment, sight, time.perf_counter(), {}, Fed())
 
     def _close(self, opened: _Opened, seen: Sequence[Any], error: BaseException | None = None) -> RunRecord:
         """Record a run. seen: values of what is looked at, then of the outcomes."""
         self.step += 1
         self._is_edited = False
-        self._last, self._last_whole = opened.wanted, opened.whole or opened.wanted
+        sight, moment = opened.sight, opened.moment
+        self._last, self._last_whole = sight.wanted, sight.whole
         ms = 1e3 * (time.perf_counter() - opened.began)
-        is_whole = opened.is_repeatable and error is None and self.session.runs == opened.moment.number
-        self.moments.keep(opened.moment, self.budget, ms, self.session.variables if is_whole else None)
-        if opened.outcomes and error is None:
-            opened.moment.outcomes.update(zip(opened.outcomes, seen[len(seen) - len(opened.outcomes):]))
-        self._refreeze()
-        y = self.y
-        samples, loss = self._samples(opened, iter(seen), y, failed=error is not None)
-        wanted = opened.wanted
-        fed = tuple([self._fed_sample(t, v) for t, v in opened.moment.feeds.items()])
-        names = self._names.get((wanted.tensors, wanted.targets))
-        if names is None:
-            names = (*(t.name for t in wanted.tensors), *(op.name for op in wanted.targets))
-            self._names[wanted.tensors, wanted.targets] = names
-        record = RunRecord(self.step, names, fed, loss, y, samples, ms,
-                           error=f"{type(error).__name__}: {error}" if error is not None else "")
-        stops = (Stop("error", record.error),) if error is not None else self._stops(record)
+        session = self.session
+        is_whole = opened.is_repeatable and error is None and session.runs == moment.number
+        self.moments.keep(moment, self.budget, ms, session.variables if is_whole else None)
+        if sight.outcomes and error is None:
+            moment.outcomes.update(zip(sight.outcomes, seen[len(seen) - len(sight.outcomes):]))
+        if self._frozen:
+            self._refreeze()
+        samples, loss = self._samples(opened, seen, failed=error is not None)
+        text = f"{type(error).__name__}: {error}" if error is not None else ""
+        record = RunRecord(self.step, sight.names, self._fed(opened), loss, sight.y, samples, ms, (), text)
+        stops = (Stop("error", text),) if error is not None else self._stops(record)
         record = replace(record, stops=stops) if stops else record
         self.records.append(record)
         if self._recorder is not None:
-            self._recorder.write(opened.moment, record)
+            self._recorder.write(moment, record)
         return record
 
-    def _fed_sample(self, tensor: Tensor, value: Any) -> Sample:
-        key = (tensor, value.dtype, value.shape)
-        known = self._fed_samples.get(key)
-        if known is None:
-            if len(self._fed_samples) > 256:
-                self._fed_samples.clear()
-            known = self._fed_samples[key] = Sample(tensor.name, "", Stats(value.dtype.name, value.shape, value.size))
-        return known
+    def _fed(self, opened: _Opened) -> tuple[Sample, ...]:
+        """What was fed; the same as in the run before if kinds and shapes are."""
+        kinds: list[Any] = [(t, v.dtype, v.shape) for t, v in opened.feeds.items()]
+        if kinds != opened.sight.fed[0]:
+            opened.sight.fed = kinds, tuple(Sample(t.name, "", Stats(v.dtype.name, v.shape, v.size))
+                                            for t, v in opened.feeds.items())
+        return opened.sight.fed[1]
 
-    def _samples(self, opened: _Opened, seen: Any, y: str, *, failed: bool) -> tuple[tuple[Sample, ...], float | None]:
-        loss = None
+    def _samples(self, opened: _Opened, seen: Sequence[Any], *, failed: bool) -> tuple[tuple[Sample, ...],
+                                                                                       float | None]:
+        """Of what is watched, and the loss; of what is only guarded, what is not finite."""
+        sight, loss, given = opened.sight, None, iter(seen)
+        watched, alarmed = self._due(sight, self.step)
         shown: list[tuple[_Look, Any]] = []
-        due = [watch for watch in self.watches if watch.is_due(self.step)]
-        watched = {name for watch in due if not watch.is_alarm for name in watch.names}
-        alarmed = {name for watch in due if watch.is_alarm for name in watch.names}
-        for look in opened.looks:
+        for look in sight.looks:
             value = None
             if look.source is not None and not failed:
-                value = next(seen)
+                value = next(given)
+                if look.name == sight.y and not look.of:
+                    loss = as_number(value)
             elif look.variable:
-                value = opened.before.get(look.variable)
-            if look.name == y and not look.of and value is not None:
-                loss = as_number(value)
+                value = opened.before.get(look.name)
             if look.name in watched or look.name in alarmed and value is not None:
                 shown.append((look, value))
+        if not shown:
+            return (), loss
         if alarmed:
             bad = nonfinite_of([None if look.name in watched else value for look, value in shown])
-            shown = [pair for pair, is_bad in zip(shown, bad) if is_bad or pair[0].name in watched]
-        figures = iter(statistics_of([value for _, value in shown if value is not None]))
-        return tuple([Sample(look.name, look.of, next(figures)) if value is not None else
-                      Sample(look.name, look.of, None, "the run failed" if failed else look.missing)
-                      for look, value in shown]), loss
+            shown = [pair for pair, is_bad in zip(shown, bad)
+                     if is_bad or pair[0].name in watched or type(pair[1]) is Stats]
+        figures = iter(statistics_of([value for _, value in shown if value is not None and type(value) is not Stats]))
+        return tuple([
+            Sample(look.name, look.of, None, "the run failed" if failed and not look.variable else look.missing)
+            if value is None else Sample(look.name, look.of, value if type(value) is Stats else next(figures))
+            for look, value in shown]), loss
+
+    def _due(self, sight: _Sight, step: int) -> tuple[set[str], set[str]]:
+        """Names of what is watched in a run, and of what only has to be finite."""
+        due = [watch for watch in self.watches if watch.is_due(step)]
+        numbers = [watch.number for watch in due]
+        if sight.due is None or sight.due[0] != numbers:
+            sight.due = (numbers, {name for watch in due if not watch.is_alarm for name in watch.names},
+                         {name for watch in due if watch.is_alarm for name in watch.names})
+        return sight.due[1:]
 
     def _refreeze(self) -> None:
         """Give frozen variables the values back that they are to keep."""

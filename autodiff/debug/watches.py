@@ -40,6 +40,12 @@ class Watch:
         return self.kind == "break" and self.condition is not None and self.condition.is_alarm
 
     @property
+    def seeks_harm(self) -> bool:
+        """Whether it stops where something harms the loss or a gradient, whatever that is."""
+        return self.kind == "break" and not self.targets and self.condition is not None \
+            and self.condition.words == {"harmful"}
+
+    @property
     def is_inside(self) -> bool:
         """Whether it stops inside of a run: at an op, whatever its value."""
         return self.kind == "break" and self.enabled and self.step is None and self.condition is None
