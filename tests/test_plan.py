@@ -1,6 +1,7 @@
 """Plans: what they leave out, what they keep, and how results share memory."""
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from autodiff.runtime.buffers import allocate, observe, specialise
 from autodiff.runtime.execute import interpret
 from autodiff.runtime.fates import KINDS, fates
 from autodiff.runtime.kernels import direct_ufunc, passes_on, views_of
+from autodiff.runtime.lowering import exact_product
 from autodiff.runtime.passes import optimise
 from autodiff.runtime.plan import Plan, called, compile_plan, inner_steps
 from autodiff.runtime.program import HOT
@@ -296,6 +298,22 @@ def test_a_kernel_is_taken_apart_and_equal_calls_are_made_once() -> None:
     y, dy = tf.placeholder(tf.float32, [4]), tf.placeholder(tf.float32, [4])
     plan = with_buffers([build.TanhGrad(y, dy), build.TanhGrad(y, build.Neg(dy))], {y: np.ones(4), dy: np.ones(4)})
     assert [called(s) for s in plan.steps] == ["square", "subtract", "multiply", "negative", "multiply"]
+
+
+def test_products_with_numbers_are_one_where_that_is_exact() -> None:
+    x = tf.placeholder(tf.float32, [3])
+    calls = [called(step) for step in with_buffers([tf.negative(4.0 * (-(3.0 * x)))], {x: np.ones(3)}).steps]
+    assert calls == ["multiply"]
+    calls = [called(step) for step in with_buffers([x + tf.negative(x * x), tf.negative(-x)], {x: np.ones(3)}).steps]
+    assert calls == ["square", "subtract"]
+    tiny, half, third = np.float32(1e-45), np.float32(0.5), np.float32(1) / np.float32(3)
+    values = np.concatenate([tiny * np.arange(9), np.float32(10.0) ** np.arange(-44, 39), [np.inf]]).astype(np.float32)
+    for first, second in product([2, -1, half, third, 3, 1.5, 100, 2.0 ** 100, 1e-30], repeat=2):
+        a, b = np.float32(first), np.float32(second)
+        total = exact_product(a, b)
+        with np.errstate(all="ignore"):
+            assert total is None or (values * a * b).tobytes() == (values * total).tobytes(), (a, b)
+    assert exact_product(np.float32(3), np.float32(2)) == 6 and exact_product(np.float32(3), np.float32(5)) is None
 
 
 def test_what_repeats_a_number_is_not_made() -> None:

@@ -1,7 +1,8 @@
 """From ops to ufuncs: each kernel as the calls it makes, and fewer of them, with the same bits.
 
 A call on values that only repeat a smaller one (broadcasts, fills) is made on the smaller one; a
-product with one is its other factor; equal calls are made once. x * x is np.square, bit for bit.
+product with one is its other factor; products with several numbers are one where that is exact; equal
+calls are made once. x * x is np.square, bit for bit.
 """
 from __future__ import annotations
 
@@ -16,6 +17,7 @@ from .plan import Plan, Step
 from .tracing import Reduction, Traced, trace
 
 LARGEST_SHARED = 256  # bytes of a constant that is looked for among those the plan has
+LARGEST_REPEATED = 1 << 16  # bytes of a constant that may turn out to be one number, repeated
 
 
 class Form(NamedTuple):
@@ -37,6 +39,26 @@ def lowered(plan: Plan, forms: dict[int, Form]) -> tuple[Plan, dict[int, Form]]:
     return drop_unused(merge_equal(rewired(plan, writer.renamed))), writer.forms
 
 
+def exact_product(first: Any, second: Any) -> Any:
+    """The number that does what multiplying by `first` and then by `second` does to each value; None if there is none.
+
+    That is so for a sign, and for powers of two, which only move the point, unless a value gets so small
+    in between that digits are lost: not if both are at least one and the first keeps those values whole.
+    """
+    with np.errstate(all="ignore"):
+        total = first * second
+    if not np.isfinite(total):
+        return None
+    if abs(first) == 1 or abs(second) == 1:
+        return total
+    small_stay_whole = _is_power_of_two(first) or _is_power_of_two(second) and first == np.floor(first)
+    return total if small_stay_whole and abs(first) >= 1 and abs(second) >= 1 else None
+
+
+def _is_power_of_two(number: Any) -> bool:
+    return bool(abs(np.frexp(number)[0]) == 0.5)
+
+
 class _Writer:
     """Appends steps. small: slot -> slot of a value that, repeated, is the same; renamed: slot -> the same value."""
 
@@ -48,6 +70,7 @@ class _Writer:
         self.forms = dict(forms)
         self.forms.update({slot: Form(np.shape(v), v.dtype) for slot, v in plan.constants.items()})
         self._small: dict[int, int] = {}
+        self._multiples: dict[int, tuple[int, Any]] = {}  # slot -> what it is a multiple of, and by which number
         self._shared: dict[Any, int] = {}
 
     def add(self, step: Step) -> None:
@@ -102,9 +125,44 @@ class _Writer:
             self.renamed[out] = same
             return
         function: Any = step.call
-        if function is np.multiply and operands[0] == operands[1]:
+        if function is np.add:
+            function, operands = self._difference(operands)
+        elif function is np.multiply and operands[0] == operands[1]:
             function, operands = np.square, operands[:1]
-        self.steps.append(replace(step, call=function, inputs=operands))
+        elif function in (np.multiply, np.negative):
+            function, operands = self._multiple(function, operands, out)
+        if function is None:
+            self.renamed[out] = operands[0]
+        else:
+            self.steps.append(replace(step, call=function, inputs=operands))
+
+    def _difference(self, operands: tuple[int, ...]) -> tuple[Any, tuple[int, ...]]:
+        """a + -b is a - b."""
+        for place in (1, 0):
+            base, number = self._multiples.get(operands[place], (None, 0))
+            if base is not None and number == -1:
+                return np.subtract, (operands[1 - place], base)
+        return np.add, operands
+
+    def _multiple(self, function: Any, operands: tuple[int, ...], out: int) -> tuple[Any, tuple[int, ...]]:
+        """A product with a number, of what is no such product itself if that is exact; no function: it is the same."""
+        dtype = self.forms[out].dtype
+        base, number = operands[0], dtype.type(-1) if function is np.negative else None
+        for i, other in zip(operands, operands[::-1]):
+            constant = self.constants.get(i)
+            if function is np.multiply and constant is not None and constant.ndim == 0 and constant.dtype == dtype:
+                base, number = other, constant[()]
+        if number is None or dtype.kind != "f" or self.forms[base] != self.forms[out]:
+            return function, operands
+        inner, first = self._multiples.get(base, (base, dtype.type(1)))
+        total = exact_product(first, number)
+        if total is None or inner == base:
+            self._multiples[out] = base, number
+            return function, operands
+        self._multiples[out] = inner, total
+        if total == 1:
+            return None, (inner,)
+        return (np.negative, (inner,)) if total == -1 else (np.multiply, (inner, self._constant(np.asarray(total))))
 
     def _call_small(self, step: Step, small: tuple[int, ...], shape: tuple[int, ...]) -> None:
         """Call it on what repeats, for those who need no more; the whole is left to be dropped if nobody does."""
@@ -140,6 +198,9 @@ class _Writer:
             slot = self._shared[key] = self._slot(Form(value.shape, value.dtype))
             value.setflags(write=False)
             self.constants[slot] = value
+            if value.dtype.kind == "f" and 1 < value.size and value.nbytes <= LARGEST_REPEATED \
+                    and value.tobytes() == value.flat[0].tobytes() * value.size:
+                self._small[slot] = self._constant(np.asarray(value.flat[0]))
         return slot
 
     # ---- what repeats ---------------------------------------------------------------------
