@@ -42,6 +42,11 @@ def loss_of(record: RunRecord) -> str:
     return "" if record.loss is None else f"{record.loss_name.removesuffix(':0')} {number(record.loss)}"
 
 
+def duration(ms: float) -> str:
+    """`0.25 ms`, `1.5 s`: a time in three digits."""
+    return f"{ms:.3g} ms" if ms < 999.5 else f"{ms / 1000:.3g} s"
+
+
 def samples(record: RunRecord, watches: Iterable[WatchRow], most: int = 12) -> Table | None:
     """What the watches saw in a run: value and gradient side by side; None if they saw nothing."""
     watched = {name for row in watches for name in row.names}

@@ -135,26 +135,31 @@ class Program:
             return
         read = self._reader()
         while not self.done:
-            line = read()
-            if line is None:
-                break
-            if self.shell.interactive or line.strip() and not self.given.batch:
-                line = typed(line, self.shell)
-            if line.strip():
-                self._converse_once(line)
+            try:
+                line = read()
+                if line is None:
+                    break
+                if self.shell.interactive or line.strip() and not self.given.batch:
+                    line = typed(line, self.shell)
+                if line.strip():
+                    self.do(line)
+            except KeyboardInterrupt:
+                if not self.shell.interactive:
+                    raise
+                self._say_interrupted()
 
     def _noted(self, result: Result) -> bool:
         """Note a result that somebody else shows; whether to leave."""
         self._note(result)
         return self.done
 
-    def _converse_once(self, line: str) -> None:
-        try:
-            self.do(line)
-        except KeyboardInterrupt:
-            if not self.shell.interactive:
-                raise
-            self.screen.show(Text("interrupted", "warning"))
+    def _say_interrupted(self) -> None:
+        """Say so, whatever else is pressed meanwhile."""
+        said = False
+        while not said:
+            with contextlib.suppress(KeyboardInterrupt):
+                self.screen.show(Text("interrupted", "warning"))
+                said = True
 
     def _reader(self) -> Callable[[], str | None]:
         if self.shell.interactive:

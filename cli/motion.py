@@ -1,6 +1,7 @@
 """Moving on: by the script's own runs where it has a loop, else by the prompt's train op."""
 from __future__ import annotations
 
+import math
 import os
 import signal
 import threading
@@ -12,9 +13,9 @@ from autodiff.debug.answers import Cursor
 from autodiff.errors import AutodiffError
 from autodiff.graph import Operation
 
-from .facts import FIGURES, figures, loss_of, place, samples, shown, summary
+from .facts import FIGURES, duration, figures, loss_of, place, samples, shown, summary
 from .results import Column, Error, Group, Result, Source, Stop, Table, Text
-from .script import Event, script_line, script_traceback
+from .script import HEARD, Event, say_it_is_heard, script_line, script_traceback
 from .shell import Shell
 from .usage import UsageError
 
@@ -34,15 +35,19 @@ def interruptible(shell: Shell) -> Iterator[Interrupt]:
         yield flag
         return
 
+    reminder = threading.Timer(HEARD, say_it_is_heard)
+
     def pressed(*_: Any) -> None:
         if flag.pressed:
             raise KeyboardInterrupt
         flag.pressed = True
+        reminder.start()
 
     saved = signal.signal(signal.SIGINT, pressed)
     try:
         yield flag
     finally:
+        reminder.cancel()
         signal.signal(signal.SIGINT, saved)
 
 
@@ -227,7 +232,7 @@ def _moved_text(shell: Shell, records: tuple[Any, ...], stop: Any, condition: st
         came = f" (from {loss_of(first).split()[-1]})" if first is not None and first is not last else ""
         facts.append(loss_of(last) + came)
     total = sum(record.ms for record in records)
-    facts.append(f"{total / len(records):.3g} ms a step" if len(records) > 1 else f"{total:.3g} ms")
+    facts.append(f"{duration(total / len(records))} a step" if len(records) > 1 else duration(total))
     where = shell.where() if drives_script(shell) else ""
     reason = "  ".join(facts) + (f"  at {where}" if where else "")
     lines = list(last.notes)
@@ -237,8 +242,21 @@ def _moved_text(shell: Shell, records: tuple[Any, ...], stop: Any, condition: st
         lines.insert(0, f"stop: {condition} holds")
     if last.error:
         lines.append(last.error)
+    if last.loss is not None and not math.isfinite(last.loss):
+        lines.append(_not_finite(records))
     about = {**_where(shell, records), "commands": list(stop.commands) if stop is not None else []}
     return Stop(reason, about, tuple(lines), hit=_is_hit(stop) or bool(condition))
+
+
+def _not_finite(records: tuple[Any, ...]) -> str:
+    """Since which of these steps the loss is not finite, and what tells why."""
+    since = last = records[-1]
+    for record in reversed(records):
+        if record.loss is None or math.isfinite(record.loss):
+            break
+        since = record
+    steps = f" since step {since.step}" if since is not last else ""
+    return f"{loss_of(last).replace(' ', ' is ')}{steps}: why nan tells where it comes from"
 
 
 def _is_hit(stop: Any) -> bool:

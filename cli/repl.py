@@ -11,6 +11,8 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
+from prompt_toolkit.keys import Keys
 from prompt_toolkit.output import ColorDepth
 
 from .complete import complete
@@ -34,7 +36,10 @@ class CommandCompleter(Completer):
 
 
 class Prompt:
-    """Reads lines from a person. Ctrl-C clears the line; `read` gives None at Ctrl-D."""
+    """Reads lines from a person. Ctrl-C clears the line; `read` gives None at Ctrl-D.
+
+    Ctrl-C just after Enter, while the terminal is still in the prompt's hands, is KeyboardInterrupt from `read`.
+    """
 
     def __init__(self, shell: Shell, *, color: bool) -> None:
         self.shell = shell
@@ -51,11 +56,21 @@ class Prompt:
             try:
                 vi = self.shell.settings["editing"] == "vi"
                 self._session.editing_mode = EditingMode.VI if vi else EditingMode.EMACS
-                return self._session.prompt("> " if self.shell.defining else PROMPT)
+                line = self._session.prompt("> " if self.shell.defining else PROMPT)
             except KeyboardInterrupt:
                 continue
             except EOFError:
                 return None
+            self._refuse_interrupted()
+            return line
+
+    def _refuse_interrupted(self) -> None:
+        """Raise KeyboardInterrupt if Ctrl-C is among the keys that came too late for the line."""
+        keyboard = self._session.app.input
+        late = get_typeahead(keyboard) + keyboard.read_keys()
+        if any(press.key == Keys.ControlC for press in late):
+            raise KeyboardInterrupt
+        store_typeahead(keyboard, late)
 
     def _toolbar(self) -> StyleAndTextTuples:
         return [("", " " + status(self.shell))]

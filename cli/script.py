@@ -28,6 +28,7 @@ from .usage import UsageError
 
 OWN = tuple(os.path.dirname(os.path.abspath(sys.modules[name].__file__ or "")) + os.sep
             for name in ("autodiff", __package__))
+HEARD = 0.15  # seconds after Ctrl-C within which a step should have ended, or it is said that it goes on
 PATIENCE = 0.05  # seconds after which the waiting prompt looks for a Ctrl-C that went to the script's thread
 LEAVING = 2.0  # seconds that a script has to end when it is told to
 
@@ -160,6 +161,7 @@ class ModelScript:
         return max(set(graphs), key=graphs.count) if graphs else None
 
     def _wait(self) -> Event:
+        reminder = threading.Timer(HEARD, say_it_is_heard)
         while True:
             try:
                 event = self._to_prompt.get(timeout=PATIENCE)
@@ -171,7 +173,10 @@ class ModelScript:
                     raise
                 if self.interrupted:
                     raise_in(self._thread, KeyboardInterrupt)
+                else:
+                    reminder.start()
                 self.interrupted = True
+        reminder.cancel()
         self.state, self.error = event.kind, event.error
         return event
 
@@ -369,6 +374,12 @@ def _attributes(names: dict[str, Any]) -> dict[str, Any]:
             found.update({f"{name}.{key}": item for key, item in own.items()
                           if isinstance(item, (Tensor, Operation)) or hasattr(item, "_as_graph_element")})
     return found
+
+
+def say_it_is_heard() -> None:
+    """Ctrl-C in a long step: it is not in vain."""
+    sys.stderr.write("it stops at the end of this step; Ctrl-C again interrupts the step\n")
+    sys.stderr.flush()
 
 
 def raise_in(thread: threading.Thread | None, kind: type[BaseException]) -> None:

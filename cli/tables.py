@@ -133,9 +133,13 @@ def _narrow(columns: Sequence[Column], places: list[int], wide: list[int], width
     if width is None:
         return left_out
     flexible = [i for i, c in enumerate(columns) if c.shown in ("name", "text", "place")]
+    whole = list(wide)
     while True:
         over = sum(wide[i] for i in places) + len(GAP) * (len(places) - 1) - width
         if over <= 0:
+            for i in (i for i in places if left_out):  # what a lost column leaves goes to those that were shortened
+                more = min(whole[i] - wide[i], -over)
+                wide[i], over = wide[i] + more, over + more
             return left_out
         roomy = [i for i in flexible if i in places and wide[i] > SHORTEST]
         if roomy:

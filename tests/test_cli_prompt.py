@@ -66,3 +66,72 @@ def test_ctrl_c_stops_a_script_at_its_next_run(tmp_path: Path) -> None:
     child.expect(pexpect.EOF)
     child.wait()
     assert child.exitstatus == 0
+
+
+def test_ctrl_c_just_after_enter_is_for_the_command(prompt: "pexpect.spawn") -> None:
+    """The prompt still held the terminal, took the key for one of a line to come, and lost it."""
+    prompt.expect(PROMPT)
+    prompt.send("python import time; time.sleep(1000)\r\x03")
+    prompt.expect("interrupted")
+    prompt.expect(PROMPT)
+    answers(prompt, "print 6 * 7", "42")
+
+
+def test_ctrl_c_again_and_again_does_not_end_the_session(prompt: "pexpect.spawn") -> None:
+    prompt.expect(PROMPT)
+    prompt.delaybeforesend = None
+    prompt.send("python import time; time.sleep(1000)\r")
+    for _ in range(50):
+        prompt.sendintr()
+    prompt.expect("interrupted")
+    prompt.sendcontrol("c")
+    prompt.expect(PROMPT)
+    prompt.delaybeforesend = 0.05
+    answers(prompt, "", PROMPT)
+    answers(prompt, "print 6 * 7", "42")
+
+
+CHAIN = """import autodiff as tf
+x = h = tf.Variable(0.5, name="x")
+for _ in range(8000):
+    h = tf.sin(h)
+big = tf.Variable(tf.ones([400, 250]), name="big")
+loss = tf.add(h, tf.reduce_sum(tf.tanh(big)), name="loss")
+"""
+
+
+def test_ctrl_c_cancels_what_takes_long(tmp_path: Path) -> None:
+    """Each alone would go on for many times the 0.2 s that it may take to stop."""
+    script = tmp_path / "chain.py"
+    script.write_text(CHAIN)
+    child = pexpect.spawn(sys.executable, ["-m", "cli", "-nx", "--ui", "line", "-ex", "train loss", "-ex", "next",
+                                           str(script)], encoding="utf-8", timeout=120, dimensions=(24, 100),
+                          env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "NO_COLOR": "1",
+                               "PROMPT_TOOLKIT_NO_CPR": "1", "GRADBG_HISTORY": str(tmp_path / "h")})
+    child.expect("step 1  loss")
+    child.expect(PROMPT)
+    for line, said in (("run", "stopped by Ctrl-C|interrupted"), ("check loss x", "interrupted"),
+                       ("hessian loss big --eig 900", "interrupted"), ("x/100000 big", "interrupted|1.00")):
+        child.send(line + "\r")
+        child.expect("\n")
+        child.sendintr()
+        child.expect(said)
+        child.expect(PROMPT)
+        answers(child, "print 6 * 7", "42")
+    child.close(force=True)
+
+
+def test_a_step_that_goes_on_after_ctrl_c_says_so(tmp_path: Path) -> None:
+    script = tmp_path / "long.py"
+    script.write_text("import time\nimport autodiff as tf\nx = tf.constant(1.0)\nwith tf.Session() as s:\n"
+                      "    s.run(x)\n    while True:\n        s.run(x)\n        print('far', 'on')\n        time.sleep(1)\n")
+    child = pexpect.spawn(sys.executable, ["-m", "cli", "-nx", "--ui", "line", str(script)], encoding="utf-8",
+                          timeout=120, env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "NO_COLOR": "1",
+                                            "PROMPT_TOOLKIT_NO_CPR": "1", "GRADBG_HISTORY": str(tmp_path / "h")})
+    child.expect(PROMPT)
+    child.send("run\r")
+    child.expect("far on")
+    child.sendintr()
+    child.expect("it stops at the end of this step")
+    child.expect("stopped by Ctrl-C")
+    child.close(force=True)
