@@ -167,6 +167,12 @@ def _copied(op: Operation, definition: OpDef, attrs: dict[str, Any], inputs: Seq
     return copy
 
 
+def calls_python(op: Operation) -> bool:
+    """Whether an operation, or one in a function that it calls, runs code of the user's."""
+    return op.type == "PyFunc" or any(calls_python(inner) for function in functions_of(op)
+                                      for inner in function.graph.operations.values())
+
+
 def functions_of(op: Operation) -> list[Function]:
     """The functions that an operation calls: branches, a loop's condition and body."""
     return [value for value in op.attrs.values() if isinstance(value, Function)]

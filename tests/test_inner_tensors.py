@@ -197,3 +197,46 @@ def test_why_of_a_value_that_is_not_finite_goes_inside():
 def test_what_is_asked_outside_only_says_so():
     with pytest.raises(ArgumentError, match="inside of a branch or loop"):
         model().path("loss", "while/grow")
+
+
+# ---- Python functions inside ------------------------------------------------------------
+
+def counting() -> tuple[Debugger, list[float]]:
+    """A loop, in one branch of which a Python function is called that gives another number each time."""
+    calls: list[float] = []
+
+    def number(v):
+        calls.append(float(v))
+        return np.float64(len(calls))
+
+    with tf.Graph().as_default() as graph:
+        x = tf.constant(np.array([5.0, -1.0, 7.0]), name="x")
+        y = tf.map_fn(lambda v: v * tf.cond(v > 0, lambda: tf.py_func(number, [v], tf.float64, name="numbered"),
+                                            lambda: tf.constant(0.5, tf.float64)), x, name="each")
+        loss = tf.reduce_sum(y, name="loss")
+        gradient = tf.gradients(loss, x, name="slope")[0]
+    dbg = Debugger(graph, handles={"loss": loss, "x": x, "gradient": gradient})
+    dbg.run(1, fetches=[loss, gradient])
+    return dbg, calls
+
+
+def test_a_python_function_in_a_loop_is_not_called_again():
+    dbg, calls = counting()
+    np.testing.assert_array_equal(dbg.value("loss").array, dbg.result[0])
+    np.testing.assert_array_equal(dbg.value("gradient").array, [1.0, 0.5, 2.0])
+    np.testing.assert_array_equal(dbg.value("numbered").array, [1.0, 2.0])
+    np.testing.assert_array_equal(dbg.value("each/while/mul").array, [5.0, -0.5, 14.0])
+    assert calls == [5.0, 7.0]
+
+
+def test_what_python_gave_in_a_loop_is_recorded(tmp_path):
+    dbg, calls = counting()
+    dbg.record(str(tmp_path / "run"))
+    dbg.run(1)
+    dbg.stop_recording()
+    seen = dbg.result[0]
+    again = Debugger()
+    again.open_recording(str(tmp_path / "run"))
+    np.testing.assert_array_equal(again.value("loss").array, seen)
+    np.testing.assert_array_equal(again.value("numbered").array, [3.0, 4.0])
+    assert calls == [5.0, 7.0] * 2

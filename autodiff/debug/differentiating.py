@@ -79,8 +79,8 @@ class Differentiating(Valuing):
         gradients = arriving_at(caller, lambda t: self.derivatives.gradient(y, t)[0])
         found = self._values([self.derivatives.dense(g) for g in gradients.values()], at)
         given = [t for t in caller.inputs if not t.dtype.is_ref and t.dtype.name != "resource"]
-        return gradient_turns(x, self.targets.inner, self._replayer.calls(at), dict(zip(given, self._values(given, at))),
-                              dict(zip(gradients, found)))
+        known = dict(zip(given, self._values(given, at)))
+        return gradient_turns(x, self.targets.inner, self._replayer.calls(at), known, dict(zip(gradients, found)))
 
     def _per_example(self, y: Tensor, x: Tensor, at: Moment) -> Gradient:
         y = self._examples_of(y)

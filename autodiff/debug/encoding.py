@@ -72,6 +72,15 @@ class Encoder:
         return {"opaque": type(value).__name__}
 
 
+def _captured(attrs: Any) -> list[str]:
+    """Names of what the functions among encoded attributes capture, in order."""
+    if isinstance(attrs, list):
+        return [name for value in attrs for name in _captured(value)]
+    if not isinstance(attrs, dict):
+        return []
+    return attrs["captured"] if "captured" in attrs else _captured(list(attrs.values()))
+
+
 def _names(tensors: Any) -> list[str]:
     return [t.name for t in tensors]
 
@@ -106,9 +115,13 @@ class Decoder:
     def _operation(self, graph: Graph, entry: dict[str, Any], known: dict[str, Tensor]) -> Operation:
         if entry["type"] not in OPS:
             raise ArgumentError(f"the recording has an op of the unknown type {entry['type']!r}")
-        attrs = {name: self._value(value, graph, known) for name, value in entry["attrs"].items()}
-        specs = [Spec(as_dtype(name), None if dims is None else tuple(dims)) for name, dims in entry["specs"]]
         inputs = tuple(known[name] for name in entry["inputs"])
+        captured = _captured(entry["attrs"])
+        passed = inputs[:entry["attrs"]["count"]] if entry["type"] == "Recall" else inputs
+        # a copy in a gradient is given other tensors than those that its functions captured
+        around = {**dict(zip(captured, passed[len(passed) - len(captured):])), **known}
+        attrs = {name: self._value(value, graph, around) for name, value in entry["attrs"].items()}
+        specs = [Spec(as_dtype(name), None if dims is None else tuple(dims)) for name, dims in entry["specs"]]
         op = graph.add(OPS[entry["type"]], inputs, attrs, specs, entry["name"] + "/")
         op.override = entry.get("override")
         op._frames = tuple((_code(file, line, function), -1) for file, line, function in entry["frames"])

@@ -74,7 +74,7 @@ def why_turns(y: Tensor, turns: Turns) -> WhySmall:
         gain = (first / last) ** (1 / (len(norms) - 1)) if first and last else 0.0
         text += f" in the last, {first:.3g} in the first: scaled by {gain:.3g} in each on the way back"
     remedies = {"tiny": "use a gated cell (LSTM, GRU) or a skip connection over the iterations, or fewer of them",
-                "exploding": "clip: tf.clip_by_global_norm on the gradients before apply_gradients, and scale down what "
-                             "multiplies in each iteration",
+                "exploding": "clip: tf.clip_by_global_norm on the gradients before apply_gradients, and scale down "
+                             "what multiplies in each iteration",
                 "zero": "look for what cuts it inside: a dead relu, a mask of zeros, stop_gradient"}
     return WhySmall(y.name, turns.tensor.name, kind, norms[0], text, remedies.get(kind, ""), ())

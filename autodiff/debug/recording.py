@@ -62,14 +62,14 @@ class Recorder:
                 arrays[f"v:{name}"] = value
                 self._kept[name] = value, moment.step
         arrays.update({f"f:{t.name}": v for t, v in moment.feeds.items()})
-        arrays.update({f"o:{t.name}": np.asarray(v) for t, v in moment.outcomes.items()})
+        outcomes = {t.name: _packed(v, f"o:{t.name}", arrays) for t, v in moment.outcomes.items()}
         for key, value in list(arrays.items()):
             if np.asarray(value).dtype == object:
                 arrays[key] = np.asarray(value).astype("S")
                 strings.append(key)
         wanted = moment.wanted
         about = {"schema": SCHEMA, "step": moment.step, "number": moment.number, "entropy": moment.entropy,
-                 "same": same, "strings": strings,
+                 "same": same, "strings": strings, "outcomes": outcomes,
                  "fetches": [] if wanted is None else [t.name for t in wanted.tensors],
                  "targets": [] if wanted is None else [op.name for op in wanted.targets],
                  "record": dataclasses.asdict(record)}
@@ -108,6 +108,21 @@ class Recording:
     y: str
     moments: tuple[Moment, ...]
     records: tuple[RunRecord, ...]
+
+
+def _packed(value: Any, key: str, arrays: dict[str, Any]) -> Any:
+    """Put the arrays of a value, maybe a list of such, into `arrays`; gives their keys in its structure."""
+    if isinstance(value, list):
+        return [_packed(item, f"{key}/{i}", arrays) for i, item in enumerate(value)]
+    if value is not None:
+        arrays[key] = np.asarray(value)
+    return None if value is None else key
+
+
+def _unpacked(item: Any, arrays: Mapping[str, np.ndarray]) -> Any:
+    """The value that `_packed` put away."""
+    return [_unpacked(each, arrays) for each in item] if isinstance(item, list) else None if item is None else (
+        arrays[item])
 
 
 def read(path: str) -> Recording:
@@ -167,17 +182,18 @@ def _step(graph: Graph, about: dict[str, Any], arrays: dict[str, np.ndarray],
     for key in about["strings"]:
         arrays[key] = arrays[key].astype(object)
     variables = {name: values[name, at] for name, at in about["same"].items()}
-    sides: dict[str, dict[Tensor, Any]] = {"f": {}, "o": {}}
+    feeds = {}
     for key, array in arrays.items():
         kind, _, name = key.partition(":")
         if kind == "v":
             array.flags.writeable = False
             variables[name] = values[name, step] = array
-        else:
-            sides[kind][graph.get_tensor_by_name(name)] = array
+        elif kind == "f":
+            feeds[graph.get_tensor_by_name(name)] = array
+    outcomes = {graph.get_tensor_by_name(name): _unpacked(item, arrays) for name, item in about["outcomes"].items()}
     elements = [graph.get_tensor_by_name(n) for n in about["fetches"]] + [graph.operations[n] for n in about["targets"]]
-    moment = Moment(step, int(about["number"]), int(about["entropy"]), variables, sides["f"],
-                    fetch.parse(graph, elements), sides["o"])
+    moment = Moment(step, int(about["number"]), int(about["entropy"]), variables, feeds,
+                    fetch.parse(graph, elements), outcomes)
     return moment, _record(about["record"])
 
 

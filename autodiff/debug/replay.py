@@ -23,7 +23,7 @@ class Moment:
     """What a run depended on: a run is a function of these alone. variables: their values before it.
 
     number: the run's number in its session, which the random streams count by. wanted: what it fetched, or None.
-    outcomes: what its Python functions gave.
+    outcomes: what its Python functions gave, and the branches and loops that call some.
     """
 
     step: int
@@ -63,7 +63,7 @@ class Replayer:
         session = self._session
         self._rewind(moment)
         fed = {**moment.outcomes, **moment.feeds, **(feeds or {})}
-        if len(tensors) > _MANY:
+        if len(tensors) > _MANY or any(isinstance(value, list) for value in moment.outcomes.values()):
             return session.start(list(tensors), fed).finish()
         return session.run(list(tensors), fed)
 
@@ -76,7 +76,7 @@ class Replayer:
     def calls(self, moment: Moment, wanted: Sequence[Tensor] | None = None) -> Calls:
         """The calls that branches and loops made in that run. wanted: inner tensors, if not all are."""
         return Calls(self._session.graph, moment.variables, moment.number, moment.entropy,
-                     lambda missing: self.values_if_possible(moment, missing), wanted)
+                     lambda missing: self.values_if_possible(moment, missing), wanted, moment.outcomes)
 
     def start(self, moment: Moment, fetches: Sequence[Any], feeds: dict[Tensor, Any] | None = None) -> Execution:
         """That run again, to be gone through op by op, in a session of its own."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import AutodiffError
-from ..function_graph import Function, functions_of
+from ..function_graph import calls_python
 from ..graph import Operation, Tensor
 from ..runtime import fetch
 from ..runtime.feed import Fed
@@ -81,15 +81,9 @@ class _Opened:
 def _is_repeatable(ops: Iterable[Operation]) -> bool:
     """Whether ops can run again: what Python functions give is kept, unless a branch or loop calls them."""
     for op in ops:
-        if op.type == "PyFunc" and not op.outputs or any(
-                _has_python(function) for function in functions_of(op)):
+        if calls_python(op) and not (op.type == "PyFunc" and op.outputs):
             return False
     return True
-
-
-def _has_python(function: Function) -> bool:
-    return any(op.type == "PyFunc" or any(map(_has_python, functions_of(op)))
-               for op in function.graph.operations.values())
 
 
 class Running(Effects):
@@ -136,12 +130,16 @@ class Running(Effects):
             if y is not None and (tensor is not y or name in measured) and (
                     tensor.op.gradient_of is None and tensor.dtype.base_dtype.is_differentiable):
                 looks[name, y.name] = self._gradient_look(y, tensor, runs)
-        outcomes = tuple(t for op in runs if op.type == "PyFunc" for t in op.outputs)
         gradients = [look for look in looks.values() if look.of and look.name not in named]
         if all(look.source is not None for look in gradients):  # a value that harms shows in one of them
             for look in gradients:
                 if looks[look.name, ""].variable:
                     del looks[look.name, ""]
+        python = [op for op in runs if calls_python(op)]
+        for op in python:
+            if "record" in op.attrs:
+                op.attrs["record"]["on"] = True  # a loop leaves what Python gave in each iteration
+        outcomes = tuple(t for op in python for t in op.outputs)
         return list(looks.values()), outcomes
 
     def _look(self, tensor: Tensor, runs: set[Operation]) -> _Look:

@@ -156,7 +156,9 @@ class Targets:
     # ---- names --------------------------------------------------------------------------
     def short(self, tensor: Tensor, sign: str = "%") -> str:
         """`%12`, or `g12` for its gradient; "" for one inside of a branch or loop."""
-        return "" if tensor.graph is not self.graph else f"{sign}{tensor.op.index}" + (f":{tensor.value_index}" if tensor.value_index else "")
+        if tensor.graph is not self.graph:
+            return ""
+        return f"{sign}{tensor.op.index}" + (f":{tensor.value_index}" if tensor.value_index else "")
 
     def handle_of(self, tensor: Tensor) -> str:
         """The script's name for a tensor, or ""."""

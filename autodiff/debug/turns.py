@@ -63,7 +63,7 @@ def turns_of(tensors: Sequence[Tensor], inner: InnerOps, values: Callable[[Seque
     given = list(dict.fromkeys(t for op in outermost for t in op.inputs if not t.dtype.is_ref
                                and t.dtype.name != "resource"))
     known = dict(zip(given, values(given)))
-    wanted = [*tensors, *(t for op in within - set(outermost) for t in op.inputs)]
+    wanted = [*tensors, *(t for op in within - set(outermost) for t in (*op.inputs, *op.outputs))]
     walk = _Walk(tensors, within, calls(wanted))
     for op in outermost:
         walk.go(op, known, 0, ())

@@ -75,6 +75,8 @@ def convert(tensor: Tensor, value: Any) -> np.ndarray:
     if type(value) is not np.ndarray and (isinstance(value, Tensor) or hasattr(value, "as_tensor")):
         raise KindError(f"the value fed for {tensor.name!r} is a tensor: expected an array, a number, a string or a "
                         f"list of them\nfetch {getattr(value, 'name', value)!r} first, and feed what comes back")
+    if dtype.name == "variant" and isinstance(value, list):  # a history that was fetched
+        return value  # type: ignore[return-value]
     array = _strings(tensor, value) if dtype.name == "string" else _numbers(tensor, value)
     if not compatible(tensor.dims, array.shape):
         raise ShapeError(f"cannot feed a value of shape {show(array.shape)} for {tensor.describe()}")

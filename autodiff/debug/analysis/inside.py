@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...function_graph import Function, functions_of
+from ...function_graph import Function, calls_python, functions_of
 from ...graph import Graph, Operation, Tensor
 from ...runtime.execute import interpret
 from ...runtime.plan import Plan, compile_plan
@@ -45,12 +45,13 @@ class Calls:
 
     fetch: values of tensors of the run that are no arrays, such as the history of a loop. wanted: the inner tensors
     whose values are asked for, if not of all that the functions' outputs are made of; only then conditions are calls.
+    outcomes: what ops that call Python gave in the run: they are not asked again.
     """
 
     def __init__(self, graph: Graph, variables: Mapping[str, Any], number: int, entropy: int,
                  fetch: Callable[[Sequence[Tensor]], Mapping[Tensor, Any]],
-                 wanted: Sequence[Tensor] | None = None) -> None:
-        self._fetch, self._wanted = fetch, wanted
+                 wanted: Sequence[Tensor] | None = None, outcomes: Values | None = None) -> None:
+        self._fetch, self._wanted, self._outcomes = fetch, wanted, outcomes or {}
         session = Session(graph=graph)
         session.variables.update(variables)
         session.entropy = entropy
@@ -76,16 +77,25 @@ class Calls:
         if not all(t in values for t in passed):
             return
         given = [_argument(t, values) for t in op.inputs]
+        left: list[Any] = []
+        if calls_python(op):
+            left = [(values if t in values else self._outcomes).get(t) for t in op.outputs]
         if op.type == "If":
             then_branch, else_branch = op.attrs["then_branch"], op.attrs["else_branch"]
-            split = 1 + len(then_branch.inputs)
-            branch, arguments = (then_branch, given[1:split]) if given[0] else (else_branch, given[split:])
+            split, first = 1 + len(then_branch.inputs), len(then_branch.outputs)
+            second = first + len(then_branch.kept)
+            branch, arguments, kept = (then_branch, given[1:split], left[first:second]) if given[0] else (
+                else_branch, given[split:], left[second:])
             where = f"the {'first' if given[0] else 'second'} branch of {name_of(op)}"
-            yield self._called(branch, arguments, where, call_number(op, within, 0))
+            yield self._called(branch, arguments, where, call_number(op, within, 0), kept=[k[0] for k in kept])
         elif op.type == "While":
-            yield from self._iterations(op, given, within)
+            count = len(op.attrs["shapes"])
+            histories = [history for history in left[2 * count:] if history is not None]
+            yield from self._iterations(op, given, within, list(zip(*histories)))
 
-    def _iterations(self, op: Operation, given: list[Any], within: int) -> Iterator[Call]:
+    def _iterations(self, op: Operation, given: list[Any], within: int,
+                    kept: Sequence[Sequence[Any]]) -> Iterator[Call]:
+        """kept: of each iteration, what the body kept, if it calls Python."""
         cond, body, count = op.attrs["cond"], op.attrs["body"], len(op.attrs["shapes"])
         split = count + len(cond.captured)
         state: Sequence[Any] = given[:count]
@@ -96,21 +106,23 @@ class Calls:
                 yield test
             if not test.values[cond.outputs[0]]:
                 return
-            call = self._called(body, [*state, *given[split:]], where, call_number(op, within, 2 * turn + 1), turn)
+            call = self._called(body, [*state, *given[split:]], where, call_number(op, within, 2 * turn + 1), turn,
+                                kept[turn] if turn < len(kept) else ())
             yield call
             state = [call.values[t] for t in body.outputs]
 
     def _called(self, function: Function, arguments: Sequence[Any], where: str, number: int,
-                turn: int | None = None) -> Call:
+                turn: int | None = None, kept: Sequence[Any] = ()) -> Call:
         if function not in self._plans:
             below = sorted(before(function.outputs), key=lambda op: op.index)
             ops = [op for op in below if op.type not in ("Argument", "Captured")]
             tensors = self._tensors(function, ops)
-            self._plans[function] = ops, tensors, compile_plan(tensors, (), function.inputs)
+            known = (*function.inputs, *function.kept) if kept else function.inputs
+            self._plans[function] = ops, tensors, compile_plan(tensors, (), known)
         ops, tensors, plan = self._plans[function]
         self._run.current_call = number
         with np.errstate(all="ignore"):
-            found = interpret(plan, self._run, arguments)
+            found = interpret(plan, self._run, [*arguments, *kept])
         return Call(ops, dict(zip(tensors, found)), function.outputs, function.inputs, where, number, function.graph,
                     turn)
 
