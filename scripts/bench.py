@@ -6,13 +6,18 @@
 One worker process a system; they are measured in turn (A B C, B C A, …), so that a busy machine slows
 all alike. A ratio is the median over rounds of the ratio in one round; lowest and highest stand beside it.
 
-Systems: naive (NumPy as one writes it), tuned (the best by hand, where there is one), autodiff, unwatched
-(for W9: autodiff without the fetches of every tensor),
-tf1 and tf2 (TensorFlow, run by the Pythons named in TF1_PYTHON and TF2_PYTHON). What is missing is left out.
-W10 measures `import`.
+Systems: naive (NumPy as one writes it), tuned (the best by hand, where there is one), autodiff, for W9 unwatched
+(autodiff without the fetches of every tensor) and armed (under the debugger, which is to stop at the first tensor that
+is not finite), and peers: tf1, tf2, jax, torch, autograd, each in an interpreter of its own:
+
+    scripts/bench.py --peer tf1=/opt/tf1/bin/python --peer jax=/opt/peers/bin/python --peer torch=/opt/peers/bin/python
+
+TF1_PYTHON and TF2_PYTHON name those of TensorFlow too. What is missing is left out. MiB: the highest that the process
+took beyond what it had after its imports. W10 measures `import`.
 """
 import argparse
 import functools
+import importlib
 import json
 import os
 import statistics
@@ -21,11 +26,14 @@ import sys
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SYSTEMS = "naive,tuned,unwatched,autodiff,tf1,tf2"
+SYSTEMS = "naive,tuned,unwatched,autodiff,armed"
+PEERS = ("tf1", "tf2", "jax", "torch", "autograd")
 WARM, LONG_ENOUGH = 0.8, 40  # seconds, or runs, before anything is measured: autodiff compiles what is hot
 TOLERANCE = 2e-3
+OWN = ("autodiff", "unwatched", "armed")
 IMPORTS = {"naive": "import numpy", "autodiff": "import autodiff", "tf1": "import tensorflow",
-           "tf2": "import tensorflow.compat.v1"}
+           "tf2": "import tensorflow.compat.v1", "jax": "import jax", "torch": "import torch",
+           "autograd": "import autograd.numpy"}
 
 
 def workloads():
@@ -41,7 +49,7 @@ def workloads():
         "W4": dict(graph=convolution.graph, naive=convolution.naive),
         "W5": dict(graph=lstm.graph, naive=lstm.naive, tuned=lstm.tuned),
         "W6": dict(graph=transformer.graph, naive=transformer.naive),
-        "W9": dict(graph=perceptron.graph_watched, unwatched=perceptron.graph),
+        "W9": dict(graph=perceptron.graph_watched, unwatched=perceptron.graph, armed=perceptron.graph),
         "W8-10k": dict(build=building.built(10000)),
         "W8-100k": dict(build=building.built(100000)),
     }
@@ -57,7 +65,7 @@ def workloads():
 
 def tensorflow_like(system):
     """The module that a system's scripts import as tf."""
-    if system in ("autodiff", "unwatched"):
+    if system in OWN:
         sys.path.insert(0, ROOT)
         import autodiff
         return autodiff
@@ -71,9 +79,12 @@ def tensorflow_like(system):
 def step_of(workload, system, threads):
     """What is timed; None if this system has nothing for the workload."""
     ways = workloads()[workload]
-    if system in ways and system != "unwatched":
+    if system in ("jax", "torch", "autograd"):
+        from workloads import peers
+        return peers.step_of(workload, system)
+    if system in ways and system not in OWN:
         return ways[system]()
-    way = system if system == "unwatched" else "graph"
+    way = system if system in ("unwatched", "armed") else "graph"
     if system in ("naive", "tuned") or way not in ways and "build" not in ways:
         return None
     tf = tensorflow_like(system)
@@ -86,7 +97,29 @@ def step_of(workload, system, threads):
         intra_op_parallelism_threads=threads, inter_op_parallelism_threads=threads))
     if setup is not None:
         session.run(setup)
+    if system == "armed":
+        from autodiff.debug import Debugger
+        debugger = Debugger(graph, session)
+        debugger.break_at(condition="harmful")
+        return lambda: debugger.on_run(session, fetches, feeds)[0]
     return functools.partial(session.run, fetches, feeds)
+
+
+def memory(key):
+    """MiB of this process: `VmRSS`, now, or `VmHWM`, the highest so far; 0 where the system does not tell."""
+    try:
+        with open("/proc/self/status") as f:
+            return next((int(line.split()[1]) / 1024 for line in f if line.startswith(key)), 0.0)
+    except OSError:
+        return 0.0
+
+
+def imported(system):
+    """Import what a system needs, so that its memory is not counted."""
+    if system in OWN or system in PEERS:
+        name = "autodiff.debug" if system == "armed" else "autodiff" if system in OWN else IMPORTS[system].split()[1]
+        sys.path.insert(0, ROOT)
+        importlib.import_module(name)
 
 
 def digest(values):
@@ -98,6 +131,10 @@ def digest(values):
 
 def work(workload, system, threads, seconds):
     """Answer each line of standard input with the time of one step, in seconds."""
+    if threads == 1 and hasattr(os, "sched_setaffinity"):  # XLA and TensorFlow have pools that ask no variable
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    imported(system)
+    before = memory("VmRSS")
     step = step_of(workload, system, threads)
     if step is None:
         print(json.dumps({"skip": True}), flush=True)
@@ -111,6 +148,7 @@ def work(workload, system, threads, seconds):
         runs += 1
     each = (time.perf_counter() - start) / max(runs, 1)
     count = max(1, min(100000, int(seconds / max(each, 1e-7)))) if runs else 1
+    told["mib"] = memory("VmHWM") - before
     print(json.dumps(told), flush=True)
     for _ in sys.stdin:
         start = time.perf_counter()
@@ -128,19 +166,28 @@ def environment(threads):
     return {**os.environ, **dict.fromkeys(names, str(threads)), "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONWARNINGS": "ignore"}
 
 
-def python_of(system):
-    """The interpreter that runs a system; None if it is not there."""
-    if system in ("tf1", "tf2"):
-        return os.environ.get(f"{system.upper()}_PYTHON")
-    return sys.executable
+def python_of(system, peers):
+    """The interpreter that runs a system; None if it is not there. peers: name -> interpreter."""
+    return peers.get(system) if system in PEERS else sys.executable
+
+
+def peers_of(arguments):
+    """Name -> interpreter, of --peer and the environment."""
+    found = {name: os.environ[f"{name.upper()}_PYTHON"] for name in PEERS if f"{name.upper()}_PYTHON" in os.environ}
+    for text in arguments.peer:
+        name, _, python = text.partition("=")
+        if name not in PEERS or not python:
+            raise SystemExit(f"expected --peer NAME=PYTHON with NAME one of {', '.join(PEERS)}, found {text!r}")
+        found[name] = python
+    return found
 
 
 class Worker:
     """One system in a process of its own."""
 
     def __init__(self, workload, system, arguments):
-        command = [python_of(system), os.path.abspath(__file__), "--workload", workload, "--worker", system,
-                   "--threads", str(arguments.threads), "--seconds", str(arguments.seconds)]
+        command = [python_of(system, arguments.peers), os.path.abspath(__file__), "--workload", workload,
+                   "--worker", system, "--threads", str(arguments.threads), "--seconds", str(arguments.seconds)]
         self.system, self.times, self.extra = system, [], {}
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                         env=environment(arguments.threads))
@@ -167,7 +214,7 @@ class Worker:
 
 def compare(workload, arguments):
     """Measure one workload; print its table."""
-    workers = [Worker(workload, s, arguments) for s in arguments.systems.split(",") if python_of(s)]
+    workers = [Worker(workload, s, arguments) for s in arguments.systems if python_of(s, arguments.peers)]
     running = [w for w in workers if "skip" not in w.told]
     for i in range(arguments.rounds):
         for worker in running[i % len(running):] + running[:i % len(running)]:
@@ -176,13 +223,14 @@ def compare(workload, arguments):
         worker.close()
     print(f"\n## {workload}, {arguments.threads} thread{'s' * (arguments.threads > 1)}")
     print("| system | median ms | " + " | ".join(f"ratio to {w.system} | lowest-highest" for w in running[:2])
-          + " | same |")
-    print("|---|---:|" + "---:|---:|" * len(running[:2]) + "---|")
+          + " | MiB | same |")
+    print("|---|---:|" + "---:|---:|" * len(running[:2]) + "---:|---|")
     for worker in running:
         cells = [f"{statistics.median(worker.times) * 1e3:.3f}"]
         for base in running[:2]:
             ratios = [a / b for a, b in zip(worker.times, base.times)]
             cells += [f"{statistics.median(ratios):.3f}", f"{min(ratios):.2f}-{max(ratios):.2f}"]
+        cells.append(f"{worker.told['mib']:.0f}")
         cells.append(agreement(worker, running[0]) if "digest" in worker.told else str(worker.extra))
         print(f"| {worker.system} | {' | '.join(cells)} |", flush=True)
 
@@ -196,13 +244,13 @@ def agreement(worker, base):
 
 def compare_imports(arguments):
     """W10: the time of `import`, each in a fresh interpreter."""
-    systems = [s for s in arguments.systems.split(",") if s in IMPORTS and python_of(s)]
+    systems = [s for s in arguments.systems if s in IMPORTS and python_of(s, arguments.peers)]
     times = {s: [] for s in systems}
     for _ in range(arguments.rounds + 1):  # the first fills the disk's cache
         for system in systems:
             start = time.perf_counter()
-            subprocess.run([python_of(system), "-c", IMPORTS[system]], cwd=ROOT, check=True, capture_output=True,
-                           env=environment(1))
+            subprocess.run([python_of(system, arguments.peers), "-c", IMPORTS[system]], cwd=ROOT, check=True,
+                           capture_output=True, env=environment(1))
             times[system].append(time.perf_counter() - start)
     print("\n## W10, import\n| system | median ms | beyond the first, ms |\n|---|---:|---:|")
     medians = {s: statistics.median(t[1:]) * 1e3 for s, t in times.items()}
@@ -214,7 +262,8 @@ def main():
     """Parse the arguments, and compare."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workload", default="all", help="names by commas, `all`, or `list`")
-    parser.add_argument("--systems", default=SYSTEMS)
+    parser.add_argument("--systems", default=SYSTEMS, help="by commas; peers that are given are added")
+    parser.add_argument("--peer", action="append", default=[], metavar="NAME=PYTHON", help=", ".join(PEERS))
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=0.1, help="of one measurement")
@@ -224,6 +273,8 @@ def main():
     if arguments.worker:
         work(arguments.workload, arguments.worker, arguments.threads, arguments.seconds)
         return
+    arguments.peers = peers_of(arguments)
+    arguments.systems = list(dict.fromkeys([*arguments.systems.split(","), *arguments.peers]))
     if arguments.workload == "list":
         print(*names)
         return
