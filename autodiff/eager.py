@@ -113,6 +113,8 @@ class EagerTensor(Tensor):
 class EagerRun:
     """What a kernel may ask of the context: variables through their cells, random streams."""
 
+    is_repeat = False
+
     def __init__(self) -> None:
         self.number = 0
         self.op: Any = None

@@ -10,7 +10,7 @@ from ..graph import Graph, Tensor
 from ..runtime.cursor import Execution
 from ..runtime.feed import Fed
 from ..runtime.row_blocks import Recipe, recipe_of
-from ..runtime.session import Session
+from ..runtime.session import RepeatSession, Session
 from .analysis.inside import Calls
 from .inner import InnerOps
 from .turns import Turns, turns_of
@@ -46,7 +46,7 @@ class Replayer:
     """Evaluates tensors as of a Moment, in a session of its own."""
 
     def __init__(self, graph: Graph, inner: InnerOps) -> None:
-        self._session = Session(graph=graph)
+        self._session = RepeatSession(graph=graph)
         self._inner = inner
 
     def values(self, moment: Moment, tensors: Sequence[Any], feeds: dict[Tensor, Any] | None = None) -> list[Any]:
@@ -80,7 +80,7 @@ class Replayer:
 
     def start(self, moment: Moment, fetches: Sequence[Any], feeds: dict[Tensor, Any] | None = None) -> Execution:
         """That run again, to be gone through op by op, in a session of its own."""
-        session = Session(graph=self._session.graph)
+        session = RepeatSession(graph=self._session.graph)
         self._rewind(moment, session)
         return session.start(list(fetches), {**moment.outcomes, **moment.feeds, **(feeds or {})})
 

@@ -46,8 +46,10 @@ def _printed(input, *data, **_):
 
 
 @op("Print", infer=_printed, stateful=True)
-def print_(input: Own, *data: Own, message="", first_n=-1, summarize=3, count=None):
+def print_(input: Own, *data: Own, message="", first_n=-1, summarize=3, count=None, run):
     """The input; prints `data` to standard error on the way. count: a list whose length counts the calls."""
+    if run.is_repeat:
+        return input
     if first_n < 0 or len(count) < first_n:
         if first_n >= 0:
             count.append(None)
@@ -66,8 +68,10 @@ def _(node, args, batched):
 
 
 @op("PrintV2", infer=no_outputs, stateful=True, no_grad="it has no outputs")
-def print_v2(*input: Own, text, summarize=3, end="\n", stream=None):
+def print_v2(*input: Own, text, summarize=3, end="\n", stream=None, run):
     """Print. text: what stands before, between and after the inputs. stream: an open file, standard error if None."""
+    if run.is_repeat:
+        return ()
     values = [_nested(value, summarize) for value in input]
     line = "".join(part for pair in zip(text, [*values, ""]) for part in pair)
     print(line, end=end, file=sys.stderr if stream is None else stream)

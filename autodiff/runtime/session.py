@@ -32,6 +32,8 @@ class Session:
     the default session and closes it at the end.
     """
 
+    is_repeat = False
+
     def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
         if not isinstance(target, str):
             raise KindError(f"target is a str, found {target!r}")
@@ -160,6 +162,12 @@ class Session:
         while self._entered:
             self._entered.pop().__exit__(*exc)
         self.close()
+
+
+class RepeatSession(Session):
+    """A session for looking at runs that another one made: its own print nothing."""
+
+    is_repeat = True
 
 
 class InteractiveSession(Session):

@@ -56,10 +56,14 @@ def call_number(op: Operation, within: int, turn: int) -> int:
 
 
 class HasState(Protocol):
-    """The part of a session that runs need. entropy: where streams without a seed start."""
+    """The part of a session that runs need. entropy: where streams without a seed start.
+
+    is_repeat: whether its runs were made before, elsewhere: they print nothing.
+    """
 
     variables: Variables
     entropy: int
+    is_repeat: bool
 
     def compiled(self, function: Any) -> Any:
         """A callable (run, arguments) -> outputs, for a function graph."""
@@ -79,6 +83,11 @@ class Run:
         self.variables = session.variables
         self.current_call = 0
         self.op: Operation = None  # type: ignore[assignment]
+
+    @property
+    def is_repeat(self) -> bool:
+        """Whether the run was made before: what it prints was printed then."""
+        return self.session.is_repeat
 
     def read(self, name: str) -> np.ndarray:
         """The value of a variable. Raises FailedPreconditionError if it has none."""

@@ -14,7 +14,7 @@ from ...gradients.sweep import carries_gradient
 from ...graph import Graph, Operation, Tensor
 from ...indexed_slices import dense
 from ...op import Spec, build
-from ...runtime.session import Session
+from ...runtime.session import RepeatSession
 from ..records import Stats
 from ..stats import statistics
 from .branching import node
@@ -88,7 +88,7 @@ class Backward:
             found = gradients([copies[call.outputs[at]] for at in self._seeds], [copies[t] for t in xs],
                               grad_ys=list(self._seeds.values()))
             self._found = {t: dense(g) for t, g in zip(xs, found) if g is not None}
-        self._session = Session(graph=graph)
+        self._session = RepeatSession(graph=graph)
 
     def _copy(self, graph: Graph, op: Operation, copies: dict[Tensor, Tensor]) -> None:
         for tensor in op.inputs:

@@ -22,7 +22,7 @@ from ...gradients.sweep import carries_gradient
 from ...graph import Graph, Operation, Tensor
 from ...indexed_slices import dense
 from ...op import REGISTERED_GRADIENTS, build
-from ...runtime.session import Session
+from ...runtime.session import RepeatSession
 from ...walks import after
 from ..places import place_of
 from .findings import RuleCheck
@@ -240,7 +240,7 @@ class _Plain(_Checked):
         self._is_wide = not functions_of(op)  # functions are of the types they were built for
         self.rtol = _RTOL if self._is_wide else _RTOL_NARROW
         self._kernels = Kernels(op.graph.outermost)
-        self._graphs: dict[int, tuple[Session, list[Any], list[list[Tensor]], list[Any]]] = {}
+        self._graphs: dict[int, tuple[RepeatSession, list[Any], list[list[Tensor]], list[Any]]] = {}
         self._ys = [k for k, t in enumerate(op.outputs) if t.dtype.base_dtype.is_differentiable]
         self.moving = [i for i, t in enumerate(op.inputs) if t.dtype.base_dtype.is_differentiable
                        and np.asarray(inputs[i]).dtype.kind in "fc" and np.size(inputs[i])] if self._ys else []
@@ -279,7 +279,7 @@ class _Plain(_Checked):
                 ys = [g for g in found if g is not None]
                 if not ys:
                     break
-        return Session(graph=graph), places, seeds, found
+        return RepeatSession(graph=graph), places, seeds, found
 
     def _place(self, index: int, value: Any) -> Tensor:
         dtype = as_dtype(np.asarray(value).dtype) if self._is_wide else self.op.inputs[index].dtype.base_dtype

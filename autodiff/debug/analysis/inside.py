@@ -11,7 +11,7 @@ from ...function_graph import Function, calls_python, functions_of
 from ...graph import Graph, Operation, Tensor
 from ...runtime.execute import interpret
 from ...runtime.plan import Plan, compile_plan
-from ...runtime.session import Session
+from ...runtime.session import RepeatSession
 from ...runtime.state import Run, call_number
 from ...walks import before
 from ..inner import name_of
@@ -52,7 +52,7 @@ class Calls:
                  fetch: Callable[[Sequence[Tensor]], Mapping[Tensor, Any]],
                  wanted: Sequence[Tensor] | None = None, outcomes: Values | None = None) -> None:
         self._fetch, self._wanted, self._outcomes = fetch, wanted, outcomes or {}
-        session = Session(graph=graph)
+        session = RepeatSession(graph=graph)
         session.variables.update(variables)
         session.entropy = entropy
         self._run = Run(session, number)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...dtypes import DType, as_dtype
 from ...graph import Graph, Operation, Tensor
-from ...runtime.session import Session
+from ...runtime.session import RepeatSession
 from ...runtime.state import Run
 from ...walks import before, in_order
 
@@ -42,7 +42,7 @@ class Kernels:
     """Evaluates ops by their kernels alone, in double precision."""
 
     def __init__(self, graph: Graph) -> None:
-        self._run = Run(Session(graph=graph), 1)
+        self._run = Run(RepeatSession(graph=graph), 1)
 
     def of(self, op: Operation, args: Sequence[Any]) -> list[Any]:
         """The outputs of one op."""
