@@ -1,5 +1,8 @@
 """Ops that take a rectangular part: StridedSlice, Slice, and what puts a part back."""
 
+from functools import partial
+from operator import itemgetter
+
 import numpy as np
 
 from ..define import op
@@ -118,9 +121,27 @@ def _unsliced(shape, begin, end, strides, dy, **masks):
 def strided_slice_grad(shape: Index, begin: Index, end: Index, strides: Index, dy, *, begin_mask=0, end_mask=0,
                        ellipsis_mask=0, new_axis_mask=0, shrink_axis_mask=0):
     """Zeros of `shape` with `dy` where the slice was taken. dy: any[...] -> any[shape]."""
-    dx = np.zeros(tuple(shape.tolist()), dy.dtype)
-    dx[_index(begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)] = dy
+    index = _index(begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
+    return _among_zeros(tuple(shape.tolist()), index, dy)
+
+
+def _among_zeros(shape, index, dy):
+    dx = np.zeros(shape, dy.dtype)
+    dx[index] = dy
     return dx
+
+
+def with_bounds(node, values):
+    """A StridedSlice or its gradient as a function of the input at a place: (function, place); else None.
+
+    values: of the inputs that are the same in each run; None for the others.
+    """
+    fixed = [value is not None for value in values]
+    if node.type == "StridedSlice" and fixed == [False, True, True, True]:
+        return itemgetter(_index(*values[1:], **node.attrs)), 0
+    if node.type == "StridedSliceGrad" and fixed == [True, True, True, True, False]:
+        return partial(_among_zeros, tuple(values[0].tolist()), _index(*values[1:4], **node.attrs)), 4
+    return None
 
 
 @strided_slice_grad.gradient

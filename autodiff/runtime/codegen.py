@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
+from ..ops.slice import with_bounds
 from .buffers import Recycled, allocate
 from .execute import Loop, fail
 from .kernels import direct_ufunc, views_of
@@ -189,6 +190,9 @@ class _Writer:
             keyword = "out=" if step.call in KEYWORD_OUT or isinstance(step.call, Stack) else ""
             arguments = [*operands, *([keyword + out] if out else [])]
             return f"{self._global('k', step.call)}({', '.join(arguments)})"
+        sliced = with_bounds(op, [self.plan.constants.get(i) for i in step.inputs])
+        if sliced is not None:
+            return f"{self._global('k', sliced[0])}({operands[sliced[1]]})"
         direct = direct_ufunc(op)
         if direct is not None:
             arguments = [self._global("c", c) if i is None else operands[i]
