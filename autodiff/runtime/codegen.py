@@ -12,7 +12,7 @@ from .execute import Loop, fail
 from .kernels import direct_ufunc, views_of
 from .passes import is_pure
 from .plan import Plan, Step, last_uses
-from .products import Stack
+from .products import Columns, Stack
 from .scalars import RAISES, SINGLE, function_of, operator_steps, scalar_steps
 from .state import Run
 from .tiles import Tiles
@@ -257,11 +257,11 @@ class _Writer:
         """Whether the step's results are views of buffers, the same in each run; they are bound here and now."""
         if not is_pure(step) or any(s in self._buffers for s in step.outputs):
             return False
-        args = [self.names.get(self._where[i]) for i in step.inputs]
+        args: list[Any] = [self.names.get(self._where[i]) for i in step.inputs]
         constant = [i in self.plan.constants for i in step.inputs]
         if any(a is None for a in args) or all(constant):
             return False
-        views = views_of(step.op, args, constant)
+        views = [step.call(args[0])] if isinstance(step.call, Columns) else views_of(step.op, args, constant)
         for slot, view in zip(step.outputs, views or ()):
             self._where[slot] = self._global("b", view)
         return views is not None
