@@ -356,8 +356,9 @@ class Running(Effects):
             return None
         if new is old:
             return 0.0
-        size = float(np.linalg.norm(np.asarray(old).ravel()))
-        return float(np.linalg.norm(np.asarray(new - old).ravel())) / size if size else None
+        with np.errstate(all="ignore"):
+            size = float(np.linalg.norm(np.asarray(old).ravel()))
+            return float(np.linalg.norm(np.asarray(new - old).ravel())) / size if size else None
 
     def holds(self, condition: str) -> bool:
         """Whether a condition holds of the last run: of its loss, or of anything seen in it."""

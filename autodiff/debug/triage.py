@@ -11,14 +11,16 @@ from .analysis.findings import Diagnosis, Finding, Origin, WhyFailed
 from .analysis.losses import SATURATING
 from .analysis.suspicions import value_suspicions
 from .analysis.traps import static_findings
+from .analysis.updates import is_store
 from .analysis.why import why_none
 from .answers import GradRow
 from .diagnosing import Diagnosing
-from .lists import trainable_tensors
+from .lists import trainable_tensors, variables_of
 from .places import place_of
 from .replay import Moment
 
 _DEAD = 0.9  # share of inputs of a relu that are <= 0 above which it counts as dead
+_UNITS = 0.25  # share of units of a relu layer that no example gets through
 _FAR = 0.5  # share of saturated inputs above which a squashing function counts as saturated
 _STEEP = 1e3  # norm of all gradients above which they count as exploding
 _LATE = 20  # runs that are looked at for what has been trained
@@ -37,13 +39,14 @@ class Triage(Diagnosing):
         traps = static_findings(y, variables, self.graph.operations.values())
         if static or y is None:
             return Diagnosis(y.name if y is not None else "", 0, tuple(traps), size)
-        found = self._without_gradient(y, variables)
+        found = self._without_gradient(y, variables) + self._asked_in_vain(variables) + self._left_out(y, variables)
         at = self._moment_for([y])
         found += self._not_finite()
         found += self._sizes(y)
         found += self._dead(y, variables, at)
         found += self._mistaken(y, variables, at)
         found += self._not_updated()
+        found += self._wrong_rules(y, variables, at)
         found += self._stage_findings(y)
         known = {(f.op, f.kind) for f in found} | {(f.target, f.kind) for f in found}
         found += [f for f in traps if (f.op, f.kind) not in known and (f.target, f.kind) not in known]
@@ -58,11 +61,50 @@ class Triage(Diagnosing):
                 continue
             cut = next((c for c in reason.cuts if c.first), None)
             at = cut.place if cut is not None else reason.place
-            found.append(Finding(90 if cut is not None else 65, "no gradient", cut.op if cut else variable.op.name,
+            weight = 90 if cut is not None else 52 if reason.kind == "not asked" else 65
+            found.append(Finding(weight, "no gradient", cut.op if cut else variable.op.name,
                                  cut.op_type if cut else variable.op.type, variable.name,
                                  f"no gradient reaches {variable.name}: {reason.text}", reason.remedy,
                                  f"why {variable.name}", at))
         return found
+
+    def _asked_in_vain(self, variables: list[Tensor]) -> list[Finding]:
+        """What the script asked the gradient of, other than trainable variables, and got None."""
+        found = []
+        for call in gradient_calls(self.graph):
+            for x in call.xs:
+                if call.found.get(x) is None and x not in variables and call.ys[0].op.gradient_of is None:
+                    reason = why_none(call.ys[0], x, call)
+                    cut = next((c for c in reason.cuts if c.first), None)
+                    found.append(Finding(88, "no gradient", cut.op if cut else x.op.name, cut.op_type if cut else
+                                         x.op.type, x.name, f"no gradient reaches {x.name}: {reason.text}",
+                                         reason.remedy, f"why {x.name}", cut.place if cut else reason.place))
+        return found
+
+    def _left_out(self, y: Tensor, variables: list[Tensor]) -> list[Finding]:
+        """Variables that a gradient could reach, but that nothing trains, updates or feeds."""
+        found = []
+        call = self.derivatives.script_call(y)
+        for variable, trainable in variables_of(self.graph):
+            tensor = variable.handle_tensor
+            stores = [op for op in tensor._consumers if is_store(op) and op is not variable.initializer]
+            if call is None or trainable or tensor in call.xs or stores or not tensor.dtype.base_dtype.is_floating:
+                continue
+            if tensor.op in before([y]) and why_none(y, tensor, call).kind == "not asked":
+                reason = why_none(y, tensor, call)
+                found.append(Finding(22, "not trained", tensor.op.name, tensor.op.type, tensor.name, reason.text,
+                                     reason.remedy, f"why {tensor.name}", reason.place))
+        return found
+
+    def _wrong_rules(self, y: Tensor, variables: list[Tensor], at: Moment) -> list[Finding]:
+        """Gradient functions of the script's own that central differences contradict."""
+        ops = [op for op in self._ops_between(y, variables) if op.override is not None]
+        values = self._values_known(dict.fromkeys((*ops, *(t.op for op in ops for t in op.inputs))), at)
+        found = [rule for op in ops if all(t in values for t in op.inputs)
+                 for rule in self._checked(op, values, 1, self._inside(at)) if rule.verdict == "wrong"]
+        return [Finding(85, "wrong gradient", rule.op, rule.op_type, rule.input, f"the gradient function of {rule.op} "
+                        f"({rule.op_type}) is wrong: {rule.note}", "derive it anew: check shows both slopes", "check",
+                        rule.place) for rule in found]
 
     def _gets_another(self, variable: Tensor) -> bool:
         """Whether another loss of the script's has a gradient for a variable: two optimizers share the work."""
@@ -76,7 +118,10 @@ class Triage(Diagnosing):
             return []
         if isinstance(why, WhyFailed):
             return [Finding(100, "failed", why.op, why.op_type, "", why.text, why.remedy, "why nan", why.place)]
-        harmful = [_of_origin(origin, 100) for origin in why.origins if not origin.secondary][:5]
+        first = [origin for origin in why.origins if not origin.secondary]
+        if first and first[0].phase == "input" and "nan" not in first[0].bad:  # inf is right until it makes nan
+            first = [*[origin for origin in why.origins if origin.secondary][:1], *first]
+        harmful = [_of_origin(origin, 100) for origin in first][:5]
         return harmful + [_of_origin(origin, 10) for origin in why.masked[:5]]
 
     def _sizes(self, y: Tensor) -> list[Finding]:
@@ -168,6 +213,12 @@ def _activation(op: Operation, value: np.ndarray) -> list[Finding]:
         return []
     if op.type in ("Relu", "Relu6"):
         dead = float((value <= 0).mean())
+        units = ((value <= 0).reshape(-1, value.shape[-1]).all(axis=0) if value.ndim > 1 else np.zeros(1, bool))
+        if dead < _DEAD and units.mean() > _UNITS:
+            return [Finding(28, "dead units", op.name, op.type, op.outputs[0].name,
+                            f"{op.name} ({op.type}): {units.sum()} of its {units.size} units are 0 for every example",
+                            "lower the learning rate, initialise biases above 0, or use tf.nn.leaky_relu",
+                            f"print /d {op.inputs[0].name}", place_of(op))]
         if dead < _DEAD:
             return []
         return [Finding(58 if dead == 1 else 40, "dead relu", op.name, op.type, op.outputs[0].name,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...graph import Operation, Tensor
-from ..places import is_variable, place_of
+from ..places import place_of
 from ..stats import bad_elements
 from .findings import Operand, Origin
 from .rules import number
@@ -19,7 +19,7 @@ _GROWN = 1e6  # times its first size: a variable that has grown so much has left
 
 def stores_into(variable: Tensor, ran: Collection[Operation]) -> list[Operation]:
     """The ops of a run that put something into a variable, in order."""
-    found = [op for op in variable._consumers if op in ran and op.type.startswith(_STORES)]
+    found = [op for op in variable._consumers if op in ran and is_store(op)]
     return sorted(dict.fromkeys(found), key=lambda op: op.index)
 
 
@@ -89,6 +89,6 @@ def _largest(value: Any) -> float:
     return size if np.isfinite(size) else 0.0
 
 
-def is_update_of(op: Operation) -> bool:
-    """Whether an op stores into a variable."""
-    return op.type.startswith(_STORES) and bool(op.inputs) and is_variable(op.inputs[0])
+def is_store(op: Operation) -> bool:
+    """Whether an op puts something into a variable."""
+    return op.type.startswith(_STORES)
