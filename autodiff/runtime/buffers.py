@@ -26,7 +26,7 @@ from .lowering import Form, lowered
 from .ordering import early_sums
 from .passes import drop_unused, fold_constants, is_pure
 from .plan import Buffer, Plan, Step, last_uses
-from .products import Stack, reassociated
+from .products import Columns, Stack, columns_read, reassociated
 from .recompute import recomputed
 from .state import Run
 from .tiles import gathered, with_outputs
@@ -77,11 +77,10 @@ def specialise(plan: Plan, shapes: Sequence[tuple[int, ...]], seen: Observed, *,
     steps = [s for s in plan.steps if not (s.outputs and all(o in constants for o in s.outputs))]
     plan = drop_unused(fold_constants(replace(plan, steps=steps, constants=constants)))
     plan, forms = lowered(plan, stand_ins.forms())
-    if relaxed:
-        plan, forms = reassociated(plan, forms)
+    own = {slot for slot, layout in seen.layouts.items() if layout.strides == _in_order(layout.shape, layout.dtype)}
+    plan, forms = reassociated(plan, forms) if relaxed else columns_read(plan, forms, own)
     plan = early_sums(plan, forms)
-    others = {slot for slot, layout in seen.layouts.items() if layout.strides != _in_order(layout.shape, layout.dtype)}
-    plan, forms = recomputed(gathered(plan, forms, others), forms)
+    plan, forms = recomputed(gathered(plan, forms, seen.layouts.keys() - own), forms)
     plan = with_outputs(plan)
     return _Assignment(replace(plan, forms=forms), _steady(plan, forms, seen)).assigned()
 
@@ -98,7 +97,8 @@ def _steady(plan: Plan, forms: dict[int, Form], seen: Observed) -> dict[int, Buf
     for step in plan.steps:
         for slot in step.outputs:
             form, layout = forms.get(slot), seen.layouts.get(slot)
-            if form is None or not form.shape or (step.call is None and slot not in seen.written):
+            if form is None or not form.shape or (step.call is None and slot not in seen.written) \
+                    or isinstance(step.call, Columns):
                 continue
             if layout is None and step.call is not None:
                 layout = Buffer(-1, form.shape, _in_order(*form), form.dtype)

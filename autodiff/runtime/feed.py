@@ -69,7 +69,7 @@ def convert(tensor: Tensor, value: Any) -> np.ndarray:
     """`value` as an array that can be fed for `tensor`: C-contiguous, and never the caller's to write through."""
     dtype = tensor.dtype.base_dtype
     if type(value) is float and tensor.dims == () and dtype.is_floating:  # the same, fast
-        number = np.array(value, dtype.as_numpy_dtype)
+        number: np.ndarray = np.array(value, dtype.as_numpy_dtype)
         number.setflags(write=False)
         return number
     if type(value) is not np.ndarray and (isinstance(value, Tensor) or hasattr(value, "as_tensor")):

@@ -1,10 +1,13 @@
-"""Products of a relaxed plan: with the bits of another order of the same sums.
+"""Products of matrices: less of them, and in a relaxed plan one for the sum of many.
 
-Only the columns that are read are computed. And the sum of many products, as the gradient of a weight
-that is used at many times, is one product of what lies one below the other.
+Only the columns that are read are computed. BLAS adds up otherwise near the edge of a matrix, so a few more are
+computed with them: as many as it takes for the same bits, found out by trying. In a relaxed plan none; and
+the sum of many products, as the gradient of a weight that is used at many times, is one product of what lies
+one below the other.
 """
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -18,6 +21,11 @@ from .passes import is_pure
 from .plan import Plan, Step
 
 FEWEST = 4  # products that are worth putting together
+MARGINS = (0, 8, 16, 32)  # columns beside those that are read, for the same bits
+LARGEST_PART = 0.75  # of the columns, that are worth leaving the others out
+LEAST_WORK = 1 << 20  # multiplications: OpenBLAS has other ways for products of up to 10**6, by layout too
+MOST_TRIED = 1 << 28  # multiplications in a product that is tried
+TRIALS = 4
 MOST_BYTES = 1 << 26  # of what is put together: it stays in memory from the first product to the last
 
 
@@ -37,6 +45,18 @@ class Product:
 
 
 @dataclass(frozen=True)
+class Columns:
+    """A view of the columns from `low` to `high`."""
+
+    low: int
+    high: int
+    __name__ = "columns"
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        return x[:, self.low:self.high]
+
+
+@dataclass(frozen=True)
 class Stack:
     """Matrices one below the other. Buffers may be laid out so that they lie there already."""
 
@@ -47,30 +67,97 @@ class Stack:
 
 
 def reassociated(plan: Plan, forms: dict[int, Form]) -> tuple[Plan, dict[int, Form]]:
-    """The plan with both done, and the forms of all values known then."""
-    return _one_product(_columns_read(plan, forms), dict(forms))
+    """The plan with fewer columns of products and fewer products, and the forms of all values known then."""
+    return _one_product(*columns_read(plan, forms, None))
 
 
-def _columns_read(plan: Plan, forms: dict[int, Form]) -> Plan:
-    """The plan with fewer columns of products that one step alone takes columns of."""
+def columns_read(plan: Plan, forms: dict[int, Form], own: set[int] | None) -> tuple[Plan, dict[int, Form]]:
+    """The plan with fewer columns of products that one step alone takes columns of, and the forms known then.
+
+    own: slots of values that have memory of their own, for the same bits: dot(x, x.T) is not what other
+    products are. None: any bits will do.
+    """
+    forms, size = dict(forms), plan.size
     readers = Counter([i for step in plan.steps for i in step.inputs] + list(plan.fetches))
     products: dict[int, int] = {}
     steps: list[Step | None] = list(plan.steps)
+    known = set(plan.feeds).union(plan.constants, *[step.outputs for step in plan.steps if step.reads is not None])
     for i, step in enumerate(plan.steps):
-        if _is_product(step, forms):
+        if _is_product(step, forms) and (own is None or _are_apart(step.inputs, own, known)):
             products[step.outputs[0]] = i
         sources = [s for s in step.inputs if s in products and readers[s] == 1]
         read = [o for o in step.outputs if readers[o]]
-        if len(sources) != 1 or len(read) != 1 or step.call is not None:
+        if len(sources) != 1 or len(read) != 1 or step.call is not None or read[0] not in forms:
             continue
-        bounds = _columns_taken(plan, step, sources[0], forms[sources[0]].shape, step.outputs.index(read[0]))
-        if bounds is not None and read[0] in forms:
-            at = products[sources[0]]
-            attrs = plan.steps[at].op.attrs
-            call = Product(attrs["transpose_a"], attrs["transpose_b"], *bounds)
-            steps[at] = replace(plan.steps[at], outputs=(read[0],), call=call)
-            steps[i] = None
-    return replace(plan, steps=[step for step in steps if step is not None])
+        taken = _columns_taken(plan, step, sources[0], forms[sources[0]].shape, step.outputs.index(read[0]))
+        at = products[sources[0]]
+        product = plan.steps[at]
+        bounds = taken if taken is None or own is None else _exact(product, forms, *taken)
+        if taken is None or bounds is None:
+            continue
+        part = replace(product, outputs=(read[0],), call=Product(*_transposed(product), *bounds))
+        steps[at], steps[i] = part, None
+        if bounds != taken:
+            forms[size] = Form((forms[read[0]].shape[0], bounds[1] - bounds[0]), forms[read[0]].dtype)
+            steps[at] = replace(part, outputs=(size,))
+            steps[i] = Step(step.op, (size,), (read[0],), call=Columns(taken[0] - bounds[0], taken[1] - bounds[0]))
+            size += 1
+    return replace(plan, steps=[step for step in steps if step is not None], size=size), forms
+
+
+def _are_apart(inputs: tuple[int, ...], own: set[int], known: set[int]) -> bool:
+    """Whether the two factors cannot be one array: one is a result of its own, the other no view."""
+    a, b = inputs
+    return a != b and not own.isdisjoint(inputs) and own.union(known).issuperset(inputs)
+
+
+def _transposed(product: Step) -> tuple[bool, bool]:
+    return product.op.attrs["transpose_a"], product.op.attrs["transpose_b"]
+
+
+def _exact(product: Step, forms: dict[int, Form], low: int, high: int) -> tuple[int, int] | None:
+    """The columns to compute so that those from low to high have the bits of the whole product."""
+    a, b = [forms[i] for i in product.inputs]
+    rows = forms[product.outputs[0]].shape[0]
+    depth = prod(a.shape) // max(rows, 1)
+    work = rows * (high - low) * depth
+    if not LEAST_WORK <= work <= MOST_TRIED or min(rows, high - low, depth) < 8:
+        return None
+    return _exact_bounds(a, b, _transposed(product), low, high)
+
+
+@functools.cache
+def _exact_bounds(a_form: Form, b_form: Form, transposed: tuple[bool, bool], low: int, high: int
+                  ) -> tuple[int, int] | None:
+    """Bounds that give the same bits, as far as some trials tell: how BLAS adds up does not depend on the numbers."""
+    trials = [_zero_sums(np.random.default_rng(i), a_form, b_form, transposed) for i in range(TRIALS)]
+    whole = [Product(*transposed)(a, b) for a, b in trials]
+    columns = whole[0].shape[1]
+    for margin in MARGINS:
+        first, last = max(low - margin, 0), min(high + margin, columns)
+        if last - first > LARGEST_PART * columns:
+            return None
+        part = Product(*transposed, first, last)
+        if all((part(a, b)[:, low - first:high - first] == expected[:, low:high]).all()
+               for (a, b), expected in zip(trials, whole)):
+            return first, last
+    return None
+
+
+def _zero_sums(rng: np.random.Generator, a_form: Form, b_form: Form, transposed: tuple[bool, bool]
+               ) -> tuple[np.ndarray, np.ndarray]:
+    """Matrices whose product is zero but for rounding: each term has its opposite somewhere.
+
+    So all that is left comes of the order in which the terms are added.
+    """
+    a, b = [rng.standard_normal(form.shape).astype(form.dtype) for form in (a_form, b_form)]
+    rows, columns = a if transposed[0] else a.T, b.T if transposed[1] else b  # views: terms first
+    rows *= (2.0 ** rng.uniform(-4, 4, (len(rows), 1))).astype(a.dtype)
+    order = rng.permutation(len(rows))
+    half = len(rows) // 2
+    one, other = order[:half], order[half:2 * half]
+    rows[other], columns[other] = -rows[one], columns[one]
+    return a, b
 
 
 def _is_product(step: Step, forms: dict[int, Form]) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from .lowering import Form
 from .passes import is_pure
 from .plan import Plan, Step, last_uses
-from .products import Product, Stack
+from .products import Columns, Product, Stack
 from .tracing import Reduction, Shape
 
 SMALLEST = 1 << 18  # elements of an array that is worth it: smaller ones stay in the cache anyway
@@ -116,7 +116,7 @@ class _Group:
 def _is_elementwise(step: Step, forms: dict[int, Form]) -> bool:
     """Whether a step may run on pieces: it is one call, or its op is declared to go element by element."""
     if step.call is not None:
-        return not isinstance(step.call, (Tiles, Product, Stack))
+        return not isinstance(step.call, (Tiles, Product, Columns, Stack))
     return is_pure(step) and step.op.definition.elementwise and len(step.outputs) == 1 and step.outputs[0] in forms \
         and all(i in forms and forms[i].dtype != object for i in step.inputs)
 
