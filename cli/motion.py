@@ -304,6 +304,11 @@ def close_cursor(shell: Shell) -> None:
         script.answer(shell.dbg.result, runs.records[-1])
 
 
+def _why(stop: Any) -> str:
+    """Which breakpoint stopped inside of a run, and what holds there."""
+    return f"stop: breakpoint {stop.number}" + ("" if stop.text == f"at {stop.target}" else f", {stop.text}")
+
+
 def between_ops(shell: Shell, at: Cursor, stop: Any = None) -> tuple[Result, ...]:
     """Where a run stands between two ops; a run that is through is closed. stop: the breakpoint that stopped it."""
     parts: list[Result] = []
@@ -317,7 +322,7 @@ def between_ops(shell: Shell, at: Cursor, stop: Any = None) -> tuple[Result, ...
     parts.append(Stop(reason, {"step": at.step, "position": at.position, "total": at.total, "op": at.op,
                                "phase": at.phase, "next_op": at.next_op, "finished": at.finished,
                                "commands": list(stop.commands) if stop is not None else []},
-                      tuple(([] if stop is None else [f"stop: breakpoint {stop.number}"]) + lines),
+                      tuple(([] if stop is None else [_why(stop)]) + lines),
                       hit=stop is not None))
     if at.outputs:
         rows = tuple((row.name, *figures(row.stats)) for row in at.outputs)

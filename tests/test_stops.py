@@ -102,6 +102,24 @@ def test_commands_are_done_at_each_stop(shell: Shell) -> None:
     assert "loss  float32" in typed(shell, "run") or "loss = " in plain(execute("print loss", shell))
 
 
+def test_a_predicate_is_asked_inside_of_the_run(shell: Shell) -> None:
+    assert "inside of runs" in typed(shell, "break h if max(.) < 7 and min(.) > 1.5 --inside")
+    said = typed(shell, "run")
+    assert "stop: breakpoint 1, h:0: max(.) < 7 and" in said and "forward: h (Exp)" in said and "next op" in said
+    assert "comes later" in plain(execute("print loss", shell))
+    value, step = shell.dbg.value("h").array, shell.dbg.cursor.step  # type: ignore[union-attr]
+    assert value.max() < 7 and step == len(shell.dbg.records) + 1
+    typed(shell, "delete")
+    typed(shell, "break w if absmax(.) < 4 --inside")
+    said = typed(shell, "continue")
+    assert "backward" in said and "gradient of w" in said
+    typed(shell, "delete")
+    assert "ended" in typed(shell, "run")
+    assert len(shell.script.namespace["seen"]) == 8  # type: ignore[union-attr]
+    for refused in ("break h if harmful --inside", "break h --inside"):
+        assert error_in(execute(refused, shell)) is not None
+
+
 def test_display_at_stops_inside_of_a_run_and_after_it(shell: Shell) -> None:
     typed(shell, "display w * 3")
     assert "w * 3" in typed(shell, "next 2")

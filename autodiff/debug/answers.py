@@ -90,7 +90,8 @@ class VariableRow:
 class WatchRow:
     """A watch or breakpoint. kind: "watch" or "break". targets: as typed. names: tensors it now stands for.
 
-    condition: as typed, "" for none. without_gradient: how many of the names no gradient is built for.
+    condition: as typed, "" for none. with_gradient: how many of the names a gradient is built for. inside: whether the
+    condition is asked inside of runs.
     """
 
     number: int
@@ -106,6 +107,7 @@ class WatchRow:
     exclude: str
     commands: tuple[str, ...]
     with_gradient: int = 0
+    inside: bool = False
 
 
 @dataclass(frozen=True)

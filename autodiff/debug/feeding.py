@@ -73,11 +73,12 @@ class Feeding(Machine):
         return [tensor.name for tensor in found]
 
     def break_at(self, target: str = "", *, step: int | None = None, condition: str = "",
-                 exclude: str = "", temporary: bool = False) -> WatchRow:
+                 exclude: str = "", temporary: bool = False, inside: bool = False) -> WatchRow:
         """Stop after a run that computes `target`, after run number `step`, or where `condition` holds.
 
         The condition is asked of `target`, without one of all that is differentiable; exclude: names to leave out.
-        temporary: it goes at its first stop.
+        temporary: it goes at its first stop. inside: ask the condition inside of runs, at the op of `target` and of its
+        gradient, and stop there; such runs are made op by op.
         """
         if not target and step is None and not condition:
             raise ArgumentError("break where? name a tensor, a step, or a condition: break loss if nan")
@@ -88,8 +89,11 @@ class Feeding(Machine):
         else:
             names = tuple(t.name for op in self.graph.operations.values() for t in op.outputs
                           if t.dtype.base_dtype.is_differentiable) if condition else ()
+        if inside and (not condition or parse_condition(condition).words & {"harmful", "none", "ratio", "changed"}):
+            raise ArgumentError("inside of a run a condition on the value can be asked: nan, norm(.) > 1e3; whether it "
+                                "harms, is missing, changed or moves a variable is known after the run")
         row = self.watches.add("break", (target,) if target else (), names, condition=condition, step=step,
-                               exclude=exclude, is_temporary=temporary)
+                               exclude=exclude, is_temporary=temporary, at_op=inside)
         return self._row(row)
 
     def stops(self, kind: str = "") -> tuple[WatchRow, ...]:

@@ -10,7 +10,8 @@ from ..graph import Graph, Operation, Tensor
 from ..indexed_slices import IndexedSlices
 from ..runtime.session import Session
 from .answers import Cursor, Runs, TensorRow
-from .conditions import parse_condition
+from .conditions import Seen, parse_condition
+from .machine import as_number
 from .places import place_of, role_of
 from .records import RunRecord, Stop
 from .running import Running
@@ -116,21 +117,40 @@ class Stepping(Running):
 
     def run_to_break(self) -> Stop | None:
         """Go on in the open run to the next op, forward or backward, with a breakpoint; None at the end of the run."""
-        places: dict[Operation, list[Watch]] = {}
+        places: dict[Operation, list[tuple[Watch, str, Tensor]]] = {}
+        y = self._default_y()
         for watch in self.watches:
             if watch.is_inside:
                 self._passed.add(watch.number)
                 for name in watch.names:
-                    places.setdefault(self.targets.one(name).op, []).append(watch)
+                    tensor = self.targets.one(name)
+                    places.setdefault(tensor.op, []).append((watch, name, tensor))
+                    gradient = self.derivatives.known(y, tensor) if watch.at_op and y is not None else None
+                    gradient = gradient.values if isinstance(gradient, IndexedSlices) else gradient
+                    if gradient is not None:
+                        places.setdefault(gradient.op, []).append((watch, f"gradient of {name}", gradient))
         while self._execution is not None and not self._execution.is_done:
             self._step()
             assert self._last_op is not None
-            for watch in places.get(self._last_op, ()):
-                if watch.hit():
-                    if watch.is_temporary:
-                        self.watches.remove(watch.number)
-                    return Stop("break", f"at {self._last_op.name}", watch.number, self._last_op.name, watch.commands)
+            for watch, name, tensor in places.get(self._last_op, ()):
+                if watch.is_excluded(name) or not self._holds_here(watch, tensor) or not watch.hit():
+                    continue
+                if watch.is_temporary:
+                    self.watches.remove(watch.number)
+                text = f"at {self._last_op.name}" if watch.condition is None else f"{name}: {watch.condition.text}"
+                return Stop("break", text, watch.number, self._last_op.name, watch.commands)
         return None
+
+    def _holds_here(self, watch: Watch, tensor: Tensor) -> bool:
+        """Whether a breakpoint's condition holds of a tensor that was just computed in the open run."""
+        if watch.condition is None:
+            return True
+        execution, step = self._execution, self._opened.moment.step
+        if execution is None or step % watch.every or not execution.has_value(tensor):
+            return False
+        y = self._default_y()
+        loss = as_number(execution.value(y)) if y is not None and execution.has_value(y) else None
+        return watch.condition.holds(Seen(statistics(execution.value(tensor)), step, loss))
 
     def _step(self) -> None:
         assert self._execution is not None

@@ -12,7 +12,10 @@ from .conditions import Condition, parse_condition
 
 @dataclass
 class Watch:
-    """A numbered watch or breakpoint. kind: "watch" or "break". names: tensors it stands for. step: where to stop."""
+    """A numbered watch or breakpoint. kind: "watch" or "break". names: tensors it stands for. step: where to stop.
+
+    at_op: whether the condition is asked inside of runs, right after the ops.
+    """
 
     number: int
     kind: str
@@ -28,6 +31,7 @@ class Watch:
     ignore: int = 0
     commands: tuple[str, ...] = field(default=())
     is_temporary: bool = False
+    at_op: bool = False
 
     def is_due(self, step: int) -> bool:
         return self.enabled and step % self.every == 0
@@ -47,8 +51,8 @@ class Watch:
 
     @property
     def is_inside(self) -> bool:
-        """Whether it stops inside of a run: at an op, whatever its value."""
-        return self.kind == "break" and self.enabled and self.step is None and self.condition is None
+        """Whether it stops inside of a run: at an op, whatever its value or because of it."""
+        return self.kind == "break" and self.enabled and self.step is None and (self.condition is None or self.at_op)
 
     def is_excluded(self, name: str) -> bool:
         return bool(self.exclude) and re.search(self.exclude, name) is not None
@@ -68,7 +72,7 @@ class Watch:
     def row(self, with_gradient: int = 0) -> WatchRow:
         text = self.condition.text if self.condition else f"step == {self.step}" if self.step is not None else ""
         return WatchRow(self.number, self.kind, self.targets, self.names, text, self.every, self.level, self.enabled,
-                        self.hits, self.ignore, self.exclude, self.commands, with_gradient)
+                        self.hits, self.ignore, self.exclude, self.commands, with_gradient, self.at_op)
 
 
 class WatchList:
@@ -84,7 +88,7 @@ class WatchList:
 
     def add(self, kind: str, targets: tuple[str, ...], names: tuple[str, ...], *, condition: str = "",
             step: int | None = None, every: int = 1, level: str = "stats", exclude: str = "",
-            is_temporary: bool = False) -> Watch:
+            is_temporary: bool = False, at_op: bool = False) -> Watch:
         """Raises ArgumentError for a bad condition, level, period or pattern."""
         if every < 1:
             raise ArgumentError(f"expected a period of at least 1 run, found {every}")
@@ -98,7 +102,7 @@ class WatchList:
         self._made += 1
         self.version += 1
         watch = Watch(self._made, kind, targets, names, parsed, step, every, level, exclude,
-                      is_temporary=is_temporary)
+                      is_temporary=is_temporary, at_op=at_op)
         self._items[watch.number] = watch
         return watch
 

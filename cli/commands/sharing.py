@@ -176,6 +176,7 @@ def _made(row: WatchRow) -> list[str]:
         words += ["if", row.condition]
     words += ["--exclude", row.exclude] if row.exclude else []
     words += ["--every", str(row.every)] if row.every > 1 else []
+    words += ["--inside"] if row.inside else []
     words += ["--level", row.level] if row.level != "stats" else []
     return [("" if row.enabled else "# disabled: ") + " ".join(words)]
 

@@ -45,20 +45,21 @@ def _made(row: WatchRow) -> Text:
 
 @command("break", group="Watch", aliases=("b",))
 def stop_at(dbg: Debugger, target: Word | None, step: Count | None, *, when: Predicate = "",
-            exclude: Regex = "") -> Result:
+            exclude: Regex = "", inside: bool = False) -> Result:
     """Stop at an op, at a step (`break step 40`), or where a predicate holds (`break if nan`).
 
     At an op it stops inside of the run, forward or backward, right after the op; with a predicate, after the run.
-    exclude: names that the predicate is not asked of. Without arguments it lists the breakpoints.
+    inside: ask the predicate inside of the run too, and stop right after the op; such runs go op by op, which is
+    slower. exclude: names that the predicate is not asked of. Without arguments it lists the breakpoints.
 
     Example:  break step 40
-    API:      dbg.break_at(step=40), dbg.break_at(condition="nan")
+    API:      dbg.break_at(step=40), dbg.break_at("logits", condition="nan", inside=True)
     """
-    return _broken(dbg, target, step, when, exclude)
+    return _broken(dbg, target, step, when, exclude, inside=inside)
 
 
 def _broken(dbg: Debugger, target: str | None, step: int | None, when: str, exclude: str, *,
-            temporary: bool = False) -> Result:
+            temporary: bool = False, inside: bool = False) -> Result:
     if target is None and not when:
         return stops_table(dbg.stops("break"), "no breakpoints; break TARGET makes one")
     if target == "step" and step is None:
@@ -66,9 +67,9 @@ def _broken(dbg: Debugger, target: str | None, step: int | None, when: str, excl
     if step is not None and target != "step":
         raise UsageError(f"expected `break TARGET` or `break step N`, found {target!r} {step}", "break step 40")
     row = dbg.break_at("" if step is not None else target or "", step=step, condition=when, exclude=exclude,
-                       temporary=temporary)
+                       temporary=temporary, inside=inside)
     where = f"after step {step}" if step is not None else f"at {target}" if target else "anywhere"
-    return Text(f"breakpoint {row.number} {where}{f' if {when}' if when else ''}")
+    return Text(f"breakpoint {row.number} {where}{f' if {when}' if when else ''}{', inside of runs' if inside else ''}")
 
 
 @command("tbreak", group="Watch")
