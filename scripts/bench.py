@@ -8,7 +8,8 @@ all alike. A ratio is the median over rounds of the ratio in one round; lowest a
 
 Systems: naive (NumPy as one writes it), tuned (the best by hand, where there is one), autodiff, for W9 unwatched
 (autodiff without the fetches of every tensor) and armed (under the debugger, which is to stop at the first tensor that
-is not finite), and peers: tf1, tf2, jax, torch, autograd, each in an interpreter of its own:
+is not finite), jit (if asked for: autodiff with OptimizerOptions.global_jit_level on), and peers: tf1, tf2, jax, torch,
+autograd, each in an interpreter of its own:
 
     scripts/bench.py --peer tf1=/opt/tf1/bin/python --peer jax=/opt/peers/bin/python --peer torch=/opt/peers/bin/python
 
@@ -30,7 +31,7 @@ SYSTEMS = "naive,tuned,unwatched,autodiff,armed"
 PEERS = ("tf1", "tf2", "jax", "torch", "autograd")
 WARM, LONG_ENOUGH = 0.8, 40  # seconds, or runs, before anything is measured: autodiff compiles what is hot
 TOLERANCE = 2e-3
-OWN = ("autodiff", "unwatched", "armed")
+OWN = ("autodiff", "unwatched", "armed", "jit")
 IMPORTS = {"naive": "import numpy", "autodiff": "import autodiff", "tf1": "import tensorflow",
            "tf2": "import tensorflow.compat.v1", "jax": "import jax", "torch": "import torch",
            "autograd": "import autograd.numpy"}
@@ -93,8 +94,10 @@ def step_of(workload, system, threads):
     graph = tf.Graph()
     with graph.as_default():
         fetches, feeds, setup = ways[way](tf)
+    level = tf.OptimizerOptions.ON_1 if system == "jit" else tf.OptimizerOptions.DEFAULT
     session = tf.Session(graph=graph, config=tf.ConfigProto(
-        intra_op_parallelism_threads=threads, inter_op_parallelism_threads=threads))
+        intra_op_parallelism_threads=threads, inter_op_parallelism_threads=threads,
+        graph_options=tf.GraphOptions(optimizer_options=tf.OptimizerOptions(global_jit_level=level))))
     if setup is not None:
         session.run(setup)
     if system == "armed":
