@@ -86,7 +86,15 @@ def _is_ours(file: str) -> bool:
 
 def resolve(frames: RawFrames) -> tuple[Site, ...]:
     """The Sites of captured frames, innermost first."""
-    return tuple(Site(code.co_filename, _line(code, lasti), code.co_name) for code, lasti in frames)
+    return tuple([_SITES.get((id(code), lasti)) or _site(code, lasti) for code, lasti in frames])
+
+
+_SITES: dict[tuple[int, int], Site] = {}  # `_KNOWN` keeps the code objects, so that their ids stay their own
+
+
+def _site(code: CodeType, lasti: int) -> Site:
+    line = _line(code, lasti)
+    return _SITES.setdefault((id(code), lasti), Site(code.co_filename, line, code.co_name))
 
 
 class _Lines(NamedTuple):

@@ -1,6 +1,7 @@
 """What a command returns: data without any layout, so that screen, pipe, JSON and tests read the same thing."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -56,7 +57,7 @@ class Table(Result):
     """
 
     columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: Sequence[tuple[Cell, ...]]
     title: str = ""
     notes: tuple[str, ...] = ()
     boughs: tuple[Bough, ...] = ()

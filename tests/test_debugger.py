@@ -12,6 +12,7 @@ import autodiff as tf
 from autodiff.debug import Debugger, GradientsDebugger, clear_gradient_debuggers, curvature
 from autodiff.debug.conditions import Seen, parse_condition
 from autodiff.debug.curvature import _side_by_side
+from autodiff.debug.rows import Rows
 from autodiff.debug.stats import bad_elements, has_nonfinite, statistics
 from autodiff.errors import ArgumentError, AutodiffError, ResourceExhaustedError, StateError, UnknownNameError
 from autodiff.graph import Tensor
@@ -532,6 +533,21 @@ def test_the_plan_says_what_became_of_every_op_of_the_run(model: tuple[tf.Graph,
     dbg.run(30)
     kept = dbg.plan("/^layer/h$/").rows[0]
     assert kept.others == (), "what is watched is not written over"
+
+
+def test_rows_are_made_when_looked_at(dbg: Debugger) -> None:
+    made: list[int] = []
+
+    def make(item: int) -> str:
+        made.append(item)
+        return str(item)
+
+    rows = Rows(range(5), make)
+    assert (len(rows), rows[-1], rows[1:3], rows[1]) == (5, "4", ("1", "2"), "1") and made == [4, 1, 2]
+    assert rows == ("0", "1", "2", "3", "4")
+    with pytest.raises(IndexError):
+        rows[5]
+    assert dbg.tensors_listed("h") == dbg.tensors("h")
 
 
 def test_what_if_and_back(dbg: Debugger) -> None:

@@ -193,6 +193,7 @@ autodiff.contrib
 autodiff.check
 autodiff.test
 autodiff.debug.records
+autodiff.debug.rows
 autodiff.debug.answers
 autodiff.debug.conditions
 autodiff.debug.places

@@ -20,6 +20,7 @@ from .answers import Memory, Neighbours, OpCard, OpRow, Script, Source, TensorRo
 from .places import place_of, role_of, traceback_of
 from .planning import RunPlan, plan_of
 from .records import Stats
+from .rows import Rows
 from .stats import has_nonfinite, statistics
 from .storing import Storing
 from .targets import tensors_of
@@ -41,10 +42,18 @@ class Debugger(Storing):
 
         role: "forward", "gradient", "variable", "constant", "placeholder" or "training".
         """
+        if not stats:
+            return tuple(self.tensors_listed(pattern, role=role))
         found = [t for t in self._matching(pattern) if not role or role_of(t.op) == role]
-        values, gradients = self._figures(found) if stats else ({}, {})
+        values, gradients = self._figures(found)
         handles = self.targets.handles_by_tensor()
         return tuple(self._tensor_row(t, values.get(t), gradients.get(t), handles.get(t, "")) for t in found)
+
+    def tensors_listed(self, pattern: str = "", *, role: str = "") -> Rows[TensorRow]:
+        """The rows of `tensors`, each made when it is looked at: of 100,000 a screen shows few."""
+        found = [t for t in self._matching(pattern) if not role or role_of(t.op) == role]
+        handles = self.targets.handles_by_tensor()
+        return Rows(found, lambda t: self._tensor_row(t, None, None, handles.get(t, "")))
 
     def _matching(self, pattern: str) -> list[Tensor]:
         if not pattern:

@@ -3,13 +3,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
 
 import numpy as np
 
 from autodiff.debug.answers import OpRow, TensorRow
 from autodiff.debug.debugger import Debugger
+from autodiff.debug.rows import Rows
 
 from .. import motion
 from ..command import command
@@ -47,7 +48,7 @@ def info(shell: Shell, topic: Topic | None, target: OpName = "", *, unused: bool
     if topic in ("tensors", "ops") and target.startswith("/"):
         check_regex(pattern)
     if topic == "tensors":
-        return _tensors(dbg.tensors(pattern, stats=stats), stats)
+        return _tensors(dbg.tensors(pattern, stats=True) if stats else dbg.tensors_listed(pattern), stats)
     if topic == "ops":
         return _ops(dbg.ops(pattern))
     if topic == "op":
@@ -74,23 +75,33 @@ def info(shell: Shell, topic: Topic | None, target: OpName = "", *, unused: bool
     return _script(shell)
 
 
-def _tensors(rows: tuple[TensorRow, ...], stats: bool) -> Result:
+def _tensors(rows: Sequence[TensorRow], stats: bool) -> Result:
     columns = [Column("tensor", "name"), Column("short", "name", 6), Column("op"), Column("dtype", "text", 5),
                Column("shape"), Column("handle", "name", 7), Column("made at", "place", 4)]
-    cells = [(row.name, row.short, row.op_type, row.dtype, shape(row.shape), row.handle,
-              place(row.place)) for row in rows]
-    if stats:
-        columns += FIGURES
-        cells = [(*cell, *figures(row.stats)) for cell, row in zip(cells, rows)]
-    return Table(tuple(columns), tuple(cells), f"{len(rows)} tensors")
+    columns += FIGURES if stats else ()
+    return Table(tuple(columns), Rows(rows, _figured if stats else _cells), f"{len(rows)} tensors")
+
+
+def _cells(row: TensorRow) -> tuple[Any, ...]:
+    return row.name, row.short, row.op_type, row.dtype, shape(row.shape), row.handle, place(row.place)
+
+
+def _figured(row: TensorRow) -> tuple[Any, ...]:
+    return *_cells(row), *figures(row.stats)
 
 
 def _ops(rows: tuple[OpRow, ...]) -> Result:
     columns = (Column("op", "name"), Column("type"), Column("part", "text", 6), Column("inputs", "name", 5),
                Column("made at", "place", 4))
     return Table(columns,
-                 tuple((row.name, row.type, row.role, ", ".join(row.inputs), place(row.place)) for row in rows),
+                 tuple((row.name, row.type, row.role, _some(row.inputs), place(row.place)) for row in rows),
                  f"{len(rows)} ops")
+
+
+def _some(names: tuple[str, ...], most: int = 8) -> str:
+    """The first names; a sum of thousands of gradients would make the column as wide as all of them."""
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f", and {rest} more" if rest > 0 else "")
 
 
 def _op(dbg: Debugger, target: str) -> Result:
