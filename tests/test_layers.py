@@ -269,6 +269,7 @@ cli.layout
 cli.facts
 cli.plans
 cli.status
+cli.progress
 cli.motion
 cli.command
 cli.links

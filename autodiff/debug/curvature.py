@@ -17,13 +17,16 @@ from .derivatives import Product
 from .spectrum import EXACT, exact, quadrature
 
 Run = Callable[[list[Any], dict[Tensor, Any]], list[Any]]  # values of tensors, for these feeds
+Report = Callable[[int, int], None]  # told of rows done, and of rows in all
 Prepare = Callable[[Tensor, Tensor], Recipe]  # how a tensor follows from a placeholder
 _RESIDUAL = 100.0  # a pair is found when its residual is below so many roundings of the largest eigenvalue
 _BLOCK = 64  # directions in one pass: more gain little and take memory
 
 
 class Curvature:
-    """The Hessian of one y by one x. run, prepare: as of the moment that is looked at."""
+    """The Hessian of one y by one x. run, prepare: as of the moment that is looked at. report: told of each block."""
+
+    report: Report | None = None
 
     def __init__(self, product: Product, shape: tuple[int, ...], dtype: Any, run: Run, prepare: Prepare) -> None:
         self.product, self.shape, self.dtype, self._run, self._prepare = product, shape, np.dtype(dtype), run, prepare
@@ -97,6 +100,8 @@ class Curvature:
                 for rows in parts:
                     found[done:done + len(rows)] = rows
                     done += len(rows)
+                    if self.report is not None:
+                        self.report(done, len(wanted))
         except KeyboardInterrupt:
             if not done:
                 raise

@@ -10,7 +10,7 @@ from ..graph import Graph, Tensor
 from ..runtime.session import Session
 from .analysis.why import why_none
 from .answers import Eigen, Examples, Gradient, GradRow, GradTable, Hessian, HessianCost, Spectrum
-from .curvature import Curvature
+from .curvature import Curvature, Report
 from .inner_gradients import arriving_at, gradient_turns
 from .lists import trainable_tensors
 from .places import is_variable, place_of
@@ -187,19 +187,20 @@ class Differentiating(Valuing):
         return self._curvature(top, bottom, self._moment_for([top, bottom])).cost(kind, rows)
 
     def hessian(self, x: str, y: str = "", *, rows: slice | None = None, kind: str = "full", v: str = "",
-                budget: int = 256 << 20, jobs: int = 1) -> Hessian:
+                budget: int = 256 << 20, jobs: int = 1, report: Report | None = None) -> Hessian:
         """Second derivatives of y by x, x flattened, in the last run.
 
         kind: "full", "rows" (of `rows`), "diag", or "hvp": the product with v, an expression of x's shape. budget:
         bytes of the result. Raises ResourceExhaustedError, with what to do instead, when it takes more. jobs: threads
         that compute blocks of rows; StateError if an op needs its session. KeyboardInterrupt ends it with the rows
-        finished so far, and is raised only if there are none.
+        finished so far, and is raised only if there are none. report: called with the rows done and all rows.
         """
         if kind not in ("full", "rows", "diag", "hvp"):
             raise ArgumentError(f"expected full, rows, diag or hvp, found {kind!r}")
         top, bottom = self._y_of(y), self.targets.one(x)
         at = self._moment_for([top, bottom])
         curvature = self._curvature(top, bottom, at)
+        curvature.report = report
         cost = curvature.cost(kind, rows)
         curvature.check_budget(cost, kind, budget)
         asymmetry = None

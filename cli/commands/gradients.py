@@ -11,6 +11,7 @@ from autodiff.debug.records import Stats
 from ..command import command
 from ..facts import FIGURES, bytes_in_words, figures, shape
 from ..params import ChoiceKind, Count, IntKind, Slice, Target, Word, X, Y
+from ..progress import Progress
 from ..results import Array, Column, Result, Table, Text
 
 Order = Annotated[int, IntKind(1)]
@@ -18,6 +19,8 @@ Jobs = Annotated[int, IntKind(1)]
 Budget = Annotated[int, IntKind(1, "MIB")]
 By = Annotated[str, ChoiceKind("scope")]
 Sort = Annotated[str, ChoiceKind("name", "norm", "max", "zero", "nan", "inf", "update")]
+
+READABLE = 64  # elements of a Hessian that are read as numbers; more are seen as a heatmap
 
 
 @command("grad", group="Gradients", aliases=("g",))
@@ -109,7 +112,8 @@ def hessian(dbg: Debugger, y: Y | None, x: X, *, rows: Slice | None = None, diag
     kind = "hvp" if hvp else "diag" if diag else "rows" if rows is not None else "full"
     if cost:
         return Text(_cost(dbg.hessian_cost(x, y or "", rows=rows, kind=kind)))
-    found = dbg.hessian(x, y or "", rows=rows, kind=kind, v=hvp, budget=budget << 20, jobs=jobs)
+    with Progress("rows") as report:
+        found = dbg.hessian(x, y or "", rows=rows, kind=kind, v=hvp, budget=budget << 20, jobs=jobs, report=report)
     what = {"full": "Hessian", "rows": "rows of the Hessian", "diag": "diagonal of the Hessian",
             "hvp": "Hessian times v"}[found.kind]
     notes = [_cost(found.cost), found.when]
@@ -117,7 +121,11 @@ def hessian(dbg: Debugger, y: Y | None, x: X, *, rows: Slice | None = None, diag
         notes.insert(0, f"stopped by Ctrl-C: {len(found.array)} of {found.cost.rows} rows")
     if found.asymmetry is not None:
         notes.append(f"largest |H - H'|: {found.asymmetry:.3g}")
-    return Array(f"{what} of {found.y} by {found.x}", found.array, f"${found.number}" if found.number else "",
+    ref = f"${found.number}" if found.number else ""
+    is_picture = found.kind in ("full", "rows") and found.array.size > READABLE
+    if is_picture and ref:
+        notes.append(f"print {ref} shows the numbers")
+    return Array(f"{what} of {found.y} by {found.x}", found.array, ref, form="h" if is_picture else "",
                  notes=tuple(note for note in notes if note))
 
 
