@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autodiff.debug.answers import Value, WatchRow
-from autodiff.debug.records import Place, RunRecord, Stats
+from autodiff.debug.records import Place, RunRecord, Sample, Stats
 
 from .results import Array, Column, Table
 from .texts import number
@@ -62,14 +62,19 @@ def samples(record: RunRecord, watches: Iterable[WatchRow], most: int = 12) -> T
         bad = sum(s.nonfinite for s in (of_value, of_gradient) if s is not None)
         rows.append((name, of_value.norm if of_value else None, 100 * of_value.zero_share if of_value else None,
                      of_gradient.norm if of_gradient else None, of_gradient.max_abs if of_gradient else None, bad,
-                     remark))
+                     len(value.turns) if value else 0, _by_turn(value), _by_turn(gradient), remark))
     more = (f"… {len(names) - most} more; info run shows all",) if len(names) > most else ()
     columns: tuple[Column, ...] = (Column("watched", "name"), Column("norm", "number"), Column("zero %", "percent", 5),
                Column("grad norm", "number"), Column("grad max", "number", 6), Column("nan/inf", "bad", 8),
+               Column("turns", "count", 5), Column("norms by turn", "spark", 3), Column("grad by turn", "spark", 3),
                Column("remark", "text", 4))
-    if not any(row[-1] for row in rows):
-        columns, rows = columns[:-1], [row[:-1] for row in rows]
-    return Table(columns, tuple(rows), notes=more)
+    used = [at for at in range(len(columns)) if at < 6 or any(row[at] for row in rows)]
+    return Table(tuple(columns[at] for at in used), tuple(tuple(row[at] for at in used) for row in rows), notes=more)
+
+
+def _by_turn(sample: Sample | None) -> tuple[float, ...]:
+    """Norms of what was seen inside of a loop, turn by turn."""
+    return tuple(stats.norm or 0.0 for stats in sample.turns) if sample else ()
 
 
 def array_of(value: Value) -> np.ndarray:
@@ -102,7 +107,8 @@ def summary(record: RunRecord) -> dict[str, Any]:
     return {"step": record.step, "loss": record.loss, "loss_name": record.loss_name, "ms": record.ms,
             "fetches": list(record.fetches), "error": record.error,
             "samples": [{"name": s.name, "of": s.of, "missing": s.missing,
-                         "stats": None if s.stats is None else as_dict(s.stats)} for s in record.samples]}
+                         "stats": None if s.stats is None else as_dict(s.stats),
+                         "turns": [as_dict(stats) for stats in s.turns]} for s in record.samples]}
 
 
 def as_dict(stats: Stats) -> dict[str, Any]:

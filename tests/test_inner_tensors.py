@@ -240,3 +240,52 @@ def test_what_python_gave_in_a_loop_is_recorded(tmp_path):
     np.testing.assert_array_equal(again.value("loss").array, seen)
     np.testing.assert_array_equal(again.value("numbered").array, [3.0, 4.0])
     assert calls == [5.0, 7.0] * 2
+
+
+# ---- watches and stops -------------------------------------------------------------------
+
+def test_a_watch_sees_each_iteration_and_its_gradient():
+    dbg = model()
+    dbg.watch("while/grow")
+    record = dbg.run(1).records[-1]
+    value, gradient = record.sample("while/grow:0"), record.sample("while/grow:0", gradient=True)
+    grown = iterations()[0]
+    np.testing.assert_allclose([stats.norm for stats in value.turns], [np.linalg.norm(g) for g in grown])
+    assert value.stats.count == 12
+    assert len(gradient.turns) == 4
+    np.testing.assert_allclose(gradient.turns[3].norm, np.sqrt(27.0))
+
+
+def test_a_watch_of_a_branch_that_is_not_taken_says_so():
+    dbg = model()
+    dbg.watch("left")
+    sample = dbg.run(1).records[-1].sample("cond/left:0")
+    assert sample.stats is None
+    assert "the other branch" in sample.missing
+
+
+def test_a_condition_holds_of_one_iteration():
+    dbg = model()
+    dbg.break_at("while/grow", condition="norm(.) > 20")
+    stop = dbg.run(1).stop
+    assert "turn 3 of 4" in stop.text
+    assert stop.target == "while/grow:0"
+
+
+def test_a_breakpoint_inside_of_a_loop_stops_at_the_loop():
+    dbg = model()
+    dbg.break_at("while/grow")
+    stop = dbg.run(1).stop
+    assert stop.target == "while/grow:0"
+    assert dbg.goto_op("while/grow").op == "while/While"
+
+
+def test_what_was_watched_is_in_a_recording(tmp_path):
+    dbg = model()
+    dbg.watch("while/grow")
+    dbg.record(str(tmp_path / "run"))
+    expected = dbg.run(1).records[-1].samples
+    dbg.stop_recording()
+    again = Debugger()
+    again.open_recording(str(tmp_path / "run"))
+    assert again.records[-1].samples == expected

@@ -235,6 +235,7 @@ autodiff.debug.analysis
 autodiff.debug.machine
 autodiff.debug.feeding
 autodiff.debug.effects
+autodiff.debug.insides
 autodiff.debug.running
 autodiff.debug.stepping
 autodiff.debug.travelling

@@ -11,14 +11,12 @@ from ..runtime.session import Session
 from .analysis.why import why_none
 from .answers import Eigen, Examples, Gradient, GradRow, GradTable, Hessian, HessianCost, Spectrum
 from .curvature import Curvature, Report
-from .inner_gradients import arriving_at, gradient_turns
 from .lists import trainable_tensors
 from .places import is_variable, place_of
 from .replay import Moment
 from .spectrum import ROUNDING, binned
 from .stats import statistics
 from .targets import is_forward
-from .turns import Turns
 from .valuing import Valuing, plain
 
 _SPARK = 20  # runs in the history of a norm
@@ -45,7 +43,7 @@ class Differentiating(Valuing):
         at = self._moment_for([top, bottom], step)
         shape = None if top.dims is None or None in top.dims else tuple(top.dims)
         if self.targets.inner.has(bottom):
-            return self._inside_gradient(top, bottom, at, order, per_example)
+            return self._gradient_inside(top, bottom, at, order, per_example)
         if per_example:
             return self._per_example(top, bottom, at)
         tensor, call = self.derivatives.gradient(top, bottom)
@@ -63,7 +61,7 @@ class Differentiating(Valuing):
                           keep=True)
         return Gradient(top.name, bottom.name, shape, summed, order, value, kept.stats, kept.number, kept.when, source)
 
-    def _inside_gradient(self, y: Tensor, x: Tensor, at: Moment, order: int, per_example: bool) -> Gradient:
+    def _gradient_inside(self, y: Tensor, x: Tensor, at: Moment, order: int, per_example: bool) -> Gradient:
         if order > 1 or per_example:
             raise ArgumentError(f"{x.name!r} is inside of a branch or loop: only its first gradient can be asked for")
         turns = self._gradient_turns(y, x, at)
@@ -72,15 +70,6 @@ class Differentiating(Valuing):
         kept = self._keep(f"grad {y.name} {x.name}", value, when, (x.name,), statistics(value), keep=True)
         return Gradient(y.name, x.name, shape, shape != (), 1, value, kept.stats, kept.number, when,
                         "followed through the calls")
-
-    def _gradient_turns(self, y: Tensor, x: Tensor, at: Moment) -> Turns:
-        """The gradients of y at a tensor inside of branches and loops."""
-        caller = self.targets.inner.callers(x.op)[0]
-        gradients = arriving_at(caller, lambda t: self.derivatives.gradient(y, t)[0])
-        found = self._values([self.derivatives.dense(g) for g in gradients.values()], at)
-        given = [t for t in caller.inputs if not t.dtype.is_ref and t.dtype.name != "resource"]
-        known = dict(zip(given, self._values(given, at)))
-        return gradient_turns(x, self.targets.inner, self._replayer.calls(at), known, dict(zip(gradients, found)))
 
     def _per_example(self, y: Tensor, x: Tensor, at: Moment) -> Gradient:
         y = self._examples_of(y)

@@ -63,4 +63,4 @@ class Effects(Feeding):
         if self._reached[0] != key:
             ops, values = self._everything(roots, at)
             self._reached = key, reaches(ops, values, roots)
-        return tensor in roots or tensor.op in self._reached[1]
+        return tensor in roots or self.targets.inner.outer_op(tensor.op) in self._reached[1]

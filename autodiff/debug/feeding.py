@@ -92,6 +92,9 @@ class Feeding(Machine):
         if inside and (not condition or parse_condition(condition).words & {"harmful", "none", "ratio", "changed"}):
             raise ArgumentError("inside of a run a condition on the value can be asked: nan, norm(.) > 1e3; whether it "
                                 "harms, is missing, changed or moves a variable is known after the run")
+        if inside and (within := next(filter(self.targets.inner.has_name, names), "")):
+            raise ArgumentError(f"{within!r} is inside of a branch or loop, which runs as a whole: leave out --inside, "
+                                "and the condition is asked of each turn after the run")
         row = self.watches.add("break", (target,) if target else (), names, condition=condition, step=step,
                                exclude=exclude, is_temporary=temporary, at_op=inside)
         return self._row(row)

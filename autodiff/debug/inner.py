@@ -45,9 +45,17 @@ class InnerOps:
         self.by_name()
         return tensor.graph in self._callers
 
+    def has_name(self, name: str) -> bool:
+        """Whether `while/add:0` names a tensor inside."""
+        return name.partition(":")[0] in self.by_name()
+
     def outer(self, tensor: Tensor) -> Tensor:
         """A tensor that is computed whenever this one is, outside of all branches and loops; itself if it is."""
         return self.callers(tensor.op)[0].outputs[0] if self.has(tensor) else tensor
+
+    def outer_op(self, op: Operation) -> Operation:
+        """The outermost branch or loop around an operation; itself if there is none."""
+        return next(iter(self.callers(op)), op)
 
     def callers(self, op: Operation) -> list[Operation]:
         """The branches and loops around an operation, outermost first; none if it is not inside of any."""

@@ -198,10 +198,12 @@ def _step(graph: Graph, about: dict[str, Any], arrays: dict[str, np.ndarray],
 
 
 def _record(entry: dict[str, Any]) -> RunRecord:
+    def figures(stats: dict[str, Any]) -> Stats:
+        return Stats(**{**stats, "shape": tuple(stats["shape"])})
+
     def sample(item: dict[str, Any]) -> Sample:
-        stats = item["stats"]
-        return Sample(item["name"], item["of"], None if stats is None else Stats(**{**stats, "shape": tuple(
-            stats["shape"])}), item["missing"])
+        stats = None if item["stats"] is None else figures(item["stats"])
+        return Sample(item["name"], item["of"], stats, item["missing"], tuple(map(figures, item["turns"])))
 
     stops = tuple(Stop(**{**stop, "commands": tuple(stop["commands"])}) for stop in entry["stops"])
     return RunRecord(entry["step"], tuple(entry["fetches"]), tuple(map(sample, entry["feeds"])), entry["loss"],

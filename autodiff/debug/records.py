@@ -59,13 +59,15 @@ class Stats:
 class Sample:
     """What a watch saw of one tensor in one run. of: "" for its value, else the y whose gradient this is.
 
-    stats is None where there is nothing to see; missing says why.
+    stats is None where there is nothing to see; missing says why. turns: of a tensor inside of loops, the Stats of
+    each time that it was computed.
     """
 
     name: str
     of: str
     stats: Stats | None
     missing: str = ""
+    turns: tuple[Stats, ...] = ()
 
     @property
     def is_gradient(self) -> bool:

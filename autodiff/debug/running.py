@@ -17,7 +17,7 @@ from ..runtime.fetch import Fetches
 from ..runtime.session import Session
 from ..walks import needed
 from .conditions import Condition, Seen, parse_condition
-from .effects import Effects
+from .insides import Insides
 from .lists import trainable_tensors
 from .machine import as_number
 from .places import is_variable
@@ -86,7 +86,7 @@ def _is_repeatable(ops: Iterable[Operation]) -> bool:
     return True
 
 
-class Running(Effects):
+class Running(Insides):
     """Executes runs and records them."""
 
     # ---- what a run looks at ------------------------------------------------------------
@@ -126,6 +126,8 @@ class Running(Effects):
         guarded = dict.fromkeys(name for watch in self.watches for name in watch.names)
         for name in guarded:
             tensor = self.targets.one(name)
+            if self.targets.inner.has(tensor):
+                continue
             looks[name, ""] = self._look(tensor, runs)
             if y is not None and (tensor is not y or name in measured) and (
                     tensor.op.gradient_of is None and tensor.dtype.base_dtype.is_differentiable):
@@ -218,6 +220,10 @@ class Running(Effects):
         if self._frozen:
             self._refreeze()
         samples, loss = self._samples(opened, seen, failed=error is not None)
+        inner = [name for name in set().union(*self._due(sight, self.step)) if self.targets.inner.has_name(name)]
+        if inner:
+            runs = needed(sight.wanted.tensors, sight.wanted.targets)
+            samples += tuple(self._inside_samples(sorted(inner), runs, moment, failed=error is not None))
         text = f"{type(error).__name__}: {error}" if error is not None else ""
         record = RunRecord(self.step, sight.names, self._fed(opened), loss, sight.y, samples, ms, (), text)
         stops = (Stop("error", text),) if error is not None else self._stops(record)
@@ -304,8 +310,8 @@ class Running(Effects):
         hit = self._hit(watch.condition, record, set(watch.names), watch)
         if hit is None:
             return None
-        return Stop(watch.kind, f"{hit}: {watch.condition.text}", watch.number, hit.split(" of ")[-1] if hit else "",
-                    watch.commands)
+        target = hit.removeprefix("gradient of ").partition(",")[0]
+        return Stop(watch.kind, f"{hit}: {watch.condition.text}", watch.number, target, watch.commands)
 
     def _hit(self, condition: Condition, record: RunRecord, names: set[str], watch: Watch | None = None) -> str | None:
         """What a condition holds of, in words: a tensor's name, `gradient of NAME`, or the step; None if of nothing.
@@ -322,8 +328,13 @@ class Running(Effects):
             if sample.stats is None and sample.missing != f"no gradient of {record.loss_name} is built for it":
                 continue
             previous = before.sample(sample.name, gradient=sample.is_gradient) if before else None
-            if condition.holds(self._seen(sample, record, previous, condition)):
-                return f"gradient of {sample.name}" if sample.is_gradient else sample.name
+            words = f"gradient of {sample.name}" if sample.is_gradient else sample.name
+            for turn, stats in enumerate(sample.turns):
+                one = replace(sample, stats=stats, turns=())
+                if condition.holds(self._seen(one, record, previous, condition)):
+                    return f"{words}, turn {turn} of {len(sample.turns)}"
+            if not sample.turns and condition.holds(self._seen(sample, record, previous, condition)):
+                return words
         if not names and record.loss is not None and condition.holds(
                 Seen(statistics(record.loss), record.step, record.loss, before and before.loss is not None and
                      statistics(before.loss) or None)):

@@ -101,7 +101,7 @@ class Stepping(Running):
             self.begin()
         execution = self._execution
         assert execution is not None
-        op = self.targets.operation(target)
+        op = self.targets.inner.outer_op(self.targets.operation(target))
         if all(step.op is not op for step in execution.plan.steps[execution.position:]):
             raise ArgumentError(f"{op.name!r} does not run any more in this run: it has run already, or is not part of "
                                 "it")
@@ -124,7 +124,7 @@ class Stepping(Running):
                 self._passed.add(watch.number)
                 for name in watch.names:
                     tensor = self.targets.one(name)
-                    places.setdefault(tensor.op, []).append((watch, name, tensor))
+                    places.setdefault(self.targets.inner.outer_op(tensor.op), []).append((watch, name, tensor))
                     gradient = self.derivatives.known(y, tensor) if watch.at_op and y is not None else None
                     gradient = gradient.values if isinstance(gradient, IndexedSlices) else gradient
                     if gradient is not None:

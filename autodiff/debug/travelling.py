@@ -109,7 +109,7 @@ class Travelling(Stepping):
             self.replay()
         execution = self._execution
         assert execution is not None
-        op = self.targets.operation(target)
+        op = self.targets.inner.outer_op(self.targets.operation(target))
         index = next((i for i, step in enumerate(execution.plan.steps) if step.op is op), None)
         if index is None:
             raise ArgumentError(f"{op.name!r} is not part of this run\ntype: info ops for those that are")
