@@ -30,7 +30,7 @@ loss = tf.reduce_sum(tf.log(x * w))
         ("step 5", "log(0) = -inf")),
     "adam_eps0": ("""
 w = tf.Variable([1.0, 2.0], name="w")
-loss = tf.reduce_sum(w * 0.0)
+loss = tf.reduce_sum(tf.square(w) * 0.0)
 train = tf.train.AdamOptimizer(0.1, epsilon=0.0).minimize(loss)
 with tf.Session() as sess:
     sess.run(tf.global_variables_initializer())

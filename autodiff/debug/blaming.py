@@ -28,15 +28,24 @@ class Blaming(Staging):
     def _why_nonfinite(self, roots: Sequence[Tensor], target: Tensor | None, at: Moment) -> WhyNonfinite:
         """Why something among `roots` is not finite: in the run `at`, or in the one that spoilt a variable it reads."""
         found = self._found(roots, target, at)
-        named = {o.op for o in (*found.origins, *found.masked) if o.op_type in VARIABLES}
-        if target is None and not found.origins and at is self._latest():
-            named |= self._spoilt_last()
-        spoilers = {name: moment for name in named if (moment := self._spoiler(name)) is not None}
-        if not spoilers:
-            return self._with_divergence(found, at)
-        spoilt = min(spoilers, key=lambda name: (spoilers[name].step, name))
-        earlier = self._of_update(roots, spoilt, spoilers[spoilt])
-        return found if earlier is None else self._with_divergence(earlier, spoilers[spoilt])
+        spoilt = self._spoilers(found)
+        if not spoilt and target is None and not found.origins and at is self._latest():
+            spoilt = self._spoilers_of(self._spoilt_last())
+        while spoilt:  # one variable may have spoilt the other
+            step, name = min(spoilt)
+            earlier = self._of_update(roots, name, spoilt[step, name])
+            if earlier is None:
+                break
+            found, at = earlier, spoilt[step, name]
+            spoilt = {key: moment for key, moment in self._spoilers(found).items() if key[0] < step}
+        return self._with_divergence(found, at)
+
+    def _spoilers(self, found: WhyNonfinite) -> dict[tuple[int, str], Moment]:
+        """The runs that spoilt the variables among the origins, by their step and the variable's name."""
+        return self._spoilers_of({o.op for o in (*found.origins, *found.masked) if o.op_type in VARIABLES})
+
+    def _spoilers_of(self, names: set[str]) -> dict[tuple[int, str], Moment]:
+        return {(moment.step, name): moment for name in names if (moment := self._spoiler(name)) is not None}
 
     def _found(self, roots: Sequence[Tensor], target: Tensor | None, at: Moment) -> WhyNonfinite:
         ops, values = self._everything(list(roots), at)

@@ -116,12 +116,13 @@ class Explaining(Blaming):
                                 "fed\nrun a step of the train op first, or feed what it needs")
         found = self._inside_of_loss(why_small(y, x, gradients, values), gradients, values, at)
         slices = self.derivatives.gradient(y, x)[0]
-        if found.kind != "fine" or not isinstance(slices, IndexedSlices) or not x.dims or x.dims[0] is None:
+        if found.kind != "fine" or not isinstance(slices, IndexedSlices) or not is_variable(x):
             return found
+        whole = np.shape(at.variables.get(x.op.name, 0))[:1]
         rows = np.unique(self._values([slices.indices], at)[0])
         some = ", ".join(map(str, rows[:8])) + (" …" if rows.size > 8 else "")
-        return replace(found, text=f"{found.text}; {rows.size} of {x.dims[0]} rows get one, those looked up in this "
-                                   f"run: {some}")
+        count = f"{rows.size} of {whole[0]}" if whole else str(rows.size)
+        return replace(found, text=f"{found.text}; {count} rows get one, those looked up in this run: {some}")
 
     def _inside_of_loss(self, found: WhySmall, gradients: dict[Tensor, Any], values: dict[Tensor, Any],
                         at: Moment) -> WhySmall:

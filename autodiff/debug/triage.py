@@ -13,10 +13,10 @@ from .analysis.suspicions import value_suspicions
 from .analysis.traps import static_findings
 from .analysis.updates import is_store
 from .analysis.why import why_none
-from .answers import GradRow
+from .answers import GradRow, StageRow
 from .diagnosing import Diagnosing
 from .lists import trainable_tensors, variables_of
-from .places import place_of
+from .places import as_place, place_of
 from .replay import Moment
 
 _DEAD = 0.9  # share of inputs of a relu that are <= 0 above which it counts as dead
@@ -130,6 +130,7 @@ class Triage(Diagnosing):
         except AutodiffError:
             return []
         found = []
+        trained = self._just_trained()
         for row in table.rows:
             if row.stats is None or row.stats.nonfinite:
                 continue
@@ -140,13 +141,19 @@ class Triage(Diagnosing):
                 found.append(Finding({"zero": 60, "tiny": 55, "exploding": 75}[kind], f"{kind} gradient",
                                      lost.op if lost else row.name, lost.op_type if lost else "", row.name, why.text,
                                      why.remedy, f"path {y.name} {row.name}", lost.place if lost else row.place))
-            found += _pace(row)
+            found += _pace(row, row.name in trained)
         if table.total_norm is not None and np.isfinite(table.total_norm) and table.total_norm > _STEEP:
             found.append(Finding(50, "large gradients", "", "", "",
                                  f"the norm of all gradients is {table.total_norm:.3g}",
                                  "clip with tf.clip_by_global_norm, or lower the learning rate",
                                  "grads --sort norm", None))
         return found
+
+    def _just_trained(self) -> set[str]:
+        """Names of the variables that the last run put something into."""
+        wanted = self.moments[-1].wanted if self.moments else None
+        ran = needed(wanted.tensors, wanted.targets) if wanted is not None else set()
+        return {op.inputs[0].name for op in ran if is_store(op) and op.inputs}
 
     def _dead(self, y: Tensor, variables: list[Tensor], at: Moment) -> list[Finding]:
         trained = needed([y])
@@ -178,13 +185,22 @@ class Triage(Diagnosing):
 
     def _stage_findings(self, y: Tensor) -> list[Finding]:
         try:
-            notes = self.stages(y.name).notes
+            stages = self.stages(y.name)
         except AutodiffError:
             return []
-        return [Finding(95, "clipping", "", "", "", note,
-                        "test the norm before clipping: tf.check_numerics(norm, ...), or leave the step out when it is "
-                        "not finite", "grads --stages", None)
-                for note in notes if "common norm" in note]
+        found = [Finding(95, "clipping", "", "", "", note, "test the norm before clipping: tf.check_numerics(norm, ...)"
+                         ", or leave the step out when it is not finite", "grads --stages", None)
+                 for note in stages.notes if "common norm" in note]
+        return found or [self._clipped_away(row) for row in stages.rows if row.raw and row.given and row.between
+                         and row.raw.norm and row.given.norm == 0 and not row.raw.nonfinite + row.given.nonfinite]
+
+    def _clipped_away(self, row: StageRow) -> Finding:
+        op = self.graph.operations[row.between[-1]]
+        norm = row.raw.norm if row.raw else None
+        return Finding(78, "clipped away", op.name, op.type, row.name, f"the gradient of {row.name} has the norm "
+                       f"{norm:.3g}, but {op.name} ({op.type}) makes zeros of it before the update",
+                       "raise the bound of the clipping, or mend what scales it", "grads --stages",
+                       None if op.site is None else as_place(op.site))
 
 
 def _of_origin(origin: Origin, severity: int) -> Finding:
@@ -194,13 +210,17 @@ def _of_origin(origin: Origin, severity: int) -> Finding:
                    origin.forward_type or origin.op_type, origin.tensor, what, origin.remedy, "why nan", origin.place)
 
 
-def _pace(row: GradRow) -> list[Finding]:
+def _pace(row: GradRow, trained: bool) -> list[Finding]:
     if row.update is None or not row.stats or not row.stats.norm or len(row.shape or ()) < 2:
         return []  # biases begin at 0, so that any step is a large one
     if row.update > _FAST:
         return [Finding(50, "large step", row.name, "", row.name,
                         f"the last step changed {row.name} by {row.update:.0%} of its size", "lower the learning rate",
                         "grads --sort update", row.place)]
+    if row.update == 0 and trained:
+        return [Finding(45, "no step", row.name, "", row.name, f"the last step did not change {row.name}, though its "
+                        f"gradient has the norm {row.stats.norm:.3g}", "raise the learning rate: what it adds is lost "
+                        "in rounding; or look at the clipping: grads --stages", "grads --stages", row.place)]
     if 0 < row.update < _SLOW:
         return [Finding(20, "small step", row.name, "", row.name,
                         f"the last step changed {row.name} by {row.update:.1g} of its size", "raise the learning rate",

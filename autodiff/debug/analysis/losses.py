@@ -22,6 +22,8 @@ _MEANS = ("Mean", "Sum")
 _DIVISIONS = ("RealDiv", "Div", "TrueDiv")
 _ENTROPIES = ("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")
 _CANCELLED = 1e-3  # gain of a sum of which nothing is left but rounding
+_ONE_SIDED = ("Exp", "Softplus", "Elu", "Selu")
+_SIX = 6.0  # where relu6 becomes flat again
 _FAR, _MOST = 4.0, 0.5  # input of a squashing function that counts as far out; share of such inputs
 _SMALLEST = {"float16": 6e-8, "bfloat16": 1e-38, "float32": 1.4e-45}
 
@@ -74,8 +76,12 @@ def _note(op: Operation, hop: Hop, values: Values) -> str:
         return ""
     if op.type in _MEANS and hop.outgoing == 0:
         return _of_mean(op, first, values)
+    if op.type == "Relu6" and first.max() >= _SIX:
+        return f"{float(((first <= 0) | (first >= _SIX)).mean()):.0%} of its inputs are <= 0 or >= 6, where it is flat"
     if op.type in _RELUS:
         return f"{float((first <= 0).mean()):.0%} of its inputs are <= 0, where relu lets nothing through"
+    if op.type in _ONE_SIDED and first.max() < -_FAR:
+        return f"its inputs are far below 0 (the largest {number(first.max())}), where its slope is 0"
     if op.type in SATURATING:
         return _of_squashing(op.type, first)
     if op.type in ("Softmax", "LogSoftmax", *_ENTROPIES):
@@ -173,6 +179,8 @@ def remedy(lost: Sequence[Hop], op: Operation | None, values: Values) -> str:
     kinds = {hop.op_type for hop in lost}
     if "underflow" in first.note:
         return "work in float32 here, or scale the loss up and the gradients down again (loss scaling)"
+    if "or >= 6" in first.note:
+        return "scale the inputs or the initial weights down, or use tf.nn.relu"
     if kinds & set(_RELUS):
         return "lower the learning rate, initialise biases above 0, or use tf.nn.leaky_relu"
     if kinds & set(SATURATING):
@@ -187,6 +195,11 @@ def remedy(lost: Sequence[Hop], op: Operation | None, values: Values) -> str:
 
 def _of_kind(hop: Hop) -> str:
     """The remedy for an op that is neither a relu, nor squashing, nor a product."""
+    if hop.op_type in _ONE_SIDED:
+        return "bring its inputs nearer to 0: scale them down, or begin closer to the data"
+    if hop.op_type == "Maximum" and "below the bound 0" in hop.note:
+        return ("if it is a hinge, nothing is left to learn where the margin is kept; else use tf.nn.softplus or "
+                "tf.nn.leaky_relu")
     if hop.op_type in _BOUNDS:
         return ("take the bound off the way of the gradient: clip the gradients, by tf.clip_by_global_norm, not the "
                 "loss or what it is computed of")
@@ -204,7 +217,9 @@ def _of_kind(hop: Hop) -> str:
         return "look at what makes the denominator so large; why nan lists what is inf without effect"
     if hop.op_type in ("Select", "SelectV2"):
         return "look at the condition: print it"
-    if hop.op_type == "Square" and "0 everywhere" in hop.note:
+    if hop.op_type in _ENTROPIES:
+        return "nothing is left to learn where the labelled class has probability 1: look at the labels and the logits"
+    if hop.op_type in ("Square", "Abs", "SquaredDifference") and "0 everywhere" in hop.note:
         return "nothing is left to learn where the error is 0: look at the targets"
     if hop.op_type == "While":
         return "path shows what the loop does to it in each iteration"

@@ -36,6 +36,8 @@ def in_words(op_type: str, operands: list[Any], result: Any) -> str:
     if op_type == "SqrtGrad" and len(known) == 2 and None not in known:
         return f"{_bracketed(known[1])} / (2 * {_bracketed(known[0])}) = {text}"
     if len(known) == 1 and known[0] is not None:
+        if op_type in ("Acos", "Asin", "Atanh", "Acosh") and known[0] in ("1", "-1") and abs(operands[0]) != 1:
+            known = [f"{operands[0]:.9g}"]
         wide = ": too large for the type" if np.isfinite(operands[0]) and op_type in ("Exp", "Square", "Cast", "Cosh",
                                                                                       "Sinh", "Expm1") else ""
         return f"{op_type.lower()}({known[0]}) = {text}{wide}"
