@@ -19,8 +19,8 @@ FIGURES = (Column("norm", "number"), Column("max|x|", "number", 6), Column("mean
 
 
 def figures(stats: Stats | None) -> tuple[Any, ...]:
-    """Cells for FIGURES; all empty where there are no statistics."""
-    if stats is None:
+    """Cells for FIGURES; all empty where there are no statistics, or none but the shape."""
+    if stats is None or stats.norm is None and stats.count > stats.nonfinite:
         return (None,) * len(FIGURES)
     return (stats.norm, stats.max_abs, stats.mean, 100 * stats.zero_share, stats.nans, stats.infs)
 

@@ -9,9 +9,11 @@ from collections.abc import Iterator
 
 from .arrays import array
 from .plots import plot
-from .results import Array, Error, Group, Leave, Plot, Result, Source, Stop, Table, Text, Tree
-from .tables import TableLines
-from .texts import Line, clean, display_width, wrapped
+from .results import Array, Column, Error, Group, Leave, Plot, Result, Source, Stop, Table, Text, Tree
+from .tables import RIGHT, TableLines, cell
+from .texts import GAP, Line, clean, display_width, wrapped
+
+SHORT = 20  # letters that a cell may have on the first line of a paragraph
 
 
 def layout(result: Result, width: int | None = None, rows: int | None = None) -> list[Line]:
@@ -21,6 +23,8 @@ def layout(result: Result, width: int | None = None, rows: int | None = None) ->
         return [[(result.mood, part)] for text in texts for part in wrapped(text, width)]
     if isinstance(result, Table):
         lines_of = TableLines(result, width, rows)
+        if result.prose and width is not None and not lines_of.is_whole:
+            return paragraphs(result, width)
         return [lines_of.line(at) for at in range(len(lines_of))]
     if isinstance(result, Array):
         return array(result, width)
@@ -39,6 +43,25 @@ def layout(result: Result, width: int | None = None, rows: int | None = None) ->
     if isinstance(result, Leave):
         return [[("quiet", result.text)]] if result.text else []
     raise TypeError(f"no layout for {type(result).__name__}")
+
+
+def paragraphs(table: Table, width: int) -> list[Line]:
+    """Each row of a table of sentences as a paragraph: what is short on one line, then a line for each sentence."""
+    lines: list[Line] = [[("title", clean(table.title))]] if table.title else []
+    for row in table.rows:
+        cells = [(column, *cell(value, column)) for column, value in zip(table.columns, row)
+                 if value not in (None, "") and (column.keep == 9 or column.shown not in RIGHT)]
+        short = [(style, text) for column, style, text in cells if column.shown != "text" or _is_short(column, text)]
+        lines.append([piece for at, piece in enumerate(short) for piece in ([("", GAP)] if at else []) + [piece]])
+        for column, _, text in cells:
+            if column.shown == "text" and not _is_short(column, text):
+                said = text if column.name in ("finding", "ask") else f"{column.name}: {text}"
+                lines += [[("hint" if column.name == "ask" else "", f"   {part}")] for part in wrapped(said, width - 3)]
+    return lines + [[("quiet", part)] for note in table.notes for part in wrapped(clean(note), width)]
+
+
+def _is_short(column: Column, text: str) -> bool:
+    return column.name != "ask" and len(text) <= SHORT
 
 
 def tree(result: Tree, lead: str = "", branch: str = "") -> Iterator[Line]:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib.metadata
 import os
 import sys
@@ -208,6 +209,8 @@ def main(words: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return _pipe_closed()
     except OSError as error:
+        if error.errno == errno.EIO:
+            return _pipe_closed()  # the terminal has gone
         sys.stderr.write(f"gradbg: cannot write: {error.strerror or error}\n")
         _pipe_closed()
         return FAILED

@@ -53,7 +53,8 @@ class Bough(NamedTuple):
 class Table(Result):
     """Rows of raw values under named columns. notes: lines below, such as what is missing and why.
 
-    boughs: of a tree, one for each row, drawn before its first cell; else empty.
+    boughs: of a tree, one for each row, drawn before its first cell; else empty. prose: rows are read like sentences,
+    so each becomes a paragraph where the screen is too narrow for it.
     """
 
     columns: tuple[Column, ...]
@@ -61,6 +62,7 @@ class Table(Result):
     title: str = ""
     notes: tuple[str, ...] = ()
     boughs: tuple[Bough, ...] = ()
+    prose: bool = False
 
 
 @dataclass(frozen=True)

@@ -120,7 +120,7 @@ def sheet_of(result: Result, width: int, here: int | None = None) -> Sheet:
 
     here: flat index of an element; the first array is then shown element by element, with this one standing out.
     """
-    if isinstance(result, Table):
+    if isinstance(result, Table) and not result.prose:
         return Rows(result, width)
     if isinstance(result, Group):
         parts: list[Sheet] = []

@@ -23,16 +23,24 @@ class TableLines:
     def __init__(self, table: Table, width: int | None = None, rows: int | None = None) -> None:
         self.table = table
         self.shown = len(table.rows) if rows is None else min(rows, len(table.rows))
-        self._places = list(range(len(table.columns)))
+        self._places = [i for i, column in enumerate(table.columns) if not (
+            width and column.shown in ("text", "place") and table.rows and not any(row[i] for row in table.rows))]
         self._wide = [_width(column, table.rows[:self.shown], i) for i, column in enumerate(table.columns)]
         if table.boughs:
             self._wide[0] = max(self._wide[0], *(display_width(f"{bough(at)}{row[0]}")
                                                  for at, row in zip(table.boughs, table.rows[:self.shown])))
+        natural = list(self._wide)
         self._left_out = _narrow(table.columns, self._places, self._wide, width)
+        self._shortened = any(self._wide[i] < natural[i] for i in self._places)
         self._above: list[Line] = [[("title", clean(table.title))]] if table.title else []
         if table.columns and table.rows:
             self._above.append(self._spread([("head", column.name) for column in table.columns]))
         self._below = self._under(width)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is shortened or left out."""
+        return not self._left_out and not self._shortened
 
     def __len__(self) -> int:
         return len(self._above) + self.shown + len(self._below)
@@ -128,7 +136,7 @@ def _width(column: Column, rows: Sequence[tuple[Any, ...]], place: int) -> int:
 
 
 def _narrow(columns: Sequence[Column], places: list[int], wide: list[int], width: int | None) -> list[str]:
-    """Make the columns fit: first shorten names down to SHORTEST, then leave out columns; gives those left out."""
+    """Make the columns fit: shorten the widest names, down to SHORTEST; then leave out columns; gives those left out."""
     left_out: list[str] = []
     if width is None:
         return left_out
@@ -137,14 +145,13 @@ def _narrow(columns: Sequence[Column], places: list[int], wide: list[int], width
     while True:
         over = sum(wide[i] for i in places) + len(GAP) * (len(places) - 1) - width
         if over <= 0:
-            for i in (i for i in places if left_out):  # what a lost column leaves goes to those that were shortened
-                more = min(whole[i] - wide[i], -over)
-                wide[i], over = wide[i] + more, over + more
+            _give_back(-over, [i for i in places if wide[i] < whole[i]], wide, whole)
             return left_out
-        roomy = [i for i in flexible if i in places and wide[i] > SHORTEST]
+        roomy = sorted((wide[i], i) for i in flexible if i in places and wide[i] > SHORTEST)
         if roomy:
-            widest = max(roomy, key=lambda i: wide[i])
-            wide[widest] = max(SHORTEST, wide[widest] - over)
+            widest, at = roomy[-1]
+            next_widest = roomy[-2][0] if len(roomy) > 1 else SHORTEST
+            wide[at] = max(next_widest if next_widest < widest else widest - 1, SHORTEST, widest - over)
             continue
         droppable = [i for i in places if columns[i].keep < 9]
         if not droppable:
@@ -152,6 +159,15 @@ def _narrow(columns: Sequence[Column], places: list[int], wide: list[int], width
         lost = min(droppable, key=lambda i: (columns[i].keep, -i))
         places.remove(lost)
         left_out.append(columns[lost].name)
+
+
+def _give_back(spare: int, shortened: list[int], wide: list[int], whole: list[int]) -> None:
+    """What a lost column leaves goes to those that were shortened, to the narrowest first."""
+    while spare and shortened:
+        at = min(shortened, key=lambda i: wide[i])
+        wide[at], spare = wide[at] + 1, spare - 1
+        if wide[at] == whole[at]:
+            shortened.remove(at)
 
 
 def _pad(text: str, wide: int, column: Column, last: bool) -> str:

@@ -124,7 +124,8 @@ def test_ctrl_c_cancels_what_takes_long(tmp_path: Path) -> None:
 def test_a_step_that_goes_on_after_ctrl_c_says_so(tmp_path: Path) -> None:
     script = tmp_path / "long.py"
     script.write_text("import time\nimport autodiff as tf\nx = tf.constant(1.0)\nwith tf.Session() as s:\n"
-                      "    s.run(x)\n    while True:\n        s.run(x)\n        print('far', 'on')\n        time.sleep(1)\n")
+                      "    s.run(x)\n    while True:\n        s.run(x)\n        print('far', 'on')\n"
+                      "        time.sleep(1)\n")
     child = pexpect.spawn(sys.executable, ["-m", "cli", "-nx", "--ui", "line", str(script)], encoding="utf-8",
                           timeout=120, env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "NO_COLOR": "1",
                                             "PROMPT_TOOLKIT_NO_CPR": "1", "GRADBG_HISTORY": str(tmp_path / "h")})

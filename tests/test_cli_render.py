@@ -151,3 +151,32 @@ def test_ascii_terminals_get_look_alikes(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_arrays_are_equal_by_value() -> None:
     assert Array("x", np.array([np.nan])) == Array("x", np.array([np.nan]))
     assert Array("x", np.array([1.0])) != Array("x", np.array([1.0], np.float32))
+
+
+def test_the_widest_names_are_shortened_first_and_get_the_room_of_lost_columns() -> None:
+    table = Table((Column("op", "name"), Column("what"), Column("lost", "text", 3)),
+                  (("o" * 30, "w" * 90, "x" * 30),))
+    shown = plain(table, 72).splitlines()[1]
+    op, what = shown.split()
+    assert op == "o" * 30 and len(what) == 72 - 30 - 2 and "…" in what
+
+
+def test_columns_of_nothing_take_no_room_on_a_screen() -> None:
+    table = Table((Column("a", "name"), Column("made at", "place"), Column("why none")), (("x", "", ""),))
+    assert plain(table, 80) == "a\nx\n"
+    assert plain(table).startswith("a  made at  why none")
+
+
+def test_rows_of_sentences_become_paragraphs_where_the_screen_is_narrow() -> None:
+    table = Table((Column("#", "count"), Column("weight", "count", 3), Column("kind"), Column("finding"),
+                   Column("remedy"), Column("made at", "place"), Column("ask", "text", 4)),
+                  ((1, 55, "tiny gradient", "tiny at the first layer of these", "use something else than this",
+                    "a.py:3", "path loss w"),), "1 finding", ("a note",), prose=True)
+    assert plain(table, 40).splitlines() == [
+        "1 finding", "1  tiny gradient  a.py:3", "   tiny at the first layer of these",
+        "   remedy: use something else than this", "   path loss w", "a note"]
+    assert len(plain(table, 200).splitlines()) == 4
+
+
+def test_a_shortened_name_keeps_its_width_in_ascii() -> None:
+    assert encodable("ab…cd … more", "ascii") == "ab~cd ... more"

@@ -86,7 +86,7 @@ def _cuts(cuts: tuple[Cut, ...]) -> Table:
                   place(cut.place)) for cut in cuts)
     columns = (Column("cut at", "name"), Column("op", "text", 7), Column("kind", "text", 6), Column("order", "text", 3),
                Column("reason"), Column("made at", "place", 8))
-    return Table(columns, rows)
+    return Table(columns, rows, prose=True)
 
 
 def _nonfinite(finding: WhyNonfinite) -> tuple[Result, ...]:
@@ -207,7 +207,7 @@ def doctor(dbg: Debugger, *, static: bool = False) -> Result:
                  for i, item in enumerate(found.findings, 1))
     columns = (Column("#", "count"), Column("weight", "count", 3), Column("kind"), Column("op", "name", 6),
                Column("finding"), Column("remedy", "text", 7), Column("made at", "place", 8), Column("ask", "text", 4))
-    return Table(columns, rows, f"{len(rows)} findings, the worst first ({looked})")
+    return Table(columns, rows, f"{len(rows)} findings, the worst first ({looked})", prose=True)
 
 
 @command("diff", group="Diagnose")

@@ -1,6 +1,7 @@
 """Looking: info, print, list, where."""
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -10,11 +11,13 @@ import numpy as np
 
 from autodiff.debug.answers import OpRow, TensorRow
 from autodiff.debug.debugger import Debugger
+from autodiff.debug.records import Stats
+from autodiff.errors import AutodiffError
 from autodiff.debug.rows import Rows
 
 from .. import motion
 from ..command import command
-from ..facts import FIGURES, array_of, bytes_in_words, figures, place, samples, shape, shown
+from ..facts import FIGURES, array_of, bytes_in_words, duration, figures, place, samples, shape, shown
 from ..params import ChoiceKind, Condition, Expression, FormatKind, OpName, Place, Range, check_regex
 from ..plans import planned
 from ..results import Column, Group, Result, Source, Table, Text, Tree
@@ -192,14 +195,21 @@ def _run(shell: Shell) -> Result:
     if not records:
         return Text("nothing was run yet; next runs a step")
     last = records[-1]
-    lines = [f"step {last.step}, {last.ms:.3g} ms", f"fetches {', '.join(last.fetches) or 'nothing'}"]
+    lines = [f"step {last.step}, {duration(last.ms)}", f"fetches {', '.join(last.fetches) or 'nothing'}"]
     lines += [f"error {last.error}"] if last.error else []
-    rows = tuple((sample.name, *figures(sample.stats)) for sample in last.feeds)
+    rows = tuple((sample.name, *figures(_fed(shell, sample.name))) for sample in last.feeds)
     parts: list[Result] = [Text("\n".join(lines))]
     if rows:
         parts.append(Table((Column("fed", "name"), *FIGURES), rows))
     watched = samples(last, shell.dbg.stops("watch"), most=100_000)
     return Group((*parts, watched) if watched is not None else tuple(parts))
+
+
+def _fed(shell: Shell, name: str) -> Stats | None:
+    """Figures of what the last run was fed, if it is remembered."""
+    with contextlib.suppress(AutodiffError):
+        return shell.dbg.evaluate(name, keep=False).stats
+    return None
 
 
 @command("print", group="Look", aliases=("p", "pt", "ev"), repeats=False)
