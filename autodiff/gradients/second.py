@@ -56,6 +56,7 @@ def jacobian(y: Tensor, x: Any, *, name: str = "jacobian") -> Tensor | None:
     One backward pass is built for a symbolic direction, then vectorised over directions: few, if the
     graph shows that most elements are zero, else the unit directions, in blocks that fit the cache.
     Of a function of A x, element by element, it is one product of A with itself.
+    What a block's directions do not reach is zero, whatever infinite or NaN factors stand beside it.
     """
     x_value = to_tensor(y.graph, x, None, "x")
     with y.graph.as_default(), y.graph.name_scope(name):
@@ -98,7 +99,7 @@ class Backward(NamedTuple):
         return self.along(unit, size)
 
     def by_blocks(self) -> Tensor:
-        """All rows, some unit directions at a time. Zeros times what is infinite or NaN count as zeros here."""
+        """All rows, some unit directions at a time."""
         size, per_row = num_elements(self.y.dims) or 0, self._bytes_per_row()
         block = max(CACHE // max(per_row, 1), SMALLEST_BLOCK, -(-size // MOST_BLOCKS))
         if 2 * block > size or size * per_row <= WHOLE:

@@ -88,6 +88,11 @@ def _follow(op: Operation, depends: dict[Tensor, np.ndarray]) -> bool:
     given = [t for t in op.inputs if t in depends]
     if not given:
         return True
+    width = depends[given[0]].shape[-1]
+    if any(_bytes((*t.dims, width)) > BUDGET for t in op.outputs):  # type: ignore[misc]
+        everything = _union(np.stack([_union(depends[t]) for t in given]))
+        depends.update((t, np.broadcast_to(everything, (*t.dims, width))) for t in op.outputs)  # type: ignore[misc]
+        return True
     found = _moved(op, depends) if op.type in _MOVES else None
     if found is None and (op.definition.elementwise or op.type == "AddN"):
         found = [_broadcast(op.outputs[0].dims, [_aligned(depends[t], op.outputs[0].dims) for t in given])]
@@ -96,9 +101,7 @@ def _follow(op: Operation, depends: dict[Tensor, np.ndarray]) -> bool:
     if found is None:
         anything = np.bitwise_or.reduce([_union(depends[t]) for t in given])
         found = [np.broadcast_to(anything, (*t.dims, anything.size)) for t in op.outputs]  # type: ignore[misc]
-    for tensor, bits in zip(op.outputs, found):
-        shape = bits.shape
-        depends[tensor] = np.broadcast_to(_union(bits), shape) if _bytes(shape) > BUDGET else bits
+    depends.update(zip(op.outputs, found))
     return True
 
 
