@@ -23,12 +23,13 @@ class TableLines:
     def __init__(self, table: Table, width: int | None = None, rows: int | None = None) -> None:
         self.table = table
         self.shown = len(table.rows) if rows is None else min(rows, len(table.rows))
+        seen = table.rows[:self.shown]
         self._places = [i for i, column in enumerate(table.columns) if not (
-            width and column.shown in ("text", "place") and table.rows and not any(row[i] for row in table.rows))]
-        self._wide = [_width(column, table.rows[:self.shown], i) for i, column in enumerate(table.columns)]
+            width and column.shown in ("text", "place") and seen and not any(row[i] for row in seen))]
+        self._wide = [_width(column, seen, i) for i, column in enumerate(table.columns)]
         if table.boughs:
             self._wide[0] = max(self._wide[0], *(display_width(f"{bough(at)}{row[0]}")
-                                                 for at, row in zip(table.boughs, table.rows[:self.shown])))
+                                                 for at, row in zip(table.boughs, seen)))
         natural = list(self._wide)
         self._left_out = _narrow(table.columns, self._places, self._wide, width)
         self._shortened = any(self._wide[i] < natural[i] for i in self._places)
@@ -136,7 +137,7 @@ def _width(column: Column, rows: Sequence[tuple[Any, ...]], place: int) -> int:
 
 
 def _narrow(columns: Sequence[Column], places: list[int], wide: list[int], width: int | None) -> list[str]:
-    """Make the columns fit: shorten the widest names, down to SHORTEST; then leave out columns; gives those left out."""
+    """Make the columns fit: the widest names are shortened, down to SHORTEST; then columns are left out: gives those."""
     left_out: list[str] = []
     if width is None:
         return left_out
