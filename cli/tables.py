@@ -137,7 +137,7 @@ def _width(column: Column, rows: Sequence[tuple[Any, ...]], place: int) -> int:
 
 
 def _narrow(columns: Sequence[Column], places: list[int], wide: list[int], width: int | None) -> list[str]:
-    """Make the columns fit: the widest names are shortened, down to SHORTEST; then columns are left out: gives those."""
+    """Make the columns fit: shorten the widest names, down to SHORTEST, then leave out columns; gives those."""
     left_out: list[str] = []
     if width is None:
         return left_out
