@@ -158,6 +158,12 @@ def _sum_as_product(x, low, high):
     return np.matmul(ones, x.reshape(before, count, behind)) if behind <= _WIDEST_SLICE else None
 
 
+def ones_for(shape, dtype, target):
+    """What `sum_to` multiplies a matrix of this shape by from the left, to one row; None if it does anything else."""
+    is_product = len(shape) == 2 and target == shape[1:] and shape[1] > 1 and math.prod(shape) > _FEWEST_ADDED
+    return np.ones(shape[0], dtype) if is_product and dtype in (np.float32, np.float64) else None
+
+
 @sum_to.gradient
 def _(node, dy):
     return build.BroadcastTo(dy, sizes_of(node.inputs[0])), blocked("a shape is made of integers")

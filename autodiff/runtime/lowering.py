@@ -7,11 +7,12 @@ calls are made once. x * x is np.square, bit for bit.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..ops.reduce import ones_for
 from .passes import drop_unused, is_pure, merge_equal, rewired
 from .plan import Plan, Step
 from .tracing import Reduction, Traced, trace
@@ -25,6 +26,17 @@ class Form(NamedTuple):
 
     shape: tuple[int, ...]
     dtype: np.dtype
+
+
+@dataclass(frozen=True, eq=False)
+class RowSum:
+    """The sum of the rows of matrices of one shape. ones: as many as there are rows."""
+
+    ones: np.ndarray
+    __name__ = "dot"
+
+    def __call__(self, x: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        return np.dot(self.ones, x, out)
 
 
 def lowered(plan: Plan, forms: dict[int, Form]) -> tuple[Plan, dict[int, Form]]:
@@ -80,7 +92,7 @@ class _Writer:
         if repeats is not None:
             self._repeat(step, repeats(self, step))
         elif not self._calls(step):
-            self.steps.append(step)
+            self.steps.append(self._row_sum(step))
 
     def _repeat(self, step: Step, source: int | None) -> None:
         if source is not None and self.forms.get(source) and self.forms.get(step.outputs[0]):
@@ -88,6 +100,13 @@ class _Writer:
             if self.forms[source].dtype == self.forms[step.outputs[0]].dtype:
                 self._small[step.outputs[0]] = source
         self.steps.append(step)
+
+    def _row_sum(self, step: Step) -> Step:
+        """The step; if it adds up the rows of a matrix, bound to the ones that its kernel would make each time."""
+        if step.op.type != "SumTo" or step.inputs[0] not in self.forms or step.inputs[1] not in self.constants:
+            return step
+        ones = ones_for(*self.forms[step.inputs[0]], tuple(self.constants[step.inputs[1]].tolist()))
+        return step if ones is None else replace(step, inputs=step.inputs[:1], call=RowSum(ones))
 
     def _calls(self, step: Step) -> bool:
         """Append the calls that the step's kernel makes; False if it is not made of calls alone."""

@@ -13,8 +13,7 @@ import numpy as np
 from .lowering import Form
 from .passes import is_pure
 from .plan import Plan, Step, last_uses
-from .products import Columns, Product, Stack
-from .tracing import Reduction, Shape
+from .tracing import Reduction, Shape, choose
 
 SMALLEST = 1 << 18  # elements of an array that is worth it: smaller ones stay in the cache anyway
 FEWEST = 3  # calls: fewer gain nothing
@@ -116,7 +115,7 @@ class _Group:
 def _is_elementwise(step: Step, forms: dict[int, Form]) -> bool:
     """Whether a step may run on pieces: it is one call, or its op is declared to go element by element."""
     if step.call is not None:
-        return not isinstance(step.call, (Tiles, Product, Columns, Stack))
+        return isinstance(step.call, (np.ufunc, Reduction)) or step.call is choose
     return is_pure(step) and step.op.definition.elementwise and len(step.outputs) == 1 and step.outputs[0] in forms \
         and all(i in forms and forms[i].dtype != object for i in step.inputs)
 
