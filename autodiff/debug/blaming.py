@@ -1,6 +1,7 @@
 """Blaming: which op made what is not finite, back through the updates of earlier steps; and which op refused to run."""
 from __future__ import annotations
 
+import bisect
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,6 +18,8 @@ from .places import VARIABLES, at_line, place_of, role_of
 from .replay import Moment
 from .staging import Staging
 from .stats import has_nonfinite
+
+_EARLY = 3  # remembered runs that say how large the variables were at first
 
 
 class Blaming(Staging):
@@ -80,7 +83,7 @@ class Blaming(Staging):
         first = found.origins[0] if found.origins else None
         if first is None or "too large for the type" not in first.rule:
             return found
-        grown = divergence([(m.step, m.variables) for m in self.moments if m.step <= at.step])
+        grown = divergence([(m.step, m.variables) for m in (*list(self.moments)[:_EARLY], at) if m.step <= at.step])
         if not grown:
             return found
         diverges = replace(first, remedy="lower the learning rate, take the mean over the batch in place of the sum, "
@@ -106,13 +109,16 @@ class Blaming(Staging):
         return value if value is not None and has_nonfinite(value) else None
 
     def _spoiler(self, variable: str) -> Moment | None:
-        """The run whose update made a variable non-finite, if it is remembered."""
-        previous = None
-        for moment in self.moments:
-            if variable in moment.variables and has_nonfinite(moment.variables[variable]):
-                return previous
-            previous = moment
-        return previous if previous is self._latest() and variable in self._spoilt_last() else None
+        """The run whose update made a variable non-finite, if it is remembered.
+
+        Found by halving: what is not finite stays so, and the variables of an old run may have to be made again.
+        """
+        moments = list(self.moments)
+        first = bisect.bisect_left(range(len(moments)), True, key=lambda i: has_nonfinite(
+            moments[i].variables.get(variable, 0.0)))
+        if first < len(moments):
+            return moments[first - 1] if first else None
+        return self._latest() if variable in self._spoilt_last() else None
 
     def _since(self, variable: str) -> str:
         """Since which step a variable is not finite, as far as that is remembered."""
