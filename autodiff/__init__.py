@@ -75,7 +75,7 @@ ROOMS = frozenset({
 # Names at the top that live in modules which few scripts need.
 ELSEWHERE = {"GraphDef": "graph_def", "HistogramProto": "messages", "NodeDef": "graph_def", "Summary": "messages",
              "_hessian_vector_product": "gradients.second", "extract_image_patches": "image_boxes",
-             "foldl": "functional", "foldr": "functional",
+             "import_graph_def": "import_graph", "foldl": "functional", "foldr": "functional",
              "hessian_vector_product": "gradients.second", "hessians": "gradients.second",
              "make_template": "template", "map_fn": "functional", "scan": "functional"}
 

@@ -1,4 +1,4 @@
-"""GraphDef: what is in a graph as plain data, to be read and printed; graphs are not made from it."""
+"""GraphDef: what is in a graph as plain data, to be read, printed and imported again."""
 from __future__ import annotations
 
 from collections.abc import Iterable

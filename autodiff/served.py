@@ -34,7 +34,6 @@ ADVICE = {
     "string_to": "work on strings in Python before feeding",
     "strings": "work on strings in Python before feeding",
     "regex_replace": "work on strings in Python before feeding",
-    "import_graph_def": "run the script that builds the graph; stored graphs are not read",
     "train.import_meta_graph": "build the graph by the model's own code, then tf.train.Saver().restore(session, path)",
     "train.export_meta_graph": "tf.train.write_graph writes names, ops and inputs as text",
     "train.batch": "cut batches in Python and feed them, or use tf.data.Dataset",

@@ -130,6 +130,7 @@ autodiff.template
 autodiff.tensor_array
 autodiff.control_flow
 autodiff.functional
+autodiff.import_graph
 autodiff.flags
 autodiff.app
 autodiff.compat
