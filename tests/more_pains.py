@@ -1,4 +1,4 @@
-"""Fifty more gradient bugs, after questions that people ask about TF1 programs, with what the answer must name.
+"""Sixty more gradient bugs, after questions that people ask about TF1 programs, with what the answer must name.
 
 As in `pains`: the line to blame ends in `# here`, and at most two commands are asked.
 """
@@ -493,4 +493,87 @@ with tf.Session() as sess:
         sess.run([g_train, d_train])
 """, ("why g/dense/kernel",),
          ("that of Mean:0 was", "--of Mean:0"), name="gan_two_losses"),
+    Pain(51, """
+a = tf.get_variable("a", initializer=np.array([[1., 2., 3.]], np.float32))
+n = a / tf.norm(a)
+ang = tf.acos(tf.reduce_sum(n * n) * 1.0000002)  # here
+loss = ang
+""" + TRAIN, ("why a",),
+         ("acos(1.00000012) = nan", "tf.clip_by_value"), name="angular_arccos_rounding"),
+    Pain(52, """
+w = tf.Variable([-200.0, -300.0], name="w")
+loss = tf.reduce_mean(tf.nn.elu(w))  # here
+""" + TRAIN, ("why w",),
+         ("Elu", "far below 0"), name="elu_saturated"),
+    Pain(53, """
+w = tf.Variable([30.0, 40.0], name="w")
+loss = tf.reduce_mean(tf.square(tf.nn.relu6(w) - 1.0))  # here
+""" + TRAIN, ("why w",),
+         ("Relu6", ">= 6"), name="relu6_sat"),
+    Pain(54, """
+x = tf.constant(np.random.RandomState(0).rand(8, 4).astype(np.float32))
+w = tf.get_variable("w", [4, 1], initializer=tf.ones_initializer())
+loss = tf.reduce_mean(tf.square(tf.matmul(x, w)))
+train = tf.train.GradientDescentOptimizer(1e-12).minimize(loss)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    for i in range(4): sess.run([train, loss])
+""", ("doctor",),
+         ("no step", "raise the learning rate"), name="small_lr"),
+    Pain(55, """
+w = tf.Variable([1.0, 2.0], name="w")
+loss = tf.reduce_sum(tf.square(w))
+opt = tf.train.GradientDescentOptimizer(0.1)
+g, v = zip(*opt.compute_gradients(loss))
+g, _ = tf.clip_by_global_norm(g, 0.0)  # here
+train = opt.apply_gradients(zip(g, v))
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    for i in range(4): sess.run([train, loss])
+""", ("doctor",),
+         ("clipped away", "raise the bound"), name="clipped_to_zero"),
+    Pain(56, """
+w = tf.Variable([1.0], name="w"); acc = tf.Variable([0.0], trainable=False, name="acc")
+loss = tf.reduce_sum(tf.square(w))  # here
+g = tf.gradients(loss, w)[0]
+add = acc.assign_add(g * 1e30)
+train = tf.train.GradientDescentOptimizer(1e-3).apply_gradients([(acc, w)])
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    for i in range(20):
+        sess.run(add); sess.run(train)
+""", ("why nan",),
+         ("training diverges: w grew",), name="accumulator_reset_forgotten"),
+    Pain(57, """
+ids = tf.placeholder(tf.int32, [None])
+table = tf.get_variable("table", [5, 2], use_resource=True)
+loss = tf.reduce_sum(tf.square(tf.nn.embedding_lookup(table, ids)))
+feeds = {ids: [0, 3, 3]}
+""" + FED, ("why table",),
+         ("2 of 5 rows",), name="resource_embedding"),
+    Pain(58, """
+@tf.custom_gradient
+def cube(x):
+    def grad(dy):
+        return dy * 2.0 * x
+    return x ** 3, grad
+w = tf.Variable([1.0, 2.0], name="w")
+loss = tf.reduce_sum(cube(w))  # here
+""" + TRAIN, ("doctor",),
+         ("wrong gradient",), name="custom_gradient_wrong"),
+    Pain(59, """
+w = tf.Variable(np.arange(6, dtype=np.float32).reshape(3, 2), name="w")
+row = w[1]  # here
+loss = tf.reduce_sum(tf.square(w))
+g = tf.gradients(loss, [row])
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    sess.run(loss)
+""", ("doctor",),
+         ("copy made of 'w'",), name="slice_copy"),
+    Pain(60, """
+w = tf.Variable([3.0, 4.0], name="w")
+loss = tf.reduce_mean(tf.maximum(0.0, 1.0 - w))  # here
+""" + TRAIN, ("why w",),
+         ("below the bound 0", "if it is a hinge"), name="hinge_satisfied"),
 ]
