@@ -86,7 +86,7 @@ def step_of(workload, system, threads):
     if system in ways and system not in OWN:
         return ways[system]()
     way = system if system in ("unwatched", "armed") else "graph"
-    if system in ("naive", "tuned") or way not in ways and "build" not in ways:
+    if system in ("naive", "tuned") or way not in ways and (way != "graph" or "build" not in ways):
         return None
     tf = tensorflow_like(system)
     if "build" in ways:
