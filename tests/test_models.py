@@ -49,6 +49,12 @@ def test_none_gradient_moves_no_weights() -> None:
     assert output_of("none_gradient").strip().endswith("moved by 0.0")
 
 
+def test_exploding_loop_explodes() -> None:
+    first, second, *_ = output_of("exploding_loop").splitlines()
+    assert float(first.split()[-1]) > 1e6
+    assert second.endswith("nan")
+
+
 def test_the_digits_are_the_published_ones() -> None:
     """1,797 digits of 8x8; the counts per class are those of the UCI set's test part."""
     sys.path.insert(0, str(MODELS))
