@@ -23,6 +23,7 @@ from autodiff.errors import (
 
 from .bind import bind
 from .command import Command, find
+from .lookups import SIGNS, look_up
 from .render import plain, to_json
 from .results import Error, Group, Leave, Result, Stop, Text
 from .shell import DEEPEST, Shell
@@ -92,6 +93,8 @@ def _execute(line: str, shell: Shell) -> Result:
         return Text()
     if line.split()[0] in shell.defined:
         return _own(line, shell)
+    if line.startswith(SIGNS):
+        return look_up(line, shell)
     command, words, rest = _parted(line)
     cut, output = redirection(line)
     if output.kind and not _keeps_output(command) and _is_redirection(command, output):

@@ -1,6 +1,9 @@
 """Help pages and the command reference, made of the declarations and their docstrings."""
 from __future__ import annotations
 
+import re
+import textwrap
+
 from .command import COMMANDS, GROUPS, Command
 
 GRAMMAR = """\
@@ -10,7 +13,9 @@ TARGET      a tensor (hidden/MatMul:0, or a unique end of it), a variable of the
             a /regex/, or $n from the value history
 PREDICATE   nan inf nonfinite harmful none zero changed norm(.)>k max(.)>k
             ratio(.)>k step>=n loss>k, joined by and, or, not
-> FILE, >> FILE, | PROGRAM at the end take the output; # begins a comment"""
+> FILE, >> FILE, | PROGRAM at the end take the output; # begins a comment
+/PATTERN searches what was shown last; @I,J is an element of the array shown last"""
+WIDE = 78  # letters of a line of a help page
 
 
 def overview() -> str:
@@ -33,7 +38,8 @@ def page(command: Command) -> str:
     """The help page of one command."""
     lines = [command.synopsis, "", command.summary]
     if command.body:
-        lines += ["", command.body.strip()]
+        paragraphs = re.split(r"\n\s*\n", command.body.strip())
+        lines += ["", "\n\n".join(textwrap.fill(" ".join(text.split()), WIDE) for text in paragraphs)]
     same = [alias for alias, words in command.aliases.items() if words == command.name]
     other = [f"{alias} = {words}" for alias, words in command.aliases.items() if words != command.name]
     if same:

@@ -213,3 +213,38 @@ def test_rows_fit_the_screen_and_columns_their_heads(shell: Shell) -> None:
     table = execute("grads", shell)
     assert isinstance(table, Table)
     assert {len(row) for row in table.rows} == {len(table.columns)}
+
+
+def test_a_line_prompt_searches_and_jumps_too(shell: Shell) -> None:
+    """tfdbg's readline prompt had neither `/` nor `@`."""
+    execute("info tensors", shell)
+    found = plain(execute("/HIDDEN1.matmul:0", shell))
+    assert "not found" in found  # capitals count once there are some
+    found = plain(execute("/hidden1.matmul:0", shell))
+    assert found.startswith("/hidden1.matmul:0: 1 line\n") and "MatMul" in found
+    assert "hidden2/MatMul:0" in plain(execute("/hidden2.*matmul:0", shell))  # again of the table, not of the search
+    array = execute("print hidden2/weights", shell)
+    element = execute("@[3,4]", shell)
+    assert isinstance(array, Array) and isinstance(element, Array)
+    assert element.value == array.value[3, 4] and element.name == "hidden2/weights[3,4]"
+    assert execute("@ 3, 4", shell) == element
+    for line in ("@[99,0]", "@[]x", "@1.5", "@0,0,0", "/"):
+        assert isinstance(execute(line, shell), Error), line
+    assert "not found" in plain(execute("/(unclosed", shell))
+
+
+def test_nothing_said_is_garbled_or_left_behind(shell: Shell) -> None:
+    """tfdbg wrapped an error's text over what stood there; ours is lines of their own, each within the screen."""
+    for line in ("print no_such_name_" + "x" * 200, "grads --sort nonsense", "x/99z loss", "hessian loss " + "y" * 90):
+        shown = execute(line, shell)
+        assert isinstance(shown, Error), line
+        texts = plain(shown, 80).splitlines()
+        assert texts[0].startswith("error: ") and len(texts) >= 2
+        assert all("\x1b" not in text and "\r" not in text for text in texts)
+
+
+def test_leaving_the_debugger_is_no_failure(shell: Shell) -> None:
+    """`exit` ended the training with status 1, and there was no way to let it go on alone."""
+    assert execute("quit", shell).exit_code == 0
+    shown = execute("detach", shell)
+    assert "detach" in plain(shown)

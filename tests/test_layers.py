@@ -283,6 +283,7 @@ cli.html
 cli.events
 cli.trust
 cli.render
+cli.lookups
 cli.interpreter
 cli.commands.stops
 cli.commands.motion

@@ -12,8 +12,8 @@ import numpy as np
 from autodiff.debug.answers import OpRow, TensorRow
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.records import Stats
-from autodiff.errors import AutodiffError
 from autodiff.debug.rows import Rows
+from autodiff.errors import AutodiffError
 
 from .. import motion
 from ..command import command
