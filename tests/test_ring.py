@@ -139,3 +139,32 @@ def test_what_is_fed_again_is_kept_once() -> None:
         data[123] = np.nan
         dbg.on_run(session, y, {x: data})
         assert dbg.position.bytes == 2 * data.nbytes and dbg.value("x", step=10).array[123] == 123
+
+
+def test_what_somebody_has_of_a_forgotten_run_stays() -> None:
+    graph = tf.Graph()
+    with graph.as_default():
+        x = tf.placeholder(tf.float32, [8192], name="x")
+        y = tf.reduce_mean(x, name="y")
+        w = tf.Variable(tf.zeros([8192]), name="w")
+        step = w.assign_add(x)
+    with tf.Session(graph=graph) as session:
+        session.run(w.initializer)
+        dbg = Debugger(graph, session)
+        dbg.budget = 40 * 4 * 8192
+        held, moments, buffer = [], [], np.empty(8192, np.float32)
+        for i in range(200):
+            buffer[:] = i
+            dbg.on_run(session, [y, step], {x: buffer})
+            if i % 7 == 0:
+                held.append((i, dbg.moments[-1].feeds[x][10:20]))
+            if i % 11 == 0:
+                moments.append((i, dbg.moments[-1]))
+            if i % 13 == 0:
+                dbg.value("w", step=dbg.moments[len(dbg.moments) // 2].step)
+        assert dbg.position.kept < 60
+        assert all((view == i).all() for i, view in held)
+        assert all((moment.feeds[x] == i).all() for i, moment in moments)
+        for moment in dbg.moments:
+            assert dbg.value("y", step=moment.step).array == moment.step - 1
+            assert (dbg.value("w", step=moment.step).array == sum(range(moment.step - 1))).all()

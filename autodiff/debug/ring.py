@@ -15,7 +15,7 @@ from .replay import Moment, Replayer
 
 _MOST = 512  # runs remembered
 _APART = 16  # runs from one whose variables are kept to the next
-_AGAIN = 20.0  # ms: what making runs again may take
+_AGAIN = 40.0  # ms: what making runs again may take
 _FOUND = 4  # groups of values made again that are kept
 
 
@@ -56,6 +56,7 @@ class Ring(Sequence[Moment]):
         self._found: OrderedDict[Later, dict[str, Any]] = OrderedDict()
         self._left: dict[str, Any] | None = None  # variables after the last run, if making it again gives them
         self._since, self._again, self._group = 0, 0.0, 0  # runs, ms and bytes since variables were kept
+        self._usual = float("inf")  # ms: what runs take of late
 
     def __len__(self) -> int:
         return len(self._moments)
@@ -88,6 +89,7 @@ class Ring(Sequence[Moment]):
         left: the variables after it, if making it again gives the same; None if it may not. ms: what it took.
         """
         cost = _cost_after(moment, self._moments[-1] if self._moments else None)
+        self._usual = ms = min(ms, 1.1 * self._usual)  # a pause of the machine says nothing about the run
         if type(moment.variables) is Later:
             self._since, self._again, self._group = self._since + 1, self._again + ms, self._group + cost
         else:
