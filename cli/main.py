@@ -174,8 +174,10 @@ class Program:
 
 
 def _failed(result: Result) -> bool:
-    """Whether a result is a failure; a stop condition that was met is none."""
-    return isinstance(result, Error) or isinstance(result, Group) and any(map(_failed, result.parts))
+    """Whether a command failed; a stop that was met is no failure, nor is a script that raised: why may be asked."""
+    if isinstance(result, Error):
+        return result.code not in ("script_raised", "script_exit")
+    return isinstance(result, Group) and any(map(_failed, result.parts))
 
 
 def complain(what: str) -> int:

@@ -99,6 +99,16 @@ def test_a_script_that_raises_is_four(tmp_path: Path) -> None:
     assert done.returncode == 4
     assert "bad.py:3" in done.stdout
     assert "y = tf.matmul(x, x)" in done.stdout
+
+
+def test_a_batch_asks_on_after_the_script_raised(tmp_path: Path) -> None:
+    script = tmp_path / "bad.py"
+    script.write_text("import autodiff as tf\nw = tf.Variable([0.0, 1.0], name='w')\n"
+                      "y = tf.check_numerics(tf.log(w), 'log')\nwith tf.Session() as session:\n"
+                      "    session.run(w.initializer)\n    session.run(y)\n")
+    done = gradbg("--batch", "-ex", "run", "-ex", "why nan", str(script))
+    assert done.returncode == 4
+    assert "log(0) = -inf" in done.stdout, done.stdout + done.stderr
     assert "Traceback (most recent call last):" in done.stdout
     assert "cli/" not in done.stdout
     script.write_text("x = (\n")
