@@ -115,6 +115,8 @@ def _checked(holds: Tensor, data: list[Any], summarize: int | None, full: str) -
     if _fails_statically(holds):
         raise InvalidArgumentError(" ".join(str(item) for item in data))
     everywhere = build.All(holds, build.Range(0, build.Rank(holds), 1))
+    if get_default_graph().executing_eagerly:
+        return None
     return build.Assert(everywhere, *[convert_to_tensor(d) for d in data], name=full,
                         summarize=3 if summarize is None else summarize)
 

@@ -307,9 +307,7 @@ class _Function:
 
 
 def _from(tensors: Any, *, slices: bool) -> Dataset:
-    whole = tensors
-    if isinstance(tensors, list):  # one array, unless it lists tensors
-        whole = convert_to_tensor(tensors) if any(hasattr(t, "op") for t in tensors) else as_array(tensors)
+    whole = _lists_as_arrays(tensors)
     leaves = [v if isinstance(v, Tensor) else convert_to_tensor(v) if hasattr(v, "as_tensor") else as_array(v)
               for v in nest.flatten(whole)]
     sources = tuple(v for v in leaves if isinstance(v, Tensor))
@@ -329,6 +327,16 @@ def _from(tensors: Any, *, slices: bool) -> Dataset:
         rows = zip(*arrays) if slices else iter([arrays])
         return (nest.pack_sequence_as(structure, list(row)) for row in rows)
     return Dataset(elements, structure, sources)
+
+
+def _lists_as_arrays(tensors: Any) -> Any:
+    """The same structure with each list as one array, or one tensor if there are tensors in it: lists do not nest."""
+    if isinstance(tensors, list):
+        has_tensors = any(hasattr(leaf, "op") for leaf in nest.flatten(tensors))
+        return convert_to_tensor(tensors) if has_tensors else as_array(tensors)
+    if not nest.is_sequence(tensors):
+        return tensors
+    return nest.like(tensors, [_lists_as_arrays(child) for child in nest.children(tensors)])
 
 
 def _leaves(item: Any, structure: Any) -> list[Any]:

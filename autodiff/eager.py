@@ -62,6 +62,10 @@ class EagerTensor(Tensor):
     def device(self) -> str:
         return ""
 
+    @property
+    def ndim(self) -> int:
+        return np.ndim(self.array)
+
     def numpy(self) -> Any:
         """The value: an array, a NumPy scalar for a scalar tensor, or bytes."""
         return self.array[()] if isinstance(self.array, np.ndarray) and self.array.ndim == 0 else self.array

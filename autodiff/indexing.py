@@ -35,6 +35,24 @@ def slice_tensor(graph: Any, tensor: Any, key: Any, *, name: str = "strided_slic
         return OPS["StridedSlice"](tensor, *vectors, name=scope, **masks)
 
 
+def assigner(tensor: Any) -> Any:
+    """What sets the part of a variable that this slice has read: a function of (value, name=None); else None.
+
+    It gives what the variable's assign gives.
+    """
+    source = tensor.op.inputs[0].op if tensor.op is not None and tensor.op.type == "StridedSlice" else None
+    if source is None or source.type not in ("Identity", "ReadVariableOp"):
+        return None
+    handle = source.inputs[0]
+    if not handle.dtype.is_ref and handle.dtype.name != "resource":
+        return None
+
+    def assign(value: Any, name: str | None = None) -> Any:
+        return OPS["StridedSliceAssign"](handle, *tensor.op.inputs[1:], value, name=name or f"{tensor.op.name}/_assign",
+                                         **tensor.op.attrs)
+    return assign
+
+
 def mask_tensor(graph: Any, tensor: Any, mask: Any, axis: int = 0, *, name: str = "boolean_mask") -> Any:
     """The slices of `tensor` where the mask holds; the mask's axes stand for those from `axis` on, which become one.
 

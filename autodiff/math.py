@@ -72,9 +72,14 @@ def _named(function: Callable[..., Tensor], op: str) -> Callable[..., Tensor]:
 
 # arithmetic
 add, subtract, multiply = map(_binary, ("Add", "Sub", "Mul"))
-realdiv, truediv, divide = _binary("RealDiv"), _binary("RealDiv", "truediv"), _binary("RealDiv", "truediv")
+realdiv, truediv = _binary("RealDiv"), _binary("RealDiv", "truediv")
 div_no_nan, multiply_no_nan = _binary("DivNoNan", "div_no_nan"), _binary("MulNoNan", "multiply_no_nan")
 divide_no_nan = div_no_nan
+
+
+def divide(x: Any, y: Any, name: str | None = None) -> Any:
+    """x / y as Python has it: two numbers give a number, tensors a tensor as truediv does."""
+    return x / y if name is None else truediv(x, y, name)
 
 
 def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:

@@ -48,10 +48,11 @@ def pack_sequence_as(structure: Any, flat_sequence: Iterable[Any]) -> Any:
 def _packed(structure: Any, leaves: Iterator[Any]) -> Any:
     if not is_sequence(structure):
         return next(leaves)
-    return _like(structure, [_packed(child, leaves) for child in children(structure)])
+    return like(structure, [_packed(child, leaves) for child in children(structure)])
 
 
-def _like(structure: Any, items: list[Any]) -> Any:
+def like(structure: Any, items: list[Any]) -> Any:
+    """`items` as the children of a structure of that kind."""
     if isinstance(structure, Mapping):
         by_key = dict(zip(_keys(structure), items))
         return type(structure)((key, by_key[key]) for key in structure)  # type: ignore[call-arg]

@@ -213,6 +213,13 @@ class TensorShape(Sequence):
     def merge_with(self, other: Any) -> "TensorShape":
         return TensorShape(merge(self.dims_tuple, as_dims(other)))
 
+    def most_specific_compatible_shape(self, other: Any) -> "TensorShape":
+        """The known sizes that both shapes agree on; of unknown rank if the ranks differ."""
+        other = as_dims(other)
+        if self.dims_tuple is None or other is None or len(self.dims_tuple) != len(other):
+            return TensorShape(None)
+        return TensorShape([a if a == b else None for a, b in zip(self.dims_tuple, other)])
+
     def concatenate(self, other: Any) -> "TensorShape":
         other = as_dims(other)
         known = self.dims_tuple is not None and other is not None

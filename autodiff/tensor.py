@@ -178,6 +178,14 @@ class Tensor:
     def __getitem__(self, key: Any) -> "Tensor":
         return indexing.slice_tensor(joined_graph(self), self, key)
 
+    @property
+    def assign(self) -> Any:
+        """For a part of a variable, `v[1:]`: the function that gives this part a new value."""
+        found = indexing.assigner(self)
+        if found is None:
+            raise AttributeError(f"only a variable, or a part of one like v[1:], has assign: {self.describe()} is none")
+        return found
+
     def __bool__(self) -> bool:
         raise OperatorNotAllowedInGraphError(
             f"using a tf.Tensor as a Python bool is not allowed: {self.describe()} has no value while the graph is "

@@ -183,6 +183,9 @@ class Variable(Rows):
     # ---- changing -----------------------------------------------------------------------
     def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
         """Give a new value; gives the reference after it, or the operation if read_value is False."""
+        if self._graph.executing_eagerly:
+            value = to_tensor(self._graph, value, self.dtype.base_dtype, "value")
+            self.shape.assert_is_compatible_with(value.dims)
         return self._changed("Assign", value, name, read_value)
 
     def assign_add(self, delta: Any, use_locking: bool = False, name: str | None = None,

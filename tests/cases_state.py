@@ -71,6 +71,13 @@ CHANGED_ELEMENTS = [
         ((VALUE, PLACES[:, ::-1].copy(), array(2)), InvalidArgumentError, True, "outside"))
 ]
 
+BOUNDS = (np.array([1, 0], np.int32), np.array([3, 2], np.int32), np.array([1, 1], np.int32))
+CHANGED_PARTS = [
+    Case("StridedSliceAssign", (VALUE, *BOUNDS, array(2, 2))),
+    Case("StridedSliceAssign", (VALUE, *BOUNDS, array(2)), {"shrink_axis_mask": 1}, id="row"),
+    Case("StridedSliceAssign", (VALUE, *BOUNDS, array(2, 3)), fails=ValueError, id="shape"),
+]
+
 RATE = numbers(0.1)
 FTRL = numbers(0.1, 0.02, 0.3, -0.5)
 FTRL_V2 = numbers(0.1, 0.02, 0.3, 0.1, -0.4)
@@ -106,4 +113,4 @@ STEPS_ON_ROWS = [
     *sparse("SparseApplyProximalAdagrad", TWO, numbers(0.1, 0.02, 0.3)),
 ]
 
-ROWS: list[Case] = [*VARIABLES, *ASSIGNMENTS, *CHANGED_ROWS, *CHANGED_ELEMENTS, *STEPS, *STEPS_ON_ROWS]
+ROWS: list[Case] = [*VARIABLES, *ASSIGNMENTS, *CHANGED_ROWS, *CHANGED_ELEMENTS, *CHANGED_PARTS, *STEPS, *STEPS_ON_ROWS]

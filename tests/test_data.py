@@ -42,6 +42,11 @@ def test_static_types_and_shapes():
     assert dataset.batch(2, drop_remainder=True).make_one_shot_iterator().get_next()["x"].shape.as_list() == [2, 3]
 
 
+def test_only_tuples_and_dicts_nest():
+    elements = drained(Dataset.from_tensor_slices(({"a": [1, 2]}, [3, 4])))
+    assert elements == [({"a": 1}, 3), ({"a": 2}, 4)]
+
+
 def test_map_filter_and_friends():
     dataset = Dataset.range(10).filter(lambda n: tf.equal(n % 2, 0)).map(lambda n: (n, tf.cast(n, tf.float32) * 0.5))
     assert [(int(a), float(b)) for a, b in drained(dataset)] == [(0, 0.0), (2, 1.0), (4, 2.0), (6, 3.0), (8, 4.0)]

@@ -48,6 +48,7 @@ autodiff.ops.leading
 autodiff.ops.coordinates
 autodiff.ops.elementwise
 autodiff.ops.special
+autodiff.ops.slice
 autodiff.ops.state
 autodiff.ops.variable_rows
 autodiff.ops.training

@@ -221,4 +221,8 @@ def test_default_names_of_what_functions_give() -> None:
             "softmax_cross_entropy_with_logits/Reshape_2:0", "eye/diag:0", "eye_1/set_diag:0",
             "clip_by_global_norm/clip_by_global_norm/_0:0", "div_no_nan:0", "reciprocal_no_nan:0"]
         assert tf.segment_sum(x, [0, 1]).shape.as_list() == [None]
+        assert (tf.divide(7, 2), tf.divide(x, 2).name, tf.divide(7, 2, name="d").name) == (3.5, "truediv:0", "d:0")
+        shape = tf.TensorShape([None, 3, 4])
+        assert shape.most_specific_compatible_shape([2, 3, 5]).as_list() == [None, 3, None]
+        assert shape.most_specific_compatible_shape([3]).ndims is None
         assert tf.is_tensor(x) and tf.is_tensor(tf.Variable(1.0)) and not tf.is_tensor(3.0)

@@ -265,5 +265,9 @@ def test_eagerly_there_is_nothing_left_to_run(mode):
         assert repr(v).endswith("numpy=array([3., 4.], dtype=float32)>")
         with pytest.raises(NotImplementedError):
             tf.constant(1.0).eval()
+        with pytest.raises(ValueError):
+            v.assign([1.0])
+        assert tf.assert_equal(v, [3.0, 4.0]) is None
+        assert tf.constant([[1.0]]).ndim == 2
     else:
         assert None not in done

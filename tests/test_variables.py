@@ -228,3 +228,17 @@ def test_resource_variables_by_default():
     assert tf.resource_variables_enabled() and tf.Variable(1.0).op.type == "VarHandleOp"
     tf.disable_resource_variables()
     assert tf.Variable(1.0).op.type == "VariableV2"
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_a_part_of_a_variable_can_be_assigned(use_resource):
+    v = tf.get_variable("v", initializer=[[1.0, 2.0], [3.0, 4.0]], use_resource=use_resource)
+    second, column = v[1].assign([7.0, 8.0]), v[:, tf.constant(0)].assign([0.0, 5.0])
+    assert not hasattr(v + 1.0, "assign")
+    with pytest.raises(ValueError):
+        v[1].assign([1.0, 2.0, 3.0])
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        np.testing.assert_array_equal(session.run(second), [[1, 2], [7, 8]])
+        session.run(column)
+        np.testing.assert_array_equal(session.run(v), [[0, 2], [5, 8]])

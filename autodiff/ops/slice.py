@@ -16,7 +16,7 @@ from .leading import joined, rank_in, shared, sizes
 _BOUNDS = "bounds are integers"
 
 
-def _index(begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
+def index_of(begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
     """The NumPy index that bounds and masks stand for; bit i of a mask speaks of entry i."""
     index = []
     for i, (b, e, s) in enumerate(zip(begin.tolist(), end.tolist(), strides.tolist())):
@@ -32,8 +32,9 @@ def _index(begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_ma
     return tuple(index)
 
 
-def _sliced(input, begin, end, strides, *, begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0,
-            shrink_axis_mask=0):
+def sliced(input, begin, end, strides, *, begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0,
+           shrink_axis_mask=0):
+    """What a StridedSlice of these inputs gives: dtype and shape, as far as known."""
     lengths = {t.dims[0] for t in (begin, end, strides) if t.dims is not None and t.dims[0] is not None}
     if len(lengths) > 1:
         raise ShapeError(f"begin, end and strides have lengths {sorted(lengths)}, expected equal ones")
@@ -82,11 +83,11 @@ def _length(size, begin, end, stride, masked):
     return len(range(*part.indices(size)))
 
 
-@op("StridedSlice", infer=_sliced)
+@op("StridedSlice", infer=sliced)
 def strided_slice(input, begin: Index, end: Index, strides: Index, *, begin_mask=0, end_mask=0, ellipsis_mask=0,
                   new_axis_mask=0, shrink_axis_mask=0):
     """`input[begin:end:strides]`, with masks for open bounds, `...`, new and single entries. any[...] -> any[...]."""
-    return input[_index(begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)]
+    return input[index_of(begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)]
 
 
 @strided_slice.gradient
@@ -121,7 +122,7 @@ def _unsliced(shape, begin, end, strides, dy, **masks):
 def strided_slice_grad(shape: Index, begin: Index, end: Index, strides: Index, dy, *, begin_mask=0, end_mask=0,
                        ellipsis_mask=0, new_axis_mask=0, shrink_axis_mask=0):
     """Zeros of `shape` with `dy` where the slice was taken. dy: any[...] -> any[shape]."""
-    index = _index(begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
+    index = index_of(begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
     return _among_zeros(tuple(shape.tolist()), index, dy)
 
 
@@ -138,9 +139,9 @@ def with_bounds(node, values):
     """
     fixed = [value is not None for value in values]
     if node.type == "StridedSlice" and fixed == [False, True, True, True]:
-        return itemgetter(_index(*values[1:], **node.attrs)), 0
+        return itemgetter(index_of(*values[1:], **node.attrs)), 0
     if node.type == "StridedSliceGrad" and fixed == [True, True, True, True, False]:
-        return partial(_among_zeros, tuple(values[0].tolist()), _index(*values[1:4], **node.attrs)), 4
+        return partial(_among_zeros, tuple(values[0].tolist()), index_of(*values[1:4], **node.attrs)), 4
     return None
 
 

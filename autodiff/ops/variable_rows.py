@@ -6,8 +6,9 @@ from ..define import op
 from ..dtypes import NUMBERS, REALS
 from ..errors import ShapeError
 from ..infer import held
-from ..op import Index, Ref, T
+from ..op import Index, Ref, Spec, T
 from ..shapes import compatible, show
+from .slice import index_of, sliced
 from .state import referred
 
 _NOT_DIFFERENTIATED = "assignment to rows is not differentiated"
@@ -61,6 +62,23 @@ def _at_elements(run, ref, indices, updates, change):
     for part, size in zip(place, run.read(ref).shape):
         check_within(part, size)
     return _changed(run, ref, place, updates, change)
+
+
+def _part(ref, begin, end, strides, value, **masks):
+    dims = held(ref).dims
+    part = sliced(Spec(value.dtype, dims), begin, end, strides, **masks)
+    if not compatible(part.dims, value.dims):
+        raise ShapeError(f"shapes differ: the part of the variable has {show(part.dims)}, and the value "
+                         f"{show(value.dims)}")
+    return referred(ref)
+
+
+@op("StridedSliceAssign", infer=_part, stateful=True, no_rule=_NOT_DIFFERENTIATED)
+def strided_slice_assign(ref: Ref, begin: Index, end: Index, strides: Index, value: T, *, begin_mask=0, end_mask=0,
+                         ellipsis_mask=0, new_axis_mask=0, shrink_axis_mask=0, run):
+    """Set the part `ref[begin:end:strides]`; masks as for StridedSlice. value: any[of the part] -> the reference."""
+    place = index_of(begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
+    return _changed(run, ref, place, value, None)
 
 
 @op("ScatterUpdate", infer=_rows, stateful=True, no_rule=_NOT_DIFFERENTIATED)
