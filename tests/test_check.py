@@ -268,3 +268,22 @@ def test_the_op_inside_of_a_loop_is_named(op: str | None) -> None:
         found = dbg.check("loss", "a")
     assert {check.op_type for check in found.wrong} - {"While"} == ({op} if op else set())
     assert op is not None or found.wrong == ()
+
+
+@pytest.mark.parametrize("kept", [1.0, 0.5])
+def test_a_recurrent_net_is_checked_as_a_whole_and_inside(kept):
+    """With dropout the loop itself is not judged, as it would draw again; what is inside is, and the whole gradient."""
+    with tf.Graph().as_default() as graph:
+        x = tf.constant(np.linspace(-1, 1, 12).reshape(2, 2, 3))
+        w = tf.Variable(np.linspace(0.1, 0.9, 9).reshape(3, 3), name="w")
+        cell = tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.GRUCell(2), kept)
+        outputs, _ = tf.nn.dynamic_rnn(cell, tf.tensordot(x, w, 1), dtype=tf.float64)
+        loss = tf.reduce_sum(tf.square(outputs), name="loss")
+        gradient = tf.gradients(loss, tf.trainable_variables())
+    dbg = Debugger(graph, handles={"loss": loss})
+    dbg.run(1, fetches=[loss, gradient])
+    found = dbg.check()
+    assert found.wrong == ()
+    assert found.total < 1e-6
+    assert found.right > 15
+    assert ("rnn/while/While" in [check.op for check in found.unchecked]) == (kept < 1)

@@ -289,3 +289,18 @@ def test_what_was_watched_is_in_a_recording(tmp_path):
     again = Debugger()
     again.open_recording(str(tmp_path / "run"))
     assert again.records[-1].samples == expected
+
+
+@pytest.mark.parametrize("act", [
+    lambda dbg: dbg.set("while/grow", 3.0), lambda dbg: dbg.freeze("while/grow"),
+    lambda dbg: dbg.feed("while/grow", 1.0), lambda dbg: dbg.hessian("while/grow"), lambda dbg: dbg.grad("x", "while/grow")])
+def test_what_cannot_be_done_inside_is_refused(act):
+    with pytest.raises(ArgumentError, match="'while/grow:0' is inside of 'while/While'"):
+        act(model())
+
+
+def test_lines_of_a_body_show_their_ops():
+    dbg = model()
+    place = dbg.op("while/grow").traceback[0]
+    line = next(line for line in dbg.source(f"{place.file}:{place.line}").lines if line.current)
+    assert "while/grow:0" in line.tensors

@@ -30,7 +30,7 @@ class Changing(Comparing):
         value: array, number or expression; it is broadcast to the shape that is there. What is evaluated next is as of
         now, with the last run's feeds. `unset` takes an override back.
         """
-        tensor, given = self.targets.one(target), self._as_value(value)
+        tensor, given = self.targets.outside(target), self._as_value(value)
         if is_variable(tensor) or tensor.op.inputs and is_variable(tensor.op.inputs[0]) and tensor.op.type in (
                 "Identity", "ReadVariableOp"):
             return self._set_variable(tensor if is_variable(tensor) else tensor.op.inputs[0], given)
@@ -81,13 +81,13 @@ class Changing(Comparing):
             raise ArgumentError(f"{tensor.name!r} is not overridden: overridden are {', '.join(names) or 'none'}")
 
     def _frozen_or_tensor(self, target: str) -> Tensor:
-        tensor = self.targets.one(target)
+        tensor = self.targets.outside(target)
         source = tensor.op.inputs[0] if tensor.op.inputs and is_variable(tensor.op.inputs[0]) else tensor
         return source if source.op.name in self._frozen else tensor
 
     def freeze(self, target: str) -> Changed:
         """Hold a variable, or a tensor, at the value it has now: runs compute with it and do not change it."""
-        tensor = self.targets.one(target)
+        tensor = self.targets.outside(target)
         if tensor.op.inputs and is_variable(tensor.op.inputs[0]) and tensor.op.type in ("Identity", "ReadVariableOp"):
             tensor = tensor.op.inputs[0]
         if not is_variable(tensor):

@@ -175,7 +175,7 @@ class Debugger(Storing):
             raise ArgumentError(f"cannot read {file!r}")
         if line > len(lines) or line < 1:
             raise ArgumentError(f"{os.path.basename(file)} has {len(lines)} lines, there is no line {line}")
-        made = lists.made_on(self.graph, file)
+        made = lists.made_on(self.targets.operations(), file)
         first, last = line - around, line + around
         here = [t for n in range(first, last + 1) for op in made.get(n, ()) for t in op.outputs]
         return Source(file, lists.source_lines(lines, first, last, made, self._norms(here), line))

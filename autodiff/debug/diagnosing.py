@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, AutodiffError
-from ..function_graph import functions_of
+from ..function_graph import calls_python, functions_of
 from ..graph import Operation, Tensor
 from ..indexed_slices import IndexedSlices
 from ..walks import after, before, needed
@@ -38,12 +38,14 @@ class Diagnosing(Explaining):
         if order not in (1, 2):
             raise ArgumentError(f"expected an order of 1 or 2, found {order}")
         top = self._y_of(y)
-        xs = [self.targets.one(x)] if x else trainable_tensors(self.graph)
+        xs = self._entering(self.targets.one(x)) if x else trainable_tensors(self.graph)
         if not xs:
             raise ArgumentError("there is no trainable variable\nname what to differentiate by: check Y X")
         ops = self._ops_between(top, xs)
         at = self._moment_for([top])
         values = self._values_known(dict.fromkeys((*ops, *(t.op for op in ops for t in op.inputs))), at)
+        lists = [t for op in ops for t in (*op.inputs, *op.outputs) if t.dtype.name == "variant"]
+        values.update(self._replayer.values_if_possible(at, lists) if lists else {})
         found: list[RuleCheck] = []
         for op in ops:
             if all(t in values for t in op.inputs):
@@ -54,6 +56,12 @@ class Diagnosing(Explaining):
         if order == 2:
             found += self._without_second(top, xs)
         return self._summary(top, xs, order, ops, found, at)
+
+    def _entering(self, x: Tensor) -> list[Tensor]:
+        """The tensor itself; of one inside of a branch or loop, what goes into that."""
+        if not self.targets.inner.has(x):
+            return [x]
+        return [t for t in self.targets.inner.outer_op(x.op).inputs if t.dtype.base_dtype.is_differentiable]
 
     def _checked(self, op: Operation, values: Mapping[Tensor, Any], order: int, inside: Calls) -> list[RuleCheck]:
         """An op; of a branch or loop the ops of its first call too."""
@@ -124,7 +132,9 @@ class Diagnosing(Explaining):
 
     def _along_one_direction(self, y: Tensor, gradients: dict[Tensor, Tensor], at: Moment) -> float | None:
         ops = needed([y, *gradients.values()])
-        leaves = [op for op in ops if not op.inputs or op.definition.stateful and not is_variable(op.outputs[0])]
+        if any(functions_of(op) and calls_python(op) for op in ops):
+            return None  # what Python gives for other inputs is not known
+        leaves = [op for op in ops if not op.inputs or _is_given(op)]
         known = {t: widened(v) for t, v in self._values_known(leaves, at).items()}
         kernels, rng = Kernels(self.graph), np.random.default_rng(11)
         directions = {x: rng.standard_normal(np.shape(known[x])) for x in gradients}
@@ -137,6 +147,13 @@ class Diagnosing(Explaining):
         numeric = (moved(_STEP) - moved(-_STEP)) / (2 * _STEP)
         size = max(abs(analytic), abs(numeric))
         return abs(analytic - numeric) / size if np.isfinite(size) and size else None
+
+
+def _is_given(op: Operation) -> bool:
+    """Whether an op gives what it gave in the run, whatever its inputs."""
+    if functions_of(op):
+        return calls_python(op)
+    return op.definition.stateful and op.type != "Recall" and not is_variable(op.outputs[0])
 
 
 def _displaced(known: dict[Tensor, Any], directions: dict[Tensor, np.ndarray], step: float) -> dict[Tensor, Any]:

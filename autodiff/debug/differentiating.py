@@ -172,7 +172,7 @@ class Differentiating(Valuing):
     # ---- curvature ----------------------------------------------------------------------
     def hessian_cost(self, x: str, y: str = "", *, rows: slice | None = None, kind: str = "full") -> HessianCost:
         """What `hessian` would take; measured by one product with a vector."""
-        top, bottom = self._y_of(y), self.targets.one(x)
+        top, bottom = self._y_of(y), self.targets.outside(x)
         return self._curvature(top, bottom, self._moment_for([top, bottom])).cost(kind, rows)
 
     def hessian(self, x: str, y: str = "", *, rows: slice | None = None, kind: str = "full", v: str = "",
@@ -186,7 +186,7 @@ class Differentiating(Valuing):
         """
         if kind not in ("full", "rows", "diag", "hvp"):
             raise ArgumentError(f"expected full, rows, diag or hvp, found {kind!r}")
-        top, bottom = self._y_of(y), self.targets.one(x)
+        top, bottom = self._y_of(y), self.targets.outside(x)
         at = self._moment_for([top, bottom])
         curvature = self._curvature(top, bottom, at)
         curvature.report = report
@@ -212,7 +212,7 @@ class Differentiating(Valuing):
 
         verify: take the residuals from products of the final vectors, made anew.
         """
-        top, bottom = self._y_of(y), self.targets.one(x)
+        top, bottom = self._y_of(y), self.targets.outside(x)
         at = self._moment_for([top, bottom])
         curvature = self._curvature(top, bottom, at)
         values, vectors, residuals, products = curvature.eigen(count)
@@ -227,7 +227,7 @@ class Differentiating(Valuing):
         """How the eigenvalues of the Hessian of y by x are spread; estimated by products, exact for a small x."""
         if bins < 1:
             raise ArgumentError(f"expected at least 1 bin, found {bins}")
-        top, bottom = self._y_of(y), self.targets.one(x)
+        top, bottom = self._y_of(y), self.targets.outside(x)
         at = self._moment_for([top, bottom])
         curvature = self._curvature(top, bottom, at)
         curvature.rows_of(None)

@@ -213,7 +213,7 @@ class Feeding(Machine):
 
     def _as_feed_dict(self, item: Any) -> dict[Any, Any]:
         if isinstance(item, dict):
-            return {self.targets.one(key) if isinstance(key, str) else key: value for key, value in item.items()}
+            return {self.targets.outside(key) if isinstance(key, str) else key: value for key, value in item.items()}
         places = self.placeholders()
         if not isinstance(item, (list, tuple)) or len(item) != len(places):
             raise KindError(f"{self._source_name} gave {type(item).__name__}, expected a feed_dict or a tuple of "

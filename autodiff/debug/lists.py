@@ -54,12 +54,12 @@ def neighbours(op: Operation) -> tuple[list[Operation], list[Operation]]:
     return list(producers), list(consumers)
 
 
-def made_on(graph: Graph, file: str) -> dict[int, list[Operation]]:
+def made_on(operations: Iterable[Operation], file: str) -> dict[int, list[Operation]]:
     """Forward operations by the line of `file` that made them (each of the lines that led there)."""
     found: dict[int, list[Operation]] = {}
     lines: dict[tuple[tuple[int, int], ...], set[int]] = {}  # ops made by one line in a loop share their frames
-    for op in graph.operations.values():
-        if op.gradient_of is None and op.type != "Const":
+    for op in operations:
+        if op.gradient_of is None and op.type not in ("Const", "Argument"):
             frames = tuple([(id(code), at) for code, at in op._frames])
             if frames not in lines:
                 lines[frames] = {site.line for site in op.traceback if site.file == file}

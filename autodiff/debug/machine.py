@@ -120,12 +120,12 @@ class Machine:
 
     @y.setter
     def y(self, target: str) -> None:
-        self._y = self.targets.one(target)
+        self._y = self.targets.outside(target)
 
     def _y_of(self, target: str) -> Tensor:
         """The y that is meant. Raises ArgumentError if none is given and none can be told."""
         if target:
-            return self.targets.one(target)
+            return self.targets.outside(target)
         found = self._default_y()
         if found is None:
             raise ArgumentError("no gradient of what? there is no train op, no gradient call, and no scalar called "

@@ -79,6 +79,16 @@ class Targets:
                                 f"{_few(t.name for t in found)}")
         return found[0]
 
+    def outside(self, target: str) -> Tensor:
+        """As `one`, but refuses tensors inside of branches and loops, which can neither be fed nor held."""
+        tensor = self.one(target)
+        if tensor.graph is not self.graph:
+            around = self.inner.outer_op(tensor.op).name
+            raise ArgumentError(f"{tensor.name!r} is inside of {around!r}: expected a tensor outside of branches and "
+                                f"loops\n`print`, `grad`, `watch` and `why` take it; `info op {around}` shows what "
+                                "goes in and comes out")
+        return tensor
+
     def operation(self, target: str) -> Operation:
         """The one operation a target stands for, one without outputs included."""
         value = self._handle(target)

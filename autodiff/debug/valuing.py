@@ -128,7 +128,7 @@ class Valuing(Travelling):
 
     def feed(self, target: str, value: Any) -> Feed:
         """Feed this value from now on. value: array, number, or text: a NumPy expression. Raises what a run would."""
-        tensor = self.targets.one(target)
+        tensor = self.targets.outside(target)
         _, arrays = self._reader.read({tensor: self._as_value(value)})
         self._constants[tensor] = arrays[0]
         return self._feed_row(tensor, arrays[0], "constant")

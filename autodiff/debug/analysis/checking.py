@@ -16,7 +16,7 @@ from ...convert import to_tensor
 from ...custom import CustomRule
 from ...dtypes import as_dtype
 from ...errors import AutodiffError, NoGradientError, ShapeError
-from ...function_graph import functions_of
+from ...function_graph import functions_of, is_repeatable
 from ...gradients.backprop import gradients
 from ...gradients.sweep import carries_gradient
 from ...graph import Graph, Operation, Tensor
@@ -58,6 +58,9 @@ def check_op(op: Operation, known: Values, building: Any, order: int = 1) -> lis
     building: a context in which ops may join the op's own graph unseen; only needed for custom gradients. order 2:
     the derivative of the rule's result too. An op that cannot be checked gives one finding that says why.
     """
+    if functions_of(op) and not is_repeatable(op):
+        return [_finding(op, "", "unchecked", None, "it draws numbers, reads variables or calls Python: only the ops "
+                         "inside are judged", order)]
     rule = REGISTERED_GRADIENTS.get(op.override or "")
     try:
         if isinstance(rule, CustomRule):
@@ -264,7 +267,8 @@ class _Plain(_Checked):
         graph = Graph()
         overrides = {self.op.type: self.op.override} if self.op.override else {}
         with graph.as_default():
-            places = [self._place(i, v) if i in self.moving else None for i, v in enumerate(inputs)]
+            places = [self._place(i, v) if i in self.moving or isinstance(v, list) else None
+                      for i, v in enumerate(inputs)]
             tensors = [p if p is not None else to_tensor(graph, v, None, "given") for p, v in zip(places, inputs)]
             with graph.gradient_override_map(overrides):
                 attrs = wide_attrs(self.op) if self._is_wide else own_attrs(self.op.attrs)
@@ -282,6 +286,8 @@ class _Plain(_Checked):
         return RepeatSession(graph=graph), places, seeds, found
 
     def _place(self, index: int, value: Any) -> Tensor:
+        if isinstance(value, list):
+            return build.Placeholder(dtype="variant", shape=[])
         dtype = as_dtype(np.asarray(value).dtype) if self._is_wide else self.op.inputs[index].dtype.base_dtype
         return build.Placeholder(dtype=dtype, shape=list(np.shape(value)))
 

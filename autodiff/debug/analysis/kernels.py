@@ -17,7 +17,9 @@ _WIDE = {"float32": "float64", "float16": "float64", "bfloat16": "float64", "com
 
 
 def widened(value: Any) -> Any:
-    """A float or complex array in double precision; anything else as it is."""
+    """A float or complex array in double precision, also in a list; anything else as it is."""
+    if isinstance(value, list):
+        return [widened(item) for item in value]
     array = np.asarray(value)
     name = array.dtype.name
     return array.astype(_WIDE[name]) if name in _WIDE else value
