@@ -326,3 +326,14 @@ def test_what_if_at_the_prompt(graph: Shell) -> None:
     execute("next 2", graph)
     np.testing.assert_array_equal(array(graph, "hidden1/weights"), old)
     assert "hidden1/weights" in plain(execute("freeze", graph))
+
+
+def test_without_a_train_op_one_run_is_all(shell: Shell, tmp_path: Path) -> None:
+    script = tmp_path / "raises.py"
+    script.write_text("import tensorflow as tf\nw = tf.Variable([1.0, 2.0])\nloss = tf.reduce_sum(w * w)\nundefined\n")
+    execute(f"load '{script}'", shell)
+    execute("run", shell)
+    assert len(shell.dbg.records) == 1
+    execute("train loss", shell)
+    execute("run --times 3", shell)
+    assert len(shell.dbg.records) == 4

@@ -54,6 +54,11 @@ class Stepping(Running):
                 return Runs(tuple(taken), Stop("condition", f"{hit}: {until}", 0, hit.split(" of ")[-1]), steps)
         return Runs(tuple(taken), None, steps)
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether another run would do something else than the last: there is a train op, or a source of feeds."""
+        return bool(self._train_op or self.graph.collections.get("train_op") or self._source)
+
     def _default_fetches(self) -> list[Any]:
         """The train op and y; else what the script ran last; else y alone."""
         y = self._default_y()

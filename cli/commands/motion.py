@@ -20,13 +20,14 @@ def run(shell: Shell, *, times: Count | None = None, till: Condition = "", no_de
     """Run to the next stop: a watch or breakpoint whose condition holds, an error, or the script's end.
 
     times: at most so many runs. till: stop as soon as this predicate holds (nan, loss<0.1, max(.)>100).
-    no-debug: one run without stopping. A train op of the prompt's own runs for 10000 steps at most.
+    no-debug: one run without stopping. A train op of the prompt's own runs for 10000 steps at most;
+    without one, or feeds that change, one run is all.
 
     Example:  run -f nan
     API:      dbg.run(steps, until="nan")
     """
     _to_present(shell)
-    return motion.run_steps(shell, 1 if no_debug else times or _all(shell), till)
+    return motion.run_steps(shell, 1 if no_debug else times or _all(shell, till), till)
 
 
 @command("continue", group="Run", aliases=("c",), repeats=True)
@@ -44,8 +45,10 @@ def go_on(shell: Shell, times: Count = 1) -> Result:
     return motion.run_steps(shell, _all(shell))
 
 
-def _all(shell: Shell) -> float:
-    return math.inf if motion.drives_script(shell) else FOREVER
+def _all(shell: Shell, till: str = "") -> float:
+    if motion.drives_script(shell):
+        return math.inf
+    return FOREVER if till or shell.dbg.goes_on else 1
 
 
 @command("next", group="Run", aliases=("n",), repeats=True)
