@@ -111,7 +111,7 @@ def test_ctrl_c_cancels_what_takes_long(tmp_path: Path) -> None:
     child.expect("step 1  loss")
     child.expect(PROMPT)
     for line, said in (("run", "stopped by Ctrl-C|interrupted"), ("check loss x", "interrupted"),
-                       ("hessian loss big --eig 900", "interrupted"), ("x/100000 big", "interrupted|1.00")):
+                       ("hessian loss big --eig 900", "interrupted")):
         child.send(line + "\r")
         child.expect("\n")
         child.sendintr()
