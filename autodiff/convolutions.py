@@ -58,6 +58,14 @@ def _geometry(strides: Any, padding: Any, data_format: str | None, dilations: An
     return {**attrs, "padding": "EXPLICIT", "explicit_paddings": pairs.ravel().tolist()}
 
 
+def check_steps(strides: Any, dilations: Any) -> None:
+    """Raises ArgumentError (ValueError) if there are both strides and dilations, which TensorFlow's layers refuse."""
+    wide = [np.max(1 if steps is None else steps, initial=1) > 1 for steps in (strides, dilations)]
+    if all(wide):
+        raise ArgumentError(f"strides and dilations cannot both be above 1, found {strides} and {dilations}\n"
+                            "use tf.nn.conv2d, which has both")
+
+
 def conv2d(input: Any, filter: Any = None, strides: Any = None, padding: Any = None, use_cudnn_on_gpu: bool = True,
            data_format: str = "NHWC", dilations: Any = (1, 1, 1, 1), name: str | None = None,
            filters: Any = None) -> Tensor:
@@ -202,6 +210,7 @@ def convolution(input: Any, filter: Any = None, padding: Any = None, strides: An
     """conv1d, conv2d or conv3d, by the rank of the input. strides, dilation_rate: one entry for each axis of space."""
     filter = _given("filter", filter, "filters", filters)
     rate = dilation_rate if dilations is None else dilations
+    check_steps(strides, rate)
     with scope(name, "convolution", [input, filter]) as full:
         input = convert_to_tensor(input, name="input")
         filter = convert_to_tensor(filter, name="filter", dtype=input.dtype.base_dtype)

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from . import random
+from .checks import assert_positive
+from .control import control_dependencies
 from .convert import convert_to_tensor
 from .dtypes import as_dtype, float32, int32
 from .errors import ArgumentError, NotServedError
@@ -67,14 +69,14 @@ class Distribution:
 
     def log_prob(self, value: Any, name: str = "log_prob") -> Tensor:
         """The logarithm of the density or probability of `value`, in nats."""
-        return self._scoped(name, self._log_prob, convert_to_tensor(value, self._value_dtype(value)))
+        return self._scoped(name, self._log_prob, self._value(value))
 
-    def _value_dtype(self, value: Any) -> Any:
-        return None if hasattr(value, "dtype") else self.dtype
+    def _value(self, value: Any) -> Tensor:
+        return convert_to_tensor(value, preferred_dtype=None if hasattr(value, "dtype") else self.dtype)
 
     def prob(self, value: Any, name: str = "prob") -> Tensor:
         """The density or probability of `value`."""
-        return build.Exp(self.log_prob(value, name))
+        return self._scoped(name, lambda: build.Exp(self._log_prob(self._value(value))))
 
     def mean(self, name: str = "mean") -> Tensor:
         return self._scoped(name, self._known("_mean"))
@@ -94,11 +96,22 @@ class Distribution:
 
     def cdf(self, value: Any, name: str = "cdf") -> Tensor:
         """The probability of at most `value`."""
-        return self._scoped(name, self._known("_cdf"), convert_to_tensor(value, self._value_dtype(value)))
+        return self._scoped(name, self._known("_cdf"), self._value(value))
+
+    def log_cdf(self, value: Any, name: str = "log_cdf") -> Tensor:
+        """The logarithm of the probability of at most `value`, in nats."""
+        return self._scoped(name, self._log_cdf, self._value(value))
+
+    def _log_cdf(self, value: Tensor) -> Tensor:
+        return build.Log(self._known("_cdf")(value))
 
     def survival_function(self, value: Any, name: str = "survival_function") -> Tensor:
         """The probability of more than `value`."""
-        return 1.0 - self.cdf(value, name)
+        return self._scoped(name, lambda: 1.0 - self._known("_cdf")(self._value(value)))
+
+    def cross_entropy(self, other: "Distribution", name: str = "cross_entropy") -> Tensor:
+        """The expected -log_prob under `other` of draws of this one, in nats."""
+        return self._scoped(name, lambda: self.entropy() + kl_divergence(self, other))
 
     def kl_divergence(self, other: "Distribution", name: str = "kl_divergence") -> Tensor:
         """KL(self || other), in nats."""
@@ -123,6 +136,12 @@ class Normal(Distribution):
     def __init__(self, loc: Any, scale: Any, validate_args: bool = False, allow_nan_stats: bool = True,
                  name: str = "Normal") -> None:
         self.loc, self.scale = _numbers(loc), _numbers(scale)
+        if self.loc.dtype.base_dtype is not self.scale.dtype.base_dtype:
+            raise ArgumentError(f"expected loc and scale of one dtype, found {self.loc.dtype.name} and "
+                                f"{self.scale.dtype.name}")
+        if validate_args:
+            with control_dependencies([assert_positive(self.scale)]):
+                self.scale = build.Identity(self.scale, name="scale")
         super().__init__(name, self.loc.dtype.base_dtype, self.loc + self.scale * 0.0, 0, reparameterised=True)
 
     def _standard(self, value: Tensor) -> Tensor:
@@ -147,6 +166,19 @@ class Normal(Distribution):
 
     def _cdf(self, value: Tensor) -> Tensor:
         return 0.5 * build.Erfc(-self._standard(value) / math.sqrt(2.0))
+
+    def _log_cdf(self, value: Tensor) -> Tensor:
+        """Far below the mean, where the probability underflows, it is a series in 1 / z.
+
+        Source: Abramowitz and Stegun (1964), 26.2.12.
+        """
+        z = self._standard(value)
+        low = build.Less(z, convert_to_tensor(-10.0, self.dtype))
+        far, near = (build.SelectV2(low, *pair) for pair in ((z, -build.OnesLike(z)), (build.ZerosLike(z), z)))
+        inverse = 1.0 / build.Square(far)
+        series = 1.0 - inverse * (1.0 - 3.0 * inverse * (1.0 - 5.0 * inverse))
+        tail = -0.5 * build.Square(far) - build.Log(-far) - 0.5 * _LOG_2_PI + build.Log(series)
+        return build.SelectV2(low, tail, build.Log(0.5 * build.Erfc(-near / math.sqrt(2.0))))
 
 
 class MultivariateNormalDiag(Distribution):

@@ -94,7 +94,7 @@ def compute_weighted_loss(losses: Any, weights: Any = 1.0, scope: str | None = N
         losses = convert_to_tensor(losses)
         dtype, single = losses.dtype.base_dtype, _single(losses)
         scale = _single(_checked(weights, losses))
-        loss = single * scale
+        loss = build.Mul(single, scale)
         if reduction != Reduction.NONE:
             loss = _reduced(loss, single, weights, scale, reduction)
         loss = loss if dtype is float32 else build.Cast(loss, dtype=dtype)

@@ -47,8 +47,9 @@ def dynamic_rnn(cell: Any, inputs: Any, sequence_length: Any = None, initial_sta
 def swapped(x: Tensor) -> Tensor:
     """The first two axes exchanged; less than two axes stay as they are."""
     if x.dims is not None:
-        return x if len(x.dims) < 2 else build.Transpose(x, [1, 0, *range(2, len(x.dims))])
-    return build.Transpose(x, build.ConcatV2(0, [1, 0], build.Range(2, build.Rank(x), 1)))
+        return x if len(x.dims) < 2 else build.Transpose(x, [1, 0, *range(2, len(x.dims))],
+                                                             name="transpose")
+    return build.Transpose(x, build.ConcatV2(0, [1, 0], build.Range(2, build.Rank(x), 1)), name="transpose")
 
 
 def _check_series(flat: list[Tensor]) -> None:

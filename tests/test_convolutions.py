@@ -27,3 +27,12 @@ def test_both_gradients_are_adjoint(images: int, channels: int, window: Any, str
     dx, dw = tf.gradients(y, [x, w], grad_ys=dy)
     along_y, along_x, along_w = tf.Session().run([tf.reduce_sum(a * b) for a, b in ((y, dy), (x, dx), (w, dw))])
     np.testing.assert_allclose([along_x, along_w], along_y, rtol=1e-9, atol=1e-9)
+
+
+def test_layers_have_strides_or_dilations() -> None:
+    x, w = tf.ones([1, 7, 7, 2]), tf.ones([3, 3, 2, 4])
+    for refused in (lambda: tf.nn.convolution(x, w, "SAME", strides=[2, 2], dilation_rate=[2, 2]),
+                    lambda: tf.layers.conv2d(x, 4, 3, strides=2, dilation_rate=(1, 2))):
+        with pytest.raises(ValueError):
+            refused()
+    assert tf.nn.conv2d(x, w, 2, "SAME", dilations=2).shape.as_list() == [1, 4, 4, 4]

@@ -67,6 +67,15 @@ def test_gradients_of_densities():
                                [[-0.13604, -0.04097, 0.17701], [0.70497, -0.48641, -0.21856]], atol=2e-5)
 
 
+def test_logarithms_of_small_probabilities():
+    n, z = D.Normal(0.0, 1.0), tf.constant([0.5, -3.0, -9.0, -12.0, -40.0])
+    np.testing.assert_allclose(run(n.log_cdf(z)), [-0.36894642, -6.6077266, -43.628147, -75.41067, -804.6084], rtol=1e-5)
+    np.testing.assert_allclose(run(tf.gradients(n.log_cdf(z), z)[0]), [0.5091604, 3.2830989, 9.108468, 12.082197,
+                                                                       40.02497], rtol=1e-4)
+    crossed = normal().cross_entropy(D.Normal([0.0, 0.0], [1.0, 2.0]))
+    np.testing.assert_allclose(run(crossed), [2.16894, 1.74834], atol=2e-5)
+
+
 def test_draws_have_shapes_moments_and_gradients():
     n, c, b = normal(), categorical(), bernoulli()
     draws = run([n.sample([4, 3]), c.sample([5]), b.sample(), n.sample(20000, seed=3), c.sample(20000, seed=4)])
@@ -83,6 +92,11 @@ def test_parameters_are_one_kind():
         D.Bernoulli()
     with pytest.raises(ValueError, match="both"):
         D.Categorical(logits=[1.0], probs=[1.0])
+    with pytest.raises(ValueError, match="float32 and float64"):
+        D.Normal(tf.constant(0.0), tf.constant(1.0, tf.float64))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        run(D.Normal(0.0, -1.0, validate_args=True).mean())
+    np.testing.assert_allclose(run(bernoulli().log_prob([1.0, 0.0])), [-0.55436, -0.12693], atol=2e-5)
 
 
 def test_metrics_add_up_over_runs():

@@ -5,6 +5,7 @@ from typing import Any
 
 from ..activations import bias_add
 from ..array import pad
+from ..convolutions import check_steps
 from ..convolutions import conv1d as filtered_rows
 from ..convolutions import conv2d as filtered_images
 from ..convolutions import conv3d as filtered_volumes
@@ -82,6 +83,7 @@ class Convolution(Layer):
 
     def call(self, inputs: Tensor) -> Tensor:
         padding = self.padding
+        check_steps(self.strides, self.dilation_rate)
         if padding == "causal":
             inputs, padding = self.shifted(inputs), "valid"
         if self.rank == 1:
