@@ -19,7 +19,8 @@ class FunctionGraph(Graph):
     """A graph inside another. Names, collections and seeds are the outer graph's.
 
     captures: outer tensor -> the inner one that stands for it. waits_for: outer operations that
-    control_dependencies inside asked for; the calling operation must wait for them.
+    control_dependencies inside asked for; the calling operation must wait for them. copied: an operation that
+    repeats one of a call -> the graphs that it was copied from, oldest first, with what stands for their tensors.
     """
 
     building_function = True
@@ -33,6 +34,7 @@ class FunctionGraph(Graph):
         self.captures: dict[Tensor, Tensor] = {}
         self.arguments: list[Tensor] = []
         self.waits_for: list[Operation] = []
+        self.copied: dict[Operation, _Copies] = {}
 
     @property
     def outermost(self) -> Graph:
@@ -44,6 +46,9 @@ class FunctionGraph(Graph):
             return tensor
         if tensor.graph.executing_eagerly:
             return super().capture(tensor)
+        stand_in = _stand_in(self, tensor, self._copies()) if self.copied else None
+        if stand_in is not None:
+            return self.capture(stand_in)
         outside = self.outer.capture(tensor)
         if outside not in self.captures:
             spec = Spec(outside.dtype, outside.dims)
@@ -51,6 +56,13 @@ class FunctionGraph(Graph):
             self.captures[outside] = op.outputs[0]
             outside.add_consumer(op)
         return self.captures[outside]
+
+    def _copies(self) -> "_Copies":
+        """What stands for the tensors that the gradient rule under way may have from the time of the call."""
+        op = self.backprop_origin[0]
+        while op is not None and op not in self.copied:
+            op = op.origin
+        return self.copied.get(op, ()) if op is not None else ()
 
     def add_argument(self, dtype: DType, dims: Dims | None, name: str) -> Tensor:
         """A parameter of the function, given a value by each call."""
@@ -69,6 +81,29 @@ class FunctionGraph(Graph):
                 inside.append(element)
         with super().control_dependencies(inside):
             yield
+
+
+_Copies = tuple[tuple[FunctionGraph, dict[Tensor, Tensor]], ...]
+
+
+def _stand_in(graph: FunctionGraph, tensor: Tensor, copies: _Copies) -> Tensor | None:
+    """What a tensor of a call is where the call is repeated; what only a gradient needs is computed there."""
+    moved = False
+    for i, (source, known) in enumerate(copies):
+        if tensor.graph is not source:
+            continue
+        if tensor not in known:
+            if not is_repeatable(tensor.op):
+                return None
+            found = [_stand_in(graph, t, copies[i:]) for t in tensor.op.inputs]
+            inputs = [t for t in found if t is not None]
+            if len(inputs) != len(found):
+                return None
+            copy = _copied(tensor.op, tensor.op.definition, tensor.op.attrs, inputs, graph)
+            known.update(zip(tensor.op.outputs, copy.outputs))
+            return known[tensor]
+        tensor, moved = known[tensor], True
+    return tensor if moved else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +172,7 @@ def inline(function: Function, arguments: Sequence[Tensor], captured: Sequence[T
 
 
 def repeat(function: Function, arguments: Sequence[Tensor], captured: Sequence[Tensor], kept: Sequence[Tensor],
-           graph: Graph) -> list[Tensor]:
+           graph: FunctionGraph) -> list[Tensor]:
     """As `inline`, for a call that was made: its outputs only, without effects. kept: what that call left."""
     known: dict[Tensor, Tensor] = dict(zip(function.inputs, (*arguments, *captured)))
     left = dict(zip(function.kept, kept))
@@ -154,6 +189,7 @@ def repeat(function: Function, arguments: Sequence[Tensor], captured: Sequence[T
         else:
             attrs = {"type": op.type, "attrs": op.attrs, "override": op.override, "count": len(inputs)}
             copy = _copied(op, OPS["Recall"], attrs, [*inputs, *(left[t] for t in op.outputs)], graph)
+        graph.copied[copy] = (*function.graph.copied.get(op, ()), (function.graph, known))
         known.update(zip(op.outputs, copy.outputs))
     return [known[t] for t in function.outputs]
 

@@ -243,12 +243,13 @@ class Graph:
     @contextlib.contextmanager
     def gradient_override_map(self, mapping: dict[str, str]) -> Iterator[None]:
         """Ops of these types made inside take the gradient registered under another name."""
-        saved = self.overrides
-        self.overrides = {**saved, **mapping}
+        saved = dict(self.overrides)
+        self.overrides.update(mapping)  # in place: functions share the map, and a script may hold the outermost graph
         try:
             yield
         finally:
-            self.overrides = saved
+            self.overrides.clear()
+            self.overrides.update(saved)
 
     @contextlib.contextmanager
     def differentiating(self, origin: Operation | None, y: Tensor | None) -> Iterator[None]:

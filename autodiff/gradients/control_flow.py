@@ -42,7 +42,7 @@ def plus(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _pull(function: Function, arguments: Sequence[Tensor], captured: Sequence[Tensor], histories: Sequence[Tensor],
-          index: Tensor | int, dys: Sequence[Tensor | None], graph: Graph) -> list[Tensor | None]:
+          index: Tensor | int, dys: Sequence[Tensor | None], graph: FunctionGraph) -> list[Tensor | None]:
     """Inside of `graph`: gradients of a function for its arguments and captures, with the forward ops repeated.
 
     histories: of what its calls kept; index: which call.

@@ -198,7 +198,7 @@ class Optimizer:
 
     def variables(self) -> list[Variable]:
         """All variables that this optimizer made in the default graph, sorted by name."""
-        return self._slots.variables(get_default_graph())
+        return self._slots.variables(get_default_graph().outermost)
 
     def _zeros_slot(self, var: Variable, slot_name: str, op_name: str) -> Variable:
         return self._slots.zeros(var, slot_name, op_name)
@@ -214,7 +214,7 @@ class Optimizer:
         return self._slots.shared(initial_value, name, colocate_with)
 
     def _get_non_slot_variable(self, name: str, graph: Graph | None = None) -> Variable | None:
-        return self._slots.get_shared(name, graph if graph is not None else get_default_graph())
+        return self._slots.get_shared(name, graph if graph is not None else get_default_graph().outermost)
 
 
 def _taped(loss: Callable[[], Any], var_list: Any, grad_loss: Any) -> list[tuple[Any, Variable]]:
