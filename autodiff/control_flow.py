@@ -200,9 +200,10 @@ def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: An
     """Repeat `loop_vars = body(*loop_vars)` while `cond(*loop_vars)` holds; gives the final loop variables.
 
     loop_vars: nested tensors, SparseTensors and TensorArrays. shape_invariants: what stays true of each shape, when
-    it changes from one iteration to the next. maximum_iterations: an int or int32[]. A single loop
-    variable comes back bare unless return_same_structure. Raises ArgumentError (ValueError) for no
-    loop variables, ShapeError (ValueError) for a shape that changes.
+    it changes from one iteration to the next. maximum_iterations: an int or int32[]. The result is the list or tuple
+    that `body` gives; a single tensor comes back bare unless return_same_structure. Raises ArgumentError (ValueError)
+    for no loop variables or other ones from `body`, KindError (TypeError) if `body` nests them in other types, and
+    ShapeError (ValueError) for a shape that changes.
     """
     if not callable(cond) or not callable(body):
         raise KindError(f"cond and body must be callable, found {cond!r} and {body!r}")
@@ -211,7 +212,10 @@ def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: An
     loop_vars = loop_vars if isinstance(loop_vars, (list, tuple)) else [loop_vars]
     whole = loop_vars
     if (loop_vars := parted(whole)) is not whole:
-        cond, body = _of_whole(whole, cond), _of_whole(whole, body)
+        cond, body = _of_whole(whole, cond), _of_whole(whole, _listing(body))
+    is_limited_alone = maximum_iterations is not None and len(loop_vars) == 1 and not return_same_structure
+    if is_limited_alone:  # TensorFlow's counter then makes the variable a structure of its own
+        body = _of_one(body)
     graph = get_default_graph()
     if graph.executing_eagerly:
         results = _eager_while(cond, body, loop_vars, maximum_iterations)
@@ -219,7 +223,26 @@ def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: An
         with graph.name_scope(name or "while"):
             results = _Loop(cond, body, loop_vars, shape_invariants, maximum_iterations, back_prop).build()
     results = rejoined(whole, results)
-    return results if return_same_structure or len(loop_vars) != 1 else results[0]
+    is_bare = is_limited_alone or not return_same_structure and len(nest.flatten(whole)) == 1
+    return results[0] if is_bare else results
+
+
+def _items(result: Any) -> Any:
+    """What a body gives as a list, tuple or dict; one value alone is a list of one."""
+    return result if nest.is_sequence(result) and not isinstance(result, IndexedSlices) else [result]
+
+
+def _of_one(body: Callable[..., Any]) -> Callable[..., Any]:
+    """A body that may give its one variable, which may be nested, without a list around it."""
+    def listing(state: Any) -> Any:
+        result = body(state)
+        is_whole = nest.is_sequence(state) and nest.is_sequence(result) and len(result) == len(state) != 1
+        return [result] if is_whole else result
+    return listing
+
+
+def _listing(body: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *state: _items(body(*state))
 
 
 def _of_whole(whole: Any, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -231,15 +254,11 @@ def _eager_while(cond: Any, body: Any, loop_vars: Any, limit: Any) -> Any:
     state = nest.map_structure(lambda v: v if isinstance(v, TensorArray) else convert_to_tensor(v), loop_vars)
     done = 0
     while bool(cond(*state)) and (limit is None or done < int(limit)):
-        result = body(*state)
-        result = result if isinstance(result, (list, tuple)) and not _one_of_one(result, state) else [result]
-        state = nest.pack_sequence_as(state, nest.flatten(result))
+        result = _items(body(*state))
+        nest.assert_same_structure(list(state), list(result))
+        state = result
         done += 1
-    return state
-
-
-def _one_of_one(result: Any, state: Any) -> bool:
-    return len(state) == 1 and nest.is_sequence(state[0]) and len(result) == len(state[0])
+    return nest.map_structure(lambda v: v if isinstance(v, TensorArray) else convert_to_tensor(v), state)
 
 
 class _Loop:
@@ -280,28 +299,28 @@ class _Loop:
             if self.limit is not None:
                 more = build.LogicalAnd(more, cond.arguments[-1] < limit)
         with body.as_default():
-            outputs, arrays = self._body_outputs(body)
+            outputs, arrays, structure = self._body_outputs(body)
             if self.limit is not None:
                 outputs.append(body.arguments[-1] + 1)
         results = call_while(initial, finish(cond, [more], ()), finish(body, outputs), dims, back_prop=self.back_prop)
         packed = [array.with_flow(r) if isinstance(array, TensorArray) else r for r, array in zip(results, arrays)]
-        return nest.pack_sequence_as(self.structure, packed)
+        return nest.pack_sequence_as(structure, packed)
 
     def _state(self, graph: FunctionGraph) -> Any:
         leaves = [_like(argument, leaf) for argument, leaf in zip(graph.arguments, self.leaves)]
         return nest.pack_sequence_as(self.structure, leaves)
 
-    def _body_outputs(self, graph: FunctionGraph) -> tuple[list[Tensor], list[Any]]:
+    def _body_outputs(self, graph: FunctionGraph) -> tuple[list[Tensor], list[Any], Any]:
         state = self._state(graph)
-        result = self.body(*state)
-        flat = [v if isinstance(v, TensorArray) else convert_to_tensor(v) for v in nest.flatten(
-            result if not isinstance(result, IndexedSlices) else [result])]
+        result = _items(self.body(*state))
+        flat = [v if isinstance(v, TensorArray) else convert_to_tensor(v) for v in nest.flatten(result)]
         if len(flat) != len(self.leaves):
             raise ArgumentError(f"body must give as many values as there are loop variables: {len(self.leaves)}, "
                                 f"found {len(flat)}")
+        nest.assert_same_structure(list(state), list(result))
         for i, (value, leaf) in enumerate(zip(flat, self.leaves)):
             self._check_invariant(i, value, leaf)
-        return [_flow(v) for v in flat], flat
+        return [_flow(v) for v in flat], flat, result
 
     def _check_invariant(self, index: int, value: Any, leaf: Any) -> None:
         if isinstance(value, TensorArray) or isinstance(leaf, TensorArray):

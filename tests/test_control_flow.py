@@ -256,3 +256,18 @@ def test_a_tensor_array_is_written_once_and_read_where_it_was_written():
         assert session.run(grown.size()) == 4
         for padded in (filled, array):  # the first write sets the shape of all
             np.testing.assert_array_equal(session.run(padded.stack()), [3.0, 0.0])
+
+
+def test_a_loop_gives_what_its_body_gives():
+    x = tf.constant(2.0)
+    assert type(tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * x), [0, x])) is tuple
+    assert type(tf.while_loop(lambda i, a: i < 3, lambda i, a: [i + 1, a * x], (0, x))) is list
+    nested = tf.while_loop(lambda s: s[0] < 3, lambda s: [(s[0] + 1, s[1])], [(0, x)])
+    assert (type(nested), type(nested[0])) == (list, tuple)
+    limited = tf.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, s[1] * x), [(0, x)], maximum_iterations=2)
+    with tf.Session() as session:
+        assert session.run(limited) == (2, 8.0)
+    with pytest.raises(TypeError):
+        tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, [a[0] * x]), (0, (x,)))
+    with pytest.raises(ValueError):
+        tf.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, s[1]), [(0, x)])
