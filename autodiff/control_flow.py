@@ -92,7 +92,8 @@ def _check_alike(first: Any, second: Any) -> None:
     try:
         nest.assert_same_structure(first, second)
     except (ValueError, TypeError) as error:
-        raise ArgumentError(f"true_fn and false_fn return different structures: {error}") from None
+        kind = KindError if isinstance(error, TypeError) else ArgumentError
+        raise kind(f"true_fn and false_fn return different structures: {error}") from None
     for a, b in zip(nest.flatten(first), nest.flatten(second)):
         if a.dtype.base_dtype is not b.dtype.base_dtype:
             raise ArgumentError(f"true_fn and false_fn return different dtypes: {a.dtype.name} and {b.dtype.name}")
@@ -207,6 +208,8 @@ def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: An
     """
     if not callable(cond) or not callable(body):
         raise KindError(f"cond and body must be callable, found {cond!r} and {body!r}")
+    if parallel_iterations < 1:
+        raise KindError(f"expected parallel_iterations >= 1, found {parallel_iterations}")
     if not nest.flatten(loop_vars):
         raise ArgumentError("no loop variables provided")
     loop_vars = loop_vars if isinstance(loop_vars, (list, tuple)) else [loop_vars]
@@ -291,6 +294,8 @@ class _Loop:
             initial.append(convert_to_tensor(0, name="iteration"))
             dims.append(())
             limit = convert_to_tensor(self.limit, name="maximum_iterations")
+            if limit.dims:
+                raise ShapeError(f"expected a scalar maximum_iterations, found {limit.describe()}")
         for side in (cond, body):
             for i, (tensor, d) in enumerate(zip(initial, dims)):
                 side.add_argument(tensor.dtype.base_dtype, d, f"loop_var_{i}")

@@ -267,7 +267,12 @@ def test_a_loop_gives_what_its_body_gives():
     limited = tf.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, s[1] * x), [(0, x)], maximum_iterations=2)
     with tf.Session() as session:
         assert session.run(limited) == (2, 8.0)
-    with pytest.raises(TypeError):
-        tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, [a[0] * x]), (0, (x,)))
+    for wrong in (lambda: tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, [a[0] * x]), (0, (x,))),
+                  lambda: tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0], parallel_iterations=0),
+                  lambda: tf.cond(x > 1.0, lambda: (x, x), lambda: [x, x])):
+        with pytest.raises(TypeError):
+            wrong()
+    with pytest.raises(ValueError):
+        tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0], maximum_iterations=[1])
     with pytest.raises(ValueError):
         tf.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, s[1]), [(0, x)])
