@@ -99,6 +99,13 @@ def test_exploding_and_large_steps_are_found() -> None:
     assert {"exploding gradient", "large step", "large gradients"} <= set(found)
 
 
+@pytest.mark.parametrize(("scale", "says"), [(3.0, "18% of its size"), (1e2, "200 times its size"),
+                                             (1e4, "2.0e6 times its size")])
+def test_a_large_step_is_told_in_times_above_ten(scale: float, says: str) -> None:
+    found = debugged(lambda a: tf.reduce_sum(tf.square(a * scale)), [[1.0, 2.0]], runs=1).doctor().findings
+    assert [f.text for f in found if f.kind == "large step"] == [f"the last step changed a:0 by {says}"]
+
+
 def test_why_names_the_gain_of_an_explosion() -> None:
     found = debugged(lambda a: tf.reduce_sum(tf.tanh(a * 1e-6) * 1e12), [1.0, 2.0], runs=1).why("a")
     assert (found.kind, found.losses[0].op_type) == ("exploding", "Mul")

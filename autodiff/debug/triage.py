@@ -215,8 +215,8 @@ def _pace(row: GradRow, trained: bool) -> list[Finding]:
         return []  # biases begin at 0, so that any step is a large one
     if row.update > _FAST:
         return [Finding(50, "large step", row.name, "", row.name,
-                        f"the last step changed {row.name} by {row.update:.0%} of its size", "lower the learning rate",
-                        "grads --sort update", row.place)]
+                        f"the last step changed {row.name} by {_of_size(row.update)} its size",
+                        "lower the learning rate", "grads --sort update", row.place)]
     if row.update == 0 and trained:
         return [Finding(45, "no step", row.name, "", row.name, f"the last step did not change {row.name}, though its "
                         f"gradient has the norm {row.stats.norm:.3g}", "raise the learning rate: what it adds is lost "
@@ -226,6 +226,13 @@ def _pace(row: GradRow, trained: bool) -> list[Finding]:
                         f"the last step changed {row.name} by {row.update:.1g} of its size", "raise the learning rate",
                         "grads --sort update", row.place)]
     return []
+
+
+def _of_size(ratio: float) -> str:
+    """`12% of`, `37 times` or `5.3e7 times`: above ten, a share says nothing any more."""
+    if ratio <= 10:
+        return f"{ratio:.0%} of"
+    return f"{ratio:.0f} times" if ratio < 1000 else f"{ratio:.1e} times".replace("e+0", "e").replace("e+", "e")
 
 
 def _activation(op: Operation, value: np.ndarray) -> list[Finding]:
