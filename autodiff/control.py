@@ -11,7 +11,8 @@ from .graph import Operation, Tensor, get_default_graph, graph_of
 from .indexed_slices import IndexedSlices
 from .op import build
 
-__all__ = ["colocate_with", "control_dependencies", "container", "device", "group", "name_scope", "op_scope", "tuple"]
+__all__ = ["colocate_with", "control_dependencies", "container", "device", "group", "init_scope", "name_scope",
+           "op_scope", "tuple"]
 
 
 def control_dependencies(control_inputs: Any) -> Any:

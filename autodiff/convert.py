@@ -7,7 +7,7 @@ import numpy as np
 
 from .dtypes import DType, as_dtype
 from .errors import ArgumentError, AutodiffError, DTypeError, KindError, ShapeError
-from .graph import Graph, Tensor, get_default_graph, is_numpy
+from .graph import Graph, Tensor, checked_op_name, get_default_graph, is_numpy
 from .op import OPS, Spec
 from .shapes import Dimension, TensorShape, show
 
@@ -151,6 +151,7 @@ def to_tensor(graph: Graph, value: Any, dtype: DType | None, name: str) -> Tenso
 
 def constant_in(graph: Graph, array: np.ndarray, name: str) -> Tensor:
     """A Const of `array` in `graph`; the array becomes read-only."""
+    checked_op_name(name)
     array = np.array(array)
     array.flags.writeable = False
     spec = Spec(as_dtype(array.dtype), array.shape)

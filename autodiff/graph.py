@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .devices import merged_device
 from .errors import ArgumentError, GraphError, KindError, StateError, UnknownNameError, shown_as
 from .graph_def import GraphDef
 from .names import UniqueNames, check_op_name, check_scope_name, did_you_mean
@@ -243,6 +244,9 @@ class Graph:
     @contextlib.contextmanager
     def gradient_override_map(self, mapping: dict[str, str]) -> Iterator[None]:
         """Ops of these types made inside take the gradient registered under another name."""
+        for name in (*mapping, *mapping.values()):
+            if not isinstance(name, str):
+                raise KindError(f"expected names of op types and gradients, found {name!r}")
         saved = dict(self.overrides)
         self.overrides.update(mapping)  # in place: functions share the map, and a script may hold the outermost graph
         try:
@@ -262,9 +266,9 @@ class Graph:
 
     @contextlib.contextmanager
     def device(self, device: Any) -> Iterator[None]:
-        """Keeps the text for `op.device`; there is one device, the CPU."""
+        """Keeps the text for `op.device`; there is one device, the CPU. None forgets the outer blocks."""
         saved = self.current_device
-        self.current_device = device if isinstance(device, str) else saved
+        self.current_device = merged_device(saved, device) if isinstance(device, str) else saved if device else ""
         try:
             yield
         finally:

@@ -70,6 +70,10 @@ class Operation:
     def get_attr(self, name: str) -> Any:
         """An attribute by name. Raises ArgumentError for an unknown one."""
         if name not in self.attrs:
+            if name == "T":  # not kept: it is the type of the inputs that share theirs
+                for parameter, tensor in zip(self.definition.parameters, self.inputs):
+                    if parameter.kind.shared:
+                        return tensor.dtype.base_dtype
             raise ArgumentError(f"no attribute {name!r} in {self.describe()}: it has {sorted(self.attrs)}")
         return self.attrs[name]
 

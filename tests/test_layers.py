@@ -19,6 +19,7 @@ autodiff.errors
 autodiff.dtypes
 autodiff.shapes
 autodiff.names
+autodiff.devices
 autodiff.spelling
 autodiff.served
 autodiff.nest
@@ -238,6 +239,7 @@ autodiff.debug.machine
 autodiff.debug.feeding
 autodiff.debug.effects
 autodiff.debug.insides
+autodiff.debug.asking
 autodiff.debug.running
 autodiff.debug.stepping
 autodiff.debug.travelling

@@ -255,3 +255,39 @@ def test_a_scope_opened_again_gives_its_default_names_again():
             with tf.variable_scope(cell):
                 pass
     assert names == ["net/cell", "net/cell"]
+
+
+def test_devices_are_written_out_and_merged():
+    with tf.device("/gpu:0"):
+        assert tf.constant(1.0).device == "/device:GPU:0"
+    with tf.device("/job:ps/task:1"):
+        with tf.device("cpu:1"):
+            assert tf.constant(1.0).op.device == "/job:ps/task:1/device:CPU:1"
+        with tf.device(None):
+            assert tf.constant(1.0).device == ""
+        assert tf.Variable(1.0).device == "/job:ps/task:1"
+    for wrong in ("zzz", "/gpu:x", "/device:GPU:x", "/task:a"):
+        with pytest.raises(ValueError), tf.device(wrong):
+            pass
+
+
+def test_names_that_are_none_are_refused():
+    for make in (lambda name: tf.constant(1.0, name=name), lambda name: tf.square(tf.ones([2]), name=name)):
+        for name in ("a b", "_a", "a:0", "", "/a", "a>"):
+            with pytest.raises(ValueError):
+                make(name)
+    for mapping in ({1: "Square"}, {"Square": 1}):
+        with pytest.raises(TypeError), tf.get_default_graph().gradient_override_map(mapping):
+            pass
+
+
+def test_an_operation_knows_the_type_of_its_inputs():
+    assert tf.add(1.0, 2.0).op.get_attr("T") == tf.float32
+    with pytest.raises(ValueError):
+        tf.no_op().get_attr("T")
+
+
+def test_init_scope_keeps_the_name_scope():
+    with tf.name_scope("q"), tf.control_dependencies([tf.constant(1.0)]), tf.init_scope():
+        inside = tf.constant(1.0)
+    assert (inside.name, inside.op.control_inputs) == ("q/Const_1:0", [])
