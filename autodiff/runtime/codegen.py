@@ -1,10 +1,13 @@
 """One straight-line Python function for a plan: a line for each step, everything else bound beforehand."""
 from __future__ import annotations
 
+import contextvars
 import math
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
+
+import numpy as np
 
 from ..ops.slice import with_bounds
 from .buffers import Recycled, allocate
@@ -14,7 +17,7 @@ from .passes import is_pure
 from .plan import Plan, Step, last_uses
 from .products import Columns, Stack
 from .scalars import RAISES, SINGLE, function_of, operator_steps, scalar_steps
-from .state import Run
+from .state import Run, handed_out
 from .tiles import Tiles
 from .tiling import KEYWORD_OUT, TileProgram
 
@@ -36,14 +39,19 @@ class Generated:
         self._code = compile(self.source, "<plan>", "exec")
         exec(self._code, self._names)
         self._function = self._names["program"]
+        self._context = _quiet() if all(map(_runs_alone, plan.steps)) else None
 
     def __call__(self, run: Run, fed: Sequence[Any]) -> list[Any]:
-        """The values of the plan's fetches."""
+        """The values of the plan's fetches, for the caller to keep."""
         try:
-            return self._function(run, run.variables, *fed)
+            if self._context is not None:
+                return self._context.run(self._function, run, run.variables, *fed)
+            with np.errstate(all="ignore"):
+                return self._function(run, run.variables, *fed)
         except Exception as error:
             if isinstance(error, RAISES) and self._is_refused_number(error):
-                return self._otherwise(run, fed)
+                with np.errstate(all="ignore"):
+                    return handed_out(self._otherwise(run, fed))
             self._fail(error, run)
             raise
 
@@ -74,6 +82,23 @@ class Generated:
         return trace
 
 
+def _quiet() -> contextvars.Context:
+    """A context in which NumPy warns of nothing: it is entered in a tenth of the time that `np.errstate` takes."""
+    context = contextvars.Context()
+    context.run(np.seterr, all="ignore")
+    return context
+
+
+def _runs_alone(step: Step) -> bool:
+    """Whether no code of the user's runs in the step, which might ask for what is set in the caller's context."""
+    definition = step.op.definition
+    return not definition.takes_run and (step.reads is not None or step.call is not None
+                                         or definition.kernel.__module__.startswith(_OPS))
+
+
+_OPS = __name__.partition(".")[0] + "."
+
+
 class _Writer:
     """Writes the source.
 
@@ -97,6 +122,15 @@ class _Writer:
         self._spare_floats: list[str] = []
         taken = {s for i, step in enumerate(plan.steps) if i not in self._formulas for s in step.inputs}
         self._arrays = taken.union(plan.fetches)  # slots that are wanted as NumPy's
+        self._own = {step.outputs[0] for i, step in enumerate(plan.steps)
+                     if i in self._formulas or i in self._operators or self._makes_array(step)}
+    def _makes_array(self, step: Step) -> bool:
+        """Whether the step's one result is an array that is new in each run."""
+        if len(step.outputs) != 1 or step.outputs[0] in self._buffers:
+            return False
+        form = self.plan.forms.get(step.outputs[0])
+        return step.outputs[0] in self.plan.given or isinstance(step.call, np.ufunc) and form is not None \
+            and form.shape != ()
 
     def source(self) -> str:
         plan = self.plan
@@ -117,7 +151,9 @@ class _Writer:
                 if i in self._operators else self._line(step)
             if line is not None:
                 lines.append(f"    {line}{self._let_go(i, step)}")
-        lines.append(f"    return [{', '.join(self._where[s] for s in plan.fetches)}]")
+        fetched = f"[{', '.join(self._where[s] for s in plan.fetches)}]"
+        is_own = self._own.issuperset(plan.fetches) and len(set(plan.fetches)) == len(plan.fetches)
+        lines.append(f"    return {fetched if is_own else self._global('k', handed_out) + f'({fetched})'}")
         return "\n".join(lines)
 
     def _line(self, step: Step) -> str | None:

@@ -1,7 +1,7 @@
 """What a run is given: values for any tensors, converted and checked before anything runs."""
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,12 @@ class Fed(dict):
 
 
 class Feeds:
-    """Turns feed_dicts into tensors and arrays; remembers which tensor a key stands for."""
+    """Turns feed_dicts into tensors and arrays; remembers which tensors keys stand for, one by one and all together."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._known: dict[Any, tuple[Tensor, ...]] = {}
+        self._readers: dict[tuple[Any, ...], Reader] = {}
 
     def read(self, feed_dict: Any) -> tuple[tuple[Tensor, ...], list[np.ndarray]]:
         """The tensors fed and their values, as arrays of the tensors' dtypes.
@@ -36,6 +37,10 @@ class Feeds:
             return tuple(feed_dict), list(feed_dict.values())
         if not isinstance(feed_dict, dict):
             raise KindError(f"feed_dict is a dict from tensors to values, found {type(feed_dict).__name__}")
+        keys = tuple(feed_dict)
+        reader = self._readers.get(keys)
+        if reader is not None:
+            return reader.tensors, reader(feed_dict.values())
         fed: dict[Tensor, np.ndarray] = {}
         for key, value in feed_dict.items():
             tensors = self._known.get(key) or self.targets(key)
@@ -46,7 +51,10 @@ class Feeds:
                 if tensor in fed:
                     raise ArgumentError(f"{tensor.name!r} is fed twice")
                 fed[tensor] = convert(tensor, part)
-        return tuple(fed), list(fed.values())
+        tensors = tuple(fed)
+        if [() if isinstance(key, tuple) else self._known[key] for key in keys] == [(tensor,) for tensor in tensors]:
+            self._readers[keys] = Reader(tensors)
+        return tensors, list(fed.values())
 
     def targets(self, key: Any) -> tuple[Tensor, ...]:
         """The tensors that a key of a feed_dict stands for."""
@@ -65,13 +73,34 @@ class Feeds:
         return tensor
 
 
+class Reader:
+    """Converts a value for each of some tensors, which are fed together again and again."""
+
+    def __init__(self, tensors: tuple[Tensor, ...]) -> None:
+        self.tensors = tensors
+        dtypes = [tensor.dtype.base_dtype for tensor in tensors]
+        self._kinds = [(t, np.dtype(d.as_numpy_dtype) if d.kind != "O" else None, d.is_floating)
+                       for t, d in zip(tensors, dtypes)]
+
+    def __call__(self, values: Iterable[Any]) -> list[np.ndarray]:
+        """What `convert` gives for each value; without its questions where there is nothing to convert."""
+        fed = []
+        for (tensor, dtype, is_floating), value in zip(self._kinds, values):
+            if type(value) is np.ndarray and value.dtype is dtype and value.shape == tensor.dims \
+                    and value.flags.c_contiguous:
+                value = value.view()
+                value.setflags(False)  # type: ignore[call-arg]  # by keyword it takes half as long again
+            elif type(value) is float and is_floating and tensor.dims == ():
+                value = np.array(value, dtype)  # nobody else has it
+            else:
+                value = convert(tensor, value)
+            fed.append(value)
+        return fed
+
+
 def convert(tensor: Tensor, value: Any) -> np.ndarray:
     """`value` as an array that can be fed for `tensor`: C-contiguous, and never the caller's to write through."""
     dtype = tensor.dtype.base_dtype
-    if type(value) is float and tensor.dims == () and dtype.is_floating:  # the same, fast
-        number: np.ndarray = np.array(value, dtype.as_numpy_dtype)
-        number.setflags(write=False)
-        return number
     if type(value) is not np.ndarray and (isinstance(value, Tensor) or hasattr(value, "as_tensor")):
         raise KindError(f"the value fed for {tensor.name!r} is a tensor: expected an array, a number, a string or a "
                         f"list of them\nfetch {getattr(value, 'name', value)!r} first, and feed what comes back")

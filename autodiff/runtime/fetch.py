@@ -32,6 +32,8 @@ def parse(graph: Graph, fetches: Any) -> Fetches:
     """
     reader = _Reader(graph)
     rebuild = reader.read(fetches)
+    if type(fetches) is list and is_flat(fetches) and len(reader.tensors) == len(fetches):
+        rebuild = list
     return Fetches(tuple(reader.tensors), tuple(reader.targets), rebuild)
 
 
@@ -47,6 +49,11 @@ def key(fetches: Any) -> Any:
         raise TypeError("it may change")
     hash(fetches)
     return fetches
+
+
+def is_flat(fetches: Sequence[Any]) -> bool:
+    """Whether nothing is nested in `fetches`: a list of the same tensors and names later asks for the same."""
+    return all(type(item) in (Tensor, Operation, str) for item in fetches)
 
 
 class _Reader:
