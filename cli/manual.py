@@ -12,7 +12,8 @@ TARGET      a tensor (hidden/MatMul:0, or a unique end of it), a variable of the
             script that holds one (loss), a short handle out of a table (%12, g12),
             a /regex/, or $n from the value history
 PREDICATE   nan inf nonfinite harmful none zero changed norm(.)>k max(.)>k
-            ratio(.)>k step>=n loss>k, joined by and, or, not
+            ratio(.)>k step>=n loss>k, joined by and, or, not; with a TARGET or
+            grad(TARGET) in place of the . it is asked of that: norm(W)>k nan(h)
 > FILE, >> FILE, | PROGRAM at the end take the output; # begins a comment
 /PATTERN searches what was shown last; @I,J is an element of the array shown last"""
 WIDE = 78  # letters of a line of a help page

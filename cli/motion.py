@@ -58,6 +58,11 @@ def drives_script(shell: Shell) -> bool:
 
 def run_steps(shell: Shell, steps: float, until: str = "") -> Result:
     """Go on by whole runs until done, a stop, or `until` holds."""
+    with shell.dbg.heeding(until):
+        return _run_steps(shell, steps, until)
+
+
+def _run_steps(shell: Shell, steps: float, until: str) -> Result:
     opened = shell.dbg.cursor is not None and not shell.dbg.cursor.finished
     if drives_script(shell):
         return _run_script(shell, steps, until)

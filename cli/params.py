@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from heapq import nsmallest
 from typing import Annotated, Any
 
+from autodiff.debug.conditions import MEASURES, WORDS
 from autodiff.debug.expressions import FUNCTIONS
 from autodiff.names import did_you_mean
 
@@ -168,12 +169,20 @@ class PredicateKind(ExpressionKind):
 
     metavar = "PREDICATE"
     introducer = "if"
-    words = ("nan", "inf", "nonfinite", "harmful", "none", "zero", "changed", "norm(", "max(", "ratio(", "step>=",
-             "loss>", "and", "or", "not")
+    words = (*WORDS, *(f"{measure}(" for measure in MEASURES), "step>=", "loss>", "and", "or", "not")
 
     def complete(self, text: str, shell: Shell) -> Iterable[str]:
-        word = re.split(r"[\s(]", text)[-1]
-        return [text[:len(text) - len(word)] + known for known in self.words if known.startswith(word)]
+        return completed_condition(text, shell)
+
+
+def completed_condition(text: str, shell: Shell) -> Iterable[str]:
+    """What the last word of a predicate could become; a tensor where a parenthesis is open."""
+    word = re.split(r"[\s(\"']", text)[-1]
+    lead = text[:len(text) - len(word)]
+    if text.count("(") > text.count(")") and re.search(r"\w\s*\(\s*\Z", lead):
+        gradient = [] if re.search(r"grad\s*\(\s*\Z", lead) or not "grad(".startswith(word) else ["grad("]
+        return [lead + name for name in [*gradient, *matching(word, shell.names())][:MOST]]
+    return [lead + known for known in PredicateKind.words if known.startswith(word)]
 
 
 class ConditionKind(PredicateKind):
@@ -181,6 +190,17 @@ class ConditionKind(PredicateKind):
 
     introducer = ""
     rest = False
+
+
+class NumberedConditionKind(Kind):
+    """The number of a watch or breakpoint, then a predicate; untouched up to the end of the line."""
+
+    metavar = "NUMBER [PREDICATE]"
+    rest = True
+    expression = True
+
+    def complete(self, text: str, shell: Shell) -> Iterable[str]:
+        return completed_condition(text, shell)
 
 
 class SliceKind(Kind):

@@ -17,7 +17,7 @@ from ..runtime.session import Session
 from ..walks import needed
 from .analysis.why import why_none
 from .answers import Feed, Trained, WatchRow
-from .conditions import parse_condition
+from .conditions import Condition, parse_condition
 from .gradients_debugger import GradientsDebugger, private_debugger
 from .lists import trainable_tensors, variables_of
 from .machine import Machine
@@ -58,7 +58,24 @@ class Feeding(Machine):
         if not targets:
             raise ArgumentError("nothing to watch: name a tensor, a handle or a /regex/")
         names = tuple(dict.fromkeys(name for target in targets for name in self._worth_watching(target)))
-        return self._row(self.watches.add("watch", targets, names, condition=condition, every=every, level=level))
+        parsed = self._condition(condition)
+        return self._row(self.watches.add("watch", targets, names, condition=parsed, every=every, level=level))
+
+    def _condition(self, text: str) -> Condition | None:
+        """A condition, None for an empty text. Raises ArgumentError, or UnknownNameError for what it names."""
+        return parse_condition(text, self._name_in_condition) if text.strip() else None
+
+    def _name_in_condition(self, target: str, is_gradient: bool) -> str:
+        """The name of a tensor that a condition asks about; refuses one whose gradient there cannot be."""
+        tensor = self.targets.one(target)
+        if is_gradient:
+            y, inner = self._y_of(""), self.targets.inner
+            given = [t for t in inner.outer_op(tensor.op).outputs if t.dtype.base_dtype.is_differentiable
+                     ] if inner.has(tensor) else [tensor]
+            if all(self.derivatives.gradient(y, t)[0] is None for t in given):
+                why = f": {why_none(y, given[0]).text}" if given else ", which no gradient gets into"
+                raise ArgumentError(f"there is no gradient of {y.name} at {tensor.name!r}{why}\nask: why {target}")
+        return tensor.name
 
     def _worth_watching(self, target: str) -> list[str]:
         """The tensors of a target; of a `/regex/`, those of the model that can have a gradient, if there are any."""
@@ -82,22 +99,26 @@ class Feeding(Machine):
         """
         if not target and step is None and not condition:
             raise ArgumentError("break where? name a tensor, a step, or a condition: break loss if nan")
-        if target:
-            names = self.resolve(target)
-        elif condition and parse_condition(condition).words == {"harmful"} and (y := self._default_y()) is not None:
-            names = (y.name, *(t.name for t in trainable_tensors(self.graph)))  # what is harmful reaches one of these
-        else:
-            names = tuple(t.name for op in self.graph.operations.values() for t in op.outputs
-                          if t.dtype.base_dtype.is_differentiable) if condition else ()
-        if inside and (not condition or parse_condition(condition).words & {"harmful", "none", "ratio", "changed"}):
+        parsed = self._condition(condition)
+        names = self.resolve(target) if target else self._names_for(parsed)
+        if inside and (parsed is None or any(map(parsed.asks, ("harmful", "none", "ratio", "changed")))):
             raise ArgumentError("inside of a run a condition on the value can be asked: nan, norm(.) > 1e3; whether it "
                                 "harms, is missing, changed or moves a variable is known after the run")
         if inside and (within := next(filter(self.targets.inner.has_name, names), "")):
             raise ArgumentError(f"{within!r} is inside of a branch or loop, which runs as a whole: leave out --inside, "
                                 "and the condition is asked of each turn after the run")
-        row = self.watches.add("break", (target,) if target else (), names, condition=condition, step=step,
+        row = self.watches.add("break", (target,) if target else (), names, condition=parsed, step=step,
                                exclude=exclude, is_temporary=temporary, at_op=inside)
         return self._row(row)
+
+    def _names_for(self, condition: Condition | None) -> tuple[str, ...]:
+        """What a breakpoint without a target has to look at."""
+        if condition is None or not condition.asks_target:
+            return ()
+        if condition.seeks_harm and (y := self._default_y()) is not None:
+            return (y.name, *(t.name for t in trainable_tensors(self.graph)))  # what is harmful reaches one of these
+        return tuple(t.name for op in self.graph.operations.values() for t in op.outputs
+                     if t.dtype.base_dtype.is_differentiable)
 
     def stops(self, kind: str = "") -> tuple[WatchRow, ...]:
         """Watches and breakpoints; kind: "watch", "break", or "" for both."""
@@ -136,8 +157,10 @@ class Feeding(Machine):
 
     def condition(self, number: int, text: str) -> WatchRow:
         """Give a watch or breakpoint another condition; an empty text takes it away."""
-        watch = self.watches.get(number)
-        watch.set_condition(text)
+        watch, parsed = self.watches.get(number), self._condition(text)
+        if watch.kind == "break" and not watch.targets and watch.step is None:
+            watch.names = self._names_for(parsed)
+        watch.condition = parsed
         return self._row(watch)
 
     def commands(self, number: int, lines: tuple[str, ...]) -> WatchRow:

@@ -28,6 +28,14 @@ class Insides(Effects):
         known = dict(zip(given, self._values(given, at)))
         return gradient_turns(x, self.targets.inner, self._replayer.calls(at), known, dict(zip(gradients, found)))
 
+    def _sample_of(self, x: Tensor, y: Tensor | None, at: Moment) -> Sample:
+        """What can be seen of a tensor, or of the gradient of y at it, in a remembered run made again."""
+        if self.targets.inner.has(x):
+            turns = self._replayer.turns(at, [x])[x] if y is None else self._gradient_turns(y, x, at)
+            return _sample(x.name, y.name if y is not None else "", turns)
+        source = x if y is None else self.derivatives.gradient(y, x)[0]
+        return Sample(x.name, y.name if y is not None else "", statistics(self._values([source], at)[0]))
+
     def _outer(self, x: Tensor) -> Operation:
         return self.targets.inner.outer(x).op
 

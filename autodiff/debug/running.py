@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ..errors import AutodiffError
 from ..function_graph import calls_python
 from ..graph import Operation, Tensor
@@ -16,15 +14,12 @@ from ..runtime.feed import Fed
 from ..runtime.fetch import Fetches
 from ..runtime.session import Session
 from ..walks import needed
-from .conditions import Condition, Seen, parse_condition
-from .insides import Insides
-from .lists import trainable_tensors
+from .asking import Asking
 from .machine import as_number
 from .places import is_variable
 from .records import RunRecord, Sample, Stats, Stop
 from .replay import Moment, moment_of
-from .stats import nonfinite_of, statistics, statistics_of
-from .watches import Watch
+from .stats import nonfinite_of, statistics_of
 
 
 class _Look(NamedTuple):
@@ -37,13 +32,29 @@ class _Look(NamedTuple):
     missing: str
 
 
+class _Due(NamedTuple):
+    """What the watches look at that are due in a run. numbers: theirs. watched: names of what is measured.
+
+    looks: theirs, each with its place among what the session gives, or None. variables: of these, those that are
+    looked at before the run. is_alarmed: whether some only have to be finite. inner: names inside of branches and
+    loops.
+    """
+
+    numbers: list[int]
+    watched: set[str]
+    looks: list[tuple[_Look, int | None]]
+    variables: list[_Look]
+    is_alarmed: bool
+    inner: list[str]
+
+
 @dataclass(slots=True)
 class _Sight:
     """What runs of the same fetches have in common. whole: the fetches together with all that is looked at.
 
     names: of the fetches. y: name of the tensor that gradients are of. is_repeatable: whether all that such a run does
-    can be done again, and no stop compares variables before and after. fed: of the last run, kinds of values and
-    their samples. due: of the last run, numbers of the watches that were due, and what they look at.
+    can be done again, and no stop compares variables before and after. loss_at: where y's value is among what is
+    looked at. fed: of the last run, kinds of values and their samples. due: of the last run.
     """
 
     session: Session | None
@@ -54,8 +65,9 @@ class _Sight:
     is_repeatable: bool
     names: tuple[str, ...]
     y: str
+    loss_at: int | None = None
     fed: tuple[list[Any], tuple[Sample, ...]] = ([], ())
-    due: tuple[list[int], set[str], set[str]] | None = None
+    due: _Due | None = None
 
 
 @dataclass(slots=True)
@@ -86,7 +98,7 @@ def _is_repeatable(ops: Iterable[Operation]) -> bool:
     return True
 
 
-class Running(Insides):
+class Running(Asking):
     """Executes runs and records them."""
 
     # ---- what a run looks at ------------------------------------------------------------
@@ -107,12 +119,15 @@ class Running(Insides):
     def _new_sight(self, fetches: Any) -> _Sight:
         wanted = fetch.parse(self.graph, fetches)
         looks, outcomes = self._new_looks(wanted)
-        sources = [*(look.source for look in looks if look.source is not None), *outcomes]
+        seen = [look for look in looks if look.source is not None]
+        sources = [*(look.source for look in seen), *outcomes]
         whole = self.session.prepared(fetch.parse(self.graph, [fetches, sources]))
-        compares = any(watch.condition is not None and "ratio" in watch.condition.words for watch in self.watches)
+        compares = any(watch.condition is not None and watch.condition.asks("ratio") for watch in self.watches) \
+            or any(condition.asks("ratio") for condition in self._heeded)
         return _Sight(self.session, wanted, looks, outcomes, whole,
                       not compares and _is_repeatable(needed(wanted.tensors, wanted.targets)),
-                      (*(t.name for t in wanted.tensors), *(op.name for op in wanted.targets)), self.y)
+                      (*(t.name for t in wanted.tensors), *(op.name for op in wanted.targets)), self.y,
+                      next((at for at, look in enumerate(seen) if look.name == self.y and not look.of), None))
 
     def _new_looks(self, wanted: Fetches) -> tuple[list[_Look], tuple[Tensor, ...]]:
         """What the watches want of a run, only what it computes anyway; and what its Python functions give."""
@@ -137,6 +152,14 @@ class Running(Insides):
             for look in gradients:
                 if looks[look.name, ""].variable:
                     del looks[look.name, ""]
+        for other in sorted(self._others()):
+            tensor = self.targets.one(other.name)
+            if self.targets.inner.has(tensor):
+                continue
+            if not other.is_gradient:
+                looks.setdefault((tensor.name, ""), self._look(tensor, runs))
+            elif y is not None and self.derivatives.known(y, tensor) is not None:
+                looks.setdefault((tensor.name, y.name), self._gradient_look(y, tensor, runs))
         python = [op for op in runs if calls_python(op)]
         for op in python:
             if "record" in op.attrs:
@@ -180,7 +203,8 @@ class Running(Insides):
 
     def _open(self, fetches: Any, feed_dict: dict | None) -> _Opened:
         began = time.perf_counter()
-        feeds = self._keeper.kept(Fed(zip(*self._reader.read({**(feed_dict or {}), **self._overrides}))))
+        given = {**(feed_dict or {}), **self._overrides} if self._overrides else feed_dict or {}
+        feeds = self._keeper.kept(*self._reader.read(given))
         sight = self._sight(fetches)
         session = self.session
         before = self._before(sight)
@@ -190,14 +214,14 @@ class Running(Insides):
 
     def _before(self, sight: _Sight) -> dict[str, Stats]:
         """Figures of the variables to look at, while the cache has them and before the run lets go of them."""
-        watched, alarmed = self._due(sight, self.step + 1)
-        known = self.session.variables
-        names = [look.name for look in sight.looks if look.variable in known and look.name in watched | alarmed]
-        if not names:
+        due = self._due(sight, self.step + 1)
+        if not due.variables:
             return {}
-        values = [known[name.partition(":")[0]] for name in names]
-        bad = nonfinite_of([None if name in watched else value for name, value in zip(names, values)])
-        chosen = [(name, value) for name, value, is_bad in zip(names, values, bad) if is_bad or name in watched]
+        known = self.session.variables
+        chosen = [(look.name, known[look.variable]) for look in due.variables if look.variable in known]
+        if due.is_alarmed:
+            bad = nonfinite_of([None if name in due.watched else value for name, value in chosen])
+            chosen = [pair for pair, is_bad in zip(chosen, bad) if is_bad or pair[0] in due.watched]
         return dict(zip([name for name, _ in chosen], statistics_of([value for _, value in chosen])))
 
     def _opened_of(self, moment: Moment) -> _Opened:
@@ -220,10 +244,9 @@ class Running(Insides):
         if self._frozen:
             self._refreeze()
         samples, loss = self._samples(opened, seen, failed=error is not None)
-        inner = [name for name in set().union(*self._due(sight, self.step)) if self.targets.inner.has_name(name)]
-        if inner:
+        if inner := self._due(sight, self.step).inner:
             runs = needed(sight.wanted.tensors, sight.wanted.targets)
-            samples += tuple(self._inside_samples(sorted(inner), runs, moment, failed=error is not None))
+            samples += tuple(self._inside_samples(inner, runs, moment, failed=error is not None))
         text = f"{type(error).__name__}: {error}" if error is not None else ""
         record = RunRecord(self.step, sight.names, self._fed(opened), loss, sight.y, samples, ms, (), text)
         stops = (Stop("error", text),) if error is not None else self._stops(record)
@@ -244,133 +267,46 @@ class Running(Insides):
     def _samples(self, opened: _Opened, seen: Sequence[Any], *, failed: bool) -> tuple[tuple[Sample, ...],
                                                                                        float | None]:
         """Of what is watched, and the loss; of what is only guarded, what is not finite."""
-        sight, loss, given = opened.sight, None, iter(seen)
-        watched, alarmed = self._due(sight, self.step)
-        shown: list[tuple[_Look, Any]] = []
-        for look in sight.looks:
-            value = None
-            if look.source is not None and not failed:
-                value = next(given)
-                if look.name == sight.y and not look.of:
-                    loss = as_number(value)
-            elif look.variable:
-                value = opened.before.get(look.name)
-            if look.name in watched or look.name in alarmed and value is not None:
-                shown.append((look, value))
-        if not shown:
+        sight = opened.sight
+        loss = as_number(seen[sight.loss_at]) if sight.loss_at is not None and not failed else None
+        due = self._due(sight, self.step)
+        if not due.looks:
             return (), loss
-        if alarmed:
-            bad = nonfinite_of([None if look.name in watched else value for look, value in shown])
+        shown: list[tuple[_Look, Any]] = [
+            (look, opened.before.get(look.name) if at is None else None if failed else seen[at])
+            for look, at in due.looks]
+        if due.is_alarmed:
+            bad = nonfinite_of([None if look.name in due.watched or type(value) is Stats else value
+                                for look, value in shown])
             shown = [pair for pair, is_bad in zip(shown, bad)
-                     if is_bad or pair[0].name in watched or type(pair[1]) is Stats]
+                     if is_bad or pair[0].name in due.watched or type(pair[1]) is Stats]
         figures = iter(statistics_of([value for _, value in shown if value is not None and type(value) is not Stats]))
         return tuple([
             Sample(look.name, look.of, None, "the run failed" if failed and not look.variable else look.missing)
             if value is None else Sample(look.name, look.of, value if type(value) is Stats else next(figures))
             for look, value in shown]), loss
 
-    def _due(self, sight: _Sight, step: int) -> tuple[set[str], set[str]]:
-        """Names of what is watched in a run, and of what only has to be finite."""
-        due = [watch for watch in self.watches if watch.is_due(step)]
-        numbers = [watch.number for watch in due]
-        if sight.due is None or sight.due[0] != numbers:
-            sight.due = (numbers, {name for watch in due if not watch.is_alarm for name in watch.names},
-                         {name for watch in due if watch.is_alarm for name in watch.names})
-        return sight.due[1:]
+    def _due(self, sight: _Sight, step: int) -> _Due:
+        """What the watches that are due in a run look at."""
+        numbers = self.watches.due(step)
+        if sight.due is None or sight.due.numbers != numbers:
+            sight.due = self._new_due(sight, numbers, {other.name for other in self._others(step)})
+        return sight.due
+
+    def _new_due(self, sight: _Sight, numbers: list[int], named: set[str]) -> _Due:
+        """named: by conditions that are due."""
+        due = [watch for watch in self.watches if watch.number in numbers]
+        watched = named.union(*[watch.names for watch in due if not watch.is_alarm])
+        alarmed = {name for watch in due if watch.is_alarm for name in watch.names}
+        places = iter(range(len(sight.looks)))
+        looks = [(look, next(places) if look.source is not None else None) for look in sight.looks]
+        looks = [(look, at) for look, at in looks if look.name in watched
+                 or look.name in alarmed and (at is not None or look.variable)]
+        inner = sorted(name for name in watched | alarmed if self.targets.inner.has_name(name))
+        return _Due(numbers, watched, looks, [look for look, _ in looks if look.variable],
+                    any(look.name not in watched for look, _ in looks), inner)
 
     def _refreeze(self) -> None:
         """Give frozen variables the values back that they are to keep."""
         for name, value in self._frozen.items():
             self.session.variables[name] = value
-
-    # ---- stops --------------------------------------------------------------------------
-    def _stops(self, record: RunRecord) -> tuple[Stop, ...]:
-        found = []
-        for watch in self.watches:
-            if watch.number in self._passed:
-                continue
-            only_looks = watch.kind == "watch" and watch.condition is None
-            stop = None if only_looks or not watch.is_due(record.step) else self._stop_of(watch, record)
-            if stop is not None and watch.hit():
-                found.append(stop)
-                if watch.is_temporary:
-                    self.watches.remove(watch.number)
-        self._passed.clear()
-        return tuple(found)
-
-    def _stop_of(self, watch: Watch, record: RunRecord) -> Stop | None:
-        if watch.step is not None:
-            here = record.step == watch.step
-            return Stop("break", f"step {record.step}", watch.number, "", watch.commands) if here else None
-        if watch.condition is None:
-            computed = next((s for s in record.samples if s.name in watch.names and s.stats), None)
-            if computed is None:
-                return None
-            return Stop(watch.kind, f"{computed.name} was computed", watch.number, computed.name, watch.commands)
-        hit = self._hit(watch.condition, record, set(watch.names), watch)
-        if hit is None:
-            return None
-        target = hit.removeprefix("gradient of ").partition(",")[0]
-        return Stop(watch.kind, f"{hit}: {watch.condition.text}", watch.number, target, watch.commands)
-
-    def _hit(self, condition: Condition, record: RunRecord, names: set[str], watch: Watch | None = None) -> str | None:
-        """What a condition holds of, in words: a tensor's name, `gradient of NAME`, or the step; None if of nothing.
-
-        names: the tensors that count; empty for the loss and all that was seen.
-        """
-        if condition.is_global:
-            seen = Seen(None, record.step, record.loss)
-            return f"step {record.step}" if condition.holds(seen) else None
-        before = next((r for r in reversed(self.records) if r.step < record.step), None)
-        for sample in record.samples if record.samples or names else self._gradient_samples():
-            if names and sample.name not in names or watch is not None and watch.is_excluded(sample.name):
-                continue
-            if sample.stats is None and sample.missing != f"no gradient of {record.loss_name} is built for it":
-                continue
-            previous = before.sample(sample.name, gradient=sample.is_gradient) if before else None
-            words = f"gradient of {sample.name}" if sample.is_gradient else sample.name
-            for turn, stats in enumerate(sample.turns):
-                one = replace(sample, stats=stats, turns=())
-                if condition.holds(self._seen(one, record, previous, condition)):
-                    return f"{words}, turn {turn} of {len(sample.turns)}"
-            if not sample.turns and condition.holds(self._seen(sample, record, previous, condition)):
-                return words
-        if not names and record.loss is not None and condition.holds(
-                Seen(statistics(record.loss), record.step, record.loss, before and before.loss is not None and
-                     statistics(before.loss) or None)):
-            return record.loss_name
-        return None
-
-    def _seen(self, sample: Sample, record: RunRecord, previous: Sample | None, condition: Condition) -> Seen:
-        ratio = self._update_ratio(sample.name, record.step) if "ratio" in condition.words else None
-        return Seen(sample.stats, record.step, record.loss, previous.stats if previous else None, ratio,
-                    lambda: self._is_harmful(sample))
-
-    def _gradient_samples(self) -> tuple[Sample, ...]:
-        """The gradients of the trainable variables in the last run, computed again: for a condition with no watches."""
-        y = self._default_y()
-        known = {} if y is None else {t: g for t in trainable_tensors(self.graph)
-                                      if (g := self.derivatives.known(y, t)) is not None}
-        values = self._replayer.values_if_possible(self._moment(), list(known.values())) if known else {}
-        return tuple(Sample(t.name, self.y, statistics(values[g])) for t, g in known.items() if g in values)
-
-    def _update_ratio(self, name: str, step: int) -> float | None:
-        """Norm of a variable's change in a step over its norm before it; None if it is no variable."""
-        op = name.partition(":")[0]
-        index = next((i for i, m in enumerate(self.moments) if m.step == step), None)
-        if index is None or op not in self.moments[index].variables:
-            return None
-        old = self.moments[index].variables[op]
-        following = self.moments[index + 1].variables if index + 1 < len(self.moments) else self.session.variables
-        new = following.get(op)
-        if new is None or np.shape(new) != np.shape(old) or np.asarray(old).dtype.kind not in "fc":
-            return None
-        if new is old:
-            return 0.0
-        with np.errstate(all="ignore"):
-            size = float(np.linalg.norm(np.asarray(old).ravel()))
-            return float(np.linalg.norm(np.asarray(new - old).ravel())) / size if size else None
-
-    def holds(self, condition: str) -> bool:
-        """Whether a condition holds of the last run: of its loss, or of anything seen in it."""
-        return bool(self.records) and self._hit(parse_condition(condition), self.records[-1], set()) is not None

@@ -10,9 +10,9 @@ from ..graph import Graph, Operation, Tensor
 from ..indexed_slices import IndexedSlices
 from ..runtime.session import Session
 from .answers import Cursor, Runs, TensorRow
-from .conditions import Seen, parse_condition
+from .conditions import Condition, Other, Seen
 from .machine import as_number
-from .places import place_of, role_of
+from .places import is_variable, place_of, role_of
 from .records import RunRecord, Stop
 from .running import Running
 from .stats import statistics
@@ -32,7 +32,10 @@ class Stepping(Running):
 
         fetches: by default the train op and y. Variables without a value are initialised first.
         """
-        condition = parse_condition(until) if until else None
+        with self.heeding(until) as condition:
+            return self._run_until(steps, condition, fetches)
+
+    def _run_until(self, steps: int, condition: Condition | None, fetches: Any) -> Runs:
         taken: list[RunRecord] = []
         if self._execution is not None:
             opened = self.finish()
@@ -49,9 +52,9 @@ class Stepping(Running):
             taken.append(record)
             if record.stops:
                 return Runs(tuple(taken), record.stops[0], steps)
-            hit = self._hit(condition, record, set()) if condition else None
-            if hit is not None:
-                return Runs(tuple(taken), Stop("condition", f"{hit}: {until}", 0, hit.split(" of ")[-1]), steps)
+            hit = self._hit(condition, record, set()) if condition is not None else None
+            if condition is not None and hit is not None:
+                return Runs(tuple(taken), Stop("condition", f"{hit.words}: {condition.text}", 0, hit.target), steps)
         return Runs(tuple(taken), None, steps)
 
     @property
@@ -155,7 +158,20 @@ class Stepping(Running):
             return False
         y = self._default_y()
         loss = as_number(execution.value(y)) if y is not None and execution.has_value(y) else None
-        return watch.condition.holds(Seen(statistics(execution.value(tensor)), step, loss))
+        return watch.condition.holds(Seen(statistics(execution.value(tensor)), step, loss,
+                                          elsewhere=lambda other: self._so_far(other, step, loss)))
+
+    def _so_far(self, other: Other, step: int, loss: float | None) -> tuple[Seen, ...]:
+        """What a condition asks a tensor that it names about, as far as the open run has computed it."""
+        tensor, y, execution = self.targets.one(other.name), self._default_y(), self._execution
+        found = tensor if not other.is_gradient else self.derivatives.known(y, tensor) if y is not None else None
+        found = found.values if isinstance(found, IndexedSlices) else found
+        if found is not None and is_variable(found):
+            before = self._opened.moment.variables
+            return (Seen(statistics(before[found.op.name]), step, loss),) if found.op.name in before else ()
+        if execution is None or found is None or not execution.has_value(found):
+            return ()
+        return (Seen(statistics(execution.value(found)), step, loss),)
 
     def _step(self) -> None:
         assert self._execution is not None

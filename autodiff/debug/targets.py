@@ -200,7 +200,7 @@ class Targets:
         ends = [end for end in self._ends if end and bare and (end[0] == bare[0] or bare in end)]
         same = [op.name for op in self._ends.get(bare, []) if op.gradient_of is None]
         scoped = did_you_mean(target.partition(":")[0], same[:2000]) if "/" in target else ""
-        found = scoped or did_you_mean(bare, [*handles, *ends[:2000]])
+        found = scoped or did_you_mean(bare, dict.fromkeys([*handles, *ends[:2000]]))
         inside = [op.name for op in self._ops if bare and bare in op.name.lower() and op.gradient_of is None][:3]
         return found or (f"did you mean {' or '.join(map(repr, inside))}?" if inside else
                          f"handles: {', '.join(handles[:8]) or 'none'}; `info tensors` lists all")

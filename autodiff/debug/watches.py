@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ..errors import ArgumentError
 from .answers import WatchRow
-from .conditions import Condition, parse_condition
+from .conditions import Condition
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Watch:
     def seeks_harm(self) -> bool:
         """Whether it stops where something harms the loss or a gradient, whatever that is."""
         return self.kind == "break" and not self.targets and self.condition is not None \
-            and self.condition.words == {"harmful"}
+            and self.condition.seeks_harm
 
     @property
     def is_inside(self) -> bool:
@@ -56,10 +56,6 @@ class Watch:
 
     def is_excluded(self, name: str) -> bool:
         return bool(self.exclude) and re.search(self.exclude, name) is not None
-
-    def set_condition(self, text: str) -> None:
-        """Raises ArgumentError for what is no condition."""
-        self.condition = parse_condition(text) if text.strip() else None
 
     def hit(self) -> bool:
         """Count a hit; whether it stops, rather than being ignored."""
@@ -86,10 +82,10 @@ class WatchList:
     def __iter__(self) -> Iterator[Watch]:
         return iter(list(self._items.values()))
 
-    def add(self, kind: str, targets: tuple[str, ...], names: tuple[str, ...], *, condition: str = "",
-            step: int | None = None, every: int = 1, level: str = "stats", exclude: str = "",
-            is_temporary: bool = False, at_op: bool = False) -> Watch:
-        """Raises ArgumentError for a bad condition, level, period or pattern."""
+    def add(self, kind: str, targets: tuple[str, ...], names: tuple[str, ...], *,
+            condition: Condition | None = None, step: int | None = None, every: int = 1, level: str = "stats",
+            exclude: str = "", is_temporary: bool = False, at_op: bool = False) -> Watch:
+        """Raises ArgumentError for a bad level, period or pattern."""
         if every < 1:
             raise ArgumentError(f"expected a period of at least 1 run, found {every}")
         if level not in ("stats", "full"):
@@ -98,10 +94,9 @@ class WatchList:
             re.compile(exclude)
         except re.error as error:
             raise ArgumentError(f"not a regular expression: {exclude!r}: {error}") from None
-        parsed = parse_condition(condition) if condition.strip() else None
         self._made += 1
         self.version += 1
-        watch = Watch(self._made, kind, targets, names, parsed, step, every, level, exclude,
+        watch = Watch(self._made, kind, targets, names, condition, step, every, level, exclude,
                       is_temporary=is_temporary, at_op=at_op)
         self._items[watch.number] = watch
         return watch
@@ -113,6 +108,10 @@ class WatchList:
                                 f"{', '.join(map(str, self._items)) or 'none'}")
         self.version += 1
         return self._items[number]
+
+    def due(self, step: int) -> list[int]:
+        """Numbers of those that look at a run."""
+        return [number for number, watch in self._items.items() if watch.is_due(step)]
 
     def remove(self, number: int) -> Watch:
         watch = self.get(number)

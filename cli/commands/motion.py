@@ -19,7 +19,7 @@ FOREVER = 10_000  # runs of the prompt's own train op that `run` and `continue` 
 def run(shell: Shell, *, times: Count | None = None, till: Condition = "", no_debug: bool = False) -> Result:
     """Run to the next stop: a watch or breakpoint whose condition holds, an error, or the script's end.
 
-    times: at most so many runs. till: stop as soon as this predicate holds (nan, loss<0.1, max(.)>100).
+    times: at most so many runs. till: stop as soon as this predicate holds (nan, loss<0.1, norm(grad(W))<1e-6).
     no-debug: one run without stopping. A train op of the prompt's own runs for 10000 steps at most;
     without one, or feeds that change, one run is all.
 

@@ -8,7 +8,7 @@ from autodiff.debug.answers import WatchRow
 from autodiff.debug.debugger import Debugger
 
 from ..command import command
-from ..params import ChoiceKind, Count, IntKind, Predicate, RawKind, Regex, Target, Word
+from ..params import ChoiceKind, Count, IntKind, NumberedConditionKind, Predicate, RawKind, Regex, Target, Word
 from ..results import Column, Result, Table, Text
 from ..usage import UsageError
 
@@ -16,7 +16,7 @@ Level = Annotated[str, ChoiceKind("stats", "full")]
 Number = Annotated[int, IntKind(1, "NUMBER")]
 Times = Annotated[int, IntKind(0, "COUNT")]
 Lines = Annotated[str, RawKind("NUMBER COMMAND[; COMMAND]…")]
-NewCondition = Annotated[str, RawKind("NUMBER [PREDICATE]")]
+NewCondition = Annotated[str, NumberedConditionKind()]
 
 
 @command("watch", group="Watch", aliases=("wa",))
@@ -52,7 +52,12 @@ def stop_at(dbg: Debugger, target: Word | None, step: Count | None, *, when: Pre
     inside: ask the predicate inside of the run too, and stop right after the op; such runs go op by op, which is
     slower. exclude: names that the predicate is not asked of. Without arguments it lists the breakpoints.
 
+    norm(.), nan, … ask the tensor of the breakpoint; norm(W), nan(grad(W)), … ask any other, as far as the run computes
+    it: a variable before the run, of a tensor inside of a loop whether it holds of some turn. A gradient that the
+    script does not build is computed by making the run again, which takes longer.
+
     Example:  break step 40
+              break loss if norm(hidden1/weights) > 10 and step >= 5
     API:      dbg.break_at(step=40), dbg.break_at("logits", condition="nan", inside=True)
     """
     return _broken(dbg, target, step, when, exclude, inside=inside)
@@ -68,7 +73,8 @@ def _broken(dbg: Debugger, target: str | None, step: int | None, when: str, excl
         raise UsageError(f"expected `break TARGET` or `break step N`, found {target!r} {step}", "break step 40")
     row = dbg.break_at("" if step is not None else target or "", step=step, condition=when, exclude=exclude,
                        temporary=temporary, inside=inside)
-    where = f"after step {step}" if step is not None else f"at {target}" if target else "anywhere"
+    where = f"after step {step}" if step is not None else f"at {target}" if target \
+        else "anywhere" if row.names else "after any run"
     return Text(f"breakpoint {row.number} {where}{f' if {when}' if when else ''}{', inside of runs' if inside else ''}")
 
 

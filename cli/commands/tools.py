@@ -10,6 +10,8 @@ from typing import Annotated, Any
 import numpy as np
 
 import autodiff
+from autodiff.debug.conditions import WORDS, Condition, parse_condition
+from autodiff.errors import AutodiffError
 
 from .. import manual
 from .. import trust as trusting
@@ -72,20 +74,46 @@ def source(shell: Shell, file: FileName, *, trust: bool = False) -> Result:
 
 @command("expect", group="Diagnose")
 def expect(shell: Shell, expression: Expression) -> Result:
-    """Assert that an expression is true; a false one ends batch mode with exit code 3.
+    """Assert that an expression or a predicate is true; a false one ends batch mode with exit code 3.
+
+    A NumPy expression over tensors, as print takes it; or a predicate, as break takes it after `if`, of the last run or
+    the step looked at: expect not nan(logits) and norm(grad(W)) < 10.
 
     Example:  expect loss < 100
-    API:      assert dbg.evaluate("loss < 100").array.all()
+    API:      assert dbg.evaluate("loss < 100").array.all(), assert dbg.holds("not nan(loss)")
     """
-    value = array_of(shell.dbg.evaluate(expression, keep=False))
+    condition = _predicate(expression)
+    if condition is not None and any(map(condition.asks, WORDS)):
+        return _expected(expression, shell.dbg.holds(expression))
+    try:
+        value = array_of(shell.dbg.evaluate(expression, keep=False))
+    except AutodiffError:
+        if not shell.dbg.records or condition is None:
+            raise
+        return _expected(expression, shell.dbg.holds(expression))
     if value.dtype != bool:
         raise UsageError(f"expected a comparison, found {value.dtype.name} in {expression!r}",
                          f"expect {expression} == 0",
                          code="bad_value")
-    if value.all():
-        return Text(f"true: {expression}", "good")
     count = f" in {int((~value).sum())} of {value.size} elements" if value.ndim else ""
-    return Error(f"expectation is false{count}: {expression}", "expectation", f"print {_left(expression)}", status=3)
+    return _expected(expression, bool(value.all()), count)
+
+
+def _expected(expression: str, is_true: bool, count: str = "") -> Result:
+    if is_true:
+        return Text(f"true: {expression}", "good")
+    condition = _predicate(expression)
+    hint = f"print {condition.others[0].target}" if condition is not None and condition.others else \
+        "info run" if condition is not None and condition.asks_target else f"print {_left(expression)}"
+    return Error(f"expectation is false{count}: {expression}", "expectation", hint, status=3)
+
+
+def _predicate(text: str) -> Condition | None:
+    """The predicate that a text is; None if it is none."""
+    try:
+        return parse_condition(text)
+    except AutodiffError:
+        return None
 
 
 def _left(expression: str) -> str:
