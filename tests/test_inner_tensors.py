@@ -293,7 +293,8 @@ def test_what_was_watched_is_in_a_recording(tmp_path):
 
 @pytest.mark.parametrize("act", [
     lambda dbg: dbg.set("while/grow", 3.0), lambda dbg: dbg.freeze("while/grow"),
-    lambda dbg: dbg.feed("while/grow", 1.0), lambda dbg: dbg.hessian("while/grow"), lambda dbg: dbg.grad("x", "while/grow")])
+    lambda dbg: dbg.feed("while/grow", 1.0), lambda dbg: dbg.hessian("while/grow"),
+    lambda dbg: dbg.grad("x", "while/grow")])
 def test_what_cannot_be_done_inside_is_refused(act):
     with pytest.raises(ArgumentError, match="'while/grow:0' is inside of 'while/While'"):
         act(model())

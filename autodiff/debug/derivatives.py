@@ -12,6 +12,7 @@ from ..gradients.backprop import gradients
 from ..gradients.batching import vectorise
 from ..gradients.calls import GradientCall, gradient_calls
 from ..gradients.second import jacobian
+from ..gradients.sweep import Sweep
 from ..graph import Graph, Operation, Tensor
 from ..indexed_slices import IndexedSlices, dense
 from ..op import build
@@ -96,17 +97,23 @@ class Derivatives:
     def parts(self, y: Tensor, x: Tensor, edges: Sequence[tuple[Operation, Tensor]]) -> dict[Any, Tensor]:
         """What single ops between y and x add to the gradient at one of their inputs, for (op, input); those known."""
         arriving = self.all_from(y, x)
-        for op, tensor in edges:
-            if (y, op, tensor) not in self._parts:
-                outputs = [t for t in op.outputs if t in arriving]
-                with self.hidden.building():
-                    try:
-                        found = gradients(outputs, tensor, grad_ys=[dense(arriving[t]) for t in outputs],
-                                          stop_gradients=list(op.inputs))[0]
-                        self._parts[y, op, tensor] = None if found is None else dense(found)
-                    except AutodiffError:
-                        self._parts[y, op, tensor] = None  # the gradient of the whole was built otherwise
+        missing = [edge for edge in edges if (y, *edge) not in self._parts]
+        if missing:
+            with self.hidden.building():
+                for op, tensor in missing:
+                    self._parts[y, op, tensor] = self._part(op, tensor, arriving)
         return {(op, tensor): part for op, tensor in edges if (part := self._parts[y, op, tensor]) is not None}
+
+    def _part(self, op: Operation, tensor: Tensor, arriving: dict[Tensor, Any]) -> Tensor | None:
+        """What one op adds to the gradient at its input, by its rule alone."""
+        outputs = [t for t in op.outputs if t in arriving]
+        sweep = Sweep(self.graph, outputs, {op: None}, set())
+        try:
+            sweep.run(outputs, [dense(arriving[t]) for t in outputs])
+        except AutodiffError:
+            return None  # the gradient of the whole was built otherwise
+        found = sweep.gradient_of(tensor)
+        return None if found is None else dense(found)
 
     def dense(self, gradient: Any) -> Tensor:
         """A gradient as one tensor; rows become the array they stand for."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..function_graph import Function, FunctionGraph, finish, repeat
-from ..graph import Graph, Operation, Tensor, get_default_graph
+from ..graph import Operation, Tensor, get_default_graph
 from ..indexed_slices import dense
 from ..op import OPS, Blocked, blocked, build
 from ..ops.control_flow import if_, recall, while_
