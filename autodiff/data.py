@@ -13,7 +13,7 @@ from . import nest
 from .convert import as_array, convert_to_tensor
 from .custom import py_func
 from .dtypes import DType, as_dtype, bool_, int64
-from .errors import ArgumentError, FailedPreconditionError, NotServedError, OutOfRangeError
+from .errors import ArgumentError, FailedPreconditionError, KindError, NotServedError, OutOfRangeError
 from .graph import Graph, Operation, Tensor, get_default_graph
 from .runtime.session import Session
 from .served import refusing
@@ -58,6 +58,8 @@ class Dataset:
     def from_generator(generator: Callable[..., Iterable[Any]], output_types: Any, output_shapes: Any = None,
                        args: Any = ()) -> "Dataset":
         """What `generator(*args)` yields. output_types: nested dtypes; output_shapes: nested shapes, if known."""
+        if not callable(generator):
+            raise KindError(f"expected a callable generator, found {generator!r}")
         types = nest.flatten(output_types)
         shapes = [None] * len(types) if output_shapes is None else _flat_shapes(output_shapes, output_types)
         structure = nest.pack_sequence_as(output_types, [Element(as_dtype(t), s) for t, s in zip(types, shapes)])
@@ -78,7 +80,7 @@ class Dataset:
         """Elements of several datasets side by side, in the structure of `datasets`, up to the shortest."""
         parts = nest.flatten(datasets)
         if not all(isinstance(d, Dataset) for d in parts):
-            raise ArgumentError(f"expected a nested structure of datasets, found {datasets!r}")
+            raise KindError(f"expected a nested structure of datasets, found {datasets!r}")
         structure = _join(datasets, [d._structure for d in parts])
         counts = list(itertools.accumulate((len(d._sources) for d in parts), initial=0))
 
@@ -173,6 +175,8 @@ class Dataset:
     def concatenate(self, dataset: "Dataset") -> "Dataset":
         """These elements, then those of another dataset of the same structure."""
         nest.assert_same_structure(self._structure, dataset._structure)
+        if nest.flatten(self.output_types) != nest.flatten(dataset.output_types):
+            raise KindError(f"expected elements of {self.output_types}, found {dataset.output_types}")
         split = len(self._sources)
 
         def elements(values: list[np.ndarray]) -> PythonIterator[Any]:
@@ -201,6 +205,9 @@ class Dataset:
         return transformation_func(self)
 
     # ---- what it is ---------------------------------------------------------------------
+    def __repr__(self) -> str:
+        return f"<Dataset shapes: {self.output_shapes}, types: {self.output_types}>"
+
     @property
     def output_types(self) -> Any:
         return nest.map_structure(lambda spec: spec.dtype, self._structure)

@@ -47,6 +47,14 @@ def test_only_tuples_and_dicts_nest():
     assert elements == [({"a": 1}, 3), ({"a": 2}, 4)]
 
 
+def test_what_is_no_dataset_is_refused():
+    for wrong in (lambda: Dataset.from_generator(3, tf.int32), lambda: Dataset.zip([1, 2]),
+                  lambda: Dataset.range(3).concatenate(Dataset.from_tensors(1.0))):
+        with pytest.raises(TypeError):
+            wrong()
+    assert repr(Dataset.range(4).batch(2)) == "<Dataset shapes: (?,), types: <dtype: 'int64'>>"
+
+
 def test_map_filter_and_friends():
     dataset = Dataset.range(10).filter(lambda n: tf.equal(n % 2, 0)).map(lambda n: (n, tf.cast(n, tf.float32) * 0.5))
     assert [(int(a), float(b)) for a, b in drained(dataset)] == [(0, 0.0), (2, 1.0), (4, 2.0), (6, 3.0), (8, 4.0)]

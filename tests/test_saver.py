@@ -308,8 +308,16 @@ def test_hooks_are_called_in_order_with_their_fetches() -> None:
         assert session.run(more) == 4.0
         with pytest.raises(RuntimeError, match="fed by two"):
             session.run(x, {x: 1.0})
+        assert session.graph.finalized
     assert calls == ["begin", "created", 6.0, "end"]
-    assert session.graph.finalized
+    assert not session.graph.finalized
+
+
+def test_a_variable_is_saved_under_one_name() -> None:
+    v = tf.Variable(1.0)
+    for twice in ([v, v], {"a": v, "b": v}):
+        with pytest.raises(ValueError):
+            tf.train.Saver(twice)
 
 
 def test_the_end_of_the_data_closes_a_monitored_session() -> None:

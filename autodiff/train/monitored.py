@@ -120,6 +120,7 @@ class MonitoredSession:
                  stop_grace_period_secs: float = 120) -> None:
         self._hooks, self._grace = list(hooks or ()), stop_grace_period_secs
         self._graph: Graph = get_default_graph()
+        self._was_finalized = self._graph.finalized
         for hook in self._hooks:
             hook.begin()
         self._session = (session_creator or ChiefSessionCreator()).create_session()
@@ -182,7 +183,12 @@ class MonitoredSession:
             self._coordinator.request_stop()
             self._coordinator.join(stop_grace_period_secs=self._grace)
         finally:
-            self._session.close()
+            self._release()
+
+    def _release(self) -> None:
+        """Close the session, and open the graph again that this one has closed."""
+        self._session.close()
+        self._graph.finalized = self._was_finalized
 
     def __enter__(self) -> "MonitoredSession":
         return self
@@ -191,7 +197,7 @@ class MonitoredSession:
         if kind is None or issubclass(kind, (OutOfRangeError, StopIteration)):
             self.close()
             return kind is not None
-        self._session.close()
+        self._release()
         return False
 
 

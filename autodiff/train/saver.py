@@ -207,9 +207,11 @@ def _named(wanted: Any) -> dict[str, Variable]:
         if not isinstance(variable, Variable):
             raise KindError(f"expected variables to save, found {variable!r}")
         name = variable.op.name if name is None else name
-        if found.get(name, variable) is not variable:
+        if name in found:
             raise ArgumentError(f"At least two variables have the same name: {name}")
         found[name] = variable
+    if len(set(found.values())) < len(found):
+        raise ArgumentError(f"expected one name for each variable, found several among {list(found)}")
     return found
 
 
