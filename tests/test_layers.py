@@ -72,6 +72,7 @@ autodiff.runtime.kernels
 autodiff.runtime.fates
 autodiff.runtime.tracing
 autodiff.runtime.passes
+autodiff.runtime.padding
 autodiff.runtime.lowering
 autodiff.runtime.products
 autodiff.runtime.ordering

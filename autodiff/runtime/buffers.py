@@ -24,6 +24,7 @@ from .execute import starting_slots, steps_with_values
 from .kernels import direct_ufunc
 from .lowering import Form, lowered
 from .ordering import early_sums
+from .padding import parts_of_paddings
 from .passes import drop_unused, fold_constants, is_pure
 from .plan import Buffer, Plan, Step, last_uses
 from .products import Columns, Stack, columns_read, reassociated
@@ -194,7 +195,9 @@ class _Assignment:
         for slot, held in self._holds.items():
             for root in held:
                 self._last[root] = max(self._last[root], self._last[slot])
-        self._parts = self._parts_of_stacks()
+        stacks = self._parts_of_stacks()
+        self._stacks = {stack for stack, _ in stacks.values()}
+        self._parts = {**parts_of_paddings(plan.steps, self._steady, {*stacks, *self._stacks}), **stacks}
         self._sizes: list[int] = []
         self._free: list[int] = []
         self._ends: dict[int, list[int]] = {}  # step -> slots whose blocks are free after it
@@ -233,7 +236,10 @@ class _Assignment:
                     continue
                 if slot in self._parts:
                     stack, offset = self._parts[slot]
-                    if stack not in buffers:
+                    if stack not in buffers and stack not in self._stacks:  # a Padding: its zeros stay
+                        self._sizes.append(_bytes(self._steady[stack]))
+                        buffers[stack] = self._steady[stack]._replace(block=len(self._sizes) - 1)
+                    elif stack not in buffers:
                         buffers[stack] = self._steady[stack]._replace(block=self._block(self._steady[stack]))
                         self._ends.setdefault(self._last[stack], []).append(stack)
                     buffers[slot] = layout._replace(block=buffers[stack].block, offset=offset)
@@ -244,8 +250,7 @@ class _Assignment:
                 buffers[slot] = layout._replace(block=block)
                 self._ends.setdefault(max(self._last[slot], i), []).append(slot)
             self._free += [buffers[slot].block for slot in self._ends.pop(i, ())]
-        stacks = {stack for stack, _ in self._parts.values()}
-        steps = [step for step in self._plan.steps if stacks.isdisjoint(step.outputs)]
+        steps = [step for step in self._plan.steps if self._stacks.isdisjoint(step.outputs)]
         return replace(self._plan, steps=steps, buffers=buffers, blocks=tuple(self._sizes), given=self._given)
 
     def _in_place(self, index: int, step: Step, layout: Buffer, buffers: dict[int, Buffer]) -> int | None:
@@ -317,7 +322,7 @@ _UNSHARED = 3  # references: in the list, in the loop, and the argument of getre
 
 def allocate(plan: Plan) -> dict[int, np.ndarray]:
     """Slot -> the array that its result is written to. None of them owns its memory, so no one keeps it by mistake."""
-    memory = [np.empty(size + ALIGNED, np.uint8) for size in plan.blocks]
+    memory = [np.zeros(size + ALIGNED, np.uint8) for size in plan.blocks]  # Paddings need zeros
     starts = [-block.ctypes.data % ALIGNED for block in memory]
     return {slot: np.ndarray(b.shape, b.dtype, memory[b.block], starts[b.block] + b.offset, b.strides)
             for slot, b in plan.buffers.items()}

@@ -13,6 +13,7 @@ from ..ops.slice import with_bounds
 from .buffers import Recycled, allocate
 from .execute import Loop, fail
 from .kernels import direct_ufunc, views_of
+from .padding import Padding
 from .passes import is_pure
 from .plan import Plan, Step, last_uses
 from .products import Columns, Stack
@@ -164,6 +165,9 @@ class _Writer:
         operands = [repr(i) if isinstance(i, str) else self._where[i] for i in step.inputs]
         if self._is_fixed_view(step):
             return None
+        if self._is_in_place(step):
+            self._where[step.outputs[0]] = self._global("b", self._buffers[step.outputs[0]])
+            return None
         self.steps.append((step, operands))
         if isinstance(step.call, Tiles):
             return self._tiles(step, operands)
@@ -288,6 +292,12 @@ class _Writer:
             name = self._bound[id(value)] = f"{prefix}{len(self._bound)}"
             self.names[name] = value
         return name
+
+    def _is_in_place(self, step: Step) -> bool:
+        """Whether the step puts rows among zeros that were written there when they were made."""
+        buffers = self.plan.buffers
+        return isinstance(step.call, Padding) and step.outputs[0] in buffers and step.inputs[0] in buffers \
+            and buffers[step.inputs[0]].block == buffers[step.outputs[0]].block
 
     def _is_fixed_view(self, step: Step) -> bool:
         """Whether the step's results are views of buffers, the same in each run; they are bound here and now."""

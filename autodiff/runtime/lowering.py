@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..ops.reduce import ones_for
+from .padding import padded
 from .passes import drop_unused, is_pure, merge_equal, rewired
 from .plan import Plan, Step
 from .tracing import Reduction, Traced, trace
@@ -92,7 +93,7 @@ class _Writer:
         if repeats is not None:
             self._repeat(step, repeats(self, step))
         elif not self._calls(step):
-            self.steps.append(self._row_sum(step))
+            self.steps.append(padded(self._row_sum(step), self.constants))
 
     def _repeat(self, step: Step, source: int | None) -> None:
         if source is not None and self.forms.get(source) and self.forms.get(step.outputs[0]):
