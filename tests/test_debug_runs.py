@@ -9,7 +9,7 @@ import pytest
 
 import autodiff as tf
 from autodiff.debug import Debugger
-from autodiff.debug.stats import has_nonfinite, nonfinite_of, statistics, statistics_of
+from autodiff.debug.stats import are_finite, has_nonfinite, nonfinite_of, statistics, statistics_of
 from autodiff.runtime import feed, fetch
 
 
@@ -86,6 +86,14 @@ def test_what_is_not_finite_is_found_in_many_as_in_each() -> None:
     finite = [array for array in arrays() if not has_nonfinite(array)]
     assert nonfinite_of(arrays()) == [has_nonfinite(array) for array in arrays()]
     assert len(finite) == len(arrays()) - 1 and not any(nonfinite_of(finite))
+
+
+def test_finite_numbers_whose_squares_are_not_are_finite() -> None:
+    large = [np.full(3, 3e38, np.float32), np.full((2, 2), -1e300), np.float32(3e38), None, np.arange(3)]
+    assert not are_finite(large) and nonfinite_of(large) == [False] * 5
+    assert are_finite([np.ones((3, 2), np.float32).T, np.float64(2), 3, np.zeros(0), np.ones(2, np.float16)])
+    for bad in (np.float32("nan"), np.array([[1, -np.inf]]), np.float16("inf"), np.array([np.nan + 1j])):
+        assert nonfinite_of([np.ones(3), bad, None]) == [False, True, False]
 
 
 def test_an_alarm_records_only_what_is_not_finite(trained: Any) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+# A run makes many of these, and to make a frozen one takes four times as long: they are not, but nobody changes them.
+
 
 class Place(NamedTuple):
     """One line of a script. text: the line, stripped; empty when the file cannot be read."""
@@ -14,7 +16,7 @@ class Place(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Stats:
     """Figures of one array. minimum to norm are of the finite elements, None where there are none.
 
@@ -55,7 +57,7 @@ class Stats:
         return self.zeros / self.count if self.count else 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Sample:
     """What a watch saw of one tensor in one run. of: "" for its value, else the y whose gradient this is.
 
@@ -88,7 +90,7 @@ class Stop:
     commands: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class RunRecord:
     """One Session.run. step counts from 1. ms: wall time, the watching included.
 

@@ -18,7 +18,7 @@ from .turns import Turns, turns_of
 _MANY = 32  # tensors: such a look is taken once, and compiling it well would take longer than it runs
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(eq=False, slots=True)  # not frozen, as each run makes one; nobody changes it
 class Moment:
     """What a run depended on: a run is a function of these alone. variables: their values before it.
 

@@ -19,7 +19,7 @@ from .machine import as_number
 from .places import is_variable
 from .records import RunRecord, Sample, Stats, Stop
 from .replay import Moment, moment_of
-from .stats import nonfinite_of, statistics_of
+from .stats import are_finite, nonfinite_of, statistics_of
 
 
 class _Look(NamedTuple):
@@ -36,8 +36,8 @@ class _Due(NamedTuple):
     """What the watches look at that are due in a run. numbers: theirs. watched: names of what is measured.
 
     looks: theirs, each with its place among what the session gives, or None. variables: of these, those that are
-    looked at before the run. is_alarmed: whether some only have to be finite. inner: names inside of branches and
-    loops.
+    looked at before the run. is_alarmed: whether some only have to be finite; is_quiet: whether all do. inner: names
+    inside of branches and loops.
     """
 
     numbers: list[int]
@@ -45,6 +45,7 @@ class _Due(NamedTuple):
     looks: list[tuple[_Look, int | None]]
     variables: list[_Look]
     is_alarmed: bool
+    is_quiet: bool
     inner: list[str]
 
 
@@ -272,9 +273,11 @@ class Running(Asking):
         due = self._due(sight, self.step)
         if not due.looks:
             return (), loss
-        shown: list[tuple[_Look, Any]] = [
-            (look, opened.before.get(look.name) if at is None else None if failed else seen[at])
-            for look, at in due.looks]
+        values = [opened.before.get(look.name) if at is None else None if failed else seen[at]
+                  for look, at in due.looks]
+        if due.is_quiet and not opened.before and are_finite(values):
+            return (), loss
+        shown = [(look, value) for (look, _), value in zip(due.looks, values)]
         if due.is_alarmed:
             bad = nonfinite_of([None if look.name in due.watched or type(value) is Stats else value
                                 for look, value in shown])
@@ -304,7 +307,8 @@ class Running(Asking):
                  or look.name in alarmed and (at is not None or look.variable)]
         inner = sorted(name for name in watched | alarmed if self.targets.inner.has_name(name))
         return _Due(numbers, watched, looks, [look for look, _ in looks if look.variable],
-                    any(look.name not in watched for look, _ in looks), inner)
+                    any(look.name not in watched for look, _ in looks),
+                    all(look.name not in watched for look, _ in looks), inner)
 
     def _refreeze(self) -> None:
         """Give frozen variables the values back that they are to keep."""

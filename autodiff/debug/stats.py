@@ -4,7 +4,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from .records import Stats
 
 _MANY = 4096
 _ONES = np.ones(1024, np.float32)
+_SQUARED = {np.dtype(np.float32), np.dtype(np.float64)}  # whose dot product is one fast pass
 _LARGEST = 1e38  # a sum of squares that float32 still holds
 
 
@@ -145,14 +146,26 @@ def has_nonfinite(value: Any) -> bool:
 
 
 def nonfinite_of(values: Sequence[Any]) -> list[bool]:
-    """Whether each has any nan or inf; small float32 arrays are asked together, and each only if some have."""
-    small = _small(values)
-    passed: set[int] = set()
-    if len(small) > 2:
-        flat = np.concatenate([values[i].reshape(-1) for i in small])
-        if not has_nonfinite(flat):
-            passed.update(small)
-    return [i not in passed and has_nonfinite(value) for i, value in enumerate(values)]
+    """Whether each has any nan or inf; each is asked only where all together may have some."""
+    if are_finite(values):
+        return [False] * len(values)
+    return [has_nonfinite(value) for value in values]
+
+
+def are_finite(values: Iterable[Any]) -> bool:
+    """Whether none has any nan or inf, seen from a sum of squares of all; False too where that is too large."""
+    total, flat = 0.0, []
+    for value in values:
+        if type(value) is np.ndarray and value.dtype in _SQUARED:
+            flat.append(value.ravel())
+        elif type(value) is np.float32:
+            total += abs(float(value))
+        elif value is not None and has_nonfinite(value):
+            return False
+    if flat:
+        with np.errstate(all="ignore"):
+            total += sum([float(np.dot(each, each)) for each in flat])
+    return math.isfinite(total)
 
 
 def bad_elements(value: Any, most: int = 5) -> tuple[tuple[int, ...], ...]:
