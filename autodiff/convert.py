@@ -120,13 +120,15 @@ def shortened(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def convert_to_tensor(value: Any, dtype: Any = None, name: str | None = None, preferred_dtype: Any = None) -> Tensor:
+def convert_to_tensor(value: Any, dtype: Any = None, name: str | None = None, preferred_dtype: Any = None,
+                      dtype_hint: Any = None) -> Tensor:
     """`value` as a tensor of the default graph; a tensor is returned as it is.
 
-    dtype: what it must be. preferred_dtype: what it should be if it can. Raises ArgumentError
+    dtype: what it must be. preferred_dtype, dtype_hint: what it should be if it can. Raises ArgumentError
     (ValueError) for a tensor of another dtype, None or ragged lists; DTypeError (TypeError) otherwise.
     """
     wanted = None if dtype is None else as_dtype(dtype).base_dtype
+    preferred_dtype = dtype_hint if preferred_dtype is None else preferred_dtype
     if wanted is None and preferred_dtype is not None:
         try:
             return to_tensor(get_default_graph(), value, as_dtype(preferred_dtype).base_dtype, name or "Const")

@@ -37,12 +37,12 @@ class Distribution:
         self.name, self.dtype = name, as_dtype(dtype)
         self._batch, self._event_rank, self.is_reparameterised = batch, event_rank, reparameterised
 
-    def batch_shape_tensor(self) -> Tensor:
+    def batch_shape_tensor(self, name: str = "batch_shape_tensor") -> Tensor:
         """Sizes of the independent distributions. -> int32[rank]."""
         shape = build.Shape(self._batch)
         return shape[:-self._event_rank] if self._event_rank else shape
 
-    def event_shape_tensor(self) -> Tensor:
+    def event_shape_tensor(self, name: str = "event_shape_tensor") -> Tensor:
         """Sizes of one draw. -> int32[rank]."""
         return build.Shape(self._batch)[-self._event_rank:] if self._event_rank else convert_to_tensor([], int32)
 
@@ -223,7 +223,7 @@ class Uniform(Distribution):
         self.low, self.high = _numbers(low), _numbers(high)
         super().__init__(name, self.low.dtype.base_dtype, self.low + self.high * 0.0, 0, reparameterised=True)
 
-    def range(self) -> Tensor:
+    def range(self, name: str = "range") -> Tensor:
         """high - low."""
         return self.high - self.low
 

@@ -142,28 +142,28 @@ _BY_NUMPY = {np.dtype(t.as_numpy_dtype): t for t in ALL if t.kind != "O"}
 _BY_PYTHON = {float: float32, int: int32, bool: bool_, complex: complex128, str: string, bytes: string, object: string}
 
 
-def as_dtype(value: object) -> DType:
+def as_dtype(type_value: object) -> DType:
     """The DType for a DType, name (`"float32"`, `"float"`), NumPy dtype or Python type.
 
     Raises DTypeError (a TypeError) for anything else.
     """
-    if isinstance(value, DType):
-        return value
-    if isinstance(value, str):
-        if value.endswith("_ref") and value[:-4] in _BY_NAME:
-            return _BY_NAME[value[:-4]].as_ref
-        if value in _BY_NAME:
-            return _BY_NAME[value]
-    elif isinstance(value, type) and value in _BY_PYTHON:
-        return _BY_PYTHON[value]
+    if isinstance(type_value, DType):
+        return type_value
+    if isinstance(type_value, str):
+        if type_value.endswith("_ref") and type_value[:-4] in _BY_NAME:
+            return _BY_NAME[type_value[:-4]].as_ref
+        if type_value in _BY_NAME:
+            return _BY_NAME[type_value]
+    elif isinstance(type_value, type) and type_value in _BY_PYTHON:
+        return _BY_PYTHON[type_value]
     try:
-        numpy_type = np.dtype(value)  # type: ignore[call-overload]
+        numpy_type = np.dtype(type_value)  # type: ignore[call-overload]
     except TypeError:
         numpy_type = None
-    if numpy_type is not None and value is not None:
+    if numpy_type is not None and type_value is not None:
         if numpy_type.kind in "SUO":
             return string
         found = _BY_NUMPY.get(numpy_type.newbyteorder("="))
         if found is not None:
             return found
-    raise DTypeError(f"expected an element type such as tf.float32, found {value!r}")
+    raise DTypeError(f"expected an element type such as tf.float32, found {type_value!r}")

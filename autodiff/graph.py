@@ -166,11 +166,10 @@ class Graph:
             raise KindError(f"tensor names are strings, found {type(name).__name__}")
         return self.as_graph_element(name, allow_operation=False)
 
-    def as_graph_element(self, element: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
+    def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
         """The Operation or Tensor that a name or object stands for in this graph."""
-        as_element = getattr(element, "_as_graph_element", None)
-        if as_element is not None:
-            element = as_element()
+        as_element = getattr(obj, "_as_graph_element", None)
+        element = obj if as_element is None else as_element()
         if isinstance(element, str):
             return self._named(element, allow_tensor, allow_operation)
         if isinstance(element, Tensor) and allow_tensor or isinstance(element, Operation) and allow_operation:
@@ -304,9 +303,9 @@ class Graph:
         """Let no run fetch this operation or what it gives."""
         self.extras.setdefault("unfetchable", set()).add(op)
 
-    def is_fetchable(self, element: Any) -> bool:
+    def is_fetchable(self, tensor_or_op: Any) -> bool:
         """Whether a run may fetch this operation or tensor."""
-        return getattr(element, "op", element) not in self.extras.get("unfetchable", ())
+        return getattr(tensor_or_op, "op", tensor_or_op) not in self.extras.get("unfetchable", ())
 
 
 def get_default_graph() -> Graph:

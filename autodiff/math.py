@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import reductions
-from .activations import log_softmax, softmax, zero_fraction  # noqa: F401  tf.math.softmax
+from .activations import log_softmax, softmax, softplus, softsign, zero_fraction  # noqa: F401  tf.math.softmax
 from .convert import to_tensor
 from .counting import confusion_matrix  # noqa: F401  tf.math.confusion_matrix
 from .dtypes import as_dtype, complex64, complex128, float32, float64, int32, int64
@@ -97,10 +97,14 @@ reciprocal = _unary("Reciprocal")
 
 # exponentials and their kin
 exp, expm1, log, log1p, tanh, sigmoid = map(_unary, ("Exp", "Expm1", "Log", "Log1p", "Tanh", "Sigmoid"))
-softplus, softsign = map(_unary, ("Softplus", "Softsign"))
 erf, erfc, lgamma, digamma = map(_unary, ("Erf", "Erfc", "Lgamma", "Digamma"))
 bessel_i0e, bessel_i1e = map(_unary, ("BesselI0e", "BesselI1e"))
-zeta = _binary("Zeta")
+
+
+def zeta(x: Any, q: Any, name: str | None = None) -> Tensor:
+    """Hurwitz's zeta: the sum of (q + k)^-x over k >= 0, for x > 1. x, q: float[...] -> float[...]."""
+    return build.Zeta(x, q, name=name)
+
 
 # trigonometry
 sin, cos, tan, asin, acos, atan = map(_unary, ("Sin", "Cos", "Tan", "Asin", "Acos", "Atan"))

@@ -181,20 +181,23 @@ def _rate(misses: Callable[..., Metric], labels: Any, predictions: Any, weights:
 
 def auc(labels: Any, predictions: Any, weights: Any = None, num_thresholds: int = 200,
         metrics_collections: Any = None, updates_collections: Any = None, curve: str = "ROC",
-        name: str | None = None) -> Metric:
+        name: str | None = None, summation_method: str = "trapezoidal", thresholds: Any = None) -> Metric:
     """The area under the ROC curve, by trapezoids between `num_thresholds` thresholds.
 
-    labels: cast to bool[...]; predictions: float[...] in [0, 1]. Only curve="ROC" is served.
+    labels: cast to bool[...]; predictions: float[...] in [0, 1]. thresholds: those between 0 and 1, in place of even
+    ones. Only curve="ROC" and summation_method="trapezoidal" are served.
     """
     _graph_only("auc")
-    if curve != "ROC":
-        raise StateError(f"curve is {curve!r}, expected 'ROC': precision-recall areas are not served")
+    if curve != "ROC" or summation_method != "trapezoidal":
+        raise StateError(f"curve is {curve!r} and summation_method {summation_method!r}, expected 'ROC' and "
+                         "'trapezoidal': other areas are not served")
     with variable_scope(name, "auc", (labels, predictions, weights)):
         labels = build.Reshape(_truth(labels), [1, -1])
         predictions = build.Reshape(_float(predictions), [1, -1])
-        inner = [(i + 1) / (num_thresholds - 1) for i in range(num_thresholds - 2)]
-        thresholds = convert_to_tensor([[t] for t in (-1e-7, *inner, 1 + 1e-7)], float32)
-        above = build.Greater(predictions, thresholds)
+        inner = [(i + 1) / (num_thresholds - 1) for i in range(num_thresholds - 2)] if thresholds is None else \
+            sorted(thresholds)
+        levels = convert_to_tensor([[t] for t in (-1e-7, *inner, 1 + 1e-7)], float32)
+        above = build.Greater(predictions, levels)
         amount = build.Cast(build.LogicalOr(above, build.LogicalNot(above)), dtype=float32)
         if weights is not None:
             amount = amount * build.Reshape(_like(weights, build.Reshape(predictions, [-1])), [1, -1])
@@ -202,7 +205,7 @@ def auc(labels: Any, predictions: Any, weights: Any = None, num_thresholds: int 
         for positive, said in ((True, True), (True, False), (False, False), (False, True)):
             hit = build.LogicalAnd(labels if positive else build.LogicalNot(labels),
                                    above if said else build.LogicalNot(above))
-            total = _total((num_thresholds,), ("true" if positive == said else "false")
+            total = _total((len(inner) + 2,), ("true" if positive == said else "false")
                            + ("_positives" if said else "_negatives"))
             sums.append((total.as_tensor(), total.assign_add(reduce_sum(build.Cast(hit, dtype=float32) * amount, 1))))
         return _collect(_area([old for old, _ in sums], "value"), _area([new for _, new in sums], "update_op"),

@@ -161,9 +161,7 @@ def random_poisson(lam: Any, shape: Any, dtype: Any = float32, seed: int | None 
         return build.RandomPoissonV2(_shape(shape), rate, dtype=as_dtype(dtype), **_seeds(seed))
 
 
-def poisson(shape: Any, lam: Any, dtype: Any = float32, seed: int | None = None, name: str | None = None) -> Tensor:
-    """Poisson counts of mean `lam`, `shape` of them for each -> dtype[*shape, ...]."""
-    return random_poisson(lam, shape, dtype, seed, name)
+poisson = random_poisson
 
 
 def stateless_normal(shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32,

@@ -122,6 +122,15 @@ def test_metrics_add_up_over_runs():
         assert values[name] == pytest.approx(number, abs=1e-5), name
 
 
+def test_area_between_given_thresholds():
+    value, update = tf.metrics.auc([1, 0, 1, 0], tf.constant([0.9, 0.4, 0.35, 0.1]), thresholds=[0.2, 0.37, 0.6])
+    with tf.Session() as session:
+        session.run(tf.local_variables_initializer())
+        np.testing.assert_allclose([session.run(update), session.run(value)], 0.75, atol=1e-5)
+    with pytest.raises(RuntimeError):
+        tf.metrics.auc([1], [0.5], summation_method="minoring")
+
+
 def test_metrics_are_named_as_in_tensorflow():
     value, update = tf.metrics.accuracy([1, 2], [1, 3])
     assert (value.name, update.name) == ("accuracy/value:0", "accuracy/update_op:0")

@@ -226,3 +226,13 @@ def test_default_names_of_what_functions_give() -> None:
         assert shape.most_specific_compatible_shape([2, 3, 5]).as_list() == [None, 3, None]
         assert shape.most_specific_compatible_shape([3]).ndims is None
         assert tf.is_tensor(x) and tf.is_tensor(tf.Variable(1.0)) and not tf.is_tensor(3.0)
+
+
+def test_arguments_have_tensorflows_names() -> None:
+    with tf.Graph().as_default() as graph:
+        x = tf.math.softplus(features=[1.0])
+        assert tf.math.softsign(features=x).dtype == tf.float32
+        assert tf.zeta(x=2.0, q=3.0).shape.ndims == 0
+        assert tf.convert_to_tensor(1, dtype_hint=tf.float32).dtype == tf.as_dtype(type_value="float32")
+        assert tf.random.poisson([1.0, 2.0], [3]).shape.as_list() == [3, 2]
+        assert graph.as_graph_element(obj=x) is x and graph.is_fetchable(tensor_or_op=x)
