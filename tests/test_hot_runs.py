@@ -130,3 +130,22 @@ def test_a_callable_is_seen_by_what_replaces_run_and_refuses_when_closed(session
     session.close()
     with pytest.raises(RuntimeError, match="closed"):
         call(1.0)
+
+
+def test_a_float_fed_again_is_the_one_that_was_meant(session):
+    x, y = tf.placeholder(tf.float32, []), tf.placeholder(tf.float64, [])
+    values = [0.0, -0.0, 1.0, float("nan"), 0.5]
+    for i in range(HOT):
+        first, second = values[i % 5], values[i // 5 % 5]
+        found = session.run([x, y, x * 1], {x: first, y: second})
+        assert [value.tobytes() for value in found] == [
+            np.float32(first).tobytes(), np.float64(second).tobytes(), np.float32(first).tobytes()]
+
+
+def test_a_fed_float_that_becomes_a_variable_is_kept(session):
+    x, v = tf.placeholder(tf.float32, []), tf.Variable(0.0)
+    assign, half = tf.assign(v, x), 0.5
+    for i in range(HOT):
+        assert session.run(assign, {x: half}) == 0.5
+        session.run(tf.assign_add(v, 1.0) if i == 0 else v.assign_add(1.0))
+        assert session.run([x, v], {x: half}) == [0.5, 1.5]

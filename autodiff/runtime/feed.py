@@ -78,20 +78,25 @@ class Reader:
 
     def __init__(self, tensors: tuple[Tensor, ...]) -> None:
         self.tensors = tensors
-        dtypes = [tensor.dtype.base_dtype for tensor in tensors]
-        self._kinds = [(t, np.dtype(d.as_numpy_dtype) if d.kind != "O" else None, d.is_floating)
-                       for t, d in zip(tensors, dtypes)]
+        self._kinds = [(t, np.dtype(d.as_numpy_dtype) if d.kind != "O" else None, d.is_floating and t.dims == ())
+                       for t, d in [(t, t.dtype.base_dtype) for t in tensors]]
+        self._numbers: list[tuple[Any, Any]] = [(None, None)] * len(tensors)  # the last float of each, and its array
 
     def __call__(self, values: Iterable[Any]) -> list[np.ndarray]:
         """What `convert` gives for each value; without its questions where there is nothing to convert."""
-        fed = []
-        for (tensor, dtype, is_floating), value in zip(self._kinds, values):
+        fed: list[np.ndarray] = []
+        for (tensor, dtype, is_number), value in zip(self._kinds, values):
             if type(value) is np.ndarray and value.dtype is dtype and value.shape == tensor.dims \
                     and value.flags.c_contiguous:
                 value = value.view()
                 value.setflags(False)  # type: ignore[call-arg]  # by keyword it takes half as long again
-            elif type(value) is float and is_floating and tensor.dims == ():
-                value = np.array(value, dtype)  # nobody else has it
+            elif is_number and type(value) is float:
+                known, array = self._numbers[len(fed)]
+                if known is not value:
+                    array = np.array(value, dtype)
+                    array.setflags(write=False)
+                    self._numbers[len(fed)] = value, array
+                value = array
             else:
                 value = convert(tensor, value)
             fed.append(value)
