@@ -102,6 +102,8 @@ def _add(graph: Graph, definition: OpDef, values: tuple, attrs: dict[str, Any], 
     except AutodiffError as error:
         if "\nin " not in error.message:
             error.explain(f"in {definition.name}({', '.join(map(_describe, values))})", written_at())
+        if not name.endswith("/"):
+            graph.unique_name(name)  # as in TensorFlow, what failed has taken its name
         raise
     if isinstance(specs, Spec):
         return graph.add(definition, inputs, attrs, (specs,), name).outputs[0]

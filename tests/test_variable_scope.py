@@ -291,3 +291,13 @@ def test_init_scope_keeps_the_name_scope():
     with tf.name_scope("q"), tf.control_dependencies([tf.constant(1.0)]), tf.init_scope():
         inside = tf.constant(1.0)
     assert (inside.name, inside.op.control_inputs) == ("q/Const_1:0", [])
+
+
+def test_what_fails_has_taken_its_name():
+    x, i = tf.constant([1.0, 2.0]), tf.constant([1, 2])
+    for fail in (lambda: x + i, lambda: tf.matmul(x, i), lambda: tf.gradients(x, x, aggregation_method=7)):
+        with pytest.raises((TypeError, ValueError)):
+            fail()
+    m = tf.ones([2, 2])
+    assert [(x + x).name, tf.matmul(m, m).name] == ["add_1:0", "MatMul_1:0"]
+    assert tf.gradients(x * 2.0, x)[0].name.startswith("gradients_1/")

@@ -46,14 +46,14 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients",
     ys, xs = _tensors(ys), [source_of(x) for x in _as_list(xs)]
     stops = [source_of(s) for s in _as_list(stop_gradients)] if stop_gradients is not None else []
     given = _as_list(grad_ys) if grad_ys is not None else [None] * len(ys)
-    if len(given) != len(ys):
-        raise ArgumentError(f"expected one grad_y for each y: {len(ys)} ys and {len(given)} grad_ys")
     zeros = unconnected(unconnected_gradients) is UnconnectedGradients.ZERO
-    method = check_method(aggregation_method)
     graph = graph_of([*ys, *xs, *stops, *given])
     if graph.finalized:
         raise StateError("the graph is finalized: gradients cannot be added to it")
     with graph.as_default(), graph.name_scope(name), _in_bulk(graph, site.here()):
+        method = check_method(aggregation_method)
+        if len(given) != len(ys):
+            raise ArgumentError(f"expected one grad_y for each y: {len(ys)} ys and {len(given)} grad_ys")
         seeds = [seed(graph, y, g, i) for i, (y, g) in enumerate(zip(ys, given))]
         between = ops_between(ys, xs)
         sweep = Sweep(graph, ys, between, ends_of(xs, stops, between), method=method, gate=gate_gradients)
