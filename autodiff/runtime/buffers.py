@@ -24,7 +24,7 @@ from .execute import starting_slots, steps_with_values
 from .kernels import direct_ufunc
 from .lowering import Form, lowered
 from .ordering import early_sums
-from .padding import parts_of_paddings
+from .padding import MOST_BYTES, parts_of_paddings
 from .passes import drop_unused, fold_constants, is_pure
 from .plan import Buffer, Plan, Step, last_uses
 from .products import Columns, Stack, columns_read, reassociated
@@ -321,8 +321,11 @@ _UNSHARED = 3  # references: in the list, in the loop, and the argument of getre
 
 
 def allocate(plan: Plan) -> dict[int, np.ndarray]:
-    """Slot -> the array that its result is written to. None of them owns its memory, so no one keeps it by mistake."""
-    memory = [np.zeros(size + ALIGNED, np.uint8) for size in plan.blocks]  # Paddings need zeros
+    """Slot -> the array that its result is written to. None of them owns its memory, so no one keeps it by mistake.
+
+    Blocks that may be those of Paddings begin as zeros.
+    """
+    memory = [(np.zeros if size <= MOST_BYTES else np.empty)(size + ALIGNED, np.uint8) for size in plan.blocks]
     starts = [-block.ctypes.data % ALIGNED for block in memory]
     return {slot: np.ndarray(b.shape, b.dtype, memory[b.block], starts[b.block] + b.offset, b.strides)
             for slot, b in plan.buffers.items()}
