@@ -27,6 +27,7 @@ ROWS: list[tuple[str, float, Arm]] = [
     ("recorded for replay", 1.1, lambda dbg: None),
     ("armed: break loss if nan", 1.05, lambda dbg: dbg.break_at("loss", condition="nan")),
     ("armed: break if harmful", 1.05, lambda dbg: dbg.break_at(condition="harmful")),
+    ("armed: break if nan", 1.25, lambda dbg: dbg.break_at(condition="nan")),
     ("every gradient watched", 1.3, lambda dbg: dbg.watch(*(v.name for v in dbg.variables()))),
 ]
 

@@ -241,6 +241,7 @@ autodiff.debug.feeding
 autodiff.debug.effects
 autodiff.debug.insides
 autodiff.debug.asking
+autodiff.debug.guarding
 autodiff.debug.running
 autodiff.debug.stepping
 autodiff.debug.travelling

@@ -15,11 +15,12 @@ from ..runtime.fetch import Fetches
 from ..runtime.session import Session
 from ..walks import needed
 from .asking import Asking
+from .guarding import Guards, computed, guards_of
 from .machine import as_number
-from .places import is_variable
+from .places import PLACEHOLDERS, is_variable
 from .records import RunRecord, Sample, Stats, Stop
 from .replay import Moment, moment_of
-from .stats import are_finite, nonfinite_of, statistics_of
+from .stats import are_finite, is_small, nonfinite_of, statistics, statistics_of
 
 
 class _Look(NamedTuple):
@@ -55,7 +56,9 @@ class _Sight:
 
     names: of the fetches. y: name of the tensor that gradients are of. is_repeatable: whether all that such a run does
     can be done again, and no stop compares variables before and after. loss_at: where y's value is among what is
-    looked at. fed: of the last run, kinds of values and their samples. due: of the last run.
+    looked at. guards: names of what is looked at in place of all tensors, for stops at any that is not finite; filled:
+    places of those that may not be empty for that. fed: of the last run, kinds of values and their samples. due: of
+    the last run.
     """
 
     session: Session | None
@@ -67,6 +70,8 @@ class _Sight:
     names: tuple[str, ...]
     y: str
     loss_at: int | None = None
+    guards: frozenset[str] = frozenset()
+    filled: tuple[int, ...] = ()
     fed: tuple[list[Any], tuple[Sample, ...]] = ([], ())
     due: _Due | None = None
 
@@ -81,7 +86,7 @@ class _Opened:
     moment: Moment
     sight: _Sight
     began: float
-    before: dict[str, Stats]
+    before: dict[str, Any]
     feeds: Fed
     is_repeatable: bool = False
 
@@ -103,23 +108,27 @@ class Running(Asking):
     """Executes runs and records them."""
 
     # ---- what a run looks at ------------------------------------------------------------
-    def _sight(self, fetches: Any) -> _Sight:
-        """What to fetch and look at; remembered for fetches that are the same, as long as nothing else changes."""
+    def _sight(self, fetches: Any, fed: frozenset[Tensor]) -> _Sight:
+        """What to fetch and look at; remembered for fetches that are the same, as long as nothing else changes.
+
+        fed: what is fed in place of values that would be computed.
+        """
         session = self.session
         try:
-            key = (fetch.key(fetches), self.watches.version, self.graph.version, self._default_y())
+            key = (fetch.key(fetches), self.watches.version, self.graph.version, self._default_y(), fed)
             known = self._sights.get(key)
         except TypeError:
-            return self._new_sight(fetches)
+            return self._new_sight(fetches, fed)
         if known is None or known.session is not session:
             if len(self._sights) > 64:
                 self._sights.clear()
-            known = self._sights[key] = self._new_sight(fetches)
+            known = self._sights[key] = self._new_sight(fetches, fed)
         return known
 
-    def _new_sight(self, fetches: Any) -> _Sight:
+    def _new_sight(self, fetches: Any, fed: frozenset[Tensor]) -> _Sight:
         wanted = fetch.parse(self.graph, fetches)
-        looks, outcomes = self._new_looks(wanted)
+        guards = self._new_guards(wanted, fed)
+        looks, outcomes = self._new_looks(wanted, guards.tensors)
         seen = [look for look in looks if look.source is not None]
         sources = [*(look.source for look in seen), *outcomes]
         whole = self.session.prepared(fetch.parse(self.graph, [fetches, sources]))
@@ -128,18 +137,38 @@ class Running(Asking):
         return _Sight(self.session, wanted, looks, outcomes, whole,
                       not compares and _is_repeatable(needed(wanted.tensors, wanted.targets)),
                       (*(t.name for t in wanted.tensors), *(op.name for op in wanted.targets)), self.y,
-                      next((at for at, look in enumerate(seen) if look.name == self.y and not look.of), None))
+                      next((at for at, look in enumerate(seen) if look.name == self.y and not look.of), None),
+                      frozenset(t.name for t in guards.tensors),
+                      tuple(at for at, look in enumerate(seen) if look.source in guards.filled))
 
-    def _new_looks(self, wanted: Fetches) -> tuple[list[_Look], tuple[Tensor, ...]]:
-        """What the watches want of a run, only what it computes anyway; and what its Python functions give."""
+    def _new_guards(self, wanted: Fetches, fed: frozenset[Tensor]) -> Guards:
+        """What to look at for the stops at any tensor that is not finite; nothing if there are none."""
+        names = self._anything()
+        if not names:
+            return Guards((), ())
+        runs = computed(wanted.tensors, wanted.targets, fed)
+        listed = (self.targets.one(name) for name in names)
+        return guards_of([t for t in listed if t in fed or is_variable(t) or t.op in runs and not t.dtype.is_ref],
+                         runs, fed)
+
+    def _anything(self) -> tuple[str, ...]:
+        """Names of all that stops at any tensor that is not finite are about."""
+        return tuple(dict.fromkeys(name for watch in self.watches if watch.is_wide for name in watch.names
+                                   if not watch.is_excluded(name)))
+
+    def _new_looks(self, wanted: Fetches, guards: tuple[Tensor, ...]) -> tuple[list[_Look], tuple[Tensor, ...]]:
+        """What the watches want of a run, only what it computes anyway; and what its Python functions give.
+
+        guards: what else has to be finite.
+        """
         runs = needed(wanted.tensors, wanted.targets)
         y = self._default_y()
         looks: dict[tuple[str, str], _Look] = {}
         if y is not None:
             looks[y.name, ""] = self._look(y, runs)
-        named = {name for watch in self.watches if not watch.seeks_harm for name in watch.names}
+        named = {name for watch in self.watches if not watch.seeks_harm and not watch.is_wide for name in watch.names}
         measured = {name for watch in self.watches if not watch.is_alarm for name in watch.names}
-        guarded = dict.fromkeys(name for watch in self.watches for name in watch.names)
+        guarded = dict.fromkeys(name for watch in self.watches if not watch.is_wide for name in watch.names)
         for name in guarded:
             tensor = self.targets.one(name)
             if self.targets.inner.has(tensor):
@@ -153,6 +182,8 @@ class Running(Asking):
             for look in gradients:
                 if looks[look.name, ""].variable:
                     del looks[look.name, ""]
+        for tensor in guards:
+            looks.setdefault((tensor.name, ""), self._look(tensor, runs))
         for other in sorted(self._others()):
             tensor = self.targets.one(other.name)
             if self.targets.inner.has(tensor):
@@ -206,24 +237,30 @@ class Running(Asking):
         began = time.perf_counter()
         given = {**(feed_dict or {}), **self._overrides} if self._overrides else feed_dict or {}
         feeds = self._keeper.kept(*self._reader.read(given))
-        sight = self._sight(fetches)
+        sight = self._sight(fetches, frozenset([t for t in feeds if t.op.type not in PLACEHOLDERS]))
         session = self.session
         before = self._before(sight)
         moment = moment_of(session, feeds, self.step + 1, sight.wanted, self.moments.variables(session))
         self._view = None
         return _Opened(moment, sight, began, before, feeds, sight.is_repeatable and self._recorder is None)
 
-    def _before(self, sight: _Sight) -> dict[str, Stats]:
-        """Figures of the variables to look at, while the cache has them and before the run lets go of them."""
+    def _before(self, sight: _Sight) -> dict[str, Any]:
+        """Figures of the variables to look at, while the cache has them and before the run lets go of them.
+
+        Of small ones the values, which nobody writes to: they are measured with what the run gives.
+        """
         due = self._due(sight, self.step + 1)
         if not due.variables:
             return {}
         known = self.session.variables
-        chosen = [(look.name, known[look.variable]) for look in due.variables if look.variable in known]
+        values = [(look.name, known[look.variable]) for look in due.variables if look.variable in known]
+        later = {name: value for name, value in values if is_small(value)}
+        chosen = [(name, value) for name, value in values if name not in later]
         if due.is_alarmed:
             bad = nonfinite_of([None if name in due.watched else value for name, value in chosen])
             chosen = [pair for pair, is_bad in zip(chosen, bad) if is_bad or pair[0] in due.watched]
-        return dict(zip([name for name, _ in chosen], statistics_of([value for _, value in chosen])))
+        later.update(zip([name for name, _ in chosen], statistics_of([value for _, value in chosen])))
+        return later
 
     def _opened_of(self, moment: Moment) -> _Opened:
         """A remembered run, opened again."""
@@ -245,6 +282,8 @@ class Running(Asking):
         if self._frozen:
             self._refreeze()
         samples, loss = self._samples(opened, seen, failed=error is not None)
+        if sight.guards and error is None:
+            samples = self._with_what_is_behind(opened, seen, samples)
         if inner := self._due(sight, self.step).inner:
             runs = needed(sight.wanted.tensors, sight.wanted.targets)
             samples += tuple(self._inside_samples(inner, runs, moment, failed=error is not None))
@@ -275,7 +314,7 @@ class Running(Asking):
             return (), loss
         values = [opened.before.get(look.name) if at is None else None if failed else seen[at]
                   for look, at in due.looks]
-        if due.is_quiet and not opened.before and are_finite(values):
+        if due.is_quiet and Stats not in map(type, values) and are_finite(values):
             return (), loss
         shown = [(look, value) for (look, _), value in zip(due.looks, values)]
         if due.is_alarmed:
@@ -289,6 +328,34 @@ class Running(Asking):
             if value is None else Sample(look.name, look.of, value if type(value) is Stats else next(figures))
             for look, value in shown]), loss
 
+    def _with_what_is_behind(self, opened: _Opened, seen: Sequence[Any],
+                             samples: tuple[Sample, ...]) -> tuple[Sample, ...]:
+        """All of a run that is not finite, in the order of computing, if what is looked at in its place has any of it.
+
+        samples: of what was looked at.
+        """
+        sight, at, y = opened.sight, opened.moment, self._default_y()
+        is_bad = any(s.stats is not None and s.stats.nonfinite for s in samples)
+        if not is_bad and all(seen[place].size for place in sight.filled) or not any(
+                watch.is_wide and watch.is_due(self.step) for watch in self.watches):
+            return samples
+        runs = computed(sight.wanted.tensors, sight.wanted.targets, set(at.feeds))
+        kept = [s for s in samples if s.name not in sight.guards or s.name in self._due(sight, self.step).watched]
+        known = {(s.name, s.of) for s in kept}
+        asked: list[tuple[str, str, Any]] = []
+        for tensor in map(self.targets.one, self._anything()):
+            if tensor in at.feeds or is_variable(tensor) or tensor.op in runs and not tensor.dtype.is_ref:
+                asked.append((tensor.name, "", tensor))
+            gradient = self.derivatives.known(y, tensor) if y not in (None, tensor) else None
+            if gradient is not None and gradient.op in runs and tensor.op.gradient_of is None:
+                asked.append((tensor.name, self.y, gradient))
+        asked = [one for one in asked if one[:2] not in known]
+        variables = {t: at.variables.get(t.op.name) for _, _, t in asked if isinstance(t, Tensor) and is_variable(t)}
+        found = {**self._replayer.values_if_possible(at, [t for _, _, t in asked if t not in variables]), **variables}
+        values = [found.get(source) for _, _, source in asked]
+        return (*kept, *(Sample(name, of, statistics(value)) for (name, of, _), value, is_bad in zip(
+            asked, values, nonfinite_of(values)) if is_bad))
+
     def _due(self, sight: _Sight, step: int) -> _Due:
         """What the watches that are due in a run look at."""
         numbers = self.watches.due(step)
@@ -300,7 +367,7 @@ class Running(Asking):
         """named: by conditions that are due."""
         due = [watch for watch in self.watches if watch.number in numbers]
         watched = named.union(*[watch.names for watch in due if not watch.is_alarm])
-        alarmed = {name for watch in due if watch.is_alarm for name in watch.names}
+        alarmed = {name for watch in due if watch.is_alarm for name in (sight.guards if watch.is_wide else watch.names)}
         places = iter(range(len(sight.looks)))
         looks = [(look, next(places) if look.source is not None else None) for look in sight.looks]
         looks = [(look, at) for look, at in looks if look.name in watched

@@ -14,7 +14,8 @@ from .records import Stats
 
 _MANY = 4096
 _ONES = np.ones(1024, np.float32)
-_SQUARED = {np.dtype(np.float32), np.dtype(np.float64)}  # whose dot product is one fast pass
+_FLOAT32 = np.dtype(np.float32)
+_SQUARED = {_FLOAT32, np.dtype(np.float64)}  # whose dot product is one fast pass
 _LARGEST = 1e38  # a sum of squares that float32 still holds
 
 
@@ -24,8 +25,9 @@ def statistics(value: Any) -> Stats:
     An array without nan or inf costs five passes at most, as its minimum and maximum show that it has none.
     """
     array = np.asarray(value.values if isinstance(value, IndexedSlicesValue) else value)
-    if array.dtype == np.float32 and array.size and array.flags.c_contiguous:
-        found = _of_float32(array)
+    if array.dtype == _FLOAT32 and array.size and array.flags.c_contiguous:
+        with np.errstate(invalid="ignore"):
+            found = _of_float32(array)
         if found is not None:
             return found
     dtype = _name(array.dtype)
@@ -46,10 +48,12 @@ def statistics(value: Any) -> Stats:
 
 
 def _of_float32(array: np.ndarray) -> Stats | None:
-    """The Stats of a contiguous array, in passes that are no slower than reading it; None if it is not finite."""
+    """The Stats of a contiguous array, in passes that are no slower than reading it; None if it is not finite.
+
+    Comparisons with nan are its caller's to silence.
+    """
     flat = array.reshape(-1)
-    with np.errstate(invalid="ignore"):
-        low, high = float(np.minimum.reduce(flat)), float(np.maximum.reduce(flat))
+    low, high = float(np.minimum.reduce(flat)), float(np.maximum.reduce(flat))
     if not (math.isfinite(low) and math.isfinite(high)):
         return None
     zeros = 0
@@ -93,23 +97,26 @@ def _sum(flat: np.ndarray) -> float:
         return float(flat.sum(dtype=np.float64))
     whole = flat.size - flat.size % _ONES.size
     rows = np.dot(flat[:whole].reshape(-1, _ONES.size), _ONES)
-    return float(rows.sum(dtype=np.float64)) + float(flat[whole:].sum(dtype=np.float64))
+    total = float(np.add.reduce(rows, dtype=np.float64))
+    return total if whole == flat.size else total + float(np.add.reduce(flat[whole:], dtype=np.float64))
 
 
 def statistics_of(values: Sequence[Any]) -> list[Stats]:
     """The Stats of each; small float32 arrays are measured together, as most of their cost is that of the calls."""
     found: list[Stats | None] = [None] * len(values)
-    small = _small(values)
+    small = [i for i, value in enumerate(values) if is_small(value)]
     if len(small) > 2:
         for i, stats in zip(small, _together([values[i] for i in small])):
             found[i] = stats
-    return [stats or statistics(value) for stats, value in zip(found, values)]
+    with np.errstate(invalid="ignore"):
+        return [stats or type(value) is np.ndarray and value.dtype == _FLOAT32 and value.size >= _MANY
+                and value.flags.c_contiguous and _of_float32(value) or statistics(value)
+                for stats, value in zip(found, values)]
 
 
-def _small(values: Sequence[Any]) -> list[int]:
-    """Which of them are float32 arrays of a few elements."""
-    return [i for i, value in enumerate(values) if type(value) is np.ndarray and value.dtype == np.float32
-            and 0 < value.size < _MANY]
+def is_small(value: Any) -> bool:
+    """Whether it is a float32 array of a few elements, which `statistics_of` measures together with others."""
+    return type(value) is np.ndarray and value.dtype == _FLOAT32 and 0 < value.size < _MANY
 
 
 def _together(arrays: list[np.ndarray]) -> list[Stats | None]:

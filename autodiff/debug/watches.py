@@ -50,6 +50,11 @@ class Watch:
             and self.condition.seeks_harm
 
     @property
+    def is_wide(self) -> bool:
+        """Whether it stops where any tensor of the run is not finite."""
+        return self.is_alarm and not self.targets and not self.seeks_harm
+
+    @property
     def is_inside(self) -> bool:
         """Whether it stops inside of a run: at an op, whatever its value or because of it."""
         return self.kind == "break" and self.enabled and self.step is None and (self.condition is None or self.at_op)

@@ -52,6 +52,10 @@ def stop_at(dbg: Debugger, target: Word | None, step: Count | None, *, when: Pre
     inside: ask the predicate inside of the run too, and stop right after the op; such runs go op by op, which is
     slower. exclude: names that the predicate is not asked of. Without arguments it lists the breakpoints.
 
+    Without a target `if nan` stops where any tensor of the run, or its gradient, is not finite, even one of no effect.
+    For that a run looks at the few in which nan and inf of the others show, and only if they do at all; `if harmful`
+    is cheaper still, and stops only where the loss or a gradient is hit.
+
     norm(.), nan, … ask the tensor of the breakpoint; norm(W), nan(grad(W)), … ask any other, as far as the run computes
     it: a variable before the run, of a tensor inside of a loop whether it holds of some turn. A gradient that the
     script does not build is computed by making the run again, which takes longer.
@@ -75,7 +79,10 @@ def _broken(dbg: Debugger, target: str | None, step: int | None, when: str, excl
                        temporary=temporary, inside=inside)
     where = f"after step {step}" if step is not None else f"at {target}" if target \
         else "anywhere" if row.names else "after any run"
-    return Text(f"breakpoint {row.number} {where}{f' if {when}' if when else ''}{', inside of runs' if inside else ''}")
+    is_wide = not row.targets and row.names and set(re.findall(r"[a-z]+", when)) & {"nan", "inf", "nonfinite"}
+    hint = "\nasked of every tensor; `break if harmful` costs less, and leaves out what is masked" if is_wide else ""
+    return Text(f"breakpoint {row.number} {where}{f' if {when}' if when else ''}{', inside of runs' if inside else ''}"
+                + hint)
 
 
 @command("tbreak", group="Watch")
