@@ -113,3 +113,9 @@ def test_a_large_sum_keeps_infinities_and_nans_in_their_columns() -> None:
     x = tf.placeholder(tf.float32, [5, 1, 40])
     slope, = run(tf.gradients(x + tf.constant(given), x, grad_ys=tf.constant(given))[0])
     np.testing.assert_array_equal(slope, given.sum(1, keepdims=True))
+
+
+def test_argmax_and_argmin_pass_over_nan() -> None:
+    (x,) = constants([[NAN, 1.0, 2.0], [3.0, NAN, NAN], [1.0, 2.0, 3.0], [NAN, NAN, NAN]])
+    found = run(tf.argmax(x, 0), tf.argmax(x, 1), tf.argmin(x, 0), tf.argmin(x, 1))
+    assert [f.tolist() for f in found] == [[1, 2, 2], [2, 0, 2, 0], [2, 0, 0], [1, 0, 0, 0]]
