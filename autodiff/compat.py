@@ -10,9 +10,10 @@ import numpy as np
 
 from .errors import KindError
 from .served import refusing
+from .shapes import Dimension, TensorShape
 
 __all__ = ["as_bytes", "as_str", "as_str_any", "as_text", "bytes_or_text_types", "complex_types", "integral_types",
-           "path_to_str", "real_types", "v1"]
+           "dimension_at_index", "dimension_value", "path_to_str", "real_types", "v1"]
 
 v1 = sys.modules[__package__]
 integral_types = (numbers.Integral, np.integer)
@@ -45,6 +46,16 @@ as_str = as_text
 def as_str_any(value: Any) -> str:
     """Any value as a text."""
     return as_str(value) if isinstance(value, bytes) else str(value)
+
+
+def dimension_value(dimension: Any) -> Any:
+    """The size inside a Dimension; anything else as it is."""
+    return dimension.value if isinstance(dimension, Dimension) else dimension
+
+
+def dimension_at_index(shape: TensorShape, index: int) -> Dimension:
+    """The Dimension at a place of a shape; an unknown one if the rank is unknown."""
+    return shape[index]
 
 
 def path_to_str(path: Any) -> Any:

@@ -107,6 +107,16 @@ class OpError(AutodiffError):
         self.node_def, self.op = node_def, op
 
 
+def exception_type_from_error_code(error_code: int) -> type[OpError]:
+    """The class of a number of TensorFlow's. Raises KeyError for a number that has none."""
+    return {kind.error_code: kind for kind in reversed(OpError.__subclasses__())}[error_code]
+
+
+def error_code_from_exception_type(cls: type[OpError]) -> int:
+    """TensorFlow's number of an error class."""
+    return cls.error_code
+
+
 def _op_error(name: str, code: int, text: str) -> type[OpError]:
     return type(name, (OpError,), {"error_code": code, "__doc__": text, "__module__": __name__})
 

@@ -255,6 +255,11 @@ def test_logging_goes_to_the_logger_of_that_name(caplog: pytest.LogCaptureFixtur
 def test_texts_and_bytes() -> None:
     assert (tf.compat.as_bytes("ä"), tf.compat.as_text(b"\xc3\xa4"), tf.compat.as_str("x")) == (b"\xc3\xa4", "ä", "x")
     assert tf.compat.as_str_any(5) == "5"
+    shape = tf.TensorShape([1, None])
+    assert [tf.compat.dimension_value(d) for d in (shape[0], shape[1], 7)] == [1, None, 7]
+    assert tf.compat.dimension_at_index(shape, 0).value == 1
+    assert tf.errors.exception_type_from_error_code(5) is tf.errors.NotFoundError
+    assert tf.errors.error_code_from_exception_type(tf.errors.NotFoundError) == 5
     assert tf.compat.v1 is tf
     with pytest.raises(TypeError, match="expected binary or unicode"):
         tf.compat.as_bytes(5)
