@@ -96,6 +96,19 @@ def test_finite_numbers_whose_squares_are_not_are_finite() -> None:
         assert nonfinite_of([np.ones(3), bad, None]) == [False, True, False]
 
 
+def test_a_watched_variable_is_shown_as_the_run_found_it_small_or_large() -> None:
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        small, large = tf.Variable(tf.ones([3]), name="small"), tf.Variable(tf.ones([5000]), name="large")
+        step = tf.group(small.assign_add(tf.ones([3])), large.assign_add(tf.ones([5000])))
+        session.run(tf.global_variables_initializer())
+        dbg = Debugger(graph, session)
+        dbg.watch("small", "large")
+        for value in (1, 2, 3):
+            record = dbg.on_run(session, step)[1]
+            assert {s.name: (s.stats.minimum, s.stats.maximum) for s in record.samples if s.stats} == {
+                "small:0": (value, value), "large:0": (value, value)}
+
+
 def test_an_alarm_records_only_what_is_not_finite(trained: Any) -> None:
     session, x, loss, step = trained
     dbg = Debugger(session.graph, session)

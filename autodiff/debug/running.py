@@ -281,12 +281,13 @@ class Running(Asking):
             moment.outcomes.update(zip(sight.outcomes, seen[len(seen) - len(sight.outcomes):]))
         if self._frozen:
             self._refreeze()
-        samples, loss = self._samples(opened, seen, failed=error is not None)
+        due = self._due(sight, self.step)
+        samples, loss = self._samples(opened, due, seen, failed=error is not None)
         if sight.guards and error is None:
             samples = self._with_what_is_behind(opened, seen, samples)
-        if inner := self._due(sight, self.step).inner:
+        if due.inner:
             runs = needed(sight.wanted.tensors, sight.wanted.targets)
-            samples += tuple(self._inside_samples(inner, runs, moment, failed=error is not None))
+            samples += tuple(self._inside_samples(due.inner, runs, moment, failed=error is not None))
         text = f"{type(error).__name__}: {error}" if error is not None else ""
         record = RunRecord(self.step, sight.names, self._fed(opened), loss, sight.y, samples, ms, (), text)
         stops = (Stop("error", text),) if error is not None else self._stops(record)
@@ -304,12 +305,11 @@ class Running(Asking):
                                             for t, v in opened.feeds.items())
         return opened.sight.fed[1]
 
-    def _samples(self, opened: _Opened, seen: Sequence[Any], *, failed: bool) -> tuple[tuple[Sample, ...],
-                                                                                       float | None]:
+    def _samples(self, opened: _Opened, due: _Due, seen: Sequence[Any], *,
+                 failed: bool) -> tuple[tuple[Sample, ...], float | None]:
         """Of what is watched, and the loss; of what is only guarded, what is not finite."""
         sight = opened.sight
         loss = as_number(seen[sight.loss_at]) if sight.loss_at is not None and not failed else None
-        due = self._due(sight, self.step)
         if not due.looks:
             return (), loss
         values = [opened.before.get(look.name) if at is None else None if failed else seen[at]
