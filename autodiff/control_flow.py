@@ -307,6 +307,8 @@ class _Loop:
             outputs, arrays, structure = self._body_outputs(body)
             if self.limit is not None:
                 outputs.append(body.arguments[-1] + 1)
+        for side in (cond, body):
+            side.read_anew(cond.updated | body.updated)
         results = call_while(initial, finish(cond, [more], ()), finish(body, outputs), dims, back_prop=self.back_prop)
         packed = [array.with_flow(r) if isinstance(array, TensorArray) else r for r, array in zip(results, arrays)]
         return nest.pack_sequence_as(structure, packed)

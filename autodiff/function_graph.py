@@ -8,7 +8,7 @@ from typing import Any
 
 from .dtypes import DType
 from .graph import Graph, Operation, Tensor
-from .op import OPS, OpDef, Spec
+from .op import OPS, OpDef, Ref, Spec
 from .shapes import Dims
 from .walks import before, in_order, needed
 
@@ -21,6 +21,7 @@ class FunctionGraph(Graph):
     captures: outer tensor -> the inner one that stands for it. waits_for: outer operations that
     control_dependencies inside asked for; the calling operation must wait for them. copied: an operation that
     repeats one of a call -> the graphs that it was copied from, oldest first, with what stands for their tensors.
+    updated: the variables that an operation in here, or in a function that it calls, changes.
     """
 
     building_function = True
@@ -35,13 +36,23 @@ class FunctionGraph(Graph):
         self.arguments: list[Tensor] = []
         self.waits_for: list[Operation] = []
         self.copied: dict[Operation, _Copies] = {}
+        self.updated: set[Operation] = set()
 
     @property
     def outermost(self) -> Graph:
         return self.outer.outermost
 
+    def add(self, definition: OpDef, inputs: tuple[Tensor, ...], attrs: dict[str, Any], specs: Sequence[Spec],
+            name: str) -> Operation:
+        op = super().add(definition, inputs, attrs, specs, name)
+        self.updated.update(updates_of(op))
+        return op
+
     def capture(self, tensor: Tensor) -> Tensor:
-        """The inner tensor for an outer one, which becomes an input of the calling operation."""
+        """The inner tensor for an outer one, which becomes an input of the calling operation.
+
+        In TensorFlow what was read of a variable shares its memory: read outside and changed in here, it is read anew.
+        """
         if tensor.graph is self:
             return tensor
         if tensor.graph.executing_eagerly:
@@ -49,6 +60,9 @@ class FunctionGraph(Graph):
         stand_in = _stand_in(self, tensor, self._copies()) if self.copied else None
         if stand_in is not None:
             return self.capture(stand_in)
+        if self.updated and _was_read_of(tensor, self.updated):
+            spec = Spec(tensor.dtype, tensor.dims)
+            return self.add(OPS["Identity"], (self.capture(_origin(tensor)),), {}, (spec,), "read").outputs[0]
         outside = self.outer.capture(tensor)
         if outside not in self.captures:
             spec = Spec(outside.dtype, outside.dims)
@@ -56,6 +70,15 @@ class FunctionGraph(Graph):
             self.captures[outside] = op.outputs[0]
             outside.add_consumer(op)
         return self.captures[outside]
+
+    def read_anew(self, updated: set[Operation]) -> None:
+        """Let what was read outside of variables that an iteration changes be read in each call."""
+        for outside, inside in list(self.captures.items()):
+            if _was_read_of(outside, updated):
+                reference = self.capture(_origin(outside))
+                del self.captures[outside]
+                inside.op.definition, inside.op.inputs, inside.op.attrs = OPS["Identity"], (reference,), {}
+                reference.add_consumer(inside.op)
 
     def _copies(self) -> "_Copies":
         """What stands for the tensors that the gradient rule under way may have from the time of the call."""
@@ -81,6 +104,30 @@ class FunctionGraph(Graph):
                 inside.append(element)
         with super().control_dependencies(inside):
             yield
+
+
+def updates_of(op: Operation) -> set[Operation]:
+    """The variables that an operation changes, itself or in a function that it calls."""
+    own = {_origin(t).op for t, p in zip(op.inputs, op.definition.parameters) if p.kind is Ref}
+    return own.union(*(function.graph.updated for function in functions_of(op)))
+
+
+def _was_read_of(tensor: Tensor, variables: set[Operation]) -> bool:
+    """Whether an outer tensor is what was read of a reference to one of these variables."""
+    origin = _origin(tensor)
+    return origin.op in variables and origin.dtype.is_ref and not tensor.dtype.is_ref
+
+
+def _origin(tensor: Tensor) -> Tensor:
+    """The reference to a variable that an outer tensor is or was read from; else the tensor that was captured."""
+    while True:
+        if tensor.op.type == "Captured":
+            tensor = tensor.op.attrs["external"]
+        elif tensor.op.inputs and tensor.op.inputs[0].dtype.is_ref and (
+                tensor.op.type == "Identity" or tensor.dtype.is_ref):
+            tensor = tensor.op.inputs[0]
+        else:
+            return tensor
 
 
 _Copies = tuple[tuple[FunctionGraph, dict[Tensor, Tensor]], ...]

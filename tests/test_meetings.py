@@ -104,3 +104,61 @@ def test_adam_may_be_applied_in_a_branch():
         for choice, expected in ((True, [0.9, 1.9]), (False, [0.9, 1.9]), (True, [0.8010911, 1.8003982])):
             session.run(step, {chosen: choice})
             np.testing.assert_allclose(session.run(v), expected, rtol=1e-6)
+
+
+def gradient_descent(v):
+    with tf.control_dependencies([tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(v ** 2))]):
+        return tf.constant(0.0)
+
+
+def assignment(v):
+    with tf.control_dependencies([v.assign_sub(0.2 * v)]):
+        return tf.constant(0.0)
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+@pytest.mark.parametrize("train", [gradient_descent, assignment])
+def test_a_loop_that_trains_reads_what_the_last_iteration_wrote(train, use_resource):
+    """TensorFlow 1.15: 0.8 cubed."""
+    v = tf.get_variable("v", initializer=[1.0, 2.0], use_resource=use_resource)
+    done = looped(tf.constant(0.0), lambda a: a + train(v))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(done)
+        np.testing.assert_allclose(session.run(v), [0.512, 1.024], rtol=1e-6)
+
+
+def test_a_condition_reads_what_the_body_assigns():
+    v = tf.Variable(0.0)
+
+    def step(i):
+        with tf.control_dependencies([v.assign_add(1.0)]):
+            return i + 1
+
+    assert values(tf.while_loop(lambda i: v < 4.0, step, [0], maximum_iterations=50)) == 4
+
+
+def test_a_branch_reads_what_it_assigned_and_so_does_its_gradient():
+    """Values of TensorFlow 1.15."""
+    v, x = tf.Variable(1.0, dtype=tf.float64), tf.constant(X)
+
+    def branch():
+        with tf.control_dependencies([v.assign_add(1.0)]):
+            return tf.cond(x[0] > 0, lambda: v * x * x, lambda: x)
+
+    y = tf.cond(tf.constant(True), branch, lambda: x)
+    value, dx, dv = values([y, *tf.gradients(y, [x, v])])
+    np.testing.assert_allclose(value, 2 * X ** 2)
+    np.testing.assert_allclose(dx, 4 * X)
+    np.testing.assert_allclose(dv, np.sum(X ** 2))
+
+
+def test_what_waits_for_a_branch_reads_what_it_assigned():
+    """Values of TensorFlow 1.15."""
+    v, x = tf.Variable(1.0, dtype=tf.float64), tf.constant(X)
+    y = tf.cond(tf.constant(True), lambda: tf.identity(v.assign_add(1.0)), lambda: tf.zeros([], tf.float64))
+    with tf.control_dependencies([y]):
+        z = v * x
+    value, gradient = values([z, tf.gradients(z, x)[0]])
+    np.testing.assert_allclose(value, 2 * X)
+    np.testing.assert_allclose(gradient, np.full(3, 2.0))

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..function_graph import updates_of
 from ..graph import Operation, Tensor
-from ..op import Ref
 from ..shapes import show
 from ..walks import in_order, needed
 
@@ -198,19 +198,19 @@ class _Builder:
                 self.slots[tensor] = self._read(tensor)
 
     def _note_updates(self, op: Operation) -> None:
-        for tensor, parameter in zip(op.inputs, op.definition.parameters):
-            if parameter.kind is Ref:
-                self.updates.setdefault(variable_of(tensor), []).append(op)
+        for variable in updates_of(op):
+            self.updates.setdefault(variable, []).append(op)
 
     def _is_outdated(self, op: Operation, tensor: Tensor) -> bool:
         """Whether `tensor` was read from a reference before an update that `op` waits for.
 
-        In TensorFlow what was read shares the variable's memory, so `op` would see the update.
+        In TensorFlow what was read shares the variable's memory, so `op` would see the update, and so
+        would the gradient of an op that waits.
         """
         if tensor.op.type != "Identity" or not tensor.op.inputs[0].dtype.is_ref or tensor in self.fed:
             return False
         updates = self.updates.get(variable_of(tensor.op.inputs[0]), ())
-        return any(u.index > tensor.op.index and _waits_for(op, u) for u in updates)
+        return any(u.index > tensor.op.index and (_waits_for(op, u) or _waits_for(op.forward_op, u)) for u in updates)
 
     def _input(self, op: Operation, index: int, tensor: Tensor) -> Any:
         if not is_reference(tensor):
