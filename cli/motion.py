@@ -240,7 +240,7 @@ def _moved_text(shell: Shell, records: tuple[Any, ...], stop: Any, condition: st
     facts.append(f"{duration(total / len(records))} a step" if len(records) > 1 else duration(total))
     where = shell.where() if drives_script(shell) else ""
     reason = "  ".join(facts) + (f"  at {where}" if where else "")
-    lines = list(last.notes)
+    lines = [note for record in records for note in record.notes]
     if stop is not None:
         lines.insert(0, f"stop: {stop.text}")
     if condition:

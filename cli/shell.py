@@ -18,7 +18,8 @@ from .usage import UsageError
 
 DEEPEST = 20  # files that read each other, commands that stop at others
 OPTIONS = {"rows": "rows of a table on a terminal; 0 is as many as two screens hold",  # setting -> what it means
-           "editing": "keys of the command line: emacs or vi", "mouse": "whether the full screen listens to the mouse"}
+           "editing": "keys of the command line: emacs or vi", "mouse": "whether the full screen listens to the mouse",
+           "ring.disk": "room for past steps in a temporary folder on disk, as 1GB; 0 for none"}
 CHOICES = {"editing": ("emacs", "vi")}  # setting -> its values
 LOGGED = 500  # commands and results kept for `export`
 
@@ -43,7 +44,8 @@ class Shell:
     displays: list[str] = field(default_factory=list)
     listed: tuple[str, int] = ("", 0)
     depth: int = 0
-    settings: dict[str, Any] = field(default_factory=lambda: {"rows": 0, "editing": "emacs", "mouse": True})
+    settings: dict[str, Any] = field(default_factory=lambda: {"rows": 0, "editing": "emacs", "mouse": True,
+                                                                 "ring.disk": 0})
     log: deque[tuple[str, Result]] = field(default_factory=lambda: deque(maxlen=LOGGED))
     examined: tuple[str, int, int] = ("", 0, 0)
     defined: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -71,6 +73,7 @@ class Shell:
         linecache.checkcache()  # the file may have been edited since it was loaded last
         if self.script is not None:
             self.script.close()
+        self._take_the_disk(dbg)
         self.script, self.dbg, self.own_runs, self.listed = script, dbg, False, ("", 0)
         try:
             event = script.start()
@@ -88,8 +91,15 @@ class Shell:
         dbg = Debugger()
         found = dbg.open_recording(path)
         self.close()
+        self._take_the_disk(dbg)
         self.script, self.dbg, self.own_runs, self.listed = None, dbg, False, ("", 0)
         return found
+
+    def _take_the_disk(self, dbg: Debugger) -> None:
+        """Give the folder of past steps up, and the next debugger one of its own, if steps are to go to disk."""
+        if self.settings["ring.disk"]:
+            self.dbg.spill(0)
+            dbg.moments.resume(self.settings["ring.disk"])
 
     def take(self, event: Event) -> None:
         """Show the debugger what the script has become."""

@@ -216,6 +216,7 @@ autodiff.debug.planning
 autodiff.debug.analysis.inside
 autodiff.debug.turns
 autodiff.debug.replay
+autodiff.debug.spilling
 autodiff.debug.ring
 autodiff.debug.keeping
 autodiff.debug.encoding

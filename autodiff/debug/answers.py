@@ -331,7 +331,9 @@ class Cursor:
 class Position:
     """Where in time one looks. step: looked at; last: of all. first: the oldest kept; kept: how many.
 
-    bytes: that the kept steps take; budget: that they may; fit: how many such steps fit into it, 0 if unknown.
+    bytes: that the kept steps take in memory; budget: that they may; fit: how many such steps fit into it, 0 if
+    unknown. on_disk: how many of them are there instead; disk_bytes: that these take; disk_limit: that they may, 0 if
+    nothing is put on disk; folder: where.
     """
 
     step: int
@@ -342,6 +344,10 @@ class Position:
     bytes: int
     budget: int
     fit: int
+    on_disk: int = 0
+    disk_bytes: int = 0
+    disk_limit: int = 0
+    folder: str = ""
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,10 @@ class Machine:
             self.handles.update(handles)
             self._told = None
         if wanted is not None and wanted is not self.graph:
+            limit = self.moments.disk.limit if self.moments.disk is not None else 0
+            self.moments.spill(0)
             self._begin(wanted, session)
+            self.moments.resume(limit)
         elif session is not None:
             self._session = session
 

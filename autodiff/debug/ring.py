@@ -2,18 +2,22 @@
 
 A run is remembered by what it was fed and by the values that variables had before it. Those values are kept of some
 runs only, and made again for the runs between: by making the runs since then again, which gives the same to the bit.
+Where a place on disk is given, what memory has no room for goes there.
 """
 from __future__ import annotations
 
 import operator
 from collections import OrderedDict, deque
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, overload
 
 from ..runtime.session import Session
 from .replay import Moment, Replayer
+from .spilling import Disk, put_away
 
-_MOST = 512  # runs remembered
+_MOST = 512  # runs remembered in memory
+_MOST_STORED = 10_000  # and on disk
 _APART = 16  # runs from one whose variables are kept to the next
 _AGAIN = 40.0  # ms: what making runs again may take
 _FOUND = 4  # groups of values made again that are kept
@@ -41,18 +45,27 @@ class Later(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._names)
 
+    def following(self, before: Moment) -> Later:
+        """The same as another left them."""
+        return Later(self._ring, before, self._names)
+
     __hash__ = object.__hash__
     __eq__ = object.__eq__
 
 
 class Ring(Sequence[Moment]):
-    """Moments, oldest first. spent: bytes that their feeds and variables take."""
+    """Moments, oldest first; first those on disk. spent: bytes that feeds and variables of the others take.
+
+    disk: where runs go that memory has no room for, or None. trouble: why no more of them do, "" if none or told.
+    """
 
     def __init__(self, replayer: Replayer) -> None:
         self.spent = 0
+        self.disk: Disk | None = None
+        self.trouble = ""
         self._replayer = replayer
         self._moments: deque[Moment] = deque()
-        self._costs: deque[int] = deque()  # bytes that each does not share with the one before it
+        self._costs: deque[int] = deque()  # bytes that each in memory does not share with the one before it
         self._found: OrderedDict[Later, dict[str, Any]] = OrderedDict()
         self._left: dict[str, Any] | None = None  # variables after the last run, if making it again gives them
         self._since, self._again, self._group = 0, 0.0, 0  # runs, ms and bytes since variables were kept
@@ -100,23 +113,86 @@ class Ring(Sequence[Moment]):
         self.spent += cost
         self._moments.append(moment)
         self._costs.append(cost)
-        while len(self._moments) > _MOST or self.spent > budget and len(self._moments) > 2:
+        while len(self._costs) > _MOST or self.spent > budget and len(self._costs) > 2:
             if not self._drop():
                 break
 
     def _drop(self) -> bool:
-        """Forget the oldest run, and those whose variables only it can give; whether any run is left to do so."""
-        following = next((i for i, m in enumerate(self._moments) if i and not isinstance(m.variables, Later)), None)
+        """Let the oldest run go, and those whose variables only it can give; whether any run is left to do so."""
+        away = self.away
+        following = next((i for i, m in enumerate(islice(self._moments, away, None)) if i and not isinstance(
+            m.variables, Later)), None)
         if following is None:
             return False
-        whole = sum(v.nbytes for side in (self._moments[following].variables, self._moments[following].feeds)
-                    for v in side.values())
+        next_one = self._moments[away + following]
+        whole = sum(v.nbytes for side in (next_one.variables, next_one.feeds) for v in side.values())
+        if not self._spill(list(islice(self._moments, away, away + following))):
+            for _ in range(following):
+                self._moments.popleft()
         for _ in range(following):
-            self._moments.popleft()
             self.spent -= self._costs.popleft()
         self.spent += whole - self._costs[0]  # what it shared with those before it is its own now
         self._costs[0] = whole
         return True
+
+    # ---- on disk ------------------------------------------------------------------------
+    @property
+    def away(self) -> int:
+        """How many runs are on disk."""
+        return self.disk.count if self.disk is not None else 0
+
+    def spill(self, limit: int) -> None:
+        """From now on put up to `limit` bytes of runs on disk; with 0 none, and those there are given up.
+
+        Raises OSError if no temporary folder can be made.
+        """
+        self.trouble = ""
+        if self.disk is None and limit:
+            self.disk = Disk(limit)
+        elif self.disk is not None and limit:
+            self.disk.limit = limit
+            self._forget_stored()
+        elif self.disk is not None:
+            self._leave_disk()
+
+    def resume(self, limit: int) -> None:
+        """As `spill`, where nobody waits for an answer: that it cannot be is told with the next run."""
+        try:
+            self.spill(limit)
+        except OSError as error:
+            self.trouble = f"no steps go to disk: {error.strerror or error}; they are kept in memory only"
+
+    def _spill(self, group: list[Moment]) -> bool:
+        """Put the oldest runs in memory on disk; whether this was asked for and done."""
+        disk = self.disk
+        if disk is None:
+            return False
+        away = disk.count
+        try:
+            moved = put_away(disk, group, lambda before, variables: variables.following(before))
+        except OSError as error:
+            self.trouble = (f"no more steps go to disk: {error.strerror or error}; the {away} there are given up, and "
+                            "steps are kept in memory only")
+            self._leave_disk()
+            return False
+        for i, moment in enumerate(moved, away):
+            self._moments[i] = moment
+        self._forget_stored()
+        return True
+
+    def _forget_stored(self) -> None:
+        """Give up the oldest runs on disk, if there are too many."""
+        disk = self.disk
+        while disk is not None and disk.count and (disk.spent > disk.limit or disk.count > _MOST_STORED):
+            for _ in range(disk.forget()):
+                self._moments.popleft()
+
+    def _leave_disk(self) -> None:
+        assert self.disk is not None
+        for _ in range(self.away):
+            self._moments.popleft()
+        self.disk.close()
+        self.disk = None
 
     # ---- values -------------------------------------------------------------------------
     def values_of(self, later: Later) -> dict[str, Any]:

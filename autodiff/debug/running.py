@@ -290,6 +290,8 @@ class Running(Asking):
             samples += tuple(self._inside_samples(due.inner, runs, moment, failed=error is not None))
         text = f"{type(error).__name__}: {error}" if error is not None else ""
         record = RunRecord(self.step, sight.names, self._fed(opened), loss, sight.y, samples, ms, (), text)
+        if self.moments.trouble:
+            record, self.moments.trouble = replace(record, notes=(self.moments.trouble,)), ""
         stops = (Stop("error", text),) if error is not None else self._stops(record)
         record = replace(record, stops=stops) if stops else record
         self.records.append(record)

@@ -18,10 +18,28 @@ class Travelling(Stepping):
         """Which step is looked at, and which are kept."""
         kept = [m.step for m in self.moments]
         view = self._view if self._view is not None else self.step
-        spent = self.moments.spent
-        cost = spent / len(kept) if kept else 0.0
+        spent, disk = self.moments.spent, self.moments.disk
+        cost = spent / (len(kept) - self.moments.away) if kept else 0.0
+        on_disk = (disk.count, disk.spent, disk.limit, disk.folder) if disk is not None else ()
         return Position(view, self.step, self._view is None, kept[0] if kept else 0, len(kept), spent,
-                        self.budget, int(self.budget / cost) if cost else 0)
+                        self.budget, int(self.budget / cost) if cost else 0, *on_disk)
+
+    def spill(self, limit: int) -> Position:
+        """Put steps that memory has no room for on disk from now on, up to `limit` bytes in a temporary folder.
+
+        0: put none there, and remove those that are. It is removed too when the process ends. Raises ArgumentError if
+        there can be no such folder.
+        """
+        if limit < 0:
+            raise ArgumentError(f"expected a count of bytes, found {limit}")
+        if not limit and self._view is not None and self._view in [m.step for m in self.moments[:self.moments.away]]:
+            self.present()
+        try:
+            self.moments.spill(limit)
+        except OSError as error:
+            raise ArgumentError(f"no steps can be put on disk: {error.strerror or error}\nset TMPDIR to a folder that "
+                                "can be written to") from None
+        return self.position
 
     @property
     def is_replaying(self) -> bool:

@@ -1,9 +1,12 @@
 """Changing: set, freeze, undo."""
 from __future__ import annotations
 
+import re
+
 from autodiff.debug.debugger import Debugger
 
 from ..command import command
+from ..facts import bytes_in_words
 from ..params import Assigned, Count, Target, Word
 from ..results import Result, Text
 from ..shell import CHOICES, OPTIONS, Shell
@@ -16,7 +19,8 @@ def set_(shell: Shell, target: Target | None, option_value: Word | None, value: 
     """Change a variable now, or a tensor's value in the runs to come; or a setting.
 
     `set NAME = EXPR` takes a NumPy expression; of the variable's shape, or one that spreads to it. `set NAME = off`
-    takes an overriding value back. `set OPTION VALUE` changes a setting; set alone lists them.
+    takes an overriding value back. `set OPTION VALUE` changes a setting; set alone lists them. `set ring.disk 1GB`:
+    past steps that memory has no room for go to a temporary folder; it is removed at the end, or by `set ring.disk 0`.
 
     Example:  set hidden1/biases = hidden1/biases * 0
     API:      dbg.set("hidden1/biases", value)
@@ -65,12 +69,28 @@ def _shown(value: object) -> str:
     return {True: "on", False: "off"}.get(value, str(value)) if isinstance(value, bool) else str(value)
 
 
+def _disk(shell: Shell, text: str) -> Result:
+    """Put past steps on disk, or no longer."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?b)?", text.lower())
+    if match is None:
+        raise UsageError(f"expected room on disk, found {text!r}", "set ring.disk 1GB, or 0 for none", code="bad_value")
+    size = int(float(match[1]) * 1024 ** " kmgt".index(match[2] or " "))
+    at = shell.dbg.spill(size)
+    shell.settings["ring.disk"] = size
+    if not size:
+        return Text(f"ring.disk 0: steps are kept in memory only, {at.kept} of them")
+    return Text(f"ring.disk {bytes_in_words(size)}: steps that memory has no room for go to {at.folder}, which is "
+                "removed at the end")
+
+
 def _setting(shell: Shell, name: str, text: str | None) -> Result:
     if name not in OPTIONS:
         raise UsageError(f"{name!r} is no setting: expected {', '.join(OPTIONS)}", f"set {name} = EXPR changes a value",
                          code="unknown_name")
     if text is None:
         return Text(f"{name} {_shown(shell.settings[name])}")
+    if name == "ring.disk":
+        return _disk(shell, text)
     if isinstance(shell.settings[name], bool):
         if text not in ("on", "off"):
             raise UsageError(f"expected on or off for {name}, found {text!r}", f"set {name} on", code="bad_value")

@@ -25,7 +25,7 @@ from ..shell import Shell
 from ..usage import UsageError
 from . import stops
 
-TOPICS = ("tensors", "ops", "vars", "op", "breaks", "watches", "nans", "memory", "script", "run", "feeds")
+TOPICS = ("tensors", "ops", "vars", "op", "breaks", "watches", "nans", "memory", "steps", "script", "run", "feeds")
 Format = Annotated[str, FormatKind("safhd")]
 
 
@@ -37,10 +37,11 @@ Topic = Annotated[str, ChoiceKind(*TOPICS)]
                      "pf": "info feeds"})
 def info(shell: Shell, topic: Topic | None, target: OpName = "", *, unused: bool = False, stats: bool = False,
          harmful: bool = False, masked: bool = False) -> Result:
-    """List tensors, ops, vars, breaks, watches, nans, feeds; or show an op, memory, the script, the last run.
+    """List tensors, ops, vars, breaks, watches, nans, feeds; or show an op, memory, steps, the script, the last run.
 
     tensors and ops take a /regex/; op takes a name, a suffix, or `nan` for the first op that made one.
     --stats adds the figures of the last run to tensors. --unused lists variables that y does not depend on.
+    steps: how many past ones are kept, in memory and on disk.
     nans: --harmful lists those that reach y or a gradient, --masked those without effect.
 
     Example:  info tensors /hidden1/
@@ -69,6 +70,8 @@ def info(shell: Shell, topic: Topic | None, target: OpName = "", *, unused: bool
         return _nans(dbg.nonfinite(kind), kind)
     if topic == "memory":
         return _memory(dbg)
+    if topic == "steps":
+        return Text("\n".join(_kept(dbg)))
     if topic == "feeds":
         from_feed = tuple((row.name, row.source, row.text, *figures(row.stats)) for row in dbg.feeds())
         return Table((Column("feed", "name"), Column("from"), Column("value"), *FIGURES), from_feed) if from_feed \
@@ -159,13 +162,23 @@ def _memory(dbg: Debugger) -> Result:
     memory = dbg.memory()
     parts = (("variables", memory.variables), ("constants", memory.constants), ("value history", memory.history),
              ("records of runs", memory.records))
-    at = dbg.position
-    lines = [f"{name:<16} {bytes_in_words(count)}" for name, count in parts]
-    lines.append(f"{'steps kept':<16} {at.kept} of {at.last}, {bytes_in_words(at.bytes)} of {bytes_in_words(at.budget)}"
-                 + (f"; about {at.fit} such steps fit" if at.fit else ""))
+    lines = [*(f"{name:<16} {bytes_in_words(count)}" for name, count in parts), *_kept(dbg)]
     return Group((Text("\n".join(lines)),
                   Table((Column("largest", "name"), Column("size")),
                         tuple((name, bytes_in_words(count)) for name, count in memory.largest))))
+
+
+def _kept(dbg: Debugger) -> list[str]:
+    """Which steps are kept, in memory and on disk."""
+    at = dbg.position
+    which = f", from step {at.first} on" if at.kept else ""
+    lines = [f"{'steps kept':<16} {at.kept} of {at.last}{which}",
+             f"{'in memory':<16} {at.kept - at.on_disk}, {bytes_in_words(at.bytes)} of {bytes_in_words(at.budget)}"
+             + (f"; about {at.fit} such steps fit" if at.fit else "")]
+    if not at.disk_limit:
+        return [*lines, f"{'on disk':<16} none; set ring.disk 1GB keeps more there"]
+    room = f"{bytes_in_words(at.disk_bytes)} of {bytes_in_words(at.disk_limit)}"
+    return [*lines, f"{'on disk':<16} {at.on_disk}, {room}, in {at.folder}"]
 
 
 def _script(shell: Shell) -> Result:
