@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import importlib.metadata
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -188,9 +187,11 @@ def complain(what: str) -> int:
 
 def version() -> str:
     """The installed version, or that there is none."""
+    from importlib import metadata  # it brings email and sockets along, which no other start needs
+
     try:
-        return importlib.metadata.version("gradbg")
-    except importlib.metadata.PackageNotFoundError:
+        return metadata.version("gradbg")
+    except metadata.PackageNotFoundError:
         return "of a source tree"
 
 
