@@ -1,9 +1,11 @@
 """The ring of past steps: variables of most of them are made again, what was fed stays as it was."""
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pytest
 
 import autodiff as tf
 from autodiff.debug import Debugger
@@ -168,3 +170,38 @@ def test_what_somebody_has_of_a_forgotten_run_stays() -> None:
         for moment in dbg.moments:
             assert dbg.value("y", step=moment.step).array == moment.step - 1
             assert (dbg.value("w", step=moment.step).array == sum(range(moment.step - 1))).all()
+
+
+def batches(way: str) -> Iterator[np.ndarray]:
+    """Sixty batches as scripts make them, of 8192 elements; data that are fed again, or changed after they were fed."""
+    rng = np.random.default_rng(0)
+    data = rng.integers(0, 3, (8, 8192)).astype(np.float32)
+    for i in range(60):
+        if way == "edited between" and i == 30:
+            data *= 2
+        if way == "shuffled each epoch" and i % 8 == 0:
+            rng.shuffle(data)
+        batch = data[i % 8]
+        if way == "one buffer" or way == "a buffer from the middle on" and i >= 30:
+            batch = data[0]
+            rng.shuffle(batch)  # the same numbers in another order: sums do not tell
+        yield batch.copy() if way == "fresh" else batch
+
+
+@pytest.mark.parametrize("way", ["fresh", "slices", "edited between", "shuffled each epoch", "one buffer",
+                                 "a buffer from the middle on"])
+def test_what_was_fed_stays_as_it_was(way: str) -> None:
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None], name="x")
+        w = tf.Variable(tf.zeros([8192]), name="w")
+        y = tf.identity(w + 2 * x, "y")
+        step = w.assign_add(0.5 * x)
+        session.run(w.initializer)
+        dbg, fed = Debugger(graph, session), []
+        for batch in batches(way):
+            fed.append(batch.copy())
+            dbg.on_run(session, [y, step.op], {x: batch})
+        assert len(dbg.moments) == 60
+        for number in (1, 7, 8, 9, 29, 30, 31, 33, 59, 60):
+            assert np.array_equal(dbg.value("x", step=number).array, fed[number - 1])
+            assert np.array_equal(dbg.value("w", step=number).array, np.array(fed)[:number - 1].sum(0) / 2)
