@@ -187,7 +187,7 @@ def complain(what: str) -> int:
 
 def version() -> str:
     """The installed version, or that there is none."""
-    from importlib import metadata  # it brings email and sockets along, which no other start needs
+    import importlib.metadata as metadata
 
     try:
         return metadata.version("gradbg")

@@ -11,6 +11,7 @@ from typing import Any
 
 from autodiff.debug.answers import Recorded
 from autodiff.debug.debugger import Debugger
+from autodiff.garbage import look_again, pass_over
 
 from .results import Result
 from .script import Event, ModelScript, script_line, script_traceback
@@ -71,8 +72,7 @@ class Shell:
         script = ModelScript(file, tuple(arguments), dbg.on_run, as_module, patient=self.interactive)
         script.compile()
         linecache.checkcache()  # the file may have been edited since it was loaded last
-        if self.script is not None:
-            self.script.close()
+        self.close()
         self._take_the_disk(dbg)
         self.script, self.dbg, self.own_runs, self.listed = script, dbg, False, ("", 0)
         try:
@@ -84,6 +84,8 @@ class Shell:
         self.take(event)
         if event.kind == "ended" and callable(script.namespace.get("feeds")):
             dbg.feed_from(script.namespace["feeds"])
+        if self.interactive:
+            pass_over()  # a search for garbage through a large graph would keep Ctrl-C waiting
         return event
 
     def open_recording(self, path: str) -> Recorded:
@@ -126,6 +128,7 @@ class Shell:
 
     def close(self) -> None:
         """End the script."""
+        look_again()
         if self.script is not None:
             self.script.close()
 

@@ -1,5 +1,6 @@
 """Sessions: what is typed, and what comes back, on the bundled models."""
 
+import gc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -337,3 +338,14 @@ def test_without_a_train_op_one_run_is_all(shell: Shell, tmp_path: Path) -> None
     execute("train loss", shell)
     execute("run --times 3", shell)
     assert len(shell.dbg.records) == 4
+
+
+def test_a_search_for_garbage_passes_over_what_was_loaded() -> None:
+    """It cannot be interrupted, and takes a third of a second in a large graph."""
+    shell = Shell(interactive=True)
+    execute(f"load {MODELS / 'digits_graph.py'}", shell)
+    try:
+        assert not any(found is shell.dbg.graph for found in gc.get_objects())
+    finally:
+        shell.close()
+    assert any(found is shell.dbg.graph for found in gc.get_objects())

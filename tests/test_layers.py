@@ -28,6 +28,7 @@ autodiff.op
 autodiff.graph_def
 autodiff.indexing
 autodiff.stacks
+autodiff.garbage
 autodiff.tensor
 autodiff.operation
 autodiff.graph
@@ -314,9 +315,11 @@ cli
 # module -> (imported, why it is imported inside of a function)
 LAZY: dict[tuple[str, str], str] = {
     ("autodiff.names", "difflib"): "only for a message: import time",
+    ("autodiff.debug.curvature", "concurrent.futures"): "only for --jobs: import time",
     ("autodiff.runtime.tiling", "concurrent.futures"): "only for large arrays on threads: import time",
     ("cli.render", "rich.console"): "only for colours: pipes and JSON start without rich",
     ("cli.render", "rich.text"): "as rich.console",
+    ("cli.main", "importlib.metadata"): "only for --version: it brings email and sockets along",
     ("cli.main", "cli.repl"): "only for a person: pipes and batch start without prompt_toolkit",
     ("cli.main", "cli.screen"): "as cli.repl",
 }

@@ -1,6 +1,7 @@
 """Session: what may be fetched and fed, what comes back, when it fails, and how."""
 
 import collections
+import gc
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import autodiff as tf
 from autodiff import errors
 from autodiff.op import OPS, build
 from autodiff.runtime.program import HOT
+from autodiff.walks import needed
 
 Pair = collections.namedtuple("Pair", "u v")
 
@@ -415,3 +417,17 @@ def test_python_values_become_constants_by_tensorflows_rules() -> None:
     with pytest.raises(ValueError):
         tf.fill(2, 1)
     assert [0] * tf.Dimension(2) == [0, 0]
+
+
+def test_no_garbage_is_looked_for_while_a_plan_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[bool] = []
+
+    def needing(*given: Any, **named: Any) -> Any:
+        seen.append(gc.isenabled())
+        return needed(*given, **named)
+
+    monkeypatch.setattr("autodiff.runtime.plan.needed", needing)
+    with tf.Session() as session:
+        assert session.run(tf.constant(2.0) * 3.0) == 6.0
+    assert seen == [False]
+    assert gc.isenabled()

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any
 
@@ -178,6 +177,8 @@ def _side_by_side(function: Callable[[range], np.ndarray], blocks: Sequence[rang
     if jobs == 1:
         yield from map(function, blocks)
         return
+    from concurrent.futures import ThreadPoolExecutor
+
     threads = ThreadPoolExecutor(jobs, "hessian-rows")
     try:
         yield from threads.map(function, blocks)

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from ..garbage import keeping_all
 from ..graph import Operation, Tensor
 from ..runtime.fates import KINDS, Fate, fates
 from ..runtime.fetch import Fetches
@@ -54,6 +55,7 @@ class RunPlan:
     table: tuple[tuple[str, ...], ...]
 
 
+@keeping_all()
 def plan_of(session: Session, wanted: Fetches, feeds: tuple[Tensor, ...], ops: Collection[Operation] | None,
             step: int) -> RunPlan:
     """The plan by which a session runs `wanted` with these feeds. ops: the rows to give, None for all."""

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import contextlib
 import enum
-import gc
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +10,7 @@ from .. import site
 from ..convert import to_tensor
 from ..dtypes import int32
 from ..errors import ArgumentError, DTypeError, KindError, ShapeError, StateError
+from ..garbage import keeping_all
 from ..graph import Graph, Operation, Tensor, get_default_graph, graph_of
 from ..indexed_slices import IndexedSlices
 from ..op import build
@@ -65,15 +65,12 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients",
 @contextlib.contextmanager
 def _in_bulk(graph: Graph, made_from: site.Known) -> Iterator[None]:
     """While many operations are made: no garbage is looked for, and the user's frames are captured once."""
-    saved, was_collecting = graph.made_from, gc.isenabled()
-    gc.disable()
-    graph.made_from = made_from
+    saved, graph.made_from = graph.made_from, made_from
     try:
-        yield
+        with keeping_all():
+            yield
     finally:
         graph.made_from = saved
-        if was_collecting:
-            gc.enable()
 
 
 def _as_list(values: Any) -> list[Any]:

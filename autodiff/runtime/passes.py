@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import DType
+from ..garbage import keeping_all
 from ..graph import Operation
 from .kernels import passes_on
 from .plan import Plan, Step
@@ -21,6 +22,7 @@ LARGEST_FOLDED = 1 << 16  # bytes of a result that is kept instead of computed
 _SIMPLE = (int, float, bool, str, bytes, complex, type(None), DType)
 
 
+@keeping_all()
 def optimise(plan: Plan) -> Plan:
     """All passes: constants folded, identities elided, equal steps merged, unused ones dropped, rectifiers first."""
     return rectify_before_spreading(drop_unused(merge_equal(elide_identities(fold_constants(plan)))))

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..function_graph import updates_of
+from ..garbage import keeping_all
 from ..graph import Operation, Tensor
 from ..shapes import show
 from ..walks import in_order, needed
@@ -132,6 +133,7 @@ def is_reference(tensor: Tensor) -> bool:
     return tensor.dtype.is_ref or tensor.dtype.name == "resource"
 
 
+@keeping_all()
 def compile_plan(fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]) -> Plan:
     """The steps that compute `fetches` and run `targets` when `feeds` are given, one for each operation needed.
 

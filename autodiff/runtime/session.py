@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import ArgumentError, KindError, StateError
+from ..garbage import keeping_all
 from ..graph import Graph, Tensor, get_default_graph
 from ..sparse_tensor import SparseTensor
 from ..stacks import default_session
@@ -145,9 +146,10 @@ class Session:
     def _program(self, wanted: Fetches, tensors: tuple[Tensor, ...]) -> Program:
         program = wanted.programs.get(tensors)
         if program is None:
-            program = wanted.programs[tensors] = Program(
-                compile_plan(wanted.tensors, wanted.targets, tensors), self._threads,
-                relaxed=wants_jit(self.config))
+            with keeping_all():
+                program = Program(compile_plan(wanted.tensors, wanted.targets, tensors), self._threads,
+                                  relaxed=wants_jit(self.config))
+            wanted.programs[tensors] = program
         return program
 
     def as_default(self) -> Any:
