@@ -98,7 +98,15 @@ class Graph:
 
     @contextlib.contextmanager
     def control_dependencies(self, control_inputs: Iterable[Any] | None) -> Iterator[None]:
-        """Ops made inside wait for these operations or tensors; None forgets the outer blocks."""
+        """Ops made inside wait for these operations or tensors; None forgets the outer blocks.
+
+        While the body of a branch or loop is built, the outermost graph's means the body's.
+        """
+        current = get_default_graph()
+        if current.building_function and current is not self and current.outermost is self:
+            with current.control_dependencies(control_inputs):
+                yield
+            return
         saved = self._control
         if control_inputs is None:
             self._control = []

@@ -162,3 +162,26 @@ def test_what_waits_for_a_branch_reads_what_it_assigned():
     value, gradient = values([z, tf.gradients(z, x)[0]])
     np.testing.assert_allclose(value, 2 * X)
     np.testing.assert_allclose(gradient, np.full(3, 2.0))
+
+
+@pytest.mark.parametrize("place", [
+    lambda x, z: tf.while_loop(lambda i, a, b: i < 2, lambda i, a, b: (i + 1, a * 2, b * 3), [0, x, z])[1:],
+    lambda x, z: tf.while_loop(lambda i, a, b: i < 2, lambda i, a, b: (i + 1, a * 2, b * z), [0, x, x])[1:],
+    lambda x, z: tf.cond(x[0] > 0, lambda: [x * 4, z], lambda: [x * 2, z * 3])])
+def test_an_output_that_does_not_depend_on_x_gives_no_gradient(place):
+    """None as in TensorFlow 1.15, not zeros, which an optimizer would apply."""
+    x, z = tf.constant(X), tf.constant(X)
+    dx, dz = tf.gradients(place(x, z)[0], [x, z])
+    assert dz is None
+    np.testing.assert_allclose(values(dx), np.full(3, 4.0))
+
+
+def test_control_dependencies_of_the_outermost_graph_hold_in_a_body(graph):
+    """Values of TensorFlow 1.15."""
+    v, x = tf.get_variable("v", initializer=np.float64(1), use_resource=True), tf.constant(X)
+
+    def step(a):
+        with graph.control_dependencies([v.assign_add(1.0).op]):
+            return a * v.read_value()
+
+    np.testing.assert_allclose(values(looped(x, step)), 24 * X)

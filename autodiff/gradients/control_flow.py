@@ -15,6 +15,7 @@ from ..graph import Operation, Tensor, get_default_graph
 from ..indexed_slices import dense
 from ..op import OPS, Blocked, blocked, build
 from ..ops.control_flow import if_, recall, while_
+from ..walks import before
 from .backprop import gradients
 from .calls import no_gradient_reason
 from .sweep import carries_gradient, rule_of
@@ -135,8 +136,12 @@ class _BackwardLoop:
         self.finals, self.histories = node.outputs[:self.count], node.outputs[self.count:2 * self.count]
         self.kept = node.outputs[2 * self.count:]
         self.d_finals, self.d_histories = dys[:self.count], dys[self.count:2 * self.count]
-        self.moving = [k for k in range(self.count) if carries_gradient(self.finals[k])]
-        self.summed = [j for j, c in enumerate(self.captured) if carries_gradient(c)]
+        received = {k for k in range(self.count) if self.d_finals[k] is not None or self.d_histories[k] is not None}
+        moving = _reached_back(self.body, received)
+        self.moving = [k for k in range(self.count) if k in moving and carries_gradient(self.finals[k])]
+        used = before([self.body.outputs[k] for k in self.moving])
+        self.summed = [j for j, c in enumerate(self.captured)
+                       if carries_gradient(c) and self.body.inputs[self.count + j].op in used]
         self.blocked_captures: set[int] = set()
 
     def build(self) -> list[Any]:
@@ -196,6 +201,16 @@ class _BackwardLoop:
             if j not in self.blocked_captures:
                 d_captured[j] = d
         return dxs + d_captured
+
+
+def _reached_back(body: Function, received: set[int]) -> set[int]:
+    """The loop variables that those which received a gradient come from, in any number of iterations."""
+    while True:
+        used = before([body.outputs[k] for k in received])
+        found = received | {k for k, argument in enumerate(body.arguments) if argument.op in used}
+        if found == received:
+            return found
+        received = found
 
 
 @recall.gradient

@@ -117,7 +117,7 @@ class Sweep:
                     note_blocked(self.graph, op, i, reason)
                 return [None] * len(op.inputs)
             for i, dy in enumerate(dys):
-                if dy is None and op.outputs[i].dtype.base_dtype.is_differentiable:
+                if dy is None and op.outputs[i].dtype.base_dtype.is_differentiable and op.type not in _TAKE_NONE:
                     dys[i] = self.final[op.outputs[i]] = build.ZerosLike(op.outputs[i])
             dxs = self._call(rule, op, dys)
             if self.gate and sum(dx is not None for dx in dxs) > 1:
@@ -165,6 +165,7 @@ def zeros_for(x: Tensor) -> Tensor:
     return build.ZerosLike(build.ReadVariableOp(x) if x.dtype.base_dtype.name == "resource" else x)
 
 
+_TAKE_NONE = frozenset(("If", "While"))  # rules that ask which outputs receive anything: not all depend on all inputs
 _TAKE_ROWS = frozenset(("Identity", "DebugGradientIdentity", "ReadVariableOp"))  # rules that pass IndexedSlices on
 
 
