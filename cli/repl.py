@@ -1,8 +1,11 @@
 """The line prompt for a person: completion, history, suggestions, a toolbar."""
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterable
+import signal
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
@@ -49,6 +52,8 @@ class Prompt:
             completer=ThreadedCompleter(CommandCompleter(shell)),
             complete_while_typing=False, bottom_toolbar=self._toolbar, color_depth=depth, enable_history_search=True,
             enable_open_in_editor=True, tempfile_suffix=".gradbg")
+        self._is_late = False
+        self._session.app.after_render += self._drawn
 
     def read(self) -> str | None:
         """The next line, without its end."""
@@ -56,7 +61,8 @@ class Prompt:
             try:
                 vi = self.shell.settings["editing"] == "vi"
                 self._session.editing_mode = EditingMode.VI if vi else EditingMode.EMACS
-                line = self._session.prompt("> " if self.shell.defining else PROMPT)
+                with self._listening():
+                    line = self._session.prompt("> " if self.shell.defining else PROMPT, handle_sigint=False)
             except KeyboardInterrupt:
                 continue
             except EOFError:
@@ -64,8 +70,32 @@ class Prompt:
             self._refuse_interrupted()
             return line
 
+    @contextlib.contextmanager
+    def _listening(self) -> Iterator[None]:
+        """Inside, SIGINT is noted: one after the last drawing of the line is for the command, one before for the line.
+
+        prompt_toolkit's own handler would lose the first kind, as it goes on for a while after the line was accepted.
+        """
+        def pressed(*_: Any) -> None:
+            self._is_late = True
+            app = self._session.app
+            if app.is_running and not app.is_done and app.loop is not None:  # sent by another program
+                app.loop.call_soon_threadsafe(app.exit, None, KeyboardInterrupt)
+
+        saved = signal.signal(signal.SIGINT, pressed)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, saved)
+
+    def _drawn(self, _: Any) -> None:
+        """While it is drawn, the terminal gives Ctrl-C as a key, not as a signal."""
+        self._is_late = False
+
     def _refuse_interrupted(self) -> None:
-        """Raise KeyboardInterrupt if Ctrl-C is among the keys that came too late for the line."""
+        """Raise KeyboardInterrupt if Ctrl-C came too late for the line, as a signal or as a key."""
+        if self._is_late:
+            raise KeyboardInterrupt
         keyboard = self._session.app.input
         late = get_typeahead(keyboard) + keyboard.read_keys()
         if any(press.key == Keys.ControlC for press in late):

@@ -1,6 +1,7 @@
 """The prompt on a real terminal: completion, Ctrl-C, Ctrl-D, an empty line."""
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -136,3 +137,12 @@ def test_a_step_that_goes_on_after_ctrl_c_says_so(tmp_path: Path) -> None:
     child.expect("it stops at the end of this step")
     child.expect("stopped by Ctrl-C")
     child.close(force=True)
+
+
+def test_a_signal_sent_while_a_line_is_typed_clears_it(prompt: "pexpect.spawn") -> None:
+    prompt.expect(PROMPT)
+    prompt.send("print 1 + ")
+    prompt.expect("print 1")
+    prompt.kill(signal.SIGINT)
+    prompt.expect(PROMPT)
+    answers(prompt, "print 6 * 7", "42")
