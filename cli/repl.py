@@ -80,7 +80,7 @@ class Prompt:
             self._is_late = True
             app = self._session.app
             if app.is_running and not app.is_done and app.loop is not None:  # sent by another program
-                app.loop.call_soon_threadsafe(app.exit, None, KeyboardInterrupt)
+                app.loop.call_soon_threadsafe(lambda: app.exit(exception=KeyboardInterrupt()))
 
         saved = signal.signal(signal.SIGINT, pressed)
         try:
