@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,7 @@ from .op import OPS, OpDef, Ref, Spec
 from .shapes import Dims
 from .walks import before, in_order, needed
 
+_NONE: frozenset[Operation] = frozenset()
 _ALWAYS_THE_SAME = frozenset(("Argument", "Captured", "Recall", "VariableV2", "VarHandleOp"))  # within one call
 
 
@@ -106,8 +107,10 @@ class FunctionGraph(Graph):
             yield
 
 
-def updates_of(op: Operation) -> set[Operation]:
+def updates_of(op: Operation) -> Set[Operation]:
     """The variables that an operation changes, itself or in a function that it calls."""
+    if not op.definition.takes_run:
+        return _NONE
     own = {_origin(t).op for t, p in zip(op.inputs, op.definition.parameters) if p.kind is Ref}
     return own.union(*(function.graph.updated for function in functions_of(op)))
 
