@@ -4,6 +4,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
@@ -39,6 +40,8 @@ class Program:
 
     def run(self) -> int:
         """Do everything; gives the exit code."""
+        if self.shell.interactive and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started it in the background ignored it
         files = [name for kind, name in self.given.steps if kind == "x" and not os.path.isfile(name)]
         if files:
             return complain(f"no command file {files[0]!r}")

@@ -15,7 +15,7 @@ from autodiff.graph import Operation
 
 from .facts import FIGURES, duration, figures, loss_of, place, samples, shown, summary
 from .results import Column, Error, Group, Result, Source, Stop, Table, Text
-from .script import HEARD, Event, say_it_is_heard, script_line, script_traceback
+from .script import HEARD, Event, add_records, say_it_is_heard, script_line, script_traceback
 from .shell import Shell
 from .usage import UsageError
 
@@ -98,15 +98,16 @@ def _run_script(shell: Shell, steps: float, until: str) -> Result:
             return inside
         close_cursor(shell)
     records: list[Any] = []
+    begun = script.runs
     while True:
         if shell.dbg.stops_inside:
             event = Event("before")
             while script.is_live and not script.interrupted and (script.state != "before" or script.is_answered):
                 event = script.resume(before=True)
-                records += event.records
+                add_records(records, event.records)
                 shell.take(event)
                 stop = _stop_of(event.records)
-                if event.kind == "after" and (stop is not None or len(records) >= steps):
+                if event.kind == "after" and (stop is not None or script.runs - begun >= steps):
                     return arrived(shell, event, tuple(records), stop)
             if event.kind != "before" or script.interrupted:
                 return arrived(shell, event, tuple(records), _stop_of(event.records))
@@ -116,13 +117,13 @@ def _run_script(shell: Shell, steps: float, until: str) -> Result:
             if inside := _inside(shell):
                 return inside
             close_cursor(shell)
-        event = script.resume(1 if until or script.is_answered else steps - len(records))
-        records += event.records
+        event = script.resume(1 if until or script.is_answered else steps - (script.runs - begun))
+        add_records(records, event.records)
         shell.take(event)
         stop = _stop_of(event.records)
         if until and event.kind == "after" and stop is None and shell.dbg.holds(until):
             return moved(shell, tuple(records), None, condition=until)
-        if event.kind != "after" or stop is not None or len(records) >= steps or script.interrupted:
+        if event.kind != "after" or stop is not None or script.runs - begun >= steps or script.interrupted:
             return arrived(shell, event, tuple(records), stop)
 
 

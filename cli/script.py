@@ -28,6 +28,7 @@ from .usage import UsageError
 
 OWN = tuple(os.path.dirname(os.path.abspath(sys.modules[name].__file__ or "")) + os.sep
             for name in ("autodiff", __package__))
+KEPT = 10_000  # records of the runs of one command
 HEARD = 0.15  # seconds after Ctrl-C within which a step should have ended, or it is said that it goes on
 PATIENCE = 0.05  # seconds after which the waiting prompt looks for a Ctrl-C that went to the script's thread
 LEAVING = 2.0  # seconds that a script has to end when it is told to
@@ -48,11 +49,19 @@ class Request:
     line: int
 
 
+def add_records(records: list[Any], more: Sequence[Any]) -> None:
+    """Add records of runs; of very many the first and the last are kept."""
+    records += more
+    if len(records) > 2 * KEPT:
+        del records[1:-KEPT]
+
+
 @dataclass(frozen=True)
 class Event:
     """Why the script handed over. kind: "before" or "after" a run, "ended", "raised".
 
-    records: of the runs since the last event. error: the script's exception. graph: the one it built last.
+    records: of the runs since the last event; of very many the first and the last. error: the script's exception.
+    graph: the one it built last.
     """
 
     kind: str
@@ -242,7 +251,7 @@ class ModelScript:
             else:
                 self.state = "running"
                 value, record = self.watched(session, fetches, feed_dict, call=real)
-            self._records.append(record)
+            add_records(self._records, [record])
             self.left -= 1
             self.runs += 1
             if self.left <= 0 or self.interrupted or record.stops:
