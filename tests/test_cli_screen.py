@@ -12,6 +12,7 @@ import pytest
 from prompt_toolkit.application import create_app_session
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.key_binding.vi_state import InputMode
 from prompt_toolkit.output import DummyOutput
 
 from cli.command import verbs
@@ -280,6 +281,11 @@ def test_a_slice_a_hessian_and_what_is_beside(session: Session) -> None:
         typist.until(lambda: str(screen.app.editing_mode).endswith("VI"), "vi")
         typist.run("print nothing_like_it", "error: ")
         typist.run("print 6 * 7", "42")
+        typist.type("print 1\x1b")
+        typist.until(lambda: screen.app.vi_state.input_mode == InputMode.NAVIGATION, "Escape")
+        typist.type("\x03")
+        typist.until(lambda: screen.line.text == "", "Ctrl-C empties the line")
+        typist.run("print 5 * 5", "25")  # the letters are text again, as at a prompt
     session("digits_graph.py", keys)
 
 

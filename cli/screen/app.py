@@ -109,6 +109,7 @@ class FullScreen:
     def _accept(self, buffer: Buffer) -> bool:
         """Enter on the command line; True keeps the text."""
         text = buffer.text
+        self.app.vi_state.reset()  # the next line begins with typing, as at a prompt
         if text.startswith("@"):
             self._jump(text)
             return False

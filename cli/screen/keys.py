@@ -68,6 +68,7 @@ def _everywhere(screen: "FullScreen") -> KeyBindings:
     def stop(event: Event) -> None:
         if not screen.worker.busy and (screen.line.text or screen.way):
             screen.line.reset()
+            event.app.vi_state.reset()
             screen.way = ""
             event.app.layout.focus(screen.frame.line)
             return
