@@ -41,7 +41,17 @@ def _is_ours(value: np.ndarray) -> bool:
     owner: Any = value.base if value.base is not None else value
     if type(owner) is not np.ndarray or not owner.flags.owndata:
         return False
-    return not owner.flags.writeable or sys.getrefcount(owner) <= 3  # value, owner, and the argument
+    if not owner.flags.writeable:
+        return True
+    del owner  # one reference less
+    return value.base is not None and _references(value) == _UNSHARED
+
+
+def _references(view: np.ndarray) -> int:
+    return sys.getrefcount(view.base)
+
+
+_UNSHARED = _references(np.empty(0).view())  # of memory that one view has: what a call adds depends on the Python
 
 
 def _is_same(a: np.ndarray, b: np.ndarray) -> bool:

@@ -308,16 +308,21 @@ class Recycled:
     def take(self) -> np.ndarray:
         """An array to write to, which owns its memory."""
         shape, dtype = self._layout.shape, self._layout.dtype
-        for array in self._arrays:
-            if sys.getrefcount(array) == _UNSHARED and array.flags.writeable and array.shape == shape \
-                    and array.dtype == dtype:  # the caller may have changed any of it
-                return array
+        for i in range(len(self._arrays)):
+            if _references(self._arrays, i) == _UNSHARED:
+                array = self._arrays[i]
+                if array.flags.writeable and array.shape == shape and array.dtype == dtype:  # as the caller left it
+                    return array
         array = np.empty(shape, dtype)
         self._arrays = [*self._arrays[-1:], array]
         return array
 
 
-_UNSHARED = 3  # references: in the list, in the loop, and the argument of getrefcount
+def _references(arrays: list[np.ndarray], index: int) -> int:
+    return sys.getrefcount(arrays[index])
+
+
+_UNSHARED = _references([np.empty(0)], 0)  # of an array in the list alone: what a call adds depends on the Python
 
 
 def allocate(plan: Plan) -> dict[int, np.ndarray]:
