@@ -6,7 +6,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from .command import COMMANDS, Command, Parameter, find
-from .params import MOST
+from .params import MOST, FileKind
 from .shell import Shell
 from .usage import UsageError
 from .words import Word, split
@@ -42,6 +42,9 @@ def _candidates(line: str, shell: Shell) -> Iterator[Candidate]:
         for parameter in command.options:
             if parameter.option.startswith(word):
                 yield Candidate(parameter.option, start, parameter.kind.metavar if parameter.kind else "")
+        return
+    if before and before[-1] in (">", ">>") and not any(p.kind and p.kind.expression for p in command.arguments):
+        yield from (Candidate(name, start) for name in FileKind().complete(word, shell))
         return
     for kind_word, offset in _expected(command, before, word, start, line):
         if kind_word.kind is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
@@ -15,6 +14,7 @@ from .interpreter import execute, typed
 from .render import Screen, is_capable
 from .results import Error, Group, Result, Text, leaves
 from .shell import Shell
+from .signals import heed_ctrl_c
 from .trust import LOCAL, is_trusted
 from .usage import UsageError
 
@@ -40,8 +40,8 @@ class Program:
 
     def run(self) -> int:
         """Do everything; gives the exit code."""
-        if self.shell.interactive and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-            signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started it in the background ignored it
+        if self.shell.interactive:
+            heed_ctrl_c()
         files = [name for kind, name in self.given.steps if kind == "x" and not os.path.isfile(name)]
         if files:
             return complain(f"no command file {files[0]!r}")

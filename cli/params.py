@@ -12,7 +12,7 @@ from autodiff.debug.conditions import MEASURES, WORDS
 from autodiff.debug.expressions import FUNCTIONS
 from autodiff.names import did_you_mean
 
-from .shell import Shell
+from .shell import CHOICES, Shell
 from .usage import UsageError
 
 MOST = 200  # candidates offered for one word
@@ -122,6 +122,49 @@ class TargetKind(Kind):
 
     def complete(self, text: str, shell: Shell) -> Iterable[str]:
         return matching(text, shell.names())
+
+
+class StopPlaceKind(Kind):
+    """Where to stop: a target, or the word `step`."""
+
+    metavar = "TARGET"
+
+    def complete(self, text: str, shell: Shell) -> Iterable[str]:
+        return [*(word for word in ("step", "if") if text and word.startswith(text)), *matching(text, shell.names())]
+
+
+class StopNumberKind(IntKind):
+    """The number of a watch or breakpoint."""
+
+    def complete(self, text: str, shell: Shell) -> Iterable[str]:
+        return [number for row in shell.dbg.stops() if (number := str(row.number)).startswith(text)]
+
+
+class StopKind(Kind):
+    """A watch or breakpoint: its number, or a target that is watched."""
+
+    metavar = "NUMBER|TARGET"
+
+    def complete(self, text: str, shell: Shell) -> Iterable[str]:
+        rows = shell.dbg.stops()
+        return [*(number for row in rows if (number := str(row.number)).startswith(text)),
+                *matching(text, dict.fromkeys(name for row in rows if row.kind == "watch" for name in row.targets))]
+
+
+class SettingKind(TargetKind):
+    """A tensor, or the name of a setting."""
+
+    def complete(self, text: str, shell: Shell) -> Iterable[str]:
+        return [*(name for name in shell.settings if name.startswith(text)), *super().complete(text, shell)]
+
+
+class SettingValueKind(Kind):
+    """What a setting can be."""
+
+    metavar = "VALUE"
+
+    def complete(self, text: str, shell: Shell) -> Iterable[str]:
+        return [value for choices in CHOICES.values() for value in choices if value.startswith(text)]
 
 
 class OpKind(Kind):
@@ -348,3 +391,8 @@ FileName = Annotated[str, FileKind()]
 CommandName = Annotated[str, CommandKind()]
 Raw = Annotated[str, RawKind()]
 Word = Annotated[str, Kind()]
+StopPlace = Annotated[str, StopPlaceKind()]
+StopNumber = Annotated[int, StopNumberKind(1, "NUMBER")]
+AnyStop = Annotated[str, StopKind()]
+Setting = Annotated[str, SettingKind()]
+SettingValue = Annotated[str, SettingValueKind()]

@@ -31,3 +31,9 @@ def quiet_signals(is_script: Callable[[], bool]) -> Iterator[None]:
         yield
     finally:
         signal.signal = real
+
+
+def heed_ctrl_c() -> None:
+    """Let Ctrl-C be KeyboardInterrupt again where a shell that started the program in the background had it ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from autodiff.debug import curvature
+from cli.complete import complete
 from cli.interpreter import execute
 from cli.render import plain
 from cli.results import Array, Error, Group, Leave, Result, Source, Stop, Table, Text, error_in
@@ -349,3 +350,20 @@ def test_a_search_for_garbage_passes_over_what_was_loaded() -> None:
     finally:
         shell.close()
     assert any(found is shell.dbg.graph for found in gc.get_objects())
+
+
+@pytest.mark.parametrize(("line", "first"), [
+    ("break hidden1/wei", "hidden1/weights"), ("tbreak st", "step"), ("delete ", "1"), ("enable ", "1"),
+    ("ignore ", "1"), ("set edit", "editing"), ("set editing ", "emacs"),
+    ("grads > scripts/models/digits_l", "scripts/models/digits_loop.py")])
+def test_each_argument_completes(shell: Shell, line: str, first: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(MODELS.parents[1])
+    execute("load scripts/models/digits_loop.py", shell)
+    execute("break loss", shell)
+    assert complete(line, shell)[0].text.startswith(first)
+
+
+def test_a_function_is_no_value(shell: Shell) -> None:
+    failed = error_in(execute("print ones", shell))
+    assert failed is not None
+    assert "'ones' is a function" in failed.message

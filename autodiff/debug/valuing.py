@@ -58,6 +58,8 @@ class Valuing(Travelling):
         outside = {name: t for name, t in tensors.items() if t not in turns}
         values.update(zip(outside, self._present(list(outside.values()), at, step)))
         result = evaluate(parsed, {name: plain(value) for name, value in values.items()})
+        if callable(result):
+            raise ArgumentError(f"{text.strip('`')!r} is a function: expected a value\ncall it: {text.strip('`')}(…)")
         array = result if isinstance(result, (tuple, list)) else np.asarray(result)
         names = tuple(dict.fromkeys(t.name for t in tensors.values()))
         past = [t for t in tensors.values() if not is_variable(t)] or (step is not None and tensors)

@@ -7,7 +7,7 @@ from autodiff.debug.debugger import Debugger
 
 from ..command import command
 from ..facts import bytes_in_words
-from ..params import Assigned, Count, Target, Word
+from ..params import Assigned, Count, Setting, SettingValue, Target
 from ..results import Result, Text
 from ..shell import CHOICES, OPTIONS, Shell
 from ..texts import number
@@ -15,7 +15,7 @@ from ..usage import UsageError
 
 
 @command("set", group="Change")
-def set_(shell: Shell, target: Target | None, option_value: Word | None, value: Assigned | None) -> Result:
+def set_(shell: Shell, target: Setting | None, option_value: SettingValue | None, value: Assigned | None) -> Result:
     """Change a variable now, or a tensor's value in the runs to come; or a setting.
 
     `set NAME = EXPR` takes a NumPy expression; of the variable's shape, or one that spreads to it. `set NAME = off`

@@ -8,12 +8,23 @@ from autodiff.debug.answers import WatchRow
 from autodiff.debug.debugger import Debugger
 
 from ..command import command
-from ..params import ChoiceKind, Count, IntKind, NumberedConditionKind, Predicate, RawKind, Regex, Target, Word
+from ..params import (
+    AnyStop,
+    ChoiceKind,
+    Count,
+    IntKind,
+    NumberedConditionKind,
+    Predicate,
+    RawKind,
+    Regex,
+    StopNumber,
+    StopPlace,
+    Target,
+)
 from ..results import Column, Result, Table, Text
 from ..usage import UsageError
 
 Level = Annotated[str, ChoiceKind("stats", "full")]
-Number = Annotated[int, IntKind(1, "NUMBER")]
 Times = Annotated[int, IntKind(0, "COUNT")]
 Lines = Annotated[str, RawKind("NUMBER COMMAND[; COMMAND]…")]
 NewCondition = Annotated[str, NumberedConditionKind()]
@@ -44,7 +55,7 @@ def _made(row: WatchRow) -> Text:
 
 
 @command("break", group="Watch", aliases=("b",))
-def stop_at(dbg: Debugger, target: Word | None, step: Count | None, *, when: Predicate = "",
+def stop_at(dbg: Debugger, target: StopPlace | None, step: Count | None, *, when: Predicate = "",
             exclude: Regex = "", inside: bool = False) -> Result:
     """Stop at an op, at a step (`break step 40`), or where a predicate holds (`break if nan`).
 
@@ -86,7 +97,7 @@ def _broken(dbg: Debugger, target: str | None, step: int | None, when: str, excl
 
 
 @command("tbreak", group="Watch")
-def stop_once(dbg: Debugger, target: Word | None, step: Count | None, *, when: Predicate = "",
+def stop_once(dbg: Debugger, target: StopPlace | None, step: Count | None, *, when: Predicate = "",
               exclude: Regex = "") -> Result:
     """Stop once, as break does; the breakpoint goes with its first stop.
 
@@ -115,7 +126,7 @@ def commands(dbg: Debugger, text: Lines) -> Result:
 
 
 @command("delete", group="Watch", aliases=("del", "unwatch"))
-def delete(dbg: Debugger, *targets: Word) -> Result:
+def delete(dbg: Debugger, *targets: AnyStop) -> Result:
     """Delete watches and breakpoints by number, or watches by target; all of them without arguments.
 
     Example:  delete 1
@@ -135,7 +146,7 @@ def delete(dbg: Debugger, *targets: Word) -> Result:
 
 
 @command("enable", group="Watch")
-def enable(dbg: Debugger, number: Number) -> Result:
+def enable(dbg: Debugger, number: StopNumber) -> Result:
     """Let a watch or breakpoint work again.
 
     Example:  enable 1
@@ -145,7 +156,7 @@ def enable(dbg: Debugger, number: Number) -> Result:
 
 
 @command("disable", group="Watch")
-def disable(dbg: Debugger, number: Number) -> Result:
+def disable(dbg: Debugger, number: StopNumber) -> Result:
     """Let a watch or breakpoint rest, without deleting it.
 
     Example:  disable 1
@@ -155,7 +166,7 @@ def disable(dbg: Debugger, number: Number) -> Result:
 
 
 @command("ignore", group="Watch")
-def ignore(dbg: Debugger, number: Number, count: Times) -> Result:
+def ignore(dbg: Debugger, number: StopNumber, count: Times) -> Result:
     """Pass over the next COUNT hits of a watch or breakpoint.
 
     Example:  ignore 1 10

@@ -23,6 +23,7 @@ from ..render import encodable
 from ..repl import CommandCompleter, history_of_lines
 from ..results import Result, Text, leaves
 from ..shell import Shell
+from ..signals import heed_ctrl_c
 from ..status import progress, status
 from ..usage import UsageError
 from .frame import STYLE, Frame
@@ -74,6 +75,7 @@ class FullScreen:
 
     def run(self, shown: list[tuple[str, Result]]) -> None:
         """Stay until the user leaves. shown: results to begin with."""
+        heed_ctrl_c()
         for command, result in shown:
             self._show(Page(command, result))
         self._about = status(self.shell)
