@@ -205,6 +205,23 @@ def test_many_runs_of_a_session_equal_many_runs_of_the_interpreter(seed: int) ->
             found[0][...] = 77  # the user's own: nothing else may change with it
 
 
+@pytest.mark.parametrize("order", [[2, 0, 1], [2, 1, 0], [0, 2, 1], [0, 1, 2]])
+@pytest.mark.parametrize("axis", [0, 1, 2, [0, 2]])
+def test_a_sum_of_what_lies_otherwise_in_memory(order: list[int], axis: Any) -> None:
+    """In which order terms are added depends on how they lie: as the interpreter has them, whatever is left out."""
+    shape = (20, 30, 12)
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, shape)
+        y = tf.transpose(tf.tanh(x), order)
+        ones = tf.ones(y.shape, tf.float32)
+        centred = y - tf.reduce_mean(y, axis, keepdims=True)
+        z = tf.reduce_mean(tf.square(centred), axis)
+        values = [tf.reduce_sum(y * ones, axis), tf.reduce_sum(tf.transpose(tf.ones(shape) * 3.0, order) * y, axis), z]
+        feeds = {x: np.random.default_rng(0).standard_normal(shape).astype(np.float32)}
+        for fetches in (values, values[:1], values[1:2], values[2:], [*values, centred, tf.gradients(z, x)[0]]):
+            assert_every_way_agrees(tf.Session(), fetches, [], feeds)
+
+
 # ---- arrays large enough for tiles --------------------------------------------------------
 
 def long_chain(x: Tensor, y: Tensor) -> tuple[list[Tensor], list[Tensor]]:

@@ -22,7 +22,7 @@ from ..shapes import Dims
 from ..static import static_value
 from .execute import starting_slots, steps_with_values
 from .kernels import direct_ufunc
-from .lowering import Form, lowered
+from .lowering import Form, is_ordered, lowered
 from .ordering import early_sums
 from .padding import MOST_BYTES, parts_of_paddings
 from .passes import drop_unused, fold_constants, is_pure
@@ -35,17 +35,23 @@ from .tiling import ALIGNED
 
 
 class Observed(NamedTuple):
-    """Results of one run. layouts: slot -> how an array of its own lies in memory; written: those `out` can hold."""
+    """Results of one run. layouts: slot -> how an array of its own lies in memory; written: those `out` can hold.
+
+    ordered: those whose axes follow each other in memory as in their shape, views among them.
+    """
 
     layouts: dict[int, Buffer]
     written: set[int]
+    ordered: set[int]
 
 
 def observe(plan: Plan, run: Run, fed: Sequence[Any]) -> tuple[list[Any], Observed]:
     """Run the plan once; gives the fetched values, and what there is to know of the results' memory."""
-    seen = Observed({}, set())
+    seen = Observed({}, set(), set())
     slots = starting_slots(plan, fed)
     for step, args in steps_with_values(plan, run, slots):
+        if is_pure(step):
+            seen.ordered.update(slot for slot in step.outputs if is_ordered(slots[slot]))
         if is_pure(step) and len(step.outputs) == 1:
             result = slots[step.outputs[0]]
             if _is_dense(result):
@@ -77,13 +83,14 @@ def specialise(plan: Plan, shapes: Sequence[tuple[int, ...]], seen: Observed, *,
     constants = {**plan.constants, **stand_ins.folded}
     steps = [s for s in plan.steps if not (s.outputs and all(o in constants for o in s.outputs))]
     plan = drop_unused(fold_constants(replace(plan, steps=steps, constants=constants)))
-    plan, forms = lowered(plan, stand_ins.forms())
+    ordered = seen.ordered.union(plan.feeds, *[step.outputs for step in plan.steps if step.reads is not None])
+    plan, forms = lowered(plan, stand_ins.forms(), ordered)
     own = {slot for slot, layout in seen.layouts.items() if layout.strides == _in_order(layout.shape, layout.dtype)}
     plan, forms = reassociated(plan, forms) if relaxed else columns_read(plan, forms, own)
     plan = early_sums(plan, forms)
-    plan, forms = recomputed(gathered(plan, forms, seen.layouts.keys() - own), forms)
+    plan, forms = recomputed(gathered(plan, forms, forms.keys() - ordered), forms)
     plan = with_outputs(plan)
-    return _Assignment(replace(plan, forms=forms), _steady(plan, forms, seen)).assigned()
+    return _Assignment(replace(plan, forms=forms), _steady(plan, forms, seen, ordered)).assigned()
 
 
 def _in_order(shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, ...]:
@@ -92,7 +99,7 @@ def _in_order(shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, ...]:
     return tuple(np.cumprod(sizes, dtype=np.int64)[::-1].tolist())
 
 
-def _steady(plan: Plan, forms: dict[int, Form], seen: Observed) -> dict[int, Buffer]:
+def _steady(plan: Plan, forms: dict[int, Form], seen: Observed, ordered: set[int]) -> dict[int, Buffer]:
     """The results that may have a buffer: of the same shape in each run, and written where `out` says."""
     steady = {}
     for step in plan.steps:
@@ -101,7 +108,7 @@ def _steady(plan: Plan, forms: dict[int, Form], seen: Observed) -> dict[int, Buf
             if form is None or not form.shape or (step.call is None and slot not in seen.written) \
                     or isinstance(step.call, Columns):
                 continue
-            if layout is None and step.call is not None:
+            if layout is None and step.call is not None and slot in ordered:
                 layout = Buffer(-1, form.shape, _in_order(*form), form.dtype)
             if layout is not None and layout.shape == form.shape:
                 steady[slot] = layout

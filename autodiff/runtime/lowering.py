@@ -40,16 +40,25 @@ class RowSum:
         return np.dot(self.ones, x, out)
 
 
-def lowered(plan: Plan, forms: dict[int, Form]) -> tuple[Plan, dict[int, Form]]:
+def lowered(plan: Plan, forms: dict[int, Form], ordered: set[int]) -> tuple[Plan, dict[int, Form]]:
     """The plan with calls of ufuncs for kernels that consist of them, and the forms of all values known then.
 
-    forms: of the values whose shape and dtype are the same in each run.
+    forms: of the values whose shape and dtype are the same in each run. ordered: those that lie in memory as C
+    has it; what is new and does too is added. A sum depends on how its terms lie.
     """
-    writer = _Writer(plan, forms)
+    writer = _Writer(plan, forms, ordered)
     for step in plan.steps:
         writer.add(step)
     plan = replace(plan, steps=writer.steps, constants=writer.constants, size=writer.size)
     return drop_unused(merge_equal(rewired(plan, writer.renamed))), writer.forms
+
+
+def is_ordered(result: Any) -> bool:
+    """Whether a call on it gives an array in C order, were there no other operands."""
+    if not isinstance(result, np.ndarray):
+        return True
+    strides = [abs(stride) for stride, size in zip(result.strides, result.shape) if size > 1 and stride]
+    return strides == sorted(strides, reverse=True)
 
 
 def exact_product(first: Any, second: Any) -> Any:
@@ -75,13 +84,15 @@ def _is_power_of_two(number: Any) -> bool:
 class _Writer:
     """Appends steps. small: slot -> slot of a value that, repeated, is the same; renamed: slot -> the same value."""
 
-    def __init__(self, plan: Plan, forms: dict[int, Form]) -> None:
+    def __init__(self, plan: Plan, forms: dict[int, Form], ordered: set[int]) -> None:
+        self._ordered = ordered
         self.steps: list[Step] = []
         self.constants = dict(plan.constants)
         self.size = plan.size
         self.renamed: dict[int, int] = {}
         self.forms = dict(forms)
         self.forms.update({slot: Form(np.shape(v), v.dtype) for slot, v in plan.constants.items()})
+        ordered.update(slot for slot, value in plan.constants.items() if is_ordered(value))
         self._small: dict[int, int] = {}
         self._multiples: dict[int, tuple[int, Any]] = {}  # slot -> what it is a multiple of, and by which number
         self._shared: dict[Any, int] = {}
@@ -133,14 +144,17 @@ class _Writer:
         """Append one call, or find that it needs not be made."""
         out, = step.outputs
         operands = tuple([self.renamed.get(i, i) for i in step.inputs])
-        if not isinstance(step.call, Reduction):
+        in_order = len(self.forms[out].shape) < 2 or self._ordered.issuperset(operands)
+        if in_order:
+            self._ordered.add(out)
+        if not isinstance(step.call, Reduction) and in_order:
             small = tuple([self._small.get(i, i) for i in operands])
             shape = np.broadcast_shapes(*[self.forms[i].shape for i in small])
             if shape == self.forms[out].shape:
                 operands = small
             else:
                 self._call_small(step, small, shape)
-        same = self._factor(step, operands)
+        same = self._factor(step, operands) if in_order else None
         if same is not None:
             self.renamed[out] = same
             return
@@ -218,6 +232,7 @@ class _Writer:
             slot = self._shared[key] = self._slot(Form(value.shape, value.dtype))
             value.setflags(write=False)
             self.constants[slot] = value
+            self._ordered.add(slot)
             if value.dtype.kind == "f" and 1 < value.size and value.nbytes <= LARGEST_REPEATED \
                     and value.tobytes() == value.flat[0].tobytes() * value.size:
                 self._small[slot] = self._constant(np.asarray(value.flat[0]))

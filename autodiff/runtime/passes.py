@@ -57,7 +57,7 @@ def fold_constants(plan: Plan) -> Plan:
 def _bits(value: Any) -> Any:
     """What is equal for equal small constants; None for others."""
     is_small = value.nbytes <= 256 and value.dtype != object
-    return (value.dtype.str, value.shape, value.tobytes()) if is_small else None
+    return (value.dtype.str, value.shape, value.strides, value.tobytes()) if is_small else None
 
 
 def _folded(step: Step, inputs: list[Any]) -> list[Any] | None:
@@ -70,12 +70,20 @@ def _folded(step: Step, inputs: list[Any]) -> list[Any] | None:
             result = step.op.definition.kernel(*inputs, **step.op.attrs)
     except Exception:  # let it fail in the run, where the failure belongs
         return None
-    results = [r if isinstance(r, np.generic) else np.array(r) for r in (result if len(step.outputs) > 1 else [result])]
+    results = [r if isinstance(r, np.generic) else _copy(r) for r in (result if len(step.outputs) > 1 else [result])]
     if sum(r.nbytes for r in results) > LARGEST_FOLDED or any(r.dtype.kind in "SU" for r in results):
         return None
     for array in results:
         array.setflags(write=False)
     return results
+
+
+def _copy(result: Any) -> np.ndarray:
+    """A copy that repeats along the axes where the result does: how a result lies in memory decides about others."""
+    if np.ndim(result) == 0 or 0 not in result.strides:
+        return np.array(result)
+    once = result[tuple([slice(None) if stride else slice(1) for stride in result.strides])]
+    return np.broadcast_to(np.array(once), result.shape)
 
 
 def elide_identities(plan: Plan) -> Plan:
