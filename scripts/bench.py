@@ -281,7 +281,10 @@ def main():
     if arguments.workload == "list":
         print(*names)
         return
-    for name in names if arguments.workload == "all" else arguments.workload.split(","):
+    wanted = names if arguments.workload == "all" else arguments.workload.split(",")
+    if unknown := [name for name in wanted if name not in names]:
+        parser.error(f"no workload {', '.join(unknown)}: there are {', '.join(names)}")
+    for name in wanted:
         compare_imports(arguments) if name == "W10" else compare(name, arguments)
 
 
