@@ -86,7 +86,10 @@ def specialise(plan: Plan, shapes: Sequence[tuple[int, ...]], seen: Observed, *,
     ordered = seen.ordered.union(plan.feeds, *[step.outputs for step in plan.steps if step.reads is not None])
     plan, forms = lowered(plan, stand_ins.forms(), ordered)
     own = {slot for slot, layout in seen.layouts.items() if layout.strides == _in_order(layout.shape, layout.dtype)}
+    known = set(forms)
     plan, forms = reassociated(plan, forms) if relaxed else columns_read(plan, forms, own)
+    if relaxed:
+        ordered |= forms.keys() - known  # stacks and their products are arrays of the plan's own
     plan = early_sums(plan, forms)
     plan, forms = recomputed(gathered(plan, forms, forms.keys() - ordered), forms)
     plan = with_outputs(plan)
