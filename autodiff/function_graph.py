@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
@@ -177,6 +178,11 @@ class Function:
     def arguments(self) -> tuple[Tensor, ...]:
         return self.inputs[:len(self.inputs) - len(self.captured)]
 
+    @functools.cached_property
+    def calls_python(self) -> bool:
+        """Whether a call may run code of the user's."""
+        return any(map(calls_python, self.graph.operations.values()))
+
     @property
     def given(self) -> tuple[Tensor, ...]:
         """What a call gives: the outputs, then what it keeps."""
@@ -255,8 +261,7 @@ def _copied(op: Operation, definition: OpDef, attrs: dict[str, Any], inputs: Seq
 
 def calls_python(op: Operation) -> bool:
     """Whether an operation, or one in a function that it calls, runs code of the user's."""
-    return op.type == "PyFunc" or any(calls_python(inner) for function in functions_of(op)
-                                      for inner in function.graph.operations.values())
+    return op.type == "PyFunc" or any(function.calls_python for function in functions_of(op))
 
 
 def functions_of(op: Operation) -> list[Function]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..graph import Operation, Tensor
-from ..walks import needed
+from ..walks import before, needed
 
 # Inputs of each op type whose non-finite elements all show in the first output, if it has any elements.
 _HANDS_ON: dict[str, tuple[int, ...]] = {
@@ -45,15 +45,8 @@ def computed(tensors: Iterable[Tensor], targets: Iterable[Operation], known: Col
     What only has to run before something else, as one half of a product's gradient before the other, is left out.
     """
     wanted = list(tensors)
-    runs = needed(wanted, targets, known)
-    found: set[Operation] = set()
-    stack = [*(t.op for t in wanted if t not in known), *(op for op in runs if _has_effect(op))]
-    while stack:
-        op = stack.pop()
-        if op not in found:
-            found.add(op)
-            stack.extend([t.op for t in op.inputs if t not in known])
-    return found
+    acting = {op for op in needed(wanted, targets, known) if _has_effect(op)}
+    return acting | before([*wanted, *(t for op in acting for t in op.inputs)], known)
 
 
 def _has_effect(op: Operation) -> bool:

@@ -8,6 +8,7 @@ from ..errors import AutodiffError
 from ..graph import Operation, Tensor
 from .effects import Effects
 from .inner_gradients import arriving_at, gradient_turns
+from .places import is_handle
 from .records import Sample
 from .replay import Moment
 from .stats import statistics
@@ -24,7 +25,7 @@ class Insides(Effects):
     def _turns_at(self, x: Tensor, gradients: dict[Tensor, Any], at: Moment) -> Turns:
         """The gradients at x, given those at the outputs of the outermost branch or loop around it."""
         found = self._values([self.derivatives.dense(g) for g in gradients.values()], at)
-        given = [t for t in self._outer(x).inputs if not t.dtype.is_ref and t.dtype.name != "resource"]
+        given = [t for t in self._outer(x).inputs if not is_handle(t)]
         known = dict(zip(given, self._values(given, at)))
         return gradient_turns(x, self.targets.inner, self._replayer.calls(at), known, dict(zip(gradients, found)))
 

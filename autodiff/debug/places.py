@@ -67,6 +67,11 @@ def role_of(op: Operation) -> str:
     return "forward"
 
 
+def is_handle(tensor: Tensor) -> bool:
+    """Whether a tensor stands for a variable that is passed by name; it has no value of its own."""
+    return tensor.dtype.is_ref or tensor.dtype.name == "resource"
+
+
 def is_variable(tensor: Tensor) -> bool:
     """Whether a tensor is a variable's own output, not a value read from it."""
     return tensor.op.type in VARIABLES

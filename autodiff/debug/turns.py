@@ -10,6 +10,7 @@ from ..errors import ArgumentError
 from ..graph import Operation, Tensor
 from .analysis.inside import Calls
 from .inner import InnerOps, name_of
+from .places import is_handle
 
 
 class Turns(NamedTuple):
@@ -60,8 +61,7 @@ def turns_of(tensors: Sequence[Tensor], inner: InnerOps, values: Callable[[Seque
     chains = {t: inner.callers(t.op) for t in tensors}
     within = {caller for chain in chains.values() for caller in chain}
     outermost = dict.fromkeys(chain[0] for chain in chains.values())
-    given = list(dict.fromkeys(t for op in outermost for t in op.inputs if not t.dtype.is_ref
-                               and t.dtype.name != "resource"))
+    given = list(dict.fromkeys(t for op in outermost for t in op.inputs if not is_handle(t)))
     known = dict(zip(given, values(given)))
     wanted = [*tensors, *(t for op in within - set(outermost) for t in (*op.inputs, *op.outputs))]
     walk = _Walk(tensors, within, calls(wanted))

@@ -234,6 +234,24 @@ def _slope(function: Callable[[Sequence[Any]], list[Any]], point: list[Any], ind
     return None
 
 
+def _differentiated(ys: list[Tensor], xs: list[Tensor],
+                    weights: Sequence[Any]) -> tuple[list[list[Tensor]], list[Any]]:
+    """Gradients by xs of ys times weights; with more weights, of those gradients times the next, and so on.
+
+    Gives the placeholders that the weights are fed to, and the last gradients or Nones.
+    """
+    seeds: list[list[Tensor]] = []
+    found: list[Any] = []
+    for values in weights:
+        seeds.append([build.Placeholder(dtype=y.dtype.base_dtype, shape=list(np.shape(w)))
+                      for y, w in zip(ys, values)])
+        found = [None if g is None else dense(g) for g in gradients(ys, xs, grad_ys=list(seeds[-1]))]
+        ys = [g for g in found if g is not None]
+        if not ys:
+            break
+    return seeds, found
+
+
 class _Plain(_Checked):
     """An op whose rule builds graph from the op alone: it is repeated in a graph of its own."""
 
@@ -274,15 +292,7 @@ class _Plain(_Checked):
                 attrs = wide_attrs(self.op) if self._is_wide else own_attrs(self.op.attrs)
                 made = self.op.definition(*tensors, name="checked", **attrs)
             made = made if isinstance(made, (list, tuple)) else [made]
-            ys, seeds = [made[k] for k in self._ys], []
-            xs = [tensors[i] for i in self.moving]
-            for values in weights:
-                seeds.append([build.Placeholder(dtype=y.dtype.base_dtype, shape=list(np.shape(w)))
-                              for y, w in zip(ys, values)])
-                found = [None if g is None else dense(g) for g in gradients(ys, xs, grad_ys=list(seeds[-1]))]
-                ys = [g for g in found if g is not None]
-                if not ys:
-                    break
+            seeds, found = _differentiated([made[k] for k in self._ys], [tensors[i] for i in self.moving], weights)
         return RepeatSession(graph=graph), places, seeds, found
 
     def _place(self, index: int, value: Any) -> Tensor:
@@ -324,14 +334,6 @@ class _Custom(_Checked):
         return [None if g is None else np.asarray(self._kernels.values([g], known)[0]) for g in found]
 
     def _built(self, weights: Sequence[Any]) -> tuple[list[list[Tensor]], list[Any]]:
-        xs = [self.op.inputs[i] for i in self.moving]
-        ys, seeds = list(self.op.outputs[:len(self._results)]), []
         with self._building():
-            for values in weights:
-                seeds.append([build.Placeholder(dtype=y.dtype.base_dtype, shape=list(np.shape(w)))
-                              for y, w in zip(ys, values)])
-                found = [None if g is None else dense(g) for g in gradients(ys, xs, grad_ys=list(seeds[-1]))]
-                ys = [g for g in found if g is not None]
-                if not ys:
-                    break
-        return seeds, found
+            return _differentiated(list(self.op.outputs[:len(self._results)]),
+                                   [self.op.inputs[i] for i in self.moving], weights)

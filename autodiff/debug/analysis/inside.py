@@ -15,6 +15,7 @@ from ...runtime.session import RepeatSession
 from ...runtime.state import Run, call_number
 from ...walks import before
 from ..inner import name_of
+from ..places import is_handle
 from ..stats import has_nonfinite
 
 Values = Mapping[Tensor, Any]
@@ -70,7 +71,7 @@ class Calls:
         """
         if not functions_of(op):
             return
-        passed = [t for t in op.inputs if not _is_handle(t)]
+        passed = [t for t in op.inputs if not is_handle(t)]
         missing = [t for t in passed if t not in values]
         if missing:
             values = {**values, **self._fetch(missing)}
@@ -140,11 +141,6 @@ def _handle(tensor: Tensor) -> Tensor:
     return tensor
 
 
-def _is_handle(tensor: Tensor) -> bool:
-    """Whether it stands for a variable, which is passed by name."""
-    return tensor.dtype.is_ref or tensor.dtype.name == "resource"
-
-
 def _argument(tensor: Tensor, values: Values) -> Any:
     """What an op is given for an input: of a variable its name."""
-    return _handle(tensor).op.name if _is_handle(tensor) else values[tensor]
+    return _handle(tensor).op.name if is_handle(tensor) else values[tensor]
