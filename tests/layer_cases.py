@@ -185,6 +185,15 @@ def facts(tf, case):
         return names, values, slopes, moved
 
 
+def check(tf, case, expected):
+    """Outputs and gradients, measured; single precision is right to a few units of 1e-5, as is TensorFlow's."""
+    names, *found = facts(tf, case)
+    single = isinstance(case[0][-1], str)
+    assert " ".join(f"{name}{shape}" for name, *shape in names) == expected[0]
+    for ours, theirs in zip(found, expected[1:]):
+        np.testing.assert_allclose(ours, theirs, rtol=2e-4 if single else 1e-6, atol=2e-4 if single else 1e-6)
+
+
 if __name__ == "__main__":
     import tensorflow
 

@@ -5,7 +5,7 @@ import pytest
 
 import autodiff as tf
 
-from .layer_cases import contrib_layers, facts, layers
+from .layer_cases import check, contrib_layers, layers
 
 # name: (variables, measured outputs and losses, gradients, variables after the updates)
 EXPECTED = {
@@ -227,18 +227,9 @@ def graph():
         yield
 
 
-def check(case, expected):
-    """Outputs and gradients, measured; single precision is right to a few units of 1e-5, as is TensorFlow's."""
-    names, *found = facts(tf, case)
-    single = isinstance(case[0][-1], str)
-    assert " ".join(f"{name}{shape}" for name, *shape in names) == expected[0]
-    for ours, theirs in zip(found, expected[1:]):
-        np.testing.assert_allclose(ours, theirs, rtol=2e-4 if single else 1e-6, atol=2e-4 if single else 1e-6)
-
-
 @pytest.mark.parametrize("name", EXPECTED)
 def test_layer_is_tensorflows(name):
-    check(CASES[name], EXPECTED[name])
+    check(tf, CASES[name], EXPECTED[name])
 
 
 def names(variables):

@@ -11,6 +11,8 @@ import autodiff as tf
 from autodiff.debug import Debugger
 from autodiff.debug.ring import Later
 
+from .expect import expect_step
+
 
 def noisy() -> tuple[Debugger, Any, dict[str, Any]]:
     """A model with random numbers, in a branch and a loop too, trained by Adam; its debugger and session."""
@@ -46,12 +48,7 @@ def test_variables_that_are_made_again_are_those_that_were() -> None:
     made_again = [moment.step for moment in dbg.moments if isinstance(moment.variables, Later)]
     assert len(made_again) > 20
     for step in [*range(40, 0, -7), *range(1, 41)]:
-        found = dict(dbg._moment(step).variables)
-        assert list(found) == list(before[step - 1])
-        for name, value in before[step - 1].items():
-            np.testing.assert_array_equal(found[name], value, err_msg=f"{name} before step {step}")
-        for name, value in zip(("loss", "h"), given[step - 1]):
-            np.testing.assert_array_equal(dbg.value(name, step=step).array, value)
+        expect_step(dbg, step, before[step - 1], given[step - 1])
 
 
 def test_what_else_changes_variables_is_noticed() -> None:

@@ -5,7 +5,7 @@ import pytest
 
 import autodiff as tf
 
-from .layer_cases import decoders, facts, recurrent, start, waves
+from .layer_cases import check, decoders, recurrent, start, waves
 
 # name: (variables, measured outputs, gradients, variables after the updates)
 EXPECTED = {
@@ -176,18 +176,9 @@ def graph():
         yield
 
 
-def check(case, expected):
-    """Outputs and gradients, measured; single precision is right to a few units of 1e-5, as is TensorFlow's."""
-    names, *found = facts(tf, case)
-    single = isinstance(case[0][-1], str)
-    assert " ".join(f"{name}{shape}" for name, *shape in names) == expected[0]
-    for ours, theirs in zip(found, expected[1:]):
-        np.testing.assert_allclose(ours, theirs, rtol=2e-4 if single else 1e-6, atol=2e-4 if single else 1e-6)
-
-
 @pytest.mark.parametrize("name", EXPECTED)
 def test_network_is_tensorflows(name):
-    check(CASES[name], EXPECTED[name])
+    check(tf, CASES[name], EXPECTED[name])
 
 
 def initialised(session):

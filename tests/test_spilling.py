@@ -20,6 +20,7 @@ from cli.render import plain
 from cli.results import error_in
 from cli.shell import Shell
 
+from .expect import expect_step
 from .test_ring import noisy
 
 MODEL = """
@@ -68,12 +69,7 @@ def test_steps_on_disk_are_those_that_were(folder: Path) -> None:
     files = list(folder.glob("gradbg-*/*.npz"))
     assert files and at.disk_bytes == sum(file.stat().st_size for file in files)
     for step in [*range(50, 0, -7), *range(1, 51)]:
-        found = dict(dbg._moment(step).variables)
-        assert list(found) == list(before[step - 1])
-        for name, value in before[step - 1].items():
-            np.testing.assert_array_equal(found[name], value, err_msg=f"{name} before step {step}")
-        for name, value in zip(("loss", "h"), given[step - 1]):
-            np.testing.assert_array_equal(dbg.value(name, step=step).array, value)
+        expect_step(dbg, step, before[step - 1], given[step - 1])
     dbg.goto_step(2)
     np.testing.assert_array_equal(dbg.evaluate("loss").array, given[1][0])
     assert dbg.back().step == 1 and dbg.cursor is None and dbg.replay().step == 1
