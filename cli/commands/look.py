@@ -48,9 +48,10 @@ def info(shell: Shell, topic: Topic | None, target: OpName = "", *, unused: bool
     API:      dbg.tensors("hidden1"), dbg.op("hidden1/MatMul"), dbg.variables()
     """
     dbg = shell.dbg
-    pattern = target[1:-1] if len(target) > 1 and target[0] == target[-1] == "/" else re.escape(target)
+    is_regex = len(target) > 1 and target[0] == target[-1] == "/"
+    pattern = target if is_regex else re.escape(target)
     if topic in ("tensors", "ops") and target.startswith("/"):
-        check_regex(pattern)
+        check_regex(target[1:-1] if is_regex else target)
     if topic == "tensors":
         return _tensors(dbg.tensors(pattern, stats=True) if stats else dbg.tensors_listed(pattern), stats)
     if topic == "ops":
