@@ -7,16 +7,16 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
-from . import arguments as command_line
-from . import motion
-from .command import verbs
-from .interpreter import execute, typed
-from .render import Screen, is_capable
-from .results import Error, Group, Result, Text, leaves
-from .shell import Shell
-from .signals import heed_ctrl_c
-from .trust import LOCAL, is_trusted
-from .usage import UsageError
+from .commands import advance
+from .language import command_line
+from .language.command import verbs
+from .language.interpreter import execute, typed
+from .model.results import Error, Group, Result, Text, leaves
+from .model.script_signals import heed_ctrl_c
+from .model.shell import Shell
+from .model.trust import LOCAL, is_trusted
+from .model.usage_error import UsageError
+from .view.render import Screen, is_capable
 
 FINE, FAILED, BAD_USAGE, STOPPED, SCRIPT_RAISED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 RC = os.path.join("~", ".config", "gradbg", "rc")
@@ -106,7 +106,7 @@ class Program:
             status = SCRIPT_RAISED if error.code == "script_syntax" else BAD_USAGE
             result: Result = Error(error.message, error.code, error.hint, status)
         else:
-            result = motion.arrived(self.shell, event)
+            result = advance.arrived(self.shell, event)
         if result.exit_code or not self.given.json and not self.given.quiet:
             self.show(result, label)
         self._note(result)
@@ -166,7 +166,7 @@ class Program:
 
     def _reader(self) -> Callable[[], str | None]:
         if self.shell.interactive:
-            from .repl import Prompt
+            from .screen.line_prompt import Prompt
 
             return Prompt(self.shell, color=self.screen.has_color).read
         if sys.stdin is None:

@@ -10,19 +10,19 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
+from autodiff.core.defaults import get_default_session
 from autodiff.debug.debugger import Debugger
 from autodiff.runtime.session import Session
-from autodiff.stacks import get_default_session
 
-from . import motion
-from .arguments import Arguments
-from .html import html
-from .interpreter import execute
+from .commands import advance
+from .language.command_line import Arguments
+from .language.interpreter import execute
 from .main import Program
-from .render import STYLES, plain
-from .results import Result
-from .script import Event, ModelScript
-from .shell import Shell
+from .model.results import Result
+from .model.script import Event, ModelScript
+from .model.shell import Shell
+from .view.html import html
+from .view.render import STYLES, plain
 
 __all__ = ["DebugSession", "Shown", "set_trace"]
 
@@ -184,7 +184,7 @@ class _Talk:
         event = self.caller.wait()
         self.shell.take(event)
         try:
-            self._program.show(motion.arrived(self.shell, event))
+            self._program.show(advance.arrived(self.shell, event))
             self._program.converse()
         finally:
             self.caller.close()

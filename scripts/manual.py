@@ -6,7 +6,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from cli import manual  # noqa: E402
+from cli.language import manual  # noqa: E402
 
 BEGIN, END = "<!-- manual: scripts/manual.py -->", "<!-- end of manual -->"
 

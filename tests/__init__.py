@@ -1,1 +1,1 @@
-"""The tests: `op_cases` is the op table, `test_ops` what every row of it promises."""
+"""The tests, a folder for each room; `stories` are whole sessions. Begin at tests/ops/case.py and tests/ops/test_ops.py."""

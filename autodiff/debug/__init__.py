@@ -1,8 +1,8 @@
 """Looking at gradients: GradientsDebugger for scripts, Debugger for the terminal."""
 
-from ..served import refusing
+from ..api.common.unsupported import refusing
 from .debugger import Debugger
-from .gradients_debugger import GradientsDebugger, clear_gradient_debuggers
+from .derivatives.gradients_debugger import GradientsDebugger, clear_gradient_debuggers
 from .testing import assert_gradients_close
 
 __all__ = ["Debugger", "GradientsDebugger", "assert_gradients_close", "clear_gradient_debuggers"]

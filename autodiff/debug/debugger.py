@@ -9,21 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, AutodiffError
-from ..gradients.calls import no_gradient_reason
-from ..graph import Operation, Tensor
-from ..walks import needed
-from . import lists
+from ..core.errors import ArgumentError, AutodiffError
+from ..core.graph import Operation, Tensor
+from ..core.traversal import needed
+from ..gradients.blocked_reasons import no_gradient_reason
 from .analysis.nonfinite import reaches
 from .analysis.why import why_none
-from .answers import Memory, Neighbours, OpCard, OpRow, Script, Source, TensorRow, VariableRow
-from .places import place_of, role_of, traceback_of
-from .planning import RunPlan, plan_of
-from .records import Stats
-from .rows import Rows
-from .stats import has_nonfinite, statistics
-from .storing import Storing
-from .targets import tensors_of
+from .engine.questions.record import Storing
+from .facts import graph_lists
+from .facts.answers import Memory, Neighbours, OpCard, OpRow, Script, Source, TensorRow, VariableRow
+from .facts.lazy_rows import Rows
+from .facts.plan_rows import RunPlan, plan_of
+from .facts.records import Stats
+from .facts.roles import place_of, role_of, traceback_of
+from .facts.stats import has_nonfinite, statistics
+from .language.targets import tensors_of
 
 __all__ = ["Debugger"]
 
@@ -84,7 +84,7 @@ class Debugger(Storing):
             found: list[Operation] = list(dict.fromkeys(t.op for t in self._matching(pattern)))
         else:
             found = self.graph.get_operations()
-        return tuple(lists.op_row(op) for op in found if not role or role_of(op) == role)
+        return tuple(graph_lists.op_row(op) for op in found if not role or role_of(op) == role)
 
     def op(self, target: str) -> OpCard:
         """All about one operation, with figures of its inputs and outputs in the last run as far as they can be had."""
@@ -95,10 +95,10 @@ class Debugger(Storing):
         except AutodiffError:
             values, gradients = {}, {}
         rows = {t: self._tensor_row(t, values.get(t), gradients.get(t), self.targets.handle_of(t)) for t in shown}
-        return OpCard(op.name, op.type, op.definition.doc, role_of(op), lists.attributes_of(op),
+        return OpCard(op.name, op.type, op.definition.doc, role_of(op), graph_lists.attributes_of(op),
                       tuple(rows[t] for t in op.inputs), tuple(rows[t] for t in op.outputs),
-                      tuple(c.name for c in op.control_inputs), tuple(c.name for c in lists.neighbours(op)[1]),
-                      lists.rule_of_gradient(op), no_gradient_reason(op) or op.definition.no_rule or "",
+                      tuple(c.name for c in op.control_inputs), tuple(c.name for c in graph_lists.neighbours(op)[1]),
+                      graph_lists.rule_of_gradient(op), no_gradient_reason(op) or op.definition.no_rule or "",
                       op.forward_op.name if op.origin is not None else "",
                       op.gradient_of.name if op.gradient_of is not None else "", traceback_of(op))
 
@@ -108,7 +108,7 @@ class Debugger(Storing):
         below = needed([y]) if y is not None else set()
         values = self.session.variables
         rows = []
-        for variable, trainable in lists.variables_of(self.graph):
+        for variable, trainable in graph_lists.variables_of(self.graph):
             tensor = variable.handle_tensor
             used = tensor.op in below
             reason = ""
@@ -144,16 +144,17 @@ class Debugger(Storing):
         constants = {op.name: op.attrs["value"] for op in self.graph.operations.values() if op.type == "Const"}
         sizes = sorted(((name, np.asarray(v).nbytes) for name, v in (*variables.items(), *constants.items())),
                        key=lambda pair: -pair[1])
-        return Memory(lists.bytes_of(variables.values()), lists.bytes_of(constants.values()), self.moments.spent,
+        return Memory(graph_lists.bytes_of(variables.values()), graph_lists.bytes_of(constants.values()),
+                      self.moments.spent,
                       len(self.records), tuple(sizes[:10]))
 
     def script(self) -> Script:
         """The script and its graph in figures."""
         roles = [role_of(op) for op in self.graph.operations.values()]
-        listed = lists.variables_of(self.graph)
+        listed = graph_lists.variables_of(self.graph)
         sizes = [v.shape.num_elements() for v, trainable in listed if trainable]
         handles = tuple((name, ts[0].name) for name, value in self.handles.items() if len(ts := tensors_of(value)) == 1)
-        return Script(self.script_name or lists.script_file(self.graph), len(roles), roles.count("forward"),
+        return Script(self.script_name or graph_lists.script_file(self.graph), len(roles), roles.count("forward"),
                       roles.count("gradient"), len(listed), sum(s or 0 for s in sizes),
                       tuple(t.name for t in self.placeholders()), handles, self.y,
                       self._train_op.name if self._train_op is not None else next(
@@ -165,9 +166,9 @@ class Debugger(Storing):
         op = self.targets.operation(target) if target else self._current_op()
         if op is None:
             raise ArgumentError("no run is open: name an operation, or go through one with step")
-        producers, consumers = lists.neighbours(op)
-        return Neighbours(lists.op_row(op), tuple(map(lists.op_row, producers)), tuple(map(lists.op_row, consumers)),
-                          traceback_of(op))
+        producers, consumers = graph_lists.neighbours(op)
+        return Neighbours(graph_lists.op_row(op), tuple(map(graph_lists.op_row, producers)),
+                          tuple(map(graph_lists.op_row, consumers)), traceback_of(op))
 
     def source(self, place: str = "", *, around: int = 5) -> Source:
         """Lines of a script with the ops they made and gradient norms: `FILE:LINE`, a line number, or a target."""
@@ -177,10 +178,10 @@ class Debugger(Storing):
             raise ArgumentError(f"cannot read {file!r}")
         if line > len(lines) or line < 1:
             raise ArgumentError(f"{os.path.basename(file)} has {len(lines)} lines, there is no line {line}")
-        made = lists.made_on(self.targets.operations(), file)
+        made = graph_lists.made_on(self.targets.operations(), file)
         first, last = line - around, line + around
         here = [t for n in range(first, last + 1) for op in made.get(n, ()) for t in op.outputs]
-        return Source(file, lists.source_lines(lines, first, last, made, self._norms(here), line))
+        return Source(file, graph_lists.source_lines(lines, first, last, made, self._norms(here), line))
 
     def plan(self, target: str = "") -> RunPlan:
         """What the last run's plan made of every op it needs; target: of one op, or of those that match a `/regex/`.
@@ -199,7 +200,7 @@ class Debugger(Storing):
 
     def _place(self, place: str) -> tuple[str, int]:
         match = re.fullmatch(r"(?:(?P<file>.+):)?(?P<line>\d+)", place)
-        main = lists.script_file(self.graph)
+        main = graph_lists.script_file(self.graph)
         if match and not (match["file"] and self.targets.exact(place)):
             wanted = match["file"] or main
             known = {site.file for op in self.graph.operations.values() for site in op.traceback[-1:]}

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from ..core.defaults import session_for
+from ..core.graph import Tensor
+from ..core.indexed_slices import dense
 from ..gradients.backprop import gradients
-from ..graph import Tensor
-from ..indexed_slices import dense
 from ..runtime.session import Session
-from ..stacks import session_for
 from .debugger import Debugger
-from .places import is_variable
+from .facts.roles import is_variable
 
 __all__ = ["assert_gradients_close"]
 

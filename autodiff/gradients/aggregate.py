@@ -4,10 +4,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 
-from ..errors import ArgumentError
-from ..graph import Graph, Tensor
-from ..indexed_slices import IndexedSlices, dense
-from ..op import build
+from ..core.errors import ArgumentError
+from ..core.graph import Graph, Tensor
+from ..core.indexed_slices import IndexedSlices, dense
+from ..core.op import build
 
 Gradient = Tensor | IndexedSlices
 

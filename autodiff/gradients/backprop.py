@@ -6,17 +6,17 @@ import enum
 from collections.abc import Iterator
 from typing import Any
 
-from .. import site
-from ..convert import to_tensor
-from ..dtypes import int32
-from ..errors import ArgumentError, DTypeError, KindError, ShapeError, StateError
-from ..garbage import keeping_all
-from ..graph import Graph, Operation, Tensor, get_default_graph, graph_of
-from ..indexed_slices import IndexedSlices
-from ..op import build
-from ..shapes import compatible, is_known, show
+from ..core import site
+from ..core.convert import to_tensor
+from ..core.dtypes import int32
+from ..core.errors import ArgumentError, DTypeError, KindError, ShapeError, StateError
+from ..core.gc_pause import keeping_all
+from ..core.graph import Graph, Operation, Tensor, get_default_graph, graph_of
+from ..core.indexed_slices import IndexedSlices
+from ..core.op import build
+from ..core.shapes import compatible, is_known, show
 from .aggregate import Gradient, check_method
-from .calls import GradientCall
+from .blocked_reasons import GradientCall
 from .sweep import Sweep, ends_of, ops_between
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..errors import NoGradientError
-from ..function_graph import Function, FunctionGraph, finish, inline
-from ..graph import Tensor, get_default_graph
-from ..op import OPS, build
-from ..ops import lists
-from ..ops.control_flow import if_, recall, while_
-from ..walks import in_order, needed
+from ..core.errors import NoGradientError
+from ..core.function_graph import Function, FunctionGraph, finish, inline
+from ..core.graph import Tensor, get_default_graph
+from ..core.op import OPS, build
+from ..core.traversal import in_order, needed
+from ..ops.control import tensor_lists
+from ..ops.control.if_and_while import if_, recall, while_
 from .batching import repeat, vectorise
 from .control_flow import call_if, call_while
 
@@ -173,8 +173,8 @@ def _unbatched_answer(node: Any, args: list[Tensor], batched: list[bool]) -> lis
     return [None]
 
 
-@lists.list_stack.batched
-@lists.list_gather.batched
+@tensor_lists.list_stack.batched
+@tensor_lists.list_gather.batched
 def _stack_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor | None]:
     if node.type == "ListGather":
         _refuse_index(node, batched, 1)
@@ -183,13 +183,13 @@ def _stack_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[T
     return [_swap(node.definition(*args, **_attrs(node)))]
 
 
-@lists.list_unstack.batched
+@tensor_lists.list_unstack.batched
 def _unstack_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor]:
     return [build.ListUnstack(_swap(args[0]))]
 
 
-@lists.list_restack.batched
-@lists.list_gather_or_zeros.batched
+@tensor_lists.list_restack.batched
+@tensor_lists.list_gather_or_zeros.batched
 def _like_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor]:
     last = len(args) - 1
     if last == 2:
@@ -198,7 +198,7 @@ def _like_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Te
     return [_swap(node.definition(*args[:-1], _swap(args[-1])))]
 
 
-@lists.list_scatter.batched
+@tensor_lists.list_scatter.batched
 def _scatter_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor]:
     _refuse_index(node, batched, 1)
     items, indices, x = _both(args, batched, (0, 2))
@@ -209,12 +209,12 @@ def _next_axis(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tenso
     return [node.definition(*args, axis=node.attrs["axis"] + 1)]
 
 
-@lists.list_repeat.batched
+@tensor_lists.list_repeat.batched
 def _repeat_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor]:
     return [build.ListSwapAxes(build.ListRepeat(*args))]
 
 
-@lists.list_sum_slices.batched
+@tensor_lists.list_sum_slices.batched
 def _sum_slices_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor]:
     return [build.ListSumSlices(build.ListSwapAxes(args[0]))]
 

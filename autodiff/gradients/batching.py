@@ -4,12 +4,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from ..convert import to_tensor
-from ..errors import NoGradientError, ShapeError
-from ..graph import Operation, Tensor
-from ..op import build
-from ..shapes import is_known
-from ..static import static_value
+from ..core.constant_value import static_value
+from ..core.convert import to_tensor
+from ..core.errors import NoGradientError, ShapeError
+from ..core.graph import Operation, Tensor
+from ..core.op import build
+from ..core.shapes import is_known
 
 
 def vectorise(outputs: Sequence[Tensor], replaced: dict[Tensor, Tensor], size: Any,

@@ -10,14 +10,14 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
-from ..function_graph import Function, FunctionGraph, finish, repeat
-from ..graph import Operation, Tensor, get_default_graph
-from ..indexed_slices import dense
-from ..op import OPS, Blocked, blocked, build
-from ..ops.control_flow import if_, recall, while_
-from ..walks import before
+from ..core.function_graph import Function, FunctionGraph, finish, repeat
+from ..core.graph import Operation, Tensor, get_default_graph
+from ..core.indexed_slices import dense
+from ..core.op import OPS, Blocked, blocked, build
+from ..core.traversal import before
+from ..ops.control.if_and_while import if_, recall, while_
 from .backprop import gradients
-from .calls import no_gradient_reason
+from .blocked_reasons import no_gradient_reason
 from .sweep import carries_gradient, rule_of
 
 

@@ -5,13 +5,13 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
-from ..errors import ArgumentError, NoGradientError, ShapeError
-from ..graph import Graph, Operation, Tensor
-from ..indexed_slices import IndexedSlices, dense
-from ..op import REGISTERED_GRADIENTS, Blocked, blocked, build
-from ..shapes import compatible, show
+from ..core.errors import ArgumentError, NoGradientError, ShapeError
+from ..core.graph import Graph, Operation, Tensor
+from ..core.indexed_slices import IndexedSlices, dense
+from ..core.op import REGISTERED_GRADIENTS, Blocked, blocked, build
+from ..core.shapes import compatible, show
 from .aggregate import AggregationMethod, Gradient, total
-from .calls import no_gradient_reason, note_blocked
+from .blocked_reasons import no_gradient_reason, note_blocked
 
 
 def carries_gradient(tensor: Tensor) -> bool:

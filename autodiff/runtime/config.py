@@ -4,7 +4,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from ..errors import ArgumentError, NotServedError
+from ..core.errors import ArgumentError, NotServedError
 
 __all__ = ["ConfigProto", "GPUOptions", "GraphOptions", "OptimizerOptions", "RunMetadata", "RunOptions"]
 

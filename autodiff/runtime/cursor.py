@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import GraphError, StateError
-from ..graph import Operation, Tensor
+from ..core.errors import GraphError, StateError
+from ..core.graph import Operation, Tensor
 from . import feed
-from .execute import run_step, starting_slots
 from .fetch import Fetches
-from .plan import Plan, Step
-from .state import Run, handed_out
+from .plan.interpreter import run_step, starting_slots
+from .plan.plan import Plan, Step
+from .plan.state import Run, handed_out
 
 Stop = Operation | Callable[["Execution"], bool]
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..convert import as_array, shortened
-from ..errors import ArgumentError, AutodiffError, KindError, ShapeError
-from ..graph import Graph, Tensor
-from ..indexed_slices import IndexedSlices
-from ..shapes import compatible, show
-from ..sparse_tensor import SparseTensor, parts_of
+from ..core.convert import as_array, shortened
+from ..core.errors import ArgumentError, AutodiffError, KindError, ShapeError
+from ..core.graph import Graph, Tensor
+from ..core.indexed_slices import IndexedSlices
+from ..core.shapes import compatible, show
+from ..core.sparse_tensor import SparseTensor, parts_of
 
 
 class Fed(dict):

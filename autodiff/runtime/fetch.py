@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
 
-from ..errors import ArgumentError, AutodiffError, GraphError, KindError
-from ..graph import Graph, Operation, Tensor
-from ..indexed_slices import IndexedSlices, IndexedSlicesValue
-from ..sparse_tensor import SparseTensor, SparseTensorValue, parts_of
+from ..core.errors import ArgumentError, AutodiffError, GraphError, KindError
+from ..core.graph import Graph, Operation, Tensor
+from ..core.indexed_slices import IndexedSlices, IndexedSlicesValue
+from ..core.sparse_tensor import SparseTensor, SparseTensorValue, parts_of
 
 Rebuild = Callable[[Sequence[Any]], Any]  # values of `tensors`, in order -> the user's structure
 

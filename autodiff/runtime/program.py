@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from .buffers import entry_reads, observe, specialise
-from .codegen import Generated
-from .execute import Loop
-from .passes import optimise
-from .plan import Plan
-from .state import Run, handed_out
+from .compiled.buffers import entry_reads, observe, specialise
+from .compiled.codegen import Generated
+from .plan.interpreter import Loop
+from .plan.passes import optimise
+from .plan.plan import Plan
+from .plan.state import Run, handed_out
 
 HOT = 16  # runs with the same shapes after which a function is generated
 COST = 250e-6  # seconds that a step of it takes to generate: as soon as the runs have taken that long, it pays

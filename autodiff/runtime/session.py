@@ -5,22 +5,22 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..errors import ArgumentError, KindError, StateError
-from ..garbage import keeping_all
-from ..graph import Graph, Tensor, get_default_graph
-from ..sparse_tensor import SparseTensor
-from ..stacks import default_session
+from ..core.defaults import default_session
+from ..core.errors import ArgumentError, KindError, StateError
+from ..core.gc_pause import keeping_all
+from ..core.graph import Graph, Tensor, get_default_graph
+from ..core.sparse_tensor import SparseTensor
 from . import fetch
+from .compiled.tiled_execution import processors
 from .config import ConfigProto, RunOptions, wants_jit
 from .cursor import Execution
-from .execute import Loop
 from .feed import Feeds, Reader
 from .fetch import Fetches
-from .passes import optimise
-from .plan import Plan, compile_plan
+from .plan.interpreter import Loop
+from .plan.passes import optimise
+from .plan.plan import Plan, compile_plan
+from .plan.state import Run, Variables
 from .program import Program
-from .state import Run, Variables
-from .tiling import processors
 
 __all__ = ["InteractiveSession", "Session"]
 

@@ -5,13 +5,13 @@ import re
 
 from autodiff.debug.debugger import Debugger
 
-from ..command import command
-from ..facts import bytes_in_words
-from ..params import Assigned, Count, Setting, SettingValue, Target
-from ..results import Result, Text
-from ..shell import CHOICES, OPTIONS, Shell
-from ..texts import number
-from ..usage import UsageError
+from ..language.argument_kinds import Assigned, Count, Setting, SettingValue, Target
+from ..language.command import command
+from ..model.results import Result, Text
+from ..model.shell import CHOICES, OPTIONS, Shell
+from ..model.usage_error import UsageError
+from ..view.debugger_rows import bytes_in_words
+from ..view.text import number
 
 
 @command("set", group="Change")

@@ -17,14 +17,14 @@ from autodiff.debug.analysis.findings import (
     WhySmall,
 )
 from autodiff.debug.debugger import Debugger
-from autodiff.debug.records import Place
+from autodiff.debug.facts.records import Place
 
-from ..command import command
-from ..facts import place
-from ..params import FileKind, FloatKind, IntKind, Target, X, Y
-from ..results import Bough, Column, Group, Result, Table, Text
-from ..texts import number
-from ..usage import UsageError
+from ..language.argument_kinds import FileKind, FloatKind, IntKind, Target, X, Y
+from ..language.command import command
+from ..model.results import Bough, Column, Group, Result, Table, Text
+from ..model.usage_error import UsageError
+from ..view.debugger_rows import place
+from ..view.text import number
 
 Order = Annotated[int, IntKind(1)]
 Side = Annotated[str, FileKind()]

@@ -4,15 +4,15 @@ from __future__ import annotations
 import math
 from typing import Annotated
 
-from autodiff.debug.answers import Eigen, Examples, GradRow, HessianCost, Spectrum, Stages
 from autodiff.debug.debugger import Debugger
-from autodiff.debug.records import Stats
+from autodiff.debug.facts.answers import Eigen, Examples, GradRow, HessianCost, Spectrum, Stages
+from autodiff.debug.facts.records import Stats
 
-from ..command import command
-from ..facts import FIGURES, bytes_in_words, figures, shape
-from ..params import ChoiceKind, Count, IntKind, Slice, Target, Word, X, Y
-from ..progress import Progress
-from ..results import Array, Column, Result, Table, Text
+from ..language.argument_kinds import ChoiceKind, Count, IntKind, Slice, Target, Word, X, Y
+from ..language.command import command
+from ..model.results import Array, Column, Result, Table, Text
+from ..view.debugger_rows import FIGURES, bytes_in_words, figures, shape
+from ..view.progress import Progress
 
 Order = Annotated[int, IntKind(1)]
 Jobs = Annotated[int, IntKind(1)]

@@ -9,21 +9,20 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from autodiff.debug.answers import OpRow, TensorRow
+from autodiff.core.errors import AutodiffError
 from autodiff.debug.debugger import Debugger
-from autodiff.debug.records import Stats
-from autodiff.debug.rows import Rows
-from autodiff.errors import AutodiffError
+from autodiff.debug.facts.answers import OpRow, TensorRow
+from autodiff.debug.facts.lazy_rows import Rows
+from autodiff.debug.facts.records import Stats
 
-from .. import motion
-from ..command import command
-from ..facts import FIGURES, array_of, bytes_in_words, duration, figures, place, samples, shape, shown
-from ..params import ChoiceKind, Condition, Expression, FormatKind, OpName, Place, Range, check_regex
-from ..plans import planned
-from ..results import Column, Group, Result, Source, Table, Text, Tree
-from ..shell import Shell
-from ..usage import UsageError
-from . import stops
+from ..language.argument_kinds import ChoiceKind, Condition, Expression, FormatKind, OpName, Place, Range, check_regex
+from ..language.command import command
+from ..model.results import Column, Group, Result, Source, Table, Text, Tree
+from ..model.shell import Shell
+from ..model.usage_error import UsageError
+from ..view.debugger_rows import FIGURES, array_of, bytes_in_words, duration, figures, place, samples, shape, shown
+from . import advance, stops
+from .plan_table import planned
 
 TOPICS = ("tensors", "ops", "vars", "op", "breaks", "watches", "nans", "memory", "steps", "script", "run", "feeds")
 Format = Annotated[str, FormatKind("safhd")]
@@ -346,9 +345,9 @@ def _standing(shell: Shell) -> Result:
     if shell.script is None:
         return Text("no script is loaded; load FILE runs one", "quiet")
     if shell.script.error is not None:
-        return motion.raised(shell, shell.script.error)
+        return advance.raised(shell, shell.script.error)
     file, line = shell.place()
     steps = f", {len(shell.dbg.records)} runs so far" if shell.dbg.records else ""
     text = Text(f"{shell.script.name}: {_state(shell)}{steps}")
-    lines = motion.lines_around(file, line)
+    lines = advance.lines_around(file, line)
     return Group((text, lines)) if lines else text

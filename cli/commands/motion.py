@@ -3,14 +3,14 @@ from __future__ import annotations
 
 import math
 
-from autodiff.debug.answers import Position
+from autodiff.debug.facts.answers import Position
 
-from .. import motion
-from ..command import command
-from ..params import Condition, Count
-from ..results import Group, Result, Stop
-from ..shell import Shell
-from ..usage import UsageError
+from ..language.argument_kinds import Condition, Count
+from ..language.command import command
+from ..model.results import Group, Result, Stop
+from ..model.shell import Shell
+from ..model.usage_error import UsageError
+from . import advance
 
 FOREVER = 10_000  # runs of the prompt's own train op that `run` and `continue` do at most
 
@@ -27,7 +27,7 @@ def run(shell: Shell, *, times: Count | None = None, till: Condition = "", no_de
     API:      dbg.run(steps, until="nan")
     """
     _to_present(shell)
-    return motion.run_steps(shell, 1 if no_debug else times or _all(shell, till), till)
+    return advance.run_steps(shell, 1 if no_debug else times or _all(shell, till), till)
 
 
 @command("continue", group="Run", aliases=("c",), repeats=True)
@@ -39,14 +39,14 @@ def go_on(shell: Shell, times: Count = 1) -> Result:
     """
     _to_present(shell)
     for _ in range(times - 1):
-        result = motion.run_steps(shell, _all(shell))
+        result = advance.run_steps(shell, _all(shell))
         if not (isinstance(result, Stop) and result.hit):
             return result
-    return motion.run_steps(shell, _all(shell))
+    return advance.run_steps(shell, _all(shell))
 
 
 def _all(shell: Shell, till: str = "") -> float:
-    if motion.drives_script(shell):
+    if advance.drives_script(shell):
         return math.inf
     return FOREVER if till or shell.dbg.goes_on else 1
 
@@ -63,7 +63,7 @@ def next_step(shell: Shell, steps: Count = 1) -> Result:
     if not shell.dbg.position.is_present:
         return stands(shell.dbg.forth(steps))
     _to_present(shell)
-    return motion.run_steps(shell, steps)
+    return advance.run_steps(shell, steps)
 
 
 @command("detach", group="Run")
@@ -73,13 +73,13 @@ def detach(shell: Shell) -> Result:
     Example:  detach
     API:      session.run
     """
-    if not motion.drives_script(shell) or shell.script is None:
+    if not advance.drives_script(shell) or shell.script is None:
         raise UsageError("no script is waiting: there is nothing to detach from", "load FILE runs one", code="at_end")
     if shell.dbg.cursor is not None:
-        shell.dbg.present() if shell.dbg.is_replaying else motion.close_cursor(shell)
+        shell.dbg.present() if shell.dbg.is_replaying else advance.close_cursor(shell)
     event = shell.script.detach()
     shell.take(event)
-    return motion.arrived(shell, event, event.records)
+    return advance.arrived(shell, event, event.records)
 
 
 def _to_present(shell: Shell) -> None:
@@ -112,7 +112,7 @@ def step(shell: Shell, ops: Count = 1) -> Result:
     if not dbg.position.is_present and dbg.cursor is None:
         dbg.replay()
     elif dbg.cursor is None or dbg.cursor.finished:
-        if motion.drives_script(shell):
+        if advance.drives_script(shell):
             stopped = _to_next_run(shell)
             if stopped is not None:
                 return stopped
@@ -120,7 +120,7 @@ def step(shell: Shell, ops: Count = 1) -> Result:
             dbg.begin(request.fetches, request.feed_dict)  # type: ignore[union-attr]
         else:
             dbg.begin()
-    return Group((*parts, *motion.between_ops(shell, dbg.step_ops(ops))))
+    return Group((*parts, *advance.between_ops(shell, dbg.step_ops(ops))))
 
 
 def _to_next_run(shell: Shell) -> Result | None:
@@ -130,5 +130,5 @@ def _to_next_run(shell: Shell) -> Result | None:
         event = script.resume(before=True)
         shell.take(event)
         if not script.is_live:
-            return motion.arrived(shell, event, event.records)
+            return advance.arrived(shell, event, event.records)
     return None

@@ -3,12 +3,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from ..command import COMMANDS, command
-from ..params import RawKind
-from ..results import Column, Result, Table, Text
-from ..shell import Shell
-from ..usage import UsageError
-from ..words import statements
+from ..language.argument_kinds import RawKind
+from ..language.command import COMMANDS, command
+from ..language.tokens import statements
+from ..model.results import Column, Result, Table, Text
+from ..model.shell import Shell
+from ..model.usage_error import UsageError
 
 Definition = Annotated[str, RawKind("NAME = WORDS")]
 Body = Annotated[str, RawKind("NAME [= COMMAND; COMMAND]…")]

@@ -6,15 +6,15 @@ import re
 from collections.abc import Sequence
 from typing import Annotated, Any
 
+from autodiff.core.errors import AutodiffError
 from autodiff.debug.debugger import Debugger
-from autodiff.errors import AutodiffError
 
-from ..command import command
-from ..facts import array_of
-from ..params import Expression, FormatKind, Target
-from ..results import Array, Plot, Result, Text
-from ..shell import Shell
-from ..usage import UsageError
+from ..language.argument_kinds import Expression, FormatKind, Target
+from ..language.command import command
+from ..model.results import Array, Plot, Result, Text
+from ..model.shell import Shell
+from ..model.usage_error import UsageError
+from ..view.debugger_rows import array_of
 
 Format = Annotated[str, FormatKind("hd0123456789", "/COUNT|h|d")]
 PAGE = 64  # elements that x shows when it is not told how many

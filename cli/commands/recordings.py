@@ -5,10 +5,10 @@ from typing import Annotated
 
 from autodiff.debug.debugger import Debugger
 
-from ..command import command
-from ..params import FileKind, Slice, Word
-from ..results import Result, Text
-from ..usage import UsageError
+from ..language.argument_kinds import FileKind, Slice, Word
+from ..language.command import command
+from ..model.results import Result, Text
+from ..model.usage_error import UsageError
 
 Folder = Annotated[str, FileKind()]
 

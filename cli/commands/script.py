@@ -5,15 +5,15 @@ import os
 from typing import Annotated
 
 from autodiff.debug.debugger import Debugger
-from autodiff.debug.recording import is_recording
+from autodiff.debug.history.recording import is_recording
 
-from .. import motion
-from ..command import command
-from ..facts import FIGURES, figures
-from ..params import Assigned, ChoiceKind, FileKind, Float, Target, TargetKind, Word
-from ..results import Column, Result, Table, Text
-from ..shell import Shell
-from ..usage import UsageError
+from ..language.argument_kinds import Assigned, ChoiceKind, FileKind, Float, Target, TargetKind, Word
+from ..language.command import command
+from ..model.results import Column, Result, Table, Text
+from ..model.shell import Shell
+from ..model.usage_error import UsageError
+from ..view.debugger_rows import FIGURES, figures
+from . import advance
 
 Script = Annotated[str, FileKind()]
 Optimizer = Annotated[str, ChoiceKind("sgd", "momentum", "adagrad", "rmsprop", "adam")]
@@ -34,7 +34,7 @@ def load(shell: Shell, file: Script, *arguments: Word) -> Result:
         found = shell.open_recording(os.path.expanduser(file))
         return Text(f"recording {found.path}: {found.steps} steps; the last is looked at, back and goto step N go on")
     event = shell.load(os.path.expanduser(file), arguments)
-    return motion.arrived(shell, event)
+    return advance.arrived(shell, event)
 
 
 @command("train", group="Script")
@@ -52,7 +52,7 @@ def train(shell: Shell, y: Loss = "", *, optimizer: Optimizer = "sgd", lr: Float
     dbg = shell.dbg
     variables = dbg.resolve(vars) if vars else ()
     made = dbg.train(y, optimizer=optimizer, lr=lr, variables=variables, clip_norm=clip_norm)
-    waiting = motion.drives_script(shell)
+    waiting = advance.drives_script(shell)
     shell.own_runs = True
     clip = f", gradients clipped to norm {clip_norm:g}" if clip_norm else ""
     lines = [f"train op {made.train_op}: {made.optimizer}, learning rate {lr:g}{clip}, of {made.y} by "

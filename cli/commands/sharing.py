@@ -9,17 +9,17 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from autodiff.debug.answers import WatchRow
+from autodiff.debug.facts.answers import WatchRow
 
-from ..command import command
-from ..events import event_file
-from ..html import session
-from ..params import ChoiceKind, FileName
-from ..render import STYLES, drawing, jsonable, to_json
-from ..results import Group, Result, Table, Text
-from ..shell import Shell
-from ..texts import clean
-from ..usage import UsageError
+from ..language.argument_kinds import ChoiceKind, FileName
+from ..language.command import command
+from ..model.results import Group, Result, Table, Text
+from ..model.shell import Shell
+from ..model.usage_error import UsageError
+from ..view.html import session
+from ..view.render import STYLES, drawing, jsonable, to_json
+from ..view.tensorboard_events import event_file
+from ..view.text import clean
 
 COLORS = {"variable": "lightblue", "placeholder": "khaki", "constant": "gray90", "gradient": "mistyrose",
           "training": "palegreen"}

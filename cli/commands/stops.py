@@ -4,11 +4,10 @@ from __future__ import annotations
 import re
 from typing import Annotated
 
-from autodiff.debug.answers import WatchRow
 from autodiff.debug.debugger import Debugger
+from autodiff.debug.facts.answers import WatchRow
 
-from ..command import command
-from ..params import (
+from ..language.argument_kinds import (
     AnyStop,
     ChoiceKind,
     Count,
@@ -21,8 +20,9 @@ from ..params import (
     StopPlace,
     Target,
 )
-from ..results import Column, Result, Table, Text
-from ..usage import UsageError
+from ..language.command import command
+from ..model.results import Column, Result, Table, Text
+from ..model.usage_error import UsageError
 
 Level = Annotated[str, ChoiceKind("stats", "full")]
 Times = Annotated[int, IntKind(0, "COUNT")]

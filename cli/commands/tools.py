@@ -10,18 +10,18 @@ from typing import Annotated, Any
 import numpy as np
 
 import autodiff
-from autodiff.debug.conditions import WORDS, Condition, parse_condition
-from autodiff.errors import AutodiffError
+from autodiff.core.errors import AutodiffError
+from autodiff.debug.language.conditions import WORDS, Condition, parse_condition
 
-from .. import manual
-from .. import trust as trusting
-from ..command import command, find
-from ..facts import array_of
-from ..interpreter import execute
-from ..params import CommandName, Count, Expression, FileName, RawKind
-from ..results import Column, Error, Group, Leave, Result, Table, Text
-from ..shell import DEEPEST, Shell
-from ..usage import UsageError
+from ..language import manual
+from ..language.argument_kinds import CommandName, Count, Expression, FileName, RawKind
+from ..language.command import command, find
+from ..language.interpreter import execute
+from ..model import trust as trusting
+from ..model.results import Column, Error, Group, Leave, Result, Table, Text
+from ..model.shell import DEEPEST, Shell
+from ..model.usage_error import UsageError
+from ..view.debugger_rows import array_of
 
 Code = Annotated[str, RawKind("CODE")]
 

@@ -3,12 +3,12 @@ from __future__ import annotations
 
 from autodiff.debug.debugger import Debugger
 
-from .. import motion
-from ..command import command
-from ..params import Count, OpName
-from ..results import Group, Result
-from ..shell import Shell
-from ..usage import UsageError
+from ..language.argument_kinds import Count, OpName
+from ..language.command import command
+from ..model.results import Group, Result
+from ..model.shell import Shell
+from ..model.usage_error import UsageError
+from . import advance
 from .motion import stands
 
 
@@ -31,7 +31,7 @@ def reverse_step(shell: Shell, ops: Count = 1) -> Result:
     Example:  rs 3
     API:      dbg.back_ops(3)
     """
-    return Group(motion.between_ops(shell, shell.dbg.back_ops(ops)))
+    return Group(advance.between_ops(shell, shell.dbg.back_ops(ops)))
 
 
 @command("rc", group="Run", repeats=True)
@@ -57,10 +57,10 @@ def goto(shell: Shell, op: OpName, step: Count | None) -> Result:
     if op != "step":
         if step is not None:
             raise UsageError(f"expected `goto OP` or `goto step N`, found {op!r} {step}", "goto step 12")
-        return Group(motion.between_ops(shell, dbg.goto_op(op)))
+        return Group(advance.between_ops(shell, dbg.goto_op(op)))
     if step is None:
         raise UsageError("goto step needs the number of the step", "goto step 12")
     if step <= dbg.step:
         return stands(dbg.goto_step(step))
     dbg.present()
-    return motion.run_steps(shell, step - dbg.step)
+    return advance.run_steps(shell, step - dbg.step)

@@ -18,16 +18,16 @@ from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.output import ColorDepth
 
-from ..interpreter import execute, typed
-from ..render import encodable
-from ..repl import CommandCompleter, history_of_lines
-from ..results import Result, Text, leaves
-from ..shell import Shell
-from ..signals import heed_ctrl_c
-from ..status import progress, status
-from ..usage import UsageError
+from ..language.interpreter import execute, typed
+from ..model.results import Result, Text, leaves
+from ..model.script_signals import heed_ctrl_c
+from ..model.shell import Shell
+from ..model.usage_error import UsageError
+from ..view.render import encodable
+from ..view.status_line import progress, status
 from .frame import STYLE, Frame
 from .keys import bindings
+from .line_prompt import CommandCompleter, history_of_lines
 from .pages import Page, Pages
 from .pane import Pane
 from .search import Search

@@ -26,9 +26,9 @@ from prompt_toolkit.mouse_events import MouseEvent, MouseEventType
 from prompt_toolkit.styles import Style
 from prompt_toolkit.widgets import SearchToolbar
 
-from ..render import STYLES
-from ..repl import PROMPT
-from ..texts import clean, display_width, shorten
+from ..view.render import STYLES
+from ..view.text import clean, display_width, shorten
+from .line_prompt import PROMPT
 
 if TYPE_CHECKING:
     from .app import FullScreen

@@ -12,8 +12,8 @@ from prompt_toolkit.key_binding.bindings.completion import generate_completions
 from prompt_toolkit.key_binding.bindings.open_in_editor import load_open_in_editor_bindings
 from prompt_toolkit.keys import Keys
 
-from ..command import find
-from ..usage import UsageError
+from ..language.command import find
+from ..model.usage_error import UsageError
 from .frame import MENU
 from .pages import Page
 

@@ -5,11 +5,11 @@ import re
 
 import numpy as np
 
-from ..links import Link
-from ..results import Result, Text
-from ..sheets import Lines, Sheet, Stack, array_in, line_of_element, sheet_of
-from ..texts import clean, wrapped
-from ..usage import UsageError
+from ..language.lazy_lines import Lines, Sheet, Stack, array_in, line_of_element, sheet_of
+from ..language.links import Link
+from ..model.results import Result, Text
+from ..model.usage_error import UsageError
+from ..view.text import clean, wrapped
 
 KEPT = 100  # pages to go back to
 PRINTED = 10_000  # lines of the script's own prints kept on a page

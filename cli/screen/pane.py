@@ -8,7 +8,7 @@ from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.layout.controls import UIContent, UIControl
 from prompt_toolkit.mouse_events import MouseEvent, MouseEventType
 
-from ..texts import Line, display_width
+from ..view.text import Line, display_width
 from .pages import Page
 from .search import Search
 

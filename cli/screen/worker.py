@@ -9,8 +9,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from ..results import Result, Text
-from ..script import raise_in
+from ..model.results import Result, Text
+from ..model.script import raise_in
 
 
 class Worker:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..records import Place
+from ..facts.records import Place
 
 
 @dataclass(frozen=True)

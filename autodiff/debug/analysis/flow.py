@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ...gradients.calls import blocked_reason, no_gradient_reason
+from ...core.graph import Operation, Tensor
+from ...core.traversal import after, before
+from ...gradients.blocked_reasons import blocked_reason, no_gradient_reason
 from ...gradients.sweep import carries_gradient
-from ...graph import Operation, Tensor
-from ...walks import after, before
-from ..places import place_of
-from ..stats import statistics
-from .cutting import remedy_for_cut
+from ..facts.roles import place_of
+from ..facts.stats import statistics
+from .cut_remedies import remedy_for_cut
 from .findings import Cut, Hop, Path
 
 

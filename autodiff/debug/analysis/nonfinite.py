@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ...graph import Operation, Tensor
-from ..places import PLACEHOLDERS, VARIABLES, at_line, place_of
-from ..stats import bad_elements, has_nonfinite
+from ...core.graph import Operation, Tensor
+from ..facts.function_calls import Inside
+from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
+from ..facts.stats import bad_elements, has_nonfinite
+from .arithmetic_rules import in_words, number
 from .findings import Operand, Origin, WhyNonfinite
-from .inside import Inside
 from .remedies import remedy_for
-from .rules import in_words, number
 
 Values = Mapping[Tensor, Any]
 _SELECTS = ("Select", "SelectV2", "Where")

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ...graph import Operation, Tensor
-from ...static import static_value
-from ..places import PLACEHOLDERS, VARIABLES
+from ...core.constant_value import static_value
+from ...core.graph import Operation, Tensor
+from ..facts.roles import PLACEHOLDERS, VARIABLES
 
 _SAME = ("Identity", "Reshape", "ExpandDims", "Squeeze", "Cast", "StridedSlice", "BroadcastTo", "Maximum", "Neg")
 _DIVISIONS = ("Div", "RealDiv", "TrueDiv", "FloorDiv", "Reciprocal", "Inv")

@@ -5,15 +5,15 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ...graph import Operation, Tensor
-from ...static import static_value
-from ...walks import after, before, in_order
-from ..places import place_of
+from ...core.constant_value import static_value
+from ...core.graph import Operation, Tensor
+from ...core.traversal import after, before, in_order
+from ..facts.roles import place_of
+from .attenuation import SATURATING
 from .findings import Finding
 from .flow import cuts_between
-from .losses import SATURATING
+from .loss_mistakes import suspicions
 from .remedies import is_sum_of_squares
-from .suspicions import suspicions
 from .why import CHAIN, why_none
 
 _UNSAFE = {"Log": "log'(0) is inf", "Log1p": "log1p'(-1) is inf", "Sqrt": "sqrt'(0) is inf", "Rsqrt": "rsqrt(0) is inf",

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from ...gradients.calls import GradientCall, gradient_calls
-from ...graph import Tensor
-from ...walks import after
-from ..lists import trainable_tensors
-from ..places import at_line, place_of
-from ..stats import statistics
+from ...core.graph import Tensor
+from ...core.traversal import after
+from ...gradients.blocked_reasons import GradientCall, gradient_calls
+from ..facts.graph_lists import trainable_tensors
+from ..facts.roles import at_line, place_of
+from ..facts.stats import statistics
+from .attenuation import SATURATING, also_lost, noted, remedy
+from .disconnected import disconnected, not_trained
 from .findings import Cut, Hop, WhyNone, WhySmall
 from .flow import cuts_between, path
-from .losses import SATURATING, also_lost, noted, remedy
-from .unused import disconnected, not_trained
 
 TINY = 1e-6  # of the norm at y: below it a gradient counts as vanished
 HUGE = 1e4  # of the norm at y: above it a gradient counts as exploding

@@ -1,0 +1,151 @@
+"""Choosing by index, mask or part: TensorFlow's functions."""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ...core.convert import convert_to_tensor, to_tensor
+from ...core.dtypes import as_dtype, int32
+from ...core.errors import ShapeError
+from ...core.graph import Tensor, graph_of
+from ...core.indexing import mask_tensor
+from ...core.op import build
+
+__all__ = ["batch_gather", "boolean_mask", "dynamic_partition", "dynamic_stitch", "gather", "gather_nd",
+           "invert_permutation", "scatter_nd", "setdiff1d", "sparse_to_dense",
+           "tensor_scatter_add", "tensor_scatter_nd_add", "tensor_scatter_nd_sub", "tensor_scatter_nd_update",
+           "tensor_scatter_sub", "tensor_scatter_update", "unique", "unique_with_counts", "unravel_index"]
+
+
+def gather(params: Any, indices: Any, validate_indices: bool | None = None, name: str | None = None, axis: Any = None,
+           batch_dims: int = 0) -> Tensor:
+    """Slices of `params` along an axis (by default the first behind the batch axes), by index."""
+    axis = batch_dims if axis is None else axis
+    return build.GatherV2(params, indices, axis, batch_dims=batch_dims, name=name)
+
+
+def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
+    """gather along the last axis of `indices`, the axes before it belonging together."""
+    with graph_of([params, indices]).name_scope(name or "BatchGather"):
+        indices = convert_to_tensor(indices, name="indices")
+        if indices.dims is None:
+            raise ShapeError(f"expected indices of known rank, found {indices.describe()}")
+        batch_dims = len(indices.dims) - 1
+        return build.GatherV2(convert_to_tensor(params, name="params"), indices, batch_dims, batch_dims=batch_dims)
+
+
+def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: int = 0) -> Tensor:
+    """Slices by full index: the last axis of `indices` indexes the first axes of `params`."""
+    if not batch_dims:
+        return build.GatherNd(params, indices, name=name)
+    with graph_of([params, indices]).name_scope(name or "BatchGatherNd"):
+        indices = convert_to_tensor(indices, int32 if not isinstance(indices, Tensor) else None, "indices")
+        batch = build.Shape(indices)[:batch_dims]
+        numbers = build.Where(build.Fill(batch, True))
+        depth = build.Shape(indices)[batch_dims:-1]
+        ones, middle = build.OnesLike(depth), build.ConcatV2(0, batch, depth, [batch_dims])
+        lead = build.BroadcastTo(build.Reshape(numbers, build.ConcatV2(0, batch, ones, [batch_dims])), middle)
+        if indices.dtype is not lead.dtype:
+            lead = build.Cast(lead, dtype=indices.dtype)
+        return build.GatherNd(params, build.ConcatV2(-1, lead, indices))
+
+
+def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Tensor:
+    """Zeros of `shape` with updates added at indices."""
+    return build.ScatterNd(indices, updates, shape, name=name)
+
+
+def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+    """`tensor` with slices replaced."""
+    return build.TensorScatterUpdate(tensor, indices, updates, name=name)
+
+
+def tensor_scatter_nd_add(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+    """`tensor` with updates added to slices."""
+    return build.TensorScatterAdd(tensor, indices, updates, name=name)
+
+
+def tensor_scatter_nd_sub(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+    """`tensor` with updates subtracted from slices."""
+    return build.TensorScatterSub(tensor, indices, updates, name=name)
+
+
+tensor_scatter_update = tensor_scatter_nd_update
+tensor_scatter_add = tensor_scatter_nd_add
+tensor_scatter_sub = tensor_scatter_nd_sub
+
+
+def sparse_to_dense(sparse_indices: Any, output_shape: Any, sparse_values: Any, default_value: Any = 0,
+                    validate_indices: bool = True, name: str | None = None) -> Tensor:
+    """default_value everywhere but at sparse_indices, which must be sorted and distinct unless told otherwise."""
+    return build.SparseToDense(sparse_indices, output_shape, sparse_values, default_value,
+                               validate_indices=validate_indices, name=name)
+
+
+def boolean_mask(tensor: Any, mask: Any, name: str = "boolean_mask", axis: int | None = None) -> Tensor:
+    """The slices where the mask holds; its axes stand for those of `tensor` from `axis` on, which become one."""
+    graph = graph_of([tensor, mask])
+    with graph.name_scope(name or "boolean_mask") as scope:
+        tensor, mask = to_tensor(graph, tensor, None, "tensor"), to_tensor(graph, mask, None, "mask")
+        return mask_tensor(graph, tensor, mask, axis or 0, name=scope)
+
+
+def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
+    """Slices of several tensors put where their indices say; where two say the same the last wins."""
+    with graph_of([*indices, *data]).name_scope(name or "DynamicStitch") as scope:
+        graph = graph_of([*indices, *data])
+        dtype = next((d.dtype.base_dtype for d in data if isinstance(d, Tensor)), None)
+        places = [to_tensor(graph, v, int32, f"indices_{i}") for i, v in enumerate(indices)]
+        parts = [to_tensor(graph, v, dtype, f"data_{i}") for i, v in enumerate(data)]
+        return build.DynamicStitch(*places, *parts, n=len(places), name=scope)
+
+
+def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str | None = None) -> list[Tensor]:
+    """The slices of each part."""
+    return build.DynamicPartition(data, partitions, num_partitions=num_partitions, name=name)
+
+
+def invert_permutation(x: Any, name: str | None = None) -> Tensor:
+    """The permutation that undoes `x`."""
+    return build.InvertPermutation(x, name=name)
+
+
+class Unique(NamedTuple):
+    """y: distinct values in order of first occurrence. idx: for each element its place in y."""
+
+    y: Tensor
+    idx: Tensor
+
+
+class UniqueWithCounts(NamedTuple):
+    """Unique, and how often each value occurs."""
+
+    y: Tensor
+    idx: Tensor
+    count: Tensor  # type: ignore[assignment]  # TensorFlow's name hides tuple.count
+
+
+class ListDiff(NamedTuple):
+    """out: values of x that are not in y. idx: their places in x."""
+
+    out: Tensor
+    idx: Tensor
+
+
+def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> Unique:
+    """Distinct values of a vector, and for each element its place among them."""
+    return Unique(*build.Unique(x, out_idx=as_dtype(out_idx), name=name))
+
+
+def unique_with_counts(x: Any, out_idx: Any = int32, name: str | None = None) -> UniqueWithCounts:
+    """Distinct values of a vector, for each element its place among them, and how often each occurs."""
+    return UniqueWithCounts(*build.UniqueWithCounts(x, out_idx=as_dtype(out_idx), name=name))
+
+
+def setdiff1d(x: Any, y: Any, index_dtype: Any = int32, name: str | None = None) -> ListDiff:
+    """Values of x that are not in y, and their places in x."""
+    return ListDiff(*build.ListDiff(x, y, out_idx=as_dtype(index_dtype), name=name))
+
+
+def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
+    """Coordinates of flat indices in a tensor of shape `dims`: int[rank, ...]."""
+    return build.UnravelIndex(indices, dims, name=name)

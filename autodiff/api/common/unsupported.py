@@ -1,0 +1,111 @@
+"""What to use in place of TensorFlow's names that are not served, and the error that says it."""
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ...core.errors import NotServedError
+from ...core.names import did_you_mean
+
+# Name below `tf.`, which stands for all that go on after it with a dot or underscore -> what to do; the longest counts.
+ADVICE = {
+    "estimator": "write the loop out: build the graph, then session.run(train_op) in a tf.Session",
+    "keras": "build the model with tf.layers or tf.nn and train it with tf.train's optimizers in a tf.Session",
+    "distribute": "there is one CPU: build the graph once, without a strategy",
+    "function": "call the Python function itself while the graph is built",
+    "contrib.eager": "tf.enable_eager_execution() and tf.GradientTape are served",
+    "contrib.learn": "write the loop out in a tf.Session; MNIST is tensorflow.examples.tutorials.mnist.input_data",
+    "contrib.slim": "use tf.layers, or tf.contrib.layers, with tf.contrib.framework.arg_scope",
+    "contrib.seq2seq": "write the decoder as a tf.while_loop or tf.nn.raw_rnn over a cell",
+    "contrib.legacy_seq2seq": "write the decoder as a loop over a cell of tf.nn.rnn_cell",
+    "contrib.distributions": "tf.distributions has Normal, Bernoulli and Categorical; write others out of tf ops",
+    "contrib.tensorboard": "gradbg writes no event files; leave the projector out",
+    "contrib.crf": "write the forward recursion as a tf.scan with tf.reduce_logsumexp",
+    "contrib.opt": "tf.train's optimizers are served",
+    "contrib.cudnn_rnn": "there is no GPU: use tf.nn.rnn_cell with tf.nn.dynamic_rnn",
+    "contrib": "look for the name in tf, tf.nn, tf.layers or tf.train",
+    "distributions": "tf.distributions has Normal, Bernoulli and Categorical; write other densities out of tf ops",
+    "nn.ctc_beam_search_decoder": "tf.nn.ctc_greedy_decoder is served",
+    "sparse": "make it dense with tf.sparse_tensor_to_dense, or work on sparse.indices and sparse.values",
+    "lookup": "map words to numbers in Python before feeding",
+    "string_join": "work on strings in Python before feeding",
+    "string_split": "work on strings in Python before feeding",
+    "string_to": "work on strings in Python before feeding",
+    "strings": "work on strings in Python before feeding",
+    "regex_replace": "work on strings in Python before feeding",
+    "train.import_meta_graph": "build the graph by the model's own code, then tf.train.Saver().restore(session, path)",
+    "train.export_meta_graph": "tf.train.write_graph writes names, ops and inputs as text",
+    "train.batch": "cut batches in Python and feed them, or use tf.data.Dataset",
+    "train.shuffle_batch": "cut batches in Python and feed them, or use tf.data.Dataset",
+    "train.string_input_producer": "read the files in Python and feed, or use tf.data.Dataset",
+    "train.slice_input_producer": "cut slices in Python and feed them, or use tf.data.Dataset",
+    "train.input_producer": "cut slices in Python and feed them, or use tf.data.Dataset",
+    "train.Server": "there is one process: use a plain tf.Session",
+    "train.ClusterSpec": "there is one process: use a plain tf.Session",
+    "train.replica_device_setter": "there is one device: leave it out",
+    "train.SyncReplicasOptimizer": "there is one worker: use the optimizer itself",
+    "train.Supervisor": "use tf.train.MonitoredTrainingSession, or a tf.Session with a tf.train.Saver",
+    "train.Example": "read the records in Python and feed NumPy arrays",
+    "train.Feature": "read the records in Python and feed NumPy arrays",
+    "train.Features": "read the records in Python and feed NumPy arrays",
+    "parse": "read the records in Python and feed NumPy arrays",
+    "python_io": "read the records in Python and feed NumPy arrays",
+    "TFRecordReader": "read the records in Python and feed NumPy arrays",
+    "TextLineReader": "read the lines in Python and feed NumPy arrays",
+    "WholeFileReader": "read the files in Python and feed NumPy arrays",
+    "FixedLengthRecordReader": "read the records with numpy.fromfile and feed them",
+    "FixedLenFeature": "read the records in Python and feed NumPy arrays",
+    "VarLenFeature": "read the records in Python and feed NumPy arrays",
+    "decode": "decode in Python before feeding",
+    "read_file": "read the file in Python and feed what it holds",
+    "write_file": "fetch the value and write it in Python",
+    "image": "prepare images with NumPy before feeding",
+    "FIFOQueue": "keep the queue in Python and feed from it",
+    "RandomShuffleQueue": "keep the queue in Python and feed from it",
+    "queue": "keep the queue in Python and feed from it",
+    "profiler": "the prompt's `profile` command times each op of a run",
+    "saved_model": "tf.train.Saver keeps and restores variables",
+    "graph_util": "tf.train.Saver keeps and restores variables",
+    "lite": "gradbg only runs and explains graphs",
+    "quantize": "gradbg computes in floating point",
+    "fake_quant": "gradbg computes in floating point",
+    "spectral.dct": "build it of tf.signal.rfft, which is served",
+    "signal": "the Fourier transforms are served: build windows, frames and cosine transforms of them",
+    "data": "Dataset from tensors, slices or a generator is served; read files in Python and use from_generator",
+    "metrics": "accuracy, mean, precision, recall, auc and the errors are served; compute others with NumPy",
+    "debugging": "the checks are there under their own names: tf.assert_equal, tf.check_numerics, tf.Assert",
+    "compat.v2": "gradbg speaks TensorFlow 1: use tf.compat.v1, which is tf itself",
+    "raw_ops": "use the function of the public name",
+    "load_op_library": "declare the function with tf.py_func or tf.custom_gradient",
+    "debug.LocalCLIDebugWrapperSession": "run the script as it is under `gradbg script.py`",
+    "app": "tf.app.run and tf.app.flags are served",
+    "debug.DumpingDebugWrapperSession": "run the script as it is under `gradbg script.py`; `goto` goes back",
+    "python": "the tensorflow alias answers `import tensorflow.python...`: run the script with `gradbg script.py`",
+}
+
+
+def advice(name: str) -> str:
+    """What to use instead of a name below `tf.`; empty if nothing is known."""
+    fitting = [key for key in ADVICE if name == key or name.startswith((key + ".", key + "_"))]
+    return ADVICE[max(fitting, key=len)] if fitting else ""
+
+
+def not_served(room: str, name: str, served: Iterable[str]) -> NotServedError:
+    """The error for a name that is not served. room: `tf` or `tf.nn`; served: the names that are there."""
+    full = f"{room}.{name}"
+    public = [n for n in served if not n.startswith("_")]
+    near = did_you_mean(name, public, likeness=0.7)
+    return NotServedError("\n".join(line for line in (
+        f"gradbg does not serve the TensorFlow name {full!r}", near, advice(full.removeprefix("tf."))) if line))
+
+
+def refusing(room: str, module: str) -> Callable[[str], Any]:
+    """The `__getattr__` of a module that stands for `room`: each name that is missing is refused in one way."""
+
+    def refuse(name: str) -> Any:
+        if name.startswith("__"):  # what Python itself looks for
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        raise not_served(room, name, vars(sys.modules[module]))
+
+    return refuse

@@ -1,0 +1,27 @@
+"""tf.contrib: what TensorFlow 1.x kept apart from the rest. Its rooms are read when a script first enters them."""
+
+from importlib import import_module
+from typing import Any
+
+from ..common.unsupported import not_served
+
+ROOMS = frozenset({"framework", "layers", "legacy_seq2seq", "rnn", "seq2seq", "slim"})
+# Rooms that are the same as one of `tf`'s own.
+ELSEWHERE = {"distributions": "distributions", "losses": "losses", "metrics": "metrics"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in ROOMS:
+        return import_module(f".{name}", __name__)
+    if name in ELSEWHERE:
+        try:
+            return import_module(f"..{ELSEWHERE[name]}", __name__)
+        except ModuleNotFoundError:
+            raise not_served("tf.contrib", name, __dir__()) from None
+    if name.startswith("__"):  # what Python itself looks for
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise not_served("tf.contrib", name, __dir__())
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *ROOMS, *ELSEWHERE})

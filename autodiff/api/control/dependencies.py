@@ -1,0 +1,138 @@
+"""What says when and under which name operations are made and run: groups, control dependencies, scopes."""
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ...core import nest
+from ...core.errors import ArgumentError, KindError
+from ...core.graph import Operation, Tensor, get_default_graph, graph_of
+from ...core.indexed_slices import IndexedSlices
+from ...core.op import build
+
+__all__ = ["colocate_with", "control_dependencies", "container", "device", "group", "init_scope", "name_scope",
+           "op_scope", "tuple"]
+
+
+def control_dependencies(control_inputs: Any) -> Any:
+    """Ops made inside the block run after these operations or tensors; None forgets the outer blocks."""
+    return get_default_graph().control_dependencies(control_inputs)
+
+
+def device(device_name_or_function: Any) -> Any:
+    """Keeps the text for `op.device`; there is one device, the CPU."""
+    return get_default_graph().device(device_name_or_function)
+
+
+def colocate_with(op: Any, ignore_existing: bool = False) -> Any:
+    """Accepted and without effect: there is one device."""
+    return get_default_graph().colocate_with(op, ignore_existing)
+
+
+def container(container_name: str) -> Any:
+    """Accepted and without effect: a session holds its own variables."""
+    return contextlib.nullcontext()
+
+
+class name_scope:  # noqa: N801 (TensorFlow's name)
+    """`with tf.name_scope(name, default_name, values) as scope`: prefix the names of ops made inside.
+
+    name: None takes default_name. values: tensors whose graph becomes the default one. Yields the
+    prefix with its `/`, or '' at the top. Raises KindError (TypeError) for a name that is no string.
+    """
+
+    def __init__(self, name: str | None, default_name: str | None = None, values: Any = None) -> None:
+        chosen = default_name if name is None else name
+        if not (default_name is None or isinstance(default_name, str)):
+            raise KindError(f"default_name is {default_name!r}, expected a string; values are the third argument")
+        if chosen is not None and not isinstance(chosen, str):
+            raise KindError(f"a scope's name is a string, found {chosen!r}")
+        if chosen is None and values is not None:
+            raise ArgumentError("expected a name or a default_name for this scope, found None for both")
+        self._name, self._values, self._stack = chosen, values, contextlib.ExitStack()
+
+    @property
+    def name(self) -> str | None:
+        return self._name
+
+    def __enter__(self) -> str:
+        graph = graph_of(self._values or ())
+        self._stack = contextlib.ExitStack()
+        if graph is not get_default_graph():
+            self._stack.enter_context(graph.as_default())
+        return self._stack.enter_context(graph.name_scope(self._name))
+
+    def __exit__(self, *exc: Any) -> None:
+        self._stack.close()
+
+
+def op_scope(values: Any, name: str | None, default_name: str | None = None) -> name_scope:
+    """name_scope with its arguments in the order before TensorFlow 1.0."""
+    return name_scope(name, default_name, values)
+
+
+def group(*inputs: Any, name: str | None = None) -> Any:
+    """One operation that has run when all of these have. inputs: operations, tensors, variables, nested.
+
+    Executing eagerly they have run already, and there is none (None).
+    Raises KindError (TypeError) for anything else.
+    """
+    if get_default_graph().executing_eagerly:
+        return None
+    operations = _operations(inputs)
+    graph = graph_of(operations)
+    with contextlib.nullcontext() if graph is get_default_graph() else graph.as_default():
+        with graph.control_dependencies(operations):
+            return build.NoOp(name="group_deps" if name is None else name)
+
+
+def _operations(inputs: Iterable[Any]) -> list[Operation]:
+    found = [_operation(item) for item in nest.flatten(list(inputs)) if item is not None]
+    return list(dict.fromkeys(found))
+
+
+def _operation(item: Any) -> Operation:
+    if isinstance(item, Operation):
+        return item
+    if not hasattr(item, "op"):
+        raise KindError(f"expected an operation, tensor or variable, found {item!r} of type {type(item).__name__}")
+    return item.op
+
+
+def tuple(tensors: Any, name: str | None = None, control_inputs: Any = None) -> list[Any]:
+    """The same tensors, none of them ready before all are. None stays None.
+
+    control_inputs: further operations to wait for. Raises ArgumentError (ValueError) when there is
+    no tensor at all, KindError (TypeError) for control inputs that are none.
+    """
+    present = [t for t in tensors if t is not None]
+    if not present:
+        raise ArgumentError(f"expected at least one tensor that is not None, found {tensors!r}")
+    waits_for = [*present, *(_control_input(c) for c in control_inputs or ())]
+    with name_scope(name, "tuple", present):
+        with control_dependencies([group(*waits_for)]):
+            return [None if t is None else _held(t) for t in tensors]
+
+
+def _control_input(item: Any) -> Any:
+    if not isinstance(item, (Operation, Tensor)) and not hasattr(item, "as_tensor"):
+        raise KindError(f"expected control inputs to be operations or tensors, found {item!r}")
+    return item
+
+
+def _held(item: Any) -> Any:
+    if isinstance(item, IndexedSlices):
+        return IndexedSlices(build.Identity(item.values, name="control_dependency"), item.indices, item.dense_shape)
+    return item if isinstance(item, Operation) else build.Identity(item, name="control_dependency")
+
+
+@contextlib.contextmanager
+def init_scope() -> Iterator[None]:
+    """Ops made inside are made outside of branches and loop bodies, without control dependencies."""
+    graph = get_default_graph()
+    outermost = graph.outermost if graph.building_function else graph
+    scope = f"{graph.scope}/" if graph.scope else ""
+    with contextlib.nullcontext() if outermost is graph else outermost.as_default():
+        with outermost.name_scope(scope), outermost.control_dependencies(None):
+            yield

@@ -1,0 +1,121 @@
+"""map_fn, scan, foldl and foldr: loops over the first axis, on while_loop and TensorArray."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...core import nest
+from ...core.convert import convert_to_tensor
+from ...core.dtypes import as_dtype
+from ...core.errors import ArgumentError, KindError
+from ...core.graph import Tensor, get_default_graph
+from ...core.op import build
+from .control_flow import while_loop
+from .tensor_array import TensorArray
+
+
+def _slices(elems: Any) -> tuple[list[Tensor], Any, Callable[[Any], Any], int | None]:
+    """Flat tensors, their count, a function from an index to the structure of slices, and a static count."""
+    flat = [convert_to_tensor(e) for e in nest.flatten(elems)]
+    known = {t.dims[0] for t in flat if t.dims}
+    if len(known - {None}) > 1:
+        raise ArgumentError(f"expected elems of one length, found {[t.describe() for t in flat]}")
+    static = next(iter(known - {None}), None)
+    count = build.Shape(flat[0])[0] if static is None else convert_to_tensor(static)
+    arrays = [TensorArray(t.dtype.base_dtype, size=count).unstack(t) for t in flat]
+    return flat, count, lambda i: nest.pack_sequence_as(elems, [a.read(i) for a in arrays]), static
+
+
+def _joined(arrays: list[TensorArray], static: int | None) -> list[Tensor]:
+    stacked = [a.stack() for a in arrays]
+    for tensor in stacked:
+        if tensor.dims is not None:
+            tensor.set_shape((static, *tensor.dims[1:]))
+    return stacked
+
+
+def map_fn(fn: Callable[..., Any], elems: Any, dtype: Any = None, parallel_iterations: int | None = None,
+           back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True, name: str | None = None) -> Any:
+    """`fn` of each slice of `elems` along axis 0, stacked. dtype: of the results, where they differ from elems'.
+
+    elems: nested tensors [n, ...]. Raises KindError (TypeError) unless fn is callable.
+    """
+    if not callable(fn):
+        raise KindError(f"fn must be callable, found {fn!r}")
+    with get_default_graph().name_scope(name or "map"):
+        flat, count, at, static = _slices(elems)
+        structure = dtype if dtype is not None else nest.pack_sequence_as(elems, [t.dtype for t in flat])
+        arrays = [TensorArray(as_dtype(d), size=count, infer_shape=infer_shape) for d in nest.flatten(structure)]
+
+        def step(i: Tensor, written: list[TensorArray]) -> Any:
+            values = nest.flatten(fn(at(i)))
+            if len(values) != len(written):
+                raise ArgumentError(f"fn gave {len(values)} results, expected {len(written)}: give dtype")
+            return i + 1, [a.write(i, v) for a, v in zip(written, values)]
+
+        _, written = while_loop(lambda i, _: i < count, step, (0, arrays), back_prop=back_prop)
+        return nest.pack_sequence_as(structure, _joined(written, static))
+
+
+def scan(fn: Callable[..., Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
+         back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True, reverse: bool = False,
+         name: str | None = None) -> Any:
+    """All partial results of `a = fn(a, slice)` over axis 0, stacked. The first slice starts it without initializer.
+
+    reverse: from the last slice to the first; the results stay in the order of the slices.
+    """
+    if not callable(fn):
+        raise KindError(f"fn must be callable, found {fn!r}")
+    with get_default_graph().name_scope(name or "scan"):
+        _, count, at, static = _slices(elems)
+        start, begun = _start(at, initializer, count, reverse)
+        arrays = [TensorArray(t.dtype.base_dtype, size=count, infer_shape=infer_shape) for t in nest.flatten(start)]
+        if begun:
+            arrays = [a.write(count - 1 if reverse else 0, t) for a, t in zip(arrays, nest.flatten(start))]
+
+        def step(i: Tensor, total: Any, written: list[TensorArray]) -> Any:
+            total = _alike(fn(total, at(i)), total)
+            written = [a.write(i, t) for a, t in zip(written, nest.flatten(total))]
+            return i + (-1 if reverse else 1), total, written
+
+        first = (count - 1 - begun) if reverse else convert_to_tensor(begun)
+        _, _, written = while_loop(lambda i, *_: i >= 0 if reverse else i < count, step, (first, start, arrays),
+                                   back_prop=back_prop)
+        return nest.pack_sequence_as(start, _joined(written, static))
+
+
+def _start(at: Callable[[Any], Any], initializer: Any, count: Any, reverse: bool) -> tuple[Any, int]:
+    """The first partial result, and how many slices it has used."""
+    if initializer is not None:
+        return nest.map_structure(convert_to_tensor, initializer), 0
+    return at(count - 1 if reverse else 0), 1
+
+
+def _alike(result: Any, total: Any) -> Any:
+    nest.assert_same_structure(total, result, check_types=False)
+    return nest.pack_sequence_as(total, [convert_to_tensor(t) for t in nest.flatten(result)])
+
+
+def foldl(fn: Callable[..., Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
+          back_prop: bool = True, swap_memory: bool = False, name: str | None = None) -> Any:
+    """The last of `a = fn(a, slice)` over axis 0, from the first slice on."""
+    return _fold(fn, elems, initializer, back_prop, name or "foldl", reverse=False)
+
+
+def foldr(fn: Callable[..., Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
+          back_prop: bool = True, swap_memory: bool = False, name: str | None = None) -> Any:
+    """The last of `a = fn(a, slice)` over axis 0, from the last slice back."""
+    return _fold(fn, elems, initializer, back_prop, name or "foldr", reverse=True)
+
+
+def _fold(fn: Callable[..., Any], elems: Any, initializer: Any, back_prop: bool, name: str, *, reverse: bool) -> Any:
+    if not callable(fn):
+        raise KindError(f"fn must be callable, found {fn!r}")
+    with get_default_graph().name_scope(name):
+        _, count, at, _ = _slices(elems)
+        start, begun = _start(at, initializer, count, reverse)
+        first = (count - 1 - begun) if reverse else convert_to_tensor(begun)
+        step = -1 if reverse else 1
+        _, total = while_loop(lambda i, _: i >= 0 if reverse else i < count,
+                              lambda i, a: (i + step, _alike(fn(a, at(i)), a)), (first, start), back_prop=back_prop)
+        return total

@@ -1,0 +1,122 @@
+"""TensorArray: a list of tensors written and read by index, inside of loops as well."""
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.convert import convert_to_tensor
+from ...core.dtypes import as_dtype
+from ...core.errors import ArgumentError, NotServedError
+from ...core.graph import Tensor
+from ...core.op import build
+from ...core.shapes import Dims, TensorShape, as_dims, compatible, is_known, show
+
+
+class TensorArray:
+    """`size` tensors of one dtype. Each write gives a new TensorArray; `flow` is the list it stands for.
+
+    dynamic_size: writing past the end makes it longer. element_shape: what every element's shape must
+    be; with infer_shape the first write sets it. Elements that are not written are then zeros.
+    An element is written once. clear_after_read, colocate_with_first_write_call and
+    tensor_array_name are accepted without effect.
+    """
+
+    def __init__(self, dtype: Any, size: Any = None, dynamic_size: bool | None = None, clear_after_read: bool = True,
+                 tensor_array_name: str | None = None, handle: Any = None, flow: Tensor | None = None,
+                 infer_shape: bool = True, element_shape: Any = None, colocate_with_first_write_call: bool = True,
+                 name: str | None = None) -> None:
+        if flow is None and size is None:
+            raise ArgumentError("a TensorArray needs a size")
+        self.dtype = as_dtype(dtype).base_dtype
+        self.dynamic_size, self.infer_shape = bool(dynamic_size), infer_shape
+        self._dims: Dims | None = as_dims(element_shape)
+        self._may_lack = infer_shape or is_known(self._dims)
+        self.flow: Tensor = build.ListReserve(size, name=name or "TensorArray") if flow is None else flow
+
+    @property
+    def handle(self) -> Tensor:
+        return self.flow
+
+    @property
+    def graph(self) -> Any:
+        return self.flow.graph
+
+    @property
+    def element_shape(self) -> TensorShape:
+        return TensorShape(self._dims)
+
+    def with_flow(self, flow: Tensor, dims: Dims | None = None) -> "TensorArray":
+        """The same array with another list."""
+        array = TensorArray.__new__(TensorArray)
+        array.dtype, array.dynamic_size, array.infer_shape = self.dtype, self.dynamic_size, self.infer_shape
+        array._may_lack = self._may_lack
+        array._dims = self._dims if dims is None else dims
+        array.flow = flow
+        return array
+
+    def identity(self) -> "TensorArray":
+        return self.with_flow(build.Identity(self.flow))
+
+    def size(self, name: str | None = None) -> Tensor:
+        """How many elements. -> int32[]."""
+        return build.ListLength(self.flow, name=name or "TensorArraySizeV3")
+
+    def read(self, index: Any, name: str | None = None) -> Tensor:
+        """The element at `index`."""
+        return build.ListItem(self.flow, index, dtype=self.dtype, shape=self._dims, name=name or "TensorArrayReadV3")
+
+    def write(self, index: Any, value: Any, name: str | None = None) -> "TensorArray":
+        """The array with `value` at `index`. Raises ArgumentError (ValueError) for another static shape."""
+        value = convert_to_tensor(value, self.dtype if not hasattr(value, "dtype") else None)
+        if value.dtype.base_dtype is not self.dtype:
+            raise ArgumentError(f"TensorArray of {self.dtype.name} cannot hold {value.describe()}")
+        return self.with_flow(build.ListSet(self.flow, index, value, grow=self.dynamic_size,
+                                            name=name or "TensorArrayWriteV3"),
+                              self._element_dims(value.dims))
+
+    def _element_dims(self, dims: Dims | None) -> Dims | None:
+        if not compatible(self._dims, dims):
+            raise ArgumentError(f"inconsistent shapes: the array holds {show(self._dims)}, found {show(dims)}")
+        return dims if self.infer_shape and self._dims is None else self._dims
+
+    def stack(self, name: str | None = None) -> Tensor:
+        """All elements on a new axis 0."""
+        return build.ListStack(self.flow, self.flow, dtype=self.dtype, shape=self._dims, written=not self._may_lack,
+                               name=name or "TensorArrayStack")
+
+    def gather(self, indices: Any, name: str | None = None) -> Tensor:
+        """Some elements on a new axis 0."""
+        return build.ListGather(self.flow, indices, dtype=self.dtype, shape=self._dims, name=name)
+
+    def unstack(self, value: Any, name: str | None = None) -> "TensorArray":
+        """The array with the slices of `value` along axis 0 as its elements."""
+        value = convert_to_tensor(value, self.dtype if not hasattr(value, "dtype") else None)
+        dims = None if value.dims is None else self._element_dims(value.dims[1:])
+        return self.with_flow(build.ListUnstack(value, name=name), dims)
+
+    def scatter(self, indices: Any, value: Any, name: str | None = None) -> "TensorArray":
+        """The array with the slices of `value` at `indices`."""
+        value = convert_to_tensor(value, self.dtype if not hasattr(value, "dtype") else None)
+        dims = None if value.dims is None else self._element_dims(value.dims[1:])
+        return self.with_flow(build.ListScatter(self.flow, indices, value, name=name), dims)
+
+    def concat(self, name: str | None = None) -> Tensor:
+        """The elements joined along their axis 0; all must have the same size there."""
+        stacked = self.stack()
+        shape = build.Shape(stacked)
+        rest = build.StridedSlice(shape, [2], [0], [1], end_mask=1)
+        return build.Reshape(stacked, build.ConcatV2(0, [-1], rest), name=name)
+
+    def split(self, value: Any, lengths: Any, name: str | None = None) -> "TensorArray":
+        """The array with consecutive pieces of `value` of these lengths along axis 0. lengths: known ints."""
+        whole = convert_to_tensor(value)
+        array, start = self, 0
+        for i, length in enumerate([int(n) for n in lengths]):
+            array = array.write(i, whole[start:start + length])
+            start += length
+        return array
+
+    def close(self, name: str | None = None) -> Any:
+        return build.NoOp(name=name)
+
+    def grad(self, source: str, flow: Tensor | None = None, name: str | None = None) -> "TensorArray":
+        raise NotServedError("TensorArray.grad is not served: differentiate what was read with tf.gradients")

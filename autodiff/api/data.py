@@ -1,0 +1,415 @@
+"""Input pipelines in Python behind one op: TensorFlow's tf.data.Dataset and Iterator."""
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+from collections.abc import Iterator as PythonIterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core import nest
+from ..core.constant_value import static_value
+from ..core.convert import as_array, convert_to_tensor
+from ..core.dtypes import DType, as_dtype, bool_, int64
+from ..core.errors import ArgumentError, FailedPreconditionError, KindError, NotServedError, OutOfRangeError
+from ..core.graph import Graph, Operation, Tensor, get_default_graph
+from ..core.shapes import Dims, TensorShape, as_dims, compatible
+from ..runtime.session import Session
+from .arrays.creation import placeholder
+from .common.unsupported import refusing
+from .control.custom import py_func
+
+__all__ = ["Dataset", "Iterator"]
+
+Elements = Callable[[list[np.ndarray]], PythonIterator[Any]]  # arrays of the source tensors -> nested arrays
+
+
+@dataclass(frozen=True)
+class Element:
+    """What is known of one leaf of an element."""
+
+    dtype: DType
+    dims: Dims | None
+
+
+class Dataset:
+    """Elements, one after another; each is a nested structure of arrays like `structure`, which holds Specs.
+
+    sources: tensors whose values an iterator reads when it is initialised.
+    """
+
+    def __init__(self, elements: Elements, structure: Any, sources: tuple[Tensor, ...] = ()) -> None:
+        self._elements, self._structure, self._sources = elements, structure, sources
+
+    # ---- sources ------------------------------------------------------------------------
+    @staticmethod
+    def from_tensor_slices(tensors: Any) -> "Dataset":
+        """Slices along axis 0 of nested arrays or tensors of one length."""
+        return _from(tensors, slices=True)
+
+    @staticmethod
+    def from_tensors(tensors: Any) -> "Dataset":
+        """One element: the nested arrays or tensors themselves."""
+        return _from(tensors, slices=False)
+
+    @staticmethod
+    def from_generator(generator: Callable[..., Iterable[Any]], output_types: Any, output_shapes: Any = None,
+                       args: Any = ()) -> "Dataset":
+        """What `generator(*args)` yields. output_types: nested dtypes; output_shapes: nested shapes, if known."""
+        if not callable(generator):
+            raise KindError(f"expected a callable generator, found {generator!r}")
+        types = nest.flatten(output_types)
+        shapes = [None] * len(types) if output_shapes is None else _flat_shapes(output_shapes, output_types)
+        structure = nest.pack_sequence_as(output_types, [Element(as_dtype(t), s) for t, s in zip(types, shapes)])
+
+        def elements(_: list[np.ndarray]) -> PythonIterator[Any]:
+            for item in generator(*args):
+                leaves = zip(_leaves(item, structure), nest.flatten(structure), strict=True)
+                yield nest.pack_sequence_as(structure, [_checked(value, spec) for value, spec in leaves])
+        return Dataset(elements, structure)
+
+    @staticmethod
+    def range(*args: int) -> "Dataset":
+        """Integers as Python's range gives them. -> int64[]."""
+        return Dataset(lambda _: map(np.int64, range(*args)), Element(int64, ()))
+
+    @staticmethod
+    def zip(datasets: Any) -> "Dataset":
+        """Elements of several datasets side by side, in the structure of `datasets`, up to the shortest."""
+        parts = nest.flatten(datasets)
+        if not all(isinstance(d, Dataset) for d in parts):
+            raise KindError(f"expected a nested structure of datasets, found {datasets!r}")
+        structure = _join(datasets, [d._structure for d in parts])
+        counts = list(itertools.accumulate((len(d._sources) for d in parts), initial=0))
+
+        def elements(values: list[np.ndarray]) -> PythonIterator[Any]:
+            columns = [d._elements(values[a:b]) for d, a, b in zip(parts, counts, counts[1:])]
+            return (_join(datasets, list(row)) for row in zip(*columns))
+        return Dataset(elements, structure, tuple(itertools.chain(*(d._sources for d in parts))))
+
+    # ---- transformations ----------------------------------------------------------------
+    def _with(self, change: Callable[[PythonIterator[Any]], Iterable[Any]], structure: Any = None) -> "Dataset":
+        return Dataset(lambda values: iter(change(self._elements(values))),
+                       self._structure if structure is None else structure, self._sources)
+
+    def map(self, map_func: Callable[..., Any], num_parallel_calls: int | None = None) -> "Dataset":
+        """`map_func` of each element; it builds graph out of tensors, as in TensorFlow."""
+        function = _Function(map_func, self._structure)
+        return self._with(lambda items: map(function, items), function.structure)
+
+    def filter(self, predicate: Callable[..., Any]) -> "Dataset":
+        """The elements for which `predicate` gives true. predicate: graph of a bool[] from an element."""
+        function = _Function(predicate, self._structure)
+        if not isinstance(function.structure, Element) or function.structure.dtype is not bool_:
+            raise ArgumentError("predicate must give one bool")
+        return self._with(lambda items: (item for item in items if function(item)))
+
+    def batch(self, batch_size: int, drop_remainder: bool = False) -> "Dataset":
+        """Consecutive elements stacked on a new axis 0; the last batch may be smaller."""
+        size, dropped = _count(batch_size), bool(drop_remainder)
+
+        def batches(items: PythonIterator[Any]) -> PythonIterator[Any]:
+            while rows := list(itertools.islice(items, size)):
+                if len(rows) == size or not dropped:
+                    yield nest.map_structure(lambda *parts: np.stack(parts), *rows)
+        return self._with(batches, _deeper(self._structure, size if dropped else None))
+
+    def padded_batch(self, batch_size: int, padded_shapes: Any, padding_values: Any = None,
+                     drop_remainder: bool = False) -> "Dataset":
+        """Batches of elements padded to `padded_shapes`; a None there is the longest of the batch."""
+        wanted = _flat_shapes(padded_shapes, self._structure)
+        fills = [0] * len(wanted) if padding_values is None else nest.flatten(padding_values)
+        size = _count(batch_size)
+
+        def batches(items: PythonIterator[Any]) -> PythonIterator[Any]:
+            while rows := list(itertools.islice(items, size)):
+                if len(rows) == size or not drop_remainder:
+                    columns = zip(*(nest.flatten(row) for row in rows))
+                    padded = [_padded(list(c), w, f) for c, w, f in zip(columns, wanted, fills)]
+                    yield nest.pack_sequence_as(self._structure, padded)
+        specs = [Element(s.dtype, w) for s, w in zip(nest.flatten(self._structure), wanted)]
+        return self._with(batches, _deeper(nest.pack_sequence_as(self._structure, specs),
+                                           size if drop_remainder else None))
+
+    def shuffle(self, buffer_size: int, seed: int | None = None,
+                reshuffle_each_iteration: bool | None = None) -> "Dataset":
+        """Each element drawn at random from a buffer of the next `buffer_size`."""
+        size, graph_seed = _count(buffer_size), get_default_graph().seed
+        known = None if seed is None and graph_seed is None else (graph_seed or 0, seed or 0)
+        rounds = itertools.count()
+
+        def mixed(items: PythonIterator[Any]) -> PythonIterator[Any]:
+            turn = 0 if reshuffle_each_iteration is False else next(rounds)
+            random = np.random.default_rng(None if known is None else (*known, turn))
+            buffer = list(itertools.islice(items, size))
+            for item in items:
+                place = random.integers(len(buffer))
+                yield buffer[place]
+                buffer[place] = item
+            random.shuffle(buffer)
+            yield from buffer
+        return self._with(mixed)
+
+    def repeat(self, count: int | None = None) -> "Dataset":
+        """The elements again and again, `count` times in all; for ever if None or -1."""
+        def elements(values: list[np.ndarray]) -> PythonIterator[Any]:
+            for _ in itertools.count() if count is None or count < 0 else range(count):
+                empty = True
+                for item in self._elements(values):
+                    empty = False
+                    yield item
+                if empty:
+                    return
+        return Dataset(elements, self._structure, self._sources)
+
+    def take(self, count: int) -> "Dataset":
+        """The first `count` elements; all if -1."""
+        return self._with(lambda items: itertools.islice(items, None if count < 0 else count))
+
+    def skip(self, count: int) -> "Dataset":
+        """All but the first `count` elements; none if -1."""
+        return self._with(lambda items: iter(()) if count < 0 else itertools.islice(items, count, None))
+
+    def concatenate(self, dataset: "Dataset") -> "Dataset":
+        """These elements, then those of another dataset of the same structure."""
+        nest.assert_same_structure(self._structure, dataset._structure)
+        if nest.flatten(self.output_types) != nest.flatten(dataset.output_types):
+            raise KindError(f"expected elements of {self.output_types}, found {dataset.output_types}")
+        split = len(self._sources)
+
+        def elements(values: list[np.ndarray]) -> PythonIterator[Any]:
+            return itertools.chain(self._elements(values[:split]), dataset._elements(values[split:]))
+        return Dataset(elements, self._structure, self._sources + dataset._sources)
+
+    def enumerate(self, start: int = 0) -> "Dataset":
+        """(number, element) pairs."""
+        return self._with(lambda items: ((np.int64(i), item) for i, item in enumerate(items, start)),
+                          (Element(int64, ()), self._structure))
+
+    def flat_map(self, map_func: Callable[..., "Dataset"]) -> "Dataset":
+        """Refused: a dataset of each element would need its values while the graph is built."""
+        raise NotServedError("tf.data.Dataset.flat_map is not served: nest the loops in a Python generator, and use "
+                             "Dataset.from_generator")
+
+    interleave = flat_map
+
+    def prefetch(self, buffer_size: int) -> "Dataset":
+        """The same; there is nothing to run ahead."""
+        return self
+
+    cache = prefetch
+
+    def apply(self, transformation_func: Callable[["Dataset"], "Dataset"]) -> "Dataset":
+        return transformation_func(self)
+
+    # ---- what it is ---------------------------------------------------------------------
+    def __repr__(self) -> str:
+        return f"<Dataset shapes: {self.output_shapes}, types: {self.output_types}>"
+
+    @property
+    def output_types(self) -> Any:
+        return nest.map_structure(lambda spec: spec.dtype, self._structure)
+
+    @property
+    def output_shapes(self) -> Any:
+        return nest.map_structure(lambda spec: TensorShape(spec.dims), self._structure)
+
+    @property
+    def output_classes(self) -> Any:
+        return nest.map_structure(lambda _: Tensor, self._structure)
+
+    def make_one_shot_iterator(self) -> "Iterator":
+        """An iterator that needs no initialisation. Raises ArgumentError (ValueError) for sources that must be run."""
+        values = [static_value(t) for t in self._sources]
+        if any(v is None for v in values):
+            raise ArgumentError("a dataset of tensors that must be run needs make_initializable_iterator")
+        iterator = Iterator(self._structure)
+        iterator._begin(self, values)  # type: ignore[arg-type]
+        return iterator
+
+    def make_initializable_iterator(self, shared_name: str | None = None) -> "Iterator":
+        """An iterator that starts over whenever its `initializer` runs."""
+        iterator = Iterator(self._structure)
+        iterator.initializer = iterator.make_initializer(self)
+        return iterator
+
+    def __iter__(self) -> PythonIterator[Any]:
+        if not get_default_graph().executing_eagerly:
+            raise NotServedError("a dataset is iterable only when eager execution is enabled: use "
+                                 "make_one_shot_iterator().get_next()")
+        for item in self._elements([np.asarray(t) for t in self._sources]):
+            yield nest.map_structure(convert_to_tensor, item)
+
+
+class Iterator:
+    """A place in a dataset, moved by running what get_next() gives."""
+
+    def __init__(self, structure: Any) -> None:
+        self._structure = structure
+        self._items: PythonIterator[Any] | None = None
+        self.initializer: Operation | None = None
+
+    @staticmethod
+    def from_structure(output_types: Any, output_shapes: Any = None, shared_name: str | None = None,
+                       output_classes: Any = None) -> "Iterator":
+        """An iterator for any dataset of this structure; see make_initializer."""
+        types = nest.flatten(output_types)
+        shapes = [None] * len(types) if output_shapes is None else _flat_shapes(output_shapes, output_types)
+        return Iterator(nest.pack_sequence_as(output_types, [Element(as_dtype(t), s) for t, s in zip(types, shapes)]))
+
+    def make_initializer(self, dataset: Dataset, name: str | None = None) -> Operation:
+        """The operation that points this iterator at the start of `dataset`."""
+        for mine, theirs in zip(nest.flatten(self._structure), nest.flatten(dataset._structure), strict=True):
+            if mine.dtype is not theirs.dtype or not compatible(mine.dims, theirs.dims):
+                raise ArgumentError(f"expected a dataset of {mine}, found one of {theirs}")
+
+        def begin(*values: np.ndarray) -> np.bool_:
+            self._begin(dataset, list(values))
+            return np.bool_(True)
+        return py_func(begin, list(dataset._sources), bool_, name=name or "MakeIterator").op
+
+    def _begin(self, dataset: Dataset, values: list[np.ndarray]) -> None:
+        self._items = dataset._elements(values)
+
+    def get_next(self, name: str | None = None) -> Any:
+        """Tensors of the next element at each run. At the end the run fails with OutOfRangeError."""
+        specs = nest.flatten(self._structure)
+
+        def advance() -> list[Any]:
+            if self._items is None:
+                raise FailedPreconditionError("the iterator is not initialised: run its initializer first")
+            for item in self._items:
+                return nest.flatten(item)
+            raise OutOfRangeError("end of sequence")
+        tensors = py_func(advance, [], [spec.dtype for spec in specs], name=name or "IteratorGetNext")
+        for tensor, spec in zip(tensors, specs):
+            tensor.set_shape(spec.dims)
+        return nest.pack_sequence_as(self._structure, tensors)
+
+    output_types = Dataset.output_types
+    output_shapes = Dataset.output_shapes
+    output_classes = Dataset.output_classes
+
+
+class _Function:
+    """A function of tensors as one of arrays: its graph, built once, and a session of its own."""
+
+    def __init__(self, function: Callable[..., Any], structure: Any) -> None:
+        self.graph = Graph()
+        self.graph.seed = get_default_graph().seed
+        with self.graph.as_default():
+            self._inputs = [placeholder(spec.dtype, spec.dims) for spec in nest.flatten(structure)]
+            element = nest.pack_sequence_as(structure, self._inputs)
+            spread = isinstance(element, tuple) and not hasattr(element, "_fields")
+            result = function(*element) if spread else function(element)
+            result = tuple(result) if isinstance(result, list) else result
+            self._outputs = nest.map_structure(convert_to_tensor, result)
+            self._session = Session()
+        self.structure = _of_tensors(self._outputs)
+
+    def __call__(self, item: Any) -> Any:
+        return self._session.run(self._outputs, dict(zip(self._inputs, nest.flatten(item))))
+
+
+def _from(tensors: Any, *, slices: bool) -> Dataset:
+    whole = _lists_as_arrays(tensors)
+    leaves = [v if isinstance(v, Tensor) else convert_to_tensor(v) if hasattr(v, "as_tensor") else as_array(v)
+              for v in nest.flatten(whole)]
+    sources = tuple(v for v in leaves if isinstance(v, Tensor))
+    shapes: list[Dims | None] = [v.dims if isinstance(v, Tensor) else v.shape for v in leaves]
+    dtypes = [v.dtype.base_dtype if isinstance(v, Tensor) else as_dtype(v.dtype) for v in leaves]
+    if slices:
+        if any(dims == () for dims in shapes):
+            raise ArgumentError("expected arrays of rank >= 1 to slice, found a scalar")
+        if len({dims[0] for dims in shapes if dims is not None and dims[0] is not None}) > 1:
+            raise ArgumentError(f"expected arrays of one length, found shapes {shapes}")
+        shapes = [None if dims is None else dims[1:] for dims in shapes]
+    structure = nest.pack_sequence_as(whole, [Element(t, s) for t, s in zip(dtypes, shapes)])
+
+    def elements(values: list[np.ndarray]) -> PythonIterator[Any]:
+        given = iter(values)
+        arrays = [next(given) if isinstance(v, Tensor) else v for v in leaves]
+        rows = zip(*arrays) if slices else iter([arrays])
+        return (nest.pack_sequence_as(structure, list(row)) for row in rows)
+    return Dataset(elements, structure, sources)
+
+
+def _lists_as_arrays(tensors: Any) -> Any:
+    """The same structure with each list as one array, or one tensor if there are tensors in it: lists do not nest."""
+    if isinstance(tensors, list):
+        has_tensors = any(hasattr(leaf, "op") for leaf in nest.flatten(tensors))
+        return convert_to_tensor(tensors) if has_tensors else as_array(tensors)
+    if not nest.is_sequence(tensors):
+        return tensors
+    return nest.like(tensors, [_lists_as_arrays(child) for child in nest.children(tensors)])
+
+
+def _leaves(item: Any, structure: Any) -> list[Any]:
+    """The leaves of an element, which may itself be a list of numbers where the structure has one Element."""
+    if isinstance(structure, Element):
+        return [item]
+    return [leaf for part, inner in zip(nest.children(item), nest.children(structure), strict=True)
+            for leaf in _leaves(part, inner)]
+
+
+def _checked(value: Any, spec: Element) -> np.ndarray:
+    array = as_array(value, spec.dtype)
+    if not compatible(spec.dims, array.shape):
+        raise ArgumentError(f"the generator gave an array of shape {list(array.shape)}, expected {spec.dims}")
+    return array
+
+
+def _join(structure: Any, parts: list[Any]) -> Any:
+    """`structure` with each leaf replaced by a part, which may be nested."""
+    given = iter(parts)
+
+    def build_part(node: Any) -> Any:
+        if isinstance(node, Dataset):
+            return next(given)
+        if isinstance(node, dict):
+            found = {key: build_part(node[key]) for key in sorted(node)}
+            return {key: found[key] for key in node}
+        return tuple(build_part(child) for child in node)
+    return build_part(structure)
+
+
+def _count(value: Any) -> int:
+    known = static_value(value) if isinstance(value, Tensor) else value
+    if known is None or int(known) < 1:
+        raise ArgumentError(f"expected a known count >= 1, found {value!r}")
+    return int(known)
+
+
+def _deeper(structure: Any, size: int | None) -> Any:
+    """The structure of batches of such elements."""
+    return nest.map_structure(lambda e: Element(e.dtype, None if e.dims is None else (size, *e.dims)), structure)
+
+
+def _of_tensors(tensors: Any) -> Any:
+    return nest.map_structure(lambda t: Element(t.dtype.base_dtype, t.dims), tensors)
+
+
+def _flat_shapes(shapes: Any, structure: Any) -> list[Dims | None]:
+    """Shapes in the order of the structure's leaves; a shape may itself be a list."""
+    if not nest.is_sequence(structure):
+        return [as_dims(shapes)]
+    parts = nest.children(shapes) if nest.is_sequence(shapes) else list(shapes)
+    return [dims for shape, child in zip(parts, nest.children(structure), strict=True)
+            for dims in _flat_shapes(shape, child)]
+
+
+def _padded(rows: list[np.ndarray], wanted: Dims | None, fill: Any) -> np.ndarray:
+    longest = np.max([np.shape(row) for row in rows], axis=0)
+    sizes = [int(n) if w is None else w for n, w in zip(longest, wanted or (None,) * len(longest))]
+    if any(n > w for n, w in zip(longest, sizes)):
+        raise ArgumentError(f"an element of shape {list(longest)} is larger than the padded shape {sizes}")
+    batch = np.full((len(rows), *sizes), fill, np.asarray(rows[0]).dtype)
+    for i, row in enumerate(rows):
+        place: Any = (i, *(slice(n) for n in np.shape(row)))
+        batch[place] = row
+    return batch
+
+
+__getattr__ = refusing("tf.data", __name__)

@@ -1,0 +1,294 @@
+"""Checks and printing inside of a run: tf.Assert, tf.check_numerics, tf.Print and the assert_ functions."""
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.constant_value import static_value
+from ..core.convert import convert_to_tensor
+from ..core.dtypes import DType, as_dtype
+from ..core.errors import ArgumentError, DTypeError, InvalidArgumentError, KindError, ShapeError
+from ..core.graph import Graph, Tensor, get_default_graph
+from ..core.indexed_slices import IndexedSlices
+from ..core.name_scope import scope
+from ..core.op import OPS, build
+from ..core.shapes import show
+from .common.unsupported import refusing
+from .control.dependencies import control_dependencies, group
+
+__all__ = [
+    "Assert", "Print", "add_check_numerics_ops", "assert_equal", "assert_greater", "assert_greater_equal",
+    "assert_integer", "assert_less", "assert_less_equal", "assert_near", "assert_negative", "assert_non_negative",
+    "assert_non_positive", "assert_none_equal", "assert_positive", "assert_proper_iterable", "assert_rank",
+    "assert_rank_at_least", "assert_rank_in", "assert_same_float_dtype", "assert_scalar", "assert_type",
+    "check_numerics", "is_non_decreasing", "is_numeric_tensor", "is_strictly_increasing", "is_tensor", "print",
+    "verify_tensor_all_finite",
+]
+
+
+def Assert(condition: Any, data: Sequence[Any], summarize: int | None = None, name: str | None = None) -> Any:  # noqa: N802
+    """The operation that fails with InvalidArgumentError unless `condition` holds. bool[]; data: what to show."""
+    with scope(name, "Assert", [condition, *data]) as full:
+        shown = [convert_to_tensor(item, name=f"data_{i}") for i, item in enumerate(data)]
+        return build.Assert(condition, *shown, summarize=3 if summarize is None else summarize, name=full)
+
+
+def Print(input_: Any, data: Sequence[Any], message: str | None = None, first_n: int | None = None,  # noqa: N802
+          summarize: int | None = None, name: str | None = None) -> Tensor:
+    """The input; prints `data` to standard error whenever it is computed, or the first_n times."""
+    with scope(name, "Print", [input_, *data]) as full:
+        shown = [convert_to_tensor(item, name=f"data_{i}") for i, item in enumerate(data)]
+        return build.Print(input_, *shown, message=message or "", first_n=-1 if first_n is None else first_n,
+                           summarize=3 if summarize is None else summarize, count=[], name=full)
+
+
+def print(*inputs: Any, **options: Any) -> Any:  # noqa: A001 (TensorFlow's name)
+    """The operation that prints tensors and other values. options: output_stream, summarize, sep, end, name.
+
+    output_stream: an open file; standard error by default.
+    """
+    unknown = sorted(set(options) - {"output_stream", "summarize", "sep", "end", "name"})
+    if unknown:
+        raise ArgumentError(f"tf.print takes output_stream, summarize, sep, end and name, found {unknown[0]!r}")
+    separator, tensors, text = options.get("sep", " "), [], [""]
+    for i, item in enumerate(inputs):
+        text[-1] += separator if i else ""
+        if isinstance(item, Tensor) or hasattr(item, "as_tensor"):
+            tensors.append(convert_to_tensor(item))
+            text.append("")
+        else:
+            text[-1] += str(item)
+    summarize = options.get("summarize")
+    stream = options.get("output_stream")
+    printed = build.PrintV2(*tensors, text=tuple(text), summarize=3 if summarize is None else summarize,
+                            end=options.get("end", "\n"), stream=None if stream is sys.stderr else stream,
+                            name=options.get("name"))
+    return None if get_default_graph().executing_eagerly else printed
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether x is a tensor or a variable, or the like of them with sparse values."""
+    return isinstance(x, (Tensor, IndexedSlices)) or hasattr(x, "as_tensor")
+
+
+# ---- finite numbers ---------------------------------------------------------------------
+
+def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
+    """The tensor; its run fails with InvalidArgumentError if an element is nan or infinite."""
+    return build.CheckNumerics(tensor, message=message, name=name)
+
+
+def verify_tensor_all_finite(t: Any = None, msg: str | None = None, name: str | None = None, x: Any = None,
+                             message: str | None = None) -> Tensor:
+    """The tensor; its run fails with InvalidArgumentError and `msg` if an element is nan or infinite."""
+    value = x if t is None else t
+    with scope(name, "VerifyFinite", [value]) as full:
+        tensor = convert_to_tensor(value, name="t")
+        with control_dependencies([build.CheckNumerics(tensor, message=(message if msg is None else msg) or "")]):
+            return build.Identity(tensor, name=full)
+
+
+def add_check_numerics_ops() -> Any:
+    """The operation that checks every floating tensor made so far, in the order they were made."""
+    graph: Graph = get_default_graph()
+    check: list[Any] = []
+    for op in graph.get_operations():
+        for output in op.outputs:
+            if output.dtype.base_dtype.is_floating and op.type not in ("VariableV2", "Captured", "Argument"):
+                with control_dependencies(check):
+                    check = [build.CheckNumerics(output, message=f"{op.name}:{output.value_index}")]
+    return group(*check)
+
+
+# ---- comparing --------------------------------------------------------------------------
+
+def _fails_statically(condition: Tensor) -> bool:
+    value = static_value(condition)
+    return value is not None and not np.all(value)
+
+
+def _checked(holds: Tensor, data: list[Any], summarize: int | None, full: str) -> Any:
+    """Assert that all of `holds`; at once if it is known while the graph is built."""
+    if _fails_statically(holds):
+        raise InvalidArgumentError(" ".join(str(item) for item in data))
+    everywhere = build.All(holds, build.Range(0, build.Rank(holds), 1))
+    if get_default_graph().executing_eagerly:
+        return None
+    return build.Assert(everywhere, *[convert_to_tensor(d) for d in data], name=full,
+                        summarize=3 if summarize is None else summarize)
+
+
+def _comparison(op: str, sign: str, name_: str, text: str) -> Callable[..., Any]:
+    def check(x: Any, y: Any, data: Any = None, summarize: int | None = None, message: str | None = None,
+              name: str | None = None) -> Any:
+        with scope(name, name_, [x, y]) as full:
+            x = convert_to_tensor(x, name="x")
+            y = convert_to_tensor(y, dtype=x.dtype.base_dtype if not hasattr(y, "dtype") else None, name="y")
+            if data is None:
+                data = [f"Condition x {sign} y did not hold element-wise:", f"x ({x.name}) = ", x, f"y ({y.name}) = ",
+                        y]
+            return _checked(OPS[op](x, y), [message, *data] if message else list(data), summarize, full)
+
+    check.__name__, check.__doc__ = name_, text
+    return check
+
+
+_TEXT = "The operation that fails with InvalidArgumentError unless x {} y for all elements, broadcast."
+assert_equal = _comparison("Equal", "==", "assert_equal", _TEXT.format("=="))
+assert_none_equal = _comparison("NotEqual", "!=", "assert_none_equal", _TEXT.format("!="))
+assert_less = _comparison("Less", "<", "assert_less", _TEXT.format("<"))
+assert_less_equal = _comparison("LessEqual", "<=", "assert_less_equal", _TEXT.format("<="))
+assert_greater = _comparison("Greater", ">", "assert_greater", _TEXT.format(">"))
+assert_greater_equal = _comparison("GreaterEqual", ">=", "assert_greater_equal", _TEXT.format(">="))
+
+
+def _sign(op: str, sign: str, name_: str) -> Callable[..., Any]:
+    def check(x: Any, data: Any = None, summarize: int | None = None, message: str | None = None,
+              name: str | None = None) -> Any:
+        with scope(name, name_, [x]) as full:
+            x = convert_to_tensor(x, name="x")
+            if data is None:
+                data = [message or "", f"Condition x {sign} 0 did not hold element-wise:", f"x ({x.name}) = ", x]
+            return _checked(OPS[op](x, convert_to_tensor(0, dtype=x.dtype.base_dtype)), list(data), summarize, full)
+
+    check.__name__ = name_
+    check.__doc__ = f"The operation that fails with InvalidArgumentError unless x {sign} 0 for all elements."
+    return check
+
+
+assert_positive = _sign("Greater", ">", "assert_positive")
+assert_negative = _sign("Less", "<", "assert_negative")
+assert_non_negative = _sign("GreaterEqual", ">=", "assert_non_negative")
+assert_non_positive = _sign("LessEqual", "<=", "assert_non_positive")
+
+
+def assert_near(x: Any, y: Any, rtol: Any = None, atol: Any = None, data: Any = None, summarize: int | None = None,
+                message: str | None = None, name: str | None = None) -> Any:
+    """The operation that fails unless |x - y| <= atol + rtol |y| for all elements; both 10 times the precision."""
+    with scope(name, "assert_near", [x, y]) as full:
+        x = convert_to_tensor(x, name="x")
+        y = convert_to_tensor(y, dtype=x.dtype.base_dtype, name="y")
+        precision = 10 * float(np.finfo(x.dtype.as_numpy_dtype).eps)
+        rtol = convert_to_tensor(precision if rtol is None else rtol, dtype=x.dtype.real_dtype, name="rtol")
+        atol = convert_to_tensor(precision if atol is None else atol, dtype=x.dtype.real_dtype, name="atol")
+        holds = abs(x - y) <= atol + rtol * abs(y)
+        if data is None:
+            data = ["x and y not equal to tolerance", f"x ({x.name}) = ", x, f"y ({y.name}) = ", y]
+        return _checked(holds, [message, *data] if message else list(data), summarize, full)
+
+
+def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
+    """Whether each element, in order, is at least the one before. -> bool[]."""
+    return _ordered("LessEqual", x, name, "is_non_decreasing")
+
+
+def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
+    """Whether each element, in order, is above the one before. -> bool[]."""
+    return _ordered("Less", x, name, "is_strictly_increasing")
+
+
+def _ordered(op: str, x: Any, name: str | None, default: str) -> Tensor:
+    with scope(name, default, [x]) as full:
+        flat = build.Reshape(convert_to_tensor(x, name="x"), [-1])
+        return build.All(OPS[op](flat[:-1], flat[1:]), [0], name=full)
+
+
+# ---- ranks, shapes and types ------------------------------------------------------------
+
+def assert_rank(x: Any, rank: Any, data: Any = None, summarize: int | None = None, message: str | None = None,
+                name: str | None = None) -> Any:
+    """The operation that fails unless x has this rank; ShapeError (ValueError) when that is known already."""
+    return _ranked(x, rank, "Equal", lambda found, wanted: found == wanted, message, name, "assert_rank")
+
+
+def assert_rank_at_least(x: Any, rank: Any, data: Any = None, summarize: int | None = None, message: str | None = None,
+                         name: str | None = None) -> Any:
+    """The operation that fails unless x has at least this rank; ShapeError (ValueError) when that is known."""
+    return _ranked(x, rank, "GreaterEqual", lambda found, wanted: found >= wanted, message, name,
+                   "assert_rank_at_least")
+
+
+def _ranked(x: Any, rank: Any, op: str, holds: Callable[[int, int], bool], message: str | None, name: str | None,
+            default: str) -> Any:
+    with scope(name, default, [x]) as full:
+        x = convert_to_tensor(x, name="x")
+        wanted = static_value(rank)
+        if wanted is not None and wanted.ndim:
+            raise ShapeError(f"{default}: rank must be a scalar, found {rank!r}")
+        if x.dims is not None and wanted is not None:
+            if not holds(len(x.dims), int(wanted)):
+                raise ShapeError(f"{message or default}: {x.name!r} has rank {len(x.dims)} {show(x.dims)}, expected "
+                                 f"{'' if op == 'Equal' else 'at least '}{int(wanted)}")
+            return build.NoOp(name=full)
+        data = [message or "", f"Tensor {x.name} has the wrong rank, expected", rank, "found", build.Rank(x)]
+        return _checked(OPS[op](build.Rank(x), rank), data, None, full)
+
+
+def assert_rank_in(x: Any, ranks: Sequence[int], data: Any = None, summarize: int | None = None,
+                   message: str | None = None, name: str | None = None) -> Any:
+    """The operation that fails unless x has one of these ranks; ShapeError (ValueError) when that is known."""
+    with scope(name, "assert_rank_in", [x]) as full:
+        x = convert_to_tensor(x, name="x")
+        if x.dims is not None:
+            if len(x.dims) not in ranks:
+                raise ShapeError(f"{message or 'assert_rank_in'}: {x.name!r} has rank {len(x.dims)} {show(x.dims)}, "
+                                 f"expected one of {tuple(ranks)}")
+            return build.NoOp(name=full)
+        holds = build.Any(build.Equal(build.Rank(x), list(ranks)), [0])
+        return _checked(holds, [message or "", f"Tensor {x.name} has the wrong rank", build.Rank(x)], summarize, full)
+
+
+def assert_scalar(tensor: Any, name: str | None = None, message: str | None = None) -> Tensor:
+    """The tensor. Raises ShapeError (ValueError) unless it is a scalar."""
+    tensor = convert_to_tensor(tensor)
+    if tensor.dims != ():
+        raise ShapeError(f"{message or 'assert_scalar'}: expected a scalar, found {tensor.describe()}")
+    return tensor
+
+
+def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> Any:
+    """Raises DTypeError (TypeError) unless x is an integer tensor."""
+    x = convert_to_tensor(x)
+    if not x.dtype.base_dtype.is_integer:
+        raise DTypeError(f"{message or 'assert_integer'}: expected an integer tensor, found {x.describe()}")
+    return build.NoOp(name=name or "assert_integer")
+
+
+def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None) -> Any:
+    """Raises DTypeError (TypeError) unless the tensor is of this dtype."""
+    tensor, wanted = convert_to_tensor(tensor), as_dtype(tf_type).base_dtype
+    if tensor.dtype.base_dtype is not wanted:
+        raise DTypeError(f"{message or 'assert_type'}: expected dtype {wanted.name}, found {tensor.describe()}")
+    return build.NoOp(name=name or "assert_type")
+
+
+def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: Any = None) -> DType:
+    """The floating dtype that all of these share. Raises ArgumentError (ValueError) if there is none."""
+    found = None if dtype is None else as_dtype(dtype).base_dtype
+    for tensor in tensors or ():
+        if tensor is not None:
+            own = convert_to_tensor(tensor).dtype.base_dtype
+            if found not in (None, own):
+                raise ArgumentError(f"expected one dtype for all tensors, found {found.name} and {own.name}")
+            found = own
+    found = as_dtype("float32") if found is None else found
+    if not found.is_floating:
+        raise ArgumentError(f"expected a floating dtype, found {found.name}")
+    return found
+
+
+def assert_proper_iterable(values: Any) -> None:
+    """Raises KindError (TypeError) for a tensor, array or string, and for what cannot be iterated."""
+    if isinstance(values, (Tensor, np.ndarray, str, bytes)) or not hasattr(values, "__iter__"):
+        raise KindError(f"expected a list or tuple of values, found {values!r} of type {type(values).__name__}")
+
+
+def is_numeric_tensor(tensor: Any) -> bool:
+    """Whether this is a tensor of numbers."""
+    return isinstance(tensor, Tensor) and tensor.dtype.base_dtype.kind in "fciu"
+
+
+__getattr__ = refusing("tf.debugging", __name__)

@@ -1,0 +1,154 @@
+"""Dense, Dropout and Flatten, as classes and as the functions tf.layers has for them."""
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.constant_value import static_value
+from ...core.errors import ArgumentError, ShapeError
+from ...core.graph import Tensor
+from ...core.op import build
+from ...core.shapes import TensorShape, as_dims, num_elements
+from ..arrays.shaping import transpose
+from ..control.control_flow import cond
+from ..linalg.products import tensordot
+from ..nn.activations import bias_add
+from ..nn.named_activations import named_activation
+from ..nn.normalization import dropout as dropped_out
+from ..variables.layer_base import InputSpec, Layer, callable_or_none
+from ..variables.named_initializers import ZEROS
+
+
+class Dense(Layer):
+    """activation(inputs · kernel + bias) over the last axis.
+
+    inputs: float[..., k] -> float[..., units]. kernel: float[k, units], bias: float[units].
+    """
+
+    def __init__(self, units: int, activation: Any = None, use_bias: bool = True, kernel_initializer: Any = None,
+                 bias_initializer: Any = ZEROS, kernel_regularizer: Any = None, bias_regularizer: Any = None,
+                 activity_regularizer: Any = None, kernel_constraint: Any = None, bias_constraint: Any = None,
+                 trainable: bool = True, name: Any = None, **options: Any) -> None:
+        super().__init__(trainable, name, activity_regularizer=activity_regularizer, **options)
+        self.units, self.use_bias, self.activation = int(units), use_bias, named_activation(activation)
+        self.kernel_initializer, self.bias_initializer = kernel_initializer, bias_initializer
+        self.kernel_regularizer = callable_or_none(kernel_regularizer, "kernel_regularizer")
+        self.bias_regularizer = callable_or_none(bias_regularizer, "bias_regularizer")
+        self.kernel_constraint, self.bias_constraint = kernel_constraint, bias_constraint
+        self.input_spec = InputSpec(min_ndim=2)
+        self.kernel: Any = None
+        self.bias: Any = None
+
+    def build(self, input_shape: Any) -> None:
+        dims = as_dims(input_shape)
+        if not dims or dims[-1] is None:
+            raise ShapeError(f"expected inputs of a Dense layer with a known last size, found shape {input_shape}")
+        self.input_spec = InputSpec(min_ndim=2, axes={-1: dims[-1]})
+        self.kernel = self.add_weight("kernel", [dims[-1], self.units], initializer=self.kernel_initializer,
+                                      regularizer=self.kernel_regularizer, constraint=self.kernel_constraint)
+        if self.use_bias:
+            self.bias = self.add_weight("bias", [self.units], initializer=self.bias_initializer,
+                                        regularizer=self.bias_regularizer, constraint=self.bias_constraint)
+        self.built = True
+
+    def call(self, inputs: Tensor) -> Tensor:
+        rank = len(inputs.dims)  # type: ignore[arg-type]
+        if rank > 2:
+            outputs = tensordot(inputs, self.kernel, [[rank - 1], [0]])
+            outputs.set_shape((*inputs.dims[:-1], self.units))  # type: ignore[index]
+        else:
+            outputs = build.MatMul(inputs, self.kernel)
+        if self.use_bias:
+            outputs = bias_add(outputs, self.bias)
+        return outputs if self.activation is None else self.activation(outputs)
+
+    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+        dims = as_dims(input_shape)
+        if dims is None or len(dims) < 2 or dims[-1] is None:
+            raise ShapeError(f"expected rank >= 2 and a known last size, found {input_shape}")
+        return TensorShape((*dims[:-1], self.units))
+
+
+class Dropout(Layer):
+    """Where `training` holds, elements become 0 with probability `rate` and the others grow by 1 / (1 - rate)."""
+
+    def __init__(self, rate: Any = 0.5, noise_shape: Any = None, seed: int | None = None, name: Any = None,
+                 **options: Any) -> None:
+        super().__init__(name=name, **options)
+        self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
+
+    def call(self, inputs: Tensor, training: Any = False) -> Tensor:
+        def dropped() -> Tensor:
+            return dropped_out(inputs, noise_shape=self.noise_shape, seed=self.seed, rate=self.rate)
+        return chosen(training, dropped, lambda: build.Identity(inputs))
+
+    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+        return TensorShape(input_shape)
+
+
+def truth(condition: Any) -> bool | None:
+    """What is known of a condition while the graph is built: True, False, or None for a tensor."""
+    if isinstance(condition, Tensor) or hasattr(condition, "as_tensor"):
+        value = static_value(condition)
+        return None if value is None else bool(value)
+    return bool(condition)
+
+
+def chosen(condition: Any, if_true: Any, if_false: Any) -> Any:
+    """What the function that the condition selects gives: in Python where it is known, else by cond."""
+    known = truth(condition)
+    if known is not None:
+        return if_true() if known else if_false()
+    return cond(condition, if_true, if_false)
+
+
+class Flatten(Layer):
+    """All axes after the first in one. inputs: [n, ...] -> [n, k]; a vector becomes a column."""
+
+    def __init__(self, data_format: str | None = None, **options: Any) -> None:
+        super().__init__(**options)
+        self.data_format = checked_format(data_format)
+        self.input_spec = InputSpec(min_ndim=1)
+
+    def call(self, inputs: Tensor) -> Tensor:
+        rank = len(inputs.dims)  # type: ignore[arg-type]
+        if self.data_format == "channels_first" and rank > 1:
+            inputs = transpose(inputs, [0, *range(2, rank), 1])
+        size = num_elements(inputs.dims[1:])  # type: ignore[index]
+        batch = inputs.dims[0]  # type: ignore[index]
+        if size is not None:
+            return build.Reshape(inputs, [-1 if batch is None or not size else batch, size] if size else [0, 0])
+        return build.Reshape(inputs, [batch if batch is not None else build.Shape(inputs)[0], -1])
+
+    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+        dims = as_dims(input_shape) or ()
+        return TensorShape((*dims[:1], num_elements(dims[1:])))
+
+
+def checked_format(data_format: str | None) -> str:
+    """'channels_last' or 'channels_first'. Raises ArgumentError (ValueError) for anything else."""
+    found = (data_format or "channels_last").lower()
+    if found not in ("channels_last", "channels_first"):
+        raise ArgumentError(f"expected a data_format 'channels_last' or 'channels_first', found {data_format!r}")
+    return found
+
+
+def dense(inputs: Any, units: int, activation: Any = None, use_bias: bool = True, kernel_initializer: Any = None,
+          bias_initializer: Any = ZEROS, kernel_regularizer: Any = None, bias_regularizer: Any = None,
+          activity_regularizer: Any = None, kernel_constraint: Any = None, bias_constraint: Any = None,
+          trainable: bool = True, name: Any = None, reuse: bool | None = None) -> Tensor:
+    """The output of a new Dense layer. inputs: float[..., k] -> float[..., units]. reuse: share its variables."""
+    layer = Dense(units, activation, use_bias, kernel_initializer, bias_initializer, kernel_regularizer,
+                  bias_regularizer, activity_regularizer, kernel_constraint, bias_constraint, trainable, name,
+                  _scope=name, _reuse=reuse)
+    return layer(inputs)
+
+
+def dropout(inputs: Any, rate: Any = 0.5, noise_shape: Any = None, seed: int | None = None, training: Any = False,
+            name: Any = None) -> Tensor:
+    """The output of a Dropout layer. training: a Python bool or a bool[] tensor."""
+    return Dropout(rate, noise_shape, seed, name)(inputs, training=training)
+
+
+def flatten(inputs: Any, name: Any = None, data_format: str = "channels_last") -> Tensor:
+    """All axes after the first in one. inputs: [n, ...] -> [n, k]."""
+    return Flatten(data_format, name=name)(inputs)

@@ -1,0 +1,131 @@
+"""Maxima and averages of sliding windows, as layers in one, two and three dimensions."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...core.errors import ArgumentError
+from ...core.graph import Tensor
+from ...core.op import build
+from ..nn.pooling import avg_pool, avg_pool3d, max_pool, max_pool3d
+from ..variables.layer_base import InputSpec, Layer
+from .core import checked_format
+
+_FUNCTIONS: dict[tuple[str, int], Callable[..., Tensor]] = {("max", 2): max_pool, ("avg", 2): avg_pool,
+                                                      ("max", 3): max_pool3d, ("avg", 3): avg_pool3d}
+
+
+def sizes(value: Any, rank: int, what: str) -> tuple[int, ...]:
+    """One int for each axis of space, from an int or a sequence. Raises ArgumentError (ValueError) else."""
+    try:
+        listed = tuple(int(v) for v in value) if not isinstance(value, int) else (value,) * rank
+    except (TypeError, ValueError):
+        listed = ()
+    if len(listed) != rank:
+        raise ArgumentError(f"expected an int or {rank} ints as {what}, found {value!r}")
+    return listed
+
+
+def checked_padding(padding: Any, causal: bool = False) -> str:
+    """'valid' or 'same', or 'causal' where it is allowed. Raises ArgumentError (ValueError) for anything else."""
+    found = padding.lower() if isinstance(padding, str) else padding
+    allowed = ("valid", "same", "causal") if causal else ("valid", "same")
+    if found not in allowed:
+        raise ArgumentError(f"expected a padding of {', '.join(map(repr, allowed))}, found {padding!r}")
+    return found
+
+
+class _Pooling(Layer):
+    """Windows of pool_size every `strides` elements (by default next to each other)."""
+
+    _kind, _rank = "max", 2
+
+    def __init__(self, pool_size: Any, strides: Any, padding: str = "valid", data_format: str = "channels_last",
+                 name: Any = None, **options: Any) -> None:
+        super().__init__(name=name, **options)
+        self.pool_size = sizes(pool_size, self._rank, "pool_size")
+        self.strides = sizes(pool_size if strides is None else strides, self._rank, "strides")
+        self.padding, self.data_format = checked_padding(padding), checked_format(data_format)
+        self.input_spec = InputSpec(ndim=self._rank + 2)
+
+    def call(self, inputs: Tensor) -> Tensor:
+        first = self.data_format == "channels_first"
+        space = "HW" if self._rank < 3 else "DHW"
+        layout = f"NC{space}" if first else f"N{space}C"
+        function = _FUNCTIONS[self._kind, max(self._rank, 2)]
+        if self._rank > 1:
+            return function(inputs, self.pool_size, self.strides, self.padding.upper(), data_format=layout)
+        axis = 3 if first else 2  # rows as images of width 1
+        images = build.ExpandDims(inputs, axis)
+        pooled = function(images, (*self.pool_size, 1), (*self.strides, 1), self.padding.upper(), data_format=layout)
+        return build.Squeeze(pooled, squeeze_dims=[axis])
+
+
+class MaxPooling1D(_Pooling):
+    """The largest of each window. inputs: float[n, w, c] -> float[n, w', c]."""
+
+    _rank = 1
+
+
+class AveragePooling1D(_Pooling):
+    """The mean of each window. inputs: float[n, w, c] -> float[n, w', c]."""
+
+    _kind, _rank = "avg", 1
+
+
+class MaxPooling2D(_Pooling):
+    """The largest of each window. inputs: float[n, h, w, c] -> float[n, h', w', c]."""
+
+
+class AveragePooling2D(_Pooling):
+    """The mean of each window. inputs: float[n, h, w, c] -> float[n, h', w', c]."""
+
+    _kind = "avg"
+
+
+class MaxPooling3D(_Pooling):
+    """The largest of each window. inputs: float[n, d, h, w, c] -> float[n, d', h', w', c]."""
+
+    _rank = 3
+
+
+class AveragePooling3D(_Pooling):
+    """The mean of each window. inputs: float[n, d, h, w, c] -> float[n, d', h', w', c]."""
+
+    _kind, _rank = "avg", 3
+
+
+def max_pooling1d(inputs: Any, pool_size: Any, strides: Any, padding: str = "valid",
+                  data_format: str = "channels_last", name: Any = None) -> Tensor:
+    """The largest of each window. inputs: float[n, w, c]."""
+    return MaxPooling1D(pool_size, strides, padding, data_format, name)(inputs)
+
+
+def average_pooling1d(inputs: Any, pool_size: Any, strides: Any, padding: str = "valid",
+                      data_format: str = "channels_last", name: Any = None) -> Tensor:
+    """The mean of each window, padding not counted. inputs: float[n, w, c]."""
+    return AveragePooling1D(pool_size, strides, padding, data_format, name)(inputs)
+
+
+def max_pooling2d(inputs: Any, pool_size: Any, strides: Any, padding: str = "valid",
+                  data_format: str = "channels_last", name: Any = None) -> Tensor:
+    """The largest of each window. inputs: float[n, h, w, c]."""
+    return MaxPooling2D(pool_size, strides, padding, data_format, name)(inputs)
+
+
+def average_pooling2d(inputs: Any, pool_size: Any, strides: Any, padding: str = "valid",
+                      data_format: str = "channels_last", name: Any = None) -> Tensor:
+    """The mean of each window, padding not counted. inputs: float[n, h, w, c]."""
+    return AveragePooling2D(pool_size, strides, padding, data_format, name)(inputs)
+
+
+def max_pooling3d(inputs: Any, pool_size: Any, strides: Any, padding: str = "valid",
+                  data_format: str = "channels_last", name: Any = None) -> Tensor:
+    """The largest of each window. inputs: float[n, d, h, w, c]."""
+    return MaxPooling3D(pool_size, strides, padding, data_format, name)(inputs)
+
+
+def average_pooling3d(inputs: Any, pool_size: Any, strides: Any, padding: str = "valid",
+                      data_format: str = "channels_last", name: Any = None) -> Tensor:
+    """The mean of each window, padding not counted. inputs: float[n, d, h, w, c]."""
+    return AveragePooling3D(pool_size, strides, padding, data_format, name)(inputs)

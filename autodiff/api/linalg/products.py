@@ -1,0 +1,153 @@
+"""Products of matrices and tensors: TensorFlow's functions."""
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from ...core.constant_value import static_value
+from ...core.convert import convert_to_tensor
+from ...core.errors import ArgumentError, ShapeError
+from ...core.graph import Tensor
+from ...core.infer import axis_in
+from ...core.name_scope import scope
+from ...core.op import build
+from ...core.shapes import is_known, num_elements
+
+__all__ = ["einsum", "matmul", "tensordot"]
+
+
+def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False,
+           adjoint_b: bool = False, a_is_sparse: bool = False, b_is_sparse: bool = False,
+           name: str | None = None) -> Tensor:
+    """The product of matrices; of those in the last two axes if there are more, whose other axes broadcast.
+
+    a: number[..., m, k], b: number[..., k, n], or transposed, or adjoint (conjugated too) -> number[..., m, n].
+    Raises ShapeError (ValueError) for vectors: make them matrices with tf.expand_dims. a_is_sparse and
+    b_is_sparse change nothing.
+    """
+    if transpose_a and adjoint_a or transpose_b and adjoint_b:
+        raise ArgumentError("expected transpose or adjoint of one matrix, found both")
+    with scope(name, "MatMul", [a, b]) as full:
+        a, b = convert_to_tensor(a, name="a"), convert_to_tensor(b, name="b")
+        if all(x.dims is not None and len(x.dims) <= 2 for x in (a, b)):
+            a, b = _conjugate(a, adjoint_a), _conjugate(b, adjoint_b)
+            return build.MatMul(a, b, transpose_a=transpose_a or adjoint_a, transpose_b=transpose_b or adjoint_b,
+                                name=full)
+        a, b = _conjugate(a, transpose_a), _conjugate(b, transpose_b)
+        return build.BatchMatMulV2(a, b, adj_x=transpose_a or adjoint_a, adj_y=transpose_b or adjoint_b, name=full)
+
+
+def _conjugate(x: Tensor, wanted: bool) -> Tensor:
+    return build.Conj(x) if wanted and x.dtype.is_complex else x
+
+
+def matvec(a: Any, b: Any, transpose_a: bool = False, adjoint_a: bool = False, a_is_sparse: bool = False,
+           b_is_sparse: bool = False, name: str | None = None) -> Tensor:
+    """Matrices times vectors. a: number[..., m, k], b: number[..., k] -> number[..., m]."""
+    with scope(name, "MatVec", [a, b]):
+        column = build.ExpandDims(b, -1)
+        return build.Squeeze(matmul(a, column, transpose_a=transpose_a, adjoint_a=adjoint_a), squeeze_dims=[-1])
+
+
+def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
+    """Sums of products over axes of `a` paired with axes of `b`; the other axes stay, a's first.
+
+    axes: a count n (the last n of a with the first n of b), or [axes of a, axes of b].
+    """
+    with scope(name, "Tensordot", [a, b, axes]) as full:
+        a, b = convert_to_tensor(a, name="a"), convert_to_tensor(b, name="b")
+        if a.dims is None or b.dims is None:
+            raise ShapeError(f"expected tensors of known rank, found {a.describe()} and {b.describe()}")
+        a_axes, b_axes = _paired(len(a.dims), len(b.dims), axes)
+        a_free = [i for i in range(len(a.dims)) if i not in a_axes]
+        b_free = [i for i in range(len(b.dims)) if i not in b_axes]
+        product = build.MatMul(_folded(a, a_free, a_axes, rows=True), _folded(b, b_axes, b_free, rows=False))
+        left, right = [a.dims[i] for i in a_free], [b.dims[i] for i in b_free]
+        if is_known(tuple(left + right)):
+            return build.Reshape(product, np.array(left + right, np.int32), name=full)
+        shape = build.ConcatV2(0, build.GatherV2(build.Shape(a), np.array(a_free, np.int32), 0),
+                               build.GatherV2(build.Shape(b), np.array(b_free, np.int32), 0))
+        result = build.Reshape(product, shape, name=full)
+        result.set_shape([*left, *right])
+        return result
+
+
+def _paired(a: int, b: int, axes: Any) -> tuple[list[int], list[int]]:
+    known = static_value(axes) if isinstance(axes, Tensor) else axes
+    if known is None:
+        raise ArgumentError("expected axes that are known while the graph is built, found a tensor")
+    if np.ndim(known) == 0:
+        count = int(known)
+        if not 0 <= count <= min(a, b):
+            raise ArgumentError(f"expected 0 <= axes <= {min(a, b)}, found {count}")
+        return list(range(a - count, a)), list(range(count))
+    if len(known) != 2:
+        raise ArgumentError(f"expected axes as a count or two lists, found {axes!r}")
+    pairs = [[axis_in(int(i), rank) for i in np.atleast_1d(part)] for rank, part in zip((a, b), known)]
+    if len(pairs[0]) != len(pairs[1]):
+        raise ArgumentError(f"expected as many axes of a as of b, found {axes!r}")
+    return pairs[0], pairs[1]
+
+
+def _folded(x: Tensor, first: list[int], second: list[int], *, rows: bool) -> Tensor:
+    """`x` as a matrix: some axes as rows, the others as columns."""
+    order = [*first, *second]
+    moved = x if order == sorted(order) else build.Transpose(x, np.array(order, np.int32))
+    if len(first) == len(second) == 1:
+        return moved
+    dims = x.dims or ()
+    sizes = [num_elements(tuple(dims[i] for i in part)) for part in (first, second)]
+    if None not in sizes:
+        return build.Reshape(moved, np.array(sizes, np.int32))
+    part = second if rows else first  # the summed side; the other is what is left
+    inner: Any = sizes[1 if rows else 0]
+    if inner is None:
+        inner = build.Prod(build.GatherV2(build.Shape(x), np.array(part, np.int32), 0), [0])
+    return build.Reshape(moved, build.Pack(*((-1, inner) if rows else (inner, -1)), axis=0))
+
+
+def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
+    """Sums of products by index letters: einsum("ij,jk->ik", a, b) is the matrix product.
+
+    Letters that the result lacks are summed over; without `->` the result has the letters that occur once, in
+    alphabetical order. `...` stands for axes that broadcast. Raises ArgumentError (ValueError) for an equation
+    that does not fit the inputs, and for a letter that occurs twice in one term.
+    """
+    name = kwargs.pop("name", None)
+    if kwargs:
+        raise ArgumentError(f"einsum takes only the keyword 'name', found {sorted(kwargs)}")
+    with scope(name, "einsum", inputs):
+        tensors = [convert_to_tensor(x) for x in inputs]
+        return build.Einsum(*tensors, equation=_explicit(equation.replace(" ", ""), tensors))
+
+
+def _explicit(equation: str, inputs: list[Tensor]) -> str:
+    """The equation with `->`, and letters in place of `...`."""
+    if not re.fullmatch(r"(?:[A-Za-z]|\.\.\.|,)*(?:->(?:[A-Za-z]|\.\.\.)*)?", equation):
+        raise ArgumentError(f"expected an equation such as 'ij,jk->ik', found {equation!r}")
+    left, arrow, right = equation.partition("->")
+    terms = left.split(",")
+    if len(terms) != len(inputs):
+        raise ArgumentError(f"expected {len(terms)} inputs for {equation!r}, found {len(inputs)}")
+    rest = [len(x.dims) - len(term.replace("...", "")) if "..." in term and x.dims is not None else 0
+            for term, x in zip(terms, inputs)]
+    spare = [chr(c) for c in range(ord("a"), 0x250) if chr(c).isalpha() and chr(c) not in equation]
+    dots = "".join(spare[:max(rest, default=0)])
+    if min(rest, default=0) < 0:
+        raise ArgumentError(f"equation {equation!r} names more axes than the inputs have: "
+                            f"{', '.join(x.describe() for x in inputs)}")
+    if not arrow:
+        count = Counter(left.replace("...", "").replace(",", ""))
+        right = ("..." if dots else "") + "".join(sorted(letter for letter, times in count.items() if times == 1))
+    terms = [term.replace("...", dots[len(dots) - n:]) for term, n in zip(terms, rest)]
+    right = right.replace("...", dots)
+    for term in [*terms, right]:
+        if len(set(term)) != len(term):
+            raise ArgumentError(f"expected each letter once in a term, found {term!r} in {equation!r}")
+    if not set(right) <= set("".join(terms)):
+        unknown = "".join(sorted(set(right) - set("".join(terms))))
+        raise ArgumentError(f"the result of {equation!r} has letters that no input has: {unknown!r}")
+    return f"{','.join(terms)}->{right}"

@@ -1,0 +1,87 @@
+"""Counts of pairs of classes and of values in bins: TensorFlow's confusion matrix and histograms."""
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.convert import convert_to_tensor, to_tensor
+from ...core.dtypes import as_dtype, int32, int64
+from ...core.graph import Tensor, get_default_graph
+from ...core.name_scope import scope
+from ...core.op import build
+from ...core.shapes import merge
+from ..arrays.creation import ones_like
+
+__all__ = ["confusion_matrix", "histogram_fixed_width", "histogram_fixed_width_bins"]
+
+
+def confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, dtype: Any = int32,
+                     name: str | None = None, weights: Any = None) -> Tensor:
+    """How often each label (row) was predicted as each class (column), or the sum of the weights of such pairs.
+
+    labels, predictions: whole numbers[n] >= 0; a last axis of size 1 is dropped where only one has it. weights:
+    number[n]. num_classes: one more than the largest number if None. -> dtype[num_classes, num_classes]. Raises
+    InvalidArgumentError for numbers below 0 or above num_classes.
+    """
+    with scope(name, "confusion_matrix", (predictions, labels, num_classes, weights)):
+        labels, predictions = _squeezed(convert_to_tensor(labels), convert_to_tensor(predictions))
+        sides = [_checked(build.Cast(side, dtype=int64) if side.dtype.base_dtype is not int64 else side, what, 0)
+                 for side, what in ((labels, "labels"), (predictions, "predictions"))]
+        merge(sides[0].dims, sides[1].dims)
+        if num_classes is None:
+            count = build.Maximum(*(build.Max(side, [0]) for side in reversed(sides))) + 1
+        else:
+            count = to_tensor(get_default_graph(), num_classes, None, "num_classes")
+            count = build.Cast(count, dtype=int64) if count.dtype.base_dtype is not int64 else count
+            sides = [_checked(side, what, count) for side, what in zip(sides, ("labels", "predictions"))]
+        if weights is None:
+            values = ones_like(sides[1], dtype=dtype)
+        else:
+            values = convert_to_tensor(weights)
+            merge(sides[1].dims, values.dims)
+            values = values if values.dtype.base_dtype is as_dtype(dtype) else build.Cast(values, dtype=as_dtype(dtype))
+        return build.ScatterNd(build.Pack(*sides, axis=1), values, build.Pack(count, count, axis=0))
+
+
+def _squeezed(labels: Tensor, predictions: Tensor) -> tuple[Tensor, Tensor]:
+    if labels.dims is None or predictions.dims is None:
+        return labels, predictions
+    if len(predictions.dims) == len(labels.dims) + 1:
+        return labels, build.Squeeze(predictions, squeeze_dims=[-1])
+    if len(labels.dims) == len(predictions.dims) + 1:
+        return build.Squeeze(labels, squeeze_dims=[-1]), predictions
+    return labels, predictions
+
+
+def _checked(numbers: Tensor, what: str, bound: Any) -> Tensor:
+    """`numbers` once they are known to be >= 0, or below a tensor `bound`."""
+    is_lower = not isinstance(bound, Tensor)
+    holds = build.All(build.GreaterEqual(numbers, 0) if is_lower else build.Less(numbers, bound), [0])
+    text = f"`{what}` contains negative values" if is_lower else f"`{what}` out of bound"
+    check = build.Assert(holds, convert_to_tensor(text), numbers, summarize=3)
+    with get_default_graph().control_dependencies([check]):
+        return build.Identity(numbers)
+
+
+def histogram_fixed_width(values: Any, value_range: Any, nbins: Any = 100, dtype: Any = int32,
+                          name: str | None = None) -> Tensor:
+    """Counts of values in `nbins` bins of one width; those out of the range go to the first or the last bin.
+
+    values: real[...], value_range: real[2], low < high. -> dtype[nbins], int32 or int64.
+    """
+    with scope(name, "histogram_fixed_width", [values, value_range, nbins]) as full:
+        return build.HistogramFixedWidth(values, value_range, nbins, dtype=as_dtype(dtype), name=full)
+
+
+def histogram_fixed_width_bins(values: Any, value_range: Any, nbins: Any = 100, dtype: Any = int32,
+                               name: str | None = None) -> Tensor:
+    """The number of the bin of each value; those out of the range are in the first or the last bin.
+
+    values: float[...], value_range: float[2], low < high. -> int32[...].
+    """
+    with scope(name, "histogram_fixed_width_bins", [values, value_range, nbins]):
+        values = convert_to_tensor(values, name="values")
+        value_range = to_tensor(values.graph, value_range, None, "value_range")
+        count = build.Cast(to_tensor(values.graph, nbins, int32, "nbins"), dtype=values.dtype.base_dtype)
+        low, high = value_range[0], value_range[1]
+        places = build.Floor(count * build.RealDiv(values - low, high - low))
+        return build.Cast(build.Maximum(build.Minimum(places, count - 1.0), 0.0), dtype=int32)

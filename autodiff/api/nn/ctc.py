@@ -1,0 +1,94 @@
+"""Label sequences without times: TensorFlow's ctc functions of tf.nn."""
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.convert import convert_to_tensor, to_tensor
+from ...core.dtypes import int32
+from ...core.errors import ArgumentError, KindError
+from ...core.graph import Tensor
+from ...core.name_scope import scope
+from ...core.op import build
+from ...core.sparse_tensor import SparseTensor
+from ..common.renamed_arguments import one_of
+
+__all__ = ["ctc_greedy_decoder", "ctc_loss", "ctc_loss_v2"]
+
+
+def ctc_loss(labels: Any, inputs: Any = None, sequence_length: Any = None, preprocess_collapse_repeated: bool = False,
+             ctc_merge_repeated: bool = True, ignore_longer_outputs_than_inputs: bool = False, time_major: bool = True,
+             logits: Any = None) -> Tensor:
+    """-log of the probability of each sequence of labels, in nats; the last class is the blank.
+
+    labels: SparseTensor int32[batch, n]. inputs (or logits): float[time, batch, classes], or with batch first unless
+    time_major. sequence_length: int32[batch]. -> float[batch]. preprocess_collapse_repeated: repeated labels count
+    once. ctc_merge_repeated: repeats on a path without a blank between them are one label.
+    ignore_longer_outputs_than_inputs: 0 instead of an error for more labels than time. Its gradient cannot be
+    differentiated again.
+    """
+    if not isinstance(labels, SparseTensor):
+        raise KindError(f"Expected labels (first argument) to be a SparseTensor, found {labels!r}")
+    inputs = one_of("inputs", inputs, "logits", logits)
+    inputs = convert_to_tensor(inputs, name="logits")
+    if not time_major:
+        inputs = build.Transpose(inputs, [1, 0, 2])
+    return build.CTCLoss(inputs, labels.indices, labels.values, sequence_length,
+                         preprocess_collapse_repeated=preprocess_collapse_repeated,
+                         ctc_merge_repeated=ctc_merge_repeated,
+                         ignore_longer_outputs_than_inputs=ignore_longer_outputs_than_inputs)[0]
+
+
+def ctc_loss_v2(labels: Any, logits: Any, label_length: Any, logit_length: Any, logits_time_major: bool = True,
+                unique: Any = None, blank_index: int | None = None, name: str | None = None) -> Tensor:
+    """-log of the probability of each sequence of labels, in nats; the class `blank_index` is the blank.
+
+    labels: int32[batch, n] with label_length: int32[batch], and blank_index 0 if None; or a SparseTensor, and a
+    blank_index that must be given. logits: float[time, batch, classes], or with batch first unless logits_time_major.
+    logit_length: int32[batch]. unique is accepted without effect. -> float[batch]; of dense labels that do not fit into
+    the time, inf.
+    """
+    if isinstance(labels, SparseTensor):
+        if blank_index is None:
+            raise ArgumentError("blank_index must be given when using SparseTensor labels.")
+        logits, values = _blank_last(convert_to_tensor(logits, name="logits"), labels.values, blank_index)
+        labels = SparseTensor(labels.indices, values, labels.dense_shape)
+        return ctc_loss(labels, logits, logit_length, time_major=logits_time_major)
+    with scope(name, "ctc_loss_dense", [logits, label_length, logit_length]):
+        logits = convert_to_tensor(logits, name="logits")
+        indices, values = _entries(labels, label_length)
+        logits, values = _blank_last(logits, values, blank_index or 0)
+        if not logits_time_major:
+            logits = build.Transpose(logits, [1, 0, 2])
+        return build.CTCLossV2(logits, indices, values, logit_length)[0]
+
+
+def _entries(labels: Any, lengths: Any) -> tuple[Tensor, Tensor]:
+    """Where the labels are, int64[n, 2], and what, int32[n], of those within the lengths."""
+    labels = convert_to_tensor(labels, name="labels")
+    lengths = to_tensor(labels.graph, lengths, int32, "label_length")
+    numbers = build.Range(0, build.Shape(labels)[1], 1)
+    is_there = build.Less(build.ExpandDims(numbers, 0), build.ExpandDims(build.Cast(lengths, dtype=int32), 1))
+    places = build.Where(is_there)
+    return places, build.Cast(build.GatherNd(labels, places), dtype=int32)
+
+
+def _blank_last(logits: Tensor, values: Tensor, blank: int) -> tuple[Tensor, Tensor]:
+    """Logits with the blank's as the last class, and labels to match."""
+    classes = logits.dims[2] if logits.dims is not None else None
+    if classes is None:
+        raise ArgumentError(f"expected logits with a known count of classes, found {logits.describe()}")
+    blank = blank + classes if blank < 0 else blank
+    if blank == classes - 1:
+        return logits, values
+    moved = build.ConcatV2(2, logits[:, :, :blank], logits[:, :, blank + 1:], logits[:, :, blank:blank + 1])
+    return moved, build.Select(build.Less(values, blank), values, values - 1)
+
+
+def ctc_greedy_decoder(inputs: Any, sequence_length: Any, merge_repeated: bool = True) -> tuple[list[Any], Tensor]:
+    """The most probable class at each time without blanks (the last class) and, unless told otherwise, repeats.
+
+    inputs: float[time, batch, classes], sequence_length: int32[batch]. -> a list of one SparseTensor
+    int64[batch, longest], and -1 times the sum of the largest inputs, float[batch, 1].
+    """
+    places, classes, shape, total = build.CTCGreedyDecoder(inputs, sequence_length, merge_repeated=merge_repeated)
+    return [SparseTensor(places, classes, shape)], total

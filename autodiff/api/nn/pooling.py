@@ -1,0 +1,153 @@
+"""Maxima and averages of sliding windows: TensorFlow's tf.nn functions."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.convert import convert_to_tensor
+from ...core.dtypes import as_dtype, int64
+from ...core.errors import ArgumentError
+from ...core.graph import Tensor
+from ...core.name_scope import scope
+from ...core.op import OPS, build
+from ..common.renamed_arguments import one_of
+
+__all__ = ["avg_pool", "avg_pool1d", "avg_pool2d", "avg_pool3d", "avg_pool_v2", "max_pool", "max_pool1d", "max_pool2d",
+           "max_pool3d", "max_pool_v2", "max_pool_with_argmax", "pool"]
+
+
+def _entries(values: Any, layout: str, what: str) -> list[int]:
+    """One entry an axis, from a number, one entry for each axis of space, or all of them."""
+    listed = [int(v) for v in np.atleast_1d(values)]
+    if len(listed) == len(layout):
+        return listed
+    if len(listed) == 1:
+        listed *= len(layout) - 2
+    if len(listed) != len(layout) - 2:
+        raise ArgumentError(f"expected 1, {len(layout) - 2} or {len(layout)} {what} for {layout}, found {listed}")
+    return [1, 1, *listed] if layout[1] == "C" else [1, *listed, 1]
+
+
+def _pooled(op: str, value: Any, ksize: Any, strides: Any, padding: str, layout: str, name: str | None) -> Tensor:
+    return OPS[op](value, ksize=_entries(ksize, layout, "sizes"), strides=_entries(strides, layout, "strides"),
+                   padding=padding.upper(), data_format=layout, name=name)
+
+
+def max_pool(value: Any, ksize: Any, strides: Any, padding: str, data_format: str = "NHWC", name: str | None = None,
+             input: Any = None) -> Tensor:
+    """The largest of each window of images. value: float[n, h, w, c] -> float[n, h', w', c]. Its gradient goes to
+    the first maximum of each window, row by row."""
+    with scope(name, "MaxPool", [value, input]) as full:
+        value = convert_to_tensor(input if value is None else value, name="input")
+        return _pooled("MaxPool", value, ksize, strides, padding, data_format, full)
+
+
+def max_pool_with_argmax(input: Any, ksize: Any, strides: Any, padding: str, data_format: str = "NHWC",
+                         Targmax: Any = None, name: str | None = None, output_dtype: Any = None,  # noqa: N803
+                         include_batch_in_index: bool = False) -> tuple[Tensor, Tensor]:
+    """The largest of each window of images, and its place in the flattened image (or, asked for, in all of them).
+
+    input: real[n, h, w, c] -> real[n, h', w', c], int[n, h', w', c]. output_dtype (old name: Targmax): of the places,
+    int64 if None.
+    """
+    if data_format != "NHWC":
+        raise ArgumentError(f"Data formats other than 'NHWC' are not yet supported, found {data_format!r}")
+    y, places = build.MaxPoolWithArgmax(
+        input, ksize=_entries(ksize, "NHWC", "sizes"), strides=_entries(strides, "NHWC", "strides"),
+        padding=padding.upper(), Targmax=as_dtype(one_of("output_dtype", output_dtype, "Targmax", Targmax) or int64),
+        include_batch_in_index=include_batch_in_index, name=name)
+    return y, places
+
+
+def avg_pool(value: Any, ksize: Any, strides: Any, padding: str, data_format: str = "NHWC", name: str | None = None,
+             input: Any = None) -> Tensor:
+    """The mean of each window of images; padding does not count. value: float[n, h, w, c] -> float[n, h', w', c]."""
+    with scope(name, "AvgPool", [value, input]) as full:
+        value = convert_to_tensor(input if value is None else value, name="value")
+        return _pooled("AvgPool", value, ksize, strides, padding, data_format, full)
+
+
+def max_pool2d(input: Any, ksize: Any, strides: Any, padding: str, data_format: str = "NHWC",
+               name: str | None = None) -> Tensor:
+    """The largest of each window of images."""
+    return _pooled("MaxPool", input, ksize, strides, padding, data_format, name or "MaxPool2d")
+
+
+avg_pool2d = avg_pool
+
+
+def max_pool3d(input: Any, ksize: Any, strides: Any, padding: str, data_format: str = "NDHWC",
+               name: str | None = None) -> Tensor:
+    """The largest of each window of volumes. input: float[n, d, h, w, c]."""
+    return _pooled("MaxPool3D", input, ksize, strides, padding, data_format or "NDHWC", name)
+
+
+def avg_pool3d(input: Any, ksize: Any, strides: Any, padding: str, data_format: str = "NDHWC",
+               name: str | None = None) -> Tensor:
+    """The mean of each window of volumes. input: float[n, d, h, w, c]."""
+    return _pooled("AvgPool3D", input, ksize, strides, padding, data_format or "NDHWC", name)
+
+
+def max_pool1d(input: Any, ksize: Any, strides: Any, padding: str, data_format: str = "NWC",
+               name: str | None = None) -> Tensor:
+    """The largest of each window of rows. input: float[n, w, c]."""
+    return _flat("MaxPool", input, ksize, strides, padding, data_format, name or "MaxPool1d")
+
+
+def avg_pool1d(input: Any, ksize: Any, strides: Any, padding: str, data_format: str = "NWC",
+               name: str | None = None) -> Tensor:
+    """The mean of each window of rows. input: float[n, w, c]."""
+    return _flat("AvgPool", input, ksize, strides, padding, data_format, name or "AvgPool1D")
+
+
+def _flat(op: str, x: Any, ksize: Any, strides: Any, padding: str, layout: str, name: str) -> Tensor:
+    place = 2 if layout == "NCW" else 1
+    sizes, steps = _entries(ksize, layout, "sizes"), _entries(strides, layout, "strides")
+    with scope(None, name, [x]):
+        image = build.ExpandDims(x, place)
+        result = _pooled(op, image, [*sizes[:place], 1, *sizes[place:]], [*steps[:place], 1, *steps[place:]], padding,
+                         layout.replace("W", "HW"), None)
+        return build.Squeeze(result, squeeze_dims=[place])
+
+
+def pool(input: Any, window_shape: Any, pooling_type: str, padding: str, dilation_rate: Any = None, strides: Any = None,
+         name: str | None = None, data_format: str | None = None, dilations: Any = None) -> Tensor:
+    """Windows in one, two or three dimensions, by the rank of the input. pooling_type: 'MAX' or 'AVG'.
+
+    Raises ArgumentError (ValueError) for dilated windows.
+    """
+    rate = dilation_rate if dilations is None else dilations
+    if rate is not None and any(r != 1 for r in np.atleast_1d(rate)):
+        raise ArgumentError(f"expected windows without holes, found dilations {rate!r}")
+    if pooling_type not in ("MAX", "AVG"):
+        raise ArgumentError(f"expected a pooling_type 'MAX' or 'AVG', found {pooling_type!r}")
+    with scope(name, "pool", [input]):
+        x = convert_to_tensor(input, name="input")
+        strides = 1 if strides is None else strides
+        return _by_rank(x, window_shape, strides, padding, data_format, pooling_type == "MAX")
+
+
+def _by_rank(x: Tensor, ksize: Any, strides: Any, padding: str, data_format: str | None, largest: bool) -> Tensor:
+    rank = None if x.dims is None else len(x.dims)
+    if rank not in (3, 4, 5):
+        raise ArgumentError(f"expected an input of rank 3, 4 or 5, found {x.describe()}")
+    if rank == 3:
+        return (max_pool1d if largest else avg_pool1d)(x, ksize, strides, padding, data_format or "NWC")
+    if rank == 4:
+        return (max_pool if largest else avg_pool)(x, ksize, strides, padding, data_format or "NHWC")
+    return (max_pool3d if largest else avg_pool3d)(x, ksize, strides, padding, data_format or "NDHWC")
+
+
+def max_pool_v2(input: Any, ksize: Any, strides: Any, padding: str, data_format: str | None = None,
+                name: str | None = None) -> Tensor:
+    """The largest of each window in one, two or three dimensions, by the rank of the input."""
+    with scope(name, "max_pool", [input]):
+        return _by_rank(convert_to_tensor(input), ksize, strides, padding, data_format, True)
+
+
+def avg_pool_v2(input: Any, ksize: Any, strides: Any, padding: str, data_format: str | None = None,
+                name: str | None = None) -> Tensor:
+    """The mean of each window in one, two or three dimensions, by the rank of the input."""
+    with scope(name, "avg_pool", [input]):
+        return _by_rank(convert_to_tensor(input), ksize, strides, padding, data_format, False)

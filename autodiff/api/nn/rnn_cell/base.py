@@ -1,0 +1,124 @@
+"""RNNCell: one step of a recurrent network, a layer of an input and a state."""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ....core import nest
+from ....core.convert import convert_to_tensor
+from ....core.dtypes import DType, as_dtype
+from ....core.errors import ArgumentError, KindError, ShapeError
+from ....core.graph import Tensor, get_default_graph
+from ....core.op import build
+from ....core.shapes import as_dims
+from ...arrays.creation import zeros
+from ...variables.layer_base import Layer, add_once
+from ...variables.variable import Variable
+from ...variables.variable_scope import get_variable_scope, variable_scope
+
+
+class LSTMStateTuple(NamedTuple):
+    """c: the cell state, float[n, units]. h: the output, float[n, units]."""
+
+    c: Any
+    h: Any
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of both. Raises KindError (TypeError) if they differ."""
+        if self.c.dtype.base_dtype is not self.h.dtype.base_dtype:
+            raise KindError(f"c and h have different dtypes: {self.c.dtype.name} and {self.h.dtype.name}")
+        return self.c.dtype
+
+
+class RNNCell(Layer):
+    """`output, new_state = cell(inputs, state)`.
+
+    inputs: float[n, k]; state: float[n, s], or a structure of such as state_size is. Variables that `call` makes with
+    get_variable are the cell's.
+    """
+
+    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:  # type: ignore[override]
+        """(output, new state). scope: the variable scope in place of one of the cell's name."""
+        with variable_scope(get_variable_scope() if scope is None else scope, custom_getter=self._noted,
+                            auxiliary_name_scope=scope is not None) as opened:
+            return super().__call__(inputs, state, scope=None if scope is None else opened)
+
+    def _noted(self, getter: Any, *args: Any, **options: Any) -> Variable:
+        variable = getter(*args, **options)
+        add_once(self._trainable_weights if variable.trainable else self._non_trainable_weights, variable)
+        return variable
+
+    @property
+    def state_size(self) -> Any:
+        """An int, a shape, or a structure of them: of the state, without the batch."""
+        raise NotImplementedError(f"{type(self).__name__} does not say how large its state is")
+
+    @property
+    def output_size(self) -> Any:
+        """As state_size, of the output."""
+        raise NotImplementedError(f"{type(self).__name__} does not say how large its output is")
+
+    def get_initial_state(self, inputs: Any = None, batch_size: Any = None, dtype: Any = None) -> Any:
+        """zero_state for a batch size and dtype, or for those of `inputs`."""
+        if inputs is not None:
+            tensor = convert_to_tensor(inputs, name="inputs")
+            batch_size, dtype = batch_of(tensor, 0), tensor.dtype
+        if batch_size is None or dtype is None:
+            raise ArgumentError(f"expected batch_size and dtype of the initial state, found {batch_size} and {dtype}")
+        return self.zero_state(batch_size, dtype)
+
+    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+        """Zeros in the structure of state_size. batch_size: an int or int32[]."""
+        with get_default_graph().name_scope(f"{type(self).__name__}ZeroState"):
+            return nest.map_structure(lambda size: zeros_of(batch_size, size, dtype), self.state_size)
+
+
+class LayerRNNCell(RNNCell):
+    """A cell that makes its variables in `build`, as layers do."""
+
+    def __call__(self, inputs: Any, state: Any, scope: Any = None, *args: Any, **options: Any) -> Any:  # type: ignore[override]
+        """(output, new state). scope: the variable scope in place of one of the cell's name."""
+        for tensor in nest.flatten([inputs, state]):
+            checked_dtype(getattr(tensor, "dtype", None))
+        return Layer.__call__(self, inputs, state, *args, scope=scope, **options)
+
+
+def zeros_of(batch_size: Any, size: Any, dtype: Any) -> Tensor:
+    """Zeros of shape [batch_size, *size]. size: an int or a shape."""
+    rest = size_dims(size)
+    if None in rest:
+        raise ShapeError(f"expected known sizes of a state, found {list(rest)}")
+    return zeros([batch_size, *rest], as_dtype(dtype))
+
+
+def size_dims(size: Any) -> tuple[int | None, ...]:
+    """The dimensions that a state_size or output_size stands for."""
+    return (int(size),) if not hasattr(size, "__len__") else as_dims(size) or ()
+
+
+def checked_dtype(dtype: Any) -> None:
+    """Raises ArgumentError (ValueError) for a dtype that a cell cannot compute in."""
+    if dtype is not None and not (as_dtype(dtype).is_floating or as_dtype(dtype).is_complex):
+        raise ArgumentError(f"a recurrent cell needs floating point numbers, found {as_dtype(dtype).name}")
+
+
+def input_depth(name: str, shape: Any) -> int:
+    """The last size of the inputs. Raises ShapeError (ValueError) if it is unknown."""
+    dims = as_dims(shape)
+    if not dims or dims[-1] is None:
+        raise ShapeError(f"cell {name!r}: expected inputs with a known last size, found shape {shape}")
+    return dims[-1]
+
+
+def check_cell(what: str, cell: Any) -> None:
+    """Raises KindError (TypeError) for anything that is no cell."""
+    if isinstance(cell, type) or not callable(cell) or not hasattr(type(cell), "output_size") \
+            or not hasattr(type(cell), "state_size") \
+            or not (hasattr(cell, "zero_state") or hasattr(cell, "get_initial_state")):
+        raise KindError(f"expected an RNNCell as {what}, found {cell!r}")
+
+
+def batch_of(tensor: Tensor, axis: int) -> Any:
+    """The size of the batch, which lies along `axis`: an int where it is known, else int32[]."""
+    known = tensor.dims[axis] if tensor.dims is not None and len(tensor.dims) > axis else None
+    return known if known is not None else build.Shape(tensor)[axis]

@@ -1,0 +1,169 @@
+"""Cells along time, in a loop: TensorFlow's dynamic and bidirectional recurrent networks."""
+from __future__ import annotations
+
+from typing import Any
+
+from ...core import nest
+from ...core.convert import convert_to_tensor
+from ...core.dtypes import as_dtype, int32
+from ...core.errors import ArgumentError, ShapeError
+from ...core.graph import Tensor, get_default_graph
+from ...core.op import build
+from ...core.shapes import merge
+from ..arrays.rearrange import reverse, reverse_sequence
+from ..arrays.shaping import stack
+from ..control.control_flow import while_loop
+from ..control.tensor_array import TensorArray
+from ..math import where
+from ..math.reductions import reduce_all, reduce_max
+from ..variables.variable_scope import variable_scope
+from .rnn_cell.base import batch_of, check_cell, size_dims, zeros_of
+
+__all__ = ["bidirectional_dynamic_rnn", "dynamic_rnn"]
+
+
+def dynamic_rnn(cell: Any, inputs: Any, sequence_length: Any = None, initial_state: Any = None, dtype: Any = None,
+                parallel_iterations: int | None = None, swap_memory: bool = False, time_major: bool = False,
+                scope: Any = None) -> tuple[Any, Any]:
+    """(outputs, final state) of a cell along time, in a loop.
+
+    inputs: float[n, t, ...], or float[t, n, ...] if time_major, or a structure of such; outputs likewise.
+    sequence_length: int[n]; beyond it outputs are 0 and the state stays. initial_state: by default the cell's zero
+    state of `dtype`. Raises ArgumentError (ValueError) without both, ShapeError (ValueError) for unknown depths.
+    """
+    check_cell("cell", cell)
+    with variable_scope(scope or "rnn"):
+        series = nest.map_structure(lambda x: convert_to_tensor(x) if time_major else swapped(convert_to_tensor(x)),
+                                    inputs)
+        flat = nest.flatten(series)
+        _check_series(flat)
+        batch = batch_of(flat[0], 1)
+        lengths = None if sequence_length is None else _lengths(sequence_length, batch)
+        state = first_state(cell, batch, initial_state, dtype)
+        outputs, state = _looped(cell, series, state, lengths, batch, dtype)
+        return (outputs if time_major else nest.map_structure(swapped, outputs)), state
+
+
+def swapped(x: Tensor) -> Tensor:
+    """The first two axes exchanged; less than two axes stay as they are."""
+    if x.dims is not None:
+        return x if len(x.dims) < 2 else build.Transpose(x, [1, 0, *range(2, len(x.dims))],
+                                                             name="transpose")
+    return build.Transpose(x, build.ConcatV2(0, [1, 0], build.Range(2, build.Rank(x), 1)), name="transpose")
+
+
+def _check_series(flat: list[Tensor]) -> None:
+    for x in flat:
+        if x.dims is None or len(x.dims) < 3 or None in x.dims[2:]:
+            raise ShapeError("expected inputs of three axes or more (batch, time, depth), with known sizes behind "
+                             f"batch and time, found {x.describe()}")
+        merge(x.dims[:2], flat[0].dims[:2])  # type: ignore[index]
+
+
+def _lengths(sequence_length: Any, batch: Any) -> Tensor:
+    """The lengths as int32[n], with a check at run time that there is one for each row."""
+    lengths = build.Cast(convert_to_tensor(sequence_length), dtype=int32)
+    if lengths.dims is not None and len(lengths.dims) != 1:
+        raise ShapeError("expected sequence_length to be a vector, one number for each row, found "
+                         f"{lengths.describe()}")
+    lengths = build.Identity(lengths, name="sequence_length")
+    if lengths.dims is not None and None not in lengths.dims and isinstance(batch, int) and lengths.dims[0] == batch:
+        return build.Identity(lengths, name="CheckSeqLen")
+    shape = build.Shape(lengths)
+    fits = reduce_all(build.Equal(shape, stack([batch])))
+    check = build.Assert(fits, convert_to_tensor("expected one sequence_length for each row, found shape"), shape)
+    with get_default_graph().control_dependencies([check]):
+        return build.Identity(lengths, name="CheckSeqLen")
+
+
+def first_state(cell: Any, batch: Any, initial_state: Any, dtype: Any) -> Any:
+    """`initial_state`, or the cell's zeros. Raises ArgumentError (ValueError) without it and without a dtype."""
+    if initial_state is not None:
+        return initial_state
+    if not dtype:
+        raise ArgumentError("expected an initial_state, or a dtype for a state of zeros, found neither")
+    if hasattr(cell, "get_initial_state"):
+        return cell.get_initial_state(inputs=None, batch_size=batch, dtype=dtype)
+    return cell.zero_state(batch, dtype)
+
+
+def output_dtype(dtype: Any, state: Any) -> Any:
+    """That of the outputs: what was asked for, else the state's. Raises ArgumentError if the state has several."""
+    if dtype is not None:
+        return as_dtype(dtype)
+    found = {tensor.dtype.base_dtype for tensor in nest.flatten(state) if not isinstance(tensor, TensorArray)}
+    if len(found) != 1:
+        raise ArgumentError("expected a state of one dtype, or the argument dtype, found "
+                            f"{sorted(d.name for d in found)}")
+    return found.pop()
+
+
+def _looped(cell: Any, series: Any, state: Any, lengths: Tensor | None, batch: Any,
+            dtype: Any) -> tuple[Any, Any]:
+    flat, sizes = nest.flatten(series), nest.flatten(cell.output_size)
+    steps = batch_of(flat[0], 0)
+    wanted = output_dtype(dtype, state)
+    zero_output = nest.pack_sequence_as(cell.output_size, [zeros_of(batch, size, wanted) for size in sizes])
+    read = [TensorArray(x.dtype.base_dtype, steps, element_shape=x.dims[1:]).unstack(x) for x in flat]
+    known = flat[0].dims[:2]
+    written = [TensorArray(wanted, steps, element_shape=(known[1], *size_dims(size))) for size in sizes]
+
+    def step(time: Tensor, written: list[TensorArray], state: Any) -> Any:
+        now = nest.pack_sequence_as(series, [array.read(time) for array in read])
+        output, new_state = cell(now, state)
+        if lengths is not None:
+            output, new_state = until(time, lengths, zero_output, state, output, new_state)
+        return time + 1, [a.write(time, y) for a, y in zip(written, nest.flatten(output))], new_state
+
+    longest = steps
+    if lengths is not None:
+        longest = build.Minimum(steps, build.Maximum(1, reduce_max(lengths)))
+    _, written, state = while_loop(lambda time, *_: time < longest, step,
+                                   (convert_to_tensor(0, name="time"), written, state), maximum_iterations=steps)
+    joined = [array.stack() for array in written]  # steps that no row reached are zeros
+    for output, size in zip(joined, sizes):
+        output.set_shape((known[0], known[1], *size_dims(size)))
+    return nest.pack_sequence_as(cell.output_size, joined), state
+
+
+def until(time: Any, lengths: Tensor, zero_output: Any, state: Any, output: Any, new_state: Any) -> tuple[Any, Any]:
+    """Output and state of a step: zero and the old one in rows whose length is reached."""
+    nest.assert_same_structure(zero_output, output)
+    nest.assert_same_structure(state, new_state)
+    over = build.LessEqual(lengths, time)
+
+    def choose(old: Any, new: Any) -> Any:
+        if isinstance(old, TensorArray) or old.dims == ():
+            return new
+        chosen = where(over, old, new)
+        chosen.set_shape(old.dims)
+        return chosen
+
+    return nest.map_structure(choose, zero_output, output), nest.map_structure(choose, state, new_state)
+
+
+def bidirectional_dynamic_rnn(cell_fw: Any, cell_bw: Any, inputs: Any, sequence_length: Any = None,
+                              initial_state_fw: Any = None, initial_state_bw: Any = None, dtype: Any = None,
+                              parallel_iterations: int | None = None, swap_memory: bool = False,
+                              time_major: bool = False, scope: Any = None) -> tuple[Any, Any]:
+    """((outputs forwards, outputs backwards), (final state of each)) of two cells, as dynamic_rnn.
+
+    The second cell sees each row from its end; its outputs are in the order of the inputs.
+    """
+    check_cell("cell_fw", cell_fw)
+    check_cell("cell_bw", cell_bw)
+    axis, batch_axis = (0, 1) if time_major else (1, 0)
+
+    def turned(x: Any) -> Tensor:
+        if sequence_length is None:
+            return reverse(x, axis=[axis])
+        return reverse_sequence(x, sequence_length, seq_axis=axis, batch_axis=batch_axis)
+
+    with variable_scope(scope or "bidirectional_rnn"):
+        with variable_scope("fw") as inner:
+            forwards, state_fw = dynamic_rnn(cell_fw, inputs, sequence_length, initial_state_fw, dtype,
+                                             time_major=time_major, scope=inner)
+        with variable_scope("bw") as inner:
+            backwards, state_bw = dynamic_rnn(cell_bw, nest.map_structure(turned, inputs), sequence_length,
+                                              initial_state_bw, dtype, time_major=time_major, scope=inner)
+    return (forwards, nest.map_structure(turned, backwards)), (state_fw, state_bw)

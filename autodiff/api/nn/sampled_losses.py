@@ -1,0 +1,94 @@
+"""Losses over a few sampled classes in place of all: sampled softmax and noise contrastive estimation."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.convert import convert_to_tensor
+from ...core.dtypes import int64
+from ...core.graph import Tensor
+from ...core.name_scope import scope
+from ...core.op import OPS, build
+from ..math.reductions import reduce_any, reduce_sum
+from ..random import get_seed
+from .cross_entropy import sigmoid_cross_entropy_with_logits, softmax_cross_entropy_with_logits_v2
+from .embedding import embedding_lookup
+
+__all__ = ["log_uniform_candidate_sampler", "nce_loss", "sampled_softmax_loss", "uniform_candidate_sampler"]
+
+
+def log_uniform_candidate_sampler(true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int,
+                                  seed: int | None = None, name: str | None = None) -> list[Tensor]:
+    """Classes drawn so that the first are the likeliest, as for words sorted by how frequent they are.
+
+    true_classes: int[n, num_true]. Gives the classes int64[num_sampled], and the expected counts of
+    the true ones, float32[n, num_true], and of those drawn, float32[num_sampled].
+    P(k) = log((k + 2) / (k + 1)) / log(range_max + 1); unique: no class is drawn twice.
+    """
+    return _drawn("LogUniformCandidateSampler", true_classes, num_true, num_sampled, unique, range_max, seed, name)
+
+
+def uniform_candidate_sampler(true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int,
+                              seed: int | None = None, name: str | None = None) -> list[Tensor]:
+    """Classes drawn with equal chances; arguments and results are those of log_uniform_candidate_sampler."""
+    return _drawn("UniformCandidateSampler", true_classes, num_true, num_sampled, unique, range_max, seed, name)
+
+
+def _drawn(kind: str, true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int,
+           seed: int | None, name: str | None) -> list[Tensor]:
+    first, second = get_seed(seed)
+    return OPS[kind](true_classes, num_true=int(num_true), num_sampled=int(num_sampled), unique=bool(unique),
+                     range_max=int(range_max), seed=first or 0, seed2=second or 0, name=name)
+
+
+def nce_loss(weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int,
+             num_true: int = 1, sampled_values: Any = None, remove_accidental_hits: bool = False,
+             partition_strategy: str = "mod", name: str = "nce_loss") -> Tensor:
+    """Noise contrastive estimation: whether a class is the true one or drawn, in nats for each row.
+
+    weights: float[num_classes, d] or a list of parts, biases: float[num_classes], labels:
+    int64[n, num_true], inputs: float[n, d] -> float[n]. sampled_values: what a candidate sampler gave;
+    log_uniform_candidate_sampler by default. Source: Gutmann, Hyvärinen (2010).
+    """
+    logits, targets = _sampled_logits(weights, biases, labels, inputs, num_sampled, num_classes, num_true,
+                                      sampled_values, remove_accidental_hits, partition_strategy, name, None)
+    losses = sigmoid_cross_entropy_with_logits(labels=targets, logits=logits, name="sampled_losses")
+    return reduce_sum(losses, 1)
+
+
+def sampled_softmax_loss(weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int,
+                         num_true: int = 1, sampled_values: Any = None, remove_accidental_hits: bool = True,
+                         partition_strategy: str = "mod", name: str = "sampled_softmax_loss",
+                         seed: int | None = None) -> Tensor:
+    """Cross entropy of a softmax over the true and some drawn classes, in nats for each row; for training only.
+
+    Arguments are those of nce_loss. Source: Jean et al. (2014), section 3.
+    """
+    logits, targets = _sampled_logits(weights, biases, labels, inputs, num_sampled, num_classes, num_true,
+                                      sampled_values, remove_accidental_hits, partition_strategy, name, seed)
+    return softmax_cross_entropy_with_logits_v2(labels=build.StopGradient(targets), logits=logits)
+
+
+def _sampled_logits(weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int,
+                    num_true: int, sampled_values: Any, remove_accidental_hits: bool, partition_strategy: str,
+                    name: str, seed: int | None) -> tuple[Tensor, Tensor]:
+    """Logits, and what they should be: float[n, num_true + num_sampled] each, the true classes first."""
+    parts = list(weights) if isinstance(weights, (list, tuple)) else [weights]
+    with scope(name, "compute_sampled_logits", [*parts, biases, inputs, labels]):
+        labels, inputs = build.Cast(convert_to_tensor(labels), dtype=int64), convert_to_tensor(inputs)
+        if sampled_values is None:
+            sampled_values = log_uniform_candidate_sampler(labels, num_true, num_sampled, True, num_classes, seed)
+        sampled, true_expected, sampled_expected = [build.StopGradient(v) for v in sampled_values]
+        sampled, dtype = build.Cast(sampled, dtype=int64), inputs.dtype.base_dtype
+        true_w, sampled_w = (embedding_lookup(parts, ids, partition_strategy) for ids in (labels, sampled))
+        true_b, sampled_b = (embedding_lookup(biases, ids, partition_strategy) for ids in (labels, sampled))
+        true = reduce_sum(build.ExpandDims(inputs, 1) * true_w, 2) + true_b
+        drawn = build.MatMul(inputs, sampled_w, transpose_b=True) + sampled_b
+        if remove_accidental_hits:
+            hits = reduce_any(build.Equal(build.ExpandDims(labels, 2), sampled), 1)
+            drawn = drawn + build.Cast(hits, dtype=dtype) * float(np.finfo(np.float32).min)
+        true = true - build.Log(build.Cast(true_expected, dtype=dtype))
+        drawn = drawn - build.Log(build.Cast(sampled_expected, dtype=dtype))
+        targets = build.ConcatV2(1, build.OnesLike(true) / num_true, build.ZerosLike(drawn))
+        return build.ConcatV2(1, true, drawn), targets

@@ -1,0 +1,202 @@
+"""Random tensors and seeds: TensorFlow's functions."""
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.constant_value import static_dims
+from ..core.convert import convert_to_tensor
+from ..core.dtypes import as_dtype, float32, float64, int32, int64
+from ..core.errors import ArgumentError, DTypeError, InvalidArgumentError
+from ..core.graph import Tensor, get_default_graph
+from ..core.name_scope import scope
+from ..core.op import build
+from ..core.shapes import is_known
+from .common.unsupported import refusing
+
+__all__ = ["get_seed", "multinomial", "random_crop", "random_gamma", "random_normal", "random_poisson",
+           "random_shuffle", "random_uniform", "set_random_seed", "truncated_normal"]
+
+_DEFAULT_SEED = 87654321  # stands for the graph's seed when only the op has one
+_LARGEST = 2**31 - 1
+
+
+def set_random_seed(seed: int | None) -> None:
+    """Set the seed of the default graph: from here on its random ops draw the same numbers in every session."""
+    get_default_graph().seed = seed
+
+
+def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
+    """The pair of seeds of a random op: of its graph, and its own.
+
+    (None, None) if neither is set. If only the graph's is, the count of operations so far tells ops
+    apart. Never (0, 0), which means "not seeded" to an op.
+    """
+    graph = get_default_graph()
+    if graph.seed is None:
+        if op_seed is None:
+            return None, None
+        seeds = _DEFAULT_SEED, op_seed % _LARGEST
+    else:
+        seeds = graph.seed % _LARGEST, (graph.version if op_seed is None else op_seed) % _LARGEST
+    return (0, _LARGEST) if seeds == (0, 0) else seeds
+
+
+def _seeds(seed: int | None) -> dict[str, Any]:
+    first, second = get_seed(seed)
+    return {"seed": first or 0, "seed2": second or 0}
+
+
+def _shape(shape: Any) -> Tensor:
+    return convert_to_tensor(shape, dtype=int32 if isinstance(shape, (list, tuple)) else None, name="shape")
+
+
+def random_normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, seed: int | None = None,
+                  name: str | None = None) -> Tensor:
+    """Normal numbers. shape: int[rank]; mean, stddev: broadcast to it -> dtype[shape]."""
+    with scope(name, "random_normal", [shape, mean, stddev]) as full:
+        return _scaled(build.RandomStandardNormal, shape, mean, stddev, dtype, seed, full)
+
+
+def truncated_normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, seed: int | None = None,
+                     name: str | None = None) -> Tensor:
+    """Normal numbers within two deviations of the mean. shape: int[rank] -> dtype[shape]."""
+    with scope(name, "truncated_normal", [shape, mean, stddev]) as full:
+        return _scaled(build.TruncatedNormal, shape, mean, stddev, dtype, seed, full)
+
+
+def _scaled(op: Any, shape: Any, mean: Any, stddev: Any, dtype: Any, seed: int | None, full: str) -> Tensor:
+    dtype = as_dtype(dtype)
+    shape = _shape(shape)
+    mean = convert_to_tensor(mean, dtype=dtype, name="mean")
+    stddev = convert_to_tensor(stddev, dtype=dtype, name="stddev")
+    numbers = op(shape, dtype=dtype, **_seeds(seed))
+    return build.Add(build.Mul(numbers, stddev, name="mul"), mean, name=full)
+
+
+def random_uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32, seed: int | None = None,
+                   name: str | None = None) -> Tensor:
+    """Numbers in [minval, maxval), all equally likely. shape: int[rank] -> dtype[shape].
+
+    maxval: 1 if None for floats; integers need one, else ArgumentError (ValueError).
+    """
+    dtype = as_dtype(dtype)
+    if maxval is None:
+        if dtype.is_integer:
+            raise ArgumentError(f"expected a maxval for integers of {dtype.name}, found None")
+        maxval = 1
+    with scope(name, "random_uniform", [shape, minval, maxval]) as full:
+        shape = _shape(shape)
+        minval = convert_to_tensor(minval, dtype=dtype, name="min")
+        maxval = convert_to_tensor(maxval, dtype=dtype, name="max")
+        if dtype.is_integer:
+            return build.RandomUniformInt(shape, minval, maxval, name=full, **_seeds(seed))
+        numbers = build.RandomUniform(shape, dtype=dtype, **_seeds(seed))
+        return build.Add(build.Mul(numbers, build.Sub(maxval, minval, name="sub"), name="mul"), minval, name=full)
+
+
+def random_shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Tensor:
+    """The rows in random order. value: any[n, ...] -> any[n, ...]."""
+    return build.RandomShuffle(value, name=name, **_seeds(seed))
+
+
+def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None = None) -> Tensor:
+    """A block of `size` at a random place. value: any[...], size: int[rank], not larger -> any[size]."""
+    with scope(name, "random_crop", [value, size]) as full:
+        value = convert_to_tensor(value, name="value")
+        size = convert_to_tensor(size, dtype=None if isinstance(size, Tensor) else int32, name="size")
+        wanted = static_dims(size)
+        if is_known(value.dims) and wanted is not None and is_known(wanted):
+            if any(w > v for w, v in zip(wanted, value.dims)):
+                raise InvalidArgumentError(None, None, f"expected a crop no larger than {list(value.dims)}, found "
+                                           f"{list(wanted)}")
+        room = build.Shape(value, out_type=size.dtype.base_dtype) - size + 1
+        start = random_uniform(build.Shape(room), maxval=size.dtype.base_dtype.max, dtype=size.dtype.base_dtype,
+                               seed=seed)
+        return build.Slice(value, build.FloorMod(start, room), size, name=full)
+
+
+def multinomial(logits: Any, num_samples: Any, seed: int | None = None, name: str | None = None,
+                output_dtype: Any = None) -> Tensor:
+    """Classes drawn with probability softmax(logits). logits: float[n, k] -> int64[n, num_samples]."""
+    with scope(name, "multinomial", [logits]):
+        return _classes(logits, num_samples, output_dtype, seed)
+
+
+def categorical(logits: Any, num_samples: Any, dtype: Any = None, seed: int | None = None,
+                name: str | None = None) -> Tensor:
+    """Classes drawn with probability softmax(logits). logits: float[n, k] -> int64[n, num_samples]."""
+    with scope(name, "categorical", [logits]):
+        return _classes(logits, num_samples, dtype, seed)
+
+
+def _classes(logits: Any, num_samples: Any, dtype: Any, seed: int | None) -> Tensor:
+    logits = convert_to_tensor(logits, name="logits")
+    return build.Multinomial(logits, num_samples, output_dtype=as_dtype(dtype or int64), **_seeds(seed))
+
+
+def random_gamma(shape: Any, alpha: Any, beta: Any = None, dtype: Any = float32, seed: int | None = None,
+                 name: str | None = None) -> Tensor:
+    """Gamma numbers of form alpha and rate beta, `shape` of them for each pair -> dtype[*shape, ...]."""
+    dtype = as_dtype(dtype)
+    with scope(name, "random_gamma", [shape, alpha, beta]):
+        shape = _shape(shape)
+        alpha = convert_to_tensor(alpha, dtype=dtype, name="alpha")
+        beta = convert_to_tensor(1 if beta is None else beta, dtype=dtype, name="beta")
+        alpha = alpha + build.ZerosLike(beta)
+        smallest = convert_to_tensor(dtype.as_numpy_dtype(_tiny(dtype)))
+        return build.Maximum(smallest, build.RealDiv(build.RandomGamma(shape, alpha, **_seeds(seed)), beta))
+
+
+def _tiny(dtype: Any) -> float:
+    if not dtype.is_floating:
+        raise DTypeError(f"expected a float type for gamma numbers, found {dtype.name}")
+    return {float32: 1.1754944e-38, float64: 2.2250738585072014e-308}.get(dtype, 6.104e-05)
+
+
+def random_poisson(lam: Any, shape: Any, dtype: Any = float32, seed: int | None = None,
+                   name: str | None = None) -> Tensor:
+    """Poisson counts of mean `lam`, `shape` of them for each -> dtype[*shape, ...]."""
+    with scope(name, "random_poisson", [lam, shape]):
+        rate = convert_to_tensor(lam, name="lam")
+        return build.RandomPoissonV2(_shape(shape), rate, dtype=as_dtype(dtype), **_seeds(seed))
+
+
+poisson = random_poisson
+
+
+def stateless_normal(shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32,
+                     name: str | None = None) -> Tensor:
+    """Normal numbers that `seed`, int[2], alone decides. shape: int[rank] -> dtype[shape]."""
+    with scope(name, "stateless_random_normal", [shape, seed, mean, stddev]) as full:
+        return _seeded(build.StatelessRandomNormal, shape, seed, stddev, mean, dtype, full)
+
+
+def stateless_truncated_normal(shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32,
+                               name: str | None = None) -> Tensor:
+    """Normal numbers within two deviations that `seed`, int[2], alone decides. shape: int[rank] -> dtype[shape]."""
+    with scope(name, "stateless_truncated_normal", [shape, seed, mean, stddev]) as full:
+        return _seeded(build.StatelessTruncatedNormal, shape, seed, stddev, mean, dtype, full)
+
+
+def stateless_uniform(shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32,
+                      name: str | None = None) -> Tensor:
+    """Floats in [minval, maxval) that `seed`, int[2], alone decides. maxval: 1 if None. -> dtype[shape]."""
+    if not as_dtype(dtype).is_floating:
+        raise ArgumentError(f"expected a floating point dtype, found {as_dtype(dtype).name}")
+    with scope(name, "stateless_random_uniform", [shape, seed, minval, maxval]) as full:
+        minval = convert_to_tensor(minval, dtype=dtype, name="min")
+        maxval = convert_to_tensor(1 if maxval is None else maxval, dtype=dtype, name="max")
+        return _seeded(build.StatelessRandomUniform, shape, seed, maxval - minval, minval, dtype, full)
+
+
+def _seeded(op: Any, shape: Any, seed: Any, factor: Any, shift: Any, dtype: Any, full: str) -> Tensor:
+    dtype = as_dtype(dtype)
+    numbers = op(_shape(shape), convert_to_tensor(seed, name="seed"), dtype=dtype)
+    scaled = build.Mul(numbers, convert_to_tensor(factor, dtype=dtype, name="factor"))
+    return build.Add(scaled, convert_to_tensor(shift, dtype=dtype, name="shift"), name=full)
+
+
+normal, uniform, shuffle, gamma = random_normal, random_uniform, random_shuffle, random_gamma  # as tf.random names them
+
+
+__getattr__ = refusing("tf.random", __name__)

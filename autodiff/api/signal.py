@@ -1,0 +1,104 @@
+"""Fourier transforms: TensorFlow's tf.signal and tf.spectral."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core.convert import convert_to_tensor
+from ..core.dtypes import complex64, float32, int32
+from ..core.graph import Tensor
+from ..core.name_scope import scope
+from ..core.op import OPS, build
+from .common.unsupported import refusing
+
+__all__ = ["fft", "fft2d", "fft3d", "ifft", "ifft2d", "ifft3d"]
+
+
+# ---- of complex numbers -------------------------------------------------------------------
+
+def _transform(op: str) -> Callable[..., Tensor]:
+    definition = OPS[op]
+
+    def function(input: Any, name: str | None = None) -> Tensor:
+        if not hasattr(input, "as_tensor") and not isinstance(input, Tensor):
+            input = convert_to_tensor(np.asarray(input).astype(np.complex64), name="input")
+        return definition(input, name=name)
+
+    function.__name__, function.__doc__ = op.lower(), definition.doc
+    return function
+
+
+fft, ifft, fft2d, ifft2d, fft3d, ifft3d = map(_transform, ("FFT", "IFFT", "FFT2D", "IFFT2D", "FFT3D", "IFFT3D"))
+
+
+# ---- of real numbers ----------------------------------------------------------------------
+
+def _real(op: str, rank: int) -> Callable[..., Tensor]:
+    definition, is_inverse = OPS[op], op.startswith("I")
+
+    def function(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+        with scope(name, op.lower(), [input_tensor, fft_length]) as full:
+            is_typed = isinstance(input_tensor, Tensor) or hasattr(input_tensor, "as_tensor")
+            x = convert_to_tensor(input_tensor, dtype=None if is_typed else complex64 if is_inverse else float32)
+            if fft_length is None:
+                lengths = _inferred(x, rank, is_inverse)
+            else:
+                lengths = convert_to_tensor(fft_length, dtype=int32)
+                x = _padded(x, rank, lengths, is_inverse)
+            return definition(x, lengths, name=full)
+
+    function.__name__ = op.lower()
+    function.__doc__ = definition.doc + " fft_length: that of the input if None; a shorter input is padded with zeros."
+    return function
+
+
+def _inferred(x: Tensor, rank: int, is_inverse: bool) -> Any:
+    """The lengths that an input of this shape has, or comes from."""
+    if x.dims is not None and None not in x.dims[-rank:]:
+        sizes = list(x.dims[-rank:])
+        if is_inverse:
+            sizes[-1] = max(0, 2 * (sizes[-1] - 1))
+        return convert_to_tensor(np.array(sizes, np.int32))
+    lengths = build.Shape(x)[-rank:]
+    if not is_inverse:
+        return lengths
+    return build.ConcatV2(0, lengths[:-1], build.Maximum(0, 2 * (lengths[-1:] - 1)))
+
+
+def _padded(x: Tensor, rank: int, lengths: Tensor, is_inverse: bool) -> Tensor:
+    """`x` with zeros after its last axes, where there are fewer elements than the transform reads."""
+    wanted = build.ConcatV2(0, lengths[:-1], build.FloorDiv(lengths[-1:], 2) + 1) if is_inverse else lengths
+    missing = build.Maximum(0, wanted - build.Shape(x)[-rank:])
+    before = build.Fill(build.Pack(build.Rank(x) - rank, 2, axis=0), 0)
+    return build.Pad(x, build.ConcatV2(0, before, build.Pack(build.ZerosLike(missing), missing, axis=1)))
+
+
+rfft, rfft2d, rfft3d = _real("RFFT", 1), _real("RFFT2D", 2), _real("RFFT3D", 3)
+irfft, irfft2d, irfft3d = _real("IRFFT", 1), _real("IRFFT2D", 2), _real("IRFFT3D", 3)
+
+
+# ---- the order of frequencies ---------------------------------------------------------------
+
+def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
+    """`x` with the frequency 0 in the middle of these axes, all of them if None. x: any[...]."""
+    return _rolled(x, axes, name or "fftshift", lambda size: size // 2)
+
+
+def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
+    """The inverse of fftshift. x: any[...]."""
+    return _rolled(x, axes, name or "ifftshift", lambda size: -(size // 2))
+
+
+def _rolled(x: Any, axes: Any, name: str, shift: Callable[[Any], Any]) -> Tensor:
+    with scope(name, name, [x]) as full:
+        x = convert_to_tensor(x)
+        if axes is None:
+            axes = list(range(len(x.shape)))
+        sizes = [build.Shape(x)[axis] for axis in np.atleast_1d(axes).tolist()]
+        return build.Roll(x, build.Pack(*[shift(size) for size in sizes], axis=0), np.atleast_1d(axes).astype(np.int32),
+                          name=full)
+
+
+__getattr__ = refusing("tf.signal", __name__)

@@ -1,0 +1,87 @@
+"""tf.train: optimizers, schedules, moving averages, the global step; checkpoints; monitored sessions and hooks."""
+
+from ..common.unsupported import refusing
+from .adadelta import AdadeltaOptimizer
+from .adagrad import AdagradOptimizer
+from .adagrad_da import AdagradDAOptimizer
+from .adam import AdamOptimizer
+from .checkpoint_state import (
+    CheckpointState,
+    generate_checkpoint_state_proto,
+    get_checkpoint_state,
+    latest_checkpoint,
+    update_checkpoint_state,
+)
+from .checkpoints import (
+    NewCheckpointReader,
+    checkpoint_exists,
+    list_variables,
+    load_checkpoint,
+    load_variable,
+    remove_checkpoint,
+)
+from .coordinator import Coordinator, LooperThread, QueueRunner, add_queue_runner, start_queue_runners
+from .ftrl import FtrlOptimizer
+from .global_step import assert_global_step, create_global_step, get_global_step, get_or_create_global_step, global_step
+from .gradient_descent import GradientDescentOptimizer
+from .hooks import (
+    CheckpointSaverHook,
+    CheckpointSaverListener,
+    FeedFnHook,
+    FinalOpsHook,
+    LoggingTensorHook,
+    NanLossDuringTrainingError,
+    NanTensorHook,
+    SecondOrStepTimer,
+    SessionRunArgs,
+    SessionRunContext,
+    SessionRunHook,
+    SessionRunValues,
+    StepCounterHook,
+    StopAtStepHook,
+    SummarySaverHook,
+)
+from .momentum import MomentumOptimizer
+from .monitored import (
+    ChiefSessionCreator,
+    MonitoredSession,
+    MonitoredTrainingSession,
+    Scaffold,
+    SingularMonitoredSession,
+)
+from .moving_averages import ExponentialMovingAverage
+from .optimizer import Optimizer
+from .proximal import ProximalAdagradOptimizer, ProximalGradientDescentOptimizer
+from .rmsprop import RMSPropOptimizer
+from .saver import Saver, write_graph
+from .schedules import (
+    cosine_decay,
+    cosine_decay_restarts,
+    exponential_decay,
+    inverse_time_decay,
+    linear_cosine_decay,
+    natural_exp_decay,
+    noisy_linear_cosine_decay,
+    piecewise_constant,
+    piecewise_constant_decay,
+    polynomial_decay,
+)
+
+__all__ = [
+    "AdadeltaOptimizer", "AdagradDAOptimizer", "AdagradOptimizer", "AdamOptimizer", "CheckpointSaverHook",
+    "CheckpointSaverListener", "CheckpointState", "ChiefSessionCreator", "Coordinator", "ExponentialMovingAverage",
+    "FeedFnHook", "FinalOpsHook", "FtrlOptimizer", "GradientDescentOptimizer", "LoggingTensorHook", "LooperThread",
+    "MomentumOptimizer", "MonitoredSession", "MonitoredTrainingSession", "NanLossDuringTrainingError",
+    "NanTensorHook", "NewCheckpointReader", "Optimizer", "ProximalAdagradOptimizer",
+    "ProximalGradientDescentOptimizer", "QueueRunner", "RMSPropOptimizer", "Saver", "Scaffold", "SecondOrStepTimer",
+    "SessionRunArgs", "SessionRunContext", "SessionRunHook", "SessionRunValues", "SingularMonitoredSession",
+    "StepCounterHook", "StopAtStepHook", "SummarySaverHook", "add_queue_runner", "assert_global_step",
+    "checkpoint_exists", "cosine_decay", "cosine_decay_restarts", "create_global_step", "exponential_decay",
+    "generate_checkpoint_state_proto", "get_checkpoint_state", "get_global_step", "get_or_create_global_step",
+    "global_step", "inverse_time_decay", "latest_checkpoint", "linear_cosine_decay",
+    "list_variables", "load_checkpoint", "load_variable", "natural_exp_decay", "noisy_linear_cosine_decay",
+    "piecewise_constant", "piecewise_constant_decay", "polynomial_decay", "remove_checkpoint",
+    "start_queue_runners", "update_checkpoint_state", "write_graph",
+]
+
+__getattr__ = refusing("tf.train", __name__)

@@ -1,0 +1,174 @@
+"""Coordinator and queue runners: threads that end together."""
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from ...core.collections import GraphKeys, add_to_collection, get_collection
+from ...core.defaults import get_default_session
+from ...core.errors import ArgumentError, CancelledError, KindError, OutOfRangeError, StateError
+
+
+class Coordinator:
+    """Tells threads when to stop, and raises in the main one what was raised in them.
+
+    clean_stop_exception_types: exceptions that end the threads and are no failure; OutOfRangeError by default.
+    """
+
+    def __init__(self, clean_stop_exception_types: tuple[type[BaseException], ...] | None = None) -> None:
+        self._clean = (OutOfRangeError,) if clean_stop_exception_types is None else tuple(clean_stop_exception_types)
+        self._stop = threading.Event()
+        self._error: BaseException | None = None
+        self._threads: set[threading.Thread] = set()
+        self.joined = False
+
+    def request_stop(self, ex: Any = None) -> None:
+        """Ask all threads to stop. ex: why, an exception or sys.exc_info(), which join raises."""
+        error = ex[1] if isinstance(ex, tuple) else ex
+        if self.joined and isinstance(error, BaseException):
+            raise error
+        if not self._stop.is_set():
+            self._error = None if isinstance(error, self._clean) else error
+            self._stop.set()
+
+    def clear_stop(self) -> None:
+        """Begin anew."""
+        self._stop.clear()
+        self._error, self.joined = None, False
+
+    def should_stop(self) -> bool:
+        """Whether a stop was requested."""
+        return self._stop.is_set()
+
+    def wait_for_stop(self, timeout: float | None = None) -> bool:
+        """Wait for so many seconds; whether a stop was requested."""
+        return self._stop.wait(timeout)
+
+    @contextlib.contextmanager
+    def stop_on_exception(self) -> Iterator[None]:
+        """What is raised inside requests a stop, and goes no further."""
+        try:
+            yield
+        except BaseException as error:
+            self.request_stop(error)
+
+    def register_thread(self, thread: threading.Thread) -> None:
+        """A thread that join waits for."""
+        self._threads.add(thread)
+
+    def join(self, threads: Iterable[threading.Thread] | None = None, stop_grace_period_secs: float = 120,
+             ignore_live_threads: bool = False) -> None:
+        """Wait until the threads have ended; then raise what was given to request_stop.
+
+        Once a stop is requested they have so many seconds; raises StateError (RuntimeError) if one goes on.
+        """
+        waited = [*self._threads, *(threads or ())]
+        while any(t.is_alive() for t in waited) and not self.wait_for_stop(0.01):
+            pass
+        ends = time.monotonic() + stop_grace_period_secs
+        for thread in waited:
+            thread.join(max(ends - time.monotonic(), 0))
+        self.joined = True
+        self._threads = set()
+        if self._error is not None:
+            raise self._error
+        alive = [t.name for t in waited if t.is_alive()]
+        if alive and not ignore_live_threads:
+            raise StateError(f"Coordinator stopped with threads still running: {' '.join(alive)}")
+
+    def raise_requested_exception(self) -> None:
+        """Raise what was given to request_stop, if anything."""
+        if self._error is not None:
+            raise self._error
+
+
+class LooperThread(threading.Thread):
+    """A thread that calls run_loop each so many seconds until its coordinator stops; 0: without a pause."""
+
+    def __init__(self, coord: Coordinator, timer_interval_secs: float | None, target: Callable[..., Any] | None = None,
+                 args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None) -> None:
+        super().__init__(daemon=True)
+        if not isinstance(coord, Coordinator):
+            raise ArgumentError(f"expected a Coordinator, found {coord!r}")
+        self._coord, self._interval = coord, timer_interval_secs
+        self._call: tuple[Any, Sequence[Any], dict[str, Any]] = target, args, kwargs or {}
+        coord.register_thread(self)
+
+    @staticmethod
+    def loop(coord: Coordinator, timer_interval_secs: float | None, target: Callable[..., Any],
+             args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None) -> "LooperThread":
+        """A thread that runs, and calls a function."""
+        thread = LooperThread(coord, timer_interval_secs, target, args, kwargs)
+        thread.start()
+        return thread
+
+    def run(self) -> None:
+        with self._coord.stop_on_exception():
+            while not self._coord.wait_for_stop(self._interval or 0):
+                self.run_loop()
+
+    def run_loop(self) -> None:
+        """One call."""
+        target, args, kwargs = self._call
+        if target is not None:
+            target(*args, **kwargs)
+
+
+class QueueRunner:
+    """Threads that run operations over and over until OutOfRangeError. queue: only its name is used."""
+
+    def __init__(self, queue: Any = None, enqueue_ops: Sequence[Any] | None = None, close_op: Any = None,
+                 cancel_op: Any = None, queue_closed_exception_types: Any = None, queue_runner_def: Any = None,
+                 import_scope: Any = None) -> None:
+        if queue is None or not enqueue_ops:
+            raise ArgumentError("expected a queue and at least one operation to run")
+        self.queue, self.enqueue_ops, self.close_op, self.cancel_op = queue, list(enqueue_ops), close_op, cancel_op
+        self._ends = tuple(queue_closed_exception_types or (OutOfRangeError,))
+
+    @property
+    def name(self) -> str:
+        return getattr(self.queue, "name", "queue")
+
+    def create_threads(self, sess: Any, coord: Coordinator | None = None, daemon: bool = False,
+                       start: bool = False) -> list[threading.Thread]:
+        """A thread for each operation."""
+        threads = [threading.Thread(target=self._run, args=(sess, op, coord), daemon=daemon,
+                                    name=f"QueueRunnerThread-{self.name}") for op in self.enqueue_ops]
+        for thread in threads:
+            if coord is not None:
+                coord.register_thread(thread)
+            if start:
+                thread.start()
+        return threads
+
+    def _run(self, sess: Any, op: Any, coord: Coordinator | None) -> None:
+        try:
+            while coord is None or not coord.should_stop():
+                sess.run(op)
+        except (*self._ends, CancelledError):
+            if self.close_op is not None:
+                sess.run(self.close_op)
+        except Exception as error:
+            if coord is None:
+                raise
+            coord.request_stop(error)
+
+
+def add_queue_runner(qr: QueueRunner, collection: Any = GraphKeys.QUEUE_RUNNERS) -> None:
+    """Add a queue runner to a list of the default graph."""
+    add_to_collection(collection, qr)
+
+
+def start_queue_runners(sess: Any = None, coord: Coordinator | None = None, daemon: bool = True, start: bool = True,
+                        collection: Any = GraphKeys.QUEUE_RUNNERS) -> list[threading.Thread]:
+    """Threads of all queue runners of the graph. Raises ArgumentError (ValueError) without a session."""
+    sess = get_default_session() if sess is None else sess
+    if sess is None:
+        raise ArgumentError("cannot start queue runners: no default session\npass sess=")
+    if not hasattr(sess, "run"):
+        raise KindError(f"expected a tf.Session, found {sess!r}")
+    return [thread for runner in get_collection(collection)
+            for thread in runner.create_threads(sess, coord, daemon=daemon, start=start)]

@@ -1,0 +1,62 @@
+"""The global step: the variable that counts how often a model was trained."""
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.collections import GraphKeys
+from ...core.dtypes import int64
+from ...core.errors import GraphError, KindError
+from ...core.graph import Graph, Tensor, get_default_graph
+from ..variables.initializers import Zeros
+from ..variables.variable import Variable
+from ..variables.variable_scope import get_variable
+
+
+def get_global_step(graph: Graph | None = None) -> Variable | None:
+    """The variable in the collection GLOBAL_STEP, or named `global_step`; None if there is none.
+
+    Raises KindError (TypeError) for one that is not an integer scalar.
+    """
+    graph = get_default_graph() if graph is None else graph
+    found = graph.get_collection(GraphKeys.GLOBAL_STEP)
+    if len(found) > 1:
+        raise GraphError(f"expected one global step in the collection, found {[v.name for v in found]}")
+    named = [v for v in graph.get_collection(GraphKeys.GLOBAL_VARIABLES) if v.name == "global_step:0"]
+    step = next(iter(found or named), None)
+    if step is not None:
+        assert_global_step(step)
+    return step
+
+
+def create_global_step(graph: Graph | None = None) -> Variable:
+    """A new global step, int64, beginning at 0. Raises GraphError (ValueError) if there is one already."""
+    graph = get_default_graph() if graph is None else graph
+    if get_global_step(graph) is not None:
+        raise GraphError("the graph has a global step already\nuse tf.train.get_or_create_global_step()")
+    with graph.as_default(), graph.name_scope(None):
+        return get_variable(GraphKeys.GLOBAL_STEP, shape=[], dtype=int64, initializer=Zeros(), trainable=False,
+                            collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP])
+
+
+def get_or_create_global_step(graph: Graph | None = None) -> Variable:
+    """The global step, made if there is none."""
+    graph = get_default_graph() if graph is None else graph
+    found = get_global_step(graph)
+    return create_global_step(graph) if found is None else found
+
+
+def assert_global_step(global_step_tensor: Any) -> None:
+    """Raises KindError (TypeError) unless it is a variable or tensor holding one integer."""
+    if not isinstance(global_step_tensor, (Variable, Tensor)):
+        raise KindError(f"expected the global step to be a variable or tensor, found {global_step_tensor!r}")
+    if not global_step_tensor.dtype.base_dtype.is_integer:
+        raise KindError(f"expected an integer global step, found dtype {global_step_tensor.dtype.name}")
+    if global_step_tensor.get_shape().ndims not in (0, None):
+        raise KindError(f"expected a scalar global step, found shape {global_step_tensor.get_shape()}")
+
+
+def global_step(sess: Any, global_step_tensor: Any) -> int:
+    """The value of a global step in a session."""
+    return int(sess.run(global_step_tensor))
+
+

@@ -1,0 +1,234 @@
+"""Saver: variables of a session to a checkpoint and back."""
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ...core.collections import GraphKeys
+from ...core.errors import (
+    ArgumentError,
+    FailedPreconditionError,
+    GraphError,
+    InvalidArgumentError,
+    KindError,
+    NotFoundError,
+    NotServedError,
+    StateError,
+)
+from ...core.graph import get_default_graph
+from ...core.shapes import as_dims, compatible, is_known, show
+from ..variables.variable import Variable
+from .checkpoint_state import update_checkpoint_state
+from .checkpoints import CheckpointReader, checkpoint_exists, remove_checkpoint, replace_file, write_checkpoint
+
+
+class Saver:
+    """Saves variables under their names, keeps the latest checkpoints, and restores them.
+
+    var_list: variables, or name in the checkpoint -> variable; by default all global ones.
+    max_to_keep: older checkpoints than so many are deleted; 0 or None keeps all.
+    keep_checkpoint_every_n_hours: one in so many hours is kept for ever. reshape: a checkpoint may
+    have another shape of as many elements. pad_step_number: steps have eight digits in names.
+    Raises ArgumentError (ValueError) if there is nothing to save or two have one name, KindError
+    (TypeError) for what is no variable. sharded and its like are accepted without effect.
+    """
+
+    def __init__(self, var_list: Any = None, reshape: bool = False, sharded: bool = False, max_to_keep: int | None = 5,
+                 keep_checkpoint_every_n_hours: float = 10000.0, name: str | None = None,
+                 restore_sequentially: bool = False, saver_def: Any = None, builder: Any = None,
+                 defer_build: bool = False, allow_empty: bool = False, write_version: Any = None,
+                 pad_step_number: bool = False, save_relative_paths: bool = False, filename: str | None = None) -> None:
+        if saver_def is not None or builder is not None:
+            raise NotServedError("a Saver is made of variables, not of a saver_def or builder\nuse Saver(var_list)")
+        self._wanted, self._reshape, self._allow_empty = var_list, reshape, allow_empty
+        self._max_to_keep = max_to_keep or 0
+        self._period, self._pad = keep_checkpoint_every_n_hours * 3600, pad_step_number
+        self._kept_next = time.time() + self._period
+        self._saved: list[tuple[str, float]] = []
+        self._variables: dict[str, Variable] | None = None
+        if not defer_build:
+            self.build()
+
+    def build(self) -> None:
+        """Settle which variables are saved: now, if the constructor was told to wait."""
+        wanted = self._wanted
+        if wanted is None:
+            graph = get_default_graph()
+            wanted = [*graph.get_collection(GraphKeys.GLOBAL_VARIABLES),
+                      *graph.get_collection(GraphKeys.SAVEABLE_OBJECTS)]
+        found = _named(wanted)
+        if not found and not self._allow_empty:
+            raise ArgumentError("no variables to save: make the Saver after the variables, or give var_list")
+        self._variables = found
+
+    # ---- saving -------------------------------------------------------------------------
+    def save(self, sess: Any, save_path: Any, global_step: Any = None, latest_filename: str | None = None,
+             meta_graph_suffix: str = "meta", write_meta_graph: bool = True, write_state: bool = True,
+             strip_default_attrs: bool = False, save_debug_info: bool = False) -> str:
+        """Write a checkpoint; gives its name: the path, and `-step` if a global step is given.
+
+        `<name>.meta` gets the names and inputs of the graph as text, to be read. Raises
+        FailedPreconditionError for a variable without value, ArgumentError (ValueError) for a
+        directory that is not there.
+        """
+        path = os.fspath(save_path)
+        if latest_filename is not None and os.path.dirname(latest_filename):
+            raise ArgumentError(f"latest_filename is a name without a directory, found {latest_filename!r}")
+        folder = os.path.dirname(path)
+        if folder and not os.path.isdir(folder):
+            raise ArgumentError(f"Parent directory of {path} doesn't exist, can't save.\nmake it first: "
+                                f"tf.gfile.MakeDirs({folder!r})")
+        if not os.path.basename(path):
+            raise ArgumentError(f"expected a name for the checkpoint, found the directory {path!r}")
+        session = _session(sess)
+        prefix = path if global_step is None else f"{path}-{self._step(sess, global_step)}"
+        write_checkpoint(prefix, {name: _value(session, v) for name, v in self._built().items()})
+        if write_meta_graph:
+            self.export_meta_graph(f"{prefix}.{meta_graph_suffix}")
+        if write_state:
+            self._remember(prefix, meta_graph_suffix)
+            update_checkpoint_state(folder, prefix, self.last_checkpoints, latest_filename)
+        return prefix
+
+    def _step(self, sess: Any, global_step: Any) -> str:
+        step = global_step if isinstance(global_step, (int, np.integer)) else _session(sess).run(global_step)
+        return f"{int(step):08d}" if self._pad else str(int(step))
+
+    def _remember(self, prefix: str, suffix: str) -> None:
+        """Add a checkpoint to the list; of too many the oldest goes, and its files, unless its time is due."""
+        self._saved = [*((p, t) for p, t in self._saved if p != prefix), (prefix, time.time())]
+        if self._max_to_keep and len(self._saved) > self._max_to_keep:
+            oldest, saved_at = self._saved.pop(0)
+            if saved_at > self._kept_next:
+                self._kept_next += self._period
+            else:
+                remove_checkpoint(oldest, meta_graph_suffix=suffix)
+
+    @property
+    def last_checkpoints(self) -> list[str]:
+        """Names of the checkpoints that are kept, oldest first."""
+        return [path for path, _ in self._saved]
+
+    def set_last_checkpoints(self, last_checkpoints: Sequence[str]) -> None:
+        """Take over checkpoints of an earlier Saver, oldest first."""
+        self._saved = [(path, np.inf) for path in last_checkpoints]
+
+    def set_last_checkpoints_with_time(self, last_checkpoints_with_time: Sequence[tuple[str, float]]) -> None:
+        """Take over (name, time in seconds since 1970) of checkpoints, oldest first."""
+        self._saved = list(last_checkpoints_with_time)
+
+    def recover_last_checkpoints(self, checkpoint_paths: Iterable[str]) -> None:
+        """Take over those of some checkpoints that are there."""
+        there = [path for path in checkpoint_paths if checkpoint_exists(path)]
+        self._saved = [(path, os.path.getmtime(path + ".index")) for path in there]
+
+    def export_meta_graph(self, filename: str | None = None, collection_list: Any = None, as_text: bool = False,
+                          **without_effect: Any) -> None:
+        """Write the graph's names, op types and inputs as text. It is for readers: graphs are not made from it."""
+        if filename is not None:
+            text = str(get_default_graph().as_graph_def()).encode()
+            replace_file(filename, lambda file: file.write(text))
+
+    # ---- restoring ----------------------------------------------------------------------
+    def restore(self, sess: Any, save_path: Any) -> None:
+        """Give the variables the values that a checkpoint has; they need not be initialised.
+
+        Raises ArgumentError (ValueError) if there is no such checkpoint, NotFoundError for a variable
+        that it lacks, InvalidArgumentError for another shape or dtype. No variable is changed then.
+        """
+        if save_path is None:
+            raise ArgumentError("Can't load save_path when it is None.\ntf.train.latest_checkpoint gives None where it "
+                                "finds none")
+        if not checkpoint_exists(save_path):
+            raise ArgumentError(f"The passed save_path is not a valid checkpoint: {os.fspath(save_path)}")
+        reader, session = CheckpointReader(save_path), _session(sess)
+        values = {v: self._fitting(reader, name, v) for name, v in self._built().items()}
+        for variable, value in values.items():
+            if variable.graph is not session.graph:
+                raise GraphError(f"variable {variable.name!r} is of another graph than the session")
+            session.variables[variable.op.name] = value
+
+    def _fitting(self, reader: CheckpointReader, name: str, variable: Variable) -> np.ndarray:
+        if not reader.has_tensor(name):
+            raise NotFoundError(None, variable.op, f"Key {name} not found in checkpoint\nit holds: "
+                                f"{', '.join(reader.get_variable_to_shape_map()) or 'nothing'}")
+        value, dtype = reader.get_tensor(name), reader.get_variable_to_dtype_map()[name]
+        wanted, dims = variable.dtype.base_dtype, as_dims(variable.shape)
+        if dtype is not wanted:
+            raise InvalidArgumentError(None, variable.op, f"variable {name!r} has dtype {wanted.name}, the checkpoint "
+                                       f"has {dtype.name}")
+        if dims is None or compatible(dims, value.shape):
+            return value
+        if self._reshape and is_known(dims) and value.size == np.prod(dims):
+            return value.reshape(dims)
+        raise InvalidArgumentError(None, variable.op, f"variable {name!r} has shape {show(dims)}, the checkpoint has "
+                                   f"{show(value.shape)}\nbuild the model as it was when it was saved, or leave the "
+                                   "variable out of the Saver's var_list")
+
+    def _built(self) -> dict[str, Variable]:
+        if self._variables is None:
+            raise StateError("this Saver was made with defer_build=True: call build() first")
+        return self._variables
+
+    def as_saver_def(self) -> NoReturn:
+        """Raises NotServedError: a Saver is not stored."""
+        raise NotServedError("a Saver adds no operations to the graph and has no saver_def")
+
+    to_proto = as_saver_def
+
+
+def write_graph(graph_or_graph_def: Any, logdir: Any, name: str, as_text: bool = True) -> str:
+    """Write names, op types and inputs of a graph as text; gives the path.
+
+    Raises NotServedError for as_text=False: TensorFlow's binary format is not written.
+    """
+    if not as_text:
+        raise NotServedError("gradbg does not write graphs in TensorFlow's binary format\npass as_text=True")
+    found = graph_or_graph_def.as_graph_def() if hasattr(graph_or_graph_def, "as_graph_def") else graph_or_graph_def
+    os.makedirs(logdir, exist_ok=True)
+    path = os.path.join(logdir, name)
+    replace_file(path, lambda file: file.write(str(found).encode()))
+    return path
+
+
+def _named(wanted: Any) -> dict[str, Variable]:
+    """Name in the checkpoint -> variable."""
+    if not isinstance(wanted, (Mapping, list, tuple, set)):
+        raise KindError(f"expected a list or dict of variables, found {wanted!r}")
+    pairs = list(wanted.items()) if isinstance(wanted, Mapping) else [(None, v) for v in wanted]
+    found: dict[str, Variable] = {}
+    for name, variable in pairs:
+        if isinstance(variable, list) and len(variable) == 1:
+            variable = variable[0]
+        if not isinstance(variable, Variable):
+            raise KindError(f"expected variables to save, found {variable!r}")
+        name = variable.op.name if name is None else name
+        if name in found:
+            raise ArgumentError(f"At least two variables have the same name: {name}")
+        found[name] = variable
+    if len(set(found.values())) < len(found):
+        raise ArgumentError(f"expected one name for each variable, found several among {list(found)}")
+    return found
+
+
+def _session(sess: Any) -> Any:
+    """The session itself that is inside of a monitored or debugged one."""
+    while not hasattr(sess, "variables") and hasattr(sess, "raw_session"):
+        sess = sess.raw_session()
+    if not hasattr(sess, "variables"):
+        raise KindError(f"expected a tf.Session, found {sess!r}")
+    if sess.closed:
+        raise StateError("attempted to use a closed Session")
+    return sess
+
+
+def _value(session: Any, variable: Variable) -> np.ndarray:
+    value = session.variables.get(variable.op.name)
+    if value is None:
+        raise FailedPreconditionError(None, variable.op, f"Attempting to use uninitialized value {variable.op.name}\n"
+                                      "run tf.global_variables_initializer() before saving")
+    return value

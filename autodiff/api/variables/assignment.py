@@ -1,0 +1,160 @@
+"""What is asked of variables and done to them: which there are, initialising, assigning."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...core.collections import GraphKeys, get_collection
+from ...core.convert import convert_to_tensor
+from ...core.errors import KindError
+from ...core.graph import Operation, Tensor, get_default_graph
+from ...core.op import build
+from ..control.dependencies import group
+from .variable import Variable
+
+__all__ = [
+    "all_variables", "assert_variables_initialized", "assign", "assign_add", "assign_sub", "count_up_to",
+    "global_variables", "global_variables_initializer", "initialize_all_variables", "initialize_local_variables",
+    "initialize_all_tables", "initialize_variables", "is_variable_initialized", "local_variables",
+    "local_variables_initializer",
+    "model_variables", "moving_average_variables", "report_uninitialized_variables", "scatter_add", "scatter_div",
+    "scatter_max", "scatter_min", "scatter_mul", "scatter_nd_add", "scatter_nd_sub", "scatter_nd_update", "scatter_sub",
+    "scatter_update", "tables_initializer", "trainable_variables", "variables_initializer",
+]
+
+
+# ---- which variables there are ----------------------------------------------------------
+
+def global_variables(scope: str | None = None) -> list[Variable]:
+    """Variables of the default graph that sessions keep; `scope` is a regex for the start of their names."""
+    return get_collection(GraphKeys.GLOBAL_VARIABLES, scope)
+
+
+def local_variables(scope: str | None = None) -> list[Variable]:
+    """Variables that are not saved, such as counters of metrics."""
+    return get_collection(GraphKeys.LOCAL_VARIABLES, scope)
+
+
+def trainable_variables(scope: str | None = None) -> list[Variable]:
+    """Variables that optimizers change by default."""
+    return get_collection(GraphKeys.TRAINABLE_VARIABLES, scope)
+
+
+def model_variables(scope: str | None = None) -> list[Variable]:
+    """Variables in the collection MODEL_VARIABLES."""
+    return get_collection(GraphKeys.MODEL_VARIABLES, scope)
+
+
+def moving_average_variables(scope: str | None = None) -> list[Variable]:
+    """Variables of which a moving average is kept."""
+    return get_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, scope)
+
+
+all_variables = global_variables
+
+
+# ---- initialising -----------------------------------------------------------------------
+
+def variables_initializer(var_list: Sequence[Variable], name: str = "init") -> Operation:
+    """The operation that gives these variables their initial values."""
+    return group(*[v.initializer for v in var_list if v.initializer is not None], name=name)
+
+
+def global_variables_initializer() -> Operation:
+    """The operation that gives all global variables their initial values."""
+    return variables_initializer(global_variables())
+
+
+def local_variables_initializer() -> Operation:
+    """The operation that gives all local variables their initial values."""
+    return variables_initializer(local_variables())
+
+
+def tables_initializer(name: str = "init_all_tables") -> Operation:
+    """The operation that runs what the collection TABLE_INITIALIZERS has: nothing, as no lookup tables are served."""
+    return group(*get_collection(GraphKeys.TABLE_INITIALIZERS), name=name)
+
+
+initialize_all_tables = tables_initializer
+initialize_variables = variables_initializer
+initialize_all_variables = global_variables_initializer
+initialize_local_variables = local_variables_initializer
+
+
+def is_variable_initialized(variable: Variable, name: str | None = None) -> Tensor:
+    """Whether the session holds a value for the variable. -> bool[]."""
+    return variable.is_initialized(name)
+
+
+def report_uninitialized_variables(var_list: Sequence[Variable] | None = None,
+                                   name: str = "report_uninitialized_variables") -> Tensor:
+    """Names of the variables without a value; of all global and local ones by default. -> string[n]."""
+    variables = [*global_variables(), *local_variables()] if var_list is None else list(var_list)
+    with get_default_graph().name_scope(name) as scope:
+        if not variables:
+            return convert_to_tensor([], "string", name=scope)
+        missing = build.LogicalNot(build.Pack(*[v.is_initialized() for v in variables], axis=0))
+        names = convert_to_tensor([v.op.name for v in variables])
+        return build.GatherV2(names, build.Reshape(build.Where(missing), [-1]), 0, name=scope)
+
+
+def assert_variables_initialized(var_list: Sequence[Variable] | None = None) -> Tensor | None:
+    """A tensor whose evaluation fails unless all variables have values; None if there are none."""
+    variables = [*global_variables(), *local_variables()] if var_list is None else list(var_list)
+    if not variables:
+        return None
+    return build.Pack(*[build.Rank(v.as_tensor()) for v in variables], axis=0)
+
+
+# ---- assigning --------------------------------------------------------------------------
+
+def assign(ref: Variable, value: Any, validate_shape: bool | None = None, use_locking: bool | None = None,
+           name: str | None = None) -> Any:
+    """Give a variable a new value; gives the reference after it.
+
+    validate_shape: False allows a value of another shape. Raises ShapeError (ValueError) for a
+    shape that differs, DTypeError (TypeError) for a dtype that does.
+    """
+    reference = getattr(ref, "handle_tensor", ref)
+    if reference.dtype.name == "resource" and hasattr(ref, "assign"):
+        return ref.assign(value, name=name)
+    return build.Assign(reference, value, validate_shape=validate_shape is not False, name=name)
+
+
+def assign_add(ref: Variable, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
+    """Add to a variable; gives the reference after it."""
+    return ref.assign_add(value, name=name)
+
+
+def assign_sub(ref: Variable, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
+    """Subtract from a variable; gives the reference after it."""
+    return ref.assign_sub(value, name=name)
+
+
+def count_up_to(ref: Variable, limit: int, name: str | None = None) -> Tensor:
+    """Add 1 to an integer scalar variable and give what it was; OutOfRangeError once it has reached the limit."""
+    reference = getattr(ref, "handle_tensor", ref)
+    counting = build.ResourceCountUpTo if reference.dtype.name == "resource" else build.CountUpTo
+    return counting(reference, limit=limit, name=name)
+
+
+def _scatter(kind: str, text: str) -> Callable[..., Any]:
+    def scatter(ref: Variable, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None) -> Any:
+        if not isinstance(ref, Variable):
+            raise KindError(f"expected a variable to change, found {ref!r}")
+        return ref._rows_changed(kind, indices, updates, name)
+
+    scatter.__doc__ = text
+    return scatter
+
+
+scatter_update = _scatter("ScatterUpdate", "Set rows: ref[indices] = updates; gives the reference after it.")
+scatter_add = _scatter("ScatterAdd", "Add to rows, duplicates included; gives the reference after it.")
+scatter_sub = _scatter("ScatterSub", "Subtract from rows, duplicates included; gives the reference after it.")
+scatter_mul = _scatter("ScatterMul", "Multiply rows, duplicates included; gives the reference after it.")
+scatter_div = _scatter("ScatterDiv", "Divide rows, duplicates included; gives the reference after it.")
+scatter_min = _scatter("ScatterMin", "Keep the smaller of old and new rows; gives the reference after it.")
+scatter_max = _scatter("ScatterMax", "Keep the larger of old and new rows; gives the reference after it.")
+scatter_nd_update = _scatter("ScatterNdUpdate", "Set elements or slices by index vectors; gives the reference.")
+scatter_nd_add = _scatter("ScatterNdAdd", "Add to elements or slices by index vectors; gives the reference.")
+scatter_nd_sub = _scatter("ScatterNdSub", "Subtract from elements or slices by index vectors; gives the reference.")

@@ -1,0 +1,52 @@
+"""Initial values that read other variables: they fall back to those variables' own initial values."""
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.collections import GraphKeys
+from ...core.graph import Operation, Tensor
+from ...core.op import Spec
+from ...core.traversal import before, in_order
+
+_AS_THEY_ARE = ("IsVariableInitialized", "VarIsInitializedOp", "InitializedValue")
+
+
+def guarded(initial_value: Tensor, variable: str) -> Tensor:
+    """`initial_value`, with every read of a variable replaced by its value or, before it has one, its initial value.
+
+    variable: name of the variable that is being made; ops that had to be made anew end in it.
+    """
+    if initial_value.graph.executing_eagerly:
+        return initial_value
+    return _Guard(initial_value.graph, variable).tensor(initial_value)
+
+
+class _Guard:
+    def __init__(self, graph: Any, variable: str) -> None:
+        self.graph, self.suffix = graph, variable
+        self.made: dict[Operation, Operation] = {}
+        self.variables = {v.op: v for key in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES)
+                          for v in graph.get_collection(key) if hasattr(v, "initialized_value")}
+
+    def tensor(self, tensor: Tensor) -> Tensor:
+        for op in in_order(before([tensor])):
+            self.made[op] = self._safe(op)
+        if tensor.op in self.variables:
+            return self.variables[tensor.op].initialized_value()
+        return self.made[tensor.op].outputs[tensor.value_index]
+
+    def _safe(self, op: Operation) -> Operation:
+        if op.type == "ReadVariableOp" and op.inputs[0].op in self.variables:
+            return self.variables[op.inputs[0].op].initialized_value().op
+        if op.type in _AS_THEY_ARE:
+            return op
+        inputs = tuple(self._input(t) for t in op.inputs)
+        if all(new is old for new, old in zip(inputs, op.inputs)):
+            return op
+        specs = tuple(Spec(t.dtype, t.dims) for t in op.outputs)
+        return self.graph.add(op.definition, inputs, op.attrs, specs, f"{op.name.split('/')[-1]}_{self.suffix}")
+
+    def _input(self, tensor: Tensor) -> Tensor:
+        if tensor.op in self.variables:
+            return self.variables[tensor.op].initialized_value()
+        return self.made[tensor.op].outputs[tensor.value_index]

@@ -1,0 +1,366 @@
+"""Variable: a value that a session keeps between runs, as a reference or as a resource."""
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ...core.collections import GraphKeys, checked_names
+from ...core.convert import to_tensor
+from ...core.defaults import STACKS, session_for
+from ...core.dtypes import DType, as_dtype
+from ...core.errors import ArgumentError, KindError, ShapeError, StateError
+from ...core.graph import Graph, Operation, Tensor, get_default_graph
+from ...core.op import OPS, build
+from ...core.shapes import TensorShape, as_dims, is_known, merge
+from ..control.dependencies import init_scope
+from .initialized_reads import guarded
+from .scatter_methods import Rows
+
+__all__ = ["Variable", "VariableAggregation", "VariableSynchronization", "disable_resource_variables",
+           "enable_resource_variables", "resource_variables_enabled"]
+
+_CREATED = itertools.count()
+_RESOURCE_BY_DEFAULT = "resource_variables"
+
+
+class VariableSynchronization:
+    """When copies of a variable are brought together; accepted without effect, there is one copy."""
+
+    AUTO, NONE, ON_WRITE, ON_READ = range(4)
+
+
+class VariableAggregation:
+    """How copies of a variable are brought together; accepted without effect, there is one copy."""
+
+    NONE, SUM, MEAN, ONLY_FIRST_REPLICA, ONLY_FIRST_TOWER = 0, 1, 2, 3, 3
+
+
+def enable_resource_variables() -> None:
+    """Make every new variable of the default graph a resource."""
+    get_default_graph().outermost.extras[_RESOURCE_BY_DEFAULT] = True
+
+
+def disable_resource_variables() -> None:
+    """Make new variables of the default graph references again."""
+    get_default_graph().outermost.extras[_RESOURCE_BY_DEFAULT] = False
+
+
+def resource_variables_enabled() -> bool:
+    """Whether a new variable of the default graph is a resource when nothing else is asked for."""
+    return bool(get_default_graph().outermost.extras.get(_RESOURCE_BY_DEFAULT, False))
+
+
+class Variable(Rows):
+    """A value that a session keeps between runs; used in an expression it is the tensor read from it.
+
+    initial_value: a tensor or value, or a function without arguments that gives one (dtype then
+    says of which type). trainable: whether optimizers change it by default. collections: names of
+    the lists it joins. validate_shape: the shape must be known, and is kept. use_resource: a
+    resource variable, whose reads are ordered; a reference otherwise. caching_device,
+    import_scope, synchronization and aggregation are accepted without effect.
+    Raises ArgumentError (ValueError) without initial value or with one of unknown shape.
+    """
+
+    is_resource = False
+
+    def __new__(cls, *args: Any, use_resource: bool | None = None, **options: Any) -> "Variable":
+        if use_resource is None:
+            use_resource = resource_variables_enabled()
+        eager = get_default_graph().executing_eagerly
+        return object.__new__(ResourceVariable if cls is Variable and (use_resource or eager) else cls)
+
+    def __init__(self, initial_value: Any = None, trainable: bool | None = None, collections: Any = None,
+                 validate_shape: bool = True, caching_device: Any = None, name: str | None = None,
+                 variable_def: Any = None, dtype: Any = None, expected_shape: Any = None, import_scope: Any = None,
+                 constraint: Callable[[Any], Any] | None = None, use_resource: bool | None = None,
+                 synchronization: Any = None, aggregation: Any = None, shape: Any = None) -> None:
+        if initial_value is None:
+            raise ArgumentError("expected an initial value for the variable, found None")
+        if variable_def is not None:
+            raise ArgumentError("variable_def: variables are not restored from protocol buffers")
+        if constraint is not None and not callable(constraint):
+            raise ArgumentError(f"the constraint of a variable is a function, found {constraint!r}")
+        self.trainable = True if trainable is None else bool(trainable)
+        self.constraint, self.created = constraint, next(_CREATED)
+        self.synchronization, self.aggregation = synchronization, aggregation
+        names = checked_names(collections, [GraphKeys.GLOBAL_VARIABLES])
+        if self.trainable and GraphKeys.TRAINABLE_VARIABLES not in names:
+            names.append(GraphKeys.TRAINABLE_VARIABLES)
+        wanted = None if dtype is None else as_dtype(dtype).base_dtype
+        with init_scope():
+            self._graph = get_default_graph()
+            with self._graph.name_scope("Variable" if name is None else name) as scope:
+                self._make(scope, initial_value, wanted, validate_shape, as_dims(shape))
+        if self._graph.executing_eagerly:  # there a variable lives as long as it is referred to
+            names = [name for name in names if name == GraphKeys.GLOBAL_STEP]
+        self._graph.add_to_collections(names, self)
+
+    def _make(self, scope: str, initial_value: Any, dtype: DType | None, validate_shape: bool, dims: Any) -> None:
+        """The operations `v/initial_value`, `v`, `v/Assign` and `v/read`."""
+        made = callable(initial_value)
+        if made:
+            with self._graph.name_scope("Initializer"):
+                initial_value = initial_value()
+        self._initial_value = _initial_tensor(initial_value, dtype, validate_shape)
+        if dims is None and validate_shape:
+            dims = self._initial_value.dims
+        dtype = self._initial_value.dtype.base_dtype
+        self.handle_tensor: Tensor = build.VariableV2(shape=dims, dtype=dtype, name=scope)
+        self.initializer: Operation = build.Assign(self.handle_tensor, guarded(self._initial_value, self.op.name),
+                                                   validate_shape=validate_shape).op
+        self._snapshot: Tensor = build.Identity(self.handle_tensor, name="read")
+
+    # ---- what it is ---------------------------------------------------------------------
+    @property
+    def op(self) -> Operation:
+        """The operation that stands for the variable in the graph."""
+        return self.handle_tensor.op
+
+    @property
+    def name(self) -> str:
+        return self.handle_tensor.name
+
+    @property
+    def _shared_name(self) -> str:
+        return self.op.name
+
+    @property
+    def graph(self) -> Graph:
+        return self._graph
+
+    @property
+    def device(self) -> str:
+        return self.handle_tensor.device
+
+    @property
+    def dtype(self) -> DType:
+        return self.handle_tensor.dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        return self.handle_tensor.shape
+
+    def get_shape(self) -> TensorShape:
+        return self.shape
+
+    def set_shape(self, shape: Any) -> None:
+        """Merge what the user knows into the static shape. Raises ShapeError if they contradict."""
+        self.handle_tensor.set_shape(shape)
+        self._snapshot.set_shape(shape)
+
+    @property
+    def initial_value(self) -> Tensor:
+        return self._initial_value
+
+    def _as_graph_element(self) -> Tensor:
+        return self.handle_tensor
+
+    # ---- reading ------------------------------------------------------------------------
+    def as_tensor(self) -> Tensor:
+        """The tensor that stands for the variable in an expression."""
+        return self._snapshot
+
+    def value(self) -> Tensor:
+        return self.as_tensor()
+
+    def read_value(self) -> Tensor:
+        """The value at the time this new op runs."""
+        return build.Identity(self.handle_tensor, name="read")
+
+    def initialized_value(self) -> Tensor:
+        """The value, or the initial value while the session holds none."""
+        with init_scope():
+            return build.InitializedValue(self.handle_tensor, self.initializer.inputs[1])
+
+    def is_initialized(self, name: str | None = None) -> Tensor:
+        return build.IsVariableInitialized(self.handle_tensor, name=name)
+
+    def eval(self, session: Any = None) -> Any:
+        """The value that `session`, or the default one, holds."""
+        return self.as_tensor().eval(session=session)
+
+    # ---- changing -----------------------------------------------------------------------
+    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+        """Give a new value; gives the reference after it, or the operation if read_value is False."""
+        if self._graph.executing_eagerly:
+            value = to_tensor(self._graph, value, self.dtype.base_dtype, "value")
+            self.shape.assert_is_compatible_with(value.dims)
+        return self._changed("Assign", value, name, read_value)
+
+    def assign_add(self, delta: Any, use_locking: bool = False, name: str | None = None,
+                   read_value: bool = True) -> Any:
+        """Add `delta`, as assign does."""
+        return self._changed("AssignAdd", delta, name, read_value)
+
+    def assign_sub(self, delta: Any, use_locking: bool = False, name: str | None = None,
+                   read_value: bool = True) -> Any:
+        """Subtract `delta`, as assign does."""
+        return self._changed("AssignSub", delta, name, read_value)
+
+    def count_up_to(self, limit: int) -> Tensor:
+        """Add 1 and give what it was; OutOfRangeError once it has reached the limit."""
+        return _built("ResourceCountUpTo" if self.is_resource else "CountUpTo", self, limit=limit)
+
+    def _changed(self, kind: str, value: Any, name: str | None, read_value: bool, **attrs: Any) -> Any:
+        assigned = _built(kind, self, value, name=name, **attrs)
+        return assigned if read_value else assigned.op
+
+    def load(self, value: Any, session: Any = None) -> None:
+        """Put a value into `session`, or the default one, without adding to the graph."""
+        session_for(self._graph, session, f"load a value into {self.name!r}").run(
+            self.initializer, {self.initializer.inputs[1]: value})
+
+    def _rows_changed(self, kind: str, indices: Any, updates: Any, name: str | None) -> Any:
+        return _built(kind, self, indices, updates, name=name)
+
+    # ---- as a tensor --------------------------------------------------------------------
+    def __getitem__(self, key: Any) -> Tensor:
+        return self.as_tensor()[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        raise KindError(f"a variable is not iterable: {self.name!r}\nuse tf.unstack")
+
+    __array_priority__ = 100  # numpy_array * variable asks the variable
+
+    def __array__(self, *args: Any, **options: Any) -> Any:
+        return self.as_tensor().__array__(*args, **options)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __repr__(self) -> str:
+        return f"<tf.Variable {self.name!r} shape={self.shape} dtype={self.dtype.name}>"
+
+
+class ResourceVariable(Variable):
+    """A variable behind a handle: each read is an op of its own, in the order that the graph says."""
+
+    is_resource = True
+
+    def _make(self, scope: str, initial_value: Any, dtype: DType | None, validate_shape: bool, dims: Any) -> None:
+        """The operations `v`, `v/IsInitialized/…`, `v/Assign` and `v/Read/ReadVariableOp`."""
+        graph = self._graph
+        with graph.name_scope("Initializer"):
+            self._initial_value = _initial_tensor(initial_value() if callable(initial_value) else initial_value, dtype,
+                                                  validate_shape)
+        dims = self._initial_value.dims if dims is None and validate_shape else dims
+        self._dtype, self._dims, self._name = self._initial_value.dtype.base_dtype, dims, scope.rstrip("/")
+        self.handle_tensor = build.VarHandleOp(shape=dims, dtype=self._dtype, shared_name=self._name, name=scope)
+        if graph.executing_eagerly:
+            build.AssignVariableOp(self.handle_tensor, self._initial_value)
+            return
+        with graph.name_scope("IsInitialized"):
+            build.VarIsInitializedOp(self.handle_tensor)
+        with graph.name_scope("Assign") as assign_scope:
+            self.initializer = build.AssignVariableOp(self.handle_tensor, guarded(self._initial_value, self._name),
+                                                      name=assign_scope)
+        with graph.name_scope("Read"):
+            self._snapshot = self._read()
+
+    def _read(self) -> Tensor:
+        return build.ReadVariableOp(self.handle_tensor)
+
+    @property
+    def handle(self) -> Tensor:
+        return self.handle_tensor
+
+    @property
+    def _shared_name(self) -> str:
+        return self._name
+
+    @property
+    def name(self) -> str:
+        return f"{self._name}:0"
+
+    @property
+    def dtype(self) -> DType:
+        return self._dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        return TensorShape(self._dims)
+
+    def set_shape(self, shape: Any) -> None:
+        self._dims = merge(self._dims, as_dims(shape))
+
+    def _as_graph_element(self) -> Tensor:
+        return self._snapshot
+
+    def as_tensor(self) -> Tensor:
+        for tape in STACKS.tapes:
+            tape.variable_accessed(self)
+        return self._read()
+
+    def read_value(self) -> Tensor:
+        with get_default_graph().name_scope("Read"):
+            value = self.as_tensor()
+        return build.Identity(value)
+
+    def is_initialized(self, name: str | None = None) -> Tensor:
+        return build.VarIsInitializedOp(self.handle_tensor, name=name)
+
+    def __repr__(self) -> str:
+        if not self._graph.executing_eagerly:
+            return super().__repr__()
+        value = self.numpy()
+        return (f"<tf.Variable {self.name!r} shape={self.shape} dtype={self.dtype.name}, "
+                f"numpy={repr(value) if self.shape.ndims else value}>")
+
+    def numpy(self) -> Any:
+        """The value, when executing eagerly."""
+        if not self._graph.executing_eagerly:
+            raise StateError("numpy() is only available when eager execution is enabled: use session.run")
+        return self._read().numpy()  # type: ignore[attr-defined]
+
+    def eval(self, session: Any = None) -> Any:
+        return self._snapshot.eval(session=session)
+
+    def _changed(self, kind: str, value: Any, name: str | None, read_value: bool, **attrs: Any) -> Any:
+        return self._after(_built(f"{kind}VariableOp", self, value, name=name, **attrs), read_value)
+
+    def _after(self, change: Operation, read_value: bool = True) -> Any:
+        """What an assignment gives: the value read after it, the operation alone, or eagerly the variable."""
+        if self._graph.executing_eagerly:
+            return self
+        if not read_value:
+            return change
+        with get_default_graph().control_dependencies([change]):
+            return self._read()
+
+    def _rows_changed(self, kind: str, indices: Any, updates: Any, name: str | None) -> Any:
+        return self._after(_built(kind, self, indices, updates, name=name or f"Resource{kind}").op)
+
+
+def _built(kind: str, variable: Variable, *values: Any, name: str | None = None, **attrs: Any) -> Any:
+    """The op `kind` of a variable and values; Python values become the variable's dtype."""
+    return OPS[kind](variable.handle_tensor, *values, name=name, **attrs)
+
+
+def _initial_tensor(value: Any, dtype: DType | None, validate_shape: bool) -> Tensor:
+    tensor = to_tensor(get_default_graph(), value, dtype, "initial_value")
+    if validate_shape and not is_known(tensor.dims):
+        raise ShapeError(f"the initial value of a variable must have a known shape, found {tensor.describe()}\n"
+                         "pass validate_shape=False to allow any shape")
+    return tensor
+
+
+def _delegate(name: str) -> Callable[..., Any]:
+    method = getattr(Tensor, name)
+
+    def operator(self: Variable, *args: Any) -> Any:
+        return method(self.as_tensor(), *args)
+
+    operator.__name__ = name
+    operator.__doc__ = method.__doc__
+    return operator
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor"):
+    setattr(Variable, f"__{_name}__", _delegate(f"__{_name}__"))
+    setattr(Variable, f"__r{_name}__", _delegate(f"__r{_name}__"))
+for _name in ("lt", "le", "gt", "ge", "neg", "abs", "invert"):
+    setattr(Variable, f"__{_name}__", _delegate(f"__{_name}__"))

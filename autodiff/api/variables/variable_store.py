@@ -1,0 +1,101 @@
+"""The variables of a graph by their full names: found, or made with their initialiser."""
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from ...core.collections import GraphKeys
+from ...core.dtypes import DType, as_dtype, float32, string
+from ...core.errors import ArgumentError, GraphError, ShapeError
+from ...core.graph import Graph, get_default_graph
+from ...core.shapes import as_dims, compatible, is_known, show
+from ..control.dependencies import init_scope
+from .initializers import GlorotUniform, Zeros
+from .variable import Variable
+
+_STORE = "variables_by_name"
+
+
+def found_or_made(name: str, shape: Any = None, dtype: Any = float32, initializer: Any = None, regularizer: Any = None,
+                   reuse: Any = None, **options: Any) -> Variable:
+    """The variable of this full name. What a custom getter is given as `getter`."""
+    graph = get_default_graph().outermost
+    dtype, dims = as_dtype(dtype or float32).base_dtype, as_dims(shape)
+    store: dict[str, Variable] = {} if graph.executing_eagerly else graph.extras.setdefault(_STORE, {})
+    if name in store:
+        return _shared(store[name], name, dims, dtype, reuse)
+    if reuse is True:
+        raise GraphError(f"variable {name!r} does not exist, or was not made with tf.get_variable()\nuse "
+                         "reuse=tf.AUTO_REUSE, or reuse=False, to make it here")
+    options.pop("partitioner", None)
+    initial_value, own_dtype = _initial(name, initializer, shape, dims, dtype, options.get("validate_shape", True))
+    variable = store[name] = Variable(initial_value, name=name, dtype=own_dtype, **options)
+    if regularizer is not None:
+        _regularize(graph, variable, regularizer, name)
+    return variable
+
+
+def _shared(variable: Variable, name: str, dims: Any, dtype: DType, reuse: Any) -> Variable:
+    if reuse is False or reuse is None:
+        raise GraphError(f"variable {name!r} already exists\nmade at {variable.op.site}\nuse reuse=True or "
+                         "reuse=tf.AUTO_REUSE in its variable_scope to share it")
+    if not compatible(dims, variable.shape.dims_tuple):
+        raise ShapeError(f"variable {name!r} has shape {show(variable.shape.dims_tuple)}, and shape {show(dims)} was "
+                         f"asked for\nmade at {variable.op.site}")
+    if variable.dtype.base_dtype is not dtype:
+        raise ArgumentError(f"variable {name!r} has dtype {variable.dtype.base_dtype.name}, and dtype {dtype.name} was "
+                            f"asked for\nmade at {variable.op.site}")
+    return variable
+
+
+def _initial(name: str, initializer: Any, shape: Any, dims: Any, dtype: DType, validate_shape: bool) -> tuple[Any, Any]:
+    """What Variable is given: an initial value or a function that makes it, and the dtype or None."""
+    if initializer is not None and not callable(initializer):
+        if shape is not None and dims is not None:
+            raise ArgumentError(f"variable {name!r}: if the initializer is a constant, do not specify shape")
+        return initializer, None
+    if initializer is None:
+        initializer = _default_initializer(name, dtype)
+    if inspect.isclass(initializer):
+        initializer = initializer()
+    if is_known(dims):
+        asked = {"partition_info": None} if _takes(initializer, "partition_info") else {}
+        return functools.partial(initializer, list(dims), dtype=dtype, **asked), dtype
+    if dims is None and shape is None and _takes_nothing(initializer):
+        return initializer, None
+    if shape is None or validate_shape:
+        raise ShapeError(f"the shape of a new variable ({name}) must be fully defined, but instead was {show(dims)}\n"
+                         "pass shape, or a tensor or value as the initializer")
+    raise ArgumentError(f"variable {name!r}: the initializer needs a fully defined shape, found {show(dims)}")
+
+
+def _default_initializer(name: str, dtype: DType) -> Any:
+    if dtype.is_floating:
+        return GlorotUniform()
+    if dtype.is_integer or dtype.is_bool or dtype is string:
+        return Zeros()
+    raise ArgumentError(f"an initializer for variable {name!r} of dtype {dtype.name} is required")
+
+
+def _takes(function: Callable[..., Any], name: str) -> bool:
+    try:
+        return name in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def _takes_nothing(function: Callable[..., Any]) -> bool:
+    try:
+        inspect.signature(function).bind()
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _regularize(graph: Graph, variable: Variable, regularizer: Callable[[Any], Any], name: str) -> None:
+    with init_scope(), get_default_graph().name_scope(f"{name}/Regularizer/"):
+        loss = regularizer(variable)
+    if loss is not None:
+        graph.add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)

@@ -1,0 +1,378 @@
+"""Graph: the operations and tensors that a model script builds, by name."""
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .defaults import STACKS
+from .device_names import merged_device
+from .errors import ArgumentError, GraphError, KindError, StateError, UnknownNameError, shown_as
+from .graph_def import GraphDef
+from .names import UniqueNames, check_op_name, check_scope_name, did_you_mean
+from .op import OPS, OpDef, Spec
+from .operation import Operation
+from .site import Known
+from .tensor import Tensor
+
+__all__ = ["Graph", "NestedResetError", "Operation", "Tensor", "checked_op_name", "get_default_graph", "graph_of",
+           "is_numpy", "reset_default_graph"]
+
+
+class _ControlGroup:
+    """One control_dependencies block: what its ops wait for, and which ops it holds."""
+
+    def __init__(self, waits_for: list[Operation]) -> None:
+        self.waits_for = waits_for
+        self.members: set[Operation] = set()
+
+
+class Graph:
+    """Operations and tensors by name; scopes, collections, control dependencies.
+
+    seed: graph-level random seed or None. backprop_origin: (forward op, y) while a gradient rule
+    builds. made_from: the frame that makes many operations, meanwhile. overrides: op type -> name of a
+    registered gradient. extras: what other modules keep per graph (variable store, gradient calls), by
+    their own key.
+    """
+
+    building_function = False
+    executing_eagerly = False
+
+    def __init__(self) -> None:
+        self.operations: dict[str, Operation] = {}
+        self.names = UniqueNames()
+        self.scope = ""
+        self.seed: int | None = None
+        self.finalized = False
+        self.backprop_origin: tuple[Operation | None, Tensor | None] = (None, None)
+        self.overrides: dict[str, str] = {}
+        self.current_device = ""
+        self.collections: dict[Any, list[Any]] = {}
+        self.extras: dict[str, Any] = {}
+        self.made_from: Known | None = None
+        self._control: list[_ControlGroup] = []
+
+    # ---- building -----------------------------------------------------------------------
+    def add(self, definition: OpDef, inputs: tuple[Tensor, ...], attrs: dict[str, Any], specs: Sequence[Spec],
+            name: str) -> Operation:
+        """Make an operation. `name` ending in `/` is taken literally, else made unique in the scope."""
+        if self.finalized:
+            raise StateError(f"the graph is finalized: cannot add {definition.name} {name!r}")
+        for tensor in inputs:
+            if tensor.graph is not self:
+                inputs = tuple(self.capture(t) for t in inputs)
+                break
+        name = name[:-1] if name.endswith("/") else self.unique_name(name)
+        op = Operation(self, definition, name, inputs, attrs, specs,
+                       self._control_inputs_for(inputs) if self._control else ())
+        self.operations[name] = op
+        for group in self._control:
+            group.members.add(op)
+        for tape in STACKS.tapes:
+            if tape.wants(op):
+                tape.record(op)
+        return op
+
+    def capture(self, tensor: Tensor) -> Tensor:
+        """This graph's own tensor for one that comes in as an input; a function graph takes foreign ones."""
+        if tensor.graph.executing_eagerly:
+            value, spec = np.asarray(tensor), Spec(tensor.dtype, tensor.dims)
+            return self.add(OPS["Const"], (), {"value": value, "dtype": tensor.dtype}, (spec,), "Const").outputs[0]
+        if tensor.graph is not self:
+            raise GraphError(f"tensor {tensor.name!r} is from another graph than this one\nbuild both in the same "
+                             "`with graph.as_default()` block")
+        return tensor
+
+    def _control_inputs_for(self, inputs: tuple[Tensor, ...]) -> tuple[Operation, ...]:
+        found: dict[Operation, None] = {}
+        for group in self._control:
+            if not any(t.op in group.members for t in inputs):
+                found.update(dict.fromkeys(group.waits_for))
+        for tensor in inputs:
+            found.pop(tensor.op, None)
+        return tuple(found)
+
+    @contextlib.contextmanager
+    def control_dependencies(self, control_inputs: Iterable[Any] | None) -> Iterator[None]:
+        """Ops made inside wait for these operations or tensors; None forgets the outer blocks.
+
+        While the body of a branch or loop is built, the outermost graph's means the body's.
+        """
+        current = get_default_graph()
+        if current.building_function and current is not self and current.outermost is self:
+            with current.control_dependencies(control_inputs):
+                yield
+            return
+        saved = self._control
+        if control_inputs is None:
+            self._control = []
+        else:
+            waits_for = list(dict.fromkeys(self._as_operation(c) for c in control_inputs))
+            self._control = [*saved, _ControlGroup(waits_for)]
+        try:
+            yield
+        finally:
+            self._control = saved
+
+    def _as_operation(self, element: Any) -> Operation:
+        if isinstance(element, Operation):
+            return element
+        if not isinstance(element, (Tensor, str)) and hasattr(element, "op"):
+            return element.op
+        found = self.as_graph_element(element)
+        return found if isinstance(found, Operation) else found.op
+
+    # ---- names --------------------------------------------------------------------------
+    def unique_name(self, name: str, mark_as_used: bool = True) -> str:
+        """`name` in the current scope, made unique."""
+        return self.names.take(f"{self.scope}/{name}" if self.scope else name, mark=mark_as_used)
+
+    @contextlib.contextmanager
+    def name_scope(self, name: str | None) -> Iterator[str]:
+        """Prefix names made inside; yields the prefix with its `/`.
+
+        A name ending in `/` re-enters that scope literally; None or '' goes back to the top.
+        """
+        saved = self.scope
+        if not name:
+            self.scope = ""
+        elif name.endswith("/"):
+            self.scope = name[:-1]
+        else:
+            check_scope_name(name, top=not self.scope)
+            self.scope = self.unique_name(name)
+        try:
+            yield f"{self.scope}/" if self.scope else ""
+        finally:
+            self.scope = saved
+
+    def get_name_scope(self) -> str:
+        return self.scope
+
+    # ---- looking up ---------------------------------------------------------------------
+    def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> GraphDef:
+        """Names, op types, inputs and attributes of all operations as plain data; from_version: only the later ones."""
+        return GraphDef([op.node_def for op in self.get_operations()[from_version or 0:]])
+
+    def get_operations(self) -> list[Operation]:
+        """All operations in the order they were made."""
+        return list(self.operations.values())
+
+    def get_operation_by_name(self, name: str) -> Operation:
+        """Raises KindError for a non-str, UnknownNameError (a KeyError) for an unknown name."""
+        if not isinstance(name, str):
+            raise KindError(f"operation names are strings, found {type(name).__name__}")
+        return self.as_graph_element(name, allow_tensor=False)
+
+    def get_tensor_by_name(self, name: str) -> Tensor:
+        """Raises KindError for a non-str, ArgumentError for a bad form, UnknownNameError for an unknown name."""
+        if not isinstance(name, str):
+            raise KindError(f"tensor names are strings, found {type(name).__name__}")
+        return self.as_graph_element(name, allow_operation=False)
+
+    def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
+        """The Operation or Tensor that a name or object stands for in this graph."""
+        as_element = getattr(obj, "_as_graph_element", None)
+        element = obj if as_element is None else as_element()
+        if isinstance(element, str):
+            return self._named(element, allow_tensor, allow_operation)
+        if isinstance(element, Tensor) and allow_tensor or isinstance(element, Operation) and allow_operation:
+            if element.graph is not self:
+                raise GraphError(f"{element!r} is not an element of this graph")
+            return element
+        wanted = " or ".join(w for w, ok in (("a Tensor", allow_tensor), ("an Operation", allow_operation)) if ok)
+        raise KindError(f"expected {wanted} or its name, found {element!r} of type {type(element).__name__}")
+
+    def _named(self, name: str, allow_tensor: bool, allow_operation: bool) -> Any:
+        if ":" in name and allow_tensor:
+            op_name, _, slot = name.partition(":")
+            if not slot.isdigit():
+                raise ArgumentError(f"{name!r} looks like a tensor name, but is not one: expected "
+                                    "'op_name:output_index'")
+            op = self.operations.get(op_name)
+            if op is None:
+                raise UnknownNameError(f"the name {name!r} refers to a tensor of an operation that is not in the "
+                                       f"graph: {op_name!r}").explain(did_you_mean(op_name, self.operations))
+            if int(slot) >= len(op.outputs):
+                raise UnknownNameError(f"the name {name!r} refers to an output that does not exist: operation "
+                                       f"{op_name!r} has {len(op.outputs)}")
+            return op.outputs[int(slot)]
+        if ":" in name:
+            raise ArgumentError(f"{name!r} is a tensor name, expected the name of an operation")
+        op = self.operations.get(name)
+        if op is not None and allow_operation:
+            return op
+        if op is not None:
+            raise ArgumentError(f"{name!r} is the name of an operation, not of a tensor: expected '{name}:0'")
+        if not allow_operation:
+            raise ArgumentError(f"{name!r} is not a tensor name: expected 'op_name:output_index'")
+        raise UnknownNameError(f"the name {name!r} refers to an operation that is not in the graph").explain(
+            did_you_mean(name, self.operations))
+
+    # ---- collections --------------------------------------------------------------------
+    def add_to_collection(self, name: Any, value: Any) -> None:
+        self.collections.setdefault(name, []).append(value)
+
+    def add_to_collections(self, names: Any, value: Any) -> None:
+        for name in [names] if isinstance(names, str) else dict.fromkeys(names):
+            self.add_to_collection(name, value)
+
+    def get_collection_ref(self, name: Any) -> list[Any]:
+        """The list itself."""
+        return self.collections.setdefault(name, [])
+
+    def get_collection(self, name: Any, scope: str | None = None) -> list[Any]:
+        """A copy of the list; `scope` is a regex that must match from the start of the item's name."""
+        items = self.collections.get(name, [])
+        if scope is None:
+            return list(items)
+        return [item for item in items if hasattr(item, "name") and re.match(scope, item.name)]
+
+    def get_all_collection_keys(self) -> list[Any]:
+        return list(self.collections)
+
+    def clear_collection(self, name: Any) -> None:
+        self.collections.pop(name, None)
+
+    # ---- modes --------------------------------------------------------------------------
+    @contextlib.contextmanager
+    def as_default(self) -> Iterator["Graph"]:
+        """Make this graph the default one inside the block."""
+        STACKS.graphs.append(self)
+        try:
+            yield self
+        finally:
+            STACKS.graphs.remove(self) if STACKS.graphs[-1] is not self else STACKS.graphs.pop()
+
+    @contextlib.contextmanager
+    def gradient_override_map(self, mapping: dict[str, str]) -> Iterator[None]:
+        """Ops of these types made inside take the gradient registered under another name."""
+        for name in (*mapping, *mapping.values()):
+            if not isinstance(name, str):
+                raise KindError(f"expected names of op types and gradients, found {name!r}")
+        saved = dict(self.overrides)
+        self.overrides.update(mapping)  # in place: functions share the map, and a script may hold the outermost graph
+        try:
+            yield
+        finally:
+            self.overrides.clear()
+            self.overrides.update(saved)
+
+    @contextlib.contextmanager
+    def differentiating(self, origin: Operation | None, y: Tensor | None) -> Iterator[None]:
+        """Ops made inside belong to the gradient of `origin` for `y`."""
+        saved, self.backprop_origin = self.backprop_origin, (origin, y)
+        try:
+            yield
+        finally:
+            self.backprop_origin = saved
+
+    @contextlib.contextmanager
+    def device(self, device: Any) -> Iterator[None]:
+        """Keeps the text for `op.device`; there is one device, the CPU. None forgets the outer blocks."""
+        saved = self.current_device
+        self.current_device = merged_device(saved, device) if isinstance(device, str) else saved if device else ""
+        try:
+            yield
+        finally:
+            self.current_device = saved
+
+    def colocate_with(self, op: Any, ignore_existing: bool = False) -> Any:
+        """Accepted and without effect: there is one device."""
+        return contextlib.nullcontext()
+
+    def finalize(self) -> None:
+        """Refuse any further operation."""
+        self.finalized = True
+
+    @property
+    def outermost(self) -> "Graph":
+        """The graph that is not the body of a branch or loop: where variables live."""
+        return self
+
+    @property
+    def version(self) -> int:
+        """Count of operations so far."""
+        return len(self.operations)
+
+    def prevent_feeding(self, tensor: Any) -> None:
+        """Let no run feed this tensor."""
+        self.extras.setdefault("unfeedable", set()).add(tensor)
+
+    def is_feedable(self, tensor: Any) -> bool:
+        """Whether a run may feed this tensor."""
+        return tensor not in self.extras.get("unfeedable", ())
+
+    def prevent_fetching(self, op: Any) -> None:
+        """Let no run fetch this operation or what it gives."""
+        self.extras.setdefault("unfetchable", set()).add(op)
+
+    def is_fetchable(self, tensor_or_op: Any) -> bool:
+        """Whether a run may fetch this operation or tensor."""
+        return getattr(tensor_or_op, "op", tensor_or_op) not in self.extras.get("unfetchable", ())
+
+
+def get_default_graph() -> Graph:
+    """The innermost graph made default, or the thread's own; when executing eagerly, what runs ops at once."""
+    if STACKS.graphs:
+        return STACKS.graphs[-1]
+    if STACKS.eager is not None:
+        return STACKS.eager
+    if STACKS.bottom is None:
+        STACKS.bottom = Graph()
+    return STACKS.bottom
+
+
+def reset_default_graph() -> None:
+    """Start over with an empty default graph. Raises AssertionError inside `with graph.as_default()`, as TF does."""
+    if STACKS.graphs:
+        raise NestedResetError("reset_default_graph inside of `with graph.as_default()`: leave the block first")
+    STACKS.bottom = Graph()
+
+
+@shown_as("AssertionError")
+class NestedResetError(StateError, AssertionError):
+    """reset_default_graph was called in a nested graph."""
+
+
+def graph_of(values: Iterable[Any]) -> Graph:
+    """The graph that an op of these inputs joins: theirs, else the default one.
+
+    Raises GraphError if the inputs are of two graphs.
+    """
+    default = get_default_graph()
+    if default.building_function:
+        return default
+    for value in values:
+        if type(value) is not Tensor or value.op.graph is not default:
+            break
+    else:
+        return default
+    found = None
+    for value in values:
+        graph = value.op.graph if type(value) is Tensor else getattr(value, "graph", None)
+        if graph is default and found is None and not default.executing_eagerly:
+            found = graph
+        if isinstance(graph, Graph) and graph is not found and not graph.executing_eagerly:
+            if found is not None:
+                raise GraphError(f"inputs are from different graphs: {value!r} and others\nbuild all of them in the "
+                                 "same `with graph.as_default()` block")
+            found = graph
+    return found or default
+
+
+def checked_op_name(name: str) -> str:
+    """`name`, refused if it is no legal operation name."""
+    check_op_name(name[:-1] if name.endswith("/") else name)
+    return name
+
+
+def is_numpy(value: Any) -> bool:
+    """Whether `value` is a NumPy array or scalar."""
+    return isinstance(value, (np.ndarray, np.generic))
+
+

@@ -1,0 +1,116 @@
+"""Where in the user's script an operation was made."""
+from __future__ import annotations
+
+import functools
+import linecache
+import os
+import sys
+from bisect import bisect_right
+from types import CodeType, FrameType
+from typing import NamedTuple
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+DEPTH = 8  # user frames kept for each operation
+
+RawFrames = tuple[tuple[CodeType, int], ...]
+
+
+class Site(NamedTuple):
+    """One line of the user's script. line counts from 1; function is `<module>` at top level."""
+
+    file: str
+    line: int
+    function: str
+
+    @property
+    def text(self) -> str:
+        """The source line, stripped; empty when the file cannot be read."""
+        return linecache.getline(self.file, self.line).strip()
+
+    def __str__(self) -> str:
+        place = "" if self.function == "<module>" else f" in {self.function}"
+        return f"{os.path.basename(self.file)}:{self.line}{place}"
+
+
+class Known(NamedTuple):
+    """The user's frames outside of a frame of this package: shared by all operations made from there."""
+
+    frame: FrameType
+    frames: RawFrames
+
+
+def here() -> Known:
+    """The frame that calls this, and the user's frames outside of it."""
+    return Known(sys._getframe(1), capture())
+
+
+def capture(known: Known | None = None) -> RawFrames:
+    """The user's frames, innermost first, up to the script's top level. known: those outside of one frame.
+
+    Frames are kept as (code, instruction): looking up a line number costs more than all the
+    rest, and most operations are never asked for theirs.
+    """
+    frame = sys._getframe(1)
+    while frame is not None and _is_ours(frame.f_code.co_filename):
+        if known is not None and frame is known.frame:
+            return known.frames
+        frame = frame.f_back  # type: ignore[assignment]
+    key: list[int] = []  # by id: the hash of a code object is that of all its constants
+    kept: list[CodeType] = []
+    while frame is not None and len(kept) < DEPTH:
+        code = frame.f_code
+        if not _is_ours(code.co_filename):  # a body that the user wrote is called from in here
+            kept.append(code)
+            key += id(code), frame.f_lasti
+        if code.co_name == "<module>":
+            break
+        frame = frame.f_back  # type: ignore[assignment]
+    return _SHARED.get(tuple(key)) or _shared(tuple(key), kept)
+
+
+_SHARED: dict[tuple[int, ...], RawFrames] = {}  # operations made in one place, as in a loop, share their frames
+_MOST = 1 << 14  # places; each keeps its code alive, so that the ids are those of no other code
+
+
+def _shared(key: tuple[int, ...], codes: list[CodeType]) -> RawFrames:
+    if len(_SHARED) >= _MOST:
+        _SHARED.clear()
+    return _SHARED.setdefault(key, tuple(zip(codes, key[1::2])))
+
+
+@functools.lru_cache(1 << 12)
+def _is_ours(file: str) -> bool:
+    """Whether code of this file is the library's, not the user's."""
+    return file.startswith(PACKAGE)
+
+
+def resolve(frames: RawFrames) -> tuple[Site, ...]:
+    """The Sites of captured frames, innermost first."""
+    return tuple([_SITES.get((id(code), lasti)) or _site(code, lasti) for code, lasti in frames])
+
+
+_SITES: dict[tuple[int, int], Site] = {}  # `_KNOWN` keeps the code objects, so that their ids stay their own
+
+
+def _site(code: CodeType, lasti: int) -> Site:
+    line = _line(code, lasti)
+    return _SITES.setdefault((id(code), lasti), Site(code.co_filename, line, code.co_name))
+
+
+class _Lines(NamedTuple):
+    """Where the lines of a code object begin. code: kept, so that its id stays its own."""
+
+    code: CodeType
+    starts: list[int]
+    lines: list[int]
+
+
+_KNOWN: dict[int, _Lines] = {}  # by id: the hash of a code object is that of all its constants
+
+
+def _line(code: CodeType, lasti: int) -> int:
+    known = _KNOWN.get(id(code))
+    if known is None:
+        table = [(start, line or code.co_firstlineno) for start, _, line in code.co_lines()]
+        known = _KNOWN[id(code)] = _Lines(code, [start for start, _ in table], [line for _, line in table])
+    return known.lines[bisect_right(known.starts, lasti) - 1] if known.lines else code.co_firstlineno

@@ -1,0 +1,233 @@
+"""Tensor: one output of an operation, as model scripts handle it."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import indexing
+from .defaults import joined_graph, session_for
+from .errors import KindError, NoValueError, OperatorNotAllowedInGraphError
+from .op import NO_ATTRIBUTES, OPS, Spec
+from .shapes import TensorShape, as_dims, merge, show
+
+if TYPE_CHECKING:
+    from .graph import Graph
+    from .operation import Operation
+
+
+class Tensor:
+    """One output of an operation: a name, an element type and a partial shape; no value.
+
+    dims: tuple of sizes and Nones, or None for unknown rank. name: `scope/Op_1:0`.
+    """
+
+    __slots__ = ("op", "value_index", "dtype", "dims", "_takers", "__weakref__")
+    __array_priority__ = 100  # numpy_array * tensor asks the tensor
+
+    def __init__(self, op: "Operation", value_index: int, spec: Spec) -> None:
+        self.op, self.value_index = op, value_index
+        self.dtype, self.dims = spec
+        self._takers: Any = None  # an Operation, or a list from the second on: most tensors have none or one
+
+    @property
+    def name(self) -> str:
+        return f"{self.op.name}:{self.value_index}"
+
+    @property
+    def graph(self) -> "Graph":
+        return self.op.graph
+
+    @property
+    def device(self) -> str:
+        return self.op.device
+
+    @property
+    def shape(self) -> TensorShape:
+        return TensorShape(self.dims)
+
+    def get_shape(self) -> TensorShape:
+        """The static shape, as TF1 spells it."""
+        return TensorShape(self.dims)
+
+    def set_shape(self, shape: Any) -> None:
+        """Merge what the user knows into the static shape. Raises ShapeError if they contradict."""
+        self.dims = merge(self.dims, as_dims(shape))
+
+    def consumers(self) -> list["Operation"]:
+        """The operations that take this tensor as input, in the order they were made."""
+        return list(dict.fromkeys(self._consumers))
+
+    def add_consumer(self, op: "Operation") -> None:
+        """Note an operation that takes this tensor as input."""
+        known = self._takers
+        if known is None:
+            self._takers = op
+        elif type(known) is list:
+            known.append(op)
+        else:
+            self._takers = [known, op]
+
+    @property
+    def _consumers(self) -> Sequence["Operation"]:
+        """The operations that take this tensor, each as often as it does; not to be written to."""
+        known = self._takers
+        return () if known is None else known if type(known) is list else (known,)
+
+    @_consumers.setter
+    def _consumers(self, ops: Sequence["Operation"]) -> None:
+        self._takers = list(ops) or None
+
+    def eval(self, feed_dict: dict | None = None, session: Any = None) -> Any:
+        """The value, from `session` or the default session."""
+        return session_for(self.graph, session, "evaluate tensor").run(self, feed_dict)
+
+    def describe(self) -> str:
+        """`h:0 float32[?,784]`."""
+        return f"{self.name} {self.dtype.name}{show(self.dims)}"
+
+    # Operators find their op by name in OPS, so that tensors need not import ops.
+    def __add__(self, other: Any) -> "Tensor":
+        return _binary("AddV2", "add", self, other)
+
+    def __radd__(self, other: Any) -> "Tensor":
+        return _reversed("AddV2", "add", self, other)
+
+    def __sub__(self, other: Any) -> "Tensor":
+        return _binary("Sub", "sub", self, other)
+
+    def __rsub__(self, other: Any) -> "Tensor":
+        return _reversed("Sub", "sub", self, other)
+
+    def __mul__(self, other: Any) -> "Tensor":
+        if hasattr(other, "with_values"):  # a SparseTensor's entries are what is multiplied
+            return NotImplemented
+        return _binary("Mul", "mul", self, other)
+
+    def __rmul__(self, other: Any) -> "Tensor":
+        return _reversed("Mul", "mul", self, other)
+
+    def __truediv__(self, other: Any) -> "Tensor":
+        return _binary("RealDiv", "truediv", self, other)
+
+    def __rtruediv__(self, other: Any) -> "Tensor":
+        return _reversed("RealDiv", "truediv", self, other)
+
+    def __floordiv__(self, other: Any) -> "Tensor":
+        return _binary("FloorDiv", "floordiv", self, other)
+
+    def __rfloordiv__(self, other: Any) -> "Tensor":
+        return _reversed("FloorDiv", "floordiv", self, other)
+
+    def __mod__(self, other: Any) -> "Tensor":
+        return _binary("FloorMod", "mod", self, other)
+
+    def __rmod__(self, other: Any) -> "Tensor":
+        return _reversed("FloorMod", "mod", self, other)
+
+    def __pow__(self, other: Any) -> "Tensor":
+        return _binary("Pow", "pow", self, other)
+
+    def __rpow__(self, other: Any) -> "Tensor":
+        return _reversed("Pow", "pow", self, other)
+
+    def __matmul__(self, other: Any) -> "Tensor":
+        return _binary(_product_of(self, other), "matmul", self, other)
+
+    def __rmatmul__(self, other: Any) -> "Tensor":
+        return _reversed(_product_of(self, other), "matmul", self, other)
+
+    def __lt__(self, other: Any) -> "Tensor":
+        return _binary("Less", "Less", self, other)
+
+    def __le__(self, other: Any) -> "Tensor":
+        return _binary("LessEqual", "LessEqual", self, other)
+
+    def __gt__(self, other: Any) -> "Tensor":
+        return _binary("Greater", "Greater", self, other)
+
+    def __ge__(self, other: Any) -> "Tensor":
+        return _binary("GreaterEqual", "GreaterEqual", self, other)
+
+    def __and__(self, other: Any) -> "Tensor":
+        return _binary("LogicalAnd", "and", self, other)
+
+    def __rand__(self, other: Any) -> "Tensor":
+        return _reversed("LogicalAnd", "and", self, other)
+
+    def __or__(self, other: Any) -> "Tensor":
+        return _binary("LogicalOr", "or", self, other)
+
+    def __ror__(self, other: Any) -> "Tensor":
+        return _reversed("LogicalOr", "or", self, other)
+
+    def __xor__(self, other: Any) -> "Tensor":
+        return _binary("LogicalXor", "xor", self, other)
+
+    def __rxor__(self, other: Any) -> "Tensor":
+        return _reversed("LogicalXor", "xor", self, other)
+
+    def __invert__(self) -> "Tensor":
+        return OPS["LogicalNot"](self)
+
+    def __neg__(self) -> "Tensor":
+        return OPS["Neg"](self)
+
+    def __abs__(self) -> "Tensor":
+        return OPS["Abs"](self)
+
+    def __getitem__(self, key: Any) -> "Tensor":
+        return indexing.slice_tensor(joined_graph(self), self, key)
+
+    @property
+    def assign(self) -> Any:
+        """For a part of a variable, `v[1:]`: the function that gives this part a new value."""
+        found = indexing.assigner(self)
+        if found is None:
+            raise AttributeError(f"only a variable, or a part of one like v[1:], has assign: {self.describe()} is none")
+        return found
+
+    def __bool__(self) -> bool:
+        raise OperatorNotAllowedInGraphError(
+            f"using a tf.Tensor as a Python bool is not allowed: {self.describe()} has no value while the graph is "
+            "built\nuse tf.cond for a choice in the graph, or `is not None` to test for presence")
+
+    def __iter__(self) -> Iterator["Tensor"]:
+        raise OperatorNotAllowedInGraphError(f"a tensor is not iterable in graph mode: {self.describe()}\n"
+                                             "use tf.unstack or tf.map_fn")
+
+    def __len__(self) -> int:
+        raise KindError(f"len is not defined for a tensor: {self.describe()}\nuse tf.shape(x)[0] or x.shape[0]")
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise NoValueError(f"a tensor has no value while the graph is built: {self.describe()}\n"
+                           "evaluate it with session.run, or use the tf function instead of the NumPy one")
+
+    def __float__(self) -> float:
+        raise KindError(f"a tensor has no value while the graph is built: {self.describe()}")
+
+    __int__ = __index__ = __float__
+
+    def __str__(self) -> str:
+        shown = f", shape={self.shape}" if self.dims is not None else ""
+        return f'Tensor("{self.name}"{shown}, dtype={self.dtype.name})'
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor {self.name!r} shape={self.shape} dtype={self.dtype.name}>"
+
+
+def _binary(op: str, name: str, x: Tensor, y: Any) -> Any:
+    return OPS[op].build(OPS[op], (x, y), NO_ATTRIBUTES, name, x.dtype.base_dtype)
+
+
+def _reversed(op: str, name: str, y: Tensor, x: Any) -> Any:
+    return OPS[op].build(OPS[op], (x, y), NO_ATTRIBUTES, name, y.dtype.base_dtype)
+
+
+def _product_of(x: Tensor, other: Any) -> str:
+    """MatMul for two matrices, BatchMatMulV2 if there may be more axes."""
+    depth = 0
+    while isinstance(other, (list, tuple)) and other:
+        other, depth = other[0], depth + 1
+    shape = getattr(other, "shape", ())
+    ranks = x.shape.ndims, None if shape is None or getattr(shape, "ndims", 0) is None else depth + len(shape)
+    return "MatMul" if all(rank is not None and rank <= 2 for rank in ranks) else "BatchMatMulV2"

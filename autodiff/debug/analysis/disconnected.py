@@ -1,0 +1,114 @@
+"""Why y does not depend on x, and why a variable that y depends on is not trained."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...core.graph import Operation, Tensor
+from ...core.traversal import before
+from ...gradients.blocked_reasons import GradientCall
+from ..facts.roles import PLACEHOLDERS, VARIABLES, as_place, at_line, place_of
+from .findings import WhyNone
+
+_QUESTIONS = ("Assign", "AssignVariableOp", "IsVariableInitialized", "VarIsInitializedOp")
+_READS = ("Identity", "ReadVariableOp")
+_FEW = 8  # ops that a copy is made of
+
+
+def disconnected(y: Tensor, x: Tensor) -> WhyNone:
+    """Why no path leads from x to y."""
+    users = [op for op in x.consumers() if op.type not in _QUESTIONS]
+    used_by = tuple(op.name for op in _past_reads(users))
+    what = f"{y.name} does not depend on {x.name}"
+    text, remedy = _reason(y, x, users, used_by)
+    return WhyNone(y.name, x.name, "disconnected", f"{what}{text}", remedy, (), used_by, place_of(x.op))
+
+
+def _reason(y: Tensor, x: Tensor, users: list[Operation], used_by: tuple[str, ...]) -> tuple[str, str]:
+    below = before([y])
+    if x.op in below and x is not y:
+        return f", but on another output of {x.op.name}", "use this output in the computation"
+    if y in {t for op in before([x]) for t in op.outputs}:
+        return ": it is the other way round", f"ask for the gradient of {x.name} with respect to {y.name}"
+    if not any(op.type in (*VARIABLES, *PLACEHOLDERS) for op in below):
+        return (f": {y.name}{at_line(place_of(y.op))} is made of constants only", "keep tensors in the computation: "
+                "what Session.run or eval() gave are mere numbers when they are put back into the graph")
+    begun = _begun_with(x, below)
+    if begun is not None:
+        return (f": it only gives {begun.name!r} its first value{at_line(place_of(begun))}, and {y.name} reads what is "
+                "stored", "compute with the tensor itself, not with a variable that starts from it")
+    source = _copied(x, below)
+    if source is not None:
+        return (f": it is a copy made of {source.name!r}{at_line(place_of(x.op))}, and {y.name} uses {source.name!r} "
+                "without it", f"ask for the gradient of {source.name!r}, or compute {y.name} from this copy")
+    twin = _twin(x, below)
+    if twin is not None:
+        return (f": {y.name} uses {twin.name!r}, which the same line made in another call",
+                "share one variable between the calls: tf.variable_scope(name, reuse=tf.AUTO_REUSE)")
+    if all(not op.outputs or not any(t._consumers for t in op.outputs) for op in users):
+        return ": nothing uses it", "use it in the computation, or drop it"
+    some = ", ".join(used_by[:3]) + (" …" if len(used_by) > 3 else "")
+    return f": it is used by {some}, not on the way to {y.name}", "use it in the computation, or drop it"
+
+
+def _past_reads(users: Iterable[Operation]) -> list[Operation]:
+    """Ops that use a tensor; in place of one that only reads a variable those that use what it read."""
+    found: list[Operation] = []
+    for op in users:
+        if op.type in _READS and op.name.rpartition("/")[2] in ("read", "ReadVariableOp"):
+            found += [c for t in op.outputs for c in t._consumers] or [op]
+        else:
+            found.append(op)
+    return list(dict.fromkeys(found))
+
+
+def _begun_with(x: Tensor, below: set[Operation]) -> Operation | None:
+    """A variable that y reads and that is initialised from x."""
+    for op in below:
+        if op.type in VARIABLES and op is not x.op:
+            for store in op.outputs[0]._consumers:
+                if store.type in ("Assign", "AssignVariableOp") and x.op in before(store.inputs[1:]):
+                    return op
+    return None
+
+
+def _copied(x: Tensor, below: set[Operation]) -> Operation | None:
+    """What x was made of within a few ops, if y is made of it too."""
+    if not x.op.inputs or x.op.type in VARIABLES:
+        return None
+    above = [op for op in before([x]) if op is not x.op]
+    sources = [op for op in above if op in below and op.type != "Const" and (
+        op.type in (*VARIABLES, *PLACEHOLDERS) or any(t._consumers for t in op.outputs))]
+    nearest = max(sources, key=lambda op: op.index, default=None)
+    if nearest is None or len(above) > _FEW:
+        return None
+    return nearest.inputs[0].op if nearest.type in _READS and nearest.inputs else nearest
+
+
+def _twin(x: Tensor, below: set[Operation]) -> Operation | None:
+    """Another variable that the same line of the script made, and that y uses."""
+    if x.op.type not in VARIABLES or place_of(x.op) is None:
+        return None
+    shape, tail = x.op.attrs.get("shape"), x.op.name.rpartition("/")[2]
+    return next((op for op in below if op.type in VARIABLES and place_of(op) == place_of(x.op) and op is not x.op
+                 and op.attrs.get("shape") == shape and op.name.rpartition("/")[2] == tail), None)
+
+
+def not_trained(y: Tensor, x: Tensor, call: GradientCall, others: Iterable[GradientCall], trainable: bool) -> WhyNone:
+    """Why a variable that a gradient could reach gets none: the gradient call was not asked for it."""
+    flows = f"a gradient flows from {y.name} to {x.name}"
+    other = next((each for each in others if each is not call and each.found.get(x) is not None), None)
+    found = call.found.get(y)
+    site = getattr(getattr(found, "op", None), "site", None)
+    asked = at_line(None if site is None else as_place(site))
+    if other is not None:
+        text = (f"{flows}, but the gradient call of {y.name}{asked} was not asked for it; that of "
+                f"{other.ys[0].name} was")
+        remedy = f"why {x.op.name} --of {other.ys[0].name} looks at that one"
+    elif not trainable and x.op.type in VARIABLES:
+        text = f"{flows}, but it is not trainable, so the gradient call{asked} was not asked for it"
+        remedy = "make it with trainable=True, or name it in var_list"
+    else:
+        text = (f"{flows}, but the gradient call{asked} was not asked for it: it was given {len(call.xs)} others"
+                f" ({', '.join(each.name for each in call.xs[:3])}{' …' if len(call.xs) > 3 else ''})")
+        remedy = "add it to xs or var_list (trainable variables are taken by default)"
+    return WhyNone(y.name, x.name, "not asked", text, remedy, (), (), place_of(x.op))

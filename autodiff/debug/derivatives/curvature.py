@@ -1,0 +1,186 @@
+"""Hessians on demand: what they cost, rows of them, their diagonal, their product with a vector."""
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import ArgumentError, ResourceExhaustedError
+from ...core.graph import Tensor
+from ..facts.answers import HessianCost
+from .derivatives import Product
+from .row_blocks import Recipe, follow
+from .spectrum import EXACT, exact, quadrature
+
+Run = Callable[[list[Any], dict[Tensor, Any]], list[Any]]  # values of tensors, for these feeds
+Report = Callable[[int, int], None]  # told of rows done, and of rows in all
+Prepare = Callable[[Tensor, Tensor], Recipe]  # how a tensor follows from a placeholder
+_RESIDUAL = 100.0  # a pair is found when its residual is below so many roundings of the largest eigenvalue
+_BLOCK = 64  # directions in one pass: more gain little and take memory
+
+
+class Curvature:
+    """The Hessian of one y by one x. run, prepare: as of the moment that is looked at. report: told of each block."""
+
+    report: Report | None = None
+
+    def __init__(self, product: Product, shape: tuple[int, ...], dtype: Any, run: Run, prepare: Prepare) -> None:
+        self.product, self.shape, self.dtype, self._run, self._prepare = product, shape, np.dtype(dtype), run, prepare
+        self.size = int(np.prod(shape))
+
+    def rows_of(self, rows: slice | None) -> range:
+        """Indices of the rows asked for, of x flattened. Raises ArgumentError if there are none."""
+        found = range(self.size)[rows if rows is not None else slice(None)]
+        if not found:
+            raise ArgumentError(f"no rows {rows.start}:{rows.stop}: x has {self.size} elements" if rows
+                                else "x is empty")
+        return found
+
+    def cost(self, kind: str, rows: slice | None) -> HessianCost:
+        """What it will take; the time is measured by one product, so about the cost of two gradients."""
+        count = 1 if kind == "hvp" else len(self.rows_of(rows))
+        start = time.perf_counter()
+        self.times(np.zeros(self.shape, self.dtype))
+        once = time.perf_counter() - start
+        columns = 1 if kind == "diag" else self.size
+        passes = count if self.product.rows is None else -(-count // _BLOCK)
+        return HessianCost(self.size, count, passes, (1 if kind == "hvp" else count) * columns * self.dtype.itemsize,
+                           once * count)
+
+    def check_budget(self, cost: HessianCost, kind: str, budget: int) -> None:
+        """Raises ResourceExhaustedError if the result takes more bytes than `budget`, with what to do instead."""
+        if cost.bytes <= budget:
+            return
+        fitting = max(budget // max(self.size * self.dtype.itemsize, 1), 1)
+        enough = -(-cost.bytes // (1 << 20))
+        raise ResourceExhaustedError(
+            None, None, f"this Hessian has {cost.rows} x {self.size} elements, {cost.bytes:,} bytes: more than the "
+            f"budget of {budget:,}\nask for some rows (--rows 0:{min(fitting, self.size)}), the diagonal (--diag), a "
+            f"product with a vector (--hvp V), the largest eigenvalues (--eig K), or allow more (--budget {enough})")
+
+    def times(self, v: Any) -> np.ndarray:
+        """The product with a vector of x's shape, as float[n]."""
+        try:
+            direction = np.broadcast_to(np.asarray(v, self.dtype), self.shape)
+        except ValueError:
+            raise ArgumentError(f"expected a vector of x's shape {list(self.shape)}, found {list(np.shape(v))}"
+                                ) from None
+        return np.asarray(self._run([self.product.result], {self.product.direction: direction})[0]).reshape(-1)
+
+    def matrix(self, rows: slice | None, jobs: int = 1) -> np.ndarray:
+        """Rows of the Hessian, float[rows, n], by so many threads. Ctrl-C keeps the rows that are finished."""
+        return self._gathered(self.rows_of(rows), jobs, False)
+
+    def diagonal(self, rows: slice | None, jobs: int = 1) -> np.ndarray:
+        """The diagonal, float[rows]; memory for one block of rows for each thread. Ctrl-C as in `matrix`."""
+        return self._gathered(self.rows_of(rows), jobs, True)
+
+    def _gathered(self, wanted: range, jobs: int, diagonal: bool) -> np.ndarray:
+        """The wanted rows in blocks, or the diagonal's part of them; after Ctrl-C as many as there are, if any."""
+        if jobs < 1:
+            raise ArgumentError(f"expected at least 1 job, found {jobs}")
+        times_rows = self._times_rows if jobs == 1 else self._threaded()
+
+        def part(block: range) -> np.ndarray:
+            unit = np.zeros((len(block), self.size), self.dtype)
+            unit[np.arange(len(block)), list(block)] = 1
+            found = times_rows(unit)
+            return found[np.arange(len(block)), list(block)] if diagonal else found
+
+        size = min(_BLOCK, -(-len(wanted) // jobs))
+        blocks = [wanted[low:low + size] for low in range(0, len(wanted), size)]
+        found = np.empty(len(wanted) if diagonal else (len(wanted), self.size), self.dtype)
+        done = 0
+        try:
+            with closing(_side_by_side(part, blocks, jobs)) as parts:
+                for rows in parts:
+                    found[done:done + len(rows)] = rows
+                    done += len(rows)
+                    if self.report is not None:
+                        self.report(done, len(wanted))
+        except KeyboardInterrupt:
+            if not done:
+                raise
+        return found[:done]
+
+    def _threaded(self) -> Callable[[np.ndarray], np.ndarray]:
+        """`_times_rows` for several threads at once: what does not depend on the row is computed before."""
+        product = self.product
+        if product.rows is None:
+            one = self._prepare(product.result, product.direction)
+            return lambda rows: np.stack([follow(one, row.reshape(self.shape)).reshape(-1) for row in rows])
+        many = self._prepare(product.rows, product.directions)
+        return lambda rows: follow(many, rows.reshape(len(rows), *self.shape)).reshape(len(rows), self.size)
+
+    def eigen(self, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+        """Largest eigenvalues in absolute value, their vectors as rows, residuals |H v - lambda v|, and the products.
+
+        Block Krylov with Rayleigh-Ritz in float64: a block wider than `count` finds multiple eigenvalues too.
+        Source: Golub and Van Loan (2013), section 10.3.
+        """
+        if not 1 <= count <= self.size:
+            raise ArgumentError(f"expected 1 to {self.size} eigenvalues, found {count}")
+        width = min(self.size, count + 4)
+        most = min(self.size, max(10 * width, 60))
+        basis, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((self.size, width)))
+        images = self._times_many(basis)
+        while True:
+            small = basis.T @ images
+            values, mixes = np.linalg.eigh((small + small.T) / 2)
+            chosen = np.argsort(-np.abs(values), kind="stable")[:count]
+            vectors = basis @ mixes[:, chosen]
+            residuals = np.linalg.norm(images @ mixes[:, chosen] - vectors * values[chosen], axis=0)
+            size = max(float(np.abs(values[chosen[0]])), 1e-300)
+            if residuals.max() <= _RESIDUAL * np.finfo(self.dtype).eps * size or basis.shape[1] >= most:
+                return values[chosen], vectors.T, residuals, basis.shape[1]
+            new = images[:, -width:]
+            for _ in range(2):  # once is not enough when the new vectors nearly lie in the old ones' span
+                new = new - basis @ (basis.T @ new)
+            new, weights = np.linalg.qr(new)
+            new = new[:, np.abs(np.diag(weights)) > 1e-12 * size][:, :most - basis.shape[1]]
+            new = new - basis @ (basis.T @ new)
+            if not new.shape[1]:
+                return values[chosen], vectors.T, residuals, basis.shape[1]
+            new /= np.linalg.norm(new, axis=0)
+            basis, images = np.hstack([basis, new]), np.hstack([images, self._times_many(new)])
+
+    def spectrum(self) -> tuple[np.ndarray, np.ndarray, bool, int]:
+        """Nodes and weights of the density of eigenvalues, whether they are the eigenvalues, and the products."""
+        if self.size <= EXACT:
+            rows = self.matrix(None)
+            if len(rows) < self.size:
+                raise KeyboardInterrupt
+            return *exact(rows), True, self.size
+        nodes, weights = quadrature(self._times_many, self.size)
+        return nodes, weights, False, nodes.size
+
+    def _times_many(self, columns: np.ndarray) -> np.ndarray:
+        """The Hessian times each column, float64[n, columns]."""
+        rows = columns.T.astype(self.dtype)
+        found = [self._times_rows(rows[i:i + _BLOCK]) for i in range(0, len(rows), _BLOCK)]
+        return np.concatenate(found).astype(np.float64).T
+
+    def _times_rows(self, rows: np.ndarray) -> np.ndarray:
+        """The Hessian times each row, float[rows, n]."""
+        if self.product.rows is None:
+            return np.stack([self.times(row.reshape(self.shape)) for row in rows])
+        feeds = {self.product.directions: rows.reshape(len(rows), *self.shape)}
+        return np.asarray(self._run([self.product.rows], feeds)[0]).reshape(len(rows), self.size)
+
+
+def _side_by_side(function: Callable[[range], np.ndarray], blocks: Sequence[range],
+                  jobs: int) -> Generator[np.ndarray, None, None]:
+    """`function` of each block in order, on so many threads; left early, blocks that have not begun never do."""
+    if jobs == 1:
+        yield from map(function, blocks)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    threads = ThreadPoolExecutor(jobs, "hessian-rows")
+    try:
+        yield from threads.map(function, blocks)
+    finally:
+        threads.shutdown(cancel_futures=True)

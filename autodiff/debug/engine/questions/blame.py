@@ -1,0 +1,155 @@
+"""Blaming: which op made what is not finite, back through the updates of earlier steps; and which op refused to run."""
+from __future__ import annotations
+
+import bisect
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ....core.errors import ArgumentError, OpError
+from ....core.graph import Operation, Tensor
+from ....core.traversal import needed
+from ...analysis.findings import WhyFailed, WhyNonfinite
+from ...analysis.nonfinite import why_nonfinite
+from ...analysis.remedies import remedy_for_failure
+from ...analysis.update_blame import divergence, operands_of, stores_into, why_update
+from ...facts.function_calls import Calls
+from ...facts.roles import VARIABLES, at_line, place_of, role_of
+from ...facts.stats import has_nonfinite
+from ...history.replay import Moment
+from .update_stages import Staging
+
+_EARLY = 3  # remembered runs that say how large the variables were at first
+
+
+class Blaming(Staging):
+    """Follows nan and inf back to where they came from."""
+
+    def _why_value(self, tensor: Tensor, at: Moment) -> WhyNonfinite:
+        return self._why_nonfinite([tensor], tensor, at)
+
+    def _why_nonfinite(self, roots: Sequence[Tensor], target: Tensor | None, at: Moment) -> WhyNonfinite:
+        """Why something among `roots` is not finite: in the run `at`, or in the one that spoilt a variable it reads."""
+        found = self._found(roots, target, at)
+        spoilt = self._spoilers(found)
+        if not spoilt and target is None and not found.origins and at is self._latest():
+            spoilt = self._spoilers_of(self._spoilt_last())
+        while spoilt:  # one variable may have spoilt the other
+            step, name = min(spoilt)
+            earlier = self._of_update(roots, name, spoilt[step, name])
+            if earlier is None:
+                break
+            found, at = earlier, spoilt[step, name]
+            spoilt = {key: moment for key, moment in self._spoilers(found).items() if key[0] < step}
+        return self._with_divergence(found, at)
+
+    def _spoilers(self, found: WhyNonfinite) -> dict[tuple[int, str], Moment]:
+        """The runs that spoilt the variables among the origins, by their step and the variable's name."""
+        return self._spoilers_of({o.op for o in (*found.origins, *found.masked) if o.op_type in VARIABLES})
+
+    def _spoilers_of(self, names: set[str]) -> dict[tuple[int, str], Moment]:
+        return {(moment.step, name): moment for name in names if (moment := self._spoiler(name)) is not None}
+
+    def _found(self, roots: Sequence[Tensor], target: Tensor | None, at: Moment) -> WhyNonfinite:
+        ops, values = self._everything(list(roots), at)
+        return why_nonfinite(ops, values, set(roots), target=target, step=at.step, variable_note=self._since,
+                             inside=self._inside(at))
+
+    def _of_update(self, roots: Sequence[Tensor], spoilt: str, at: Moment) -> WhyNonfinite | None:
+        """Why the run `at` spoilt a variable: what its update was given, or the update itself."""
+        variable = self.graph.operations[spoilt].outputs[0]
+        ran = needed(at.wanted.tensors, at.wanted.targets) if at.wanted is not None else set()
+        updates = stores_into(variable, ran)
+        given = [t for op in updates for _, t in operands_of(op)]
+        found = self._found(list(dict.fromkeys((*given, *roots, *self._trained()))), None, at)
+        since = f"variable {spoilt!r} is not finite since the update of step {at.step}"
+        if found.origins:
+            return replace(found, text=f"{since}: {found.text}")
+        after = self._value_after(spoilt, at)
+        if not updates or after is None:
+            return None
+        values = self._values_known([t.op for t in given], at)
+        origin = why_update(updates[-1], variable, values, after)
+        return replace(found, origins=(origin,), text=f"{since}: {origin.rule} in {origin.op}{at_line(origin.place)}")
+
+    def _trained(self) -> list[Tensor]:
+        try:
+            return self._roots()
+        except ArgumentError:
+            return []
+
+    def _with_divergence(self, found: WhyNonfinite, at: Moment) -> WhyNonfinite:
+        """An overflow at the end of a divergence is not the fault of the op where it happened."""
+        first = found.origins[0] if found.origins else None
+        if first is None or "too large for the type" not in first.rule:
+            return found
+        grown = divergence([(m.step, m.variables) for m in (*list(self.moments)[:_EARLY], at) if m.step <= at.step])
+        if not grown:
+            return found
+        diverges = replace(first, remedy="lower the learning rate, take the mean over the batch in place of the sum, "
+                                         "or clip with tf.clip_by_global_norm")
+        return replace(found, origins=(diverges, *found.origins[1:]),
+                       text=f"{found.text}\nthe training diverges: {grown}")
+
+    def _inside(self, at: Moment) -> Calls:
+        return self._replayer.calls(at)
+
+    # ---- variables over the steps -------------------------------------------------------
+    def _latest(self) -> Moment | None:
+        return self.moments[-1] if self.moments and not self._is_edited and self._view is None else None
+
+    def _spoilt_last(self) -> set[str]:
+        """Variables that the last run left not finite."""
+        return {name for name, value in dict(self.session.variables).items() if has_nonfinite(value)}
+
+    def _value_after(self, variable: str, at: Moment) -> Any:
+        """A variable's value after a remembered run, None if that is not known."""
+        following = next((m.variables for m in self.moments if m.step > at.step), dict(self.session.variables))
+        value = following.get(variable)
+        return value if value is not None and has_nonfinite(value) else None
+
+    def _spoiler(self, variable: str) -> Moment | None:
+        """The run whose update made a variable non-finite, if it is remembered.
+
+        Found by halving: what is not finite stays so, and the variables of an old run may have to be made again.
+        """
+        moments = list(self.moments)
+        first = bisect.bisect_left(range(len(moments)), True, key=lambda i: has_nonfinite(
+            moments[i].variables.get(variable, 0.0)))
+        if first < len(moments):
+            return moments[first - 1] if first else None
+        return self._latest() if variable in self._spoilt_last() else None
+
+    def _since(self, variable: str) -> str:
+        """Since which step a variable is not finite, as far as that is remembered."""
+        spoiler = self._spoiler(variable)
+        return f", since the update of step {spoiler.step}" if spoiler is not None else ""
+
+    # ---- runs that failed ---------------------------------------------------------------
+    def _failed(self, at: Moment) -> WhyNonfinite | WhyFailed | None:
+        """Why the run `at` raised an error, if it did and does so again: what is not finite, or what an op refused."""
+        if not self.records or self.records[-1].step != at.step or not self.records[-1].error or at.wanted is None:
+            return None
+        ran = [op for op in needed(at.wanted.tensors, at.wanted.targets) if role_of(op) != "training"]
+        try:
+            self._values([t for op in sorted(ran, key=lambda op: op.index) for t in op.outputs if not t.dtype.is_ref
+                          and t.dtype.name not in ("resource", "variant")], at)
+        except OpError as error:
+            return self._why_failed(error, at)
+        return None
+
+    def _why_failed(self, error: OpError, at: Moment) -> WhyNonfinite | WhyFailed:
+        op = error.op
+        if not isinstance(op, Operation):
+            raise error
+        known = self._values_known(dict.fromkeys(t.op for t in op.inputs), at)
+        bad = [t for t in op.inputs if t in known and has_nonfinite(known[t])]
+        said = str(error).splitlines()[0]
+        if bad:
+            found = self._why_value(bad[0], at)
+            return replace(found, text=f"{op.name} ({op.type}) raised {said!r}, as {bad[0].name} is not finite:\n"
+                                       f"{found.text}")
+        place = place_of(op)
+        of = f" (gradient of {op.forward_op.name})" if op.gradient_of is not None else ""
+        text = f"step {at.step} failed in {op.name} ({op.type}){of}{at_line(place)}: {said}"
+        return WhyFailed(op.name, op.type, at.step, text, remedy_for_failure(op), place)

@@ -1,0 +1,163 @@
+"""Diagnosing: whether the gradient rules are right."""
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....core.errors import ArgumentError, AutodiffError
+from ....core.function_graph import calls_python, functions_of
+from ....core.graph import Operation, Tensor
+from ....core.indexed_slices import IndexedSlices
+from ....core.traversal import after, before, needed
+from ...analysis.findings import Check, RuleCheck
+from ...analysis.float64_kernels import Kernels, widened
+from ...analysis.flow import cuts_between
+from ...analysis.rule_check import check_op
+from ...facts.function_calls import Calls
+from ...facts.graph_lists import trainable_tensors
+from ...facts.roles import is_variable, place_of
+from ...history.replay import Moment
+from .explain import Explaining
+
+_STEP = 1e-6  # of the differences of the whole, in float64
+
+
+class Diagnosing(Explaining):
+    """Looks for what is wrong in a model."""
+
+    # ---- check --------------------------------------------------------------------------
+    def check(self, y: str = "", x: str = "", *, order: int = 1) -> Check:
+        """Compare the gradient rule of each op between y and x (the trainable variables) with central differences.
+
+        Each op alone, in float64, at the values of the last run and next to them. order 2: second derivatives too,
+        and the ops that have none, which is known before any run.
+        """
+        if order not in (1, 2):
+            raise ArgumentError(f"expected an order of 1 or 2, found {order}")
+        top = self._y_of(y)
+        xs = self._entering(self.targets.one(x)) if x else trainable_tensors(self.graph)
+        if not xs:
+            raise ArgumentError("there is no trainable variable\nname what to differentiate by: check Y X")
+        ops = self._ops_between(top, xs)
+        at = self._moment_for([top])
+        values = self._values_known(dict.fromkeys((*ops, *(t.op for op in ops for t in op.inputs))), at)
+        lists = [t for op in ops for t in (*op.inputs, *op.outputs) if t.dtype.name == "variant"]
+        values.update(self._replayer.values_if_possible(at, lists) if lists else {})
+        found: list[RuleCheck] = []
+        for op in ops:
+            if all(t in values for t in op.inputs):
+                found += self._checked(op, values, order, self._inside(at))
+            else:
+                found.append(RuleCheck(op.name, op.type, "", "unchecked", 1, None, None, None,
+                                       "its inputs have no values: run a step first", place_of(op)))
+        if order == 2:
+            found += self._without_second(top, xs)
+        return self._summary(top, xs, order, ops, found, at)
+
+    def _entering(self, x: Tensor) -> list[Tensor]:
+        """The tensor itself; of one inside of a branch or loop, what goes into that."""
+        if not self.targets.inner.has(x):
+            return [x]
+        return [t for t in self.targets.inner.outer_op(x.op).inputs if t.dtype.base_dtype.is_differentiable]
+
+    def _checked(self, op: Operation, values: Mapping[Tensor, Any], order: int, inside: Calls) -> list[RuleCheck]:
+        """An op; of a branch or loop the ops of its first call too."""
+        found = check_op(op, values, self.derivatives.hidden.building, order)
+        call = next(inside.of(op, values), None) if functions_of(op) else None
+        for inner in call.ops if call is not None else ():
+            if all(t in call.values for t in inner.inputs):  # type: ignore[union-attr]
+                found += self._checked(inner, call.values, order, inside)  # type: ignore[union-attr]
+        return found
+
+    def _ops_between(self, y: Tensor, xs: Sequence[Tensor]) -> list[Operation]:
+        found = before([y]) & after(xs)
+        return sorted((op for op in found if op.gradient_of is None and not is_variable(op.outputs[0])),
+                      key=lambda op: op.index)
+
+    def _without_second(self, y: Tensor, xs: Sequence[Tensor]) -> list[RuleCheck]:
+        """Ops at which the second derivative ends; from the graph alone."""
+        found: dict[tuple[str, str], RuleCheck] = {}
+        for x in xs:
+            try:
+                gradient = self.derivatives.gradient(y, x)[0]
+            except AutodiffError:
+                continue
+            if gradient is None:
+                continue
+            source = gradient.values if isinstance(gradient, IndexedSlices) else gradient
+            with contextlib.suppress(AutodiffError):
+                self.derivatives.gradient(source, x)  # only when a rule is asked it says that it is blocked
+            with self.derivatives.hidden.building():  # the way leads through hidden ops
+                cuts = cuts_between(source, x)[0]
+            for cut in cuts:
+                if cut.kind in ("no rule", "blocked") or cut.op_type == "PyFunc":
+                    found.setdefault((cut.op, cut.input), RuleCheck(
+                        cut.op, cut.op_type, cut.input, "missing", 2, None, None, None,
+                        f"no second derivative: {cut.reason}", cut.place))
+        return list(found.values())
+
+    def _summary(self, y: Tensor, xs: list[Tensor], order: int, ops: list[Operation], found: list[RuleCheck],
+                 at: Moment) -> Check:
+        wrong = tuple(check for check in found if check.verdict == "wrong")
+        missing = tuple(check for check in found if check.verdict == "missing")
+        unchecked = tuple(check for check in found if check.verdict == "unchecked")
+        right = sum(check.verdict == "right" for check in found)
+        total = self._whole(y, xs, at)
+        if wrong:
+            names = ", ".join(dict.fromkeys(f"{c.op} ({c.op_type})" for c in wrong))
+            text = f"wrong: the gradient rule of {names}"
+        elif missing:
+            names = ", ".join(dict.fromkeys(f"{c.op} ({c.op_type})" for c in missing))
+            text = f"there is no {'second derivative' if order == 2 else 'gradient rule'} of {names}"
+        elif right:
+            text = f"all {right} rules that could be judged are right, in {len(ops)} ops"
+        else:
+            text = f"none of {len(ops)} ops could be judged"
+        return Check(y.name, tuple(x.name for x in xs), order, wrong, missing, unchecked, right, len(ops), total, text)
+
+    def _whole(self, y: Tensor, xs: list[Tensor], at: Moment) -> float | None:
+        """Relative error of the whole gradient along a random direction, in float64; None if not to be had."""
+        gradients = {}
+        try:
+            for x in xs:
+                gradient = self.derivatives.gradient(y, x)[0]
+                if gradient is not None:
+                    gradients[x] = self.derivatives.dense(gradient)
+            return self._along_one_direction(y, gradients, at) if gradients else None
+        except (AutodiffError, ArithmeticError, ValueError, TypeError, KeyError):
+            return None
+
+    def _along_one_direction(self, y: Tensor, gradients: dict[Tensor, Tensor], at: Moment) -> float | None:
+        ops = needed([y, *gradients.values()])
+        if any(functions_of(op) and calls_python(op) for op in ops):
+            return None  # what Python gives for other inputs is not known
+        leaves = [op for op in ops if not op.inputs or _is_given(op)]
+        known = {t: widened(v) for t, v in self._values_known(leaves, at).items()}
+        kernels, rng = Kernels(self.graph), np.random.default_rng(11)
+        directions = {x: rng.standard_normal(np.shape(known[x])) for x in gradients}
+        slopes = kernels.values(list(gradients.values()), known)
+        analytic = sum(float(np.sum(directions[x] * dx)) for x, dx in zip(gradients, slopes))
+
+        def moved(step: float) -> float:
+            return float(np.sum(kernels.values([y], {**known, **_displaced(known, directions, step)})[0]))
+
+        numeric = (moved(_STEP) - moved(-_STEP)) / (2 * _STEP)
+        size = max(abs(analytic), abs(numeric))
+        return abs(analytic - numeric) / size if np.isfinite(size) and size else None
+
+
+def _is_given(op: Operation) -> bool:
+    """Whether an op gives what it gave in the run, whatever its inputs."""
+    if functions_of(op):
+        return calls_python(op)
+    return op.definition.stateful and op.type != "Recall" and not is_variable(op.outputs[0])
+
+
+def _displaced(known: dict[Tensor, Any], directions: dict[Tensor, np.ndarray], step: float) -> dict[Tensor, Any]:
+    found = {x: known[x] + step * direction for x, direction in directions.items()}
+    for x, value in list(found.items()):
+        found.update({op.outputs[0]: value for op in x._consumers if op.type == "ReadVariableOp"})
+    return found

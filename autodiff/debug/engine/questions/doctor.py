@@ -1,0 +1,261 @@
+"""Triage: everything that looks wrong in the last run, the worst first."""
+from __future__ import annotations
+
+import numpy as np
+
+from ....core.errors import AutodiffError
+from ....core.graph import Operation, Tensor
+from ....core.traversal import after, before, in_order, needed
+from ....gradients.blocked_reasons import gradient_calls
+from ...analysis.attenuation import SATURATING
+from ...analysis.findings import Diagnosis, Finding, Origin, WhyFailed
+from ...analysis.loss_mistakes import value_suspicions
+from ...analysis.traps import static_findings
+from ...analysis.update_blame import is_store
+from ...analysis.why import why_none
+from ...facts.answers import GradRow, StageRow
+from ...facts.graph_lists import trainable_tensors, variables_of
+from ...facts.roles import as_place, place_of
+from ...history.replay import Moment
+from .check import Diagnosing
+
+_DEAD = 0.9  # share of inputs of a relu that are <= 0 above which it counts as dead
+_UNITS = 0.25  # share of units of a relu layer that no example gets through
+_FAR = 0.5  # share of saturated inputs above which a squashing function counts as saturated
+_STEEP = 1e3  # norm of all gradients above which they count as exploding
+_LATE = 20  # runs that are looked at for what has been trained
+_APPLIES = ("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply")
+_FAST, _SLOW = 0.1, 1e-7  # change of a variable relative to its size, in one step
+
+
+class Triage(Diagnosing):
+    """Puts what the analyses find in order."""
+
+    def doctor(self, *, static: bool = False) -> Diagnosis:
+        """Ranked findings about the last run; static: about the graph alone, without running it."""
+        y = self._default_y()
+        variables = trainable_tensors(self.graph)
+        size = (f"{len(self.graph.operations)} ops", f"{len(variables)} variables")
+        traps = static_findings(y, variables, self.graph.operations.values())
+        if static or y is None:
+            return Diagnosis(y.name if y is not None else "", 0, tuple(traps), size)
+        found = self._without_gradient(y, variables) + self._asked_in_vain(variables) + self._left_out(y, variables)
+        at = self._moment_for([y])
+        found += self._not_finite()
+        found += self._sizes(y)
+        found += self._dead(y, variables, at)
+        found += self._mistaken(y, variables, at)
+        found += self._not_updated()
+        found += self._wrong_rules(y, variables, at)
+        found += self._stage_findings(y)
+        known = {(f.op, f.kind) for f in found} | {(f.target, f.kind) for f in found}
+        found += [f for f in traps if (f.op, f.kind) not in known and (f.target, f.kind) not in known]
+        found.sort(key=lambda f: -f.severity)
+        return Diagnosis(y.name, at.step, tuple(found), (f"step {at.step}", *size))
+
+    def _without_gradient(self, y: Tensor, variables: list[Tensor]) -> list[Finding]:
+        found = []
+        for variable in variables:
+            reason = why_none(y, variable, self.derivatives.script_call(y))
+            if reason.kind == "flows" or self._gets_another(variable):
+                continue
+            cut = next((c for c in reason.cuts if c.first), None)
+            at = cut.place if cut is not None else reason.place
+            weight = 90 if cut is not None else 52 if reason.kind == "not asked" else 65
+            found.append(Finding(weight, "no gradient", cut.op if cut else variable.op.name,
+                                 cut.op_type if cut else variable.op.type, variable.name,
+                                 f"no gradient reaches {variable.name}: {reason.text}", reason.remedy,
+                                 f"why {variable.name}", at))
+        return found
+
+    def _asked_in_vain(self, variables: list[Tensor]) -> list[Finding]:
+        """What the script asked the gradient of, other than trainable variables, and got None."""
+        found = []
+        for call in gradient_calls(self.graph):
+            for x in call.xs:
+                if call.found.get(x) is None and x not in variables and call.ys[0].op.gradient_of is None:
+                    reason = why_none(call.ys[0], x, call)
+                    cut = next((c for c in reason.cuts if c.first), None)
+                    found.append(Finding(88, "no gradient", cut.op if cut else x.op.name, cut.op_type if cut else
+                                         x.op.type, x.name, f"no gradient reaches {x.name}: {reason.text}",
+                                         reason.remedy, f"why {x.name}", cut.place if cut else reason.place))
+        return found
+
+    def _left_out(self, y: Tensor, variables: list[Tensor]) -> list[Finding]:
+        """Variables that a gradient could reach, but that nothing trains, updates or feeds."""
+        found = []
+        call = self.derivatives.script_call(y)
+        for variable, trainable in variables_of(self.graph):
+            tensor = variable.handle_tensor
+            stores = [op for op in tensor._consumers if is_store(op) and op is not variable.initializer]
+            if call is None or trainable or tensor in call.xs or stores or not tensor.dtype.base_dtype.is_floating:
+                continue
+            if tensor.op in before([y]) and why_none(y, tensor, call).kind == "not asked":
+                reason = why_none(y, tensor, call)
+                found.append(Finding(22, "not trained", tensor.op.name, tensor.op.type, tensor.name, reason.text,
+                                     reason.remedy, f"why {tensor.name}", reason.place))
+        return found
+
+    def _wrong_rules(self, y: Tensor, variables: list[Tensor], at: Moment) -> list[Finding]:
+        """Gradient functions of the script's own that central differences contradict."""
+        ops = [op for op in self._ops_between(y, variables) if op.override is not None]
+        values = self._values_known(dict.fromkeys((*ops, *(t.op for op in ops for t in op.inputs))), at)
+        found = [rule for op in ops if all(t in values for t in op.inputs)
+                 for rule in self._checked(op, values, 1, self._inside(at)) if rule.verdict == "wrong"]
+        return [Finding(85, "wrong gradient", rule.op, rule.op_type, rule.input, f"the gradient function of {rule.op} "
+                        f"({rule.op_type}) is wrong: {rule.note}", "derive it anew: check shows both slopes", "check",
+                        rule.place) for rule in found]
+
+    def _gets_another(self, variable: Tensor) -> bool:
+        """Whether another loss of the script's has a gradient for a variable: two optimizers share the work."""
+        return any(call.found.get(variable) is not None and call.ys[0].op.gradient_of is None
+                   for call in gradient_calls(self.graph))
+
+    def _not_finite(self) -> list[Finding]:
+        try:
+            why = self.why(kind="nan")
+        except AutodiffError:
+            return []
+        if isinstance(why, WhyFailed):
+            return [Finding(100, "failed", why.op, why.op_type, "", why.text, why.remedy, "why nan", why.place)]
+        first = [origin for origin in why.origins if not origin.secondary]
+        if first and first[0].phase == "input" and "nan" not in first[0].bad:  # inf is right until it makes nan
+            first = [*[origin for origin in why.origins if origin.secondary][:1], *first]
+        harmful = [_of_origin(origin, 100) for origin in first][:5]
+        return harmful + [_of_origin(origin, 10) for origin in why.masked[:5]]
+
+    def _sizes(self, y: Tensor) -> list[Finding]:
+        try:
+            table = self.grads(y=y.name)
+        except AutodiffError:
+            return []
+        found = []
+        trained = self._just_trained()
+        for row in table.rows:
+            if row.stats is None or row.stats.nonfinite:
+                continue
+            why = self.why(row.name, y.name)
+            kind = getattr(why, "kind", "fine")
+            if kind in ("zero", "tiny", "exploding"):
+                lost = why.losses[0] if why.losses else None
+                found.append(Finding({"zero": 60, "tiny": 55, "exploding": 75}[kind], f"{kind} gradient",
+                                     lost.op if lost else row.name, lost.op_type if lost else "", row.name, why.text,
+                                     why.remedy, f"path {y.name} {row.name}", lost.place if lost else row.place))
+            found += _pace(row, row.name in trained)
+        if table.total_norm is not None and np.isfinite(table.total_norm) and table.total_norm > _STEEP:
+            found.append(Finding(50, "large gradients", "", "", "",
+                                 f"the norm of all gradients is {table.total_norm:.3g}",
+                                 "clip with tf.clip_by_global_norm, or lower the learning rate",
+                                 "grads --sort norm", None))
+        return found
+
+    def _just_trained(self) -> set[str]:
+        """Names of the variables that the last run put something into."""
+        wanted = self.moments[-1].wanted if self.moments else None
+        ran = needed(wanted.tensors, wanted.targets) if wanted is not None else set()
+        return {op.inputs[0].name for op in ran if is_store(op) and op.inputs}
+
+    def _dead(self, y: Tensor, variables: list[Tensor], at: Moment) -> list[Finding]:
+        trained = needed([y])
+        ops = [op for op in in_order(before([y]))
+               if op in trained and op.type in ("Relu", "Relu6", *SATURATING)]
+        values = self._values_known(dict.fromkeys(op.inputs[0].op for op in ops), at)
+        return [finding for op in ops if op.inputs[0] in values
+                for finding in _activation(op, np.asarray(values[op.inputs[0]]))]
+
+    def _mistaken(self, y: Tensor, variables: list[Tensor], at: Moment) -> list[Finding]:
+        ops = in_order(before([y]) & after(variables))
+        wanted = [op for op in ops if op.type in ("SoftmaxCrossEntropyWithLogits", "Sub", "SquaredDifference")]
+        values = self._values_known(dict.fromkeys(t.op for op in wanted for t in op.inputs), at)
+        return value_suspicions(y, wanted, values)
+
+    def _not_updated(self) -> list[Finding]:
+        """Moving averages of batch normalisation that no training run has updated."""
+        updates = [getattr(each, "op", each) for each in self.graph.collections.get("update_ops", ())]
+        updates = [op for op in updates if isinstance(op, Operation)]
+        trained = [needed(m.wanted.tensors, m.wanted.targets) for m in list(self.moments)[-_LATE:] if m.wanted]
+        trained = [ran for ran in trained if any(op.type.startswith(_APPLIES) for op in ran)]
+        if not updates or not trained or any(op in ran for ran in trained for op in updates):
+            return []
+        return [Finding(48, "not updated", updates[0].name, updates[0].type, "",
+                        f"{len(updates)} updates of moving averages, such as {updates[0].name}, do not run with the "
+                        "train op: batch normalisation will go by its initial averages in tests",
+                        "build the train op under tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS))",
+                        "info vars", place_of(updates[0]))]
+
+    def _stage_findings(self, y: Tensor) -> list[Finding]:
+        try:
+            stages = self.stages(y.name)
+        except AutodiffError:
+            return []
+        found = [Finding(95, "clipping", "", "", "", note, "test the norm before clipping: tf.check_numerics(norm, ...)"
+                         ", or leave the step out when it is not finite", "grads --stages", None)
+                 for note in stages.notes if "common norm" in note]
+        return found or [self._clipped_away(row) for row in stages.rows if row.raw and row.given and row.between
+                         and row.raw.norm and row.given.norm == 0 and not row.raw.nonfinite + row.given.nonfinite]
+
+    def _clipped_away(self, row: StageRow) -> Finding:
+        op = self.graph.operations[row.between[-1]]
+        norm = row.raw.norm if row.raw else None
+        return Finding(78, "clipped away", op.name, op.type, row.name, f"the gradient of {row.name} has the norm "
+                       f"{norm:.3g}, but {op.name} ({op.type}) makes zeros of it before the update",
+                       "raise the bound of the clipping, or mend what scales it", "grads --stages",
+                       None if op.site is None else as_place(op.site))
+
+
+def _of_origin(origin: Origin, severity: int) -> Finding:
+    kind = "nan" if "nan" in origin.bad else "inf"
+    what = f"{origin.rule} in {origin.op}" + (", without effect" if not origin.harmful else "")
+    return Finding(severity, kind if origin.harmful else f"masked {kind}", origin.forward_op or origin.op,
+                   origin.forward_type or origin.op_type, origin.tensor, what, origin.remedy, "why nan", origin.place)
+
+
+def _pace(row: GradRow, trained: bool) -> list[Finding]:
+    if row.update is None or not row.stats or not row.stats.norm or len(row.shape or ()) < 2:
+        return []  # biases begin at 0, so that any step is a large one
+    if row.update > _FAST:
+        return [Finding(50, "large step", row.name, "", row.name,
+                        f"the last step changed {row.name} by {_of_size(row.update)} its size",
+                        "lower the learning rate", "grads --sort update", row.place)]
+    if row.update == 0 and trained:
+        return [Finding(45, "no step", row.name, "", row.name, f"the last step did not change {row.name}, though its "
+                        f"gradient has the norm {row.stats.norm:.3g}", "raise the learning rate: what it adds is lost "
+                        "in rounding; or look at the clipping: grads --stages", "grads --stages", row.place)]
+    if 0 < row.update < _SLOW:
+        return [Finding(20, "small step", row.name, "", row.name,
+                        f"the last step changed {row.name} by {row.update:.1g} of its size", "raise the learning rate",
+                        "grads --sort update", row.place)]
+    return []
+
+
+def _of_size(ratio: float) -> str:
+    """`12% of`, `37 times` or `5.3e7 times`: above ten, a share says nothing any more."""
+    if ratio <= 10:
+        return f"{ratio:.0%} of"
+    return f"{ratio:.0f} times" if ratio < 1000 else f"{ratio:.1e} times".replace("e+0", "e").replace("e+", "e")
+
+
+def _activation(op: Operation, value: np.ndarray) -> list[Finding]:
+    if not value.size or value.dtype.kind != "f":
+        return []
+    if op.type in ("Relu", "Relu6"):
+        dead = float((value <= 0).mean())
+        units = ((value <= 0).reshape(-1, value.shape[-1]).all(axis=0) if value.ndim > 1 else np.zeros(1, bool))
+        if dead < _DEAD and units.mean() > _UNITS:
+            return [Finding(28, "dead units", op.name, op.type, op.outputs[0].name,
+                            f"{op.name} ({op.type}): {units.sum()} of its {units.size} units are 0 for every example",
+                            "lower the learning rate, initialise biases above 0, or use tf.nn.leaky_relu",
+                            f"print /d {op.inputs[0].name}", place_of(op))]
+        if dead < _DEAD:
+            return []
+        return [Finding(58 if dead == 1 else 40, "dead relu", op.name, op.type, op.outputs[0].name,
+                        f"{op.name} ({op.type}): {dead:.0%} of its inputs are <= 0, where relu lets nothing through",
+                        "lower the learning rate, initialise biases above 0, or use tf.nn.leaky_relu",
+                        f"print /d {op.inputs[0].name}", place_of(op))]
+    far = float((np.abs(value) > (4 if op.type == "Sigmoid" else 2)).mean())
+    if far < _FAR:
+        return []
+    return [Finding(38, "saturated", op.name, op.type, op.outputs[0].name,
+                    f"{op.name} ({op.type}): {far:.0%} of its inputs are saturated (largest {np.abs(value).max():.3g})",
+                    "scale the inputs or initial weights down, or normalise the layer", f"print /d {op.inputs[0].name}",
+                    place_of(op))]

@@ -1,0 +1,182 @@
+"""Explaining: why a gradient is None, not finite, zero or tiny, and the way it takes."""
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ....core.errors import ArgumentError, OpError
+from ....core.function_graph import functions_of
+from ....core.graph import Tensor
+from ....core.indexed_slices import IndexedSlices
+from ...analysis.attenuation import flat_inside, noted, remedy
+from ...analysis.backward_through_calls import nodes_inside
+from ...analysis.findings import Hop, Path, WhyNone, WhyNonfinite, WhySmall
+from ...analysis.flow import passed, path
+from ...analysis.gradient_tree import shared, tree
+from ...analysis.inner_gradients import why_turns
+from ...analysis.why import why_none, why_small
+from ...facts.graph_lists import trainable_tensors
+from ...facts.roles import at_line, is_variable
+from ...facts.stats import has_nonfinite, statistics
+from ...history.replay import Moment
+from .blame import Blaming
+
+_PARTS = 500  # inputs shared by several ops at which each op's part of the gradient is found out
+
+
+class Explaining(Blaming):
+    """Asks the analyses, with the values of the last run."""
+
+    # ---- why ----------------------------------------------------------------------------
+    def why(self, target: str = "", y: str = "", *, kind: str = "", order: int = 1) -> Any:
+        """Why the gradient at a tensor is None, non-finite, zero or tiny; or its value, if that is not finite.
+
+        Without a target, of the whole run: kind "nan" (or "") gives a WhyNonfinite, "none" a tuple of WhyNone and
+        "zero" one of WhySmall, for the trainable variables concerned. order: up to which derivatives are asked about.
+        """
+        if not target:
+            return self._why_all(y, kind or "nan", order)
+        x = self.targets.one(target)
+        try:
+            top: Tensor | None = self._y_of(y)
+        except ArgumentError:
+            top = None
+        at = self._moment_for([x] if top is None else [x, top])
+        try:
+            return self._why_at(top, x, kind, at)
+        except OpError as error:
+            return self._why_failed(error, at)
+
+    def _why_inside(self, top: Tensor | None, x: Tensor, at: Moment) -> Any:
+        """Of a tensor inside of branches and loops: for all the times that it was computed."""
+        caller = self.targets.inner.callers(x.op)[0]
+        if top is None or self._value_is_bad(x, at):
+            bad = next((t for t in caller.outputs if self._value_is_bad(t, at)), None)
+            return self._why_value(self.targets.inner.outer(x) if bad is None else bad, at)
+        turns = self._gradient_turns(top, x, at)
+        if has_nonfinite(turns.flat()):
+            before = [t for t in caller.inputs if t.dtype.base_dtype.is_differentiable]
+            found = [self._why_at(top, t, "", at) for t in before]
+            return next((each for each in found if isinstance(each, WhyNonfinite)), found[0] if found else None)
+        return why_turns(top, turns)
+
+    def _why_at(self, top: Tensor | None, x: Tensor, kind: str, at: Moment) -> Any:
+        if self.targets.inner.has(x):
+            return self._why_inside(top, x, at)
+        if top is None or x is top or x.op.gradient_of is not None:
+            return self._why_value(x, at)
+        gradient, _ = self.derivatives.gradient(top, x)
+        if gradient is None or kind == "none":
+            if kind != "none" and self._value_is_bad(x, at):
+                return self._why_value(x, at)
+            return why_none(top, x, self.derivatives.script_call(top))
+        source = gradient.values if isinstance(gradient, IndexedSlices) else gradient
+        if has_nonfinite(self._values([source], at)[0]):
+            return self._why_value(source, at)
+        bad = next((tensor for tensor in (x, top) if self._value_is_bad(tensor, at)), None)
+        if bad is not None:
+            return self._why_value(bad, at)
+        found = self._why_small(top, x, at)
+        call = self.derivatives.script_call(top)
+        if found.kind == "fine" and is_variable(x) and call is not None and any(map(is_variable, call.xs)):
+            missing = why_none(top, x, call)
+            return missing if missing.kind == "not asked" else found
+        return found
+
+    def _value_is_bad(self, tensor: Tensor, at: Moment) -> bool:
+        found = self._stats_of(tensor, at)
+        return found is not None and found.nonfinite > 0
+
+    def _why_all(self, y: str, kind: str, order: int = 1) -> Any:
+        if kind in ("nan", "inf", "nonfinite"):
+            roots = self._roots(y, order)
+            at = self._moment_for(roots)
+            why = self._why_nonfinite(roots, None, at)
+            return why if why.origins else self._failed(at) or why
+        top = self._y_of(y)
+        tensors = trainable_tensors(self.graph)
+        self.derivatives.prepare(top, tensors)
+        found = {t: self.derivatives.gradient(top, t)[0] for t in tensors}
+        if kind == "none":
+            return tuple(why_none(top, t, self.derivatives.script_call(top)) for t, g in found.items() if g is None)
+        if kind != "zero":
+            raise ArgumentError(f"expected nan, none or zero, found {kind!r}")
+        at = self._moment_for([top])
+        small = (self._why_small(top, t, at) for t, g in found.items() if g is not None)
+        return tuple(finding for finding in small if finding.kind != "fine")
+
+    def _why_small(self, y: Tensor, x: Tensor, at: Moment) -> WhySmall:
+        gradients, values = self._along(y, x, at)
+        if x not in gradients:
+            raise ArgumentError(f"the gradient of {y.name} at {x.name} cannot be computed from what the remembered "
+                                "runs were "
+                                "fed\nrun a step of the train op first, or feed what it needs")
+        found = self._inside_of_loss(why_small(y, x, gradients, values), gradients, values, at)
+        slices = self.derivatives.gradient(y, x)[0]
+        if found.kind != "fine" or not isinstance(slices, IndexedSlices) or not is_variable(x):
+            return found
+        whole = np.shape(at.variables.get(x.op.name, 0))[:1]
+        rows = np.unique(self._values([slices.indices], at)[0])
+        some = ", ".join(map(str, rows[:8])) + (" …" if rows.size > 8 else "")
+        count = f"{rows.size} of {whole[0]}" if whole else str(rows.size)
+        return replace(found, text=f"{found.text}; {count} rows get one, those looked up in this run: {some}")
+
+    def _inside_of_loss(self, found: WhySmall, gradients: dict[Tensor, Any], values: dict[Tensor, Any],
+                        at: Moment) -> WhySmall:
+        """The same, with the op inside of a loop or branch that loses most, if it is one that loses."""
+        hop = found.losses[0] if found.losses else None
+        op = None if hop is None else self.graph.operations[hop.op]
+        if hop is None or op is None or not functions_of(op) or "branch was taken" in hop.note:
+            return found
+        call = next(iter(deque(self._inside(at).of(op, values), 1)), None)
+        if call is None:
+            return found
+        nodes = [node for node in nodes_inside(op, values, self._inside(at), gradients, 0) if node.gain is not None]
+        loss = None if nodes else flat_inside(call.ops, call.values)
+        if nodes:
+            node = (max if found.kind == "exploding" else min)(nodes, key=lambda node: node.gain or 0.0)
+            inner = next(each for each in call.ops if each.name == node.op)
+            norm = None if node.norm is None or node.gain is None else node.norm * node.gain
+            loss = noted(Hop(node.op, node.op_type, inner.inputs[0].name, node.norm, norm, node.gain, node.zero_share,
+                             node.place), inner, call.values)
+        if loss is None:
+            return found
+        inner = next(each for each in call.ops if each.name == loss.op)
+        text = f"{found.text}; inside, in {call.where}, in {loss.op} ({loss.op_type}){at_line(loss.place)}"
+        return replace(found, text=text + (f": {loss.note}" if loss.note else ""), losses=(loss, *found.losses),
+                       remedy=found.remedy if found.kind == "exploding" else remedy([loss], inner, call.values))
+
+    def _along(self, y: Tensor, x: Tensor, at: Moment) -> tuple[dict[Tensor, Any], dict[Tensor, Any]]:
+        """Gradients of y at all tensors between y and x, and the values of those tensors and of their siblings."""
+        found = self.derivatives.all_from(y, x)
+        gradients = self._replayer.values_if_possible(at, list(dict.fromkeys(
+            g.values if isinstance(g, IndexedSlices) else g for g in found.values())))
+        at_tensors = {t: gradients[k] for t, g in found.items()
+                      if (k := g.values if isinstance(g, IndexedSlices) else g) in gradients}
+        ops = dict.fromkeys(op for t in found for op in (t.op, *(i.op for i in t.op.inputs)))
+        return at_tensors, self._values_known(ops, at)
+
+    def path(self, y: str, x: str) -> Path:
+        """How the gradient flows from y ("": the default) to x in the last run, with its norm at each op."""
+        top, bottom = self._y_of(y), self.targets.one(x)
+        gradient, _ = self.derivatives.gradient(top, bottom)
+        if gradient is None:
+            return path(top, bottom, {})
+        at = self._moment_for([top, bottom])
+        gradients, values = self._along(top, bottom, at)
+        ways, inside = passed(top, bottom), self._inside(at)
+        edges = self.derivatives.parts(top, bottom, shared(ways)[:_PARTS])
+        known = self._replayer.values_if_possible(at, list(edges.values()))
+        parts = {edge: known[part] for edge, part in edges.items() if part in known}
+        found = path(top, bottom, gradients, parts)
+        figures = {key: statistics(value) for key, value in (*gradients.items(), *parts.items())}
+        nodes = tree(top, bottom, ways, figures, {hop.op: hop.tensor for hop in found.hops}, lambda op, depth:
+                     nodes_inside(op, values, inside, gradients, depth) if functions_of(op) else ())
+        return replace(found, tree=nodes)
+
+    def why_missing(self, x: str, y: str = "") -> WhyNone:
+        """Why d y / d x is None; from the graph alone, so before any run."""
+        return why_none(self._y_of(y), self.targets.one(x))

@@ -1,0 +1,107 @@
+"""Stages of a gradient: what backpropagation gave, what the update was given, what became of the variable."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ....core.errors import AutodiffError
+from ....core.graph import Operation, Tensor
+from ....core.indexed_slices import IndexedSlices
+from ....core.traversal import after, in_order, needed
+from ...facts.answers import StageRow, Stages
+from ...facts.graph_lists import trainable_tensors
+from ...facts.records import Stats
+from ...facts.roles import place_of
+from ...facts.stats import statistics
+from ...history.replay import Moment
+from .evaluate import plain
+from .gradients import Differentiating
+
+_GRADIENTS = ("grad", "delta", "value")  # what the gradient is called among an update's inputs
+_UPDATES = ("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply", "AssignSub", "AssignAdd", "ScatterSub",
+            "ScatterAdd", "ResourceScatter")
+_CLIPS = ("Minimum", "Maximum", "ClipByValue", "L2Loss", "GlobalNorm", "IsFinite", "RealDiv")
+
+
+class Staging(Differentiating):
+    """Follows gradients from backpropagation into the variables."""
+
+    def stages(self, y: str = "", *, step: int | None = None) -> Stages:
+        """For each trainable variable: the gradient raw, as the update op was given it, and the change it made."""
+        top = self._y_of(y)
+        tensors = trainable_tensors(self.graph)
+        self.derivatives.prepare(top, tensors)
+        updates = {t: _update_of(t) for t in tensors}
+        wanted = [top, *(u[1] for u in updates.values() if u is not None)]
+        at = self._moment_for(wanted, step)
+        rows = tuple(self._stage_row(top, t, updates[t], at) for t in tensors)
+        return Stages(top.name, at.step, rows, tuple(_notes(rows)))
+
+    def _stage_row(self, y: Tensor, tensor: Tensor, update: tuple[Operation, Tensor] | None, at: Moment) -> StageRow:
+        try:
+            raw = self.derivatives.gradient(y, tensor)[0]
+        except AutodiffError:
+            raw = None
+        source = raw.values if isinstance(raw, IndexedSlices) else raw
+        given = None if update is None else update[1]
+        between = () if source is None or given is None else _between(source, given)
+        return StageRow(tensor.name, self._figures_of(raw, at), self._figures_of(given, at), self._change(tensor, at),
+                        between, "" if update is None else update[0].name, place_of(tensor.op))
+
+    def _figures_of(self, gradient: Any, at: Moment) -> Stats | None:
+        if gradient is None:
+            return None
+        found = self._replayer.values_if_possible(at, [gradient])
+        return statistics(plain(found[gradient])) if found else None
+
+    def _change(self, tensor: Tensor, at: Moment) -> Stats | None:
+        """Figures of what a step added to a variable."""
+        old = at.variables.get(tensor.op.name)
+        index = next((i for i, m in enumerate(self.moments) if m is at), None)
+        if old is None or index is None:
+            return None
+        following = self.moments[index + 1].variables if index + 1 < len(self.moments) else self.session.variables
+        new = following.get(tensor.op.name)
+        if new is None or np.shape(new) != np.shape(old):
+            return None
+        with np.errstate(all="ignore"):
+            return statistics(np.asarray(new) - np.asarray(old))
+
+
+def _update_of(tensor: Tensor) -> tuple[Operation, Tensor] | None:
+    """The last op that updates a variable by a gradient, and its input that is the gradient."""
+    for op in reversed(tensor._consumers):
+        if not op.type.startswith(_UPDATES):
+            continue
+        for parameter, given in zip(op.definition.parameters, op.inputs):
+            if parameter.name in _GRADIENTS:
+                return op, given
+    return None
+
+
+def _between(raw: Tensor, given: Tensor) -> tuple[str, ...]:
+    """Names of the ops from a raw gradient to what the update was given, in order."""
+    if raw is given:
+        return ()
+    return tuple(op.name for op in in_order(after([raw]) & needed([given])))
+
+
+def _notes(rows: Sequence[StageRow]) -> list[str]:
+    bad = [row for row in rows if row.raw is not None and row.raw.nonfinite]
+    spoilt = [row for row in rows if row.raw is not None and not row.raw.nonfinite and row.given is not None
+              and row.given.nonfinite]
+    zeroed = [row for row in rows if row.raw is not None and row.raw.norm and not row.raw.nonfinite
+              and row.given is not None and row.given.norm == 0 and not row.given.nonfinite]
+    notes = []
+    for hit, what in ((spoilt, "spoils"), (zeroed, "turns into zeros")):
+        if bad and hit:
+            via = f" (by {hit[0].between[0].rpartition('/')[0] or hit[0].between[0]})" if hit[0].between else ""
+            kinds = "nan" if any(row.raw and row.raw.nans for row in bad) else "inf"
+            causes, others = (", ".join(row.name for row in rows) for rows in (bad[:3], hit[:5]))
+            notes.append(f"{kinds} in the gradient of {causes} {what} the others through the common norm{via}: "
+                         f"{others}")
+    if bad:
+        notes.append("why nan says where it comes from")
+    return notes

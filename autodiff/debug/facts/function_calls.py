@@ -1,0 +1,146 @@
+"""Inside of branches and loops: the calls that they make of their functions, with the values of tensors in each."""
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core.function_graph import Function, calls_python, functions_of
+from ...core.graph import Graph, Operation, Tensor
+from ...core.traversal import before
+from ...runtime.plan.interpreter import interpret
+from ...runtime.plan.plan import Plan, compile_plan
+from ...runtime.plan.state import Run, call_number
+from ...runtime.session import RepeatSession
+from .inner_ops import name_of
+from .roles import is_handle
+from .stats import has_nonfinite
+
+Values = Mapping[Tensor, Any]
+
+
+class Call(NamedTuple):
+    """One call of a function. ops: its own, in order; values: of their tensors. outputs: what the call gives.
+
+    inputs: what it is given. where: in words: "iteration 2 of while", "the branch of cond that was taken".
+    number: of the call in its run, for the random streams. turn: the iteration, None for a branch.
+    """
+
+    ops: list[Operation]
+    values: dict[Tensor, Any]
+    outputs: tuple[Tensor, ...]
+    inputs: tuple[Tensor, ...]
+    where: str
+    number: int
+    graph: Graph
+    turn: int | None
+
+
+Inside = Callable[[Operation, Values, int], Call | None]
+
+
+class Calls:
+    """Goes through the functions that ops call. variables: those of the run; number, entropy: of its random streams.
+
+    fetch: values of tensors of the run that are no arrays, such as the history of a loop. wanted: the inner tensors
+    whose values are asked for, if not of all that the functions' outputs are made of; only then conditions are calls.
+    outcomes: what ops that call Python gave in the run: they are not asked again.
+    """
+
+    def __init__(self, graph: Graph, variables: Mapping[str, Any], number: int, entropy: int,
+                 fetch: Callable[[Sequence[Tensor]], Mapping[Tensor, Any]],
+                 wanted: Sequence[Tensor] | None = None, outcomes: Values | None = None) -> None:
+        self._fetch, self._wanted, self._outcomes = fetch, wanted, outcomes or {}
+        session = RepeatSession(graph=graph)
+        session.variables.update(variables)
+        session.entropy = entropy
+        self._run = Run(session, number)
+        self._plans: dict[Function, tuple[list[Operation], tuple[Tensor, ...], Plan]] = {}
+
+    def __call__(self, op: Operation, values: Values, within: int = 0) -> Call | None:
+        """The first call of op's in which something finite became non-finite; None if there is none to be found."""
+        return next((call for call in self.of(op, values, within) if any(
+            has_nonfinite(v) for v in call.values.values() if isinstance(v, (np.ndarray, np.generic)))), None)
+
+    def of(self, op: Operation, values: Values, within: int = 0) -> Iterator[Call]:
+        """The calls that an op makes of its functions, one after another; none if its inputs are not known.
+
+        within: the number of the call that the op itself is part of.
+        """
+        if not functions_of(op):
+            return
+        passed = [t for t in op.inputs if not is_handle(t)]
+        missing = [t for t in passed if t not in values]
+        if missing:
+            values = {**values, **self._fetch(missing)}
+        if not all(t in values for t in passed):
+            return
+        given = [_argument(t, values) for t in op.inputs]
+        left: list[Any] = []
+        if calls_python(op):
+            left = [(values if t in values else self._outcomes).get(t) for t in op.outputs]
+        if op.type == "If":
+            then_branch, else_branch = op.attrs["then_branch"], op.attrs["else_branch"]
+            split, first = 1 + len(then_branch.inputs), len(then_branch.outputs)
+            second = first + len(then_branch.kept)
+            branch, arguments, kept = (then_branch, given[1:split], left[first:second]) if given[0] else (
+                else_branch, given[split:], left[second:])
+            where = f"the {'first' if given[0] else 'second'} branch of {name_of(op)}"
+            yield self._called(branch, arguments, where, call_number(op, within, 0), kept=[k[0] for k in kept])
+        elif op.type == "While":
+            count = len(op.attrs["shapes"])
+            histories = [history for history in left[2 * count:] if history is not None]
+            yield from self._iterations(op, given, within, list(zip(*histories)))
+
+    def _iterations(self, op: Operation, given: list[Any], within: int,
+                    kept: Sequence[Sequence[Any]]) -> Iterator[Call]:
+        """kept: of each iteration, what the body kept, if it calls Python."""
+        cond, body, count = op.attrs["cond"], op.attrs["body"], len(op.attrs["shapes"])
+        split = count + len(cond.captured)
+        state: Sequence[Any] = given[:count]
+        for turn in itertools.count():
+            where = f"iteration {turn} of {name_of(op)}"
+            test = self._called(cond, [*state, *given[count:split]], where, call_number(op, within, 2 * turn), turn)
+            if self._wanted is not None:
+                yield test
+            if not test.values[cond.outputs[0]]:
+                return
+            call = self._called(body, [*state, *given[split:]], where, call_number(op, within, 2 * turn + 1), turn,
+                                kept[turn] if turn < len(kept) else ())
+            yield call
+            state = [call.values[t] for t in body.outputs]
+
+    def _called(self, function: Function, arguments: Sequence[Any], where: str, number: int,
+                turn: int | None = None, kept: Sequence[Any] = ()) -> Call:
+        if function not in self._plans:
+            below = sorted(before(function.outputs), key=lambda op: op.index)
+            ops = [op for op in below if op.type not in ("Argument", "Captured")]
+            tensors = self._tensors(function, ops)
+            known = (*function.inputs, *function.kept) if kept else function.inputs
+            self._plans[function] = ops, tensors, compile_plan(tensors, (), known)
+        ops, tensors, plan = self._plans[function]
+        self._run.current_call = number
+        with np.errstate(all="ignore"):
+            found = interpret(plan, self._run, [*arguments, *kept])
+        return Call(ops, dict(zip(tensors, found)), function.outputs, function.inputs, where, number, function.graph,
+                    turn)
+
+    def _tensors(self, function: Function, ops: Sequence[Operation]) -> tuple[Tensor, ...]:
+        """Those of a function whose values are to be known."""
+        if self._wanted is None:
+            return tuple(dict.fromkeys((*function.inputs, *(t for op in ops for t in op.outputs), *function.outputs)))
+        return tuple(dict.fromkeys((*(t for t in self._wanted if t.graph is function.graph), *function.outputs)))
+
+
+def _handle(tensor: Tensor) -> Tensor:
+    """The outer tensor that a captured one stands for, from however deep inside."""
+    while tensor.op.type == "Captured":
+        tensor = tensor.op.attrs["external"]
+    return tensor
+
+
+def _argument(tensor: Tensor, values: Values) -> Any:
+    """What an op is given for an input: of a variable its name."""
+    return _handle(tensor).op.name if is_handle(tensor) else values[tensor]

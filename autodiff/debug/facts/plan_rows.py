@@ -1,0 +1,90 @@
+"""Planning: what a run's plan made of the script's ops, in words."""
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from ...core.gc_pause import keeping_all
+from ...core.graph import Operation, Tensor
+from ...runtime.fetch import Fetches
+from ...runtime.plan.op_outcomes import KINDS, Fate, fates
+from ...runtime.plan.plan import compile_plan
+from ...runtime.session import Session
+from .records import Place
+from .roles import place_of, role_of
+
+
+@dataclass(frozen=True)
+class PlanRow:
+    """What became of one op in the plan of a run. kind: of `runtime.fates.KINDS`, text: that in words, with names.
+
+    steps: of the plan, that compute it. others: the ops it is merged with, is the value of, is folded into, or
+    writes over. block: number of the memory it writes to, None for memory of its own.
+    """
+
+    name: str
+    type: str
+    kind: str
+    text: str
+    steps: tuple[int, ...]
+    others: tuple[str, ...]
+    block: int | None
+    role: str
+    place: Place | None
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """The plan of a run. rows: its ops, in the order they were made; those asked for. ops: of the run, all.
+
+    steps: that the plan takes. outside: ops of the graph that the run
+    does not need. counts: ops of each kind. is_compiled: whether it is made for the run's shapes yet: only then are
+    there calls, chains and shared memory. blocks: bytes of each block of it. table: the steps, head first.
+    """
+
+    step: int
+    fetches: tuple[str, ...]
+    rows: tuple[PlanRow, ...]
+    ops: int
+    outside: int
+    steps: int
+    counts: tuple[tuple[str, int], ...]
+    is_compiled: bool
+    blocks: tuple[int, ...]
+    table: tuple[tuple[str, ...], ...]
+
+
+@keeping_all()
+def plan_of(session: Session, wanted: Fetches, feeds: tuple[Tensor, ...], ops: Collection[Operation] | None,
+            step: int) -> RunPlan:
+    """The plan by which a session runs `wanted` with these feeds. ops: the rows to give, None for all."""
+    plan = session.plan(wanted, feeds)
+    found = fates(compile_plan(wanted.tensors, wanted.targets, feeds), plan)
+    counts = Counter(fate.kind for fate in found)
+    rows = tuple(_row(fate) for fate in found if ops is None or fate.op in ops)
+    return RunPlan(step, (*(t.name for t in wanted.tensors), *(op.name for op in wanted.targets)), rows, len(found),
+                   len(session.graph.operations) - len(found), len(plan.steps),
+                   tuple((kind, counts[kind]) for kind in KINDS if counts[kind]), bool(plan.forms), plan.blocks,
+                   tuple(plan.table()))
+
+
+def _row(fate: Fate) -> PlanRow:
+    op = fate.op
+    others = tuple(other.name for other in fate.others)
+    return PlanRow(op.name, op.type, fate.kind, _in_words(fate, others), fate.steps, others, fate.block, role_of(op),
+                   place_of(op))
+
+
+def _in_words(fate: Fate, others: tuple[str, ...]) -> str:
+    """`merged with x`; `computed by its kernel, in place into y`."""
+    names = ", ".join(others)
+    if fate.kind in ("merged", "same", "folded"):
+        start = {"merged": "merged with", "same": "not computed: it is the value of", "folded": "folded into"}
+        return f"{start[fate.kind]} {names}"
+    calls = ", ".join(dict.fromkeys(fate.calls))
+    if fate.kind == "tiles":
+        text = f"fused into chain {' and '.join(map(str, fate.steps))}" + (f" as {calls}" if calls else "")
+    else:
+        text = f"computed by {calls}" if calls else KINDS[fate.kind]
+    return text + (f", in place into {names}" if others else "")

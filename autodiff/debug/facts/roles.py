@@ -1,0 +1,77 @@
+"""Where things come from: the script's line of an operation, what role an operation plays."""
+from __future__ import annotations
+
+import functools
+
+from ...core.graph import Operation, Tensor
+from ...core.site import Site
+from .records import Place
+
+_TRAINING = ("Assign", "AssignAdd", "AssignSub", "ScatterAdd", "ScatterSub", "ScatterUpdate", "AssignVariableOp",
+             "AssignAddVariableOp", "AssignSubVariableOp")
+VARIABLES = ("VariableV2", "VarHandleOp")
+PLACEHOLDERS = ("Placeholder", "PlaceholderWithDefault")
+
+
+def place_of(op: Operation) -> Place | None:
+    """The script's line that an operation is there for: a gradient op's is that of its forward op, or the line of the
+    script's own gradient function that made it.
+    """
+    forward = op.forward_op
+    site = op.site if forward.override and forward is not op and _is_by_the_script(op) else forward.site
+    return None if site is None else as_place(site)
+
+
+def _is_by_the_script(op: Operation) -> bool:
+    """Whether an op of a replaced gradient was made in the script's function, not in the call of `gradients`."""
+    depth, seen = len(op.traceback), {op}
+    stack = [op]
+    while stack:
+        for tensor in stack.pop().inputs:
+            if tensor.op.gradient_of is not None and tensor.op not in seen:
+                seen.add(tensor.op)
+                if not tensor.op.forward_op.override:
+                    return depth > len(tensor.op.traceback)
+                stack.append(tensor.op)
+    return False
+
+
+@functools.lru_cache(1 << 14)  # the many operations of one line share its Place
+def as_place(site: Site) -> Place:
+    """A site with its text, free of the graph."""
+    return Place(site.file, site.line, site.function, site.text)
+
+
+def at_line(place: Place | None) -> str:
+    """` at model.py:12`, to end a sentence with; "" if the place is not known."""
+    return "" if place is None else f" at {place.file.rsplit('/', 1)[-1]}:{place.line}"
+
+
+def traceback_of(op: Operation) -> tuple[Place, ...]:
+    """The script's lines that led to an operation (a gradient op: to its forward op), innermost first."""
+    return tuple(as_place(site) for site in op.forward_op.traceback)
+
+
+def role_of(op: Operation) -> str:
+    """"gradient", "variable", "constant", "placeholder", "training" (updates of variables) or "forward"."""
+    if op.gradient_of is not None:
+        return "gradient"
+    if op.type in VARIABLES:
+        return "variable"
+    if op.type == "Const":
+        return "constant"
+    if op.type in PLACEHOLDERS:
+        return "placeholder"
+    if op.type in _TRAINING or op.type.startswith(("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply")):
+        return "training"
+    return "forward"
+
+
+def is_handle(tensor: Tensor) -> bool:
+    """Whether a tensor stands for a variable that is passed by name; it has no value of its own."""
+    return tensor.dtype.is_ref or tensor.dtype.name == "resource"
+
+
+def is_variable(tensor: Tensor) -> bool:
+    """Whether a tensor is a variable's own output, not a value read from it."""
+    return tensor.op.type in VARIABLES

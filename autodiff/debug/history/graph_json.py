@@ -1,0 +1,184 @@
+"""A graph as JSON and arrays, and back: never code, so that a file can be read without trusting it."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ...core.dtypes import DType, as_dtype
+from ...core.errors import ArgumentError
+from ...core.function_graph import Function, FunctionGraph
+from ...core.graph import Graph, Operation, Tensor
+from ...core.indexed_slices import IndexedSlices
+from ...core.op import OPS, Spec
+from ...gradients.blocked_reasons import GradientCall, gradient_calls
+
+Arrays = dict[str, np.ndarray]
+
+
+class Encoder:
+    """Writes operations. arrays: what does not go into JSON, by key."""
+
+    def __init__(self) -> None:
+        self.arrays: Arrays = {}
+
+    def graph(self, graph: Graph) -> list[dict[str, Any]]:
+        """Every operation, in the order of making."""
+        return [self._operation(op) for op in sorted(graph.operations.values(), key=lambda op: op.index)]
+
+    def calls(self, graph: Graph) -> list[dict[str, Any]]:
+        """The gradient calls of the script."""
+        return [{"ys": _names(call.ys), "xs": _names(call.xs), "stops": _names(call.stops),
+                 "found": [[t.name, _gradient(g)] for t, g in call.found.items() if g is not None]}
+                for call in gradient_calls(graph)]
+
+    def _operation(self, op: Operation) -> dict[str, Any]:
+        frames = [[site.file, site.line, site.function] for site in op.traceback]
+        found = {"name": op.name, "type": op.type, "inputs": _names(op.inputs), "frames": frames,
+                 "attrs": {name: self._value(value) for name, value in op.attrs.items()},
+                 "specs": [[t.dtype.name, None if t.dims is None else list(t.dims)] for t in op.outputs]}
+        if op.control_inputs:
+            found["control"] = [c.name for c in op.control_inputs]
+        if op.origin is not None:
+            found["origin"] = op.origin.name
+        if op.gradient_of is not None:
+            found["gradient_of"] = op.gradient_of.name
+        if op.override is not None:
+            found["override"] = op.override
+        return found
+
+    def _value(self, value: Any) -> Any:
+        if value is None or isinstance(value, (bool, int, float, str)):
+            return value
+        if isinstance(value, DType):
+            return {"dtype": value.name}
+        if isinstance(value, (np.ndarray, np.generic)):
+            key = f"a{len(self.arrays)}"
+            array = np.asarray(value)
+            self.arrays[key] = array.astype("S") if array.dtype == object else array
+            return {"array": key, "strings": array.dtype == object}
+        if isinstance(value, (tuple, list)):
+            return {"tuple" if isinstance(value, tuple) else "list": [self._value(item) for item in value]}
+        if isinstance(value, Mapping):
+            return {"dict": [[str(key), self._value(item)] for key, item in value.items()]}
+        if isinstance(value, Tensor):
+            return {"tensor": value.name}
+        if isinstance(value, Function):
+            return {"function": {"ops": self.graph(value.graph), "arguments": _names(value.graph.arguments),
+                                 "inputs": _names(value.inputs), "outputs": _names(value.outputs),
+                                 "captured": _names(value.captured), "kept": _names(value.kept),
+                                 "is_repeatable": value.is_repeatable}}
+        return {"opaque": type(value).__name__}
+
+
+def _captured(attrs: Any) -> list[str]:
+    """Names of what the functions among encoded attributes capture, in order."""
+    if isinstance(attrs, list):
+        return [name for value in attrs for name in _captured(value)]
+    if not isinstance(attrs, dict):
+        return []
+    return attrs["captured"] if "captured" in attrs else _captured(list(attrs.values()))
+
+
+def _names(tensors: Any) -> list[str]:
+    return [t.name for t in tensors]
+
+
+def _gradient(gradient: Any) -> Any:
+    if isinstance(gradient, IndexedSlices):
+        shape = gradient.dense_shape
+        return {"values": gradient.values.name, "indices": gradient.indices.name,
+                "dense_shape": None if shape is None else shape.name}
+    return gradient.name
+
+
+class Decoder:
+    """Builds the graph again. Raises ArgumentError for what no Encoder wrote."""
+
+    def __init__(self, arrays: Mapping[str, np.ndarray]) -> None:
+        self._arrays = arrays
+
+    def graph(self, graph: Graph, listed: list[dict[str, Any]], outside: Mapping[str, Tensor] | None = None) -> None:
+        """Add the operations to an empty graph. outside: tensors around it, by name, for functions."""
+        known: dict[str, Tensor] = dict(outside or {})
+        with graph.as_default():
+            for entry in listed:
+                op = self._operation(graph, entry, known)
+                known.update({t.name: t for t in op.outputs})
+        for entry in listed:
+            op = graph.operations[entry["name"]]
+            op.waits_for = tuple(graph.operations[name] for name in entry.get("control", ()))
+            op.origin = graph.operations.get(entry.get("origin", ""))
+            op.gradient_of = known.get(entry.get("gradient_of", ""))
+
+    def _operation(self, graph: Graph, entry: dict[str, Any], known: dict[str, Tensor]) -> Operation:
+        if entry["type"] not in OPS:
+            raise ArgumentError(f"the recording has an op of the unknown type {entry['type']!r}")
+        inputs = tuple(known[name] for name in entry["inputs"])
+        captured = _captured(entry["attrs"])
+        passed = inputs[:entry["attrs"]["count"]] if entry["type"] == "Recall" else inputs
+        # a copy in a gradient is given other tensors than those that its functions captured
+        around = {**dict(zip(captured, passed[len(passed) - len(captured):])), **known}
+        attrs = {name: self._value(value, graph, around) for name, value in entry["attrs"].items()}
+        specs = [Spec(as_dtype(name), None if dims is None else tuple(dims)) for name, dims in entry["specs"]]
+        op = graph.add(OPS[entry["type"]], inputs, attrs, specs, entry["name"] + "/")
+        op.override = entry.get("override")
+        op._frames = tuple((_code(file, line, function), -1) for file, line, function in entry["frames"])
+        return op
+
+    def _value(self, value: Any, graph: Graph, known: dict[str, Tensor]) -> Any:
+        if not isinstance(value, dict):
+            return value
+        (kind, item), *rest = value.items()
+        if kind == "dtype":
+            return as_dtype(item)
+        if kind == "array":
+            array = self._arrays[item]
+            return array.astype(object) if value.get("strings") else array
+        if kind in ("tuple", "list"):
+            items = [self._value(part, graph, known) for part in item]
+            return tuple(items) if kind == "tuple" else items
+        if kind == "dict":
+            return {key: self._value(part, graph, known) for key, part in item}
+        if kind == "tensor":
+            return known[item]
+        if kind == "function":
+            return self._function(item, graph, known)
+        return _absent
+
+    def _function(self, item: dict[str, Any], outer: Graph, known: dict[str, Tensor]) -> Function:
+        inner = FunctionGraph(outer)
+        inner.names = type(outer.names)()
+        self.graph(inner, item["ops"], known)
+        inside = {t.name: t for op in inner.operations.values() for t in op.outputs}
+        inner.arguments = [inside[name] for name in item["arguments"]]
+        captured = tuple(known[name] for name in item["captured"])
+        inputs = tuple(inside[name] for name in item["inputs"])
+        inner.captures = dict(zip(captured, inputs[len(inner.arguments):]))
+        outputs, kept = (tuple(inside[name] for name in item[part]) for part in ("outputs", "kept"))
+        return Function(inner, inputs, outputs, captured, kept, item["is_repeatable"])
+
+    def calls(self, graph: Graph, listed: list[dict[str, Any]]) -> list[GradientCall]:
+        """The gradient calls."""
+        def tensors(names: list[str]) -> tuple[Tensor, ...]:
+            return tuple(graph.get_tensor_by_name(name) for name in names)
+
+        def gradient(item: Any) -> Any:
+            if isinstance(item, str):
+                return graph.get_tensor_by_name(item)
+            (values, indices), shape = tensors([item["values"], item["indices"]]), item["dense_shape"]
+            return IndexedSlices(values, indices, None if shape is None else graph.get_tensor_by_name(shape))
+
+        return [GradientCall(tensors(c["ys"]), tensors(c["xs"]), tensors(c["stops"]),
+                             {graph.get_tensor_by_name(name): gradient(item) for name, item in c["found"]})
+                for c in listed]
+
+
+def _code(file: str, line: int, function: str) -> Any:
+    """A code object that is nothing but a place: what an operation remembers of its maker."""
+    return compile("", file, "exec").replace(co_name=function, co_firstlineno=line, co_linetable=b"")
+
+
+def _absent(*_: Any) -> Any:
+    raise ArgumentError("a Python function is not part of a recording: only what it gave in each step is")

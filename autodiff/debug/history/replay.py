@@ -1,0 +1,114 @@
+"""Replay: any tensor of any remembered run, computed again exactly, without touching the session."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ...core.errors import AutodiffError
+from ...core.graph import Graph, Tensor
+from ...runtime.cursor import Execution
+from ...runtime.feed import Fed
+from ...runtime.session import RepeatSession, Session
+from ..derivatives.row_blocks import Recipe, recipe_of
+from ..facts.function_calls import Calls
+from ..facts.inner_ops import InnerOps
+from .loop_values import Turns, turns_of
+
+_MANY = 32  # tensors: such a look is taken once, and compiling it well would take longer than it runs
+
+
+@dataclass(eq=False, slots=True)  # not frozen, as each run makes one; nobody changes it
+class Moment:
+    """What a run depended on: a run is a function of these alone. variables: their values before it.
+
+    number: the run's number in its session, which the random streams count by. wanted: what it fetched, or None.
+    outcomes: what its Python functions gave, and the branches and loops that call some.
+    """
+
+    step: int
+    number: int
+    entropy: int
+    variables: Mapping[str, Any]
+    feeds: dict[Tensor, Any]
+    wanted: Any = None
+    outcomes: dict[Tensor, Any] = field(default_factory=dict)
+
+
+def moment_of(session: Session, feeds: dict[Tensor, Any], step: int, wanted: Any = None,
+              variables: Mapping[str, Any] | None = None) -> Moment:
+    """The Moment of the run that `session` is about to make. variables: where its values are known from elsewhere."""
+    known = dict(session.variables) if variables is None else variables
+    return Moment(step, session.runs + 1, session.entropy, known, feeds, wanted)
+
+
+class Replayer:
+    """Evaluates tensors as of a Moment, in a session of its own."""
+
+    def __init__(self, graph: Graph, inner: InnerOps) -> None:
+        self._session = RepeatSession(graph=graph)
+        self._inner = inner
+
+    def values(self, moment: Moment, tensors: Sequence[Any], feeds: dict[Tensor, Any] | None = None) -> list[Any]:
+        """The values that `tensors` (IndexedSlices too) had in that run. feeds: in place of some of its own.
+
+        Those of a tensor inside of loops are stacked: see Turns. Raises ArgumentError for one that was not computed.
+        """
+        inside = [t for t in tensors if isinstance(t, Tensor) and self._inner.has(t)]
+        if inside:
+            turns = self.turns(moment, inside, feeds)
+            outside = [t for t in tensors if t not in turns]
+            found = dict(zip(outside, self.values(moment, outside, feeds))) if outside else {}
+            return [turns[t].stacked() if t in turns else found[t] for t in tensors]
+        session = self._session
+        self._rewind(moment)
+        fed = {**moment.outcomes, **moment.feeds, **(feeds or {})}
+        if len(tensors) > _MANY or any(isinstance(value, list) for value in moment.outcomes.values()):
+            return session.start(list(tensors), fed).finish()
+        return session.run(list(tensors), fed)
+
+    def turns(self, moment: Moment, tensors: Sequence[Tensor],
+              feeds: dict[Tensor, Any] | None = None) -> dict[Tensor, Turns]:
+        """The values that tensors inside of branches and loops had in that run, one for each time."""
+        return turns_of(tensors, self._inner, lambda outer: self.values(moment, outer, feeds),
+                        lambda wanted: self.calls(moment, wanted))
+
+    def calls(self, moment: Moment, wanted: Sequence[Tensor] | None = None) -> Calls:
+        """The calls that branches and loops made in that run. wanted: inner tensors, if not all are."""
+        return Calls(self._session.graph, moment.variables, moment.number, moment.entropy,
+                     lambda missing: self.values_if_possible(moment, missing), wanted, moment.outcomes)
+
+    def start(self, moment: Moment, fetches: Sequence[Any], feeds: dict[Tensor, Any] | None = None) -> Execution:
+        """That run again, to be gone through op by op, in a session of its own."""
+        session = RepeatSession(graph=self._session.graph)
+        self._rewind(moment, session)
+        return session.start(list(fetches), {**moment.outcomes, **moment.feeds, **(feeds or {})})
+
+    def after(self, moment: Moment, variables: Mapping[str, Any]) -> dict[str, Any]:
+        """The variables after that run is made again, given those before it."""
+        session = self._session
+        self._rewind(replace(moment, variables=variables))
+        session.run(moment.wanted, Fed({**moment.outcomes, **moment.feeds}))
+        return dict(session.variables)
+
+    def recipe(self, moment: Moment, result: Tensor, direction: Tensor) -> Recipe:
+        """How `result` follows from `direction` in that run: it can be followed on any thread."""
+        self._rewind(moment)
+        return recipe_of(self._session, result, direction, {**moment.outcomes, **moment.feeds})
+
+    def _rewind(self, moment: Moment, session: Session | None = None) -> None:
+        session = session or self._session
+        known = dict(moment.variables)  # which may take runs of this session
+        session.variables.clear()
+        session.variables.update(known)
+        session.entropy, session.runs = moment.entropy, moment.number - 1
+
+    def values_if_possible(self, moment: Moment, tensors: Sequence[Any]) -> dict[Any, Any]:
+        """The same for tensors of which some may not be computable (unfed, uninitialised): those are left out."""
+        try:
+            return dict(zip(tensors, self.values(moment, tensors)))
+        except AutodiffError:
+            if len(tensors) == 1:
+                return {}
+        half = len(tensors) // 2
+        return {**self.values_if_possible(moment, tensors[:half]), **self.values_if_possible(moment, tensors[half:])}

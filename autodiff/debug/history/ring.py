@@ -1,0 +1,223 @@
+"""The ring: past runs that are remembered, within a budget of memory.
+
+A run is remembered by what it was fed and by the values that variables had before it. Those values are kept of some
+runs only, and made again for the runs between: by making the runs since then again, which gives the same to the bit.
+Where a place on disk is given, what memory has no room for goes there.
+"""
+from __future__ import annotations
+
+import operator
+from collections import OrderedDict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, overload
+
+from ...runtime.session import Session
+from .disk_cache import Disk, put_away
+from .replay import Moment, Replayer
+
+_MOST = 512  # runs remembered in memory
+_MOST_STORED = 10_000  # and on disk
+_APART = 16  # runs from one whose variables are kept to the next
+_AGAIN = 40.0  # ms: what making runs again may take
+_FOUND = 4  # groups of values made again that are kept
+
+
+class Later(Mapping[str, Any]):
+    """Values of variables by name as `before` left them, made again when one of them is asked for."""
+
+    __slots__ = ("before", "_ring", "_names")
+
+    def __init__(self, ring: "Ring", before: Moment, names: tuple[str, ...]) -> None:
+        self.before, self._ring, self._names = before, ring, names
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._names:
+            raise KeyError(name)
+        return self._ring.values_of(self)[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def following(self, before: Moment) -> Later:
+        """The same as another left them."""
+        return Later(self._ring, before, self._names)
+
+    __hash__ = object.__hash__
+    __eq__ = object.__eq__
+
+
+class Ring(Sequence[Moment]):
+    """Moments, oldest first; first those on disk. spent: bytes that feeds and variables of the others take.
+
+    disk: where runs go that memory has no room for, or None. trouble: why no more of them do, "" if none or told.
+    """
+
+    def __init__(self, replayer: Replayer) -> None:
+        self.spent = 0
+        self.disk: Disk | None = None
+        self.trouble = ""
+        self._replayer = replayer
+        self._moments: deque[Moment] = deque()
+        self._costs: deque[int] = deque()  # bytes that each in memory does not share with the one before it
+        self._found: OrderedDict[Later, dict[str, Any]] = OrderedDict()
+        self._left: dict[str, Any] | None = None  # variables after the last run, if making it again gives them
+        self._since, self._again, self._group = 0, 0.0, 0  # runs, ms and bytes since variables were kept
+        self._usual = float("inf")  # ms: what runs take of late
+
+    def __len__(self) -> int:
+        return len(self._moments)
+
+    @overload
+    def __getitem__(self, index: int) -> Moment: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Moment]: ...
+
+    def __getitem__(self, index: int | slice) -> Moment | Sequence[Moment]:
+        return self._moments[index] if isinstance(index, int) else list(self._moments)[index]
+
+    def __iter__(self) -> Iterator[Moment]:
+        return iter(self._moments)
+
+    # ---- keeping ------------------------------------------------------------------------
+    def variables(self, session: Session) -> Mapping[str, Any]:
+        """Those that a session's next run begins with: to be made again later, if the last run of all left them."""
+        present, left = session.variables, self._left
+        self._left = None  # or the run could not use the memory of the values that it replaces
+        if left is None or (names := tuple(present)) != tuple(left) or not all(
+                map(operator.is_, left.values(), present.values())):
+            return dict(present)
+        return Later(self, self._moments[-1], names)
+
+    def keep(self, moment: Moment, budget: int, ms: float = 0.0, left: Mapping[str, Any] | None = None) -> None:
+        """Remember a run; the oldest go when there are too many, or take more than `budget` bytes.
+
+        left: the variables after it, if making it again gives the same; None if it may not. ms: what it took.
+        """
+        cost = _cost_after(moment, self._moments[-1] if self._moments else None)
+        self._usual = ms = min(ms, 1.1 * self._usual)  # a pause of the machine says nothing about the run
+        if type(moment.variables) is Later:
+            self._since, self._again, self._group = self._since + 1, self._again + ms, self._group + cost
+        else:
+            self._since, self._again, self._group = 1, ms, cost
+        self._left = None
+        if left is not None and self._since < _APART and self._again < _AGAIN and self._group < budget // 8:
+            self._left = dict(left)
+        self.spent += cost
+        self._moments.append(moment)
+        self._costs.append(cost)
+        while len(self._costs) > _MOST or self.spent > budget and len(self._costs) > 2:
+            if not self._drop():
+                break
+
+    def _drop(self) -> bool:
+        """Let the oldest run go, and those whose variables only it can give; whether any run is left to do so."""
+        away = self.away
+        following = next((i for i, m in enumerate(islice(self._moments, away, None)) if i and not isinstance(
+            m.variables, Later)), None)
+        if following is None:
+            return False
+        next_one = self._moments[away + following]
+        whole = sum(v.nbytes for side in (next_one.variables, next_one.feeds) for v in side.values())
+        if not self._spill(list(islice(self._moments, away, away + following))):
+            for _ in range(following):
+                self._moments.popleft()
+        for _ in range(following):
+            self.spent -= self._costs.popleft()
+        self.spent += whole - self._costs[0]  # what it shared with those before it is its own now
+        self._costs[0] = whole
+        return True
+
+    # ---- on disk ------------------------------------------------------------------------
+    @property
+    def away(self) -> int:
+        """How many runs are on disk."""
+        return self.disk.count if self.disk is not None else 0
+
+    def spill(self, limit: int) -> None:
+        """From now on put up to `limit` bytes of runs on disk; with 0 none, and those there are given up.
+
+        Raises OSError if no temporary folder can be made.
+        """
+        self.trouble = ""
+        if self.disk is None and limit:
+            self.disk = Disk(limit)
+        elif self.disk is not None and limit:
+            self.disk.limit = limit
+            self._forget_stored()
+        elif self.disk is not None:
+            self._leave_disk()
+
+    def resume(self, limit: int) -> None:
+        """As `spill`, where nobody waits for an answer: that it cannot be is told with the next run."""
+        try:
+            self.spill(limit)
+        except OSError as error:
+            self.trouble = f"no steps go to disk: {error.strerror or error}; they are kept in memory only"
+
+    def _spill(self, group: list[Moment]) -> bool:
+        """Put the oldest runs in memory on disk; whether this was asked for and done."""
+        disk = self.disk
+        if disk is None:
+            return False
+        away = disk.count
+        try:
+            moved = put_away(disk, group, lambda before, variables: variables.following(before))
+        except OSError as error:
+            self.trouble = (f"no more steps go to disk: {error.strerror or error}; the {away} there are given up, and "
+                            "steps are kept in memory only")
+            self._leave_disk()
+            return False
+        for i, moment in enumerate(moved, away):
+            self._moments[i] = moment
+        self._forget_stored()
+        return True
+
+    def _forget_stored(self) -> None:
+        """Give up the oldest runs on disk, if there are too many."""
+        disk = self.disk
+        while disk is not None and disk.count and (disk.spent > disk.limit or disk.count > _MOST_STORED):
+            for _ in range(disk.forget()):
+                self._moments.popleft()
+
+    def _leave_disk(self) -> None:
+        assert self.disk is not None
+        for _ in range(self.away):
+            self._moments.popleft()
+        self.disk.close()
+        self.disk = None
+
+    # ---- values -------------------------------------------------------------------------
+    def values_of(self, later: Later) -> dict[str, Any]:
+        """The values, from the nearest run before of which they are known."""
+        chain: list[Later] = []
+        known: Mapping[str, Any] = later
+        while isinstance(known, Later) and known not in self._found:
+            chain.append(known)
+            known = known.before.variables
+        values = self._found[known] if isinstance(known, Later) else known
+        for each in reversed(chain):
+            values = self._replayer.after(each.before, values)
+        assert isinstance(values, dict)
+        self._found[later] = values
+        self._found.move_to_end(later)
+        if len(self._found) > _FOUND:
+            self._found.popitem(last=False)
+        return values
+
+
+def _cost_after(moment: Moment, neighbour: Moment | None) -> int:
+    """Bytes of a moment's values that a neighbouring moment does not share."""
+    fed = neighbour.feeds if neighbour is not None else {}
+    cost = sum([v.nbytes for k, v in moment.feeds.items() if fed.get(k) is not v])
+    if type(moment.variables) is Later:
+        return cost
+    other = neighbour.variables if neighbour is not None and type(neighbour.variables) is not Later else {}
+    return cost + sum([v.nbytes for k, v in moment.variables.items() if other.get(k) is not v])

@@ -1,0 +1,40 @@
+"""What a graph remembers of its differentiations: the calls, and why an input got no gradient."""
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..core.graph import Graph, Operation, Tensor
+from ..core.op import REGISTERED_GRADIENTS
+from .aggregate import Gradient
+
+
+class GradientCall(NamedTuple):
+    """One call of `gradients`, as its graph remembers it. found: tensor -> the total gradient that reached it."""
+
+    ys: tuple[Tensor, ...]
+    xs: tuple[Tensor, ...]
+    stops: tuple[Tensor, ...]
+    found: dict[Tensor, Gradient | None]
+
+
+def gradient_calls(graph: Graph) -> list[GradientCall]:
+    """The calls of `gradients` in this graph (not inside of its functions), oldest first."""
+    return [call for call in graph.extras.get("calls", ()) if call.ys and call.ys[0].graph is graph]
+
+
+def no_gradient_reason(op: Operation) -> str | None:
+    """Why no gradient at all flows through an operation, or None if one may."""
+    if op.override is not None:
+        name = op.override
+        return f"{name!r} is registered as not differentiable" if REGISTERED_GRADIENTS.get(name, 0) is None else None
+    return op.definition.no_grad
+
+
+def note_blocked(graph: Graph, op: Operation, index: int, reason: str) -> None:
+    """Keep why input `index` of `op` got no gradient, for `why`."""
+    graph.extras.setdefault("blocked", {})[op, index] = reason
+
+
+def blocked_reason(op: Operation, index: int) -> str | None:
+    """Why input `index` of `op` got no gradient when one was last built, or None."""
+    return op.graph.extras.get("blocked", {}).get((op, index))

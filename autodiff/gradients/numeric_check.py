@@ -1,0 +1,97 @@
+"""Numeric against analytic gradients: central differences of a tensor in a session."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.convert import to_tensor
+from ..core.defaults import session_for
+from ..core.errors import ArgumentError
+from ..core.graph import Tensor
+from ..core.indexed_slices import dense
+from .aggregate import Gradient
+from .backprop import gradients
+
+__all__ = ["compute_gradient", "compute_gradient_error"]
+
+
+def compute_gradient(x: Any, x_shape: Any, y: Tensor, y_shape: Any, x_init_value: Any = None, delta: float = 1e-3,
+                     init_targets: Any = None, extra_feed_dict: Mapping[Any, Any] | None = None) -> Any:
+    """(analytic, numeric) Jacobians of y by x, each [elements of x, elements of y], in the default session.
+
+    x: a tensor or a list of them (then x_shape and x_init_value are lists, and so is the result).
+    x_init_value: where; random if None. delta: step of the central differences, in x's units.
+    init_targets: operations to run first. Raises ArgumentError (ValueError) without a default session.
+    """
+    several = isinstance(x, (list, tuple))
+    xs = [_tensor(v) for v in (x if several else [x])]
+    shapes = list(x_shape) if several else [x_shape]
+    starts = x_init_value if several and x_init_value is not None else [x_init_value] * len(xs)
+    session = session_for(y.graph, None, "compute a gradient")
+    for target in [] if init_targets is None else np.atleast_1d(np.asarray(init_targets, dtype=object)):
+        session.run(target)
+    found = gradients(y, xs)
+    seed = _starting_points(xs, shapes, starts)
+    feeds = {**dict(extra_feed_dict or {}), **dict(zip(xs, seed))}
+    pairs = [(_analytic(session, v, y, dx, feeds, tuple(y_shape)), _numeric(session, v, y, feeds, delta))
+             for v, dx in zip(xs, found)]
+    return pairs if several else pairs[0]
+
+
+def compute_gradient_error(x: Any, x_shape: Any, y: Tensor, y_shape: Any, x_init_value: Any = None,
+                           delta: float = 1e-3, init_targets: Any = None,
+                           extra_feed_dict: Mapping[Any, Any] | None = None) -> float:
+    """The largest absolute difference between the analytic and the numeric Jacobian; see compute_gradient."""
+    pairs = compute_gradient(x, x_shape, y, y_shape, x_init_value, delta, init_targets, extra_feed_dict)
+    pairs = [pairs] if isinstance(pairs, tuple) else pairs
+    return max(float(np.abs(a - n).max(initial=0.0)) for a, n in pairs)
+
+
+def _tensor(x: Any) -> Tensor:
+    return x if isinstance(x, Tensor) else to_tensor(x.graph, x, None, "x")
+
+
+def _starting_points(xs: Sequence[Tensor], shapes: Sequence[Any], starts: Sequence[Any]) -> list[np.ndarray]:
+    points = []
+    for x, shape, start in zip(xs, shapes, starts):
+        dtype = x.dtype.as_numpy_dtype
+        if start is None:
+            start = np.random.default_rng(0).random(tuple(shape))
+        start = np.array(start, dtype)
+        if start.shape != tuple(shape):
+            raise ArgumentError(f"x_init_value has shape {list(start.shape)}, expected {list(shape)}")
+        points.append(start)
+    return points
+
+
+def _analytic(session: Any, x: Tensor, y: Tensor, dx: Gradient | None, feeds: dict,
+              y_shape: tuple[int, ...]) -> np.ndarray:
+    """One gradient for each element of y."""
+    size, count = feeds[x].size, int(np.prod(y_shape))
+    jacobian = np.zeros((size, count), feeds[x].dtype)
+    if dx is None:
+        return jacobian
+    weights = to_tensor(y.graph, np.zeros(y_shape, y.dtype.as_numpy_dtype), None, "weights")
+    gradient = gradients(y, x, grad_ys=weights)[0]
+    assert gradient is not None  # dx is not: y depends on x
+    row = dense(gradient)
+    for j in range(count):
+        unit: np.ndarray = np.zeros(y_shape, y.dtype.as_numpy_dtype)
+        unit.flat[j] = 1
+        jacobian[:, j] = session.run(row, {**feeds, weights: unit}).ravel()
+    return jacobian
+
+
+def _numeric(session: Any, x: Tensor, y: Tensor, feeds: dict, delta: float) -> np.ndarray:
+    """Central differences, one element of x at a time."""
+    at = feeds[x]
+    rows = []
+    for i in range(at.size):
+        high, low = at.copy(), at.copy()
+        high.flat[i] += delta
+        low.flat[i] -= delta
+        change = session.run(y, {**feeds, x: high}) - session.run(y, {**feeds, x: low})
+        rows.append(np.ravel(change) / (2 * delta))
+    return np.array(rows, at.dtype).reshape(at.size, -1)

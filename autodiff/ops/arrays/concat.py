@@ -1,0 +1,211 @@
+"""Ops that put tensors together along an axis and take them apart: concat, pack, split."""
+
+import numpy as np
+
+from ...core.constant_value import static_value
+from ...core.declare import op
+from ...core.errors import ArgumentError, ShapeError
+from ...core.infer import axis_in, rank_of
+from ...core.op import Index, Spec, blocked, build, outputs
+from ...core.shapes import merge, show
+from ..common.batch_axis import after, all_batched, shared
+
+_AXIS = "an axis is an integer"
+
+
+def _static_axis(axis, rank):
+    """The axis counted from 0, or None if it or the rank is unknown."""
+    rank_of(axis, exactly=0, what="axis")
+    value = static_value(axis)
+    return None if value is None or rank is None else axis_in(int(value), rank)
+
+
+def _some(values):
+    if not values:
+        raise ArgumentError("expected at least one tensor, found none")
+
+
+def _joined_dims(axis, *values):
+    _some(values)
+    dtype = values[0].dtype.base_dtype
+    known = [v.dims for v in values if v.dims is not None]
+    if not known:
+        return Spec(dtype, None)
+    rank = len(known[0])
+    for dims in known:
+        if len(dims) != rank:
+            raise ShapeError(f"ranks differ: {show(known[0])} and {show(dims)}")
+    if rank == 0:
+        raise ShapeError("cannot concatenate scalars: expected rank >= 1\nuse tf.stack to make a vector of them")
+    i = _static_axis(axis, rank)
+    if i is None:
+        return Spec(dtype, (None,) * rank)
+    merged = None
+    for dims in known:
+        merged = merge(merged, (*dims[:i], None, *dims[i + 1:]))
+    lengths = [dims[i] for dims in known]
+    total = sum(lengths) if len(known) == len(values) and None not in lengths else None
+    return Spec(dtype, (*merged[:i], total, *merged[i + 1:]))
+
+
+@op("ConcatV2", infer=_joined_dims)
+def concat(axis: Index, *values, out=None):
+    """The inputs one after another along an axis. axis: int[], values: any[..., n, ...]... -> any[..., sum n, ...]."""
+    return np.concatenate(values, axis=int(axis), out=out)
+
+
+@concat.gradient
+def _(node, dy):
+    axis, values = node.inputs[0], node.inputs[1:]
+    if len(values) == 1:
+        return blocked(_AXIS), dy
+    return blocked(_AXIS), *build.SplitV(dy, _lengths(axis, values), axis, num_split=len(values))
+
+
+def _lengths(axis, values):
+    i = static_value(axis)
+    if i is not None and all(v.dims is not None and v.dims[int(i)] is not None for v in values):
+        return [v.dims[int(i)] for v in values]
+    return build.Pack(*(build.GatherV2(build.Shape(v), axis % build.Rank(v), 0) for v in values), axis=0)
+
+
+@concat.batched
+def _(node, args, batched):
+    shared(node, batched, 0)
+    return build.ConcatV2(after(args[0]), *all_batched(args[1:], batched[1:]))
+
+
+def _packed(*values, axis=0):
+    _some(values)
+    dims = None
+    for value in values:
+        dims = merge(dims, value.dims)
+    if dims is None:
+        return Spec(values[0].dtype.base_dtype, None)
+    i = axis_in(axis, len(dims) + 1)
+    return Spec(values[0].dtype.base_dtype, (*dims[:i], len(values), *dims[i:]))
+
+
+@op("Pack", infer=_packed)
+def pack(*values, axis=0, out=None):
+    """The inputs side by side along a new axis. values: any[...]... -> any[..., n, ...]."""
+    return np.stack(values, axis=axis, out=out)
+
+
+@pack.gradient
+def _(node, dy):
+    return build.Unpack(dy, num=len(node.inputs), axis=node.attrs["axis"])
+
+
+@pack.batched
+def _(node, args, batched):
+    return build.Pack(*all_batched(args, batched), axis=_after(node.attrs["axis"]))
+
+
+def _after(axis):
+    return axis + 1 if axis >= 0 else axis
+
+
+def _unpacked(value, *, num, axis=0):
+    dims = value.dims
+    if dims is None:
+        return (Spec(value.dtype.base_dtype, None),) * num
+    if not dims:
+        raise ShapeError("cannot unstack a scalar: expected rank >= 1")
+    i = axis_in(axis, len(dims))
+    if dims[i] not in (None, num):
+        raise ShapeError(f"axis {axis} has size {dims[i]}, expected num={num}")
+    return (Spec(value.dtype.base_dtype, dims[:i] + dims[i + 1:]),) * num
+
+
+@op("Unpack", infer=_unpacked)
+def unpack(value, *, num, axis=0):
+    """Each slice along an axis. value: any[..., num, ...] -> any[...] num times."""
+    slices = tuple(np.moveaxis(value, axis, 0))
+    if len(slices) != num:
+        raise ArgumentError(f"axis {axis} has size {len(slices)}, expected {num}")
+    return outputs(slices)
+
+
+@unpack.gradient
+def _(node, *dys):
+    return build.Pack(*dys, axis=node.attrs["axis"], name="stack")
+
+
+@unpack.batched
+def _(node, args, batched):
+    return build.Unpack(args[0], num=node.attrs["num"], axis=_after(node.attrs["axis"]))
+
+
+def _pieces(split_dim, value, *, num_split):
+    dtype, dims = value.dtype.base_dtype, value.dims
+    if num_split < 1:
+        raise ArgumentError(f"expected num_split >= 1, found {num_split}")
+    i = _static_axis(split_dim, rank_of(value, at_least=1, what="value"))
+    if i is None:
+        return (Spec(dtype, None if dims is None else (None,) * len(dims)),) * num_split
+    if dims[i] is not None and dims[i] % num_split:
+        raise ShapeError(f"axis {i} of {show(dims)} has size {dims[i]}, expected a multiple of num_split={num_split}")
+    piece = None if dims[i] is None else dims[i] // num_split
+    return (Spec(dtype, (*dims[:i], piece, *dims[i + 1:])),) * num_split
+
+
+@op("Split", infer=_pieces)
+def split(split_dim: Index, value, *, num_split):
+    """Equal pieces along an axis. value: any[..., n, ...] -> any[..., n / num_split, ...] num_split times."""
+    return outputs(np.split(value, num_split, axis=int(split_dim)))
+
+
+@split.gradient
+def _(node, *dys):
+    return blocked(_AXIS), build.ConcatV2(node.inputs[0], *dys, name="concat")
+
+
+@split.batched
+def _(node, args, batched):
+    shared(node, batched, 0)
+    return build.Split(after(args[0]), args[1], num_split=node.attrs["num_split"])
+
+
+def _sized_pieces(value, size_splits, split_dim, *, num_split):
+    dtype, dims = value.dtype.base_dtype, value.dims
+    rank_of(size_splits, exactly=1, what="size_splits")
+    if size_splits.dims is not None and size_splits.dims[0] not in (None, num_split):
+        raise ShapeError(f"size_splits has {size_splits.dims[0]} sizes, expected num_split={num_split}")
+    i = _static_axis(split_dim, rank_of(value, at_least=1, what="value"))
+    if i is None:
+        return (Spec(dtype, None if dims is None else (None,) * len(dims)),) * num_split
+    sizes = static_value(size_splits)
+    lengths = [None] * num_split if sizes is None else _filled(sizes.tolist(), dims[i], dims)
+    return tuple(Spec(dtype, (*dims[:i], n, *dims[i + 1:])) for n in lengths)
+
+
+def _filled(sizes, whole, dims):
+    """Lengths of the pieces; one may be -1, which takes what the others leave."""
+    given = sum(n for n in sizes if n >= 0)
+    if sizes.count(-1) > 1:
+        raise ShapeError(f"size_splits is {sizes}, expected at most one -1")
+    if whole is None:
+        return [None if n < 0 else n for n in sizes]
+    if given > whole or -1 not in sizes and given != whole:
+        raise ShapeError(f"sizes {sizes} add up to {given}, expected {whole} in {show(dims)}")
+    return [whole - given if n < 0 else n for n in sizes]
+
+
+@op("SplitV", infer=_sized_pieces)
+def split_v(value, size_splits: Index, split_dim: Index, *, num_split):
+    """Pieces of given lengths along an axis; one may be -1. value: any[..., n, ...] -> any[..., n_i, ...]..."""
+    axis = int(split_dim)
+    lengths = _filled(size_splits.tolist(), value.shape[axis], value.shape)
+    return outputs(np.split(value, np.cumsum(lengths[:-1], dtype=np.intp), axis=axis))
+
+
+@split_v.gradient
+def _(node, *dys):
+    return build.ConcatV2(node.inputs[2], *dys, name="concat"), blocked("sizes are integers"), blocked(_AXIS)
+
+
+@split_v.batched
+def _(node, args, batched):
+    shared(node, batched, 1, 2)
+    return build.SplitV(args[0], args[1], after(args[2]), num_split=node.attrs["num_split"])

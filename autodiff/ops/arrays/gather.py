@@ -1,0 +1,267 @@
+"""Looking up slices by index, and adding slices back: gather, gather_nd, scatter."""
+
+import numpy as np
+
+from ...core.constant_value import static_dims, static_value
+from ...core.declare import op
+from ...core.dtypes import NUMBERS
+from ...core.errors import ArgumentError, ShapeError
+from ...core.indexed_slices import IndexedSlices
+from ...core.infer import axis_in, rank_of, same_shape
+from ...core.op import Index, Spec, blocked, build
+from ...core.shapes import merge, show
+from ..common.batch_axis import after, all_batched, count, joined, numbered, shared, sizes
+
+_INDICES = "indices are integers"
+
+
+def _gathered(params, indices, axis, *, batch_dims=0):
+    dtype = params.dtype.base_dtype
+    rank_of(axis, exactly=0, what="axis")
+    rank, at = rank_of(params, at_least=1, what="params"), static_value(axis)
+    if rank is None or indices.dims is None:
+        return Spec(dtype, None)
+    if at is None:
+        return Spec(dtype, (None,) * (rank - 1 + len(indices.dims) - batch_dims))
+    i = axis_in(int(at), rank)
+    if not 0 <= batch_dims <= min(i, len(indices.dims)):
+        raise ArgumentError(f"expected 0 <= batch_dims <= axis {i} and rank of indices {len(indices.dims)}, found "
+                            f"{batch_dims}")
+    shared_dims = merge(params.dims[:batch_dims], indices.dims[:batch_dims])
+    return Spec(dtype, (*shared_dims, *params.dims[batch_dims:i], *indices.dims[batch_dims:], *params.dims[i + 1:]))
+
+
+def _within(indices, size, what="axis"):
+    """Raises IndexError unless 0 <= index < size for all."""
+    if indices.size and (indices.min() < 0 or indices.max() >= size):
+        wrong = indices[(indices < 0) | (indices >= size)].ravel()[0] if indices.ndim else indices
+        raise IndexError(f"index {wrong} is not in [0, {size}) of the {what}")
+
+
+@op("GatherV2", infer=_gathered)
+def gather(params, indices: Index, axis: Index, *, batch_dims=0):
+    """Slices of `params` along an axis, by index. params: any[..., n, ...], indices: int[k...] -> any[..., k..., ...].
+
+    batch_dims: so many leading axes of both belong together. Raises InvalidArgumentError unless 0 <= index < n.
+    """
+    axis = int(axis)
+    _within(indices, params.shape[axis])
+    if not batch_dims:
+        return np.take(params, indices, axis=axis)
+    rows, place = _aligned(params, indices, axis, batch_dims)
+    return np.moveaxis(rows[place], range(batch_dims, indices.ndim), _targets(axis, indices.ndim, batch_dims, params))
+
+
+def _aligned(params, indices, axis, batch_dims):
+    """`params` with the axis behind the batch axes, and the index that takes the slices."""
+    lead = np.ogrid[tuple(slice(n) for n in indices.shape[:batch_dims])]
+    lead = [b.reshape(b.shape + (1,) * (indices.ndim - batch_dims)) for b in lead]
+    return np.moveaxis(params, axis, batch_dims), (*lead, indices)
+
+
+def _targets(axis, index_rank, batch_dims, params):
+    first = axis + params.ndim if axis < 0 else axis
+    return range(first, first + index_rank - batch_dims)
+
+
+@gather.gradient
+def _(node, dy):
+    params, indices, axis = node.inputs
+    at, batch_dims = static_value(axis), node.attrs["batch_dims"]
+    if at is not None and int(at) == 0:
+        shape = sizes(params)
+        rest = list(params.dims[1:]) if params.dims is not None and None not in params.dims[1:] else shape[1:]
+        values = build.Reshape(dy, joined([-1], np.array(rest, np.int32) if isinstance(rest, list) else rest))
+        flat = indices if indices.dims is not None and len(indices.dims) == 1 else build.Reshape(indices, [-1])
+        return IndexedSlices(values, flat, shape), blocked(_INDICES), blocked("an axis is an integer")
+    dx = build.GatherGrad(sizes(params), indices, axis, dy, batch_dims=batch_dims)
+    return dx, blocked(_INDICES), blocked("an axis is an integer")
+
+
+@gather.batched
+def _(node, args, batched):
+    shared(node, batched, 2)
+    params, indices, axis = args
+    batch_dims = node.attrs["batch_dims"]
+    if not batched[1] and not batch_dims:
+        return build.GatherV2(params, indices, after(axis))
+    if not batched[0] and static_value(axis) is not None and int(static_value(axis)) == 0:
+        return build.GatherV2(params, indices, axis)
+    params, indices = all_batched(args[:2], batched[:2])
+    return build.GatherV2(params, indices, after(axis), batch_dims=batch_dims + 1)
+
+
+def _summed_slices(shape, indices, axis, dy, *, batch_dims=0):
+    return Spec(dy.dtype.base_dtype, static_dims(shape))
+
+
+@op("GatherGrad", infer=_summed_slices, dtypes=NUMBERS)
+def gather_grad(shape: Index, indices: Index, axis: Index, dy, *, batch_dims=0):
+    """Zeros of `shape`, with the slices of `dy` added where a gather took them. dy: number[...] -> number[shape]."""
+    dx = np.zeros(tuple(shape.tolist()), dy.dtype)
+    axis = int(axis)
+    _within(indices, dx.shape[axis])
+    rows, place = _aligned(dx, indices, axis, batch_dims)
+    np.add.at(rows, place, np.moveaxis(dy, _targets(axis, indices.ndim, batch_dims, dx),
+                                       range(batch_dims, indices.ndim)))
+    return dx
+
+
+@gather_grad.gradient
+def _(node, dz):
+    indices, axis = node.inputs[1:3]
+    dy = build.GatherV2(dz, indices, axis, batch_dims=node.attrs["batch_dims"])
+    return blocked("a shape is made of integers"), blocked(_INDICES), blocked("an axis is an integer"), dy
+
+
+@gather_grad.batched
+def _(node, args, batched):
+    shared(node, batched, 0, 2)
+    shape, indices, axis, dy = args
+    batch_dims = node.attrs["batch_dims"]
+    if batched[1] or batch_dims:
+        indices, dy = all_batched([indices, dy], [batched[1], batched[3]])
+        batch_dims += 1
+    return build.GatherGrad(joined(count(dy), shape), indices, after(axis), dy, batch_dims=batch_dims)
+
+
+def _gathered_nd(params, indices):
+    rank_of(indices, at_least=1, what="indices")
+    if params.dims is None or indices.dims is None or indices.dims[-1] is None:
+        return Spec(params.dtype.base_dtype, None)
+    depth = indices.dims[-1]
+    if depth > len(params.dims):
+        raise ShapeError(f"indices have {depth} entries, expected at most {len(params.dims)} for {show(params.dims)}")
+    return Spec(params.dtype.base_dtype, (*indices.dims[:-1], *params.dims[depth:]))
+
+
+def _places(indices, shape):
+    """The NumPy index that `indices[..., k]` is into the first k axes of `shape`, checked."""
+    place = tuple(np.moveaxis(indices, -1, 0))
+    for axis, (part, size) in enumerate(zip(place, shape)):
+        _within(part, size, f"axis {axis}")
+    return place
+
+
+@op("GatherNd", infer=_gathered_nd)
+def gather_nd(params, indices: Index):
+    """Slices by full index. params: any[...], indices: int[..., k] -> any[..., rest of params]."""
+    place = _places(indices, params.shape)
+    if not place:
+        return np.broadcast_to(params, indices.shape[:-1] + params.shape)
+    return params[place]
+
+
+@gather_nd.gradient
+def _(node, dy):
+    params, indices = node.inputs
+    if indices.dims is not None and len(indices.dims) == 2 and indices.dims[1] == 1:
+        rows = build.Squeeze(indices, squeeze_dims=(-1,))
+        return IndexedSlices(dy, rows, sizes(params, indices.dtype)), blocked(_INDICES)
+    return build.ScatterNd(indices, dy, sizes(params, indices.dtype)), blocked(_INDICES)
+
+
+@gather_nd.batched
+def _(node, args, batched):
+    params, indices = args
+    if not batched[0]:
+        return build.GatherNd(params, indices)
+    return build.GatherNd(params, numbered(all_batched(args, batched)[1]))
+
+
+def _scattered(indices, updates, shape):
+    rank_of(indices, at_least=1, what="indices")
+    rank_of(shape, exactly=1, what="shape")
+    dims = static_dims(shape)
+    _check_updates(indices, updates, dims)
+    return Spec(updates.dtype.base_dtype, dims)
+
+
+def _check_updates(indices, updates, dims):
+    """updates must have the outer shape of indices, then the rest of `dims`."""
+    if indices.dims is None or indices.dims[-1] is None or dims is None:
+        return
+    depth = indices.dims[-1]
+    if depth > len(dims):
+        raise ShapeError(f"indices have {depth} entries, expected at most {len(dims)} for {show(dims)}")
+    wanted = (*indices.dims[:-1], *dims[depth:])
+    try:
+        merge(updates.dims, wanted)
+    except ShapeError:
+        raise ShapeError(f"updates have shape {show(updates.dims)}, expected {show(wanted)}") from None
+
+
+@op("ScatterNd", infer=_scattered, dtypes=NUMBERS)
+def scatter_nd(indices: Index, updates, shape: Index):
+    """Zeros, with updates added at indices. indices: int[..., k], updates: number[..., rest] -> number[shape]."""
+    return _added(np.zeros(tuple(shape.tolist()), updates.dtype), indices, updates, np.add)
+
+
+def _added(out, indices, updates, ufunc):
+    place = _places(indices, out.shape)
+    if not place:
+        updates = updates.reshape(-1, *out.shape).sum(axis=0)
+    ufunc.at(out, place, updates)
+    return out
+
+
+@scatter_nd.gradient
+def _(node, dy):
+    return blocked(_INDICES), build.GatherNd(dy, node.inputs[0]), blocked("a shape is made of integers")
+
+
+@scatter_nd.batched
+def _(node, args, batched):
+    shared(node, batched, 2)
+    indices, updates = all_batched(args[:2], batched[:2])
+    return build.ScatterNd(numbered(indices), updates, joined(count(updates), args[2]))
+
+
+def _same_tensor(tensor, indices, updates):
+    _check_updates(indices, updates, tensor.dims)
+    return same_shape(tensor)
+
+
+@op("TensorScatterUpdate", infer=_same_tensor)
+def tensor_scatter_update(tensor, indices: Index, updates):
+    """`tensor` with slices replaced. tensor: any[...], indices: int[..., k], updates: any[..., rest] -> any[...]."""
+    out = np.array(tensor)
+    out[_places(indices, out.shape)] = updates
+    return out
+
+
+@op("TensorScatterAdd", infer=_same_tensor, dtypes=NUMBERS)
+def tensor_scatter_add(tensor, indices: Index, updates):
+    """`tensor` with updates added to slices; shapes as for TensorScatterUpdate."""
+    return _added(np.array(tensor), indices, updates, np.add)
+
+
+@op("TensorScatterSub", infer=_same_tensor, dtypes=NUMBERS)
+def tensor_scatter_sub(tensor, indices: Index, updates):
+    """`tensor` with updates subtracted from slices; shapes as for TensorScatterUpdate."""
+    return _added(np.array(tensor), indices, updates, np.subtract)
+
+
+@tensor_scatter_update.gradient
+def _(node, dy):
+    _, indices, updates = node.inputs
+    kept = build.TensorScatterUpdate(dy, indices, build.ZerosLike(updates))
+    return kept, blocked(_INDICES), build.GatherNd(dy, indices)
+
+
+@tensor_scatter_add.gradient
+def _(node, dy):
+    return dy, blocked(_INDICES), build.GatherNd(dy, node.inputs[1])
+
+
+@tensor_scatter_sub.gradient
+def _(node, dy):
+    return dy, blocked(_INDICES), build.Neg(build.GatherNd(dy, node.inputs[1]))
+
+
+@tensor_scatter_update.batched
+@tensor_scatter_add.batched
+@tensor_scatter_sub.batched
+def _(node, args, batched):
+    tensor, indices, updates = all_batched(args, batched)
+    return node.definition(tensor, numbered(indices), updates)

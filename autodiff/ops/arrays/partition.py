@@ -1,0 +1,190 @@
+"""Taking slices apart by what they belong to, and putting them together: partition, stitch, unique."""
+
+import numpy as np
+
+from ...core.constant_value import static_value
+from ...core.declare import op
+from ...core.dtypes import as_dtype, int32
+from ...core.errors import ArgumentError, DTypeError, ShapeError
+from ...core.infer import rank_of
+from ...core.op import Index, Int32, Own, Spec, blocked, build, outputs
+from ...core.shapes import merge
+from ..common.batch_axis import all_batched, rank_in, shared, sizes
+
+
+def _stitched(*tensors, n):
+    indices, data = tensors[:n], tensors[n:]
+    if len(tensors) != 2 * n or not n:
+        raise ArgumentError(f"expected as many indices as data, found {n} and {len(tensors) - n}")
+    dtype, rest, longest = data[0].dtype.base_dtype, None, 0
+    for where_to, part in zip(indices, data):
+        if where_to.dtype is not int32 or part.dtype.base_dtype is not dtype:
+            raise DTypeError(f"expected int32 indices and {dtype.name} data, found {where_to.dtype.name} and "
+                             f"{part.dtype.name}")
+        if where_to.dims is not None and part.dims is not None:
+            merge(part.dims[:len(where_to.dims)], where_to.dims)
+            rest = merge(rest, part.dims[len(where_to.dims):])
+        value = static_value(where_to)
+        longest = None if value is None or longest is None else max(longest, int(value.max(initial=-1)) + 1)
+    return Spec(dtype, None if rest is None else (longest, *rest))
+
+
+@op("DynamicStitch", infer=_stitched)
+def dynamic_stitch(*tensors: Own, n):
+    """Slices of several tensors put where their indices say; the last wins.
+
+    tensors: n times int32[k...], then n times any[k..., ...] -> any[m, ...] with m the highest index + 1.
+    """
+    indices, data = tensors[:n], tensors[n:]
+    rest = data[0].shape[indices[0].ndim:]
+    length = max(int(i.max(initial=-1)) + 1 for i in indices)
+    out = np.zeros((length, *rest), data[0].dtype)
+    for where_to, part in zip(indices, data):
+        out[where_to.ravel()] = part.reshape(-1, *rest) if part.size else part.reshape(where_to.size, *rest)
+    return out
+
+
+@dynamic_stitch.gradient
+def _(node, dy):
+    indices = node.inputs[:node.attrs["n"]]
+    return *[blocked("indices are integers")] * len(indices), *(build.GatherV2(dy, i, 0) for i in indices)
+
+
+@dynamic_stitch.batched
+def _(node, args, batched):
+    n = node.attrs["n"]
+    _no_varying_indices(node, batched[:n])
+    data = all_batched(args[n:], batched[n:])
+    moved = [_axis_moved(x, 0, rank_in(node, i)) for i, x in enumerate(data)]
+    return _axis_moved(build.DynamicStitch(*args[:n], *moved, n=n), 1, 0)
+
+
+def _no_varying_indices(node, batched):
+    if any(batched):
+        raise ShapeError(f"cannot vectorise {node.type} over indices that vary from slice to slice\nin {node.name}: "
+                         f"{node.describe()}")
+
+
+def _axis_moved(x, source, target):
+    """`x` with one axis moved, the order of the others kept."""
+    rank = len(x.dims) if x.dims is not None else None
+    if rank is None:
+        raise ShapeError(f"cannot vectorise over a tensor of unknown rank: {x.describe()}\n"
+                         "use set_shape to give the rank")
+    order = [i for i in range(rank) if i != source]
+    order.insert(target, source)
+    return build.Transpose(x, order)
+
+
+def _parts(data, partitions, *, num_partitions):
+    rest = None
+    if data.dims is not None and partitions.dims is not None:
+        merge(data.dims[:len(partitions.dims)], partitions.dims)
+        rest = (None, *data.dims[len(partitions.dims):])
+    return (Spec(data.dtype.base_dtype, rest),) * num_partitions
+
+
+@op("DynamicPartition", infer=_parts)
+def dynamic_partition(data, partitions: Int32, *, num_partitions):
+    """The slices of each part. data: any[k..., ...], partitions: int32[k...] -> any[n_i, ...] num_partitions times."""
+    if partitions.size and not 0 <= partitions.min() <= partitions.max() < num_partitions:
+        raise ValueError(f"expected 0 <= partitions < {num_partitions}, found {partitions.min()} to {partitions.max()}")
+    return outputs([data[partitions == i] for i in range(num_partitions)])
+
+
+@dynamic_partition.gradient
+def _(node, *dys):
+    data, partitions = node.inputs
+    n = len(dys)
+    shape = sizes(partitions)
+    numbers = build.Reshape(build.Range(0, build.Prod(shape, [0]), 1), shape)
+    places = build.DynamicPartition(numbers, partitions, num_partitions=n)
+    whole = build.DynamicStitch(*places, *dys, n=n)
+    return build.Reshape(whole, sizes(data)), blocked("parts are integers")
+
+
+@dynamic_partition.batched
+def _(node, args, batched):
+    _no_varying_indices(node, batched[1:])
+    inner = rank_in(node, 1)
+    parts = build.DynamicPartition(_axis_moved(args[0], 0, inner), args[1], **node.attrs)
+    return [_axis_moved(part, 1, 0) for part in parts]
+
+
+@op("InvertPermutation", infer=lambda x: Spec(x.dtype.base_dtype, x.dims), no_grad="a permutation is made of integers")
+def invert_permutation(x: Index):
+    """The permutation that undoes x: y[x[i]] = i. x: int[n], each of 0 to n - 1 once -> int[n]."""
+    y = np.full(x.shape, -1, x.dtype)
+    if x.size and not 0 <= x.min() <= x.max() < x.size:
+        raise ValueError(f"expected each of 0 to {x.size - 1} once, found {x.tolist()}")
+    y[x] = np.arange(x.size, dtype=x.dtype)
+    if x.size and y.min() < 0:
+        raise ValueError(f"expected each of 0 to {x.size - 1} once, found {x.tolist()}")
+    return y
+
+
+@invert_permutation.batched
+def _(node, args, batched):
+    values, places = build.TopKV2(build.Neg(args[0]), build.Shape(args[0])[-1], sorted=True)
+    return places if args[0].dtype is int32 else build.Cast(places, dtype=args[0].dtype)
+
+
+def _distinct(x, out_idx):
+    rank_of(x, exactly=1, what="x")
+    return Spec(x.dtype.base_dtype, (None,)), Spec(as_dtype(out_idx), x.dims or (None,))
+
+
+@op("Unique", infer=lambda x, *, out_idx=int32: _distinct(x, out_idx), no_rule="which values are distinct jumps")
+def unique(x, *, out_idx=int32):
+    """Distinct values in order of first occurrence; for each element its place there. x: any[n] -> any[k], int[n]."""
+    return _first_occurrences(x, out_idx)[:2]
+
+
+@op("UniqueWithCounts", infer=lambda x, *, out_idx=int32: (*_distinct(x, out_idx), Spec(as_dtype(out_idx), (None,))),
+    no_rule="which values are distinct jumps")
+def unique_with_counts(x, *, out_idx=int32):
+    """Unique, and how often each value occurs. x: any[n] -> any[k], int[n], int[k]."""
+    return _first_occurrences(x, out_idx)
+
+
+def _first_occurrences(x, out_idx):
+    dtype = as_dtype(out_idx).as_numpy_dtype
+    values, first, inverse, counts = np.unique(x, return_index=True, return_inverse=True, return_counts=True)
+    order = np.argsort(first, kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return values[order], place[inverse.reshape(-1)].astype(dtype), counts[order].astype(dtype)
+
+
+def _difference(x, y, *, out_idx=int32):
+    for value, what in ((x, "x"), (y, "y")):
+        rank_of(value, exactly=1, what=what)
+    return Spec(x.dtype.base_dtype, (None,)), Spec(as_dtype(out_idx), (None,))
+
+
+@op("ListDiff", infer=_difference, no_rule="which values are in a set jumps")
+def list_diff(x, y, *, out_idx=int32):
+    """Values of x that are not in y, and their places in x. x: any[n], y: any[m] -> any[k], int[k]."""
+    kept = np.flatnonzero(~np.isin(x, y))
+    return x[kept], kept.astype(as_dtype(out_idx).as_numpy_dtype)
+
+
+@unique.batched
+@unique_with_counts.batched
+@list_diff.batched
+def _(node, args, batched):
+    shared(node, batched, *range(len(batched)))  # each slice would give a result of its own length
+
+
+@op("UnravelIndex", infer=lambda indices, dims: Spec(indices.dtype.base_dtype, None if indices.dims is None else (
+    None if dims.dims is None else dims.dims[0], *indices.dims)), no_grad="indices are integers")
+def unravel_index(indices: Index, dims: Index):
+    """Coordinates of flat indices in an array of shape `dims`. indices: int[...], dims: int[rank] -> int[rank, ...]."""
+    return np.array(np.unravel_index(indices, tuple(dims.tolist())), dtype=indices.dtype)
+
+
+@unravel_index.batched
+def _(node, args, batched):
+    shared(node, batched, 1)
+    found = build.UnravelIndex(*args)
+    return _axis_moved(found, 1, 0)

@@ -1,0 +1,88 @@
+"""Order: the k largest of a row, and places in a sorted one."""
+
+import numpy as np
+
+from ...core.constant_value import static_value
+from ...core.declare import op
+from ...core.dtypes import REALS, as_dtype, int32
+from ...core.errors import ArgumentError
+from ...core.infer import rank_of
+from ...core.op import Int32, Spec, blocked, build
+from ...core.shapes import merge
+from ..common.batch_axis import all_batched, shared, sizes
+
+
+def _largest(input, k, *, sorted=True):
+    rank_of(input, at_least=1, what="input")
+    rank_of(k, exactly=0, what="k")
+    count = static_value(k)
+    count = None if count is None else int(count)
+    dims = input.dims
+    if count is not None and (count < 0 or dims is not None and dims[-1] is not None and dims[-1] < count):
+        raise ArgumentError(f"expected 0 <= k <= size of the last axis, found k={count} for {input.describe()}")
+    dims = None if dims is None else (*dims[:-1], count)
+    return Spec(input.dtype.base_dtype, dims), Spec(int32, dims)
+
+
+@op("TopKV2", infer=_largest, dtypes=REALS)
+def top_k(input, k: Int32, *, sorted=True):
+    """The k largest of each row, largest first, and their places; of equal ones the first. input: real[..., n]."""
+    if not 0 <= k <= input.shape[-1]:
+        raise ValueError(f"expected 0 <= k <= {input.shape[-1]}, found {k}")
+    turned = input[..., ::-1]  # a stable ascending sort of the reverse puts equal ones in order when read backwards
+    order = input.shape[-1] - 1 - np.argsort(turned, axis=-1, kind="stable")[..., ::-1][..., :int(k)]
+    return np.take_along_axis(input, order, axis=-1), order.astype(np.int32)
+
+
+@top_k.gradient
+def _(node, dvalues, dindices):
+    x = node.inputs[0]
+    places = node.outputs[1]
+    rank = len(places.dims) if places.dims is not None else None
+    if rank == 1:
+        return build.ScatterNd(build.ExpandDims(places, -1), dvalues, sizes(x)), blocked("a count is an integer")
+    rows = build.Reshape(x, build.ConcatV2(0, [-1], build.Shape(x)[-1:]))
+    taken = build.ConcatV2(0, [-1], build.Shape(places)[-1:])
+    dx = build.GatherGrad(build.Shape(rows), build.Reshape(places, taken), 1, build.Reshape(dvalues, taken),
+                          batch_dims=1)
+    return build.Reshape(dx, sizes(x)), blocked("a count is an integer")
+
+
+@top_k.batched
+def _(node, args, batched):
+    shared(node, batched, 1)
+    return build.TopKV2(*args, **node.attrs)
+
+
+def _places_in(sorted_inputs, values, *, out_type=int32):
+    rank_of(sorted_inputs, exactly=2, what="sorted_inputs")
+    rank_of(values, exactly=2, what="values")
+    if sorted_inputs.dims is not None and values.dims is not None:
+        merge(sorted_inputs.dims[:1], values.dims[:1])
+    return Spec(as_dtype(out_type), values.dims)
+
+
+def _searched(sorted_inputs, values, out_type, side):
+    rows = [np.searchsorted(row, wanted, side) for row, wanted in zip(sorted_inputs, values)]
+    return np.array(rows, as_dtype(out_type).as_numpy_dtype).reshape(values.shape)
+
+
+@op("LowerBound", infer=_places_in, no_rule="places are integers")
+def lower_bound(sorted_inputs, values, *, out_type=int32):
+    """For each value the first place in its sorted row that is not less. real[n, m], values: real[n, k]."""
+    return _searched(sorted_inputs, values, out_type, "left")
+
+
+@op("UpperBound", infer=_places_in, no_rule="places are integers")
+def upper_bound(sorted_inputs, values, *, out_type=int32):
+    """For each value the first place in its sorted row that is greater. real[n, m], values: real[n, k]."""
+    return _searched(sorted_inputs, values, out_type, "right")
+
+
+@lower_bound.batched
+@upper_bound.batched
+def _(node, args, batched):
+    rows, values = all_batched(args, batched)
+    found = node.definition(*(build.Reshape(x, build.ConcatV2(0, [-1], build.Shape(x)[2:])) for x in (rows, values)),
+                            **node.attrs)
+    return build.Reshape(found, build.Shape(values))

@@ -1,0 +1,94 @@
+"""What batching rules share: inputs, axes and shapes once there is one more leading axis."""
+
+import numpy as np
+
+from ...core.constant_value import static_value
+from ...core.convert import to_tensor
+from ...core.dtypes import DType, int32
+from ...core.errors import ShapeError
+from ...core.graph import Operation, Tensor, graph_of
+from ...core.op import build
+from ...core.shapes import is_known
+
+
+def sizes(x: Tensor, dtype: DType = int32) -> Tensor:
+    """The shape of `x` as a tensor: a constant if it is known, else a Shape."""
+    if is_known(x.dims):
+        return to_tensor(graph_of([x]), np.array(x.dims, dtype.as_numpy_dtype), dtype, "Shape")
+    return build.Shape(x, out_type=dtype)
+
+
+def count(x: Tensor) -> list[int] | Tensor:
+    """Size of the leading axis, as a vector of one."""
+    return [x.dims[0]] if x.dims and x.dims[0] is not None else build.Shape(x)[:1]
+
+
+def joined(first: list[int] | Tensor, rest: Tensor | np.ndarray) -> Tensor | np.ndarray:
+    """One vector of sizes, indices or axes after another; an array if both are known."""
+    tail = static_value(rest)
+    if isinstance(first, list):
+        head = np.array(first, rest.dtype if isinstance(rest, np.ndarray) else rest.dtype.as_numpy_dtype)
+        return build.ConcatV2(0, head, rest) if tail is None else np.concatenate([head, tail])
+    if tail is not None:
+        return build.ConcatV2(0, first, tail.astype(first.dtype.as_numpy_dtype))
+    if first.dtype is not rest.dtype:
+        first = build.Cast(first, dtype=rest.dtype)
+    return build.ConcatV2(0, first, rest)
+
+
+def repeated(x: Tensor, like: Tensor) -> Tensor:
+    """`x` once for each slice of `like`, which has the leading axis."""
+    return build.BroadcastTo(x, joined(count(like), sizes(x)))
+
+
+def all_batched(args: list[Tensor], batched: list[bool]) -> list[Tensor]:
+    """The inputs, each with the leading axis."""
+    like = args[batched.index(True)]
+    return [x if has else repeated(x, like) for x, has in zip(args, batched)]
+
+
+def after(axis: int | Tensor) -> int | Tensor:
+    """An axis, counted from either end, once there is a leading one."""
+    value = static_value(axis)
+    if value is not None:
+        return int(value) + 1 if value >= 0 else int(value)
+    return axis + build.Cast(build.GreaterEqual(axis, 0), dtype=axis.dtype.base_dtype)
+
+
+def shared(node: Operation, batched: list[bool], *inputs: int) -> None:
+    """Raises ShapeError if any of these inputs (shapes, indices) varies from slice to slice."""
+    for i in inputs:
+        if batched[i]:
+            raise ShapeError(f"cannot vectorise {node.type} over input {i}: expected the same for each slice, found "
+                             f"one that varies\nin {node.name}: {node.describe()}\nwritten at {node.site}")
+
+
+def rank_in(node: Operation, index: int = 0) -> int:
+    """Rank of an input before it got its leading axis. Raises ShapeError if unknown."""
+    dims = node.inputs[index].dims
+    if dims is None:
+        raise ShapeError(f"cannot vectorise {node.type} over an input of unknown rank\nin {node.name}: "
+                         f"{node.describe()}\nuse set_shape to give the rank")
+    return len(dims)
+
+
+def numbered(indices):
+    """`indices[n, ..., k]` with the number of the slice before each index: `int[n, ..., k + 1]`."""
+    shape = build.Shape(indices)
+    numbers = build.Range(0, shape[0], 1)
+    if indices.dtype.name != "int32":
+        numbers = build.Cast(numbers, dtype=indices.dtype)
+    column = build.Slice(indices, build.ZerosLike(shape), build.ConcatV2(0, shape[:-1], [1]))
+    ones = build.OnesLike(shape[1:])
+    numbers = build.BroadcastTo(build.Reshape(numbers, build.ConcatV2(0, shape[:1], ones)), build.Shape(column))
+    return build.ConcatV2(-1, numbers, indices)
+
+
+def merged_images(x: Tensor) -> Tensor:
+    """The leading axis joined with the next one, that of the images of a batch."""
+    return build.Reshape(x, joined([-1], sizes(x)[2:]))
+
+
+def split_images(y: Tensor, like: Tensor) -> Tensor:
+    """The inverse of merged_images: the leading axis of `like` taken out of the images."""
+    return build.Reshape(y, build.ConcatV2(0, count(like), [-1], build.Shape(y)[1:]))

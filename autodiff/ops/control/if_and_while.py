@@ -1,0 +1,103 @@
+"""Branches and loops as ops: If and While call functions, graphs of their own."""
+
+from ...core.declare import op
+from ...core.dtypes import ALL, as_dtype, variant
+from ...core.op import Bool, Kind, Spec
+from ...core.shapes import as_dims
+
+# a value, or a variable that the function reads or assigns
+Passed = Kind("Passed", allowed=tuple(ALL), handle=True)
+
+
+@op("Argument", infer=lambda *, dtype, shape: Spec(as_dtype(dtype), as_dims(shape)), stateful=True,
+    no_grad="an argument of a function has no inputs")
+def argument(*, dtype, shape, run):
+    """A parameter of a function graph; each call gives it a value. -> dtype[shape]."""
+    return run.not_fed()
+
+
+@op("Captured", infer=lambda *, external: Spec(external.dtype, external.dims), stateful=True)
+def captured(*, external, run):
+    """An outer tensor inside of a function graph; each call gives it a value. -> any[...]."""
+    return run.not_fed()
+
+
+@captured.gradient
+def _captured_gradient(node, dy):
+    return (dy,)  # to the outer tensor: see inputs_of in gradients/backprop
+
+
+def _merged_outputs(cond, *captures, then_branch, else_branch):
+    merged = tuple(Spec(a.dtype.base_dtype, _agreeing(a.dims, b.dims))
+                   for a, b in zip(then_branch.outputs, else_branch.outputs))
+    return merged + (Spec(variant, ()),) * (len(then_branch.kept) + len(else_branch.kept))
+
+
+def _agreeing(a, b):
+    """What two shapes have in common; sizes that differ are unknown."""
+    if a is None or b is None or len(a) != len(b):
+        return None
+    return tuple(m if m == n else None for m, n in zip(a, b))
+
+
+@op("If", infer=_merged_outputs, stateful=True)
+def if_(cond: Bool, *captures: Passed, then_branch, else_branch, run):
+    """One of two functions, by a predicate. cond: bool[]; captures: the inputs of both, then's first.
+
+    -> outputs of the one, then for each tensor that either keeps a list: with its value, or empty.
+    """
+    split, count = len(then_branch.inputs), len(then_branch.outputs)
+    if cond:
+        given = run.call(then_branch, captures[:split])
+        kept = [*([value] for value in given[count:]), *([] for _ in else_branch.kept)]
+    else:
+        given = run.call(else_branch, captures[split:])
+        kept = [*([] for _ in then_branch.kept), *([value] for value in given[count:])]
+    return unpacked([*given[:count], *kept])
+
+
+def unpacked(values):
+    """A list of results as an op gives them: one alone, several as a tuple."""
+    return values[0] if len(values) == 1 else tuple(values)
+
+
+def _loop_outputs(*values, cond, body, shapes, record, back_prop=True):
+    final = tuple(Spec(a.dtype, d) for a, d in zip(body.arguments, shapes))
+    return final + (Spec(variant, ()),) * (len(final) + len(body.kept))
+
+
+@op("While", infer=_loop_outputs, stateful=True)
+def while_(*values: Passed, cond, body, shapes, record, back_prop=True, run):
+    """A body repeated while a condition holds. values: loop variables, captures of cond, captures of body.
+
+    shapes: shape invariants. record: a dict; when its "on" is true, the loop also gives for each loop
+    variable the list of its values at the start of each iteration, which the gradient reads, and for each tensor
+    that the body keeps a list of its values. -> final loop variables, then the lists.
+    """
+    count = len(shapes)
+    state = list(values[:count])
+    split = count + len(cond.captured)
+    for_cond, for_body = values[count:split], values[split:]
+    history = [[] for _ in (*state, *body.kept)]
+    turn = 0
+    while run.call(cond, (*state, *for_cond), turn)[0]:
+        given = run.call(body, (*state, *for_body), turn + 1)
+        if record["on"]:
+            for past, value in zip(history, (*state, *given[count:])):
+                past.append(value)
+        state = given[:count]
+        turn += 2
+    return (*state, *history)
+
+
+def _recalled(*inputs, type, attrs, override, count):
+    return tuple(Spec(t.dtype.base_dtype, t.dims) for t in inputs[count:])
+
+
+@op("Recall", infer=_recalled, stateful=True)
+def recall(*inputs: Passed, type, attrs, override, count):
+    """What an op gave in a call that was made, where a gradient repeats the call.
+
+    inputs: `count` inputs of that op, which its gradient goes to, then what it gave. type, attrs, override: its own.
+    """
+    return unpacked(inputs[count:])

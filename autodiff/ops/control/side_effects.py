@@ -1,0 +1,196 @@
+"""Checks, printing and Python functions inside of a run."""
+
+import sys
+
+import numpy as np
+
+from ...core.declare import op
+from ...core.dtypes import COMPLEX, FLOATS, as_dtype, string
+from ...core.errors import (
+    AutodiffError,
+    InvalidArgumentError,
+    OutOfRangeError,
+    ResourceExhaustedError,
+    UnimplementedError,
+    UnknownError,
+)
+from ...core.infer import no_outputs, rank_of, same_shape
+from ...core.op import Bool, Own, Spec, blocked, build
+from ...core.shapes import as_dims
+
+
+def _elements(value, summarize):
+    """Up to `summarize` elements as text (-1: all), as TensorFlow prints them."""
+    flat = np.ravel(value)
+    limit = len(flat) if summarize is None or summarize < 0 else summarize
+    shown = " ".join(v.decode(errors="replace") if isinstance(v, bytes) else str(v) for v in flat[:limit].tolist())
+    return shown + ("..." if len(flat) > limit else "")
+
+
+def _asserted(condition, *data, summarize=3):
+    rank_of(condition, exactly=0, what="condition")
+    return ()
+
+
+@op("Assert", infer=_asserted, stateful=True, no_grad="it has no outputs")
+def assert_(condition: Bool, *data: Own, summarize=3, run):
+    """Fail unless the condition holds. condition: bool[]; data: shown when it does not."""
+    if not condition:
+        shown = " ".join(f"[{_elements(value, summarize)}]" for value in data)
+        raise InvalidArgumentError(None, run.op, f"assertion failed: {shown}")
+    return ()
+
+
+def _printed(input, *data, **_):
+    return same_shape(input)
+
+
+@op("Print", infer=_printed, stateful=True)
+def print_(input: Own, *data: Own, message="", first_n=-1, summarize=3, count=None, run):
+    """The input; prints `data` to standard error on the way. count: a list whose length counts the calls."""
+    if run.is_repeat:
+        return input
+    if first_n < 0 or len(count) < first_n:
+        if first_n >= 0:
+            count.append(None)
+        print(message + "".join(f"[{_elements(value, summarize)}]" for value in data), file=sys.stderr)
+    return input
+
+
+@print_.gradient
+def _(node, dy):
+    return dy, *[blocked("what is printed has no effect on the result")] * (len(node.inputs) - 1)
+
+
+@print_.batched
+def _(node, args, batched):
+    return build.Print(*args, **node.attrs)
+
+
+@op("PrintV2", infer=no_outputs, stateful=True, no_grad="it has no outputs")
+def print_v2(*input: Own, text, summarize=3, end="\n", stream=None, run):
+    """Print. text: what stands before, between and after the inputs. stream: an open file, standard error if None."""
+    if run.is_repeat:
+        return ()
+    values = [_nested(value, summarize) for value in input]
+    line = "".join(part for pair in zip(text, [*values, ""]) for part in pair)
+    print(line, end=end, file=sys.stderr if stream is None else stream)
+    return ()
+
+
+def _nested(value, summarize):
+    if np.ndim(value) == 0:
+        item = value[()] if isinstance(value, np.ndarray) else value
+        return item.decode(errors="replace") if isinstance(item, bytes) else str(item)
+    edge = summarize if summarize is not None and summarize >= 0 else len(value)
+    parts = [_nested(v, summarize) for v in value]
+    if len(parts) > 2 * edge:
+        parts = [*parts[:edge], "...", *parts[-edge:]]
+    return "[" + (" " if np.ndim(value) == 1 else "\n ").join(parts) + "]"
+
+
+@op("CheckNumerics", infer=same_shape, dtypes=FLOATS + COMPLEX, stateful=True)
+def check_numerics(tensor, *, message, run):
+    """The input; fails if an element is not finite. tensor: float[...] -> float[...]."""
+    if not np.isfinite(tensor).all():
+        nan, inf = np.isnan(tensor).any(), np.isinf(tensor).any()
+        found = "Inf and NaN" if nan and inf else "NaN" if nan else "Inf"
+        raise InvalidArgumentError(None, run.op, f"{message} : Tensor had {found} values")
+    return tensor
+
+
+@check_numerics.gradient
+def _(node, dy):
+    message = f"Not a number (NaN) or infinity (Inf) values detected in gradient. {node.attrs['message']}"
+    return (build.CheckNumerics(dy, message=message),)
+
+
+@check_numerics.batched
+def _(node, args, batched):
+    return build.CheckNumerics(args[0], **node.attrs)
+
+
+# ---- Python functions -------------------------------------------------------------------
+
+def _declared(*input, function, types, shapes=None, single=False, gradient=None):
+    dims = [None] * len(types) if shapes is None else [as_dims(shape) for shape in shapes]
+    specs = tuple(Spec(as_dtype(dtype), d) for dtype, d in zip(types, dims))
+    return specs[0] if single else specs
+
+
+@op("PyFunc", infer=_declared, stateful=True)
+def py_func(*input: Own, function, types, shapes=None, single=False, gradient=None, run):
+    """What a Python function of the arrays gives.
+
+    types: dtype names it must give. single: it gives one value, not a list. gradient: the Python
+    function of (inputs..., dys...) that gives a gradient for each input, or None.
+    """
+    results = _called(function, input, run.op)
+    results = [] if results is None else results if isinstance(results, (list, tuple)) else [results]
+    if len(results) != len(types):
+        raise InvalidArgumentError(None, run.op, f"{_name(function)} returns {len(results)} values, expected "
+                                   f"{len(types)}")
+    arrays = [_checked(value, as_dtype(dtype), i, function, run.op)
+              for i, (value, dtype) in enumerate(zip(results, types))]
+    return arrays[0] if len(arrays) == 1 else tuple(arrays)
+
+
+_RAISED = ((StopIteration, OutOfRangeError), (MemoryError, ResourceExhaustedError),
+           (NotImplementedError, UnimplementedError), ((ValueError, TypeError), InvalidArgumentError))
+
+
+def _called(function, inputs, operation):
+    try:
+        return function(*[np.array(value, dtype=getattr(value, "dtype", None)) if np.ndim(value) else value
+                          for value in inputs])
+    except AutodiffError:
+        raise
+    except Exception as error:
+        failure = next((found for kinds, found in _RAISED if isinstance(error, kinds)), UnknownError)
+        raise failure(None, operation, f"{type(error).__name__}: {error}\nraised by {_name(function)}") from error
+
+
+def _name(function):
+    return getattr(function, "__qualname__", repr(function))
+
+
+def _checked(value, dtype, index, function, operation):
+    array = np.array(value)  # a copy: the function may keep its array and change it
+    if array.dtype.kind in "SU":
+        flat = [v.encode() if isinstance(v, str) else v for v in array.ravel().tolist()]
+        array = np.array([*flat, None], object)[:-1].reshape(np.shape(value))  # None: or bytes would be cut short
+    found = string if array.dtype.kind == "O" else as_dtype(array.dtype)
+    if found is not dtype:
+        raise InvalidArgumentError(None, operation, f"value {index} returned by {_name(function)} is {found.name}, "
+                                   f"expected {dtype.name}")
+    return array
+
+
+@py_func.gradient
+def _(node, *dys):
+    gradient = node.attrs["gradient"]
+    if gradient is None:
+        return [blocked("a Python function is not differentiated: give it a gradient with tf.custom_gradient")
+                for _ in node.inputs]
+    types = [x.dtype.base_dtype.name for x in node.inputs]
+    return build.PyFunc(*node.inputs, *dys, function=gradient, types=types, shapes=[x.dims for x in node.inputs])
+
+
+@py_func.batched
+def _(node, args, batched):
+    function, single = node.attrs["function"], node.attrs["single"]
+
+    def each(*arrays):
+        count = next(len(a) for a, is_batched in zip(arrays, batched) if is_batched)
+        rows = [function(*[a[i] if b else a for a, b in zip(arrays, batched)]) for i in range(count)]
+        return np.stack(rows) if single else [np.stack(column) for column in zip(*rows)]
+
+    shapes = node.attrs["shapes"]
+    return build.PyFunc(*args, function=each, types=node.attrs["types"], single=single,
+                        shapes=None if shapes is None else [None if s is None else (None, *as_dims(s)) for s in shapes])
+
+
+@assert_.batched
+@print_v2.batched
+def _no_outputs(node, args, batched):
+    return []

@@ -1,0 +1,321 @@
+"""Lists of tensors as values: what TensorArrays and the histories of loops are made of.
+
+A list is a Python list of arrays; None stands for an element that was not written, or for zeros in
+the gradient of a list. Lists are never changed in place.
+"""
+
+import numpy as np
+
+from ...core.declare import op
+from ...core.dtypes import as_dtype, int32, variant
+from ...core.errors import InvalidArgumentError
+from ...core.infer import fixed, same_shape
+from ...core.op import Index, Int32, Kind, Own, Spec, blocked, build
+from ...core.shapes import as_dims
+
+List = Kind("List", allowed=(variant,))
+
+_list = fixed(variant)
+
+
+@op("ListReserve", infer=_list, no_grad="an empty list depends on its length alone")
+def list_reserve(size: Int32):
+    """A list of `size` elements that are not written. size: int32[]. -> list."""
+    return [None] * int(size)
+
+
+@op("ListLength", infer=fixed(int32), no_grad="a length is an integer")
+def list_length(items: List):
+    """How many elements a list has. -> int32[]."""
+    return np.int32(len(items))
+
+
+def _item(items, index, *, dtype, shape=None):
+    return Spec(as_dtype(dtype), as_dims(shape))
+
+
+def _at(items, index):
+    if not 0 <= index < len(items):
+        raise InvalidArgumentError(f"index {int(index)} is out of range, expected 0 <= index < {len(items)}")
+    return items[int(index)]
+
+
+@op("ListItem", infer=_item)
+def list_item(items: List, index: Int32, *, dtype, shape=None):
+    """The element at `index`. -> dtype[shape]. Fails if it was not written."""
+    value = _at(items, index)
+    if value is None:
+        raise InvalidArgumentError(f"could not read index {int(index)}: it was not written")
+    return value
+
+
+@op("ListItemOrZeros", infer=lambda items, index, like: same_shape(like))
+def list_item_or_zeros(items: List, index: Int32, like: Own):
+    """The element at `index`, or zeros like `like`. like: any[...] -> any[...]."""
+    value = _at(items, index)
+    if value is None:
+        return [None] * len(like) if isinstance(like, list) else np.zeros_like(like)
+    return value
+
+
+@list_item.gradient
+@list_item_or_zeros.gradient
+def _item_gradient(node, dy):
+    items, index = node.inputs[:2]
+    rest = (blocked("only the shape of this input is used"),) * (len(node.inputs) - 2)
+    return (build.ListOf(items, index, dy), blocked("an index is an integer"), *rest)
+
+
+@op("ListOf", infer=_list)
+def list_of(like: List, index: Int32, item: Own):
+    """A list as long as `like` with one element. item: any[...] -> list."""
+    items = [None] * len(like)
+    items[int(index)] = item
+    return items
+
+
+@list_of.gradient
+def _list_of_gradient(node, dy):
+    _, index, item = node.inputs
+    return (blocked("only the length of this list is used"), blocked("an index is an integer"),
+            build.ListItemOrZeros(dy, index, item))
+
+
+@op("ListSet", infer=_list)
+def list_set(items: List, index: Int32, item: Own, *, grow=True):
+    """The list with an element at `index`, which holds none yet. grow: it may lie past the end. -> list."""
+    changed = list(items)
+    if grow and index >= len(changed):
+        changed.extend([None] * (int(index) + 1 - len(changed)))
+    if _at(changed, index) is not None:
+        raise InvalidArgumentError(f"could not write index {int(index)}: it was written already")
+    changed[int(index)] = item
+    return changed
+
+
+@list_set.gradient
+def _list_set_gradient(node, dy):
+    items, index, item = node.inputs
+    return (build.ListTrim(build.ListClear(dy, index), items), blocked("an index is an integer"),
+            build.ListItemOrZeros(dy, index, item))
+
+
+@op("ListTrim", infer=_list)
+def list_trim(items: List, like: List):
+    """The first elements, as many as `like` has. -> list."""
+    return items[:len(like)]
+
+
+@list_trim.gradient
+def _list_trim_gradient(node, dy):
+    return build.ListExtend(dy, node.inputs[0]), blocked("only the length of this list is used")
+
+
+@op("ListExtend", infer=_list)
+def list_extend(items: List, like: List):
+    """The list with zeros appended, as long as `like`. -> list."""
+    return items + [None] * (len(like) - len(items))
+
+
+@list_extend.gradient
+def _list_extend_gradient(node, dy):
+    return build.ListTrim(dy, node.inputs[0]), blocked("only the length of this list is used")
+
+
+@op("ListClear", infer=_list)
+def list_clear(items: List, index: Int32):
+    """The list with zeros at `index`. -> list."""
+    changed = list(items)
+    changed[int(index)] = None
+    return changed
+
+
+@list_clear.gradient
+def _list_clear_gradient(node, dy):
+    return build.ListClear(dy, node.inputs[1]), blocked("an index is an integer")
+
+
+@op("ListAdd", infer=_list)
+def list_add(x: List, y: List):
+    """Element by element sum of two gradients of one list; the longer sets the length. -> list."""
+    if len(x) < len(y):
+        x, y = y, x
+    total = [b if a is None else a if b is None else list_add.kernel(a, b) if isinstance(a, list) else a + b
+             for a, b in zip(x, y)]
+    return total + x[len(y):]
+
+
+@list_add.gradient
+def _list_add_gradient(node, dy):
+    return dy, dy
+
+
+@op("ListZeros", infer=_list, no_grad="it depends on the length alone")
+def list_zeros(like: List):
+    """Zeros, as a gradient of `like`. -> list."""
+    return [None] * len(like)
+
+
+def _stacked(items, like, *, dtype, shape=None, written=False):
+    dims = as_dims(shape)
+    return Spec(as_dtype(dtype), None if dims is None else (None, *dims))
+
+
+@op("ListStack", infer=_stacked)
+def list_stack(items: List, like: List, *, dtype, shape=None, written=False):
+    """The elements on a new axis 0; those not written are zeros, unless all must be `written`. -> dtype[n, *shape]."""
+    missing = next((i for i, item in enumerate(items) if item is None), None)
+    if written and missing is not None:
+        raise InvalidArgumentError(f"could not read index {missing}: it was not written")
+    one = next((item for item in items if item is not None), None)
+    if one is None:
+        dims = as_dims(shape)
+        if dims is None or None in dims:
+            if items:
+                raise InvalidArgumentError("cannot stack a list without one written element: its shape is not known")
+            dims = tuple(d or 0 for d in dims or ())
+        return np.zeros((len(items), *dims), as_dtype(dtype).as_numpy_dtype)
+    filled = [np.zeros_like(one) if item is None else item for item in items]
+    if any(np.shape(item) != np.shape(one) for item in filled):
+        raise InvalidArgumentError(f"expected elements of one shape, found {sorted({np.shape(i) for i in filled})}")
+    return np.stack(filled)
+
+
+@list_stack.gradient
+def _list_stack_gradient(node, dy):
+    return build.ListUnstack(dy), blocked("only the length of this list is used")
+
+
+@op("ListUnstack", infer=_list)
+def list_unstack(x: Own):
+    """Slices along axis 0. x: any[n, ...] -> list of n."""
+    return list(x)
+
+
+@list_unstack.gradient
+def _list_unstack_gradient(node, dy):
+    x = node.inputs[0]
+    return (build.ListRestack(dy, x),)
+
+
+@op("ListRestack", infer=lambda items, like: same_shape(like))
+def list_restack(items: List, like: Own):
+    """A list as one tensor of the shape of `like`, zeros where it holds none. like: any[n, ...] -> the same."""
+    total = np.zeros_like(like)
+    for i, item in enumerate(items):
+        if item is not None:
+            total[i] = item
+    return total
+
+
+@list_restack.gradient
+def _list_restack_gradient(node, dy):
+    return build.ListUnstack(dy), blocked("only the shape of this input is used")
+
+
+def _gathered(items, indices, *, dtype, shape=None):
+    dims = as_dims(shape)
+    count = None if indices.dims is None else indices.dims[0]
+    return Spec(as_dtype(dtype), None if dims is None else (count, *dims))
+
+
+@op("ListGather", infer=_gathered)
+def list_gather(items: List, indices: Index, *, dtype, shape=None):
+    """Elements at `indices` on a new axis 0. indices: int[k]. -> dtype[k, *shape]."""
+    if not len(indices):
+        return np.zeros((0, *(d or 0 for d in as_dims(shape) or ())), as_dtype(dtype).as_numpy_dtype)
+    return np.stack([list_item.kernel(items, i, dtype=dtype) for i in indices])
+
+
+@list_gather.gradient
+def _list_gather_gradient(node, dy):
+    items, indices = node.inputs
+    return build.ListScatter(build.ListZeros(items), indices, dy), blocked("an index is an integer")
+
+
+@op("ListScatter", infer=_list)
+def list_scatter(items: List, indices: Index, x: Own):
+    """The list with rows of `x` added at `indices`. indices: int[k], x: any[k, ...]. -> list."""
+    changed = list(items)
+    for i, row in zip(indices, x):
+        if i >= len(changed):
+            changed.extend([None] * (int(i) + 1 - len(changed)))
+        changed[int(i)] = row if changed[int(i)] is None else changed[int(i)] + row
+    return changed
+
+
+@list_scatter.gradient
+def _list_scatter_gradient(node, dy):
+    items, indices, x = node.inputs
+    return build.ListTrim(dy, items), blocked("an index is an integer"), build.ListGatherOrZeros(dy, indices, x)
+
+
+@op("ListGatherOrZeros", infer=lambda items, indices, like: same_shape(like))
+def list_gather_or_zeros(items: List, indices: Index, like: Own):
+    """Elements at `indices`, zeros where the list holds none. like: any[k, ...] -> the same."""
+    rows = [items[int(i)] for i in indices]
+    return np.stack([np.zeros_like(like[0]) if row is None else row for row in rows]) if rows else np.zeros_like(like)
+
+
+@list_gather_or_zeros.gradient
+def _list_gather_or_zeros_gradient(node, dy):
+    items, indices, _ = node.inputs
+    return (build.ListScatter(build.ListZeros(items), indices, dy), blocked("an index is an integer"),
+            blocked("only the shape of this input is used"))
+
+
+
+
+# ---- lists whose elements have a leading axis of their own, in vectorised loops ----------
+
+def _each(function, items):
+    return [None if item is None else _each(function, item) if isinstance(item, list) else function(item)
+            for item in items]
+
+
+@op("ListFirstSlices", infer=_list, no_grad="it only stands in for one slice while a loop is vectorised")
+def list_first_slices(items: List, *, axis=0):
+    """The first slice of each element along `axis`. -> list."""
+    return _each(lambda item: item.take(0, axis), items)
+
+
+@op("ListRepeat", infer=_list)
+def list_repeat(items: List, size: Int32):
+    """Each element `size` times on a new axis 0. -> list."""
+    return _each(lambda item: np.broadcast_to(item, (int(size), *np.shape(item))), items)
+
+
+@list_repeat.gradient
+def _list_repeat_gradient(node, dy):
+    return build.ListSumSlices(dy), blocked("a size is an integer")
+
+
+@op("ListSumSlices", infer=_list)
+def list_sum_slices(items: List):
+    """Each element summed over its axis 0. items: list of number[b, ...]. -> list."""
+    return _each(lambda item: item.sum(axis=0), items)
+
+
+@list_sum_slices.gradient
+def _list_sum_slices_gradient(node, dy):
+    return build.ListRepeat(dy, build.ListBatchSize(node.inputs[0]))
+
+
+@op("ListBatchSize", infer=fixed(int32), no_grad="a size is an integer")
+def list_batch_size(items: List):
+    """The size of the elements' axis 0; 0 if no element is written. -> int32[]."""
+    for item in items:
+        if item is not None:
+            return np.int32(list_batch_size.kernel(item) if isinstance(item, list) else len(item))
+    return np.int32(0)
+
+
+@op("ListSwapAxes", infer=_list)
+def list_swap_axes(items: List, *, axis=0):
+    """Each element with `axis` and the one after it exchanged. -> list."""
+    return _each(lambda item: np.swapaxes(item, axis, axis + 1), items)
+
+
+@list_swap_axes.gradient
+def _list_swap_axes_gradient(node, dy):
+    return build.ListSwapAxes(dy, axis=node.attrs["axis"])

@@ -1,0 +1,11 @@
+"""Ops on images: colors, crops, sizes, patches.
+
+A file is a family.
+"""
+
+from . import (  # noqa: F401  importing a family declares its ops
+    color,
+    crop,
+    patches,
+    resize,
+)

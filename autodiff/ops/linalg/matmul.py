@@ -1,0 +1,156 @@
+"""Products of matrices, one at a time (MatMul) and in batches (BatchMatMulV2)."""
+
+import numpy as np
+
+from ...core.declare import op
+from ...core.dtypes import COMPLEX, FLOATS, int32, int64
+from ...core.errors import ShapeError
+from ...core.infer import rank_of
+from ...core.op import Spec, build
+from ...core.shapes import broadcast, show
+from ..math.elementwise import conjugate, unbroadcast
+
+_DTYPES = FLOATS + COMPLEX + (int32, int64)
+
+
+def _inner(k, k_too, a, b):
+    if k is not None and k_too is not None and k != k_too:
+        raise ShapeError(f"inner dimensions differ: {k} and {k_too} of {show(a.dims)} and {show(b.dims)}")
+
+
+def _product(a, b, *, transpose_a=False, transpose_b=False):
+    rank_of(a, exactly=2, what="a")
+    rank_of(b, exactly=2, what="b")
+    m, k = (a.dims or (None, None))[::-1 if transpose_a else 1]
+    k_too, n = (b.dims or (None, None))[::-1 if transpose_b else 1]
+    _inner(k, k_too, a, b)
+    return Spec(a.dtype.base_dtype, (m, n))
+
+
+@op("MatMul", infer=_product, dtypes=_DTYPES)
+def matmul(x, y, *, transpose_a=False, transpose_b=False, out=None):
+    """The product of two matrices. x: number[m, k], y: number[k, n], or transposed -> number[m, n]."""
+    # not `a` and `b`: x @ [[1.0]] makes a constant `matmul/y`
+    x, y = x.T if transpose_a else x, y.T if transpose_b else y
+    return _wide(x, y) if x.dtype == np.float16 else np.dot(x, y, out=out)
+
+
+def _wide(a, b):
+    # half precision adds up in single precision, as every BLAS does
+    return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
+
+
+@matmul.gradient
+def _(node, dc):
+    a, b = (conjugate(x) for x in node.inputs)
+    transpose_a, transpose_b = node.attrs["transpose_a"], node.attrs["transpose_b"]
+    if not transpose_a:
+        da = build.MatMul(dc, b, transpose_b=not transpose_b)
+    else:
+        da = build.MatMul(b, dc, transpose_a=transpose_b, transpose_b=True)
+    if not transpose_b:
+        db = build.MatMul(a, dc, transpose_a=not transpose_a)
+    else:
+        db = build.MatMul(dc, a, transpose_a=True, transpose_b=transpose_a)
+    return da, db
+
+
+@matmul.batched
+def _(node, args, batched):
+    a, b = args
+    transpose_a, transpose_b = node.attrs["transpose_a"], node.attrs["transpose_b"]
+    if batched[0] and not batched[1] and not transpose_a:  # one large product in place of many
+        rows = build.MatMul(build.Reshape(a, build.Pack(-1, build.Shape(a)[2], axis=0)), b, transpose_b=transpose_b)
+        return build.Reshape(rows, build.Pack(build.Shape(a)[0], -1, build.Shape(rows)[1], axis=0))
+    # BatchMatMulV2 knows adjoints only: a transpose is the adjoint of the conjugate
+    return build.BatchMatMulV2(conjugate(a) if transpose_a else a, conjugate(b) if transpose_b else b,
+                               adj_x=transpose_a, adj_y=transpose_b)
+
+
+def _products(x, y, *, adj_x=False, adj_y=False):
+    rank_of(x, at_least=2, what="x")
+    rank_of(y, at_least=2, what="y")
+    if x.dims is None or y.dims is None:
+        return Spec(x.dtype.base_dtype, None)
+    m, k = x.dims[-2:][::-1 if adj_x else 1]
+    k_too, n = y.dims[-2:][::-1 if adj_y else 1]
+    _inner(k, k_too, x, y)
+    return Spec(x.dtype.base_dtype, (*broadcast(x.dims[:-2], y.dims[:-2]), m, n))
+
+
+@op("BatchMatMulV2", infer=_products, dtypes=_DTYPES)
+def batch_matmul(x, y, *, adj_x=False, adj_y=False, out=None):
+    """Products of the matrices in the last two axes; the others broadcast.
+
+    x: number[..., m, k], y: number[..., k, n], or adjoint (transposed and conjugated) -> number[..., m, n].
+    """
+    x, y = _adjoint(x) if adj_x else x, _adjoint(y) if adj_y else y
+    return _wide(x, y) if x.dtype == np.float16 else np.matmul(x, y, out=out)
+
+
+def _adjoint(x):
+    x = np.swapaxes(x, -1, -2)
+    return x.conj() if x.dtype.kind == "c" else x
+
+
+@batch_matmul.gradient
+def _(node, dz):
+    x, y = node.inputs
+    adj_x, adj_y = node.attrs["adj_x"], node.attrs["adj_y"]
+    if not adj_x:
+        dx = build.BatchMatMulV2(dz, y, adj_y=not adj_y)
+    else:
+        dx = build.BatchMatMulV2(y, dz, adj_x=adj_y, adj_y=True)
+    if not adj_y:
+        dy = build.BatchMatMulV2(x, dz, adj_x=not adj_x)
+    else:
+        dy = build.BatchMatMulV2(dz, x, adj_x=True, adj_y=adj_x)
+    return unbroadcast(dx, x), unbroadcast(dy, y)
+
+
+@batch_matmul.batched
+def _(node, args, batched):
+    ranks = [rank_of(t) for t in node.inputs]
+    if None in ranks:
+        raise ShapeError(f"expected matrices of known rank to vectorise a product, found {node.describe()}")
+    highest = max(ranks)
+    aligned = [arg[(slice(None), *[None] * (highest - rank))] if is_batched and rank < highest else arg
+               for arg, rank, is_batched in zip(args, ranks, batched)]
+    return build.BatchMatMulV2(*aligned, **node.attrs)
+
+
+def _gram(a, weights):
+    rank_of(a, exactly=2, what="a")
+    rank_of(weights, exactly=1, what="weights")
+    m, n = a.dims or (None, None)
+    count = weights.dims[0] if weights.dims else None
+    if m is not None and count is not None and m != count:
+        raise ShapeError(f"counts of rows and of weights differ: {m} and {count}")
+    return Spec(a.dtype.base_dtype, (n, n))
+
+
+@op("WeightedGram", infer=_gram, dtypes=FLOATS[1:])
+def weighted_gram(a, weights):
+    """a^T diag(weights) a, exactly symmetric. a: float[m, n], weights: float[m] -> float[n, n].
+
+    For weights >= 0 it is the product of a matrix with its own transpose, of which BLAS computes one half.
+    """
+    if (weights >= 0).all():
+        rooted = a * np.sqrt(weights)[:, None]
+        return np.dot(rooted.T, rooted)
+    product = np.dot((a * weights[:, None]).T, a)
+    return (product + product.T) / 2
+
+
+@weighted_gram.gradient
+def _(node, dy):
+    a, weights = node.inputs
+    products = build.MatMul(a, dy + build.Transpose(dy, [1, 0]))
+    return products * build.ExpandDims(weights, 1), build.Sum(products * a, [1]) * 0.5
+
+
+@weighted_gram.batched
+def _(node, args, batched):
+    a, weights = args
+    scaled = a * build.ExpandDims(weights, -1)
+    return build.BatchMatMulV2(build.Add(build.ZerosLike(scaled), a), scaled, adj_x=True)

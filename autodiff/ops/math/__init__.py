@@ -1,0 +1,19 @@
+"""Ops on numbers, element by element and along axes.
+
+A file is a family: kernel, shape rule, gradient and batching of each op stand together. Start with elementwise.py.
+"""
+
+from . import (  # noqa: F401  importing a family declares its ops
+    cast,
+    comparison,
+    cumulative,
+    elementwise,
+    fft,
+    histogram,
+    incomplete_integrals,
+    reductions,
+    segments,
+    special,
+    trigonometry,
+    unary,
+)

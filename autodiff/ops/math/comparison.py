@@ -1,0 +1,191 @@
+"""Comparisons, logic, and the choice between two tensors."""
+
+import numpy as np
+
+from ...core.declare import op
+from ...core.dtypes import ALL, NUMBERS, REALS, bool_, int64
+from ...core.errors import ArgumentError, ShapeError
+from ...core.infer import broadcast_test, same_shape_test
+from ...core.op import Bool, Own, Spec, T, blocked, build
+from ...core.shapes import broadcast, merge, show
+from .elementwise import unbroadcast
+
+_COMPARED = "a comparison gives booleans"
+_LOGIC = "booleans have no gradient"
+
+
+@op("Equal", infer=broadcast_test, elementwise=True, no_grad=_COMPARED)
+def equal(x, y):
+    """x == y, broadcast. x, y: any[...] -> bool[...]."""
+    return _as_bool(np.equal(x, y))
+
+
+@op("NotEqual", infer=broadcast_test, elementwise=True, no_grad=_COMPARED)
+def not_equal(x, y):
+    """x != y, broadcast. x, y: any[...] -> bool[...]."""
+    return _as_bool(np.not_equal(x, y))
+
+
+def _as_bool(found):
+    """Comparing arrays of strings gives Python objects."""
+    return found if found.dtype == np.bool_ else found.astype(np.bool_)
+
+
+@op("Less", infer=broadcast_test, elementwise=True, dtypes=REALS, no_grad=_COMPARED)
+def less(x, y, *, out=None):
+    """x < y, broadcast. x, y: real[...] -> bool[...]."""
+    return np.less(x, y, out=out)
+
+
+@op("LessEqual", infer=broadcast_test, elementwise=True, dtypes=REALS, no_grad=_COMPARED)
+def less_equal(x, y, *, out=None):
+    """x <= y, broadcast. x, y: real[...] -> bool[...]."""
+    return np.less_equal(x, y, out=out)
+
+
+@op("Greater", infer=broadcast_test, elementwise=True, dtypes=REALS, no_grad=_COMPARED)
+def greater(x, y, *, out=None):
+    """x > y, broadcast. x, y: real[...] -> bool[...]."""
+    return np.greater(x, y, out=out)
+
+
+@op("GreaterEqual", infer=broadcast_test, elementwise=True, dtypes=REALS, no_grad=_COMPARED)
+def greater_equal(x, y, *, out=None):
+    """x >= y, broadcast. x, y: real[...] -> bool[...]."""
+    return np.greater_equal(x, y, out=out)
+
+
+@op("LogicalAnd", infer=broadcast_test, elementwise=True, dtypes=(bool_,), no_grad=_LOGIC)
+def logical_and(x: Bool, y: Bool, *, out=None):
+    """x and y, broadcast. x, y: bool[...] -> bool[...]."""
+    return np.logical_and(x, y, out=out)
+
+
+@op("LogicalOr", infer=broadcast_test, elementwise=True, dtypes=(bool_,), no_grad=_LOGIC)
+def logical_or(x: Bool, y: Bool, *, out=None):
+    """x or y, broadcast. x, y: bool[...] -> bool[...]."""
+    return np.logical_or(x, y, out=out)
+
+
+@op("LogicalXor", infer=broadcast_test, elementwise=True, dtypes=(bool_,), no_grad=_LOGIC)
+def logical_xor(x: Bool, y: Bool, *, out=None):
+    """Either x or y, broadcast. x, y: bool[...] -> bool[...]."""
+    return np.logical_xor(x, y, out=out)
+
+
+@op("LogicalNot", infer=same_shape_test, elementwise=True, dtypes=(bool_,), no_grad=_LOGIC)
+def logical_not(x: Bool, *, out=None):
+    """not x. x: bool[...] -> bool[...]."""
+    return np.logical_not(x, out=out)
+
+
+# ---- choosing ---------------------------------------------------------------------------
+
+_MANY = 4096  # elements; from here on bits beat branches, which random conditions make up to 20 times slower
+_BITS = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
+
+
+def _all_bits(condition, itemsize):
+    """All bits 1 where the condition holds, else 0."""
+    return np.negative(condition.view(np.int8)).astype(_BITS[itemsize], copy=False)
+
+
+def _choose(condition, x, y):
+    """np.where of a condition and two arrays of one type."""
+    if x.size < _MANY or condition.shape != x.shape or x.shape != y.shape or x.dtype.kind in "cbO":
+        return np.where(condition, x, y)
+    bits = _BITS[x.itemsize]
+    y = y.view(bits)
+    chosen = np.bitwise_xor(x.view(bits), y)
+    np.bitwise_and(chosen, _all_bits(condition, x.itemsize), out=chosen)
+    return np.bitwise_xor(chosen, y, out=chosen).view(x.dtype)
+
+
+@op("KeepWhere", infer=lambda condition, x, **_: Spec(x.dtype.base_dtype, broadcast(condition.dims, x.dims)),
+    elementwise=True, dtypes=NUMBERS)
+def keep_where(condition: Bool, x: T, *, negate=False):
+    """x where the condition holds (or does not), else 0, broadcast. condition: bool[...], x: number[...]."""
+    condition = np.logical_not(condition) if negate else condition
+    if x.size < _MANY or condition.shape != x.shape or x.dtype.kind == "c":
+        return np.where(condition, x, x.dtype.type(0))
+    kept = _all_bits(condition, x.itemsize)
+    return np.bitwise_and(kept, x.view(kept.dtype), out=kept).view(x.dtype)
+
+
+@keep_where.gradient
+def _(node, dy):
+    condition, x = node.inputs
+    return blocked("a condition is boolean"), unbroadcast(build.KeepWhere(condition, dy, **node.attrs), x)
+
+
+def _select_shape(condition, x, y):
+    dims = merge(x.dims, y.dims)
+    chosen = condition.dims
+    if chosen is not None and dims is not None and chosen != ():
+        if len(chosen) == 1 and len(dims) != 1:
+            if not dims:
+                raise ShapeError(f"the condition has shape {show(chosen)}, expected [] like x and y")
+            merge(chosen, dims[:1])
+        else:
+            dims = merge(dims, chosen)
+    return Spec(x.dtype.base_dtype, dims)
+
+
+@op("Select", infer=_select_shape, dtypes=ALL)
+def select(condition: Bool, x: T, y: T):
+    """x where the condition holds, else y. x, y: any[...]; condition: their shape, bool[n] for rows, or bool[]."""
+    if condition.ndim == 0:
+        return x if condition else y
+    if x.shape != y.shape or condition.shape != x.shape[:condition.ndim] or 1 < condition.ndim < x.ndim:
+        raise ArgumentError(f"shapes differ: condition {show(condition.shape)}, x {show(x.shape)}, y {show(y.shape)}")
+    return _choose(condition.reshape(condition.shape + (1,) * (x.ndim - condition.ndim)), x, y)
+
+
+@select.gradient
+def _(node, dy):
+    condition, x, _ = node.inputs
+    if condition.dims is not None and x.dims is not None and len(condition.dims) in (0, len(x.dims)):
+        dx, dy = build.KeepWhere(condition, dy), build.KeepWhere(condition, dy, negate=True)
+    else:  # of rows, perhaps
+        zeros = build.ZerosLike(dy)
+        dx, dy = build.Select(condition, dy, zeros), build.Select(condition, zeros, dy)
+    return blocked("a condition is boolean"), dx, dy
+
+
+@select.batched
+def _(node, args, batched):
+    condition, x, y = args
+    rank = next((len(t.dims) for t in node.inputs[1:] if t.dims is not None), None)
+    if rank is None or node.inputs[0].dims is None:
+        raise ShapeError(f"expected inputs of known rank to vectorise a choice, found {node.describe()}\n"
+                         "use set_shape to give the rank")
+    missing = rank - len(node.inputs[0].dims)
+    if missing:
+        condition = condition[(Ellipsis, *[None] * missing)]
+    return build.SelectV2(condition, x, y)
+
+
+@op("SelectV2", infer=lambda condition, t, e: Spec(
+    t.dtype.base_dtype, broadcast(broadcast(condition.dims, t.dims), e.dims)), elementwise=True, dtypes=ALL)
+def select_v2(condition: Bool, t: T, e: T):
+    """t where the condition holds, else e, broadcast. condition: bool[...], t, e: any[...] -> any[...]."""
+    return _choose(condition, t, e)
+
+
+@select_v2.gradient
+def _(node, dy):
+    condition, t, e = node.inputs
+    return (blocked("a condition is boolean"), unbroadcast(build.KeepWhere(condition, dy), t),
+            unbroadcast(build.KeepWhere(condition, dy, negate=True), e))
+
+
+@op("Where", infer=lambda condition: Spec(int64, (None, None if condition.dims is None else len(condition.dims))),
+    no_grad="coordinates are integers")
+def where(condition: Own):
+    """Coordinates of what is true or not zero, in row order. condition: any[...] -> int64[n, rank]."""
+    return np.argwhere(condition)
+
+
+@where.batched
+def _(node, args, batched):
+    raise ShapeError(f"expected as many coordinates for each slice, found {node.describe()}, whose count varies")

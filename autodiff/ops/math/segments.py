@@ -1,0 +1,275 @@
+"""Reductions of rows by segment: one segment number for each row."""
+
+import numpy as np
+
+from ...core.constant_value import static_value
+from ...core.declare import op
+from ...core.dtypes import NUMBERS, REALS
+from ...core.errors import ArgumentError, ShapeError
+from ...core.infer import rank_of
+from ...core.op import Index, Int32, Number, Spec, blocked, build
+from ...core.shapes import compatible, show
+
+_IDS = "segment numbers are integers"
+
+
+# ---- kernels ----------------------------------------------------------------------------
+
+def _sorted_count(segment_ids):
+    """How many segments sorted numbers make. Raises ArgumentError if they fall or are negative."""
+    if not segment_ids.size:
+        return 0
+    if segment_ids[0] < 0 or (np.diff(segment_ids) < 0).any():
+        raise ArgumentError("segment ids are not increasing from 0 or more")
+    return int(segment_ids[-1]) + 1
+
+
+def _checked(data, segment_ids):
+    if data.shape[:segment_ids.ndim] != segment_ids.shape or not segment_ids.ndim:
+        raise ArgumentError(f"shapes differ: data {show(data.shape)} and segment ids {show(segment_ids.shape)}")
+
+
+def _reduced(ufunc, data, segment_ids, count, start):
+    """Rows reduced by a ufunc into `count` segments that begin as `start`; negative numbers are left out."""
+    _checked(data, segment_ids)
+    ids = segment_ids.reshape(-1)
+    rows = data.reshape(ids.size, *data.shape[segment_ids.ndim:])
+    if ids.size and ids.min() < 0:
+        rows, ids = rows[ids >= 0], ids[ids >= 0]
+    if ids.size and ids.max() >= count:
+        raise ArgumentError(f"segment id {ids.max()} is out of range, expected less than {count}")
+    if ufunc is np.add and data.dtype in (np.float32, np.float64) and count <= 4 * ids.size:
+        return _summed(rows, ids, count)
+    result = np.full((count, *rows.shape[1:]), start, data.dtype)
+    if ids.size:
+        order = None if (np.diff(ids) >= 0).all() else np.argsort(ids, kind="stable")
+        if order is not None:
+            rows, ids = rows[order], ids[order]
+        starts = np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
+        result[ids[starts]] = ufunc.reduceat(rows, starts, axis=0, dtype=data.dtype)
+    return result
+
+
+def _summed(rows, ids, count):
+    """Sums by np.bincount: no sorting, but its float64 counters are worth their room only for few segments."""
+    width = int(np.prod(rows.shape[1:], dtype=np.int64))
+    places = ids if width == 1 else (ids[:, None].astype(np.intp) * width + np.arange(width)).reshape(-1)
+    sums = np.bincount(places, rows.reshape(-1), count * width)
+    return sums.astype(rows.dtype, copy=False).reshape(count, *rows.shape[1:])
+
+
+def _counts(segment_ids, count):
+    return np.bincount(segment_ids, minlength=count)
+
+
+def _known(count):
+    value = static_value(count)
+    return None if value is None else int(value)
+
+
+# ---- sorted -----------------------------------------------------------------------------
+
+def _sorted_shape(data, segment_ids):
+    rank_of(data, at_least=1, what="data")
+    rank_of(segment_ids, exactly=1, what="segment_ids")
+    if data.dims is None:
+        return Spec(data.dtype.base_dtype, None)
+    if segment_ids.dims is not None and not compatible(segment_ids.dims, data.dims[:1]):
+        raise ShapeError(f"shapes differ: data {show(data.dims)} and segment ids {show(segment_ids.dims)}")
+    return Spec(data.dtype.base_dtype, (None, *data.dims[1:]))
+
+
+@op("SegmentSum", infer=_sorted_shape, dtypes=NUMBERS)
+def segment_sum(data, segment_ids: Index):
+    """Sums of rows with one number; numbers rise. data: number[n, ...], segment_ids: int[n] -> number[k, ...]."""
+    return _reduced(np.add, data, segment_ids, _sorted_count(segment_ids), 0)
+
+
+@segment_sum.gradient
+def _(node, dy):
+    return build.GatherV2(dy, node.inputs[1], 0), blocked(_IDS)
+
+
+@op("SegmentMean", infer=_sorted_shape, dtypes=NUMBERS)
+def segment_mean(data, segment_ids: Index):
+    """Means of rows with one number, 0 of none. data: number[n, ...], segment_ids: int[n] -> number[k, ...]."""
+    count = _sorted_count(segment_ids)
+    sums = _reduced(np.add, data, segment_ids, count, 0)
+    sizes = np.maximum(_counts(segment_ids, count), 1).astype(sums.dtype).reshape(-1, *[1] * (data.ndim - 1))
+    return sums // sizes if sums.dtype.kind in "iu" else sums / sizes
+
+
+@segment_mean.gradient
+def _(node, dy):
+    data, ids = node.inputs
+    ones = build.Reshape(build.OnesLike(build.Cast(ids, dtype=dy.dtype)), build.ConcatV2(
+        0, build.Shape(ids), build.Fill(build.Pack(build.Rank(data) - 1, axis=0), 1)))
+    return build.GatherV2(dy / build.Maximum(build.SegmentSum(ones, ids), 1.0), ids, 0), blocked(_IDS)
+
+
+@op("SegmentProd", infer=_sorted_shape, dtypes=NUMBERS, no_rule="TensorFlow has none for it; use unsorted_segment_prod")
+def segment_prod(data, segment_ids: Index):
+    """Products of rows with one number, 1 of none. data: number[n, ...], segment_ids: int[n] -> number[k, ...]."""
+    return _reduced(np.multiply, data, segment_ids, _sorted_count(segment_ids), 1)
+
+
+@op("SegmentMax", infer=_sorted_shape, dtypes=REALS)
+def segment_max(data, segment_ids: Index):
+    """The greatest of rows with one number, 0 of none. data: real[n, ...], segment_ids: int[n] -> real[k, ...]."""
+    return _zero_if_empty(np.maximum, data, segment_ids)
+
+
+@op("SegmentMin", infer=_sorted_shape, dtypes=REALS)
+def segment_min(data, segment_ids: Index):
+    """The smallest of rows with one number, 0 of none. data: real[n, ...], segment_ids: int[n] -> real[k, ...]."""
+    return _zero_if_empty(np.minimum, data, segment_ids)
+
+
+def _zero_if_empty(ufunc, data, segment_ids):
+    return _reduced(ufunc, data, segment_ids, _sorted_count(segment_ids), 0)
+
+
+@segment_max.gradient
+@segment_min.gradient
+def _segment_extreme_gradient(node, dy):
+    data, ids = node.inputs
+    is_extreme = build.Cast(build.Equal(build.GatherV2(node.outputs[0], ids, 0), data), dtype=dy.dtype)
+    shared = dy / build.Maximum(build.SegmentSum(is_extreme, ids), 1.0)
+    return is_extreme * build.GatherV2(shared, ids, 0), blocked(_IDS)
+
+
+# ---- unsorted ---------------------------------------------------------------------------
+
+def _unsorted_shape(data, segment_ids, num_segments):
+    rank_of(num_segments, exactly=0, what="num_segments")
+    if data.dims is None or segment_ids.dims is None:
+        return Spec(data.dtype.base_dtype, None)
+    rank = len(segment_ids.dims)
+    if not compatible(segment_ids.dims, data.dims[:rank]):
+        raise ShapeError(f"shapes differ: data {show(data.dims)} and segment ids {show(segment_ids.dims)}")
+    return Spec(data.dtype.base_dtype, (_known(num_segments), *data.dims[rank:]))
+
+
+@op("UnsortedSegmentSum", infer=_unsorted_shape, dtypes=NUMBERS)
+def unsorted_segment_sum(data, segment_ids: Index, num_segments: Index):
+    """Sums of rows by number. data: number[*n, ...], segment_ids: int[*n], num_segments: int[] -> number[k, ...]."""
+    return _reduced(np.add, data, segment_ids, int(num_segments), 0)
+
+
+@unsorted_segment_sum.gradient
+def _(node, dy):
+    return build.GatherOrZero(dy, node.inputs[1]), blocked(_IDS), blocked("a count is an integer")
+
+
+@op("GatherOrZero", infer=lambda params, indices: Spec(params.dtype.base_dtype, None if (
+    params.dims is None or indices.dims is None) else indices.dims + params.dims[1:]), dtypes=NUMBERS)
+def gather_or_zero(params, indices: Index):
+    """Rows by number, zeros for a negative one. params: number[k, ...], indices: int[*n] -> number[*n, ...]."""
+    rows = np.take(params, np.maximum(indices, 0), axis=0) if params.size else np.zeros(
+        indices.shape + params.shape[1:], params.dtype)
+    if indices.size and indices.min() < 0:
+        rows[indices < 0] = 0
+    return rows
+
+
+@gather_or_zero.gradient
+def _(node, dy):
+    params, indices = node.inputs
+    return build.UnsortedSegmentSum(dy, indices, build.Shape(params)[0]), blocked("row numbers are integers")
+
+
+@op("UnsortedSegmentProd", infer=_unsorted_shape, dtypes=NUMBERS)
+def unsorted_segment_prod(data, segment_ids: Index, num_segments: Index):
+    """Products of rows by number. data: number[*n, ...], segment_ids: int[*n] -> number[k, ...]."""
+    return _reduced(np.multiply, data, segment_ids, int(num_segments), 1)
+
+
+@unsorted_segment_prod.gradient
+def _(node, dy):
+    """By the product of the others; where one factor is 0, that of all factors but the zeros."""
+    data, ids, count = node.inputs
+    is_zero = build.Equal(data, build.ZerosLike(data))
+    zeros = build.UnsortedSegmentSum(build.Cast(is_zero, dtype=dy.dtype), ids, count)
+    without_zeros = build.UnsortedSegmentProd(build.Select(is_zero, build.OnesLike(data), data), ids, count)
+    lone = build.Cast(build.LessEqual(zeros, 1.0), dtype=dy.dtype)
+    at_zero = build.GatherOrZero(dy * without_zeros * lone, ids)
+    elsewhere = build.DivNoNan(build.GatherOrZero(dy * node.outputs[0], ids), data)
+    return build.Select(is_zero, at_zero, elsewhere), blocked(_IDS), blocked("a count is an integer")
+
+
+@op("UnsortedSegmentMax", infer=_unsorted_shape, dtypes=REALS)
+def unsorted_segment_max(data, segment_ids: Index, num_segments: Index):
+    """The greatest of rows by number, of none the lowest finite. data: real[*n, ...] -> real[k, ...]."""
+    lowest = np.finfo(data.dtype).min if data.dtype.kind == "f" else np.iinfo(data.dtype).min
+    return _reduced(np.maximum, data, segment_ids, int(num_segments), lowest)
+
+
+@op("UnsortedSegmentMin", infer=_unsorted_shape, dtypes=REALS)
+def unsorted_segment_min(data, segment_ids: Index, num_segments: Index):
+    """The smallest of rows by number, of none the highest finite. data: real[*n, ...] -> real[k, ...]."""
+    highest = np.finfo(data.dtype).max if data.dtype.kind == "f" else np.iinfo(data.dtype).max
+    return _reduced(np.minimum, data, segment_ids, int(num_segments), highest)
+
+
+@unsorted_segment_max.gradient
+@unsorted_segment_min.gradient
+def _unsorted_extreme_gradient(node, dy):
+    data, ids, count = node.inputs
+    is_extreme = build.Cast(build.Equal(build.GatherOrZero(node.outputs[0], ids), data), dtype=dy.dtype)
+    shared = dy / build.Maximum(build.UnsortedSegmentSum(is_extreme, ids, count), 1.0)
+    return is_extreme * build.GatherOrZero(shared, ids), blocked(_IDS), blocked("a count is an integer")
+
+
+@op("Bincount", infer=lambda arr, size, weights: Spec(weights.dtype.base_dtype, (_known(size),)),
+    no_rule="TensorFlow has none for it; use unsorted_segment_sum for the weights' gradient")
+def bincount(arr: Int32, size: Int32, weights: Number):
+    """How often 0, 1, … size - 1 occur, or the sums of their weights. arr: int32[...], weights: its shape or empty."""
+    numbers = arr.reshape(-1)
+    if numbers.size and numbers.min() < 0:
+        raise ArgumentError(f"expected numbers >= 0 to count, found {numbers.min()}")
+    within = numbers < size
+    given = weights.reshape(-1)[within] if weights.size else None
+    counts = np.bincount(numbers[within], given, int(size))
+    return counts.astype(weights.dtype, copy=False)
+
+
+# ---- batching: the segment axis of a batched tensor is moved to the front ------------------
+
+def _same_numbers(node, batched):
+    if any(batched[1:]):
+        raise ShapeError(f"expected the same segment numbers for each slice, found varying ones: {node.describe()}")
+
+
+def _axis_moved(x, source, target):
+    """x with axis `source` moved to `target`. Its rank must be known."""
+    if x.dims is None:
+        raise ShapeError(f"expected a tensor of known rank to vectorise a segment op, found {x.describe()}")
+    order = [i for i in range(len(x.dims)) if i != source]
+    order.insert(target, source)
+    return build.Transpose(x, order)
+
+
+@segment_sum.batched
+@segment_mean.batched
+@segment_prod.batched
+@segment_max.batched
+@segment_min.batched
+@unsorted_segment_sum.batched
+@unsorted_segment_prod.batched
+@unsorted_segment_max.batched
+@unsorted_segment_min.batched
+def _segments_batched(node, args, batched):
+    _same_numbers(node, batched)
+    rank = len(node.inputs[1].dims)
+    return _axis_moved(node.definition(_axis_moved(args[0], 0, rank), *args[1:]), 1, 0)
+
+
+@bincount.batched
+def _(node, args, batched):
+    raise ShapeError(f"expected the same counts for each slice, found numbers or weights that vary: {node.describe()}")
+
+
+@gather_or_zero.batched
+def _(node, args, batched):
+    _same_numbers(node, batched)
+    return _axis_moved(build.GatherOrZero(_axis_moved(args[0], 0, 1), args[1]), len(node.inputs[1].dims), 0)

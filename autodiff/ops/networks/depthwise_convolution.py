@@ -1,0 +1,121 @@
+"""Depthwise convolution: each channel has filters of its own."""
+
+import numpy as np
+
+from ...core.constant_value import static_dims
+from ...core.declare import op
+from ...core.dtypes import FLOATS
+from ...core.infer import rank_of
+from ...core.op import Int32, Spec, blocked, build
+from ..common.batch_axis import count, joined, sizes
+from ..common.loop_batching import slice_by_slice
+from ..common.windows import (
+    channels_first,
+    channels_last,
+    check_channels,
+    extents,
+    inside,
+    offsets,
+    padded,
+    pads,
+    restored,
+    slide_of,
+)
+
+_SIZES = "a shape is made of integers"
+
+
+def _convolved(input, filter, **attrs):
+    slide, first = slide_of(**attrs), channels_first(attrs["data_format"])
+    rank_of(input, exactly=4, what="input")
+    rank_of(filter, exactly=4, what="filter")
+    x, w = input.dims or (None,) * 4, filter.dims or (None,) * 4
+    check_channels(x[1] if first else x[3], w[2], input, filter)
+    counts = extents(x[2:] if first else x[1:3], w[:2], slide)
+    out = None if w[2] is None or w[3] is None else w[2] * w[3]
+    return Spec(input.dtype.base_dtype, (x[0], out, *counts) if first else (x[0], *counts, out))
+
+
+def _like(shape, dtype):
+    return Spec(dtype.base_dtype, static_dims(shape) or (None,) * 4)
+
+
+@op("DepthwiseConv2dNative", infer=_convolved, dtypes=FLOATS)
+def depthwise_conv2d(input, filter, *, strides, padding, data_format="NHWC", dilations=(1, 1, 1, 1)):
+    """m filters for each channel. input: float[n, h, w, c], filter: float[kh, kw, c, m] -> float[n, h', w', c * m]."""
+    slide = slide_of(strides=strides, padding=padding, data_format=data_format, dilations=dilations)
+    x, window = channels_last(input, data_format), filter.shape[:2]
+    counts = extents(x.shape[1:3], window, slide)
+    x = padded(x, pads(x.shape[1:3], window, slide))
+    y = np.zeros((x.shape[0], *counts, *filter.shape[2:]), x.dtype)
+    for index, where in offsets(window, counts, slide):
+        y += x[where][..., None] * filter[index]
+    return restored(y.reshape(*y.shape[:3], -1), data_format)
+
+
+@op("DepthwiseConv2dNativeBackpropInput", dtypes=FLOATS,
+    infer=lambda input_sizes, filter, out_backprop, **_: _like(input_sizes, filter.dtype))
+def depthwise_backprop_input(input_sizes: Int32, filter, out_backprop, *, strides, padding, data_format="NHWC",
+                             dilations=(1, 1, 1, 1)):
+    """The adjoint of DepthwiseConv2dNative in its input. -> float[input_sizes]."""
+    slide = slide_of(strides=strides, padding=padding, data_format=data_format, dilations=dilations)
+    dy, window = channels_last(out_backprop, data_format), filter.shape[:2]
+    n, *rest = (int(v) for v in input_sizes)
+    space = rest[1:] if channels_first(data_format) else rest[:2]
+    widened, counts = pads(space, window, slide), dy.shape[1:3]
+    dy = dy.reshape(*dy.shape[:3], *filter.shape[2:])
+    dx = np.zeros((n, *(a + size + b for size, (a, b) in zip(space, widened)), filter.shape[2]), dy.dtype)
+    for index, where in offsets(window, counts, slide):
+        dx[where] += (dy * filter[index]).sum(axis=-1)
+    return restored(np.ascontiguousarray(dx[inside(space, widened)]), data_format)
+
+
+@op("DepthwiseConv2dNativeBackpropFilter", dtypes=FLOATS,
+    infer=lambda input, filter_sizes, out_backprop, **_: _like(filter_sizes, input.dtype))
+def depthwise_backprop_filter(input, filter_sizes: Int32, out_backprop, *, strides, padding, data_format="NHWC",
+                              dilations=(1, 1, 1, 1)):
+    """The adjoint of DepthwiseConv2dNative in its filter. -> float[filter_sizes]."""
+    slide = slide_of(strides=strides, padding=padding, data_format=data_format, dilations=dilations)
+    x, dy = channels_last(input, data_format), channels_last(out_backprop, data_format)
+    window, shape = tuple(int(v) for v in filter_sizes[:2]), tuple(int(v) for v in filter_sizes)
+    x = padded(x, pads(x.shape[1:3], window, slide))
+    dy = dy.reshape(*dy.shape[:3], *shape[2:])
+    dw = np.empty(shape, x.dtype)
+    for index, where in offsets(window, dy.shape[1:3], slide):
+        dw[index] = np.einsum("nhwc,nhwcm->cm", x[where], dy)
+    return dw
+
+
+@depthwise_conv2d.gradient
+def _(node, dy):
+    x, w = node.inputs
+    return (build.DepthwiseConv2dNativeBackpropInput(sizes(x), w, dy, **node.attrs),
+            build.DepthwiseConv2dNativeBackpropFilter(x, sizes(w), dy, **node.attrs))
+
+
+@depthwise_backprop_input.gradient
+def _(node, dz):
+    _, w, dy = node.inputs
+    return (blocked(_SIZES), build.DepthwiseConv2dNativeBackpropFilter(dz, sizes(w), dy, **node.attrs),
+            build.DepthwiseConv2dNative(dz, w, **node.attrs))
+
+
+@depthwise_backprop_filter.gradient
+def _(node, dz):
+    x, _, dy = node.inputs
+    return (build.DepthwiseConv2dNativeBackpropInput(sizes(x), dz, dy, **node.attrs), blocked(_SIZES),
+            build.DepthwiseConv2dNative(x, dz, **node.attrs))
+
+
+@depthwise_conv2d.batched
+def _(node, args, batched):
+    if batched[1]:
+        return slice_by_slice(node, args, batched)
+    y = build.DepthwiseConv2dNative(build.Reshape(args[0], joined([-1], sizes(args[0])[2:])), args[1], **node.attrs)
+    return build.Reshape(y, build.ConcatV2(0, count(args[0]), [-1], build.Shape(y)[1:]))
+
+
+@depthwise_backprop_input.batched
+@depthwise_backprop_filter.batched
+def _(node, args, batched):
+    return slice_by_slice(node, args, batched)

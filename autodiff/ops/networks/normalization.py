@@ -1,0 +1,138 @@
+"""Normalisation over a batch and over neighbouring channels."""
+
+import numpy as np
+
+from ...core.declare import op
+from ...core.dtypes import FLOATS
+from ...core.errors import ShapeError
+from ...core.infer import rank_of
+from ...core.op import Spec, blocked, build
+from ...core.shapes import merge, show
+from ..common.loop_batching import slice_by_slice
+from ..math.elementwise import is_zero
+
+
+def _axes(data_format, rank=4):
+    """The channels' axis, and the others."""
+    channel = 1 if data_format.startswith("NC") else rank - 1
+    return channel, tuple(i for i in range(rank) if i != channel)
+
+
+def _along(vector, data_format):
+    """A vector of channels that broadcasts with the images."""
+    return vector.reshape(1, -1, 1, 1) if data_format.startswith("NC") else vector
+
+
+def _batch_normed(x, scale, offset, mean, variance, *, epsilon=1e-4, data_format="NHWC", is_training=True):
+    rank_of(x, exactly=4, what="x")
+    channel, _ = _axes(data_format)
+    size = None if x.dims is None else x.dims[channel]
+    given = [(scale, "scale"), (offset, "offset")] + ([] if is_training else [(mean, "mean"), (variance, "variance")])
+    for vector, what in given:
+        rank_of(vector, exactly=1, what=what)
+        try:
+            (size,) = merge((size,), vector.dims if vector.dims is not None else (None,))
+        except ShapeError:
+            raise ShapeError(f"one {what} for each channel: expected {size}, found {show(vector.dims)}") from None
+    dims = list(x.dims or (None,) * 4)
+    dims[channel] = size
+    dtype = x.dtype.base_dtype
+    return Spec(dtype, tuple(dims)), Spec(dtype, (size,)), Spec(dtype, (size,))
+
+
+@op("FusedBatchNormV3", infer=_batch_normed, dtypes=FLOATS, batched=slice_by_slice)
+def fused_batch_norm(x, scale, offset, mean, variance, *, epsilon=1e-4, data_format="NHWC", is_training=True):
+    """Channels with the mean and variance of the batch (training) or given ones (inference) taken out.
+
+    x: float[n, h, w, c], scale, offset: float[c]; mean, variance: float[c] for inference, unread in training.
+    -> y of x's shape, the mean float[c], the variance float[c], in training the unbiased one.
+    Source: Ioffe and Szegedy (2015), Batch normalization, algorithms 1 and 2.
+    """
+    number, axes = x.dtype.type, _axes(data_format)[1]
+    used = mean, variance
+    if is_training:
+        mean = x.mean(axis=axes, dtype=np.result_type(x, np.float32)).astype(x.dtype)
+        centred = x - _along(mean, data_format)
+        biased = np.square(centred).mean(axis=axes, dtype=np.result_type(x, np.float32)).astype(x.dtype)
+        count = x.size // max(1, mean.size)
+        used = mean, biased * number(count / max(1, count - 1))
+        variance = biased
+    else:
+        centred = x - _along(mean, data_format)
+    factor = scale / np.sqrt(variance + number(epsilon))
+    centred *= _along(factor, data_format)
+    centred += _along(offset, data_format)
+    return centred, *used
+
+
+@fused_batch_norm.gradient
+def _(node, dy, dmean, dvariance):
+    x, scale, _, mean, variance = node.inputs
+    epsilon, layout, training = (node.attrs[k] for k in ("epsilon", "data_format", "is_training"))
+    channel, axes = _axes(layout)
+    axes = list(axes)
+
+    def along(vector):
+        return build.Reshape(vector, [1, -1, 1, 1]) if channel == 1 else vector
+
+    mean = build.Mean(x, axes) if training else mean
+    centred = x - along(mean)
+    variance = build.Mean(build.Square(centred), axes) if training else variance
+    inverse = build.Rsqrt(variance + epsilon)
+    normal = centred * along(inverse)
+    dscale, doffset = build.Sum(dy * normal, axes), build.Sum(dy, axes)
+    factor = scale * inverse
+    if not training:
+        dmean_in = dmean - doffset * factor
+        dvariance_in = dvariance - 0.5 * dscale * scale * build.Square(inverse)
+        return dy * along(factor), dscale, doffset, dmean_in, dvariance_in
+    dx = along(factor) * (dy - along(build.Mean(dy, axes)) - normal * along(build.Mean(dy * normal, axes)))
+    if not is_zero(dmean) or not is_zero(dvariance):
+        count = build.Cast(build.FloorDiv(build.Size(x), build.Size(mean)), dtype=x.dtype.base_dtype)
+        dx = dx + along(dmean) / count + along(dvariance) * centred * (2.0 / (count - 1.0))
+    unread = blocked("in training the batch's own mean and variance are used")
+    return dx, dscale, doffset, unread, unread
+
+
+def _images(input, **_):
+    rank_of(input, exactly=4, what="input")
+    return Spec(input.dtype.base_dtype, input.dims or (None,) * 4)
+
+
+@op("LRN", infer=_images, dtypes=FLOATS)
+def lrn(input, *, depth_radius=5, bias=1.0, alpha=1.0, beta=0.5):
+    """x / (bias + alpha * sum of squares of the channels within depth_radius)^beta.
+
+    input: float[n, h, w, c] -> float[n, h, w, c]. Source: Krizhevsky et al. (2012), section 3.3.
+    """
+    squares, total = np.square(input), np.square(input)
+    for i in range(1, min(depth_radius, input.shape[-1] - 1) + 1):
+        total[..., i:] += squares[..., :-i]
+        total[..., :-i] += squares[..., i:]
+    number = input.dtype.type
+    return input * np.power(number(bias) + number(alpha) * total, number(-beta))
+
+
+@lrn.gradient
+def _(node, dy):
+    x = node.inputs[0]
+    radius, bias, alpha, beta = (node.attrs[k] for k in ("depth_radius", "bias", "alpha", "beta"))
+    channels = build.Shape(x)[3:]
+    one = build.Cast(1, dtype=x.dtype.base_dtype)
+    near = build.MatrixBandPart(build.Fill(build.ConcatV2(0, channels, channels), one), radius, radius)
+
+    def around(values):
+        """Sums over the channels within the radius: a product with a band of ones."""
+        rows = build.MatMul(build.Reshape(values, build.ConcatV2(0, [-1], channels)), near)
+        return build.Reshape(rows, build.Shape(x))
+
+    n = bias + alpha * around(build.Square(x))
+    power = build.Pow(n, -beta)
+    return (dy * power - 2.0 * alpha * beta * x * around(dy * x * power / n),)
+
+
+@lrn.batched
+def _(node, args, batched):
+    shape = build.Shape(args[0])
+    merged = build.Reshape(args[0], build.ConcatV2(0, [-1], shape[2:]))
+    return build.Reshape(build.LRN(merged, **node.attrs), shape)

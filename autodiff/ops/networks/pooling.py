@@ -1,0 +1,281 @@
+"""Maxima and averages of sliding windows, with gradients of every order, in two and three dimensions."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...core.constant_value import static_dims
+from ...core.declare import op
+from ...core.dtypes import FLOATS, REALS
+from ...core.graph import Operation, Tensor
+from ...core.infer import rank_of
+from ...core.op import Int32, OpDef, Spec, blocked, build
+from ..common.batch_axis import all_batched, merged_images, sizes, split_images
+from ..common.windows import (
+    Slide,
+    channels_first,
+    channels_last,
+    extents,
+    inside,
+    of_space,
+    offsets,
+    padded,
+    pads,
+    placed,
+    restored,
+    slide_of,
+)
+
+
+def _geometry(ksize: Any, strides: Any, padding: str, data_format: str) -> tuple[tuple[int, ...], Slide]:
+    return of_space(ksize, data_format, "ksize"), slide_of(strides=strides, padding=padding, data_format=data_format)
+
+
+def _pooled(input, *, ksize, strides, padding, data_format):
+    window, slide = _geometry(ksize, strides, padding, data_format)
+    rank_of(input, exactly=len(data_format), what="input")
+    x = input.dims or (None,) * len(data_format)
+    first = channels_first(data_format)
+    counts = extents(x[2:] if first else x[1:-1], window, slide)
+    return Spec(input.dtype.base_dtype, (x[0], x[1], *counts) if first else (x[0], *counts, x[-1]))
+
+
+def _input_like(orig_input, orig_output, grad, **_):
+    return Spec(orig_input.dtype.base_dtype, orig_input.dims)
+
+
+def _output_like(orig_input, orig_output, grad, **_):
+    return Spec(orig_input.dtype.base_dtype, orig_output.dims)
+
+
+def _sized(orig_input_shape, grad, *, data_format, **_):
+    return Spec(grad.dtype.base_dtype, static_dims(orig_input_shape) or (None,) * len(data_format))
+
+
+# ---- on arrays --------------------------------------------------------------------------
+
+_AT_ONCE = 1 << 20  # bytes of images that are handled together: what is made of them then stays in the cache
+
+
+def _some(x: np.ndarray) -> Iterator[slice]:
+    """Some images at a time."""
+    step = max(1, _AT_ONCE // max(1, x[:1].nbytes))
+    for first in range(0, len(x), step):
+        yield slice(first, first + step)
+
+
+def _reduced(x: np.ndarray, combine: Any, window: tuple[int, ...], counts: tuple[int, ...], slide: Slide,
+             out: np.ndarray | None = None) -> np.ndarray:
+    """Windows of the padded `x` combined, one axis of space after another; the last one in `out`, if it can be."""
+    for axis, (k, s, n) in enumerate(zip(window, slide.strides, counts), 1):
+        parts = [x[(slice(None),) * axis + (slice(i, i + (n - 1) * s + 1, s),)] for i in range(k)]
+        x = parts[0] if k == 1 else combine(parts[0], parts[1], out=out if axis == len(window) else None)
+        for part in parts[2:]:
+            combine(x, part, out=x)
+    return x
+
+
+def _lowest(dtype: Any) -> Any:
+    return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
+
+
+def _max_pool(input, ksize, strides, padding, data_format, out=None):
+    window, slide = _geometry(ksize, strides, padding, data_format)
+    x = channels_last(input, data_format)
+    counts, widened = extents(x.shape[1:-1], window, slide), pads(x.shape[1:-1], window, slide)
+    is_fit = out is not None and not channels_first(data_format)
+    y = out if is_fit else np.empty((len(x), *counts, x.shape[-1]), x.dtype)
+    for images in _some(x):
+        room = y[images]
+        placed(_reduced(padded(x[images], widened, _lowest(x.dtype)), np.maximum, window, counts, slide, room), room)
+    return placed(restored(y, data_format), out)
+
+
+def _first_maxima(x, y, window, slide):
+    """For each place in the window: where it is, and which windows have their first maximum there."""
+    x = padded(x, pads(x.shape[1:-1], window, slide), _lowest(x.dtype))
+    free = np.ones(y.shape, bool)
+    for _, where in offsets(window, y.shape[1:-1], slide):
+        hit = np.equal(x[where], y)
+        hit &= free
+        free ^= hit
+        yield where, hit
+
+
+def _max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format, out=None):
+    window, slide = _geometry(ksize, strides, padding, data_format)
+    x, y, dy = (channels_last(a, data_format) for a in (orig_input, orig_output, grad))
+    space = x.shape[1:-1]
+    widened = pads(space, window, slide)
+    wide = (*(a + n + b for n, (a, b) in zip(space, widened)), x.shape[-1])
+    covers = wide == x.shape[1:] and all(k == s and k * n == size for k, s, n, size in zip(
+        window, slide.strides, dy.shape[1:-1], space))  # each place then belongs to exactly one window
+    apart = all(k <= s for k, s in zip(window, slide.strides))  # to at most one
+    dx = out if out is not None and not channels_first(data_format) else np.empty(x.shape, dy.dtype)
+    for images in _some(x):
+        part = dx[images]
+        total = part if covers else np.zeros((len(part), *wide), dy.dtype)
+        for where, hit in _first_maxima(x[images], y[images], window, slide):
+            if apart:
+                np.multiply(dy[images], hit, out=total[where])
+            else:
+                total[where] += dy[images] * hit
+        placed(total if covers else total[inside(space, widened)], part)
+    return placed(restored(dx, data_format), out)
+
+
+def _max_pool_grad_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format):
+    window, slide = _geometry(ksize, strides, padding, data_format)
+    x, y, dz = (channels_last(a, data_format) for a in (orig_input, orig_output, grad))
+    dz = padded(dz, pads(dz.shape[1:-1], window, slide))
+    dy = np.zeros(y.shape, dz.dtype)
+    for where, hit in _first_maxima(x, y, window, slide):
+        dy += dz[where] * hit
+    return restored(dy, data_format)
+
+
+def _real_sizes(space: tuple[int, ...], window: tuple[int, ...], counts: tuple[int, ...], slide: Slide,
+                dtype: Any) -> np.ndarray:
+    """How many elements of each window are not padding: [*counts, 1]."""
+    ones = np.ones((1, *space, 1), dtype)
+    return _reduced(padded(ones, pads(space, window, slide)), np.add, window, counts, slide)[0]
+
+
+def _avg_pool(value, ksize, strides, padding, data_format):
+    window, slide = _geometry(ksize, strides, padding, data_format)
+    x = channels_last(value, data_format)
+    space, counts = x.shape[1:-1], extents(x.shape[1:-1], window, slide)
+    total = _reduced(padded(x, pads(space, window, slide)), np.add, window, counts, slide)
+    return restored(total / _real_sizes(space, window, counts, slide, x.dtype), data_format)
+
+
+def _avg_pool_grad(orig_input_shape, grad, ksize, strides, padding, data_format):
+    window, slide = _geometry(ksize, strides, padding, data_format)
+    dy = channels_last(grad, data_format)
+    n, *rest = (int(v) for v in orig_input_shape)
+    space = tuple(rest[1:] if channels_first(data_format) else rest[:-1])
+    counts, widened = dy.shape[1:-1], pads(space, window, slide)
+    share = dy / _real_sizes(space, window, counts, slide, dy.dtype)
+    dx = np.zeros((n, *(a + size + b for size, (a, b) in zip(space, widened)), dy.shape[-1]), dy.dtype)
+    for _, where in offsets(window, counts, slide):
+        dx[where] += share
+    return restored(np.ascontiguousarray(dx[inside(space, widened)]), data_format)
+
+
+# ---- ops --------------------------------------------------------------------------------
+
+@op("MaxPool", infer=_pooled, dtypes=REALS)
+def max_pool(input, *, ksize, strides, padding, data_format="NHWC", out=None):
+    """The largest of each window. input: real[n, h, w, c] -> real[n, h', w', c]."""
+    return _max_pool(input, ksize, strides, padding, data_format, out)
+
+
+@op("MaxPool3D", infer=_pooled, dtypes=FLOATS)
+def max_pool3d(input, *, ksize, strides, padding, data_format="NDHWC"):
+    """The largest of each window. input: float[n, d, h, w, c] -> float[n, d', h', w', c]."""
+    return _max_pool(input, ksize, strides, padding, data_format)
+
+
+@op("MaxPoolGrad", infer=_input_like, dtypes=REALS)
+def max_pool_grad(orig_input, orig_output, grad, *, ksize, strides, padding, data_format="NHWC", out=None):
+    """dy of each window at its first maximum, row by row. orig_input: x, orig_output: y, grad: dy -> x's shape."""
+    return _max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format, out)
+
+
+@op("MaxPool3DGrad", infer=_input_like, dtypes=FLOATS)
+def max_pool3d_grad(orig_input, orig_output, grad, *, ksize, strides, padding, data_format="NDHWC"):
+    """dy of each window at its first maximum. orig_input: x, orig_output: y, grad: dy -> x's shape."""
+    return _max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format)
+
+
+@op("MaxPoolGradGrad", infer=_output_like, dtypes=REALS)
+def max_pool_grad_grad(orig_input, orig_output, grad, *, ksize, strides, padding, data_format="NHWC"):
+    """The adjoint of MaxPoolGrad: `grad` where each window has its first maximum. -> y's shape."""
+    return _max_pool_grad_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format)
+
+
+@op("MaxPool3DGradGrad", infer=_output_like, dtypes=FLOATS)
+def max_pool3d_grad_grad(orig_input, orig_output, grad, *, ksize, strides, padding, data_format="NDHWC"):
+    """The adjoint of MaxPool3DGrad: `grad` where each window has its first maximum. -> y's shape."""
+    return _max_pool_grad_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format)
+
+
+@op("AvgPool", infer=lambda value, **attrs: _pooled(value, **attrs), dtypes=FLOATS)
+def avg_pool(value, *, ksize, strides, padding, data_format="NHWC"):
+    """The mean of each window; padding does not count. value: float[n, h, w, c] -> float[n, h', w', c]."""
+    return _avg_pool(value, ksize, strides, padding, data_format)
+
+
+@op("AvgPool3D", infer=_pooled, dtypes=FLOATS)
+def avg_pool3d(input, *, ksize, strides, padding, data_format="NDHWC"):
+    """The mean of each window; padding does not count. input: float[n, d, h, w, c] -> float[n, d', h', w', c]."""
+    return _avg_pool(input, ksize, strides, padding, data_format)
+
+
+@op("AvgPoolGrad", infer=_sized, dtypes=FLOATS)
+def avg_pool_grad(orig_input_shape: Int32, grad, *, ksize, strides, padding, data_format="NHWC"):
+    """dy shared equally in each window. orig_input_shape: int32[4], grad: dy -> float[orig_input_shape]."""
+    return _avg_pool_grad(orig_input_shape, grad, ksize, strides, padding, data_format)
+
+
+@op("AvgPool3DGrad", infer=_sized, dtypes=FLOATS)
+def avg_pool3d_grad(orig_input_shape: Int32, grad, *, ksize, strides, padding, data_format="NDHWC"):
+    """dy shared equally in each window. orig_input_shape: int32[5], grad: dy -> float[orig_input_shape]."""
+    return _avg_pool_grad(orig_input_shape, grad, ksize, strides, padding, data_format)
+
+
+# ---- gradients and batching -------------------------------------------------------------
+
+_SIZES = "a shape is made of integers"
+
+
+def _max_rules(forward: OpDef, grad: OpDef, grad_grad: OpDef) -> None:
+    @forward.gradient
+    def _(node: Operation, dy: Tensor) -> Any:
+        return (grad(node.inputs[0], node.outputs[0], dy, **node.attrs),)
+
+    @grad.gradient
+    def _(node: Operation, dz: Tensor) -> Any:
+        x, y, _ = node.inputs
+        return build.ZerosLike(x), build.ZerosLike(y), grad_grad(x, y, dz, **node.attrs)
+
+    @grad_grad.gradient
+    def _(node: Operation, dz: Tensor) -> Any:
+        x, y, _ = node.inputs
+        return build.ZerosLike(x), build.ZerosLike(y), grad(x, y, dz, **node.attrs)
+
+
+def _average_rules(forward: OpDef, grad: OpDef) -> None:
+    @forward.gradient
+    def _(node: Operation, dy: Tensor) -> Any:
+        return (grad(sizes(node.inputs[0]), dy, **node.attrs),)
+
+    @grad.gradient
+    def _(node: Operation, dz: Tensor) -> Any:
+        return blocked(_SIZES), forward(dz, **node.attrs)
+
+    @grad.batched
+    def _(node: Operation, args: list[Tensor], batched: list[bool]) -> Any:
+        dy = merged_images(args[1])
+        shape = build.ConcatV2(0, build.Shape(dy)[:1], args[0][1:])
+        return split_images(grad(shape, dy, **node.attrs), args[1])
+
+
+_max_rules(max_pool, max_pool_grad, max_pool_grad_grad)
+_max_rules(max_pool3d, max_pool3d_grad, max_pool3d_grad_grad)
+_average_rules(avg_pool, avg_pool_grad)
+_average_rules(avg_pool3d, avg_pool3d_grad)
+
+
+@max_pool.batched
+@max_pool3d.batched
+@avg_pool.batched
+@avg_pool3d.batched
+@max_pool_grad.batched
+@max_pool3d_grad.batched
+@max_pool_grad_grad.batched
+@max_pool3d_grad_grad.batched
+def _images(node: Operation, args: list[Tensor], batched: list[bool]) -> Tensor:
+    like = args[batched.index(True)]
+    return split_images(node.definition(*map(merged_images, all_batched(args, batched)), **node.attrs), like)

@@ -1,0 +1,158 @@
+"""Softmax over the last axis, and the cross entropies that are fused with it."""
+
+import numpy as np
+
+from ...core.declare import op
+from ...core.dtypes import FLOATS
+from ...core.errors import InvalidArgumentError, ShapeError
+from ...core.infer import rank_of
+from ...core.op import Index, Spec, blocked, build
+from ...core.shapes import broadcast, compatible, merge_sizes, show
+from ..common.batch_axis import all_batched, sizes
+from ..math.elementwise import is_zero
+
+
+def _logits(logits):
+    rank_of(logits, at_least=1, what="logits")
+    return Spec(logits.dtype.base_dtype, logits.dims)
+
+
+def _one_input(node, args, batched):
+    return node.definition(args[0], **node.attrs)
+
+
+def _shifted(x, out=None):
+    """x minus its maximum over the last axis, so that exp does not overflow."""
+    return np.subtract(x, x.max(axis=-1, keepdims=True, initial=-np.inf), out=out)
+
+
+@op("Softmax", infer=_logits, dtypes=FLOATS, batched=_one_input)
+def softmax(logits, *, out=None):
+    """exp(x) / sum(exp(x)) over the last axis. logits: float[..., k] -> float[..., k]."""
+    y = _shifted(logits, out)
+    np.exp(y, out=y)
+    y /= y.sum(axis=-1, keepdims=True)
+    return y
+
+
+@softmax.gradient
+def _(node, dy):
+    y = node.outputs[0]
+    return ((dy - build.Sum(dy * y, [-1], keep_dims=True)) * y,)
+
+
+@op("LogSoftmax", infer=_logits, dtypes=FLOATS, batched=_one_input)
+def log_softmax(logits, *, out=None):
+    """x - log(sum(exp(x))) over the last axis. logits: float[..., k] -> float[..., k]."""
+    y = _shifted(logits, out)
+    y -= np.log(np.exp(y).sum(axis=-1, keepdims=True))
+    return y
+
+
+@log_softmax.gradient
+def _(node, dy):
+    return (dy - build.Sum(dy, [-1], keep_dims=True) * build.Exp(node.outputs[0]),)
+
+
+def _cross_entropy(features, labels):
+    dims = broadcast(features.dims, labels.dims)
+    if dims is not None and len(dims) != 2:
+        raise ShapeError(f"logits and labels are {show(features.dims)} and {show(labels.dims)}, expected rank 2")
+    dims = (None, None) if dims is None else dims
+    dtype = features.dtype.base_dtype
+    return Spec(dtype, dims[:1]), Spec(dtype, dims)
+
+
+@op("SoftmaxCrossEntropyWithLogits", infer=_cross_entropy, dtypes=FLOATS)
+def softmax_cross_entropy(features, labels):
+    """Cross entropy of softmax(features) and labels, in nats, and its derivative for features.
+
+    features: float[n, k], labels: float[n, k], rows that sum to 1. -> loss float[n], backprop float[n, k].
+    """
+    y = _shifted(features)
+    e = np.exp(y)
+    total = e.sum(axis=-1, keepdims=True)
+    y -= np.log(total)
+    # 0 * log 0 is 0: a label of 0 takes no part, even where the logit is -inf
+    loss = -np.multiply(labels, y, where=labels != 0, out=np.zeros(np.broadcast_shapes(labels.shape, y.shape), y.dtype))
+    e /= total
+    return loss.sum(axis=-1), e - labels
+
+
+def _for_features(node, dloss, dbackprop):
+    """The gradient for the logits: of the loss, and of its derivative if that is used."""
+    dx = build.ExpandDims(dloss, -1) * node.outputs[1]
+    if not is_zero(dbackprop):
+        p = build.Softmax(node.inputs[0])
+        dx = dx + (dbackprop - build.Sum(dbackprop * p, [-1], keep_dims=True)) * p
+    return dx
+
+
+def _like(dx, x):
+    return dx if dx.dims is not None and dx.dims == x.dims else build.SumTo(dx, sizes(x))
+
+
+@softmax_cross_entropy.gradient
+def _(node, dloss, dbackprop):
+    features, labels = node.inputs
+    dlabels = build.ExpandDims(dloss, -1) * -build.LogSoftmax(features)
+    if not is_zero(dbackprop):
+        dlabels = dlabels - dbackprop
+    return _like(_for_features(node, dloss, dbackprop), features), _like(dlabels, labels)
+
+
+@softmax_cross_entropy.batched
+def _(node, args, batched):
+    features, labels = all_batched(args, batched)
+    rows = [build.Reshape(x, build.Pack(-1, build.Shape(x)[2], axis=0)) for x in (features, labels)]
+    return _unflattened(features, *build.SoftmaxCrossEntropyWithLogits(*rows))
+
+
+def _unflattened(features, loss, backprop):
+    shape = build.Shape(features)
+    return build.Reshape(loss, shape[:2]), build.Reshape(backprop, shape)
+
+
+def _sparse_cross_entropy(features, labels):
+    rank_of(features, exactly=2, what="logits")
+    rank_of(labels, exactly=1, what="labels")
+    n, k = features.dims or (None, None)
+    if not compatible((n,), labels.dims):
+        raise ShapeError(f"count of logits and of labels differ: {n} and {labels.dims[0]}")
+    n = merge_sizes(n, labels.dims[0] if labels.dims else None)
+    dtype = features.dtype.base_dtype
+    return Spec(dtype, (n,)), Spec(dtype, (n, k))
+
+
+@op("SparseSoftmaxCrossEntropyWithLogits", infer=_sparse_cross_entropy, dtypes=FLOATS)
+def sparse_softmax_cross_entropy(features, labels: Index):
+    """Cross entropy of softmax(features) and the class labels, in nats, and its derivative for features.
+
+    features: float[n, k], labels: int[n], 0 <= label < k. -> loss float[n], backprop float[n, k].
+    Raises InvalidArgumentError for a label out of range.
+    """
+    classes = features.shape[1]
+    if labels.size and not (labels.min() >= 0 and labels.max() < classes):
+        wrong = labels[(labels < 0) | (labels >= classes)][0]
+        raise InvalidArgumentError(None, None, f"received a label value of {wrong} which is outside the valid range of "
+                                   f"[0, {classes}): expected 0 <= label < {classes}\nlabel values: {labels[:20]}")
+    y = _shifted(features)
+    rows = np.arange(len(labels))
+    chosen = y[rows, labels]
+    np.exp(y, out=y)
+    total = y.sum(axis=-1)
+    y /= total[:, None]
+    y[rows, labels] -= 1
+    return np.log(total) - chosen, y
+
+
+@sparse_softmax_cross_entropy.gradient
+def _(node, dloss, dbackprop):
+    return _for_features(node, dloss, dbackprop), blocked("labels are integers")
+
+
+@sparse_softmax_cross_entropy.batched
+def _(node, args, batched):
+    features, labels = all_batched(args, batched)
+    rows = build.Reshape(features, build.Pack(-1, build.Shape(features)[2], axis=0))
+    return _unflattened(features, *build.SparseSoftmaxCrossEntropyWithLogits(rows, build.Reshape(labels, [-1])))

@@ -1,0 +1,139 @@
+"""Random numbers: each op draws from its own stream, fixed by (graph seed, op seed, run)."""
+
+import numpy as np
+
+from ...core.constant_value import static_dims
+from ...core.declare import op
+from ...core.dtypes import FLOATS, INDICES, REALS, as_dtype, float32, int64
+from ...core.errors import ShapeError
+from ...core.infer import rank_of, same_shape
+from ...core.op import Float, Index, Int32, Spec, build
+from ..common.batch_axis import rank_in, shared
+
+_DEPENDS = "random numbers do not depend on the inputs differentiably"
+
+
+def _drawn(shape, *, dtype=float32, seed=0, seed2=0):
+    rank_of(shape, exactly=1, what="shape")
+    return Spec(as_dtype(dtype), static_dims(shape))
+
+
+def _same_numbers(node, args, batched):
+    shared(node, batched, *range(len(args)))
+    return [None]
+
+
+def _draw(method, shape, dtype):
+    """`method` of a stream in the precision it can do, then `dtype`."""
+    numpy_type = as_dtype(dtype).as_numpy_dtype
+    if numpy_type is np.float16:
+        return method(tuple(shape), np.float32).astype(np.float16)
+    return np.asarray(method(tuple(shape), numpy_type))
+
+
+@op("RandomStandardNormal", infer=_drawn, stateful=True, no_grad=_DEPENDS, batched=_same_numbers)
+def random_standard_normal(shape: Index, *, dtype=float32, seed=0, seed2=0, run):
+    """Normal numbers of mean 0 and deviation 1. shape: int[rank] -> dtype[shape]."""
+    return _draw(run.stream(seed, seed2).standard_normal, shape, dtype)
+
+
+@op("RandomUniform", infer=_drawn, stateful=True, no_grad=_DEPENDS, batched=_same_numbers)
+def random_uniform(shape: Index, *, dtype=float32, seed=0, seed2=0, run):
+    """Numbers in [0, 1), all equally likely. shape: int[rank] -> dtype[shape]."""
+    return _draw(run.stream(seed, seed2).random, shape, dtype)
+
+
+@op("TruncatedNormal", infer=_drawn, stateful=True, no_grad=_DEPENDS, batched=_same_numbers)
+def truncated_normal(shape: Index, *, dtype=float32, seed=0, seed2=0, run):
+    """Standard normal numbers, those beyond two deviations drawn again. shape: int[rank] -> dtype[shape]."""
+    stream = run.stream(seed, seed2)
+    numbers = np.asarray(stream.standard_normal(tuple(shape)))
+    while (outside := np.abs(numbers) >= 2.0).any():
+        numbers[outside] = stream.standard_normal(np.count_nonzero(outside))
+    return numbers.astype(as_dtype(dtype).as_numpy_dtype)
+
+
+def _integers(shape, minval, maxval, *, seed=0, seed2=0):
+    rank_of(minval, exactly=0, what="minval")
+    rank_of(maxval, exactly=0, what="maxval")
+    return Spec(minval.dtype.base_dtype, static_dims(shape))
+
+
+@op("RandomUniformInt", infer=_integers, dtypes=INDICES, stateful=True, no_grad="integers have no gradient",
+    batched=_same_numbers)
+def random_uniform_int(shape: Index, minval, maxval, *, seed=0, seed2=0, run):
+    """Integers in [minval, maxval), all equally likely. shape: int[rank] -> int[shape]."""
+    if minval >= maxval:
+        raise ValueError(f"expected minval < maxval, found {minval} and {maxval}")
+    return np.asarray(run.stream(seed, seed2).integers(minval, maxval, tuple(shape), minval.dtype))
+
+
+@op("RandomShuffle", infer=same_shape, stateful=True, no_rule="a shuffle does not keep its order")
+def random_shuffle(value, *, seed=0, seed2=0, run):
+    """The rows in random order. value: any[n, ...] -> any[n, ...]."""
+    return np.array(value) if value.ndim == 0 else run.stream(seed, seed2).permutation(value, axis=0)
+
+
+@random_shuffle.batched
+def _(node, args, batched):
+    rank = rank_in(node)
+    if rank == 0:
+        return args[0]
+    swap = [1, 0, *range(2, rank + 1)]  # one order for all slices, as the one op has
+    return build.Transpose(build.RandomShuffle(build.Transpose(args[0], swap), **node.attrs), swap)
+
+
+def _classes(logits, num_samples, *, seed=0, seed2=0, output_dtype=int64):
+    rank_of(logits, exactly=2, what="logits")
+    samples = static_dims(num_samples)
+    return Spec(as_dtype(output_dtype), ((logits.dims or (None,))[0], samples[0] if samples else None))
+
+
+@op("Multinomial", infer=_classes, dtypes=REALS, stateful=True, no_grad="a sampled class is an integer")
+def multinomial(logits, num_samples: Int32, *, seed=0, seed2=0, output_dtype=int64, run):
+    """Classes drawn with probability softmax(logits). logits: float[n, k], num_samples: int32[] -> int[n, samples].
+
+    By the largest of logit + Gumbel noise. Source: Gumbel (1954), Statistical theory of extreme values.
+    """
+    noise = run.stream(seed, seed2).gumbel(size=(len(logits), int(num_samples), logits.shape[1]))
+    return (logits[:, None, :] + noise).argmax(axis=-1).astype(as_dtype(output_dtype).as_numpy_dtype)
+
+
+@multinomial.batched
+def _(node, args, batched):
+    shared(node, batched, 1)
+    sizes = build.Shape(args[0])
+    drawn = build.Multinomial(build.Reshape(args[0], build.Pack(-1, sizes[2], axis=0)), args[1], **node.attrs)
+    return build.Reshape(drawn, build.Pack(sizes[0], sizes[1], args[1], axis=0))
+
+
+def _many(shape, parameter, *, seed=0, seed2=0, dtype=None):
+    drawn = static_dims(shape)
+    dims = None if drawn is None or parameter.dims is None else (*drawn, *parameter.dims)
+    return Spec(as_dtype(dtype or parameter.dtype.base_dtype), dims)
+
+
+@op("RandomGamma", infer=_many, dtypes=FLOATS, stateful=True,
+    no_rule="the derivative of a gamma sample for its alpha has no closed form")
+def random_gamma(shape: Index, alpha, *, seed=0, seed2=0, run):
+    """Gamma(alpha, 1) numbers, `shape` of them for each alpha. alpha: float[...] -> float[*shape, ...]."""
+    drawn = run.stream(seed, seed2).standard_gamma(alpha, (*shape, *alpha.shape))
+    return np.asarray(drawn).astype(alpha.dtype)
+
+
+@op("RandomPoissonV2", infer=_many, stateful=True, no_grad="a count is not differentiable")
+def random_poisson(shape: Index, rate: Float, *, seed=0, seed2=0, dtype=int64, run):
+    """Poisson counts, `shape` of them for each rate. rate: float[...] -> dtype[*shape, ...]."""
+    drawn = run.stream(seed, seed2).poisson(rate, (*shape, *rate.shape))
+    return np.asarray(drawn).astype(as_dtype(dtype).as_numpy_dtype)
+
+
+@random_gamma.batched
+@random_poisson.batched
+def _(node, args, batched):
+    shared(node, batched, 0)
+    drawn = node.definition(*args, **node.attrs)
+    if drawn.dims is None or node.outputs[0].dims is None:
+        raise ShapeError(f"cannot vectorise {node.type} over inputs of unknown rank")
+    axis = len(node.outputs[0].dims) - rank_in(node, 1)  # the slices come after `shape`; they belong first
+    return build.Transpose(drawn, [axis, *[i for i in range(len(drawn.dims)) if i != axis]])

@@ -1,0 +1,253 @@
+"""One step of each optimizer, on a whole variable. The formulas (`*_step`) serve single rows as well.
+
+Kernels give new arrays: values of earlier steps stay as they were. In all of them g is the gradient.
+"""
+
+import numpy as np
+
+from ...core.declare import op
+from ...core.dtypes import COMPLEX, FLOATS, int64
+from ...core.errors import ShapeError
+from ...core.infer import held
+from ...core.op import Kind, Ref
+from ...core.shapes import compatible, show
+from .variables import referred
+
+Count = Kind("Count", allowed=(int64,), default=int64)
+DTYPES = FLOATS + COMPLEX
+NO_RULE = "a training step is not differentiated"
+
+
+def dense(states, grad):
+    """Inference of a step. states: how many inputs are the variable and its slots; grad: place of the gradient.
+
+    All other inputs are scalars.
+    """
+
+    def infer(*inputs, **_):
+        dims = held(inputs[0]).dims
+        for place, tensor in enumerate(inputs):
+            expected = dims if place < states or place == grad else ()
+            found = held(tensor).dims if place < states else tensor.dims
+            if not compatible(found, expected):
+                raise ShapeError(f"input {place} of a training step has shape {show(found)}, expected {show(expected)}")
+        return referred(inputs[0])
+
+    return infer
+
+
+def store(run, refs, values):
+    """Assign each; gives the new value of the first."""
+    for ref, value in zip(refs, values):
+        run.assign(ref, value)
+    return values[0]
+
+
+# ---- plain descent and momentum ---------------------------------------------------------
+
+def descent_step(var, alpha, g):
+    """The variable one step down its gradient."""
+    step = np.asarray(alpha * g)
+    return (np.subtract(var, step, out=step),)
+
+
+@op("ApplyGradientDescent", infer=dense(1, 2), dtypes=DTYPES, stateful=True, no_rule=NO_RULE)
+def apply_gradient_descent(var: Ref, alpha, delta, *, run):
+    """var - alpha delta. var, delta: float[...], alpha: float[] -> the reference."""
+    return store(run, (var,), descent_step(run.read(var), alpha, delta))
+
+
+def momentum_step(var, accum, lr, g, momentum, use_nesterov):
+    """The variable and its velocity after one step."""
+    accum = np.asarray(accum * momentum)
+    accum += g
+    step = np.asarray(accum * momentum + g if use_nesterov else accum * lr)
+    if use_nesterov:
+        step *= lr
+    return np.subtract(var, step, out=step), accum
+
+
+@op("ApplyMomentum", infer=dense(2, 3), dtypes=DTYPES, stateful=True, no_rule=NO_RULE)
+def apply_momentum(var: Ref, accum: Ref, lr, grad, momentum, *, use_nesterov=False, run):
+    """Momentum: accum momentum + g, times lr. var, accum, grad: float[...], the others: float[] -> the reference.
+
+    Source: Polyak (1964); Nesterov's form as in Sutskever et al. (2013), section 2.
+    """
+    return store(run, (var, accum), momentum_step(run.read(var), run.read(accum), lr, grad, momentum, use_nesterov))
+
+
+# ---- scaled by past squares -------------------------------------------------------------
+
+def adagrad_step(var, accum, lr, g, update_slots):
+    """The variable and its sum of squares after one step."""
+    if update_slots:
+        accum = accum + g * g
+    return var - lr * g / np.sqrt(accum), accum
+
+
+@op("ApplyAdagrad", infer=dense(2, 3), dtypes=DTYPES, stateful=True, no_rule=NO_RULE)
+def apply_adagrad(var: Ref, accum: Ref, lr, grad, *, update_slots=True, run):
+    """lr g / sqrt(sum of squares). var, accum, grad: float[...], lr: float[] -> the reference.
+
+    Source: Duchi, Hazan and Singer (2011), equation 1 with a diagonal matrix.
+    """
+    return store(run, (var, accum), adagrad_step(run.read(var), run.read(accum), lr, grad, update_slots))
+
+
+def adagrad_da_step(var, total, squares, g, lr, l1, l2, step):
+    """The variable, the sum of gradients and that of squares after one step."""
+    total, squares = total + g, squares + g * g
+    steps = var.dtype.type(step)
+    kept = np.sign(total) * np.maximum(np.abs(total) - l1 * steps, 0) if l1 > 0 else total
+    return -lr * kept / (l2 * steps * lr + np.sqrt(squares)), total, squares
+
+
+@op("ApplyAdagradDA", infer=dense(3, 3), dtypes=FLOATS, stateful=True, no_rule=NO_RULE)
+def apply_adagrad_da(var: Ref, gradient_accumulator: Ref, gradient_squared_accumulator: Ref, grad, lr, l1, l2,
+                     global_step: Count, *, run):
+    """Dual averaging: var anew from all gradients so far. grad: float[...], lr, l1, l2: float[] -> the reference.
+
+    Source: Duchi, Hazan and Singer (2011), section 5.
+    """
+    refs = (var, gradient_accumulator, gradient_squared_accumulator)
+    return store(run, refs, adagrad_da_step(*map(run.read, refs), grad, lr, l1, l2, global_step))
+
+
+def adadelta_step(var, accum, accum_update, lr, rho, epsilon, g):
+    """The variable and the mean squares of gradients and of steps after one step."""
+    accum = accum * rho + g * g * (1 - rho)
+    update = np.sqrt(accum_update + epsilon) / np.sqrt(accum + epsilon) * g
+    return var - update * lr, accum, accum_update * rho + update * update * (1 - rho)
+
+
+@op("ApplyAdadelta", infer=dense(3, 6), dtypes=DTYPES, stateful=True, no_rule=NO_RULE)
+def apply_adadelta(var: Ref, accum: Ref, accum_update: Ref, lr, rho, epsilon, grad, *, run):
+    """g times root mean square of past steps over that of gradients. grad: float[...] -> the reference.
+
+    Source: Zeiler (2012), algorithm 1.
+    """
+    refs = (var, accum, accum_update)
+    return store(run, refs, adadelta_step(*map(run.read, refs), lr, rho, epsilon, grad))
+
+
+def rms_step(var, ms, mom, lr, rho, momentum, epsilon, g):
+    """The variable, the mean square and the velocity after one step."""
+    ms = ms + (g * g - ms) * (1 - rho)
+    mom = mom * momentum + lr * g / np.sqrt(ms + epsilon)
+    return var - mom, ms, mom
+
+
+@op("ApplyRMSProp", infer=dense(3, 7), dtypes=DTYPES, stateful=True, no_rule=NO_RULE)
+def apply_rms_prop(var: Ref, ms: Ref, mom: Ref, lr, rho, momentum, epsilon, grad, *, run):
+    """lr g / root of the mean square, with momentum. grad: float[...], the others: float[] -> the reference.
+
+    Source: Tieleman and Hinton (2012), lecture 6.5.
+    """
+    refs = (var, ms, mom)
+    return store(run, refs, rms_step(*map(run.read, refs), lr, rho, momentum, epsilon, grad))
+
+
+def centered_rms_step(var, mg, ms, mom, lr, rho, momentum, epsilon, g):
+    """The variable, the mean, the mean square and the velocity after one step."""
+    ms = ms + (g * g - ms) * (1 - rho)
+    mg = mg + (g - mg) * (1 - rho)
+    mom = mom * momentum + lr * g / np.sqrt(ms - mg * mg + epsilon)
+    return var - mom, mg, ms, mom
+
+
+@op("ApplyCenteredRMSProp", infer=dense(4, 8), dtypes=DTYPES, stateful=True, no_rule=NO_RULE)
+def apply_centered_rms_prop(var: Ref, mg: Ref, ms: Ref, mom: Ref, lr, rho, momentum, epsilon, grad, *, run):
+    """lr g / deviation of past gradients, with momentum. grad: float[...], the others: float[] -> the reference.
+
+    Source: Graves (2013), equations 38 to 41.
+    """
+    refs = (var, mg, ms, mom)
+    return store(run, refs, centered_rms_step(*map(run.read, refs), lr, rho, momentum, epsilon, grad))
+
+
+@op("ApplyAdam", infer=dense(3, 9), dtypes=DTYPES, stateful=True, no_rule=NO_RULE)
+def apply_adam(var: Ref, m: Ref, v: Ref, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, *,
+               use_nesterov=False, run):
+    """Mean gradient over root mean square, bias corrected in the step size. grad: float[...] -> the reference.
+
+    beta1_power, beta2_power: the betas to the power of the step's number.
+    Source: Kingma and Ba (2015), algorithm 1 with the remark on its order ("epsilon hat").
+    """
+    mean = np.asarray(grad - run.read(m))
+    mean *= 1 - beta1
+    mean += run.read(m)
+    square = np.asarray(grad * grad)
+    square -= run.read(v)
+    square *= 1 - beta2
+    square += run.read(v)
+    rate = lr * np.sqrt(1 - beta2_power) / (1 - beta1_power)
+    step = np.asarray(np.sqrt(square))
+    step += epsilon
+    np.divide(mean * beta1 + grad * (1 - beta1) if use_nesterov else mean, step, out=step)
+    step *= rate
+    return store(run, (var, m, v), (np.subtract(run.read(var), step, out=step), mean, square))
+
+
+# ---- with penalties ---------------------------------------------------------------------
+
+def ftrl_step(var, accum, linear, g, lr, l1, l2, l2_shrinkage, lr_power):
+    """The variable, the sum of squares and the linear term after one step."""
+    squares = accum + g * g
+    new_power, old_power = squares ** -lr_power, accum ** -lr_power
+    linear = linear + g + 2 * l2_shrinkage * var - (new_power - old_power) / lr * var
+    shrunk = (np.sign(linear) * l1 - linear) / (new_power / lr + 2 * l2)
+    return np.where(np.abs(linear) > l1, shrunk, var.dtype.type(0)), squares, linear
+
+
+@op("ApplyFtrl", infer=dense(3, 3), dtypes=FLOATS, stateful=True, no_rule=NO_RULE)
+def apply_ftrl(var: Ref, accum: Ref, linear: Ref, grad, lr, l1, l2, lr_power, *, run):
+    """Follow the regularized leader. grad: float[...], the others: float[] -> the reference.
+
+    Source: McMahan et al. (2013), algorithm 1.
+    """
+    refs = (var, accum, linear)
+    return store(run, refs, ftrl_step(*map(run.read, refs), grad, lr, l1, l2, lr.dtype.type(0), lr_power))
+
+
+@op("ApplyFtrlV2", infer=dense(3, 3), dtypes=FLOATS, stateful=True, no_rule=NO_RULE)
+def apply_ftrl_v2(var: Ref, accum: Ref, linear: Ref, grad, lr, l1, l2, l2_shrinkage, lr_power, *, run):
+    """ApplyFtrl with a penalty on magnitude that acts on the gradient alone. grad: float[...] -> the reference."""
+    refs = (var, accum, linear)
+    return store(run, refs, ftrl_step(*map(run.read, refs), grad, lr, l1, l2, l2_shrinkage, lr_power))
+
+
+def shrink(var, rate, l1, l2):
+    """The proximal step for l1 |x| + l2 x^2 / 2."""
+    if l1 > 0:
+        var = np.sign(var) * np.maximum(np.abs(var) - rate * l1, 0)
+    return var / (1 + l2 * rate)
+
+
+def proximal_step(var, alpha, l1, l2, g):
+    """The variable after one step down its gradient, shrunk."""
+    return (shrink(var - alpha * g, alpha, l1, l2),)
+
+
+@op("ApplyProximalGradientDescent", infer=dense(1, 4), dtypes=FLOATS, stateful=True, no_rule=NO_RULE)
+def apply_proximal_gradient_descent(var: Ref, alpha, l1, l2, delta, *, run):
+    """Descent, then shrinking towards zero. delta: float[...], alpha, l1, l2: float[] -> the reference.
+
+    Source: Duchi and Singer (2009), equation 3.
+    """
+    return store(run, (var,), proximal_step(run.read(var), alpha, l1, l2, delta))
+
+
+def proximal_adagrad_step(var, accum, lr, l1, l2, g):
+    """The variable, shrunk, and its sum of squares after one step."""
+    accum = accum + g * g
+    rate = lr / np.sqrt(accum)
+    return shrink(var - g * rate, rate, l1, l2), accum
+
+
+@op("ApplyProximalAdagrad", infer=dense(2, 5), dtypes=FLOATS, stateful=True, no_rule=NO_RULE)
+def apply_proximal_adagrad(var: Ref, accum: Ref, lr, l1, l2, grad, *, run):
+    """Adagrad, then shrinking towards zero. grad: float[...], lr, l1, l2: float[] -> the reference.
+
+    Source: Duchi and Singer (2009).
+    """
+    return store(run, (var, accum), proximal_adagrad_step(run.read(var), run.read(accum), lr, l1, l2, grad))

@@ -1,0 +1,142 @@
+"""Changing rows or single elements of a variable: the Scatter family."""
+
+import numpy as np
+
+from ...core.declare import op
+from ...core.dtypes import NUMBERS, REALS
+from ...core.errors import ShapeError
+from ...core.infer import held
+from ...core.op import Index, Ref, Spec, T
+from ...core.shapes import compatible, show
+from ..arrays.slice import index_of, sliced
+from .variables import referred
+
+_NOT_DIFFERENTIATED = "assignment to rows is not differentiated"
+
+
+def _rows(ref, indices, updates):
+    """updates: indices.shape + ref.shape[1:], or a scalar."""
+    dims = held(ref).dims
+    if updates.dims not in ((), None) and indices.dims is not None and dims is not None:
+        expected = (*indices.dims, *dims[1:])
+        if not compatible(updates.dims, expected):
+            raise ShapeError(f"updates have shape {show(updates.dims)}, expected {show(expected)}: the shape of "
+                             "indices and then of a row")
+    return referred(ref)
+
+
+def _elements(ref, indices, updates):
+    """indices: int[..., k]; updates: indices.shape[:-1] + ref.shape[k:]."""
+    dims = held(ref).dims
+    if indices.dims and dims is not None and indices.dims[-1] is not None and updates.dims is not None:
+        expected = (*indices.dims[:-1], *dims[indices.dims[-1]:])
+        if not compatible(updates.dims, expected):
+            raise ShapeError(f"updates have shape {show(updates.dims)}, expected {show(expected)}")
+    return referred(ref)
+
+
+def check_within(indices, size):
+    """Raises IndexError unless 0 <= index < size for all."""
+    if indices.size and (indices.min() < 0 or indices.max() >= size):
+        wrong = indices[(indices < 0) | (indices >= size)].ravel()[0] if indices.ndim else indices
+        raise IndexError(f"index {wrong} is not in [0, {size}), the rows of the variable")
+
+
+def _changed(run, ref, place, updates, change):
+    """The variable with `change` (`ufunc.at`, or None to set) applied at `place`."""
+    value = np.array(run.read(ref))
+    if change is None:
+        value[place] = updates
+    else:
+        change(value, place, updates)
+    return run.assign(ref, value)
+
+
+def _at_rows(run, ref, indices, updates, change):
+    check_within(indices, run.read(ref).shape[0])
+    return _changed(run, ref, indices, updates, change)
+
+
+def _at_elements(run, ref, indices, updates, change):
+    place = tuple(np.moveaxis(indices, -1, 0))
+    for part, size in zip(place, run.read(ref).shape):
+        check_within(part, size)
+    return _changed(run, ref, place, updates, change)
+
+
+def _part(ref, begin, end, strides, value, **masks):
+    dims = held(ref).dims
+    part = sliced(Spec(value.dtype, dims), begin, end, strides, **masks)
+    if not compatible(part.dims, value.dims):
+        raise ShapeError(f"shapes differ: the part of the variable has {show(part.dims)}, and the value "
+                         f"{show(value.dims)}")
+    return referred(ref)
+
+
+@op("StridedSliceAssign", infer=_part, stateful=True, no_rule=_NOT_DIFFERENTIATED)
+def strided_slice_assign(ref: Ref, begin: Index, end: Index, strides: Index, value: T, *, begin_mask=0, end_mask=0,
+                         ellipsis_mask=0, new_axis_mask=0, shrink_axis_mask=0, run):
+    """Set the part `ref[begin:end:strides]`; masks as for StridedSlice. value: any[of the part] -> the reference."""
+    place = index_of(begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
+    return _changed(run, ref, place, value, None)
+
+
+@op("ScatterUpdate", infer=_rows, stateful=True, no_rule=_NOT_DIFFERENTIATED)
+def scatter_update(ref: Ref, indices: Index, updates: T, *, run):
+    """Set rows. indices: int[k...], updates: any[k..., ...] or any[]. -> the reference."""
+    return _at_rows(run, ref, indices, updates, None)
+
+
+@op("ScatterAdd", infer=_rows, dtypes=NUMBERS, stateful=True, no_grad=_NOT_DIFFERENTIATED)
+def scatter_add(ref: Ref, indices: Index, updates: T, *, run):
+    """Add to rows; duplicates add up. indices: int[k...], updates: number[k..., ...] or number[]. -> the reference."""
+    return _at_rows(run, ref, indices, updates, np.add.at)
+
+
+@op("ScatterSub", infer=_rows, dtypes=NUMBERS, stateful=True, no_grad=_NOT_DIFFERENTIATED)
+def scatter_sub(ref: Ref, indices: Index, updates: T, *, run):
+    """Subtract from rows; duplicates add up. updates: number[k..., ...] or number[]. -> the reference."""
+    return _at_rows(run, ref, indices, updates, np.subtract.at)
+
+
+@op("ScatterMul", infer=_rows, dtypes=NUMBERS, stateful=True, no_grad=_NOT_DIFFERENTIATED)
+def scatter_mul(ref: Ref, indices: Index, updates: T, *, run):
+    """Multiply rows. updates: number[k..., ...] or number[]. -> the reference."""
+    return _at_rows(run, ref, indices, updates, np.multiply.at)
+
+
+@op("ScatterDiv", infer=_rows, dtypes=NUMBERS, stateful=True, no_grad=_NOT_DIFFERENTIATED)
+def scatter_div(ref: Ref, indices: Index, updates: T, *, run):
+    """Divide rows. updates: number[k..., ...] or number[]. -> the reference."""
+    divide = np.floor_divide.at if updates.dtype.kind in "iu" else np.divide.at
+    return _at_rows(run, ref, indices, updates, divide)
+
+
+@op("ScatterMin", infer=_rows, dtypes=REALS, stateful=True, no_rule=_NOT_DIFFERENTIATED)
+def scatter_min(ref: Ref, indices: Index, updates: T, *, run):
+    """Keep the smaller of old and new rows. updates: real[k..., ...] or real[]. -> the reference."""
+    return _at_rows(run, ref, indices, updates, np.minimum.at)
+
+
+@op("ScatterMax", infer=_rows, dtypes=REALS, stateful=True, no_rule=_NOT_DIFFERENTIATED)
+def scatter_max(ref: Ref, indices: Index, updates: T, *, run):
+    """Keep the larger of old and new rows. updates: real[k..., ...] or real[]. -> the reference."""
+    return _at_rows(run, ref, indices, updates, np.maximum.at)
+
+
+@op("ScatterNdUpdate", infer=_elements, stateful=True, no_grad=_NOT_DIFFERENTIATED)
+def scatter_nd_update(ref: Ref, indices: Index, updates: T, *, run):
+    """Set elements or slices. indices: int[..., k], updates: any[..., rest of ref]. -> the reference."""
+    return _at_elements(run, ref, indices, updates, None)
+
+
+@op("ScatterNdAdd", infer=_elements, dtypes=NUMBERS, stateful=True, no_grad=_NOT_DIFFERENTIATED)
+def scatter_nd_add(ref: Ref, indices: Index, updates: T, *, run):
+    """Add to elements or slices. indices: int[..., k], updates: number[..., rest of ref]. -> the reference."""
+    return _at_elements(run, ref, indices, updates, np.add.at)
+
+
+@op("ScatterNdSub", infer=_elements, dtypes=NUMBERS, stateful=True, no_grad=_NOT_DIFFERENTIATED)
+def scatter_nd_sub(ref: Ref, indices: Index, updates: T, *, run):
+    """Subtract from elements or slices. indices: int[..., k], updates: number[..., rest of ref]. -> the reference."""
+    return _at_elements(run, ref, indices, updates, np.subtract.at)

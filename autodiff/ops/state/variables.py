@@ -1,0 +1,162 @@
+"""Variables: the ops that hold, read and change a session's state."""
+
+import numpy as np
+
+from ...core.declare import op
+from ...core.dtypes import NUMBERS, as_dtype, bool_, int32, int64, resource
+from ...core.errors import DTypeError, OutOfRangeError, ShapeError
+from ...core.infer import fixed, held
+from ...core.op import Ref, Resource, Spec, T, blocked
+from ...core.shapes import as_dims, compatible, show
+
+_ASSIGNMENT = "assignment replaces the value it is given a reference to"
+
+
+@op("VariableV2", infer=lambda *, shape, dtype, container="", shared_name="": Spec(
+    as_dtype(dtype).as_ref, as_dims(shape)), stateful=True, no_grad="a variable has no inputs")
+def variable_v2(*, shape, dtype, container="", shared_name="", run):
+    """A value that a session keeps between runs. -> a reference to dtype[shape]."""
+    return run.read(run.op.name)
+
+
+@op("VarHandleOp", infer=fixed(resource), stateful=True, no_grad="a variable has no inputs")
+def var_handle_op(*, shape, dtype, shared_name="", run):
+    """The handle of a value that a session keeps between runs. shape, dtype: of the value. -> resource[]."""
+    return run.handle(shared_name, Spec(as_dtype(dtype), as_dims(shape)))
+
+
+@op("ReadVariableOp", infer=lambda resource, **_: held(resource), stateful=True)
+def read_variable_op(resource: Resource, *, dtype=None, run):
+    """The value behind a handle. resource: a handle -> any[...]."""
+    return run.read(resource)
+
+
+@read_variable_op.gradient
+def _(node, dy):
+    return (dy,)
+
+
+def referred(ref, value=None, *, validate_shape=True, **_):
+    """The reference that an assignment passes on, after checking the value's shape."""
+    if not ref.dtype.is_ref and ref.dtype is not resource:
+        raise DTypeError(f"expected a variable to assign to, found the tensor {ref.name!r} of dtype {ref.dtype.name}")
+    spec = held(ref)
+    if value is not None and validate_shape and not compatible(spec.dims, value.dims):
+        raise ShapeError(f"shapes differ: the variable has {show(spec.dims)}, and the value {show(value.dims)}")
+    if ref.dtype is resource:
+        return Spec(resource, ())
+    return Spec(ref.dtype.base_dtype.as_ref, spec.dims if validate_shape else value.dims)
+
+
+def _own(value):
+    """An array that a session may keep: a copy of anything that others may still write to."""
+    return value.copy() if isinstance(value, np.ndarray) and value.flags.writeable else value
+
+
+def _replaced(handle, value):
+    referred(handle, value)
+    return ()
+
+
+@op("AssignVariableOp", infer=_replaced, stateful=True, no_grad=_ASSIGNMENT)
+def assign_variable_op(resource: Ref, value: T, *, run):
+    """Give the variable behind a handle a new value. value: its dtype and shape."""
+    run.assign(resource, _own(value))
+    return ()
+
+
+@op("AssignAddVariableOp", infer=_replaced, dtypes=NUMBERS, stateful=True, no_grad=_ASSIGNMENT)
+def assign_add_variable_op(resource: Ref, value: T, *, run):
+    """Add to the variable behind a handle. value: its dtype and shape."""
+    run.assign(resource, run.read(resource) + value)
+    return ()
+
+
+@op("AssignSubVariableOp", infer=_replaced, dtypes=NUMBERS, stateful=True, no_grad=_ASSIGNMENT)
+def assign_sub_variable_op(resource: Ref, value: T, *, run):
+    """Subtract from the variable behind a handle. value: its dtype and shape."""
+    run.assign(resource, run.read(resource) - value)
+    return ()
+
+
+@op("VarIsInitializedOp", infer=fixed(bool_), stateful=True, no_grad="a boolean has no gradient")
+def var_is_initialized_op(resource: Resource, *, run):
+    """Whether the session holds a value behind the handle. -> bool[]."""
+    return run.is_initialized(resource)
+
+
+@op("Assign", infer=referred, stateful=True, no_grad=_ASSIGNMENT)
+def assign(ref: Ref, value: T, *, validate_shape=True, run):
+    """Give a variable a new value. ref: a variable, value: its dtype and shape. -> the reference."""
+    return run.assign(ref, _own(value))
+
+
+@op("AssignAdd", infer=referred, dtypes=NUMBERS, stateful=True, no_grad=_ASSIGNMENT)
+def assign_add(ref: Ref, value: T, *, run):
+    """Add to a variable. ref: a variable, value: its dtype and shape. -> the reference."""
+    return run.assign(ref, run.read(ref) + value)
+
+
+@op("AssignSub", infer=referred, dtypes=NUMBERS, stateful=True, no_grad=_ASSIGNMENT)
+def assign_sub(ref: Ref, value: T, *, run):
+    """Subtract from a variable. ref: a variable, value: its dtype and shape. -> the reference."""
+    return run.assign(ref, run.read(ref) - value)
+
+
+def _counted(ref, *, limit):
+    return Spec(held(ref).dtype.base_dtype, ())
+
+
+def _count_up_to(ref, limit, run):
+    value = run.read(ref)
+    if value >= limit:
+        raise OutOfRangeError(f"Reached limit of {limit}")
+    run.assign(ref, value + value.dtype.type(1))
+    return value
+
+
+@op("CountUpTo", infer=_counted, dtypes=(int32, int64), stateful=True, no_grad=_ASSIGNMENT)
+def count_up_to(ref: Ref, *, limit, run):
+    """Add 1 to a variable and give what it was; OutOfRangeError once it has reached the limit. ref: int[] -> int[]."""
+    return _count_up_to(ref, limit, run)
+
+
+@op("ResourceCountUpTo", infer=lambda resource, *, limit: _counted(resource, limit=limit), dtypes=(int32, int64),
+    stateful=True, no_grad=_ASSIGNMENT)
+def resource_count_up_to(resource: Ref, *, limit, run):
+    """CountUpTo of the variable behind a handle. resource: its handle, int[] -> int[]."""
+    return _count_up_to(resource, limit, run)
+
+
+@op("IsVariableInitialized", infer=fixed(bool_), stateful=True, no_grad="a boolean has no gradient")
+def is_variable_initialized(ref: Ref, *, run):
+    """Whether the session holds a value for the variable. -> bool[]."""
+    return run.is_initialized(ref)
+
+
+def _initial(ref, value):
+    spec = held(ref)
+    return Spec(spec.dtype.base_dtype, spec.dims if compatible(spec.dims, value.dims) else None)
+
+
+@op("InitializedValue", infer=_initial, stateful=True)
+def initialized_value(ref: Ref, value: T, *, run):
+    """A variable's value, or its initial value while the session holds none. value: its dtype. -> any[...]."""
+    return run.read(ref) if run.is_initialized(ref) else value
+
+
+@initialized_value.gradient
+def _(node, dy):
+    return dy, blocked("the initial value only stands in until the variable has its own")
+
+
+# ---- batching: state is the same for every slice ----------------------------------------
+
+@variable_v2.batched
+@var_handle_op.batched
+@read_variable_op.batched
+@is_variable_initialized.batched
+@var_is_initialized_op.batched
+@initialized_value.batched
+def _shared(node, args, batched):
+    return [None]

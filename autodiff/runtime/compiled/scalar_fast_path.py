@@ -1,0 +1,89 @@
+"""Single float64 numbers as Python floats: twenty times faster than a ufunc, with the same bits.
+
+Sums, differences and products are IEEE's in both. A function of `math` is taken only where it agrees
+with NumPy's on this machine. `math` raises where NumPy gives nan or inf: then the plan runs as a loop.
+Single float32 numbers too in a relaxed plan, and without a look at the bits: each result is then exact to
+double precision, and rounded to float32 only where it leaves the floats.
+"""
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..plan.passes import is_pure
+from ..plan.plan import Plan, Step
+from .lowering import Form
+
+_SAFE: dict[Any, str] = {
+    np.add: "{} + {}", np.subtract: "{} - {}", np.multiply: "{} * {}", np.negative: "-{}", np.square: "{0} * {0}"}
+_RAISING: dict[Any, str] = {np.divide: "{} / {}"}
+_FUNCTIONS: dict[Any, Callable[[float], float]] = {
+    np.sin: math.sin, np.cos: math.cos, np.tan: math.tan, np.exp: math.exp, np.log: math.log, np.sqrt: math.sqrt,
+    np.tanh: math.tanh, np.arctan: math.atan, np.log1p: math.log1p, np.expm1: math.expm1}
+RAISES = (ZeroDivisionError, ValueError, OverflowError)
+
+NUMBER = Form((), np.dtype(np.float64))
+SINGLE = Form((), np.dtype(np.float32))
+
+
+def scalar_steps(plan: Plan, relaxed: bool = False) -> dict[int, str]:
+    """Index of a step -> its formula, for those that Python floats may do; {} where a function's name goes.
+
+    relaxed: float32 may be done in them too. If steps have effects, only what cannot raise: the run could not begin
+    again.
+    """
+    can_raise = all(is_pure(step) or step.reads is not None for step in plan.steps)
+    numbers = (NUMBER, SINGLE) if relaxed else (NUMBER,)
+    found = {}
+    for i, step in enumerate(plan.steps):
+        text = _formula(step, can_raise, relaxed)
+        if text is not None and all(plan.forms.get(s) in numbers for s in (*step.inputs, *step.outputs)):
+            found[i] = text
+    return found
+
+
+def operator_steps(plan: Plan) -> dict[int, str]:
+    """Index of a step -> its formula, for operators of single float32 numbers, which NumPy's own numbers have.
+
+    They round as ufuncs do, at a third of the cost of a call.
+    """
+    formulas = {**_SAFE, **_RAISING}
+    return {i: formulas[step.call] for i, step in enumerate(plan.steps) if isinstance(step.call, np.ufunc)
+            and step.call in formulas and all(plan.forms.get(s) == SINGLE for s in (*step.inputs, *step.outputs))}
+
+
+def _formula(step: Step, can_raise: bool, relaxed: bool) -> str | None:
+    if not isinstance(step.call, np.ufunc):
+        return None
+    if step.call in _SAFE or not can_raise:
+        return _SAFE.get(step.call)
+    if step.call in _RAISING:
+        return _RAISING[step.call]
+    return "{}" if step.call in _FUNCTIONS and (relaxed or _agrees(step.call)) else None
+
+
+def function_of(step: Step) -> Callable[[float], float]:
+    """The function of `math` for a step whose formula has none."""
+    return _FUNCTIONS[step.call]
+
+
+@functools.cache
+def _agrees(ufunc: np.ufunc) -> bool:
+    """Whether NumPy's function of one number is that of `math`, on numbers of every size."""
+    rng = np.random.default_rng(0)
+    points = np.concatenate([rng.standard_normal(2000) * 10.0 ** rng.integers(-8, 3, 2000), rng.uniform(0, 20, 2000)])
+    with np.errstate(all="ignore"):
+        expected = [float(ufunc(x)) for x in points]
+    function = _FUNCTIONS[ufunc]
+    for x, y in zip(points.tolist(), expected):
+        try:
+            if function(x) != y:
+                return False
+        except RAISES:
+            if math.isfinite(y):
+                return False
+    return True

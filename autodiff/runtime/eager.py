@@ -1,0 +1,255 @@
+"""Eager execution: every op runs at once, on the very same op declarations."""
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core import site
+from ..core.defaults import STACKS
+from ..core.errors import (
+    ArgumentError,
+    AutodiffError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    KindError,
+    ShapeError,
+    StateError,
+    shown_as,
+)
+from ..core.graph import Graph, Operation, Tensor
+from ..core.op import OpDef, Spec
+from ..core.shapes import merge
+
+_IDS = itertools.count()
+
+
+class Cell:
+    """What a variable's handle holds while executing eagerly. value: an array, or None before the first."""
+
+    __slots__ = ("name", "spec", "value")
+
+    def __init__(self, name: str, spec: Spec) -> None:
+        self.name, self.spec = name, spec
+        self.value: np.ndarray | None = None
+
+
+class EagerTensor(Tensor):
+    """A tensor that has its value. array: the NumPy value. op: the recorded operation, if a tape records."""
+
+    __slots__ = ("array", "_context", "id")
+
+    def __init__(self, context: "EagerContext", spec: Spec, value: Any, op: Any = None, index: int = 0) -> None:
+        self.op, self.value_index = op, index
+        self.dtype = spec.dtype.base_dtype
+        self.array, self._context = value, context
+        self.dims = np.shape(value) if self.dtype.kind != "O" or isinstance(value, np.ndarray) else spec.dims
+        self._takers: Any = None
+        self.id = next(_IDS)
+
+    @property
+    def name(self) -> str:
+        return f"{self.op.name if self.op is not None else 'eager'}:{self.value_index}"
+
+    @property
+    def graph(self) -> Graph:
+        return self._context
+
+    @property
+    def device(self) -> str:
+        return ""
+
+    @property
+    def ndim(self) -> int:
+        return np.ndim(self.array)
+
+    def numpy(self) -> Any:
+        """The value: an array, a NumPy scalar for a scalar tensor, or bytes."""
+        return self.array[()] if isinstance(self.array, np.ndarray) and self.array.ndim == 0 else self.array
+
+    def set_shape(self, shape: Any) -> None:
+        merge(self.dims, shape.dims_tuple if hasattr(shape, "dims_tuple") else shape)
+
+    def eval(self, feed_dict: dict | None = None, session: Any = None) -> Any:
+        raise NotEagerlyError("eval is not supported when eager execution is enabled: use .numpy()")
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return np.asarray(self.array, dtype)
+
+    def __bool__(self) -> bool:
+        return bool(self.array)
+
+    def __float__(self) -> float:
+        return float(self.array)
+
+    def __int__(self) -> int:
+        return int(self.array)
+
+    def __index__(self) -> int:
+        if not self.dtype.is_integer:
+            raise KindError(f"only integer tensors can be an index, found {self.dtype.name}")
+        return int(self.array)
+
+    def __len__(self) -> int:
+        if not self.dims:
+            raise KindError("a scalar tensor has no length")
+        return self.dims[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.dims:
+            raise KindError("cannot iterate over a scalar tensor")
+        return iter([self[i] for i in range(self.dims[0])])
+
+    def __format__(self, spec: str) -> str:
+        return format(self.numpy(), spec) if not self.dims else format(str(self), spec)
+
+    def __str__(self) -> str:
+        return f"tf.Tensor({self.numpy()}, shape={self.shape}, dtype={self.dtype.name})"
+
+    def __repr__(self) -> str:
+        return (f"<tf.Tensor: id={self.id}, shape={self.shape}, dtype={self.dtype.name}, "
+                f"numpy={np.array_repr(self.array) if self.dims else self.numpy()}>")
+
+
+class EagerRun:
+    """What a kernel may ask of the context: variables through their cells, random streams."""
+
+    is_repeat = False
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.op: Any = None
+
+    def handle(self, name: str, spec: Spec) -> Cell:
+        """A place for a new variable's value."""
+        return Cell(name, spec)
+
+    def read(self, cell: Cell) -> np.ndarray:
+        if cell.value is None:
+            raise FailedPreconditionError(None, None, f"variable {cell.name!r} is not initialised")
+        return cell.value
+
+    def assign(self, cell: Cell, value: Any) -> Any:
+        cell.value = np.array(value)
+        return value
+
+    def is_initialized(self, cell: Cell) -> np.bool_:
+        return np.bool_(cell.value is not None)
+
+    def not_fed(self) -> Any:
+        raise StateError("tf.placeholder is not compatible with eager execution: call functions on values")
+
+    def stream(self, seed: int, seed2: int) -> np.random.Generator:
+        """A fresh draw each time; the same sequence in each program when seeds are set."""
+        self.number += 1
+        if not seed and not seed2:
+            return np.random.Generator(np.random.Philox())
+        return np.random.Generator(np.random.Philox(key=[seed & 0xFFFFFFFF, seed2 & 0xFFFFFFFF],
+                                                    counter=[0, 0, 0, self.number]))
+
+
+class EagerContext(Graph):
+    """Stands where the default graph stands, and runs what is added in place of keeping it."""
+
+    executing_eagerly = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.runner = EagerRun()
+
+    def unique_name(self, name: str, mark_as_used: bool = True) -> str:
+        return f"{self.scope}/{name}" if self.scope else name
+
+    def capture(self, tensor: Tensor) -> Tensor:
+        if not isinstance(tensor, EagerTensor):
+            raise KindError(f"a graph tensor cannot be used eagerly: {tensor.describe()}")
+        return tensor
+
+    def add(self, definition: OpDef, inputs: tuple[Tensor, ...], attrs: dict[str, Any], specs: Sequence[Spec],
+            name: str) -> Any:
+        """Run the kernel now; gives an operation whose outputs have their values."""
+        operation = EagerOperation(self, definition, name.rstrip("/"), inputs, attrs)
+        values = self._run(operation, [self.capture(t).array for t in inputs])  # type: ignore[attr-defined]
+        if len(specs) == 1:
+            values = (values,)
+        recorded = [tape for tape in STACKS.tapes if tape.wants(operation)]
+        operation.outputs = tuple(EagerTensor(self, spec, value, operation if recorded else None, i)
+                                  for i, (spec, value) in enumerate(zip(specs, values)))
+        for tape in recorded:
+            tape.record(operation)
+        return operation
+
+    def _run(self, operation: "EagerOperation", arrays: list[Any]) -> Any:
+        definition = operation.definition
+        self.runner.op = operation
+        engine = {"run": self.runner} if definition.takes_run else {}
+        try:
+            with np.errstate(all="ignore"):
+                result = definition.kernel(*arrays, **operation.attrs, **engine)
+        except (ArgumentError, ShapeError) as error:
+            raise InvalidArgumentError(error.message).explain(f"in {operation.describe()}",
+                                                              f"written at {operation.site}") from None
+        except AutodiffError as error:
+            raise error.explain(f"in {operation.describe()}", f"written at {operation.site}") from None
+        except (ValueError, IndexError, TypeError, ArithmeticError) as error:
+            raise InvalidArgumentError(None, None, f"{error}\nin {operation.describe()}\nwritten at {operation.site}"
+                                       ) from error
+        return result
+
+    @contextlib.contextmanager
+    def control_dependencies(self, control_inputs: Any) -> Iterator[None]:
+        """What came before has run already."""
+        yield
+
+
+class EagerOperation(Operation):
+    """An operation that has run; kept only by the tapes that recorded it."""
+
+    __slots__ = ()
+
+    def __init__(self, context: EagerContext, definition: OpDef, name: str, inputs: tuple[Tensor, ...],
+                 attrs: dict[str, Any]) -> None:
+        self.graph, self.definition, self.name, self.inputs, self.attrs = context, definition, name, inputs, attrs
+        self.origin, self.gradient_of = context.backprop_origin
+        self.override = context.overrides.get(definition.name)
+        self.outputs, self.waits_for, self.device, self.index = (), (), "", -1
+        self._frames = site.capture()
+
+    def describe(self) -> str:
+        return f"{self.type}({', '.join(f'{t.dtype.name}{list(t.dims or ())}' for t in self.inputs)})"
+
+
+def enable_eager_execution(config: Any = None, device_policy: Any = None, execution_mode: Any = None) -> None:
+    """Run every op at once from here on. Raises StateError (ValueError) once a graph has been built."""
+    if STACKS.eager is None:
+        begun = 0 if STACKS.bottom is None else len(STACKS.bottom.operations)
+        if begun or STACKS.graphs:
+            raise TooLateError("tf.enable_eager_execution must be called at program startup: the default graph has "
+                               f"{begun} operations already")
+        STACKS.eager = EagerContext()
+
+
+def disable_eager_execution() -> None:
+    """Build graphs again."""
+    STACKS.eager = None
+
+
+disable_v2_behavior = disable_eager_execution  # all else of TensorFlow 2 is not here to be disabled
+
+
+def executing_eagerly() -> bool:
+    """Whether ops made here run at once."""
+    return not STACKS.graphs and STACKS.eager is not None
+
+
+@shown_as("NotImplementedError")
+class NotEagerlyError(StateError, NotImplementedError):
+    """What a tensor that has its value does not do."""
+
+
+@shown_as("ValueError")
+class TooLateError(StateError, ValueError):
+    """Eager execution was asked for after a graph was begun."""

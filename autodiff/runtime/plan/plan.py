@@ -1,0 +1,230 @@
+"""A plan: the steps one run takes, decided once per (fetches, feeds). Data that can be read, printed and rewritten."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core.function_graph import updates_of
+from ...core.gc_pause import keeping_all
+from ...core.graph import Operation, Tensor
+from ...core.shapes import show
+from ...core.traversal import in_order, needed
+
+
+@dataclass(slots=True)
+class Step:
+    """One kernel call: values at `inputs` (slots, or a str: a variable's name) to slots `outputs`.
+
+    reads: this step has no kernel, it only reads that variable. call: what is called in place of the
+    op's kernel, in a plan for given shapes: a ufunc or its like (`tracing`), or a group of them (`tiles`).
+    """
+
+    op: Operation
+    inputs: tuple[Any, ...]
+    outputs: tuple[int, ...]
+    reads: str | None = None
+    call: Any = None
+
+
+class Buffer(NamedTuple):
+    """Where a kernel writes its result: in a block of memory that several results share in turn.
+
+    offset: bytes from the start of the block, for a part of a larger value.
+    """
+
+    block: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: np.dtype
+    offset: int = 0
+
+
+@dataclass(slots=True)
+class Plan:
+    """steps in order; feeds and fetches: slot of each; size: count of slots.
+
+    targets: operations asked for by themselves. slots: where each tensor's value is.
+    constants: slot -> value known before any run. Only in a plan that is made for given shapes: forms: slot -> shape
+    and dtype; buffers: slot -> Buffer; blocks: bytes of each block; given: large fetched results.
+    """
+
+    steps: list[Step]
+    feeds: tuple[int, ...]
+    fetches: tuple[int, ...]
+    size: int
+    targets: frozenset[Operation] = frozenset()
+    slots: dict[Tensor, int] = field(default_factory=dict)
+    constants: dict[int, Any] = field(default_factory=dict)
+    buffers: dict[int, Buffer] = field(default_factory=dict)
+    given: dict[int, Buffer] = field(default_factory=dict)
+    forms: dict[int, Any] = field(default_factory=dict)
+    blocks: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        return "\n".join("  ".join(cells).rstrip() for cells in _aligned(self.table()))
+
+    def table(self) -> list[tuple[str, ...]]:
+        """Rows of text, head first: step, operation, type, inputs, outputs, steps it is alive, buffer."""
+        last = last_uses(self)
+        rows: list[tuple[str, ...]] = [("step", "operation", "type", "inputs", "outputs", "alive", "buffer")]
+        for i, step in enumerate(self.steps):
+            alive = [f"{i}-{'end' if last[s] >= len(self.steps) else last[s]}" for s in step.outputs if last[s] > i]
+            used = [f"#{b.block} {b.dtype}{show(b.shape)}" for b in map(self.buffers.get, step.outputs) if b]
+            inner = inner_steps(step)
+            name, kind = (f"{len(inner)} in tiles", "") if inner else (step.op.name, self._kind(step))
+            rows.append((str(i), name, kind, " ".join(map(self._show, step.inputs)),
+                         " ".join(f"s{s}" for s in step.outputs), " ".join(alive), " ".join(used)))
+            rows += [(f"{i}.{j}", s.op.name, self._kind(s), " ".join(map(self._show, s.inputs)),
+                      " ".join(f"s{o}" for o in s.outputs), "", "") for j, s in enumerate(inner)]
+        return rows
+
+    def _kind(self, step: Step) -> str:
+        """The op's type, and what is called for it if it takes several calls."""
+        if step.reads is not None:
+            return "read"
+        return step.op.type if step.call is None else f"{step.op.type}: {called(step)}"
+
+    def _show(self, slot: Any) -> str:
+        if isinstance(slot, str):
+            return slot
+        return f"c{slot}" if slot in self.constants else f"s{slot}"
+
+
+def inner_steps(step: Step) -> tuple[Step, ...]:
+    """The steps of a group that runs in tiles; none of any other."""
+    return getattr(step.call, "steps", ())
+
+
+def called(step: Step) -> str:
+    """The name of the ufunc or function that is called in place of the op's kernel."""
+    ufunc = getattr(step.call, "ufunc", None)
+    return f"{ufunc.__name__}.reduce" if ufunc is not None else getattr(step.call, "__name__", "")
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> list[list[str]]:
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return [[cell.ljust(width) for cell, width in zip(row, widths)] for row in rows]
+
+
+def last_uses(plan: Plan) -> list[int]:
+    """For each slot the last step that reads it; len(steps) if it is fetched, -1 if nothing reads it."""
+    last = [-1] * plan.size
+    for i, step in enumerate(plan.steps):
+        for slot in step.inputs:
+            if not isinstance(slot, str):
+                last[slot] = i
+    for slot in plan.fetches:
+        last[slot] = len(plan.steps)
+    return last
+
+
+def variable_of(tensor: Tensor) -> Operation:
+    """The variable that a reference or handle refers to, also from inside of a function that captured it."""
+    while tensor.op.inputs or tensor.op.type == "Captured":
+        tensor = tensor.op.inputs[0] if tensor.op.inputs else tensor.op.attrs["external"]
+    return tensor.op
+
+
+def is_reference(tensor: Tensor) -> bool:
+    """Whether this tensor stands for a variable rather than a value."""
+    return tensor.dtype.is_ref or tensor.dtype.name == "resource"
+
+
+@keeping_all()
+def compile_plan(fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]) -> Plan:
+    """The steps that compute `fetches` and run `targets` when `feeds` are given, one for each operation needed.
+
+    What lies above a fed tensor is cut off. Operations run in the order they were made, which is a
+    topological order.
+    """
+    fed = set(feeds)
+    builder = _Builder(feeds)
+    wanted = {t for t in fetches if t not in fed}
+    for op in in_order(needed(fetches, targets, known=fed)):
+        builder.add(op, wanted)
+    return Plan(builder.steps, tuple(builder.slots[t] for t in feeds), tuple(builder.slots[t] for t in fetches),
+                builder.size, frozenset(targets), builder.slots)
+
+
+def _waits_for(op: Operation, earlier: Operation) -> bool:
+    """Whether `op` runs after `earlier` in every order that the graph allows."""
+    seen: set[Operation] = set()
+    stack = [op]
+    while stack:
+        current = stack.pop()
+        if current is earlier:
+            return True
+        if current not in seen and current.index > earlier.index:
+            seen.add(current)
+            stack.extend([t.op for t in current.inputs])
+            stack.extend(current.control_inputs)
+    return False
+
+
+class _Builder:
+    """Appends steps and numbers the slots."""
+
+    def __init__(self, feeds: Sequence[Tensor]) -> None:
+        self.steps: list[Step] = []
+        self.slots: dict[Tensor, int] = {}
+        self.size = 0
+        self.updates: dict[Operation, list[Operation]] = {}  # variable -> what changes it, so far
+        for tensor in feeds:
+            self.slots[tensor] = self._slot()
+        self.fed = set(feeds)
+
+    def _slot(self) -> int:
+        self.size += 1
+        return self.size - 1
+
+    def add(self, op: Operation, wanted: set[Tensor]) -> None:
+        if op.outputs and all(t in self.fed for t in op.outputs):
+            return
+        if op.type == "ReadVariableOp" and is_reference(op.inputs[0]):
+            self.slots[op.outputs[0]] = self._read(op.inputs[0], op)
+        elif op.type not in ("VariableV2", "VarHandleOp"):
+            inputs = tuple([self._input(op, i, t) for i, t in enumerate(op.inputs)])
+            outputs = []
+            for tensor in op.outputs:
+                slot = self._slot()
+                outputs.append(slot)
+                if tensor not in self.fed:
+                    self.slots[tensor] = slot
+            self.steps.append(Step(op, inputs, tuple(outputs)))
+            self._note_updates(op)
+        for tensor in op.outputs:
+            if tensor in wanted and is_reference(tensor):
+                self.slots[tensor] = self._read(tensor)
+
+    def _note_updates(self, op: Operation) -> None:
+        for variable in updates_of(op):
+            self.updates.setdefault(variable, []).append(op)
+
+    def _is_outdated(self, op: Operation, tensor: Tensor) -> bool:
+        """Whether `tensor` was read from a reference before an update that `op` waits for.
+
+        In TensorFlow what was read shares the variable's memory, so `op` would see the update, and so
+        would the gradient of an op that waits.
+        """
+        if tensor.op.type != "Identity" or not tensor.op.inputs[0].dtype.is_ref or tensor in self.fed:
+            return False
+        updates = self.updates.get(variable_of(tensor.op.inputs[0]), ())
+        return any(u.index > tensor.op.index and (_waits_for(op, u) or _waits_for(op.forward_op, u)) for u in updates)
+
+    def _input(self, op: Operation, index: int, tensor: Tensor) -> Any:
+        if not is_reference(tensor):
+            return self._read(tensor.op.inputs[0]) if self._is_outdated(op, tensor) else self.slots[tensor]
+        parameters = op.definition.parameters
+        if parameters[min(index, len(parameters) - 1)].kind.handle:
+            return variable_of(tensor).name
+        is_value = tensor in self.fed and tensor.op.type != "Captured"  # a function's capture is given the name
+        return self.slots[tensor] if is_value else self._read(tensor)
+
+    def _read(self, tensor: Tensor, reader: Operation | None = None) -> int:
+        slot = self._slot()
+        variable = variable_of(tensor)
+        self.steps.append(Step(reader or variable, (), (slot,), reads=variable.name))
+        return slot

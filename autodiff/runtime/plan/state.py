@@ -1,0 +1,136 @@
+"""What a run finds and leaves behind: values of variables, random streams."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from ...core.errors import FailedPreconditionError, InvalidArgumentError
+from ...core.graph import Operation
+
+
+class Variables(dict):
+    """Operation name -> value. The arrays are read-only: a new value is a new array, so old ones can be kept."""
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        shared = type(value) is np.ndarray and not value.flags.writeable
+        super().__setitem__(name, frozen(value if shared else np.array(value, order="C")))
+
+    def take(self, name: str, value: Any) -> None:
+        """Set a value that nobody else will write to: no copy is made of an array that owns its memory."""
+        super().__setitem__(name, frozen(value))
+
+
+def frozen(value: Any) -> np.ndarray:
+    """A read-only, C-contiguous array that owns its memory; `value` itself if it can be."""
+    if type(value) is not np.ndarray or value.base is not None or not value.flags.c_contiguous:
+        value = np.array(value, dtype=object if isinstance(value, bytes) else None, order="C")
+    value.flags.writeable = False
+    return value
+
+
+def handed_out(values: list[Any]) -> list[Any]:
+    """Fetched values as the user may keep and change them: no two share memory, nor with variables or constants.
+
+    Results of rank 0 become NumPy scalars (strings: bytes). Only what is not the run's own is copied.
+    """
+    given: set[int] = set()
+    for i, value in enumerate(values):
+        if isinstance(value, np.ndarray):
+            if value.ndim == 0:
+                values[i] = value[()]
+            elif value.base is not None or not value.flags.writeable or id(value) in given:
+                values[i] = value.copy()
+            else:
+                given.add(id(value))
+    return values
+
+
+_MIX = (6364136223846793005, 3935559000370003845, 1442695040888963407, 2**63 - 1)  # Knuth's; a counter is an int64
+
+
+def call_number(op: Operation, within: int, turn: int) -> int:
+    """What tells a call of a function from all others of a run, for its random streams. within: the call around it."""
+    return (within * _MIX[0] + op.index * _MIX[1] + turn + _MIX[2]) & _MIX[3]
+
+
+class HasState(Protocol):
+    """The part of a session that runs need. entropy: where streams without a seed start.
+
+    is_repeat: whether its runs were made before, elsewhere: they print nothing.
+    """
+
+    variables: Variables
+    entropy: int
+    is_repeat: bool
+
+    def compiled(self, function: Any) -> Any:
+        """A callable (run, arguments) -> outputs, for a function graph."""
+
+
+class Run:
+    """What a kernel may ask of the session: variables, random streams, functions. op: the operation under way.
+
+    number: of this run within its session, from 1. current_call: of a function, the one under way: a number that
+    follows from the ops that call and their turns alone, whatever else runs; 0 outside of all.
+    """
+
+    __slots__ = ("session", "number", "variables", "op", "current_call")
+
+    def __init__(self, session: HasState, number: int) -> None:
+        self.session, self.number = session, number
+        self.variables = session.variables
+        self.current_call = 0
+        self.op: Operation = None  # type: ignore[assignment]
+
+    @property
+    def is_repeat(self) -> bool:
+        """Whether the run was made before: what it prints was printed then."""
+        return self.session.is_repeat
+
+    def read(self, name: str) -> np.ndarray:
+        """The value of a variable. Raises FailedPreconditionError if it has none."""
+        value = self.variables.get(name)
+        if value is None:
+            raise FailedPreconditionError(None, self.op, f"variable {name!r} is not initialised\nrun "
+                                          "tf.global_variables_initializer() first")
+        return value
+
+    def assign(self, name: str, value: Any) -> Any:
+        """Give a variable a new value, which nobody may write to from now on."""
+        self.variables.take(name, value)
+        return value
+
+    def is_initialized(self, name: str) -> np.bool_:
+        return np.bool_(name in self.variables)
+
+    def not_fed(self) -> Any:
+        """Raises InvalidArgumentError: a placeholder was needed and not fed."""
+        tensor = self.op.outputs[0]
+        raise InvalidArgumentError(None, self.op, f"placeholder {tensor.name!r} must be fed: {tensor.describe()}\npass "
+                                   f"feed_dict={{{self.op.name}: value}}")
+
+    def stream(self, seed: int, seed2: int) -> np.random.Generator:
+        """The random numbers of one op in this run: counter-based, so that a replay draws the same.
+
+        Ops of equal seeds draw the same numbers, in any session; an op without draws its own.
+        """
+        key = [seed, seed2] if seed or seed2 else [self.session.entropy, self.op.index]
+        counter = [0, 0, self.current_call, self.number]
+        return np.random.Generator(np.random.Philox(key=key, counter=counter))
+
+    def call(self, function: Any, arguments: Sequence[Any], turn: int = 0) -> list[Any]:
+        """What a function graph gives (outputs, then what it keeps), for its inputs; a variable is passed by name.
+
+        turn: which of the calls that the op under way makes.
+        """
+        program = function.cache.get("program")
+        if program is None:
+            program = function.cache["program"] = self.session.compiled(function)
+        outside = self.op, self.current_call
+        self.current_call = call_number(self.op, self.current_call, turn)
+        try:
+            return program(self, arguments)
+        finally:
+            self.op, self.current_call = outside

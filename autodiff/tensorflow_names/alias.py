@@ -1,0 +1,176 @@
+"""TensorFlow's import names, answered by autodiff while a script runs."""
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.util
+import sys
+from collections.abc import Iterator, Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from .. import NAMESPACES
+from ..api import flags
+from ..api.common.unsupported import not_served
+from ..core.errors import NotServedError, StateError
+
+# Import name -> rooms of autodiff that are searched for its names, in this order ("": autodiff itself).
+# It stands for all that is below it; what is below `tensorflow` itself is found by its own name.
+PLACES: dict[str, tuple[str, ...]] = {
+    "tensorflow": ("",),
+    "tensorflow.compat": ("compat",),
+    "tensorflow.compat.v1": ("",),
+    "tensorflow.examples": (),
+    "tensorflow.examples.tutorials": (),
+    "tensorflow.examples.tutorials.mnist": ("mnist",),
+    "tensorflow.examples.tutorials.mnist.input_data": ("mnist",),
+    "tensorflow.contrib.framework.python": ("contrib.framework", ""),
+    "tensorflow.contrib.layers.python": ("contrib.layers",),
+    "tensorflow.contrib.learn.python.learn.datasets": ("mnist",),
+    "tensorflow.contrib.rnn.python": ("contrib.rnn", "nn.rnn_cell"),
+    "tensorflow.python": (),
+    "tensorflow.python.client": ("",),
+    "tensorflow.python.debug": ("debug",),
+    "tensorflow.python.eager": ("",),
+    "tensorflow.python.framework": ("",),
+    "tensorflow.python.framework.errors": ("errors",),
+    "tensorflow.python.framework.errors_impl": ("errors",),
+    "tensorflow.python.framework.ops": ("",),
+    "tensorflow.python.layers": ("layers",),
+    "tensorflow.python.lib.io": ("gfile",),
+    "tensorflow.python.ops": ("", "math", "nn"),
+    "tensorflow.python.ops.distributions": ("distributions",),
+    "tensorflow.python.ops.gradient_checker": ("test",),
+    "tensorflow.python.ops.gradients": ("",),
+    "tensorflow.python.ops.init_ops": ("initializers", ""),
+    "tensorflow.python.ops.linalg_ops": ("linalg", ""),
+    "tensorflow.python.ops.losses": ("losses",),
+    "tensorflow.python.ops.map_fn": ("",),
+    "tensorflow.python.ops.metrics": ("metrics",),
+    "tensorflow.python.ops.random_ops": ("random", ""),
+    "tensorflow.python.ops.rnn": ("nn",),
+    "tensorflow.python.ops.rnn_cell": ("nn.rnn_cell",),
+    "tensorflow.python.ops.rnn_cell_impl": ("nn.rnn_cell",),
+    "tensorflow.python.ops.variable_scope": ("",),
+    "tensorflow.python.ops.variables": ("",),
+    "tensorflow.python.platform": (),
+    "tensorflow.python.platform.app": ("app",),
+    "tensorflow.python.platform.flags": ("flags",),
+    "tensorflow.python.platform.gfile": ("gfile",),
+    "tensorflow.python.platform.googletest": ("test",),
+    "tensorflow.python.platform.test": ("test",),
+    "tensorflow.python.platform.tf_logging": ("logging",),
+    "tensorflow.python.summary": ("summary",),
+    "tensorflow.python.training": ("train", "train.moving_averages"),
+    "tensorflow.python.util": (),
+    "tensorflow.python.util.compat": ("compat",),
+    "tensorflow.python.util.nest": ("nest",),
+}
+
+
+class Alias(ModuleType):
+    """A module whose names are those of rooms of autodiff. Raises NotServedError for a name that none has."""
+
+    def __init__(self, name: str, rooms: Sequence[str]) -> None:
+        super().__init__(name, f"autodiff, under TensorFlow's name {name}.")
+        self._rooms = rooms
+        self.__version__ = _room("").__version__
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        if f"{self.__name__}.{name}" in PLACES:
+            return importlib.import_module(f"{self.__name__}.{name}")
+        refusal = None
+        for room in self._rooms:
+            try:
+                value = getattr(_room(room), name)
+            except AttributeError as error:
+                refusal = refusal or error
+            else:
+                if room or not isinstance(value, ModuleType) or name in NAMESPACES:
+                    self.__dict__[name] = value
+                    return value
+        raise refusal if isinstance(refusal, NotServedError) else not_served(self._spelling, name, dir(self))
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *(name for room in self._rooms for name in dir(_room(room)))})
+
+    @property
+    def _spelling(self) -> str:
+        return "tf" + self.__name__.removeprefix("tensorflow")
+
+
+class Finder:
+    """Finds `tensorflow` and all below it, for the import system."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if name.partition(".")[0] != "tensorflow":
+            return None
+        return ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type]
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return Alias(spec.name, _rooms_of(spec.name))
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Nothing: an Alias looks its names up when they are asked for."""
+
+
+def _room(dotted: str) -> Any:
+    found: Any = sys.modules[__package__.partition(".")[0]]
+    for name in dotted.split(".") if dotted else ():
+        found = getattr(found, name)
+    return found
+
+
+def _rooms_of(name: str) -> tuple[str, ...]:
+    """The rooms that answer an import name. Raises ImportError, which says what to use, if there are none."""
+    place = name
+    while place not in PLACES:
+        place = place.rpartition(".")[0]
+    rest, rooms = name[len(place) + 1:], PLACES[place]
+    if not rest or rooms and "python" in place.split("."):
+        return rooms
+    try:
+        if rooms and isinstance(_room(".".join([*rooms, rest]).strip(".")), ModuleType):
+            return (".".join([*rooms, rest]).strip("."),)
+        raise not_served("tf", name.partition(".")[2], ())
+    except AttributeError as error:
+        raise ImportError(str(error), name=name) from None
+
+
+def real_tensorflow() -> str:
+    """Where a real TensorFlow is installed; empty if there is none."""
+    try:
+        spec = importlib.util.find_spec("tensorflow")
+    except (ImportError, ValueError):
+        return ""
+    return "" if spec is None or isinstance(spec.loader, Finder) else str(spec.origin)
+
+
+@contextlib.contextmanager
+def standing_in(*, shadow: bool = False) -> Iterator[None]:
+    """`import tensorflow`, and what is below it, gives autodiff inside the block; then all is as before.
+
+    shadow: even where a real TensorFlow is installed; else that raises StateError (a RuntimeError).
+    The flags that an earlier script defined are forgotten.
+    """
+    real = "" if shadow else real_tensorflow()
+    if real:
+        raise StateError(f"a real TensorFlow is installed: {real}\nuse `import autodiff as tf` beside it, or "
+                         "standing_in(shadow=True) to hide it")
+    flags.FLAGS.forget()
+    saved, finder = _taken_out(), Finder()
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+        _taken_out()
+        sys.modules.update(saved)
+
+
+def _taken_out() -> dict[str, ModuleType]:
+    names = [name for name in sys.modules if name.partition(".")[0] == "tensorflow"]
+    return {name: sys.modules.pop(name) for name in names}

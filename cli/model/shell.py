@@ -1,0 +1,155 @@
+"""Shell: what the prompt knows beyond the Debugger: the script, the lines typed, settings and aliases."""
+from __future__ import annotations
+
+import contextlib
+import linecache
+import os
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from autodiff.core.gc_pause import look_again, pass_over
+from autodiff.debug.debugger import Debugger
+from autodiff.debug.facts.answers import Recorded
+
+from .results import Result
+from .script import Event, ModelScript, script_line, script_traceback
+from .usage_error import UsageError
+
+DEEPEST = 20  # files that read each other, commands that stop at others
+OPTIONS = {"rows": "rows of a table on a terminal; 0 is as many as two screens hold",  # setting -> what it means
+           "editing": "keys of the command line: emacs or vi", "mouse": "whether the full screen listens to the mouse",
+           "ring.disk": "room for past steps in a temporary folder on disk, as 1GB; 0 for none"}
+CHOICES = {"editing": ("emacs", "vi")}  # setting -> its values
+LOGGED = 500  # commands and results kept for `export`
+
+
+@dataclass
+class Shell:
+    """dbg: the machine. script: under the debugger, or None. lines: typed so far. interactive: a person is there.
+
+    own_runs: `next` runs the prompt's train op, not the script's own loop. last: the line an empty one repeats.
+    aliases, defined: the user's own words. displays: expressions shown at each stop. depth: of nested files.
+    log: commands and their results. examined: where `x` goes on.
+    defining: the command being defined by the lines that come, and those so far.
+    """
+
+    dbg: Debugger = field(default_factory=Debugger)
+    script: ModelScript | None = None
+    lines: list[str] = field(default_factory=list)
+    interactive: bool = False
+    own_runs: bool = False
+    last: str = ""
+    aliases: dict[str, str] = field(default_factory=dict)
+    displays: list[str] = field(default_factory=list)
+    listed: tuple[str, int] = ("", 0)
+    depth: int = 0
+    settings: dict[str, Any] = field(default_factory=lambda: {"rows": 0, "editing": "emacs", "mouse": True,
+                                                                 "ring.disk": 0})
+    log: deque[tuple[str, Result]] = field(default_factory=lambda: deque(maxlen=LOGGED))
+    examined: tuple[str, int, int] = ("", 0, 0)
+    defined: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    defining: tuple[str, list[str]] | None = None
+    namespace: dict[str, Any] = field(default_factory=dict)
+    known_verbs: Sequence[str] = ()
+
+    def names(self) -> list[str]:
+        """Names that complete a target: handles and tensors."""
+        return self.dbg.names()
+
+    def verbs(self) -> list[str]:
+        """Names of commands, the user's included."""
+        return [*self.known_verbs, *self.aliases, *self.defined]
+
+    # ---- the script ---------------------------------------------------------------------
+    def load(self, file: str, arguments: Sequence[str] = (), *, as_module: bool = False) -> Event:
+        """Run a script up to its first Session.run or its end; it takes the place of the present one.
+
+        Raises UsageError if there is no such script, or it is not Python.
+        """
+        dbg = Debugger(script=file)
+        script = ModelScript(file, tuple(arguments), dbg.on_run, as_module, patient=self.interactive)
+        script.compile()
+        linecache.checkcache()  # the file may have been edited since it was loaded last
+        self.close()
+        self._take_the_disk(dbg)
+        self.script, self.dbg, self.own_runs, self.listed = script, dbg, False, ("", 0)
+        try:
+            event = script.start()
+        except BaseException:
+            script.close()
+            self.script = None
+            raise
+        self.take(event)
+        if event.kind == "ended" and callable(script.namespace.get("feeds")):
+            dbg.feed_from(script.namespace["feeds"])
+        if self.interactive:
+            pass_over()  # a search for garbage through a large graph would keep Ctrl-C waiting
+        return event
+
+    def open_recording(self, path: str) -> Recorded:
+        """Look at a recording instead of a script."""
+        dbg = Debugger()
+        found = dbg.open_recording(path)
+        self.close()
+        self._take_the_disk(dbg)
+        self.script, self.dbg, self.own_runs, self.listed = None, dbg, False, ("", 0)
+        return found
+
+    def _take_the_disk(self, dbg: Debugger) -> None:
+        """Give the folder of past steps up, and the next debugger one of its own, if steps are to go to disk."""
+        if self.settings["ring.disk"]:
+            self.dbg.spill(0)
+            dbg.moments.resume(self.settings["ring.disk"])
+
+    def take(self, event: Event) -> None:
+        """Show the debugger what the script has become."""
+        script = self.script
+        if script is None:
+            return
+        if script.request is not None and script.request.session is not None:
+            self.dbg.attach(script.request.session.graph, script.request.session, handles=script.handles())
+        else:
+            graph = event.graph if event.graph is not None and event.graph.operations else script.graph() or event.graph
+            session = None
+            if self.dbg_session() is not None and self.dbg_session().graph is graph:
+                session = self.dbg_session()
+            self.dbg.attach(graph, session, handles=script.handles())
+
+    def dbg_session(self) -> Any:
+        """The session that the debugger looks at, or None."""
+        return getattr(self.dbg, "session", None)
+
+    def graph(self) -> contextlib.AbstractContextManager[Any]:
+        """The script's graph as the default one, for code typed at the prompt."""
+        graph = getattr(self.dbg, "graph", None)
+        return graph.as_default() if graph is not None else contextlib.nullcontext()
+
+    def close(self) -> None:
+        """End the script."""
+        look_again()
+        if self.script is not None:
+            self.script.close()
+
+    def place(self) -> tuple[str, int]:
+        """File and line where the script stands; ("", 0) if it stands nowhere."""
+        if self.script is None:
+            return self.dbg.script().file, 0  # a recording's
+        if self.script.request is not None:
+            return self.script.request.file, self.script.request.line
+        if self.script.error is not None:
+            return script_line(self.script.error)
+        return self.script.file, 0
+
+    def where(self) -> str:
+        """`digits.py:41`, or the script's name, or nothing."""
+        file, line = self.place()
+        name = os.path.basename(file)
+        return f"{name}:{line}" if line else name
+
+    def post_mortem(self) -> str:
+        """The script's own error as Python shows it; raises UsageError if it raised none."""
+        if self.script is None or self.script.error is None:
+            raise UsageError("the script has not failed", "where")
+        return script_traceback(self.script.error)

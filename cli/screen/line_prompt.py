@@ -1,0 +1,117 @@
+"""The line prompt for a person: completion, history, suggestions, a toolbar."""
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion, ThreadedCompleter
+from prompt_toolkit.document import Document
+from prompt_toolkit.enums import EditingMode
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
+from prompt_toolkit.keys import Keys
+from prompt_toolkit.output import ColorDepth
+
+from ..language.complete import complete
+from ..model.shell import Shell
+from ..view.status_line import status
+
+PROMPT = "(gradbg) "
+HISTORY = os.path.join("~", ".local", "state", "gradbg", "history")
+
+
+class CommandCompleter(Completer):
+    """Offers what complete() finds; a completion that fails offers nothing."""
+
+    def __init__(self, shell: Shell) -> None:
+        self.shell = shell
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        line = document.text_before_cursor
+        for candidate in complete(line, self.shell):
+            yield Completion(candidate.text, candidate.start - len(line), display_meta=candidate.note)
+
+
+class Prompt:
+    """Reads lines from a person. Ctrl-C clears the line; `read` gives None at Ctrl-D.
+
+    Ctrl-C just after Enter, while the terminal is still in the prompt's hands, is KeyboardInterrupt from `read`.
+    """
+
+    def __init__(self, shell: Shell, *, color: bool) -> None:
+        self.shell = shell
+        depth = None if color else ColorDepth.DEPTH_1_BIT
+        self._session: PromptSession[str] = PromptSession(
+            history=history_of_lines(), auto_suggest=AutoSuggestFromHistory(),
+            completer=ThreadedCompleter(CommandCompleter(shell)),
+            complete_while_typing=False, bottom_toolbar=self._toolbar, color_depth=depth, enable_history_search=True,
+            enable_open_in_editor=True, tempfile_suffix=".gradbg")
+        self._is_late = False
+        self._session.app.after_render += self._drawn
+
+    def read(self) -> str | None:
+        """The next line, without its end."""
+        while True:
+            try:
+                vi = self.shell.settings["editing"] == "vi"
+                self._session.editing_mode = EditingMode.VI if vi else EditingMode.EMACS
+                with self._listening():
+                    line = self._session.prompt("> " if self.shell.defining else PROMPT, handle_sigint=False)
+            except KeyboardInterrupt:
+                continue
+            except EOFError:
+                return None
+            self._refuse_interrupted()
+            return line
+
+    @contextlib.contextmanager
+    def _listening(self) -> Iterator[None]:
+        """Inside, SIGINT is noted: one after the last drawing of the line is for the command, one before for the line.
+
+        prompt_toolkit's own handler would lose the first kind, as it goes on for a while after the line was accepted.
+        """
+        def pressed(*_: Any) -> None:
+            self._is_late = True
+            app = self._session.app
+            if app.is_running and not app.is_done and app.loop is not None:  # sent by another program
+                app.loop.call_soon_threadsafe(lambda: app.exit(exception=KeyboardInterrupt()))
+
+        saved = signal.signal(signal.SIGINT, pressed)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, saved)
+
+    def _drawn(self, _: Any) -> None:
+        """While it is drawn, the terminal gives Ctrl-C as a key, not as a signal."""
+        self._is_late = False
+
+    def _refuse_interrupted(self) -> None:
+        """Raise KeyboardInterrupt if Ctrl-C came too late for the line, as a signal or as a key."""
+        if self._is_late:
+            raise KeyboardInterrupt
+        keyboard = self._session.app.input
+        late = get_typeahead(keyboard) + keyboard.read_keys()
+        if any(press.key == Keys.ControlC for press in late):
+            raise KeyboardInterrupt
+        store_typeahead(keyboard, late)
+
+    def _toolbar(self) -> StyleAndTextTuples:
+        return [("", " " + status(self.shell))]
+
+
+def history_of_lines() -> History:
+    """The history file; in memory if it cannot be made. GRADBG_HISTORY names another file."""
+    path = os.path.expanduser(os.environ.get("GRADBG_HISTORY", HISTORY))
+    try:
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        with open(path, "a", encoding="utf-8"):
+            return FileHistory(path)
+    except OSError:
+        return InMemoryHistory()

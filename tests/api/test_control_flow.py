@@ -1,0 +1,278 @@
+"""cond, case, while_loop and what is made of them: values, gradients of both orders, errors."""
+
+import numpy as np
+import pytest
+
+import autodiff as tf
+from autodiff.core.graph import Graph
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with Graph().as_default() as g:
+        yield g
+
+
+def run(fetches, feeds=None):
+    with tf.Session() as session:
+        return session.run(fetches, feeds)
+
+
+def check_derivatives(function, at, *, order=2):
+    """First and second derivatives of sum(function(x)) against central differences in float64."""
+    x = tf.placeholder(tf.float64, np.shape(at))
+    y = tf.reduce_sum(function(x))
+    first = tf.gradients(y, x)[0]
+    weights = np.cos(np.arange(np.size(at)) + 0.5).reshape(np.shape(at))
+    second = tf.gradients(tf.reduce_sum(first * weights), x)[0]
+    at = np.asarray(at, np.float64)
+    with tf.Session() as session:
+        def differences(tensor, weigh):
+            found = np.zeros(at.shape)
+            for i in np.ndindex(at.shape):
+                step = np.zeros(at.shape)
+                step[i] = 1e-5
+                high, low = (session.run(tensor, {x: at + s * step}) for s in (1, -1))
+                found[i] = np.sum(weigh * (high - low)) / 2e-5
+            return found
+        np.testing.assert_allclose(session.run(first, {x: at}), differences(y, 1.0), rtol=1e-6, atol=1e-8)
+        if order == 2:
+            np.testing.assert_allclose(session.run(second, {x: at}), differences(first, weights), rtol=1e-5, atol=1e-7)
+
+
+AT = [0.3, -0.7, 1.1]
+
+
+@pytest.mark.parametrize("take", [True, False])
+def test_cond_derivatives(take):
+    check_derivatives(lambda x: tf.cond(tf.constant(take), lambda: tf.sin(x) * x, lambda: x ** 3), AT)
+
+
+def test_nested_cond_derivatives():
+    def function(x):
+        return tf.cond(x[0] > 0.0, lambda: tf.cond(x[1] > 0.0, lambda: x * 2.0, lambda: tf.exp(x)), lambda: x)
+    check_derivatives(function, AT)
+
+
+def test_while_derivatives_by_start_and_invariant():
+    def function(x):
+        return tf.while_loop(lambda i, a: i < 4, lambda i, a: (i + 1, tf.sin(a) * x + a), [0, x * 0.5])[1]
+    check_derivatives(function, AT)
+
+
+def test_a_loop_of_data_dependent_length():
+    def function(x):
+        return tf.while_loop(lambda a: tf.reduce_sum(a * a) < 40.0, lambda a: a * 1.7 + x * x, [x])
+    check_derivatives(function, AT)
+
+
+def test_a_loop_inside_of_a_loop():
+    def inner(a, x):
+        return tf.while_loop(lambda j, b: j < 2, lambda j, b: (j + 1, tf.tanh(b) + x), [0, a])[1]
+    check_derivatives(lambda x: tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, inner(a, x)), [0, x])[1], AT)
+
+
+def test_a_branch_inside_of_a_loop():
+    def body(i, a):
+        return i + 1, tf.cond(tf.equal(i % 2, 0), lambda: tf.sin(a), lambda: a * a)
+    check_derivatives(lambda x: tf.while_loop(lambda i, a: i < 4, body, [0, x])[1], AT)
+
+
+def test_a_tensor_array_written_and_read_in_loops():
+    def function(x):
+        array = tf.TensorArray(tf.float64, size=3)
+        _, array = tf.while_loop(lambda i, t: i < 3, lambda i, t: (i + 1, t.write(i, tf.sin(x[i]) * x[i])), [0, array])
+        return tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * array.read(i) + a),
+                             [0, tf.constant(1.0, tf.float64)])[1]
+    check_derivatives(function, AT)
+
+
+@pytest.mark.parametrize("name", ["map_fn", "scan", "foldl", "foldr"])
+def test_functional_derivatives(name):
+    function = {"map_fn": lambda x: tf.map_fn(lambda row: tf.sin(row) * row, x),
+                "scan": lambda x: tf.scan(lambda a, row: tf.tanh(a) * row + row, x),
+                "foldl": lambda x: tf.foldl(lambda a, row: tf.sin(a) * row + a, x),
+                "foldr": lambda x: tf.foldr(lambda a, row: a * row + row * row, x)}[name]
+    check_derivatives(function, AT)
+
+
+def test_hessian_through_a_loop_is_vectorised():
+    x = tf.constant(AT, tf.float64)
+    y = tf.reduce_sum(tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * x), [0, x])[1])
+    np.testing.assert_allclose(run(tf.hessians(y, x)[0]), np.diag(12 * np.square(AT)))
+
+
+def test_hessian_through_a_branch_whose_predicate_is_fixed():
+    x = tf.constant(AT, tf.float64)
+    y = tf.reduce_sum(tf.cond(x[0] > 0.0, lambda: x ** 3, lambda: x))
+    np.testing.assert_allclose(run(tf.hessians(y, x)[0]), np.diag(6 * np.array(AT)))
+
+
+def test_only_the_taken_branch_runs():
+    seen = []
+    def noted(name):
+        return lambda: tf.py_func(lambda: seen.append(name) or np.float32(1.0), [], tf.float32)
+    choice = tf.placeholder(tf.bool, [])
+    y = tf.cond(choice, noted("then"), noted("else"))
+    run(y, {choice: True})
+    run(y, {choice: False})
+    assert seen == ["then", "else"]
+
+
+def test_the_branch_not_taken_gives_zeros_not_nan():
+    x = tf.constant(0.0)
+    y = tf.cond(x > 0.0, lambda: tf.log(x), lambda: x * 2.0)
+    assert run(tf.gradients(y, x)) == [2.0]
+
+
+def test_an_input_that_only_one_branch_uses():
+    choice, u, v = tf.placeholder(tf.bool, []), tf.constant(3.0), tf.constant(5.0)
+    gradients = tf.gradients(tf.cond(choice, lambda: u * u, lambda: v * 2.0), [u, v])
+    assert run(gradients, {choice: True}) == [6.0, 0.0]
+    assert run(gradients, {choice: False}) == [0.0, 2.0]
+
+
+def test_a_branch_that_gives_an_outer_tensor_as_it_is():
+    x = tf.constant(3.0)
+    y = x * x
+    result = tf.cond(tf.placeholder_with_default(True, []), lambda: y, lambda: x)
+    assert run(tf.gradients(result, [x, y])) == [6.0, 1.0]
+
+
+def test_a_variable_assigned_in_the_taken_branch_only():
+    v = tf.Variable(1.0)
+    choice = tf.placeholder(tf.bool, [])
+    y = tf.cond(choice, lambda: tf.assign_add(v, 10.0), lambda: tf.identity(v))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(y, {choice: False}) == 1.0
+        assert session.run(y, {choice: True}) == 11.0
+        assert session.run(v) == 11.0
+
+
+def test_a_variable_made_in_a_branch_lives_in_the_outer_graph():
+    y = tf.cond(tf.constant(True), lambda: tf.get_variable("w", [], initializer=tf.ones_initializer()) * 2.0,
+                lambda: tf.constant(0.0))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(y) == 2.0
+        np.testing.assert_allclose(session.run(tf.gradients(y, tf.trainable_variables())), [2.0])
+
+
+def test_cond_errors():
+    x = tf.constant(1.0)
+    with pytest.raises(TypeError, match="Python bool"):
+        tf.cond(True, lambda: x, lambda: x)
+    with pytest.raises(ValueError, match="different dtypes: float32 and int32"):
+        tf.cond(x > 0.0, lambda: x, lambda: tf.constant(1))
+    with pytest.raises(ValueError, match="different structures"):
+        tf.cond(x > 0.0, lambda: (x, x), lambda: x)
+    with pytest.raises(TypeError, match="callable"):
+        tf.cond(x > 0.0, x, x)
+
+
+def test_while_errors():
+    x = tf.constant([1.0])
+    with pytest.raises(ValueError, match="no loop variables"):
+        tf.while_loop(lambda: True, lambda: (), [])
+    with pytest.raises(ValueError, match="not invariant"):
+        tf.while_loop(lambda a: True, lambda a: tf.concat([a, a], 0), [x])
+    with pytest.raises(TypeError, match="enters with dtype float32"):
+        tf.while_loop(lambda a: True, lambda a: tf.cast(a, tf.int32), [x])
+
+
+def test_shape_invariants_let_a_variable_grow():
+    x = tf.constant([1.0], tf.float64)
+    grown = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.concat([a, a[-1:] * 2.0], 0)), [0, x],
+                          shape_invariants=[tf.TensorShape([]), tf.TensorShape([None])])[1]
+    np.testing.assert_allclose(run(grown), [1, 2, 4, 8])
+    np.testing.assert_allclose(run(tf.gradients(grown, x)), [[15.0]])
+
+
+def test_maximum_iterations_and_structure():
+    assert run(tf.while_loop(lambda a: True, lambda a: a + 1, [tf.constant(0)], maximum_iterations=5)) == 5
+    i, (a, b) = tf.while_loop(lambda i, pair: i < 2, lambda i, pair: (i + 1, (pair[1], pair[0])), (0, (1.0, 2.0)))
+    assert run([i, a, b]) == [2, 1.0, 2.0]
+
+
+def test_random_numbers_differ_from_iteration_to_iteration():
+    drawn = run(tf.map_fn(lambda _: tf.random_normal([]), tf.zeros([4])))
+    assert len(set(drawn.tolist())) == 4
+
+
+def test_case_takes_the_first_that_holds():
+    x = tf.placeholder(tf.int32, [])
+    y = tf.case([(x < 1, lambda: tf.constant(10)), (x < 5, lambda: tf.constant(20))], default=lambda: tf.constant(30))
+    assert [run(y, {x: v}) for v in (0, 3, 9)] == [10, 20, 30]
+    both = tf.case([(x < 1, lambda: tf.constant(1)), (x < 5, lambda: tf.constant(2))], default=lambda: tf.constant(3),
+                   exclusive=True)
+    assert run(both, {x: 3}) == 2
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        run(both, {x: 0})
+
+
+def test_gradients_inside_of_a_body():
+    x = tf.constant(2.0)
+    y = tf.while_loop(lambda i, a: i < 2, lambda i, a: (i + 1, a + tf.gradients(a * a * x, a)[0]), [0, x])[1]
+    # a <- a + 2 a x with x = 2: 2, 10, 50
+    assert run(y) == 50.0
+
+
+def test_ops_inside_know_the_users_line():
+    x = tf.constant(2.0)
+    y = tf.cond(x > 0.0, lambda: tf.log(x), lambda: x)
+    inner = y.op.attrs["then_branch"].outputs[0].op
+    assert inner.site.file == __file__
+
+
+def test_a_predicate_is_a_bool_scalar():
+    x = tf.constant(2.0)
+    for wrong in (x, tf.constant(3), tf.constant([True])):
+        with pytest.raises((TypeError, ValueError), match="expected a predicate"):
+            tf.cond(wrong, lambda: x, lambda: x)
+    with pytest.raises(TypeError, match="expected a predicate of dtype bool"):
+        tf.while_loop(lambda k: k, lambda k: k + 1, [0])
+    with pytest.raises(TypeError, match="spellings of one argument"):
+        tf.cond(x > 1.0, lambda: x, lambda: x, fn1=lambda: x)
+
+
+def test_a_branch_of_operations_gives_which_one_ran():
+    p = tf.placeholder(tf.bool, [])
+    ran = tf.cond(p, tf.no_op, tf.no_op)
+    with tf.Session() as session:
+        assert [session.run(ran, {p: q}) for q in (True, False)] == [True, False]
+
+
+def test_a_tensor_array_is_written_once_and_read_where_it_was_written():
+    array = tf.TensorArray(tf.float32, 2).write(0, 3.0)
+    grown = tf.TensorArray(tf.float32, 0, dynamic_size=True).write(3, 1.0)
+    filled = tf.TensorArray(tf.float32, 2, element_shape=[]).write(0, 3.0)
+    varied = tf.TensorArray(tf.float32, 2, infer_shape=False).write(0, 3.0)
+    with tf.Session() as session:
+        for failing, why in ((array.write(0, 4.0).stack(), "written already"), (varied.stack(), "not written"),
+                             (array.write(2, 4.0).stack(), "out of range")):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=why):
+                session.run(failing)
+        assert session.run(grown.size()) == 4
+        for padded in (filled, array):  # the first write sets the shape of all
+            np.testing.assert_array_equal(session.run(padded.stack()), [3.0, 0.0])
+
+
+def test_a_loop_gives_what_its_body_gives():
+    x = tf.constant(2.0)
+    assert type(tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * x), [0, x])) is tuple
+    assert type(tf.while_loop(lambda i, a: i < 3, lambda i, a: [i + 1, a * x], (0, x))) is list
+    nested = tf.while_loop(lambda s: s[0] < 3, lambda s: [(s[0] + 1, s[1])], [(0, x)])
+    assert (type(nested), type(nested[0])) == (list, tuple)
+    limited = tf.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, s[1] * x), [(0, x)], maximum_iterations=2)
+    with tf.Session() as session:
+        assert session.run(limited) == (2, 8.0)
+    for wrong in (lambda: tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, [a[0] * x]), (0, (x,))),
+                  lambda: tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0], parallel_iterations=0),
+                  lambda: tf.cond(x > 1.0, lambda: (x, x), lambda: [x, x])):
+        with pytest.raises(TypeError):
+            wrong()
+    with pytest.raises(ValueError):
+        tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0], maximum_iterations=[1])
+    with pytest.raises(ValueError):
+        tf.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, s[1]), [(0, x)])

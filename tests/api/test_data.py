@@ -1,0 +1,116 @@
+"""tf.data: pipelines as scripts build them, and what ends them."""
+
+import numpy as np
+import pytest
+
+import autodiff as tf
+from autodiff.core.graph import Graph
+
+Dataset = tf.data.Dataset
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with Graph().as_default() as g:
+        yield g
+
+
+def drained(dataset, feeds=None):
+    """Every element of a dataset, by running get_next until it ends."""
+    iterator = dataset.make_initializable_iterator()
+    following = iterator.get_next()
+    found = []
+    with tf.Session() as session:
+        session.run(iterator.initializer, feeds)
+        while True:
+            try:
+                found.append(session.run(following))
+            except tf.errors.OutOfRangeError:
+                return found
+
+
+def test_slices_in_batches_with_a_smaller_last_one():
+    batches = drained(Dataset.from_tensor_slices((np.arange(10.0).reshape(5, 2), np.arange(5))).batch(2))
+    assert [b[0].shape for b in batches] == [(2, 2), (2, 2), (1, 2)]
+    np.testing.assert_array_equal(np.concatenate([b[1] for b in batches]), np.arange(5))
+
+
+def test_static_types_and_shapes():
+    dataset = Dataset.from_tensor_slices({"x": np.zeros((4, 3), np.float32), "y": np.zeros(4, np.int64)})
+    assert dataset.output_types == {"x": tf.float32, "y": tf.int64}
+    assert dataset.batch(2).output_shapes["x"].as_list() == [None, 3]
+    assert dataset.batch(2, drop_remainder=True).make_one_shot_iterator().get_next()["x"].shape.as_list() == [2, 3]
+
+
+def test_only_tuples_and_dicts_nest():
+    elements = drained(Dataset.from_tensor_slices(({"a": [1, 2]}, [3, 4])))
+    assert elements == [({"a": 1}, 3), ({"a": 2}, 4)]
+
+
+def test_what_is_no_dataset_is_refused():
+    for wrong in (lambda: Dataset.from_generator(3, tf.int32), lambda: Dataset.zip([1, 2]),
+                  lambda: Dataset.range(3).concatenate(Dataset.from_tensors(1.0))):
+        with pytest.raises(TypeError):
+            wrong()
+    assert repr(Dataset.range(4).batch(2)) == "<Dataset shapes: (?,), types: <dtype: 'int64'>>"
+
+
+def test_map_filter_and_friends():
+    dataset = Dataset.range(10).filter(lambda n: tf.equal(n % 2, 0)).map(lambda n: (n, tf.cast(n, tf.float32) * 0.5))
+    assert [(int(a), float(b)) for a, b in drained(dataset)] == [(0, 0.0), (2, 1.0), (4, 2.0), (6, 3.0), (8, 4.0)]
+    assert [int(n) for n in drained(Dataset.range(3).repeat(2).skip(1).take(4))] == [1, 2, 0, 1]
+    assert [int(n) for n in drained(Dataset.range(2).concatenate(Dataset.range(5, 7)))] == [0, 1, 5, 6]
+    zipped = Dataset.zip((Dataset.range(3), {"b": Dataset.range(3, 9)}))
+    assert [(int(a), int(rest["b"])) for a, rest in drained(zipped)] == [(0, 3), (1, 4), (2, 5)]
+
+
+def test_shuffle_keeps_every_element_and_repeats_with_its_seed():
+    first = [int(n) for n in drained(Dataset.range(50).shuffle(10, seed=3))]
+    assert sorted(first) == list(range(50)) and first != list(range(50))
+    assert first == [int(n) for n in drained(Dataset.range(50).shuffle(10, seed=3))]
+    two = [int(n) for n in drained(Dataset.range(20).shuffle(20, seed=1).repeat(2))]
+    assert sorted(two[:20]) == sorted(two[20:]) == list(range(20)) and two[:20] != two[20:]
+
+
+def test_placeholders_are_read_when_it_is_initialised():
+    x = tf.placeholder(tf.float32, [None])
+    dataset = Dataset.from_tensor_slices(x)
+    assert drained(dataset, {x: [3.0, 4.0]}) == [3.0, 4.0]
+    with pytest.raises(ValueError, match="make_initializable_iterator"):
+        dataset.make_one_shot_iterator()
+
+
+def test_a_generator_is_checked_against_what_it_promised():
+    dataset = Dataset.from_generator(lambda: iter([(1, [1.0, 2.0]), (2, [3.0])]), (tf.int32, tf.float32), ([], [None]))
+    assert [(int(a), b.tolist()) for a, b in drained(dataset)] == [(1, [1.0, 2.0]), (2, [3.0])]
+    padded = drained(dataset.padded_batch(2, ([], [None])))
+    np.testing.assert_array_equal(padded[0][1], [[1.0, 2.0], [3.0, 0.0]])
+    wrong = Dataset.from_generator(lambda: iter([[1.0]]), tf.float32, [2])
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"shape \[1\], expected"):
+        drained(wrong)
+
+
+def test_one_iterator_for_two_datasets():
+    training, testing = Dataset.range(3), Dataset.range(10, 12)
+    iterator = tf.data.Iterator.from_structure(training.output_types, training.output_shapes)
+    following = iterator.get_next()
+    starts = [iterator.make_initializer(d) for d in (training, testing)]
+    with tf.Session() as session:
+        with pytest.raises(tf.errors.FailedPreconditionError, match="run its initializer"):
+            session.run(following)
+        for start, first in zip(starts, (0, 10)):
+            session.run(start)
+            assert session.run(following) == first
+
+
+def test_a_model_learns_from_batches():
+    x = np.linspace(-1, 1, 64).astype(np.float32)
+    batch_x, batch_y = Dataset.from_tensor_slices((x, 3 * x + 1)).shuffle(64, seed=0).repeat().batch(
+        16).make_one_shot_iterator().get_next()
+    w, b = tf.Variable(0.0), tf.Variable(0.0)
+    step = tf.train.GradientDescentOptimizer(0.3).minimize(tf.reduce_mean(tf.square(w * batch_x + b - batch_y)))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for _ in range(150):
+            session.run(step)
+        np.testing.assert_allclose(session.run([w, b]), [3.0, 1.0], atol=1e-2)

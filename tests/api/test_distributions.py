@@ -1,0 +1,138 @@
+"""tf.distributions and tf.metrics: numbers that TensorFlow 1.15.5 computed, and what draws must look like."""
+
+import numpy as np
+import pytest
+from autodiff.errors import NotServedError
+
+import autodiff as tf
+from autodiff.core.graph import Graph
+
+D = tf.distributions
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with Graph().as_default() as g:
+        yield g
+
+
+def run(fetches, feeds=None):
+    with tf.Session() as session:
+        session.run(tf.local_variables_initializer())
+        return session.run(fetches, feeds)
+
+
+def normal():
+    return D.Normal(tf.constant([0.5, -1.0]), tf.constant([1.5, 0.3]))
+
+
+def categorical():
+    return D.Categorical(logits=tf.constant([[0.2, -1.0, 2.0], [0.0, 0.5, -0.3]]))
+
+
+def bernoulli():
+    return D.Bernoulli(logits=tf.constant([0.3, -2.0]))
+
+
+def test_densities_and_moments():
+    n, c, b, u = normal(), categorical(), bernoulli(), D.Uniform(0.0, tf.constant([2.0, 3.0]))
+    expected = [
+        (n.log_prob([1.0, 2.0]), [-1.37996, -49.71497]), (n.entropy(), [1.8244, 0.21497]),
+        (n.cdf([1.0, -1.2]), [0.63056, 0.25249]), (n.stddev(), [1.5, 0.3]), (n.mode(), [0.5, -1.0]),
+        (c.log_prob([2, 0]), [-0.19481, -1.22069]), (c.prob([1, 1]), [0.04097, 0.48641]),
+        (c.entropy(), [0.56261, 1.04305]), (c.mode(), [2, 1]),
+        (b.log_prob([1, 0]), [-0.55436, -0.12693]), (b.entropy(), [0.68202, 0.36533]),
+        (b.mean(), [0.57444, 0.1192]), (b.mode(), [1, 0]), (b.variance(), [0.24446, 0.10499]),
+        (u.log_prob([1.0, 2.5]), [-0.69315, -1.09861]), (u.cdf([1.0, 5.0]), [0.5, 1.0]),
+        (u.variance(), [0.33333, 0.75])]
+    for value, numbers in zip(run([t for t, _ in expected]), (v for _, v in expected), strict=True):
+        np.testing.assert_allclose(value, numbers, atol=2e-5)
+
+
+def test_divergences():
+    pairs = [(normal(), D.Normal([0.0, 0.0], [1.0, 2.0]), [0.34453, 1.53337]),
+             (categorical(), D.Categorical(probs=[[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]]), [0.27612, 0.80505]),
+             (bernoulli(), D.Bernoulli(probs=[0.2, 0.7]), [0.33747, 0.73764])]
+    for a, b, numbers in pairs:
+        np.testing.assert_allclose(run(D.kl_divergence(a, b)), numbers, atol=2e-5)
+    with pytest.raises(NotServedError, match="Normal and Bernoulli"):
+        D.kl_divergence(normal(), bernoulli())
+
+
+def test_gradients_of_densities():
+    n, c = normal(), categorical()
+    np.testing.assert_allclose(run(tf.gradients(n.log_prob([1.0, 2.0]), n.loc)[0]), [0.22222, 33.33333], atol=2e-5)
+    np.testing.assert_allclose(run(tf.gradients(n.log_prob([1.0, 2.0]), n.scale)[0]), [-0.59259, 329.99997], rtol=1e-5)
+    np.testing.assert_allclose(run(tf.gradients(c.log_prob([2, 0]), c.logits)[0]),
+                               [[-0.13604, -0.04097, 0.17701], [0.70497, -0.48641, -0.21856]], atol=2e-5)
+
+
+def test_logarithms_of_small_probabilities():
+    n, z = D.Normal(0.0, 1.0), tf.constant([0.5, -3.0, -9.0, -12.0, -40.0])
+    expected = [-0.36894642, -6.6077266, -43.628147, -75.41067, -804.6084]
+    np.testing.assert_allclose(run(n.log_cdf(z)), expected, rtol=1e-5)
+    np.testing.assert_allclose(run(tf.gradients(n.log_cdf(z), z)[0]), [0.5091604, 3.2830989, 9.108468, 12.082197,
+                                                                       40.02497], rtol=1e-4)
+    crossed = normal().cross_entropy(D.Normal([0.0, 0.0], [1.0, 2.0]))
+    np.testing.assert_allclose(run(crossed), [2.16894, 1.74834], atol=2e-5)
+
+
+def test_draws_have_shapes_moments_and_gradients():
+    n, c, b = normal(), categorical(), bernoulli()
+    draws = run([n.sample([4, 3]), c.sample([5]), b.sample(), n.sample(20000, seed=3), c.sample(20000, seed=4)])
+    assert [d.shape for d in draws[:3]] == [(4, 3, 2), (5, 2), (2,)]
+    assert [d.dtype.name for d in draws[:3]] == ["float32", "int32", "int32"]
+    np.testing.assert_allclose(draws[3].mean(axis=0), [0.5, -1.0], atol=0.05)
+    np.testing.assert_allclose(draws[3].std(axis=0), [1.5, 0.3], atol=0.05)
+    np.testing.assert_allclose((draws[4] == 2).mean(axis=0), run(c.prob([2, 2])), atol=0.02)
+    np.testing.assert_allclose(run(tf.gradients(n.sample([4, 3]), n.loc)[0]), [12.0, 12.0])
+
+
+def test_parameters_are_one_kind():
+    with pytest.raises(ValueError, match="neither"):
+        D.Bernoulli()
+    with pytest.raises(ValueError, match="both"):
+        D.Categorical(logits=[1.0], probs=[1.0])
+    with pytest.raises(ValueError, match="float32 and float64"):
+        D.Normal(tf.constant(0.0), tf.constant(1.0, tf.float64))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        run(D.Normal(0.0, -1.0, validate_args=True).mean())
+    np.testing.assert_allclose(run(bernoulli().log_prob([1.0, 0.0])), [-0.55436, -0.12693], atol=2e-5)
+
+
+def test_metrics_add_up_over_runs():
+    labels, scores = tf.placeholder(tf.int32, [4]), tf.placeholder(tf.float32, [4])
+    said, wanted = scores > 0.5, tf.cast(labels, tf.float32)
+    m = tf.metrics
+    pairs = {"acc": m.accuracy(labels, tf.cast(said, tf.int32)), "mean": m.mean(scores),
+             "weighted": m.mean(scores, weights=wanted), "mse": m.mean_squared_error(wanted, scores),
+             "mae": m.mean_absolute_error(wanted, scores), "rmse": m.root_mean_squared_error(wanted, scores),
+             "precision": m.precision(labels, said), "recall": m.recall(labels, said), "auc": m.auc(labels, scores),
+             "misses": m.false_negatives(labels, said)}
+    updates = {name: update for name, (_, update) in pairs.items()}
+    with tf.Session() as session:
+        session.run(tf.local_variables_initializer())
+        session.run(updates, {labels: [1, 0, 1, 1], scores: [0.9, 0.4, 0.3, 0.8]})
+        last = session.run(updates, {labels: [0, 0, 1, 0], scores: [0.2, 0.6, 0.7, 0.1]})
+        values = session.run({name: value for name, (value, _) in pairs.items()})
+    expected = {"acc": 0.75, "mean": 0.5, "weighted": 0.675, "mse": 0.15, "mae": 0.325, "rmse": 0.387298,
+                "precision": 0.75, "recall": 0.75, "auc": 0.875, "misses": 1.0}
+    for name, number in expected.items():
+        assert last[name] == pytest.approx(number, abs=1e-5), name
+        assert values[name] == pytest.approx(number, abs=1e-5), name
+
+
+def test_area_between_given_thresholds():
+    value, update = tf.metrics.auc([1, 0, 1, 0], tf.constant([0.9, 0.4, 0.35, 0.1]), thresholds=[0.2, 0.37, 0.6])
+    with tf.Session() as session:
+        session.run(tf.local_variables_initializer())
+        np.testing.assert_allclose([session.run(update), session.run(value)], 0.75, atol=1e-5)
+    with pytest.raises(RuntimeError):
+        tf.metrics.auc([1], [0.5], summation_method="minoring")
+
+
+def test_metrics_are_named_as_in_tensorflow():
+    value, update = tf.metrics.accuracy([1, 2], [1, 3])
+    assert (value.name, update.name) == ("accuracy/value:0", "accuracy/update_op:0")
+    assert [v.name for v in tf.local_variables()] == ["accuracy/total:0", "accuracy/count:0"]
+    assert tf.trainable_variables() == []

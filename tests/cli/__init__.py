@@ -1,0 +1,1 @@
+"""The terminal: lines, pages, prompts, the program."""

@@ -1,0 +1,62 @@
+"""Every command has a summary, an example that parses, and a page; the README's reference is fresh."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cli.language.bind import bind
+from cli.language.command import COMMANDS, GROUPS, command, find
+from cli.language.manual import page
+from cli.model.shell import Shell
+
+ROOT = Path(__file__).parents[2]
+
+
+def faults(name: str) -> list[str]:
+    """What a command's documentation lacks."""
+    described = COMMANDS[name]
+    found = []
+    if not described.summary.endswith("."):
+        found.append("no summary that is a sentence")
+    if not described.examples:
+        found.append("no example")
+    if described.group not in GROUPS:
+        found.append(f"unknown group {described.group!r}")
+    if described.wants == "dbg" and not described.api:
+        found.append("no API line, though it asks the debugger")
+    options = [parameter for parameter in described.options if parameter.name.rstrip("_").replace("_", "-")
+               not in page(described).replace(described.synopsis, "")]
+    return found + [f"{option.option} is not explained" for option in options]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_is_documented(name: str) -> None:
+    assert faults(name) == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_its_examples_are_commands_of_its_own(name: str) -> None:
+    for example in COMMANDS[name].examples:
+        verb = example.split()[0].partition("/")[0]
+        assert find(verb)[0].name == name
+        bind(COMMANDS[name], example[len(verb):], Shell())
+
+
+def test_no_two_commands_share_a_word() -> None:
+    words = [word for c in COMMANDS.values() for word in (c.name, *c.aliases)]
+    assert sorted(words) == sorted(set(words))
+
+
+def test_the_reference_in_the_readme_is_fresh() -> None:
+    done = subprocess.run([sys.executable, str(ROOT / "scripts" / "manual.py"), "--check"], check=False)
+    assert done.returncode == 0, "run scripts/manual.py"
+
+
+def test_an_undocumented_command_is_noticed() -> None:
+    @command("probe", group="Nowhere")
+    def probe(dbg: object, *, loud: bool = False) -> None:
+        """No stop"""
+    assert len(faults("probe")) == 5
+    del COMMANDS["probe"]

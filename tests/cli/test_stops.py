@@ -1,0 +1,151 @@
+"""Stops: inside of a run at an op, once, with commands; detaching; scripts that set signal handlers."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cli.language.interpreter import execute
+from cli.model.results import error_in
+from cli.model.shell import Shell
+from cli.view.render import plain
+
+LOOP = """
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+w = tf.Variable([1.0, 2.0], name="w")
+h = tf.exp(w, name="h")
+loss = tf.reduce_sum(h, name="loss")
+step = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+seen = []
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for _ in range(8):
+        seen.append(session.run([loss, step])[0])
+print("the last loss is", seen[-1])
+"""
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Iterator[Shell]:
+    (tmp_path / "model.py").write_text(LOOP)
+    made = Shell()
+    execute(f"load '{tmp_path / 'model.py'}'", made)
+    yield made
+    made.close()
+
+
+def typed(shell: Shell, line: str) -> str:
+    result = execute(line, shell)
+    assert error_in(result) is None, plain(result)
+    return plain(result)
+
+
+def test_a_breakpoint_stops_inside_of_the_run_forward_and_backward(shell: Shell) -> None:
+    typed(shell, "break h")
+    said = typed(shell, "run")
+    assert "stop: breakpoint 1" in said and "forward: h (Exp)" in said
+    assert "comes later" in plain(execute("print loss", shell))
+    np.testing.assert_allclose(shell.dbg.value("h").array, np.exp([1.0, 2.0]), rtol=1e-6)
+    typed(shell, "break /gradients.h_grad.mul/")
+    assert "backward" in typed(shell, "continue")
+    said = typed(shell, "continue")
+    assert "step 3" in said and "forward: h (Exp)" in said
+    typed(shell, "delete")
+    assert "ended" in typed(shell, "run")
+    assert len(shell.script.namespace["seen"]) == 8  # type: ignore[union-attr]
+
+
+def test_the_numbers_are_the_same_with_and_without_stops(tmp_path: Path) -> None:
+    seen = []
+    for lines in (["run"], ["break h", "break loss", *["continue"] * 20, "set loss = off" * 0, "delete", "run"]):
+        (tmp_path / "model.py").write_text(LOOP)
+        shell = Shell()
+        for line in [f"load '{tmp_path / 'model.py'}'", *filter(None, lines)]:
+            execute(line, shell)
+        seen.append(shell.script.namespace["seen"])  # type: ignore[union-attr]
+        shell.close()
+    assert seen[0] == seen[1] and len(seen[0]) == 8
+
+
+def test_once_ignored_and_disabled(shell: Shell) -> None:
+    typed(shell, "tbreak h")
+    assert "breakpoint 1" in typed(shell, "run")
+    assert "no breakpoints" in typed(shell, "info breaks")
+    typed(shell, "break h")
+    typed(shell, "ignore 2 2")
+    assert "step 5" in typed(shell, "continue")
+    typed(shell, "disable 2")
+    assert "ended" in typed(shell, "continue")
+
+
+def test_temporary_conditions_too(shell: Shell) -> None:
+    typed(shell, "tbreak loss if loss < 8")
+    assert "stop: loss:0" in typed(shell, "run") or "step" in typed(shell, "where")
+    assert "no breakpoints" in typed(shell, "info breaks")
+
+
+def test_commands_are_done_at_each_stop(shell: Shell) -> None:
+    typed(shell, "break h")
+    typed(shell, "commands 1 print h * 2; grads --nonsense")
+    said = plain(execute("run", shell))
+    assert "h * 2" in said and "has no option --nonsense" in said
+    typed(shell, "commands 1")
+    assert "h * 2" not in typed(shell, "continue")
+    assert error_in(execute("commands x", shell)) is not None
+    typed(shell, "delete")
+    typed(shell, "watch loss if step >= 4")
+    typed(shell, "commands 2 print loss")
+    assert "loss  float32" in typed(shell, "run") or "loss = " in plain(execute("print loss", shell))
+
+
+def test_a_predicate_is_asked_inside_of_the_run(shell: Shell) -> None:
+    assert "inside of runs" in typed(shell, "break h if max(.) < 7 and min(.) > 1.5 --inside")
+    said = typed(shell, "run")
+    assert "stop: breakpoint 1, h:0: max(.) < 7 and" in said and "forward: h (Exp)" in said and "next op" in said
+    assert "comes later" in plain(execute("print loss", shell))
+    value, step = shell.dbg.value("h").array, shell.dbg.cursor.step  # type: ignore[union-attr]
+    assert value.max() < 7 and step == len(shell.dbg.records) + 1
+    typed(shell, "delete")
+    typed(shell, "break w if absmax(.) < 4 --inside")
+    said = typed(shell, "continue")
+    assert "backward" in said and "gradient of w" in said
+    typed(shell, "delete")
+    assert "ended" in typed(shell, "run")
+    assert len(shell.script.namespace["seen"]) == 8  # type: ignore[union-attr]
+    for refused in ("break h if harmful --inside", "break h --inside"):
+        assert error_in(execute(refused, shell)) is not None
+
+
+def test_display_at_stops_inside_of_a_run_and_after_it(shell: Shell) -> None:
+    typed(shell, "display w * 3")
+    assert "w * 3" in typed(shell, "next 2")
+    typed(shell, "display loss")
+    typed(shell, "break h")
+    said = typed(shell, "continue")
+    assert "w * 3" in said and "loss: 'loss:0' has no value yet" in said
+
+
+def test_detach_lets_the_script_finish(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+    typed(shell, "next 2")
+    typed(shell, "break h")
+    assert "ended" in typed(shell, "detach")
+    assert len(shell.script.namespace["seen"]) == 8  # type: ignore[union-attr]
+    assert "the last loss is" in capsys.readouterr().out
+    assert len(shell.dbg.records) == 2
+    assert error_in(execute("detach", shell)) is not None
+
+
+def test_a_script_may_set_signal_handlers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "model.py").write_text("import signal\nold = signal.signal(signal.SIGTERM, lambda *_: None)\n"
+                                       "again = signal.signal(signal.SIGTERM, old)\n" + LOOP)
+    shell = Shell()
+    try:
+        assert error_in(execute(f"load '{tmp_path / 'model.py'}'", shell)) is None
+        assert "not installed under the debugger" in capsys.readouterr().err
+        assert "ended" in typed(shell, "run")
+    finally:
+        shell.close()

@@ -1,0 +1,94 @@
+"""The doors from inside a program: DebugSession, set_trace, what a notebook shows, assert_gradients_close."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import autodiff as tf
+from autodiff.debug import assert_gradients_close
+from cli.wrap import DebugSession
+
+ROOT = Path(__file__).parents[2]
+TRACED = """
+import autodiff as tf
+from cli.wrap import set_trace
+def inside():
+    local = tf.constant(3.0, name="local")
+    with tf.Session() as session:
+        set_trace(commands=COMMANDS)
+        print("ran", session.run(local))
+        print("again", session.run(local + 1))
+inside()
+"""
+
+
+@pytest.fixture
+def model() -> tuple[tf.Tensor, tf.Variable, tf.Tensor, tf.Operation]:
+    tf.reset_default_graph()
+    x = tf.placeholder(tf.float32, [None, 3], name="x")
+    w = tf.Variable(tf.ones([3, 1]), name="w")
+    loss = tf.reduce_mean(tf.square(tf.matmul(x, w)), name="loss")
+    return x, w, loss, tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+
+
+def test_a_wrapped_session_trains_as_the_bare_one(model: tuple, capsys: pytest.CaptureFixture) -> None:
+    x, w, loss, train = model
+    losses: dict[bool, list[float]] = {}
+    for wrapped in (False, True):
+        session = tf.Session()
+        if wrapped:
+            session = DebugSession(session, ["next", "next 2", "print loss", "quit"])
+        with session:
+            session.run(tf.global_variables_initializer())
+            losses[wrapped] = [session.run([loss, train], {x: np.ones((4, 3))})[0] for _ in range(4)]
+            if wrapped:
+                shown = session("grads")
+                assert "w:0" in str(shown)
+                assert shown._repr_html_().startswith("<div")
+    assert losses[True] == losses[False]
+    assert "loss  float32[]  $1\n1.44" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("under", [False, True])
+def test_set_trace_stops_where_it_stands(under: bool, tmp_path: Path) -> None:
+    script = tmp_path / "traced.py"
+    script.write_text(TRACED.replace("COMMANDS", "None" if under else repr(["print local * 2", "next", "quit"])))
+    command = [sys.executable, "-m", "cli", "-nx", str(script)] if under else [sys.executable, str(script)]
+    done = subprocess.run(command, input="print local * 2\nnext\ncontinue\n", text=True, capture_output=True,
+                          env={"PYTHONPATH": str(ROOT), "PATH": ""}, timeout=60, check=False)
+    assert "is at its set_trace, traced.py:7" in done.stdout, done.stderr
+    assert "6.00" in done.stdout
+    assert "ran 3.0\nagain 4.0" in done.stdout.replace("step 1", "").replace("\n\n", "\n") or "again 4.0" in done.stdout
+
+
+def test_gradients_that_are_right_pass(model: tuple) -> None:
+    x, w, loss, _ = model
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        feeds = {x: np.random.default_rng(0).random((4, 3))}
+        before = session.run(w)
+        assert_gradients_close(loss, w, feeds)
+        assert_gradients_close(loss, x, feeds)
+        np.testing.assert_array_equal(session.run(w), before)
+        rows = feeds[x]
+        assert_gradients_close(loss, w, feeds, expected=2 * rows.T @ (rows @ np.ones((3, 1))) / 4)
+
+
+def test_gradients_that_are_wrong_say_why(model: tuple) -> None:
+    x, w, loss, _ = model
+    feeds = {x: np.ones((4, 3))}
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        with pytest.raises(AssertionError, match=r"wrong in 3 of 3 elements\n  at \[0,0\]: expected 0, found"):
+            assert_gradients_close(loss, w, feeds, expected=0.0)
+        with pytest.raises(AssertionError, match=r"no gradient(.|\n)*why: .*Round(.|\n)*remedy"):
+            assert_gradients_close(tf.reduce_sum(tf.round(w)), w)
+
+        @tf.custom_gradient
+        def crooked(value: tf.Tensor) -> tuple:
+            return tf.square(value), lambda dy: dy * value
+        with pytest.raises(AssertionError, match=r"expected 1\.999.*found 1"):
+            assert_gradients_close(tf.reduce_sum(crooked(w)), w)

@@ -1,0 +1,289 @@
+"""`check` names the op whose gradient rule is wrong: mutated rules are found, right ones are left in peace."""
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff as tf
+from autodiff.core.graph import Tensor
+from autodiff.core.indexed_slices import dense
+from autodiff.core.op import OPS, REGISTERED_GRADIENTS, Blocked
+from autodiff.debug import Debugger
+from autodiff.debug.analysis.findings import RuleCheck
+from autodiff.debug.analysis.rule_check import check_op
+
+from ..ops.built import Built
+from ..ops.op_cases import CASES
+
+GOOD = [case for case in CASES if case.fails is None and case.through is None]
+
+
+def verdicts(row: Built, order: int = 1) -> list[RuleCheck]:
+    with row.graph.as_default():
+        known = dict(zip(row.op.inputs, row.run(list(row.op.inputs)))) if row.op.inputs else {}
+        return check_op(row.op, known, contextlib.nullcontext, order)
+
+
+def checkable() -> list[Any]:
+    """Rows with a rule that gives some input a gradient which can be judged."""
+    found = []
+    for case in GOOD:
+        definition = OPS[case.op]
+        if definition.gradient_rule is None or definition.stateful:
+            continue
+        row = Built(case)
+        if not row.float_outputs() or any(t.dtype.is_ref or t.dtype.name == "resource" for t in row.op.inputs):
+            continue
+        found.append(case)
+    return found
+
+
+ROWS = checkable()
+
+
+@pytest.mark.parametrize("case", ROWS, ids=[case.name for case in ROWS])
+def test_right_rules_are_left_in_peace(case: Any) -> None:
+    found = verdicts(Built(case), 2 if case.second else 1)
+    assert not [check for check in found if check.verdict == "wrong"]
+
+
+def test_most_rules_can_be_judged() -> None:
+    judged = [case for case in ROWS if any(check.verdict == "right" for check in verdicts(Built(case)))]
+    assert len(judged) >= 0.9 * len(ROWS), [case.name for case in ROWS if case not in judged]
+
+
+# ---- mutations --------------------------------------------------------------------------
+Rule = Callable[..., Any]
+
+
+def as_list(found: Any) -> list[Any]:
+    return list(found) if isinstance(found, (list, tuple)) and not isinstance(found, Blocked) else [found]
+
+
+def given(found: list[Any]) -> list[int]:
+    return [i for i, dx in enumerate(found) if dx is not None and not isinstance(dx, Blocked)
+            and dense(dx).dtype.base_dtype.is_differentiable]
+
+
+def negated(node: Any, found: list[Any]) -> list[Any]:
+    i = given(found)[0]
+    return [-dense(dx) if k == i else dx for k, dx in enumerate(found)]
+
+
+def doubled(node: Any, found: list[Any]) -> list[Any]:
+    i = given(found)[-1]
+    return [dense(dx) * 2.0 if k == i else dx for k, dx in enumerate(found)]
+
+
+def slightly_off(node: Any, found: list[Any]) -> list[Any]:
+    i = given(found)[-1]
+    return [dense(dx) * 1.001 if k == i else dx for k, dx in enumerate(found)]
+
+
+def element_lost(node: Any, found: list[Any]) -> list[Any]:
+    """A term is missing: the gradient of the element that has the largest."""
+    i = given(found)[-1]
+    dx = dense(found[i])
+    keep = tf.cast(tf.abs(dx) < tf.reduce_max(tf.abs(dx)), dx.dtype)
+    return [dx * keep if k == i else other for k, other in enumerate(found)]
+
+
+def plus_input(node: Any, found: list[Any]) -> list[Any]:
+    """A term too many."""
+    i = given(found)[0]
+    return [dense(dx) + 0.01 * node.inputs[k] if k == i else dx for k, dx in enumerate(found)]
+
+
+def averaged(node: Any, found: list[Any]) -> list[Any]:
+    """Summed up and spread again: a reduction in the wrong place."""
+    i = given(found)[-1]
+    return [tf.zeros_like(dense(dx)) + tf.reduce_mean(dense(dx)) if k == i else dx for k, dx in enumerate(found)]
+
+
+def swapped(node: Any, found: list[Any]) -> list[Any]:
+    """The gradients of two inputs of one shape in the wrong order."""
+    i, j = given(found)[:2]
+    found[i], found[j] = found[j], found[i]
+    return found
+
+
+MUTATIONS = [negated, doubled, slightly_off, element_lost, plus_input, averaged, swapped]
+
+
+def fits(case: Any, mutation: Any) -> bool:
+    """Whether a mutation changes the rule of this row at all."""
+    shapes = [np.shape(v) for v in case.inputs if np.asarray(v).dtype.kind == "f"]
+    real = all(np.asarray(v).dtype.kind != "c" for v in case.inputs)
+    if mutation is swapped:
+        return len(shapes) >= 2 and shapes[0] == shapes[1] and case.op not in ("Add", "AddV2", "AddN")
+    if mutation in (element_lost, averaged):
+        return bool(shapes) and int(np.prod(shapes[0])) > 1 and real
+    return bool(shapes) and real
+
+
+@contextlib.contextmanager
+def mutated(op: str, mutation: Any) -> Iterator[None]:
+    definition = OPS[op]
+    rule: Rule = definition.gradient_rule  # type: ignore[assignment]
+    definition.gradient_rule = lambda node, *dys: mutation(node, as_list(rule(node, *dys)))
+    try:
+        yield
+    finally:
+        definition.gradient_rule = rule
+
+
+def gradients_of(row: Built) -> list[np.ndarray]:
+    with row.graph.as_default():
+        ys = row.float_outputs()
+        weights = [tf.constant(np.random.default_rng(5).standard_normal(np.shape(v))) for v in row.run(ys)]
+        found = tf.gradients(ys, [row.inputs[i] for i in row.float_inputs()], grad_ys=[tf.cast(
+            w, y.dtype) for w, y in zip(weights, ys)])
+        return [np.asarray(row.run(dense(g))) for g in found if g is not None]
+
+
+def changes_nothing(case: Any, mutation: Any) -> bool:
+    """Whether the mutant gives the same numbers: zeros doubled are zeros."""
+    right = gradients_of(Built(case))
+    with mutated(case.op, mutation):
+        return all(np.allclose(a, b, rtol=1e-12, atol=0) for a, b in zip(right, gradients_of(Built(case))))
+
+
+def one_for_each_op() -> list[Any]:
+    """A hundred mutants: ops in turn, each with another mutation."""
+    cases = {case.op: case for case in reversed(ROWS)
+             if any(check.verdict == "right" and check.numeric for check in verdicts(Built(case)))}
+    pairs = [(case, MUTATIONS[(i + turn) % len(MUTATIONS)]) for turn in range(len(MUTATIONS))
+             for i, case in enumerate(cases.values())]
+    return [(case, mutation) for case, mutation in pairs if fits(case, mutation)][:140]
+
+
+def test_mutated_rules_are_named() -> None:
+    mutants = one_for_each_op()
+    assert len(mutants) >= 100
+    missed = []
+    for case, mutation in mutants:
+        row = Built(case)
+        with mutated(case.op, mutation):
+            found = verdicts(row)
+        if not any(check.verdict == "wrong" and check.op_type == case.op for check in found) and not changes_nothing(
+                case, mutation):
+            missed.append((case.name, mutation.__name__, [(c.verdict, c.note) for c in found]))
+    assert len(missed) <= len(mutants) // 100, missed
+
+
+# ---- in a model -------------------------------------------------------------------------
+
+def model() -> Debugger:
+    graph = tf.Graph()
+    with graph.as_default():
+        x = tf.placeholder(tf.float32, [4, 3], name="x")
+        w = tf.Variable(np.linspace(-1, 1, 6).reshape(3, 2).astype(np.float32), name="w")
+        h = tf.nn.softplus(tf.matmul(x, w), name="h")
+        tf.reduce_mean(tf.square(h - 0.5), name="loss")
+    dbg = Debugger(graph)
+    dbg.feed("x", np.random.default_rng(0).standard_normal((4, 3)))
+    return dbg
+
+
+@pytest.mark.parametrize("op", ["MatMul", "Softplus", "Square", "Mean"])
+def test_the_op_is_named_in_a_model(op: str) -> None:
+    with mutated(op, doubled):
+        dbg = model()
+        dbg.train("loss")
+        dbg.run(1)
+        found = dbg.check()
+    assert {check.op_type for check in found.wrong} == {op}
+    assert found.wrong[0].place is not None and found.total is not None and found.total > 0.1
+    assert f"({op})" in found.text
+
+
+def test_a_right_model_is_right_to_the_last_digit() -> None:
+    dbg = model()
+    dbg.train("loss")
+    dbg.run(1)
+    found = dbg.check(order=2)
+    assert (found.wrong, found.missing, found.unchecked) == ((), (), ())
+    assert found.right >= 10 and found.total is not None and found.total < 1e-8
+
+
+def test_a_custom_gradient_that_uses_its_surroundings() -> None:
+    graph = tf.Graph()
+    with graph.as_default():
+        a = tf.Variable([1.0, 2.0], name="a")
+        scale = tf.constant(3.0)
+
+        def custom(right: bool) -> Any:
+            @tf.custom_gradient
+            def scaled(x: Tensor) -> Any:
+                return tf.sin(x) * scale, lambda dy: dy * tf.cos(x) * (scale if right else 1.0)
+            return scaled
+
+        good = tf.reduce_sum(custom(True)(a), name="good")
+        bad = tf.reduce_sum(custom(False)(a), name="bad")
+    dbg = Debugger(graph)
+    dbg.run(1, fetches=[good, bad])
+    assert dbg.check("good", "a", order=2).wrong == ()
+    assert [check.op_type for check in dbg.check("bad", "a").wrong] == ["IdentityN"]
+
+
+def test_a_registered_gradient_is_what_is_checked() -> None:
+    graph = tf.Graph()
+    with graph.as_default():
+        a = tf.Variable([1.0, 2.0], name="a")
+        if "HalfTanh" not in REGISTERED_GRADIENTS:
+            tf.RegisterGradient("HalfTanh")(lambda op, dy: 0.5 * dy * (1.0 - op.outputs[0] ** 2.0))
+        with graph.gradient_override_map({"Tanh": "HalfTanh"}):
+            tf.reduce_sum(tf.tanh(a, name="squashed"), name="loss")
+    dbg = Debugger(graph)
+    dbg.run(1, fetches="loss:0")
+    assert [check.op for check in dbg.check("loss", "a").wrong] == ["squashed"]
+
+
+def test_missing_second_derivatives_are_known_before_any_run() -> None:
+    graph = tf.Graph()
+    with graph.as_default():
+        a = tf.Variable([1.0, 2.0], name="a")
+        tf.reduce_sum(tf.py_function(lambda v: v * v, [a], tf.float32), name="loss")
+    found = Debugger(graph).check("loss", "a", order=2)
+    assert [check.op_type for check in found.missing] == ["PyFunc"]
+    assert "no second derivative" in found.missing[0].note
+
+
+@pytest.mark.parametrize("op", [None, "Sin", "Mul"])
+def test_the_op_inside_of_a_loop_is_named(op: str | None) -> None:
+    with contextlib.ExitStack() as stack:
+        if op is not None:
+            stack.enter_context(mutated(op, doubled))
+        graph = tf.Graph()
+        with graph.as_default():
+            a = tf.Variable([0.5, 1.5], name="a")
+            looped = tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, tf.sin(v) * 0.7), [0, a])[1]
+            tf.reduce_sum(looped, name="loss")
+        dbg = Debugger(graph)
+        dbg.run(1, fetches="loss:0")
+        found = dbg.check("loss", "a")
+    assert {check.op_type for check in found.wrong} - {"While"} == ({op} if op else set())
+    assert op is not None or found.wrong == ()
+
+
+@pytest.mark.parametrize("kept", [1.0, 0.5])
+def test_a_recurrent_net_is_checked_as_a_whole_and_inside(kept):
+    """With dropout the loop itself is not judged, as it would draw again; what is inside is, and the whole gradient."""
+    with tf.Graph().as_default() as graph:
+        x = tf.constant(np.linspace(-1, 1, 12).reshape(2, 2, 3))
+        w = tf.Variable(np.linspace(0.1, 0.9, 9).reshape(3, 3), name="w")
+        cell = tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.GRUCell(2), kept)
+        outputs, _ = tf.nn.dynamic_rnn(cell, tf.tensordot(x, w, 1), dtype=tf.float64)
+        loss = tf.reduce_sum(tf.square(outputs), name="loss")
+        gradient = tf.gradients(loss, tf.trainable_variables())
+    dbg = Debugger(graph, handles={"loss": loss})
+    dbg.run(1, fetches=[loss, gradient])
+    found = dbg.check()
+    assert found.wrong == ()
+    assert found.total < 1e-6
+    assert found.right > 15
+    assert ("rnn/while/While" in [check.op for check in found.unchecked]) == (kept < 1)

@@ -1,0 +1,162 @@
+"""Triage ranks what is wrong, statically and after a run; diff finds the first tensor that differs."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from autodiff.errors import ArgumentError
+
+import autodiff as tf
+from autodiff.core.graph import Tensor
+from autodiff.debug import Debugger
+
+Model = Callable[..., Any]
+
+
+def debugged(model: Model, *values: Any, runs: int = 0) -> Debugger:
+    graph = tf.Graph()
+    with graph.as_default():
+        variables = [tf.Variable(np.asarray(v, np.float32), name=name) for name, v in zip("abc", values)]
+        loss = tf.identity(model(*variables), name="loss")
+    dbg = Debugger(graph, handles={"loss": loss})
+    if runs:
+        dbg.train("loss", lr=0.01)
+        dbg.run(runs)
+    return dbg
+
+
+TRAPS = [  # model, kind
+    (lambda a: tf.reduce_sum(tf.where(a > 0.0, tf.log(a), tf.zeros_like(a))), "where trap"),
+    (lambda a: tf.reduce_sum(tf.where(a > 0.0, 1.0 / a, tf.zeros_like(a))), "where trap"),
+    (lambda a: tf.reduce_sum(tf.where(a > 0.0, 3.0 * tf.log1p(a) + 1.0, tf.zeros_like(a))), "where trap"),
+    (lambda a: tf.reduce_sum(tf.log(tf.nn.softmax(a))), "log of softmax"),
+    (lambda a: tf.reduce_sum(tf.log(tf.sigmoid(a))), "log of sigmoid"),
+    (lambda a: tf.norm(a), "norm"),
+    (lambda a: tf.sqrt(tf.reduce_mean(tf.square(a - 1.0))), "norm"),
+    (lambda a: tf.reduce_sum(tf.sqrt(tf.abs(a))), "sqrt"),
+    (lambda a: tf.reduce_sum(tf.pow(a, 0.5)), "power"),
+    (lambda a: tf.reduce_sum(1.0 / a), "division"),
+    (lambda a: tf.reduce_sum(tf.acos(a)), "arc"),
+    (lambda a: tf.reduce_sum(tf.cast(tf.cast(a, tf.int32), tf.float32)), "no gradient"),
+    (lambda a: tf.reduce_sum(tf.round(a)), "no gradient"),
+    (lambda a: tf.reduce_sum(tf.sigmoid(tf.sigmoid(tf.tanh(tf.sigmoid(tf.sigmoid(a)))))), "squashing chain"),
+]
+
+
+@pytest.mark.parametrize(("model", "kind"), TRAPS, ids=[f"{i}-{kind}" for i, (_, kind) in enumerate(TRAPS)])
+def test_a_trap_shows_without_a_run(model: Model, kind: str) -> None:
+    found = debugged(model, [1.0, 2.0]).doctor(static=True)
+    assert found.findings[0].kind == kind
+    first = found.findings[0]
+    assert first.remedy and first.place is not None and first.place.file == __file__
+
+
+SAFE: list[Model] = [
+    lambda a: tf.reduce_sum(tf.log(tf.maximum(a, 1e-12))),
+    lambda a: tf.reduce_sum(tf.sqrt(tf.reduce_sum(tf.square(a)) + 1e-12)),
+    lambda a: tf.reduce_mean(tf.nn.log_softmax(a)),
+    lambda a: tf.reduce_sum(a / 3.0 + tf.square(a)),
+    lambda a: tf.reduce_sum(tf.pow(a, 2.0)),
+    lambda a: tf.reduce_sum(tf.where(a > 0.0, tf.log(tf.where(a > 0.0, a, tf.ones_like(a))), tf.zeros_like(a))),
+    lambda a: tf.reduce_sum(tf.nn.relu(a) / (tf.exp(a) + 1.0)),
+    lambda a: tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=[1.0, 0.0], logits=a)),
+]
+
+
+@pytest.mark.parametrize("model", SAFE)
+def test_no_alarm_for_what_is_guarded(model: Model) -> None:
+    assert debugged(model, [1.0, 2.0]).doctor(static=True).findings == ()
+
+
+def test_unused_variables_are_found() -> None:
+    found = debugged(lambda a, b: tf.reduce_sum(a * a), [1.0], [2.0]).doctor(static=True).findings
+    assert [(f.kind, f.target) for f in found] == [("no gradient", "b:0")]
+
+
+def kinds(dbg: Debugger) -> list[str]:
+    return [f.kind for f in dbg.doctor().findings]
+
+
+def test_a_healthy_run_has_no_findings() -> None:
+    assert kinds(debugged(lambda a: tf.reduce_mean(tf.square(a)), [[1.0, 2.0]], runs=2)) == []
+
+
+def test_the_worst_comes_first() -> None:
+    def model(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
+        return tf.reduce_sum(tf.sqrt(a)) + tf.reduce_sum(tf.nn.relu(b)) + 0.0 * tf.reduce_sum(c)
+
+    found = debugged(model, [0.0, 1.0], [-1.0, -2.0], [1.0], runs=1).doctor().findings
+    assert found[0].kind == "inf" and found[0].op_type == "Sqrt"
+    assert [f.severity for f in found] == sorted((f.severity for f in found), reverse=True)
+    assert {"zero gradient", "dead relu"} <= {f.kind for f in found}
+
+
+def test_exploding_and_large_steps_are_found() -> None:
+    found = kinds(debugged(lambda a: tf.reduce_sum(tf.square(a * 1e3)), [[1.0, 2.0]], runs=1))
+    assert {"exploding gradient", "large step", "large gradients"} <= set(found)
+
+
+@pytest.mark.parametrize(("scale", "says"), [(3.0, "18% of its size"), (1e2, "200 times its size"),
+                                             (1e4, "2.0e6 times its size")])
+def test_a_large_step_is_told_in_times_above_ten(scale: float, says: str) -> None:
+    found = debugged(lambda a: tf.reduce_sum(tf.square(a * scale)), [[1.0, 2.0]], runs=1).doctor().findings
+    assert [f.text for f in found if f.kind == "large step"] == [f"the last step changed a:0 by {says}"]
+
+
+def test_why_names_the_gain_of_an_explosion() -> None:
+    found = debugged(lambda a: tf.reduce_sum(tf.tanh(a * 1e-6) * 1e12), [1.0, 2.0], runs=1).why("a")
+    assert (found.kind, found.losses[0].op_type) == ("exploding", "Mul")
+    assert "the gain is largest" in found.text and found.losses[0].gain == pytest.approx(1e12, rel=1e-3)
+
+
+# ---- diff -------------------------------------------------------------------------------
+
+def chain(scale: float) -> Debugger:
+    return debugged(lambda a: tf.reduce_sum(tf.identity(tf.sin(a, name="s") * scale, name="m"), name="t"), [1.0, 2.0],
+                    runs=1)
+
+
+def saved(dbg: Debugger, file: Path, *names: str) -> None:
+    np.savez(file, **{name: dbg.value(name, step=1).array for name in names})
+
+
+def test_the_first_difference_of_two_programs(tmp_path: Path) -> None:
+    saved(chain(2.0), tmp_path / "a.npz", "a", "s", "m", "t", "loss")
+    found = chain(3.0).diff(str(tmp_path / "a.npz"))
+    assert found.first is not None
+    assert (found.first.name, found.first.op_type, found.compared) == ("m:0", "Identity", 5)
+    assert found.first.place is not None and found.first.relative == pytest.approx(1 / 3, rel=1e-6)
+    assert [row.name for row in found.rows] == ["m:0", "t:0", "loss:0"]
+    assert chain(2.0).diff(str(tmp_path / "a.npz")).first is None
+
+
+def test_two_files_are_compared_too(tmp_path: Path) -> None:
+    saved(chain(2.0), tmp_path / "a.npz", "s", "m")
+    saved(chain(3.0), tmp_path / "b.npz", "s", "m")
+    found = chain(2.0).diff(str(tmp_path / "a.npz"), str(tmp_path / "b.npz"))
+    assert found.first is not None and found.first.name == "m:0"
+    assert "what goes into it is the same" not in found.text
+
+
+def test_tolerance_nan_and_unknown_names(tmp_path: Path) -> None:
+    np.savez(tmp_path / "c.npz", s=np.sin([1.0, 2.0]) * (1 + 1e-4), nobody=np.ones(2), t=np.nan, loss=np.ones(3))
+    dbg = chain(2.0)
+    found = dbg.diff(str(tmp_path / "c.npz"), rtol=1e-3)
+    assert [(row.name, row.relative) for row in found.rows][0] == ("t:0", np.inf)
+    assert found.unmatched == ("nobody",)
+    assert "shapes [3] and []" in found.rows[1].left
+    assert dbg.diff(str(tmp_path / "c.npz"), rtol=1e-6).rows[0].name == "s:0"
+
+
+def test_two_steps() -> None:
+    dbg = debugged(lambda a: tf.reduce_sum(tf.square(a)), [1.0, 2.0], runs=3)
+    found = dbg.diff("step 1", "step 3")
+    assert found.first is not None and found.first.name == "a:0"
+    assert dbg.diff("step 2", "step 2").first is None
+    with pytest.raises(ArgumentError, match="step 9 is not remembered"):
+        dbg.diff("step 9")
+    with pytest.raises(ArgumentError, match="no such file"):
+        dbg.diff("nothing.npz")

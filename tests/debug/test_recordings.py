@@ -1,0 +1,148 @@
+"""A recording is looked at without the script; a cut loses one step; nothing in it is ever run."""
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from autodiff.errors import ArgumentError, AutodiffError
+
+import autodiff as tf
+from autodiff.debug import Debugger
+from cli.language.interpreter import execute
+from cli.model.results import error_in
+from cli.model.shell import Shell
+from cli.view.render import plain
+
+STEPS = 5
+
+
+def recorded(folder: Path) -> tuple[Debugger, str]:
+    """A model with a branch, a loop, noise, a Python function and strings, recorded for five steps."""
+    graph = tf.Graph()
+    with graph.as_default():
+        x = tf.placeholder(tf.float32, [None, 3], name="x")
+        w = tf.Variable(np.linspace(-1, 1, 6).reshape(3, 2).astype(np.float32), name="w")
+        fixed = tf.Variable(np.ones(1000, np.float32), name="fixed", trainable=False)
+        h = tf.nn.dropout(tf.tanh(tf.matmul(x, w)), 0.7, name="h")
+        h = tf.cond(tf.reduce_sum(h) > 0.0, lambda: h * 2.0, lambda: h * 3.0)
+        h = tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, tf.sin(v) + 0.1), [0, h])[1]
+        scale = tf.py_func(lambda: np.float32(np.random.rand()), [], tf.float32, name="scale")
+        scale.set_shape([])
+        loss = tf.reduce_mean(tf.square(h) * scale * tf.reduce_mean(fixed), name="loss")
+    dbg = Debugger(graph, handles={"loss": loss, "w": w, "number": 3}, script="model.py")
+    rng = np.random.default_rng(0)
+    dbg.feed_from(lambda: {x: rng.standard_normal((4, 3))})
+    dbg.train("loss", optimizer="momentum", lr=0.05)
+    path = str(folder / "training.rec")
+    dbg.record(path)
+    dbg.watch("w")
+    dbg.run(STEPS)
+    return dbg, path
+
+
+def opened(path: str) -> Debugger:
+    dbg = Debugger()
+    dbg.open_recording(path)
+    return dbg
+
+
+def test_every_tensor_of_every_step_is_there(tmp_path: Path) -> None:
+    dbg, path = recorded(tmp_path)
+    other = opened(path)
+    assert [r.step for r in other.records] == [1, 2, 3, 4, 5]
+    assert list(other.records) == list(dbg.records)
+    for step in (1, 3, 5):
+        for name in ("loss", "w", "x", "h/mul_1", "scale", "gradients/loss_grad/BroadcastTo"):
+            np.testing.assert_array_equal(other.value(name, step=step).array, dbg.value(name, step=step).array)
+    other.goto_step(2)
+    dbg.goto_step(2)
+    np.testing.assert_array_equal(other.grad("w").array, dbg.grad("w").array)
+    assert other.grad("w").source == "the script's gradient call"
+    place = other.op("loss").traceback[0]
+    assert (place.file, place.line) == (dbg.op("loss").traceback[0].file, dbg.op("loss").traceback[0].line)
+    assert other.y == "loss:0" and other.script().file == "model.py"
+    assert other.why("w").kind in ("fine", "tiny", "zero")
+    assert other.path("", "w").hops and other.goto_op("loss").op == "loss"
+
+
+def test_unchanged_variables_are_written_once(tmp_path: Path) -> None:
+    _, path = recorded(tmp_path)
+    held = ["v:fixed.npy" in zipfile.ZipFile(file).namelist() for file in sorted(Path(path).glob("step-*.npz"))]
+    assert held == [True, False, False, False, False]
+
+
+def test_kept_steps_can_be_written_later(tmp_path: Path) -> None:
+    dbg, _ = recorded(tmp_path)
+    done = dbg.record(str(tmp_path / "some.rec"), slice(2, 4))
+    assert (done.steps, done.goes_on) == (2, False)
+    assert [r.step for r in opened(str(tmp_path / "some.rec")).records] == [2, 3]
+    with pytest.raises(ArgumentError, match="none of these steps is kept"):
+        dbg.record(str(tmp_path / "none.rec"), slice(90, 99))
+
+
+def test_a_cut_loses_the_step_under_way_at_most(tmp_path: Path) -> None:
+    _, path = recorded(tmp_path)
+    last = sorted(Path(path).glob("step-*.npz"))[-1]
+    last.with_suffix(".npz.part").write_bytes(last.read_bytes()[:100])
+    last.unlink()
+    assert [r.step for r in opened(path).records] == [1, 2, 3, 4]
+    damaged = sorted(Path(path).glob("step-*.npz"))[-1]
+    damaged.write_bytes(damaged.read_bytes()[:200])
+    assert [r.step for r in opened(path).records] == [1, 2, 3]
+
+
+def test_nothing_is_pickled_and_no_pickle_is_read(tmp_path: Path) -> None:
+    _, path = recorded(tmp_path)
+    for file in Path(path).glob("*.npz"):
+        np.load(file, allow_pickle=False)
+
+    class Evil:
+        def __reduce__(self) -> Any:
+            return (pytest.fail, ("a pickle was run",))
+
+    np.savez(Path(path) / "graph.npz", **{"about.json": np.array([Evil()], dtype=object)})
+    with pytest.raises(ArgumentError, match="cannot read"):
+        opened(path)
+
+
+@pytest.mark.parametrize("damage", [b"", b"not a zip", b"PK\x03\x04 half"])
+def test_a_damaged_recording_is_one_clear_error(tmp_path: Path, damage: bytes) -> None:
+    _, path = recorded(tmp_path)
+    (Path(path) / "graph.npz").write_bytes(damage)
+    with pytest.raises(AutodiffError):
+        opened(path)
+
+
+def test_other_files_are_not_overwritten(tmp_path: Path) -> None:
+    dbg, _ = recorded(tmp_path)
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(ArgumentError, match="exists and is no recording"):
+        dbg.record(str(tmp_path / "notes.txt"))
+    with pytest.raises(ArgumentError, match="exists and is no recording"):
+        dbg.record(str(tmp_path))
+
+
+def test_two_recordings_are_compared(tmp_path: Path) -> None:
+    dbg, path = recorded(tmp_path)
+    assert dbg.diff(path).first is None
+    dbg.set("w", 0.5)
+    dbg.stop_recording()
+    dbg.run(1)
+    assert dbg.diff(path).first is not None
+
+
+def test_at_the_prompt(tmp_path: Path) -> None:
+    _, path = recorded(tmp_path)
+    shell = Shell()
+    assert "5 steps" in plain(execute(f"load '{path}'", shell))
+    for line in ("back 2", "print loss", "grads", "why w", "info script", "info tensors /loss/", "goto loss", "rs",
+                 "list loss"):
+        assert error_in(execute(line, shell)) is None, (line, execute(line, shell))
+    again = tmp_path / "again.rec"
+    assert "2 steps" in plain(execute(f"record '{again}' steps 1:3", shell))
+    assert "from now on" in plain(execute(f"record '{again}'", shell))
+    assert "0 steps" in plain(execute("record off", shell))
+    assert error_in(execute("record off", shell)) is not None

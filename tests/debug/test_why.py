@@ -1,0 +1,312 @@
+"""Why a gradient is None, not finite, zero or tiny: the bugs people report, each explained by op, line and numbers."""
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff as tf
+from autodiff.core.graph import Tensor
+from autodiff.debug import Debugger
+from autodiff.debug.analysis.findings import Origin, WhyNone, WhyNonfinite, WhySmall
+
+Model = Callable[[Any], Any]
+
+
+def debugged(model: Model, *values: Any, dtype: Any = np.float32) -> Debugger:
+    """A Debugger after one run of `model`'s loss; its variables are a, b, …"""
+    graph = tf.Graph()
+    with graph.as_default():
+        variables = [tf.Variable(np.asarray(v, dtype), name=name) for name, v in zip("abc", values)]
+        loss = tf.identity(model(*variables), name="loss")
+    dbg = Debugger(graph, handles={"loss": loss})
+    dbg._initialize()
+    dbg.run(1)
+    return dbg
+
+
+def first_line_of(model: Model) -> int:
+    return inspect.getsourcelines(model)[1]
+
+
+# ---- None -------------------------------------------------------------------------------
+
+def rounded(a: Tensor) -> Tensor:
+    return tf.reduce_sum(tf.round(a * 3.0) * 2.0)
+
+
+def counted(a: Tensor) -> Tensor:
+    return tf.reduce_sum(tf.cast(tf.cast(a * 3.0, tf.int32), tf.float32))
+
+
+def chosen(a: Tensor) -> Tensor:
+    return tf.reduce_sum(tf.cast(tf.argmax(a, 0), tf.float32))
+
+
+def stopped(a: Tensor) -> Tensor:
+    return tf.reduce_sum(tf.stop_gradient(a * 2.0))
+
+
+@pytest.mark.parametrize(("model", "op_type", "kind"), [
+    (rounded, "Round", "no gradient"), (chosen, "ArgMax", "no gradient"), (stopped, "StopGradient", "stop_gradient")])
+def test_none_names_the_cut_and_its_line(model: Model, op_type: str, kind: str) -> None:
+    dbg = debugged(model, [1.0, 2.0])
+    found: WhyNone = dbg.why("a")
+    assert (found.kind, [cut.op_type for cut in found.cuts if cut.first]) == ("cut", [op_type])
+    cut = found.cuts[0]
+    assert cut.kind == kind and cut.remedy and cut.place is not None
+    assert cut.place.line == first_line_of(model) + 1
+    assert op_type in found.text and f"test_why.py:{cut.place.line}" in found.text
+    assert dbg.grad("a").array is None and dbg.grad("a").reason == found.text
+
+
+def test_none_by_an_integer_cast() -> None:
+    found = debugged(counted, [1.0, 2.0]).why("a")
+    assert found.kind == "cut" and found.cuts[0].op_type == "Cast"
+
+
+def test_cuts_behind_the_first_are_listed_as_hidden() -> None:
+    dbg = debugged(lambda a: tf.reduce_sum(tf.stop_gradient(tf.round(tf.stop_gradient(a) * 2.0)) * 1.0), [1.0])
+    cuts = dbg.why("a").cuts
+    assert [(cut.op_type, cut.first) for cut in cuts] == [("StopGradient", True), ("Round", False), ("StopGradient",
+                                                                                                     False)]
+
+
+def test_none_because_it_is_not_used() -> None:
+    found = debugged(lambda a, b: tf.reduce_sum(a), [1.0], [2.0]).why("b")
+    assert (found.kind, found.cuts) == ("disconnected", ())
+    assert "nothing uses it" in found.text
+
+
+def test_none_because_it_is_used_elsewhere() -> None:
+    def model(a: Tensor, b: Tensor) -> Tensor:
+        tf.reduce_sum(tf.exp(b), name="metric")
+        return tf.reduce_sum(a)
+
+    assert "not on the way to loss:0" in debugged(model, [1.0], [2.0]).why("b").text
+
+
+def test_none_the_other_way_round() -> None:
+    dbg = debugged(lambda a: tf.reduce_sum(tf.exp(a, name="e")), [1.0])
+    found = dbg.why("loss", "e")
+    assert "the other way round" in found.text if isinstance(found, WhyNone) else True
+    assert "the other way round" in dbg.why_missing("loss", "e").text
+
+
+def test_none_because_the_call_holds_it_constant() -> None:
+    graph = tf.Graph()
+    with graph.as_default():
+        a = tf.constant([1.0], name="a")
+        b = tf.exp(a, name="b")
+        y = tf.reduce_sum(b * 2.0, name="y")
+        tf.gradients(y, [a], stop_gradients=[b])
+    dbg = Debugger(graph)
+    dbg.run(1, fetches=y)
+    found = dbg.why("a", kind="none")
+    assert found.kind == "held" and "'b:0'" in found.text
+
+
+def test_every_missing_variable_at_once() -> None:
+    dbg = debugged(lambda a, b, c: tf.reduce_sum(a) + tf.reduce_sum(tf.round(b)), [1.0], [2.0], [3.0])
+    assert [(w.x, w.kind) for w in dbg.why(kind="none")] == [("b:0", "cut"), ("c:0", "disconnected")]
+
+
+# ---- not finite -------------------------------------------------------------------------
+
+def where_trap(a: Tensor) -> Tensor:
+    return tf.reduce_sum(tf.where(a > 0.0, tf.log(a), tf.zeros_like(a)))
+
+
+def log_of_zero(a: Tensor) -> Tensor:
+    return tf.reduce_sum(tf.log(a))
+
+
+def norm_at_zero(a: Tensor) -> Tensor:
+    return tf.sqrt(tf.reduce_sum(a * a))
+
+
+def divided(a: Tensor, b: Tensor) -> Tensor:
+    return tf.reduce_sum(a / b)
+
+
+def power(a: Tensor) -> Tensor:
+    return tf.reduce_sum(tf.pow(a, 0.5))
+
+
+def exploded(a: Tensor) -> Tensor:
+    return tf.reduce_sum(tf.exp(a))
+
+
+def root_of_negative(a: Tensor) -> Tensor:
+    return tf.reduce_sum(tf.sqrt(a))
+
+
+def squared(a: Tensor) -> Tensor:
+    return tf.reduce_sum(tf.square(a))
+
+
+def reciprocal(a: Tensor) -> Tensor:
+    return tf.reduce_sum(tf.reciprocal(a))
+
+
+SUITE = [  # model, values, phase, forward op type, first bad element, words of the rule
+    (where_trap, ([2.0, 0.0],), "backward", "Log", (1,), "in d log"),
+    (log_of_zero, ([1.0, 0.0],), "forward", "Log", (1,), "log(0) = -inf"),
+    (log_of_zero, ([1.0, 2.0, -3.0],), "forward", "Log", (2,), "log(-3) = nan"),
+    (norm_at_zero, ([0.0, 0.0],), "backward", "Sqrt", (), "in d sqrt"),
+    (divided, ([1.0, 0.0], [1.0, 0.0]), "forward", "RealDiv", (1,), "0 / 0 = nan"),
+    (divided, ([1.0, 2.0], [1.0, 0.0]), "forward", "RealDiv", (1,), "2 / 0 = inf"),
+    (power, ([1.0, 0.0],), "backward", "Pow", (1,), "in d pow"),
+    (exploded, ([1.0, 100.0],), "forward", "Exp", (1,), "exp(100) = inf: too large"),
+    (root_of_negative, ([1.0, -1.0],), "forward", "Sqrt", (1,), "sqrt(-1) = nan"),
+    (squared, ([1.0, 1e30],), "forward", "Square", (1,), "square(1e+30) = inf: too large"),
+    (reciprocal, ([1.0, 0.0],), "forward", "Reciprocal", (1,), "1 / 0 = inf"),
+]
+
+
+@pytest.mark.parametrize(("model", "values", "phase", "forward_type", "element", "words"), SUITE,
+                         ids=[f"{row[0].__name__}-{i}" for i, row in enumerate(SUITE)])
+def test_the_culprit_is_named(model: Model, values: tuple, phase: str, forward_type: str, element: tuple,
+                              words: str) -> None:
+    dbg = debugged(model, *values)
+    found: WhyNonfinite = dbg.why(kind="nan")
+    origin: Origin = found.origins[0]
+    assert (origin.phase, origin.forward_type) == (phase, forward_type)
+    assert origin.harmful and origin.elements[0] == element
+    assert words in origin.rule
+    assert origin.remedy
+    assert origin.place is not None and origin.place.line == first_line_of(model) + 1
+
+
+def test_the_branch_not_taken_is_masked_and_the_trap_is_named() -> None:
+    found = debugged(where_trap, [2.0, 0.0]).why("a")
+    assert [o.trap for o in found.origins] == ["where"]
+    assert "guard the input" in found.origins[0].remedy
+    whole = debugged(where_trap, [2.0, 0.0]).why(kind="nan")
+    assert [(o.op_type, o.rule) for o in whole.masked] == [("Log", "log(0) = -inf")]
+
+
+def test_inheritors_are_counted_and_not_accused() -> None:
+    def model(a: Tensor) -> Tensor:
+        x = tf.log(a)
+        for _ in range(10):
+            x = x * 1.5
+        return tf.reduce_sum(x)
+
+    found = debugged(model, [1.0, -1.0]).why("loss")
+    assert [o.op_type for o in found.origins] == ["Log"]
+    assert found.inherited >= 10
+
+
+def test_inf_minus_inf_is_told_after_its_cause() -> None:
+    found = debugged(lambda a: tf.reduce_sum(tf.exp(a) - tf.exp(a)), [100.0]).why("loss")
+    assert [(o.op_type, o.secondary) for o in found.origins] == [("Exp", False), ("Exp", False), ("Sub", True)]
+    assert found.origins[-1].rule == "inf - inf = nan"
+
+
+def test_an_underflow_is_told_from_a_zero() -> None:
+    small = debugged(norm_at_zero, [1e-30, 0.0]).why("a").origins[0]
+    zero = debugged(norm_at_zero, [0.0, 0.0]).why("a").origins[0]
+    assert (small.trap, zero.trap) == ("underflow", "")
+    assert "Mul(1e-30) = 0 in float32" in small.rule
+
+
+def test_a_fed_nan_and_a_variable_are_named() -> None:
+    graph = tf.Graph()
+    with graph.as_default():
+        x = tf.placeholder(tf.float32, [2], name="x")
+        loss = tf.reduce_sum(x * 2.0, name="loss")
+    dbg = Debugger(graph)
+    dbg.feed("x", [1.0, np.nan])
+    dbg.run(1, fetches=loss)
+    origin = dbg.why("loss").origins[0]
+    assert (origin.phase, origin.op, origin.elements) == ("input", "x", ((1,),))
+    assert "the value fed for 'x' contains nan" in origin.rule
+
+
+def test_nothing_is_blamed_when_all_is_finite() -> None:
+    found = debugged(squared, [1.0, 2.0]).why(kind="nan")
+    assert (found.origins, found.masked) == ((), ())
+    assert "is finite" in found.text
+
+
+# ---- zero and tiny ----------------------------------------------------------------------
+
+def test_dead_relu() -> None:
+    dbg = debugged(lambda a: tf.reduce_sum(tf.square(tf.nn.relu(a) + 1.0)), [-1.0, -2.0])
+    found: WhySmall = dbg.why("a")
+    assert (found.kind, found.losses[0].op_type) == ("zero", "Relu")
+    assert "100% of its inputs are <= 0" in found.text and found.remedy
+
+
+def test_saturation() -> None:
+    dbg = debugged(lambda a: tf.reduce_sum(tf.tanh(a)), [12.0, -12.0], dtype=np.float64)
+    found = dbg.why("a")
+    assert (found.kind, found.losses[0].op_type) == ("tiny", "Tanh")
+    assert "saturated" in found.text
+
+
+def test_a_healthy_gradient_is_said_to_be_fine() -> None:
+    assert debugged(squared, [1.0, 2.0]).why("a").kind == "fine"
+
+
+# ---- the way ----------------------------------------------------------------------------
+
+def test_path_gives_norms_and_gains() -> None:
+    dbg = debugged(lambda a: tf.reduce_sum(tf.square(a * 10.0)), [1.0, 2.0], dtype=np.float64)
+    found = dbg.path("", "a")
+    assert [hop.op_type for hop in found.hops] == ["Identity", "Sum", "Square", "Mul", "Identity"]
+    gains = [hop.gain for hop in found.hops]
+    norm_at_square = np.linalg.norm([20.0, 40.0])
+    np.testing.assert_allclose(gains[1:4], [np.sqrt(2), norm_at_square / np.sqrt(2), 10.0], rtol=1e-12)
+    assert (found.paths, found.strongest) == (1, found.hops[2].op)
+
+
+def test_two_to_the_twenty_paths_are_counted_exactly() -> None:
+    def model(a: Tensor) -> Tensor:
+        for _ in range(20):
+            a = a + a
+        return tf.reduce_sum(a)
+
+    assert debugged(model, 1.0).path("", "a").paths == 2 ** 20
+
+
+def test_partly_cut_paths_list_their_cuts() -> None:
+    found = debugged(lambda a: tf.reduce_sum(tf.round(a) + a), [1.0]).path("", "a")
+    assert found.hops and [(cut.op_type, cut.first) for cut in found.cuts] == [("Round", True)]
+
+
+# ---- which run --------------------------------------------------------------------------
+
+def test_a_spoilt_variable_leads_back_to_the_step_that_spoilt_it() -> None:
+    graph = tf.Graph()
+    with graph.as_default():
+        a = tf.Variable([2.0, 0.0], name="a")
+        x = tf.placeholder(tf.float32, [2], name="x")
+        tf.reduce_sum(x * where_trap(a), name="loss")
+    dbg = Debugger(graph)
+    dbg.feed("x", [1.0, 1.0])
+    dbg.train("loss", lr=0.1)
+    dbg.run(3)
+    found = dbg.why(kind="nan")
+    assert found.step == 1 and found.text.startswith("variable 'a' is not finite since the update of step 1: ")
+    assert found.origins[0].trap == "where" and "tf.where does not take" in found.text
+
+
+def test_a_run_that_fed_nothing_does_not_hide_the_last_that_did() -> None:
+    graph = tf.Graph()
+    with graph.as_default():
+        a = tf.Variable([1.0], name="a")
+        x = tf.placeholder(tf.float32, [1], name="x")
+        tf.reduce_sum(tf.log(x * a), name="loss")
+    dbg = Debugger(graph)
+    dbg.feed("x", [0.0])
+    dbg.run(1, fetches="loss:0")
+    with tf.Session(graph=graph) as session:
+        session.run(tf.global_variables_initializer())
+        dbg.on_run(session, a)
+    assert dbg.value("loss").when == "step 1"
+    assert [o.op_type for o in dbg.why(kind="nan").origins][:1] == ["Log"]

@@ -1,0 +1,1 @@
+"""Derivatives of graphs, of first and second order."""

@@ -1,0 +1,1 @@
+"""The ops: `op_cases` is the op table, `test_ops` what every row of it promises."""

@@ -1,0 +1,1 @@
+"""From fetches to values: sessions, plans, compiled plans."""

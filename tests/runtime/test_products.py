@@ -1,0 +1,58 @@
+"""Products of which some columns are read: the others are not computed, and the bits are the same."""
+
+import numpy as np
+import pytest
+
+import autodiff as tf
+from autodiff.runtime.compiled.buffers import observe, specialise
+from autodiff.runtime.compiled.codegen import Generated
+from autodiff.runtime.plan.interpreter import Loop, interpret
+from autodiff.runtime.plan.passes import optimise
+from autodiff.runtime.plan.plan import Plan, called, compile_plan
+from autodiff.runtime.plan.state import Run
+
+SIZES = [(32, 512, 256), (64, 300, 128), (33, 200, 333)]
+
+
+def sliced(shape: tuple[int, int, int], bounds: tuple[int, int], dtype: type) -> tuple[Plan, Plan, list[np.ndarray]]:
+    """tanh(x) @ w.T, some columns of it: the plan as written, the one made for the shapes, and what is fed."""
+    rng = np.random.default_rng(4)
+    rows, depth, columns = shape
+    fed = [rng.standard_normal(s).astype(dtype) for s in ((rows, depth), (columns, depth))]
+    x, w = [tf.placeholder(v.dtype, v.shape) for v in fed]
+    y = tf.matmul(tf.tanh(x), w, transpose_b=True)[:, bounds[0]:bounds[1]] * 2.0
+    written = compile_plan([y], (), [x, w])
+    plan = optimise(written)
+    with tf.Session() as session:
+        return written, specialise(plan, [v.shape for v in fed], observe(plan, Run(session, 1), fed)[1]), fed
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", SIZES)
+@pytest.mark.parametrize("part", ["first", "last", "inside"])
+def test_the_bits_are_those_of_the_interpreter(shape: tuple[int, int, int], part: str, dtype: type) -> None:
+    n = shape[2]
+    bounds = {"first": (0, n // 2), "last": (n - n // 2, n), "inside": (n // 4, n // 4 + n // 3)}[part]
+    written, plan, fed = sliced(shape, bounds, dtype)
+    program = Generated(plan, Loop(optimise(written)))
+    with tf.Session() as session:
+        for scale in (1, 1e-3):
+            fed = [(v * scale).astype(dtype) for v in fed]
+            expected = interpret(written, Run(session, 1), fed)
+            assert program(Run(session, 1), fed)[0].tobytes() == expected[0].tobytes()
+
+
+def test_a_small_product_is_left_whole() -> None:
+    _, plan, _ = sliced((8, 8, 8), (0, 4), np.float32)
+    assert "dot" not in [called(step) for step in plan.steps]
+
+
+def test_a_product_with_itself_is_left_whole() -> None:
+    x = tf.placeholder(tf.float32, [300, 300])
+    h = tf.tanh(x)
+    fetches = [tf.matmul(h, other, transpose_b=True)[:, :150] for other in (h, tf.reshape(h, [300, 300]))]
+    plan = optimise(compile_plan(fetches, (), [x]))
+    value = np.random.default_rng(5).standard_normal((300, 300)).astype(np.float32)
+    with tf.Session() as session:
+        plan = specialise(plan, [value.shape], observe(plan, Run(session, 1), [value])[1])
+    assert "dot" not in [called(step) for step in plan.steps]

@@ -1,0 +1,1 @@
+"""Whole debugging sessions, as a person would have them."""
