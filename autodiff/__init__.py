@@ -59,7 +59,7 @@ from .core.dtypes import (
     uint64,
     variant,
 )
-from .core.errors import NotServedError, OpError
+from .core.errors import OpError, UnsupportedError
 from .core.graph import Graph, Operation, Tensor, get_default_graph, reset_default_graph
 from .core.indexed_slices import IndexedSlices, IndexedSlicesValue
 from .core.shapes import Dimension, TensorShape
@@ -104,7 +104,7 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(f"{__name__}.{ELSEWHERE[name]}"), name)
     if name.startswith("__"):  # what Python itself looks for
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    raise unsupported.not_served("tf", name, __dir__())
+    raise unsupported.unsupported_name("tf", name, __dir__())
 
 
 def __dir__() -> list[str]:

@@ -154,7 +154,7 @@ class _Writer:
             self._unary, self._unary, self._unary, self._binary, self._binary, self._reduction, self._reduction,
             self._reshape, self._transpose, self._concat, self._stack, self._slice, self._gather, self._pad, self._tile,
             self._matmul, self._softmax, self._cumulative, self._split, self._cross_entropy, self._rearrange,
-            self._segment, self._normalise, self._expand, self._map, self._top]
+            self._segment, self._normalize, self._expand, self._map, self._top]
         makers[self.rng.integers(len(makers))]()
 
     def _unary(self) -> None:
@@ -326,7 +326,7 @@ class _Writer:
         function = ["tf.unsorted_segment_sum", "tf.unsorted_segment_max"][self.rng.integers(2)]
         self._add(f"{function}({s.name}, {ids}, {max(ids) + 1})", (max(ids) + 1, *s.shape[1:]))
 
-    def _normalise(self) -> None:
+    def _normalize(self) -> None:
         s = self._pick(1)
         if s is not None:
             axis = int(self.rng.integers(len(s.shape)))

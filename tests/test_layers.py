@@ -47,7 +47,7 @@ LAZY: dict[tuple[str, str], str] = {
     ("autodiff.core.names", "difflib"): "only for a message: import time",
     ("autodiff.debug.derivatives.curvature", "concurrent.futures"): "only for --jobs: import time",
     ("autodiff.runtime.compiled.tiled_execution", "concurrent.futures"): "only for large arrays: import time",
-    ("cli.view.render", "rich.console"): "only for colours: pipes and JSON start without rich",
+    ("cli.view.render", "rich.console"): "only for colors: pipes and JSON start without rich",
     ("cli.view.render", "rich.text"): "as rich.console",
     ("cli.main", "importlib.metadata"): "only for --version: it brings email and sockets along",
     ("cli.main", "cli.screen.line_prompt"): "only for a person: pipes and batch start without prompt_toolkit",

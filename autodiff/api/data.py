@@ -13,7 +13,7 @@ from ..core import nest
 from ..core.constant_value import static_value
 from ..core.convert import as_array, convert_to_tensor
 from ..core.dtypes import DType, as_dtype, bool_, int64
-from ..core.errors import ArgumentError, FailedPreconditionError, KindError, NotServedError, OutOfRangeError
+from ..core.errors import ArgumentError, FailedPreconditionError, KindError, OutOfRangeError, UnsupportedError
 from ..core.graph import Graph, Operation, Tensor, get_default_graph
 from ..core.shapes import Dims, TensorShape, as_dims, compatible
 from ..runtime.session import Session
@@ -37,7 +37,7 @@ class Element:
 class Dataset:
     """Elements, one after another; each is a nested structure of arrays like `structure`, which holds Specs.
 
-    sources: tensors whose values an iterator reads when it is initialised.
+    sources: tensors whose values an iterator reads when it is initialized.
     """
 
     def __init__(self, elements: Elements, structure: Any, sources: tuple[Tensor, ...] = ()) -> None:
@@ -190,7 +190,7 @@ class Dataset:
 
     def flat_map(self, map_func: Callable[..., "Dataset"]) -> "Dataset":
         """Refused: a dataset of each element would need its values while the graph is built."""
-        raise NotServedError("tf.data.Dataset.flat_map is not served: nest the loops in a Python generator, and use "
+        raise UnsupportedError("tf.data.Dataset.flat_map is not served: nest the loops in a Python generator, and use "
                              "Dataset.from_generator")
 
     interleave = flat_map
@@ -221,7 +221,7 @@ class Dataset:
         return nest.map_structure(lambda _: Tensor, self._structure)
 
     def make_one_shot_iterator(self) -> "Iterator":
-        """An iterator that needs no initialisation. Raises ArgumentError (ValueError) for sources that must be run."""
+        """An iterator that needs no initialization. Raises ArgumentError (ValueError) for sources that must be run."""
         values = [static_value(t) for t in self._sources]
         if any(v is None for v in values):
             raise ArgumentError("a dataset of tensors that must be run needs make_initializable_iterator")
@@ -237,7 +237,7 @@ class Dataset:
 
     def __iter__(self) -> PythonIterator[Any]:
         if not get_default_graph().executing_eagerly:
-            raise NotServedError("a dataset is iterable only when eager execution is enabled: use "
+            raise UnsupportedError("a dataset is iterable only when eager execution is enabled: use "
                                  "make_one_shot_iterator().get_next()")
         for item in self._elements([np.asarray(t) for t in self._sources]):
             yield nest.map_structure(convert_to_tensor, item)
@@ -279,7 +279,7 @@ class Iterator:
 
         def advance() -> list[Any]:
             if self._items is None:
-                raise FailedPreconditionError("the iterator is not initialised: run its initializer first")
+                raise FailedPreconditionError("the iterator is not initialized: run its initializer first")
             for item in self._items:
                 return nest.flatten(item)
             raise OutOfRangeError("end of sequence")

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core.convert import convert_to_tensor
 from ..core.dtypes import as_dtype, float32, int32
-from ..core.errors import ArgumentError, NotServedError
+from ..core.errors import ArgumentError, UnsupportedError
 from ..core.graph import Tensor, get_default_graph
 from ..core.op import build
 from . import random
@@ -120,14 +120,14 @@ class Distribution:
     def _known(self, method: str) -> Callable[..., Any]:
         found = getattr(self, method, None)
         if found is None:
-            raise NotServedError(f"{type(self).__name__} has no closed form of {method.lstrip('_')} here")
+            raise UnsupportedError(f"{type(self).__name__} has no closed form of {method.lstrip('_')} here")
         return found
 
     def _draw(self, shape: Tensor, seed: int | None) -> Tensor:
-        raise NotServedError(f"{type(self).__name__} cannot be sampled")
+        raise UnsupportedError(f"{type(self).__name__} cannot be sampled")
 
     def _log_prob(self, value: Tensor) -> Tensor:
-        raise NotServedError(f"{type(self).__name__} has no density")
+        raise UnsupportedError(f"{type(self).__name__} has no density")
 
 
 class Normal(Distribution):
@@ -280,7 +280,7 @@ class Bernoulli(Distribution):
 
 
 class Categorical(Distribution):
-    """One of k classes. Either logits (unnormalised log-probabilities) or probs: float[..., k]."""
+    """One of k classes. Either logits (unnormalized log-probabilities) or probs: float[..., k]."""
 
     def __init__(self, logits: Any = None, probs: Any = None, dtype: Any = int32, validate_args: bool = False,
                  allow_nan_stats: bool = True, name: str = "Categorical") -> None:
@@ -334,7 +334,7 @@ def _uniform_draw(shape: Tensor, dtype: Any, seed: int | None) -> Tensor:
 
 def kl_divergence(distribution_a: Distribution, distribution_b: Distribution, allow_nan_stats: bool = True,
                   name: str | None = None) -> Tensor:
-    """KL(a || b) of two distributions of one kind, in nats. Raises NotServedError for other pairs."""
+    """KL(a || b) of two distributions of one kind, in nats. Raises UnsupportedError for other pairs."""
     a: Any = distribution_a
     b: Any = distribution_b
     with get_default_graph().name_scope(name or "KullbackLeibler"):
@@ -348,7 +348,7 @@ def kl_divergence(distribution_a: Distribution, distribution_b: Distribution, al
             return a.probs * on + build.Sigmoid(-a.logits) * off
         if isinstance(a, Categorical) and isinstance(b, Categorical):
             return reduce_sum(a.probs * (a._log_probs() - b._log_probs()), -1)
-    raise NotServedError(f"no KL divergence of {type(a).__name__} and {type(b).__name__} is known here: compute it "
+    raise UnsupportedError(f"no KL divergence of {type(a).__name__} and {type(b).__name__} is known here: compute it "
                          "from samples and log_prob")
 
 

@@ -61,19 +61,19 @@ def get_losses(scope: str | None = None, loss_collection: Any = _LOSSES) -> list
 
 
 def get_regularization_losses(scope: str | None = None) -> list[Tensor]:
-    """The regularisation losses of the default graph."""
+    """The regularization losses of the default graph."""
     return get_default_graph().get_collection(GraphKeys.REGULARIZATION_LOSSES, scope)
 
 
 def get_regularization_loss(scope: str | None = None, name: str = "total_regularization_loss") -> Tensor:
-    """The sum of the regularisation losses, 0 if there is none."""
+    """The sum of the regularization losses, 0 if there is none."""
     losses = get_regularization_losses(scope)
     return add_n(losses, name=name) if losses else convert_to_tensor(0.0)
 
 
 def get_total_loss(add_regularization_losses: bool = True, name: str = "total_loss",
                    scope: str | None = None) -> Tensor:
-    """The sum of all losses, by default with the regularisation losses. Raises ArgumentError if there is none."""
+    """The sum of all losses, by default with the regularization losses. Raises ArgumentError if there is none."""
     losses = get_losses(scope)
     if add_regularization_losses:
         losses = losses + get_regularization_losses(scope)
@@ -244,7 +244,7 @@ def sigmoid_cross_entropy(multi_class_labels: Any, logits: Any, weights: Any = 1
     label_smoothing s: labels z become z (1 - s) + s / 2.
     """
     with name_scope(scope, "sigmoid_cross_entropy_loss", [logits, multi_class_labels, weights]) as full:
-        logits, labels = _labelled(multi_class_labels, logits)
+        logits, labels = _labeled(multi_class_labels, logits)
         if label_smoothing > 0:
             labels = labels * (1 - label_smoothing) + 0.5 * label_smoothing
         losses = cross_entropy.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
@@ -259,7 +259,7 @@ def softmax_cross_entropy(onehot_labels: Any, logits: Any, weights: Any = 1.0, l
     onehot_labels, logits: float[n, k]. label_smoothing s: labels z become z (1 - s) + s / k.
     """
     with name_scope(scope, "softmax_cross_entropy_loss", [logits, onehot_labels, weights]) as full:
-        logits, labels = _labelled(onehot_labels, logits)
+        logits, labels = _labeled(onehot_labels, logits)
         if label_smoothing > 0:
             classes = build.Cast(build.Shape(labels)[1], dtype=logits.dtype.base_dtype)
             labels = labels * (1 - label_smoothing) + label_smoothing / classes
@@ -268,7 +268,7 @@ def softmax_cross_entropy(onehot_labels: Any, logits: Any, weights: Any = 1.0, l
         return compute_weighted_loss(losses, weights, full, loss_collection, reduction)
 
 
-def _labelled(labels: Any, logits: Any) -> tuple[Tensor, Tensor]:
+def _labeled(labels: Any, logits: Any) -> tuple[Tensor, Tensor]:
     if labels is None or logits is None:
         raise ArgumentError("expected labels and logits, found None")
     logits, labels = convert_to_tensor(logits), convert_to_tensor(labels)

@@ -88,7 +88,7 @@ class StateError(AutodiffError, RuntimeError):
 
 
 @shown_as("AttributeError")
-class NotServedError(AutodiffError, AttributeError):
+class UnsupportedError(AutodiffError, AttributeError):
     """A TensorFlow name that gradbg does not serve; the text says what to use."""
 
 
@@ -121,7 +121,7 @@ def _op_error(name: str, code: int, text: str) -> type[OpError]:
     return type(name, (OpError,), {"error_code": code, "__doc__": text, "__module__": __name__})
 
 
-CancelledError = _op_error("CancelledError", CANCELLED, "The run was cancelled.")
+CancelledError = _op_error("CancelledError", CANCELLED, "The run was canceled.")
 UnknownError = _op_error("UnknownError", UNKNOWN, "A failure that says no more, such as a raising py_func.")
 InvalidArgumentError = _op_error("InvalidArgumentError", INVALID_ARGUMENT, "A value an op cannot take.")
 DeadlineExceededError = _op_error("DeadlineExceededError", DEADLINE_EXCEEDED, "A run took too long.")
@@ -129,7 +129,7 @@ NotFoundError = _op_error("NotFoundError", NOT_FOUND, "A file or key that is not
 AlreadyExistsError = _op_error("AlreadyExistsError", ALREADY_EXISTS, "A file or key that is there already.")
 PermissionDeniedError = _op_error("PermissionDeniedError", PERMISSION_DENIED, "Not allowed.")
 ResourceExhaustedError = _op_error("ResourceExhaustedError", RESOURCE_EXHAUSTED, "Out of memory or budget.")
-FailedPreconditionError = _op_error("FailedPreconditionError", FAILED_PRECONDITION, "An uninitialised variable.")
+FailedPreconditionError = _op_error("FailedPreconditionError", FAILED_PRECONDITION, "An uninitialized variable.")
 AbortedError = _op_error("AbortedError", ABORTED, "The run was aborted.")
 OutOfRangeError = _op_error("OutOfRangeError", OUT_OF_RANGE, "The end of a data set.")
 UnimplementedError = _op_error("UnimplementedError", UNIMPLEMENTED, "An op cannot do this.")

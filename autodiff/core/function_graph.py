@@ -11,7 +11,7 @@ from .dtypes import DType
 from .graph import Graph, Operation, Tensor
 from .op import OPS, OpDef, Ref, Spec
 from .shapes import Dims
-from .traversal import before, in_order, needed
+from .traversal import ancestors, dependencies, in_order
 
 _NONE: frozenset[Operation] = frozenset()
 _ALWAYS_THE_SAME = frozenset(("Argument", "Captured", "Recall", "VariableV2", "VarHandleOp"))  # within one call
@@ -192,9 +192,9 @@ class Function:
 def finish(graph: FunctionGraph, outputs: Sequence[Tensor], kept: Sequence[Tensor] | None = None) -> Function:
     """The function that `graph` has become, giving `outputs`. kept: what it keeps, if not what it must."""
     outputs = tuple(graph.capture(t) for t in outputs)
-    once = [op for op in in_order(needed(outputs)) if not is_repeatable(op)]
+    once = [op for op in in_order(dependencies(outputs)) if not is_repeatable(op)]
     if kept is None and once:
-        below = before(outputs)
+        below = ancestors(outputs)
         kept = [t for op in once if op in below for t in op.outputs if not t.dtype.is_ref]
     return Function(graph, (*graph.arguments, *graph.captures.values()), outputs, tuple(graph.captures),
                     tuple(kept or ()), not once)
@@ -217,7 +217,7 @@ def inline(function: Function, arguments: Sequence[Tensor], captured: Sequence[T
     """
     known: dict[Tensor, Tensor] = dict(zip(function.inputs, (*arguments, *captured)))
     copies: dict[Operation, Operation] = {}
-    for op in in_order(needed(function.given)):
+    for op in in_order(dependencies(function.given)):
         if op.outputs and all(t in known for t in op.outputs):
             continue
         with graph.control_dependencies([copies[c] for c in op.control_inputs if c in copies]):
@@ -232,7 +232,7 @@ def repeat(function: Function, arguments: Sequence[Tensor], captured: Sequence[T
     """As `inline`, for a call that was made: its outputs only, without effects. kept: what that call left."""
     known: dict[Tensor, Tensor] = dict(zip(function.inputs, (*arguments, *captured)))
     left = dict(zip(function.kept, kept))
-    for op in in_order(before(function.outputs)):
+    for op in in_order(ancestors(function.outputs)):
         if op.outputs and all(t in known for t in op.outputs):
             continue
         inputs = [known[t] for t in op.inputs]

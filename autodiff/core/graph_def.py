@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from .errors import NotServedError
+from .errors import UnsupportedError
 
 
 @dataclass
@@ -43,12 +43,12 @@ class GraphDef:
         return len(str(self).encode())
 
     def ParseFromString(self, data: bytes) -> NoReturn:  # noqa: N802
-        """Raises NotServedError: stored graphs are not read."""
-        raise NotServedError("gradbg does not read stored graphs\nrun the script that builds the graph")
+        """Raises UnsupportedError: stored graphs are not read."""
+        raise UnsupportedError("gradbg does not read stored graphs\nrun the script that builds the graph")
 
     def SerializeToString(self) -> NoReturn:  # noqa: N802
-        """Raises NotServedError: graphs are not stored."""
-        raise NotServedError("gradbg does not store graphs in TensorFlow's format\nuse str(graph_def) for a text of "
+        """Raises UnsupportedError: graphs are not stored."""
+        raise UnsupportedError("gradbg does not store graphs in TensorFlow's format\nuse str(graph_def) for a text of "
                              "names, types and inputs")
 
 

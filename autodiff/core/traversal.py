@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from .graph import Operation, Tensor
 
 
-def before(tensors: Iterable[Tensor], known: Collection[Tensor] = ()) -> set[Operation]:
+def ancestors(tensors: Iterable[Tensor], known: Collection[Tensor] = ()) -> set[Operation]:
     """Every operation that the values of `tensors` come from, their own included; `known` ones come from nowhere."""
     found: set[Operation] = set()
     stack = [t.op for t in tensors if t not in known]
@@ -18,7 +18,7 @@ def before(tensors: Iterable[Tensor], known: Collection[Tensor] = ()) -> set[Ope
     return found
 
 
-def needed(tensors: Iterable[Tensor], targets: Iterable[Operation] = (),
+def dependencies(tensors: Iterable[Tensor], targets: Iterable[Operation] = (),
            known: Collection[Tensor] = ()) -> set[Operation]:
     """Every operation that runs for `tensors` and `targets`: those before them, and those they wait for."""
     found: set[Operation] = set()
@@ -32,7 +32,7 @@ def needed(tensors: Iterable[Tensor], targets: Iterable[Operation] = (),
     return found
 
 
-def after(tensors: Iterable[Tensor]) -> set[Operation]:
+def descendants(tensors: Iterable[Tensor]) -> set[Operation]:
     """Every operation that depends on `tensors`, whether a gradient could flow or not; their own not included."""
     found: set[Operation] = set()
     stack = [c for t in tensors for c in t._consumers]

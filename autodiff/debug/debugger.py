@@ -11,13 +11,13 @@ import numpy as np
 
 from ..core.errors import ArgumentError, AutodiffError
 from ..core.graph import Operation, Tensor
-from ..core.traversal import needed
+from ..core.traversal import dependencies
 from ..gradients.blocked_reasons import no_gradient_reason
 from .analysis.nonfinite import reaches
 from .analysis.why import why_none
 from .engine.questions.record import Storing
 from .facts import graph_lists
-from .facts.answers import Memory, Neighbours, OpCard, OpRow, Script, Source, TensorRow, VariableRow
+from .facts.answers import Memory, Neighbors, OpCard, OpRow, Script, Source, TensorRow, VariableRow
 from .facts.lazy_rows import Rows
 from .facts.plan_rows import RunPlan, plan_of
 from .facts.records import Stats
@@ -32,7 +32,7 @@ class Debugger(Storing):
     """A model under the debugger: its graph and session, the script's handles, watches, records of its runs.
 
     What it answers is frozen: names, numbers and places, never tensors. Machine holds what all parts share, Feeding
-    arranges runs, Running and Stepping make them, Travelling goes back, Valuing to Comparing look into them, Changing
+    arranges runs, Running and Stepping make them, Traveling goes back, Valuing to Comparing look into them, Changing
     changes values; here are the lists.
     """
 
@@ -97,7 +97,7 @@ class Debugger(Storing):
         rows = {t: self._tensor_row(t, values.get(t), gradients.get(t), self.targets.handle_of(t)) for t in shown}
         return OpCard(op.name, op.type, op.definition.doc, role_of(op), graph_lists.attributes_of(op),
                       tuple(rows[t] for t in op.inputs), tuple(rows[t] for t in op.outputs),
-                      tuple(c.name for c in op.control_inputs), tuple(c.name for c in graph_lists.neighbours(op)[1]),
+                      tuple(c.name for c in op.control_inputs), tuple(c.name for c in graph_lists.neighbors(op)[1]),
                       graph_lists.rule_of_gradient(op), no_gradient_reason(op) or op.definition.no_rule or "",
                       op.forward_op.name if op.origin is not None else "",
                       op.gradient_of.name if op.gradient_of is not None else "", traceback_of(op))
@@ -105,7 +105,7 @@ class Debugger(Storing):
     def variables(self, *, unused: bool = False) -> tuple[VariableRow, ...]:
         """The variables, and why one gets no gradient; unused: only those that y does not depend on."""
         y = self._default_y()
-        below = needed([y]) if y is not None else set()
+        below = dependencies([y]) if y is not None else set()
         values = self.session.variables
         rows = []
         for variable, trainable in graph_lists.variables_of(self.graph):
@@ -161,13 +161,13 @@ class Debugger(Storing):
                           (op.name for op in reversed(self.graph.collections.get("train_op", []))), ""))
 
     # ---- places -------------------------------------------------------------------------
-    def where(self, target: str = "") -> Neighbours:
+    def where(self, target: str = "") -> Neighbors:
         """How an op was made, what it takes and who takes it; without a target, the op the open run stands at."""
         op = self.targets.operation(target) if target else self._current_op()
         if op is None:
             raise ArgumentError("no run is open: name an operation, or go through one with step")
-        producers, consumers = graph_lists.neighbours(op)
-        return Neighbours(graph_lists.op_row(op), tuple(map(graph_lists.op_row, producers)),
+        producers, consumers = graph_lists.neighbors(op)
+        return Neighbors(graph_lists.op_row(op), tuple(map(graph_lists.op_row, producers)),
                           tuple(map(graph_lists.op_row, consumers)), traceback_of(op))
 
     def source(self, place: str = "", *, around: int = 5) -> Source:

@@ -1,4 +1,4 @@
-"""Derivatives: backprop, second order, vectorised subgraphs; importing it gives branches and loops their rules."""
+"""Derivatives: backprop, second order, vectorized subgraphs; importing it gives branches and loops their rules."""
 
 from . import batched_functions, control_flow
 

@@ -1,4 +1,4 @@
-"""Batching rules of branches, loops and lists: the functions they call are vectorised in turn."""
+"""Batching rules of branches, loops and lists: the functions they call are vectorized in turn."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -8,10 +8,10 @@ from ..core.errors import NoGradientError
 from ..core.function_graph import Function, FunctionGraph, finish, inline
 from ..core.graph import Tensor, get_default_graph
 from ..core.op import OPS, build
-from ..core.traversal import in_order, needed
+from ..core.traversal import dependencies, in_order
 from ..ops.control import tensor_lists
 from ..ops.control.if_and_while import if_, recall, while_
-from .batching import repeat, vectorise
+from .batching import repeat, vectorize
 from .control_flow import call_if, call_while
 
 
@@ -26,7 +26,7 @@ def _size_of(args: Sequence[Tensor], batched: Sequence[bool]) -> Tensor:
     return build.ListBatchSize(next(arg for arg, b in zip(args, batched) if b))
 
 
-def _vectorised(function: Function, arguments: Sequence[Tensor], captured: Sequence[Tensor], batched: Sequence[bool],
+def _vectorized(function: Function, arguments: Sequence[Tensor], captured: Sequence[Tensor], batched: Sequence[bool],
                 size: Tensor, graph: FunctionGraph, wanted: Sequence[bool]) -> list[Tensor]:
     """Inside of `graph`: what a call gives, with a leading axis where `wanted`, for inputs that are `batched`."""
     inside = [graph.capture(t) for t in (*arguments, *captured)]
@@ -34,7 +34,7 @@ def _vectorised(function: Function, arguments: Sequence[Tensor], captured: Seque
     count = len(arguments)
     outputs = inline(function, single[:count], single[count:], graph)
     replaced = {s: t for s, t, b in zip(single, inside, batched) if b}
-    rows = vectorise([y for y, w in zip(outputs, wanted) if w], replaced, size)
+    rows = vectorize([y for y, w in zip(outputs, wanted) if w], replaced, size)
     by_row = iter(rows)
     return [next(by_row) if w else y for y, w in zip(outputs, wanted)]
 
@@ -57,7 +57,7 @@ def _if_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tens
     for branch, own, flags in sides:
         side = FunctionGraph(get_default_graph())
         with side.as_default():
-            outputs = _vectorised(branch, (), own, flags, side.capture(size), side, [True] * len(branch.given))
+            outputs = _vectorized(branch, (), own, flags, side.capture(size), side, [True] * len(branch.given))
         branches.append(finish(side, outputs[:count], outputs[count:]))
     return list(call_if(predicate, branches[0], branches[1])[0].op.outputs)
 
@@ -66,7 +66,7 @@ def _inlined(branch: Function, captured: Sequence[Tensor], batched: Sequence[boo
     """Both branches of a choice that differs from slice to slice are computed, outside of any function."""
     single = [_first_slice(t) if b else t for t, b in zip(captured, batched)]
     outputs = inline(branch, (), single, get_default_graph())
-    return vectorise(outputs, {s: t for s, t, b in zip(single, captured, batched) if b}, size)
+    return vectorize(outputs, {s: t for s, t, b in zip(single, captured, batched) if b}, size)
 
 
 @while_.batched
@@ -77,7 +77,7 @@ def _while_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[T
     moving = _spread(body, batched[:count], batched[count + skipped:])
     cond_flags = [*moving, *batched[count:count + skipped]]
     if _depends(cond.outputs, [t for t, b in zip(cond.inputs, cond_flags) if b])[0]:
-        raise NoGradientError("a loop whose length differs from slice to slice cannot be vectorised\n"
+        raise NoGradientError("a loop whose length differs from slice to slice cannot be vectorized\n"
                               f"in {node.name}: {node.type}\nwritten at {node.site}")
     size = _size_of(args, batched)
     initial = [repeat(t, size) if m and not b else t for t, m, b in zip(args, moving, batched)]
@@ -94,7 +94,7 @@ def _while_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[T
         for i, (tensor, d) in enumerate(zip(initial, dims)):
             side.add_argument(tensor.dtype.base_dtype, d, f"batched_{i}")
         with side.as_default():
-            outputs = _vectorised(function, side.arguments, captured, flags, side.capture(size), side, wanted)
+            outputs = _vectorized(function, side.arguments, captured, flags, side.capture(size), side, wanted)
         outputs_of = len(function.outputs)
         functions.append(finish(side, outputs[:outputs_of], outputs[outputs_of:]))
     results = call_while(initial, functions[0], functions[1], dims, back_prop=node.attrs["back_prop"],
@@ -123,7 +123,7 @@ def _spread(body: Function, arguments: Sequence[bool], captured: Sequence[bool])
 def _depends(outputs: Sequence[Tensor], sources: Sequence[Tensor]) -> list[bool]:
     """Whether each output depends on any of `sources`."""
     tainted = set(sources)
-    for op in in_order(needed(outputs)):
+    for op in in_order(dependencies(outputs)):
         if any(t in tainted for t in op.inputs):
             tainted.update(op.outputs)
     return [t in tainted for t in outputs]
@@ -141,7 +141,7 @@ def _both(args: Sequence[Tensor], batched: Sequence[bool], which: Sequence[int])
 
 def _refuse_index(node: Any, batched: Sequence[bool], position: int) -> None:
     if batched[position]:
-        raise NoGradientError(f"a list index that differs from slice to slice cannot be vectorised: {node.type}")
+        raise NoGradientError(f"a list index that differs from slice to slice cannot be vectorized: {node.type}")
 
 
 def _attrs(node: Any) -> dict[str, Any]:

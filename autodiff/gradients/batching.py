@@ -1,4 +1,4 @@
-"""Vectorise a subgraph: the same ops with one more leading axis, in place of a loop."""
+"""Vectorize a subgraph: the same ops with one more leading axis, in place of a loop."""
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
@@ -12,7 +12,7 @@ from ..core.op import build
 from ..core.shapes import is_known
 
 
-def vectorise(outputs: Sequence[Tensor], replaced: dict[Tensor, Tensor], size: Any,
+def vectorize(outputs: Sequence[Tensor], replaced: dict[Tensor, Tensor], size: Any,
               zero: Collection[Tensor] = ()) -> list[Tensor]:
     """`outputs` as they would be for each slice of some tensors, stacked on a new axis 0.
 
@@ -120,7 +120,7 @@ def align(inputs: Sequence[Tensor], args: Sequence[Tensor], batched: Sequence[bo
     """Make batched inputs of an elementwise op broadcast as the unbatched did: ones after the new axis."""
     ranks = [None if t.dims is None else len(t.dims) for t in inputs]
     if len(inputs) > 1 and any(r is None for r in ranks):
-        raise ShapeError("expected inputs of known rank to vectorise an elementwise op, found "
+        raise ShapeError("expected inputs of known rank to vectorize an elementwise op, found "
                          f"{', '.join(t.describe() for t in inputs)}\nuse set_shape to give the rank")
     highest = max((r for r in ranks if r is not None), default=0)
     aligned = []

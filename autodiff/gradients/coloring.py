@@ -161,17 +161,17 @@ def _summed(op: Operation, bits: np.ndarray) -> list[np.ndarray] | None:
     return [total.reshape(*dims, -1)]  # type: ignore[misc]
 
 
-def coloured(rows: np.ndarray, most: int) -> list[int] | None:
-    """A colour for each row, so that rows of one colour have no column in common; None if it takes more than `most`."""
+def colored(rows: np.ndarray, most: int) -> list[int] | None:
+    """A color for each row, so that rows of one color have no column in common; None if it takes more than `most`."""
     sums: list[int] = []
-    colours = []
+    colors = []
     for row in np.packbits(rows, axis=1):
         bits = int.from_bytes(row.tobytes(), "big")
-        colour = next((c for c, taken in enumerate(sums) if not taken & bits), len(sums))
-        if colour == most:
+        color = next((c for c, taken in enumerate(sums) if not taken & bits), len(sums))
+        if color == most:
             return None
-        if colour == len(sums):
+        if color == len(sums):
             sums.append(0)
-        sums[colour] |= bits
-        colours.append(colour)
-    return colours
+        sums[color] |= bits
+        colors.append(color)
+    return colors

@@ -14,7 +14,7 @@ from ..core.function_graph import Function, FunctionGraph, finish, repeat
 from ..core.graph import Operation, Tensor, get_default_graph
 from ..core.indexed_slices import dense
 from ..core.op import OPS, Blocked, blocked, build
-from ..core.traversal import before
+from ..core.traversal import ancestors
 from ..ops.control.if_and_while import if_, recall, while_
 from .backprop import gradients
 from .blocked_reasons import no_gradient_reason
@@ -139,7 +139,7 @@ class _BackwardLoop:
         received = {k for k in range(self.count) if self.d_finals[k] is not None or self.d_histories[k] is not None}
         moving = _reached_back(self.body, received)
         self.moving = [k for k in range(self.count) if k in moving and carries_gradient(self.finals[k])]
-        used = before([self.body.outputs[k] for k in self.moving])
+        used = ancestors([self.body.outputs[k] for k in self.moving])
         self.summed = [j for j, c in enumerate(self.captured)
                        if carries_gradient(c) and self.body.inputs[self.count + j].op in used]
         self.blocked_captures: set[int] = set()
@@ -206,7 +206,7 @@ class _BackwardLoop:
 def _reached_back(body: Function, received: set[int]) -> set[int]:
     """The loop variables that those which received a gradient come from, in any number of iterations."""
     while True:
-        used = before([body.outputs[k] for k in received])
+        used = ancestors([body.outputs[k] for k in received])
         found = received | {k for k, argument in enumerate(body.arguments) if argument.op in used}
         if found == received:
             return found

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..core.graph import Operation, Tensor
 from ..core.op import build
 from ..core.shapes import num_elements
-from .batching import depending_on, vectorise
+from .batching import depending_on, vectorize
 
 _SAME_ELEMENTS = frozenset(("Reshape", "Identity", "ExpandDims", "Squeeze"))
 
@@ -36,7 +36,7 @@ def weighted_gram(direction: Tensor, found: Tensor) -> Tensor | None:
         return None
     inner = next(t for t in last.value.op.inputs if t is not last.matrix)
     ones = build.Fill([1, *first.value.dims], build.OnesLike(first.value[0, 0]))  # type: ignore[misc]
-    weights = vectorise([inner], {first.value: ones}, 1)[0]
+    weights = vectorize([inner], {first.value: ones}, 1)[0]
     matrix = first.matrix if first.is_rows else build.Transpose(first.matrix, [1, 0])
     return build.WeightedGram(matrix, build.Reshape(weights, [count]))
 

@@ -14,8 +14,8 @@ from ..core.indexed_slices import dense
 from ..core.op import build
 from ..core.shapes import is_known, num_elements
 from .backprop import gradients, source_of
-from .batching import depending_on, vectorise
-from .coloring import coloured, pattern, vanishing
+from .batching import depending_on, vectorize
+from .coloring import colored, pattern, vanishing
 from .hessian_of_linear import weighted_gram
 
 CACHE = 1 << 18  # bytes of the largest tensor in a block: all of them together then stay in the cache
@@ -53,7 +53,7 @@ def _zero_block(gradient: Any, x: Any) -> Tensor:
 def jacobian(y: Tensor, x: Any, *, name: str = "jacobian") -> Tensor | None:
     """d y / d x of shape y.shape + x.shape, or None if y does not depend on x.
 
-    One backward pass is built for a symbolic direction, then vectorised over directions: few, if the
+    One backward pass is built for a symbolic direction, then vectorized over directions: few, if the
     graph shows that most elements are zero, else the unit directions, in blocks that fit the cache.
     Of a function of A x, element by element, it is one product of A with itself.
     What a block's directions do not reach is zero, whatever infinite or NaN factors stand beside it.
@@ -65,7 +65,7 @@ def jacobian(y: Tensor, x: Any, *, name: str = "jacobian") -> Tensor | None:
         if found is None:
             return None
         backward = Backward(y, direction, dense(found))
-        result = backward.by_colours(source_of(x)) if is_known(y.dims) and is_known(x_value.dims) else None
+        result = backward.by_colors(source_of(x)) if is_known(y.dims) and is_known(x_value.dims) else None
         if result is None and x_value.dims == y.dims:
             gram = weighted_gram(direction, backward.found)
             result = None if gram is None else build.Reshape(gram, [*y.dims, *y.dims])  # type: ignore[misc]
@@ -86,7 +86,7 @@ class Backward(NamedTuple):
 
     def along(self, directions: Tensor, count: Any, zero: Collection[Tensor] = ()) -> Tensor:
         """What it gives for each of `count` directions, stacked on a new axis 0. zero: what is zero along each."""
-        return vectorise([self.found], {self.direction: directions}, count, zero)[0]
+        return vectorize([self.found], {self.direction: directions}, count, zero)[0]
 
     def at_once(self) -> Tensor:
         """All rows, whatever the shape turns out to be."""
@@ -121,23 +121,23 @@ class Backward(NamedTuple):
         rows: np.ndarray = np.eye(high - low, num_elements(y.dims), low, y.dtype.base_dtype.as_numpy_dtype)
         return to_tensor(y.graph, rows.reshape(high - low, *y.dims), None, "unit")  # type: ignore[misc]
 
-    def by_colours(self, x: Tensor) -> Tensor | None:
+    def by_colors(self, x: Tensor) -> Tensor | None:
         """The whole Jacobian from a few passes, each for the sum of rows that have no column in common.
 
         None if that would not save much.
         """
         rows = num_elements(self.y.dims) or 0
         bits = pattern(self.y, x) if rows >= FEWEST_ROWS else None
-        colours = coloured(bits, rows // 4) if bits is not None else None
-        if bits is None or colours is None:
+        colors = colored(bits, rows // 4) if bits is not None else None
+        if bits is None or colors is None:
             return None
-        y, count = self.y, max(colours) + 1
+        y, count = self.y, max(colors) + 1
         seeds: np.ndarray = np.zeros((count, rows), y.dtype.base_dtype.as_numpy_dtype)
-        seeds[colours, range(rows)] = 1
+        seeds[colors, range(rows)] = 1
         seed = to_tensor(y.graph, seeds.reshape(count, *y.dims), None, "seeds")  # type: ignore[misc]
         row, column = np.nonzero(bits)
         values = build.GatherNd(build.Reshape(self.along(seed, count), [count, -1]),
-                                np.stack([np.asarray(colours)[row], column], axis=1))
+                                np.stack([np.asarray(colors)[row], column], axis=1))
         flat = build.ScatterNd((row * bits.shape[1] + column)[:, None], values, np.array([bits.size]))
         return build.Reshape(flat, [*y.dims, *x.dims])  # type: ignore[misc]
 

@@ -14,7 +14,7 @@ from ..core.indexed_slices import dense
 from ..core.op import build
 from ..core.shapes import compatible, num_elements, show
 from .backprop import UnconnectedGradients, seed, unconnected
-from .batching import vectorise
+from .batching import vectorize
 from .sweep import Sweep, carries_gradient, zeros_for
 
 
@@ -156,7 +156,7 @@ class GradientTape:
                  parallel_iterations: int | None = None, experimental_use_pfor: bool = True) -> Any:
         """d target / d source for each source: target.shape + source.shape, or None if unconnected.
 
-        In graph mode one backward pass is vectorised over the unit directions; eagerly it is
+        In graph mode one backward pass is vectorized over the unit directions; eagerly it is
         repeated. parallel_iterations is accepted without effect.
         """
         zeros = unconnected(unconnected_gradients) is UnconnectedGradients.ZERO
@@ -249,7 +249,7 @@ class _Record:
             found = self._pull(graph, target, xs, direction)
             kept = [g for g in found if g is not None]
             size = num_elements(directions.dims[:1]) if directions.dims else None
-            stacked = iter(vectorise(kept, {direction: directions},
+            stacked = iter(vectorize(kept, {direction: directions},
                                      build.Shape(directions)[0] if size is None else size))
             return [None if g is None else next(stacked) for g in found]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from ..core.errors import ArgumentError, NotServedError
+from ..core.errors import ArgumentError, UnsupportedError
 
 __all__ = ["ConfigProto", "GPUOptions", "GraphOptions", "OptimizerOptions", "RunMetadata", "RunOptions"]
 
@@ -22,7 +22,7 @@ class _Options:
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in self._defaults:
-            raise NotServedError(self._unknown(name))
+            raise UnsupportedError(self._unknown(name))
         self.__dict__[name] = value
 
     def _unknown(self, name: str) -> str:

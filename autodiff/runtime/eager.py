@@ -129,7 +129,7 @@ class EagerRun:
 
     def read(self, cell: Cell) -> np.ndarray:
         if cell.value is None:
-            raise FailedPreconditionError(None, None, f"variable {cell.name!r} is not initialised")
+            raise FailedPreconditionError(None, None, f"variable {cell.name!r} is not initialized")
         return cell.value
 
     def assign(self, cell: Cell, value: Any) -> Any:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .compiled.buffers import entry_reads, observe, specialise
+from .compiled.buffers import entry_reads, observe, specialize
 from .compiled.codegen import Generated
 from .plan.interpreter import Loop
-from .plan.passes import optimise
+from .plan.passes import optimize
 from .plan.plan import Plan
 from .plan.state import Run, handed_out
 
@@ -26,12 +26,12 @@ Shapes = tuple[tuple[int, ...], ...]
 class Program:
     """What a session keeps for one set of fetches and feeds.
 
-    plan: the optimised plan. Each call picks a function made for the shapes of this run, or else
+    plan: the optimized plan. Each call picks a function made for the shapes of this run, or else
     runs the loop; the values are the same bit for bit, unless `relaxed` lets the last bits differ.
     """
 
     def __init__(self, plan: Plan, threads: int = 1, *, relaxed: bool = False) -> None:
-        self.plan = optimise(plan)
+        self.plan = optimize(plan)
         self._threads, self._relaxed = threads, relaxed
         self.loop = Loop(self.plan)
         self._reads = entry_reads(self.plan)
@@ -53,7 +53,7 @@ class Program:
             return handed_out(self._values(shapes, run, fed))
 
     @property
-    def specialised(self) -> Plan:
+    def specialized(self) -> Plan:
         """The plan of the newest generated function, with its buffers; the general plan if there is none yet."""
         return next(reversed(self._variants.values())).plan if self._variants else self.plan
 
@@ -78,7 +78,7 @@ class Program:
         return values
 
     def _shapes(self, run: Run, fed: Sequence[Any]) -> Shapes | None:
-        """The shapes that those of all results depend on; None if a variable is not initialised."""
+        """The shapes that those of all results depend on; None if a variable is not initialized."""
         variables = run.variables
         try:
             return (*[value.shape for value in fed], *[variables[name].shape for name in self._reads])
@@ -92,7 +92,7 @@ class Program:
         if len(self._heat) > 16 * VARIANTS:
             self._heat.clear()
         self._variants[shapes] = Generated(
-            specialise(self.plan, shapes, seen, relaxed=self._relaxed), self.loop, self._threads, relaxed=self._relaxed)
+            specialize(self.plan, shapes, seen, relaxed=self._relaxed), self.loop, self._threads, relaxed=self._relaxed)
         return values
 
 

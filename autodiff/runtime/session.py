@@ -17,7 +17,7 @@ from .cursor import Execution
 from .feed import Feeds, Reader
 from .fetch import Fetches
 from .plan.interpreter import Loop
-from .plan.passes import optimise
+from .plan.passes import optimize
 from .plan.plan import Plan, compile_plan
 from .plan.state import Run, Variables
 from .program import Program
@@ -81,7 +81,7 @@ class Session:
     def plan(self, fetches: Any, feeds: Sequence[Any] = ()) -> Plan:
         """The plan that `run` follows for these fetches and fed tensors; with its buffers if it is hot."""
         tensors = tuple(self._feeds.tensor(key) for key in feeds)
-        return self._program(self._wanted(fetches), tensors).specialised
+        return self._program(self._wanted(fetches), tensors).specialized
 
     def make_callable(self, fetches: Any, feed_list: Sequence[Any] | None = None,
                       accept_options: bool = False) -> Callable[..., Any]:
@@ -105,7 +105,7 @@ class Session:
 
     def compiled(self, function: Any) -> Callable[[Run, Sequence[Any]], list[Any]]:
         """How runs call a function graph."""
-        return Loop(optimise(compile_plan(function.given, (), function.inputs)))
+        return Loop(optimize(compile_plan(function.given, (), function.inputs)))
 
     def _check_open(self) -> None:
         if self.closed:

@@ -12,8 +12,8 @@ from typing import Any
 
 from .. import NAMESPACES
 from ..api import flags
-from ..api.common.unsupported import not_served
-from ..core.errors import NotServedError, StateError
+from ..api.common.unsupported import unsupported_name
+from ..core.errors import StateError, UnsupportedError
 
 # Import name -> rooms of autodiff that are searched for its names, in this order ("": autodiff itself).
 # It stands for all that is below it; what is below `tensorflow` itself is found by its own name.
@@ -70,7 +70,7 @@ PLACES: dict[str, tuple[str, ...]] = {
 
 
 class Alias(ModuleType):
-    """A module whose names are those of rooms of autodiff. Raises NotServedError for a name that none has."""
+    """A module whose names are those of rooms of autodiff. Raises UnsupportedError for a name that none has."""
 
     def __init__(self, name: str, rooms: Sequence[str]) -> None:
         super().__init__(name, f"autodiff, under TensorFlow's name {name}.")
@@ -92,7 +92,7 @@ class Alias(ModuleType):
                 if room or not isinstance(value, ModuleType) or name in NAMESPACES:
                     self.__dict__[name] = value
                     return value
-        raise refusal if isinstance(refusal, NotServedError) else not_served(self._spelling, name, dir(self))
+        raise refusal if isinstance(refusal, UnsupportedError) else unsupported_name(self._spelling, name, dir(self))
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *(name for room in self._rooms for name in dir(_room(room)))})
@@ -135,7 +135,7 @@ def _rooms_of(name: str) -> tuple[str, ...]:
     try:
         if rooms and isinstance(_room(".".join([*rooms, rest]).strip(".")), ModuleType):
             return (".".join([*rooms, rest]).strip("."),)
-        raise not_served("tf", name.partition(".")[2], ())
+        raise unsupported_name("tf", name.partition(".")[2], ())
     except AttributeError as error:
         raise ImportError(str(error), name=name) from None
 

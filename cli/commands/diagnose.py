@@ -21,7 +21,7 @@ from autodiff.debug.facts.records import Place
 
 from ..language.argument_kinds import FileKind, FloatKind, IntKind, Target, X, Y
 from ..language.command import command
-from ..model.results import Bough, Column, Group, Result, Table, Text
+from ..model.results import Column, Group, Result, Table, Text, TreeBranch
 from ..model.usage_error import UsageError
 from ..view.debugger_rows import place
 from ..view.text import number
@@ -157,7 +157,7 @@ def _tree(found: Path) -> Table:
     extremes = [f"{word} gain at {op}" for word, op in ends if op]
     return Table(tuple(columns[i] for i in kept), tuple(tuple(row[i] for i in kept) for row in rows),
                  f"from {found.y} to {found.x}: {ways}", (", ".join(extremes),) if extremes else (),
-                 tuple(Bough(node.depth, node.begins, node.joins and node.depth > 0) for node in found.tree))
+                 tuple(TreeBranch(node.depth, node.begins, node.joins and node.depth > 0) for node in found.tree))
 
 
 @command("check", group="Diagnose", aliases=("gc",))

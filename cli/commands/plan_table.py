@@ -14,7 +14,7 @@ _KINDS = {"computed": "by kernels", "calls": "by ufuncs", "tiles": "fused into c
 
 
 def planned(dbg: Debugger, target: str, steps: bool) -> Result:
-    """The table of a run's ops and their fates; steps: of the plan's steps."""
+    """The table of a run's ops and their op_outcomes; steps: of the plan's steps."""
     if target.startswith("/"):
         check_regex(target.strip("/"))
     found = dbg.plan(target)

@@ -40,7 +40,7 @@ def load(shell: Shell, file: Script, *arguments: Word) -> Result:
 @command("train", group="Script")
 def train(shell: Shell, y: Loss = "", *, optimizer: Optimizer = "sgd", lr: Float = 0.01, vars: Target = "",
           clip_norm: Float | None = None) -> Result:
-    """Build a train op that minimises Y, under a GradientsDebugger with the watches applied.
+    """Build a train op that minimizes Y, under a GradientsDebugger with the watches applied.
 
     Y is a scalar of the script, by default the one that gradients are of already. From then on next and
     continue run this train op. optimizer: sgd unless told; lr: its learning rate; vars: only these variables;
@@ -61,7 +61,7 @@ def train(shell: Shell, y: Loss = "", *, optimizer: Optimizer = "sgd", lr: Float
         lines.append(f"gradients watched: {len(made.watched)} tensors")
     lines += [f"no gradient for {name}: {reason}" for name, reason in made.without_gradient]
     if made.uninitialized:
-        lines.append(f"{made.uninitialized} variables are initialised at the first run")
+        lines.append(f"{made.uninitialized} variables are initialized at the first run")
     if waiting:
         lines.append(f"next now runs this train op; the script waits at {shell.where()}")
     return Text("\n".join(lines))

@@ -1,4 +1,4 @@
-"""Travelling: back, goto, rs, rc."""
+"""Traveling: back, goto, rs, rc."""
 from __future__ import annotations
 
 from autodiff.debug.debugger import Debugger

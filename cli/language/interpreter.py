@@ -242,8 +242,8 @@ def _expected(error: AutodiffError, line: str) -> Error:
     if hint:
         lines.remove(hint)
     name = type(error).__name__
-    spelt = "".join("_" + c.lower() if c.isupper() else c for c in name).strip("_")
-    code = next((code for kind, code in CODES.items() if isinstance(error, kind)), spelt)
+    spelled = "".join("_" + c.lower() if c.isupper() else c for c in name).strip("_")
+    code = next((code for kind, code in CODES.items() if isinstance(error, kind)), spelled)
     return Error("\n".join(lines) or name, code, hint or _help_for(line))
 
 

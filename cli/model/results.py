@@ -22,7 +22,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Text(Result):
-    """Lines of prose. mood: "", "good", "warning" or "quiet" colours it; the words must do without."""
+    """Lines of prose. mood: "", "good", "warning" or "quiet" colors it; the words must do without."""
 
     text: str = ""
     mood: str = ""
@@ -40,7 +40,7 @@ class Column:
     keep: int = 9
 
 
-class Bough(NamedTuple):
+class TreeBranch(NamedTuple):
     """Where a row hangs in a tree. depth: 0 for the trunk. begins: the first of its branch. joins: the branch's last,
     which leads to another row."""
 
@@ -53,15 +53,15 @@ class Bough(NamedTuple):
 class Table(Result):
     """Rows of raw values under named columns. notes: lines below, such as what is missing and why.
 
-    boughs: of a tree, one for each row, drawn before its first cell; else empty. prose: rows are read like sentences,
-    so each becomes a paragraph where the screen is too narrow for it.
+    branches_drawn: of a tree, one for each row, drawn before its first cell; else empty. prose: rows are read like
+    sentences, so each becomes a paragraph where the screen is too narrow for it.
     """
 
     columns: tuple[Column, ...]
     rows: Sequence[tuple[Cell, ...]]
     title: str = ""
     notes: tuple[str, ...] = ()
-    boughs: tuple[Bough, ...] = ()
+    branches_drawn: tuple[TreeBranch, ...] = ()
     prose: bool = False
 
 

@@ -99,7 +99,7 @@ def statistics(value: np.ndarray, width: int | None = None) -> list[Line]:
 
 
 def elements(result: Array, width: int | None) -> list[Line]:
-    """The elements, summarised above 1000 unless `whole`; elements that are not finite or marked stand out."""
+    """The elements, summarized above 1000 unless `whole`; elements that are not finite or marked stand out."""
     value = result.value
     limit = value.size + 1 if result.whole else MANY
     wide = 0
@@ -141,7 +141,7 @@ def _runs(line: str) -> Iterator[str]:
 def heatmap(value: np.ndarray, width: int | None = None) -> list[Line]:
     """Rows of shades from the least to the greatest finite element; `!` where an element is not finite.
 
-    Where there is no room for all, a cell is the mean of a block. In colour, negative cells are cold and others warm.
+    Where there is no room for all, a cell is the mean of a block. In color, negative cells are cold and others warm.
     """
     grid = np.atleast_2d(value.reshape(value.shape[0], -1) if value.ndim > 1 else value).astype(np.float64)
     small, block = _blocks(grid, min((width or 130) // 2 - 1, 64))

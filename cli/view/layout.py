@@ -1,6 +1,6 @@
 """Results as lines of styled pieces: one layout for terminal, pipe and full screen.
 
-A piece is (style, text). Styles are roles such as "name" or "bad"; render.py and the screens give them colours.
+A piece is (style, text). Styles are roles such as "name" or "bad"; render.py and the screens give them colors.
 Text from scripts passes through `clean`, so control characters are shown, not obeyed.
 """
 from __future__ import annotations

@@ -45,7 +45,7 @@ def curve(steps: Sequence[int], values: Sequence[float | None], room: int, *, lo
 
 
 def _columns(values: Sequence[float | None], room: int) -> list[float | None]:
-    """At most `room` values: means of as many neighbours as it takes; one that is not finite is kept."""
+    """At most `room` values: means of as many neighbors as it takes; one that is not finite is kept."""
     size = math.ceil(len(values) / room)
     if size <= 1:
         return list(values)

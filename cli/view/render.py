@@ -1,4 +1,4 @@
-"""Results become text: plain for pipes, coloured for terminals, JSON for programs."""
+"""Results become text: plain for pipes, colored for terminals, JSON for programs."""
 from __future__ import annotations
 
 import dataclasses
@@ -28,12 +28,12 @@ LARGEST = 10_000  # elements of an array that JSON carries
 
 
 def plain(result: Result, width: int | None = None, rows: int | None = None) -> str:
-    """Text without colour; by default with nothing cut off."""
+    """Text without color; by default with nothing cut off."""
     return "".join("".join(text for _, text in line).rstrip() + "\n" for line in layout(result, width, rows))
 
 
 class Screen:
-    """Writes results to a stream as it can take them: colours, width, characters.
+    """Writes results to a stream as it can take them: colors, width, characters.
 
     is_terminal: the stream is one; then long tables are cut to a screenful.
     """
@@ -81,11 +81,11 @@ def _joined(lines: list[Line]) -> str:
 
 
 def colored(lines: list[Line], width: int) -> str:
-    """Lines with ANSI colours, by rich."""
+    """Lines with ANSI colors, by rich."""
     from rich.console import Console
     from rich.text import Text
 
-    # forced colours on a terminal that says nothing of itself: rich would find none by itself
+    # forced colors on a terminal that says nothing of itself: rich would find none by itself
     system: Any = "standard" if os.environ.get("TERM", "") in _DUMB else "auto"
     console = Console(force_terminal=True, width=width, color_system=system, highlight=False, markup=False,
                       emoji=False, soft_wrap=True)
@@ -153,8 +153,8 @@ def data(result: Result) -> Any:
     if "columns" in fields:
         names = [column.name for column in fields["columns"]]
         rows = [dict(zip(names, map(jsonable, row))) for row in fields["rows"]]
-        for row, bough in zip(rows, fields["boughs"]):
-            row.update(bough._asdict())
+        for row, branch_marks in zip(rows, fields["branches_drawn"]):
+            row.update(branch_marks._asdict())
         return {"title": fields["title"], "columns": names, "notes": list(fields["notes"]), "rows": rows}
     if "series" in fields:
         fields["series"] = [{"name": name, "steps": list(steps), "values": jsonable(values)}
@@ -169,7 +169,7 @@ def _array(result: Array) -> dict[str, Any]:
     whole = value.size <= LARGEST
     first, count = result.window or (0, 0)
     found = {"name": result.name, "ref": result.ref, "dtype": value.dtype.name, "shape": list(value.shape),
-             "value": jsonable(value.tolist()) if whole else None, "summarised": not whole, "notes": list(result.notes)}
+             "value": jsonable(value.tolist()) if whole else None, "summarized": not whole, "notes": list(result.notes)}
     if result.window is not None:
         found["window"] = {"first": first, "elements": jsonable(value.reshape(-1)[first:first + count].tolist())}
     if result.marked is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..model.results import Bough, Column, Table
+from ..model.results import Column, Table, TreeBranch
 from .text import GAP, Line, Piece, clean, display_width, number, shorten, sparkline, wrapped
 
 SHORTEST = 24  # columns that a long name keeps where there is little room
@@ -27,9 +27,9 @@ class TableLines:
         self._places = [i for i, column in enumerate(table.columns) if not (
             width and column.shown in ("text", "place") and seen and not any(row[i] for row in seen))]
         self._wide = [_width(column, seen, i) for i, column in enumerate(table.columns)]
-        if table.boughs:
-            self._wide[0] = max(self._wide[0], *(display_width(f"{bough(at)}{row[0]}")
-                                                 for at, row in zip(table.boughs, seen)))
+        if table.branches_drawn:
+            self._wide[0] = max(self._wide[0], *(display_width(f"{branch_marks(at)}{row[0]}")
+                                                 for at, row in zip(table.branches_drawn, seen)))
         natural = list(self._wide)
         self._left_out = _narrow(table.columns, self._places, self._wide, width)
         self._shortened = any(self._wide[i] < natural[i] for i in self._places)
@@ -55,9 +55,9 @@ class TableLines:
     def lead(self, at: int) -> str:
         """What is drawn of a tree before a row's first cell; long ones are cut, as names need room too."""
         row = self.row_at(at)
-        if not self.table.boughs or row is None:
+        if not self.table.branches_drawn or row is None:
             return ""
-        text = bough(self.table.boughs[at - len(self._above)])
+        text = branch_marks(self.table.branches_drawn[at - len(self._above)])
         room = self._wide[0] - min(display_width(row[0]), LEAST)
         return text if len(text) <= room else "·" + text[len(text) - room + 1:]
 
@@ -94,7 +94,7 @@ class TableLines:
         return [[("quiet", part)] for text in texts for part in wrapped(text, width)]
 
 
-def bough(at: Bough) -> str:
+def branch_marks(at: TreeBranch) -> str:
     """The lines of a tree before a row: those of the branches it lies on, and where its own begins or ends."""
     depth, begins, joins = at
     if not depth:

@@ -4,7 +4,7 @@ What is wrong: argmax gives an integer, and nothing differentiable leads from it
 `weights` and `biases` get None; only `factor`, which comes after the cut, is trained. Take the loss
 of the scores: tf.nn.sparse_softmax_cross_entropy_with_logits.
 
-    next 5                        the initialiser, then four training steps
+    next 5                        the initializer, then four training steps
     grads                         two gradients are missing, with the reason
     why weights                   where the path from loss is cut, and on which line
 """

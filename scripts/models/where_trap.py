@@ -5,7 +5,7 @@ branches all the same: log at 0 has an infinite slope, tf.where multiplies it by
 NaN. From then on nothing counts as ink, and the loss is a contented 0. Guard the input of the
 logarithm too: tf.log(tf.where(is_ink, ink, tf.ones_like(ink))).
 
-    next 2                        the initialiser, then one training step
+    next 2                        the initializer, then one training step
     grads                         scale has NaN, although loss is finite
     why scale                     names the branch that was not taken
 """

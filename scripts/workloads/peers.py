@@ -173,7 +173,7 @@ class Torch:
         return step
 
     def second(self, loss, w, v, what):
-        """A step that gives the gradient, the Hessian (vectorised) or its product with v."""
+        """A step that gives the gradient, the Hessian (vectorized) or its product with v."""
         grad = self._torch.autograd.grad
         at, = self._leaves([w])
         along = self.array(v)

@@ -96,7 +96,7 @@ def test_functional_derivatives(name):
     check_derivatives(function, AT)
 
 
-def test_hessian_through_a_loop_is_vectorised():
+def test_hessian_through_a_loop_is_vectorized():
     x = tf.constant(AT, tf.float64)
     y = tf.reduce_sum(tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * x), [0, x])[1])
     np.testing.assert_allclose(run(tf.hessians(y, x)[0]), np.diag(12 * np.square(AT)))

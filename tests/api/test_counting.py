@@ -135,7 +135,7 @@ def test_padding_of_batch_or_below_0_is_refused(padding: Any) -> None:
         tf.nn.conv2d(np.zeros((1, 4, 4, 1)), np.zeros((2, 2, 1, 1)), [1, 1, 1, 1], padding)
 
 
-def test_initialising_tables_runs_though_there_are_none() -> None:
+def test_initializing_tables_runs_though_there_are_none() -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         operation = tf.tables_initializer()
         assert (operation.name, session.run(operation)) == ("init_all_tables", None)

@@ -72,7 +72,7 @@ def test_shuffle_keeps_every_element_and_repeats_with_its_seed():
     assert sorted(two[:20]) == sorted(two[20:]) == list(range(20)) and two[:20] != two[20:]
 
 
-def test_placeholders_are_read_when_it_is_initialised():
+def test_placeholders_are_read_when_it_is_initialized():
     x = tf.placeholder(tf.float32, [None])
     dataset = Dataset.from_tensor_slices(x)
     assert drained(dataset, {x: [3.0, 4.0]}) == [3.0, 4.0]

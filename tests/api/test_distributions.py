@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from autodiff.errors import NotServedError
+from autodiff.errors import UnsupportedError
 
 import autodiff as tf
 from autodiff.core.graph import Graph
@@ -55,7 +55,7 @@ def test_divergences():
              (bernoulli(), D.Bernoulli(probs=[0.2, 0.7]), [0.33747, 0.73764])]
     for a, b, numbers in pairs:
         np.testing.assert_allclose(run(D.kl_divergence(a, b)), numbers, atol=2e-5)
-    with pytest.raises(NotServedError, match="Normal and Bernoulli"):
+    with pytest.raises(UnsupportedError, match="Normal and Bernoulli"):
         D.kl_divergence(normal(), bernoulli())
 
 

@@ -8,7 +8,7 @@ import pytest
 import autodiff as tf
 
 X = np.array([[0.0, 3, 1], [7, 2, 5]], np.float32).reshape(1, 2, 3, 1)
-COLOURS = np.array([[[0.2, 0.4, 0.9], [0.7, 0.1, 0.3]]], np.float32)
+COLORS = np.array([[[0.2, 0.4, 0.9], [0.7, 0.1, 0.3]]], np.float32)
 
 # method, align_corners, X resized to 3 by 4, gradient of the sum of squares; by TensorFlow 1.15.5
 RESIZED = [
@@ -53,8 +53,8 @@ def test_resizing_gives_the_numbers_of_tensorflow(method: int, align_corners: bo
 
 
 @pytest.mark.parametrize(("name", "arguments", "values"), ADJUSTED)
-def test_colours_have_the_numbers_of_tensorflow(name: str, arguments: tuple[float, ...], values: list[float]) -> None:
-    np.testing.assert_allclose(run(getattr(tf.image, name)(COLOURS, *arguments)).ravel(), values, atol=1e-5)
+def test_colors_have_the_numbers_of_tensorflow(name: str, arguments: tuple[float, ...], values: list[float]) -> None:
+    np.testing.assert_allclose(run(getattr(tf.image, name)(COLORS, *arguments)).ravel(), values, atol=1e-5)
 
 
 @pytest.mark.parametrize("attrs", [{}, {"align_corners": True}, {"half_pixel_centers": True}], ids=str)
@@ -124,9 +124,9 @@ def test_element_types_are_scaled() -> None:
     lambda: tf.image.crop_to_bounding_box(X, 0, 0, 3, 3),
     lambda: tf.image.pad_to_bounding_box(X, 1, 0, 2, 3),
     lambda: tf.image.central_crop(X, 1.5),
-    lambda: tf.image.random_hue(COLOURS, 0.6),
-    lambda: tf.image.random_contrast(COLOURS, 0.8, 0.2),
-    lambda: tf.image.grayscale_to_rgb(COLOURS),
+    lambda: tf.image.random_hue(COLORS, 0.6),
+    lambda: tf.image.random_contrast(COLORS, 0.8, 0.2),
+    lambda: tf.image.grayscale_to_rgb(COLORS),
 ])
 def test_what_does_not_fit_is_refused_when_built(call: Any) -> None:
     with pytest.raises(ValueError, match="expected"):

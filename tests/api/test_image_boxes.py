@@ -137,7 +137,7 @@ def test_windows_become_channels_row_by_row() -> None:
     np.testing.assert_array_equal(patches[1, 1, 1], IMAGES[1, 3:5, 3:5].ravel())
 
 
-def test_other_colours_and_back() -> None:
+def test_other_colors_and_back() -> None:
     for there, back in ((tf.image.rgb_to_yuv, tf.image.yuv_to_rgb), (tf.image.rgb_to_yiq, tf.image.yiq_to_rgb)):
         turned = there(IMAGES)
         np.testing.assert_allclose(run(turned)[..., 0], IMAGES @ np.float32([0.299, 0.587, 0.114]), rtol=1e-5)

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from autodiff.errors import NotServedError
+from autodiff.errors import UnsupportedError
 
 import autodiff as tf
 from autodiff.api.common.unsupported import ADVICE, advice
@@ -119,7 +119,7 @@ train.inverse_time_decay train.natural_exp_decay train.write_graph
 
 
 def found(name: str) -> Any:
-    """What a name below `tf.` stands for. Raises NotServedError."""
+    """What a name below `tf.` stands for. Raises UnsupportedError."""
     if name.startswith("python."):
         with standing_in(shadow=True):
             module, _, last = name.rpartition(".")
@@ -159,7 +159,7 @@ BELOW = {"errors", "nest"}  # rooms that refusals themselves are made of, or tha
 
 @pytest.mark.parametrize("room", sorted(set(tf.NAMESPACES) - BELOW))
 def test_every_room_refuses_what_it_does_not_have(room: str) -> None:
-    with pytest.raises(NotServedError, match="no_such_name"):
+    with pytest.raises(UnsupportedError, match="no_such_name"):
         found(f"{room}.no_such_name")
 
 
@@ -175,7 +175,7 @@ def test_a_missing_name_says_so_and_what_is_near(name: str, text: str) -> None:
     with pytest.raises(AttributeError) as caught:
         found(name)
     assert text in str(caught.value)
-    assert caught.type is NotServedError
+    assert caught.type is UnsupportedError
 
 
 def test_the_longest_advice_counts() -> None:

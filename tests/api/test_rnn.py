@@ -181,7 +181,7 @@ def test_network_is_tensorflows(name):
     check(tf, CASES[name], EXPECTED[name])
 
 
-def initialised(session):
+def initialized(session):
     session.run(tf.global_variables_initializer())
     for v in tf.global_variables():
         v.load(start(v.name, v.shape.as_list()).astype(v.dtype.base_dtype.as_numpy_dtype), session)
@@ -202,7 +202,7 @@ def test_dynamic_static_and_raw_agree():
         static, static_last = tf.nn.static_rnn(cell, tf.unstack(x, axis=1), None, tf.float64, lengths, scope=scope)
         raw, raw_last, _ = tf.nn.raw_rnn(cell, loop, scope=scope)
     with tf.Session() as session:
-        initialised(session)
+        initialized(session)
         ours, others = session.run([[dynamic, last], [[tf.stack(static, 1), static_last],
                                                       [tf.transpose(raw.stack(), [1, 0, 2]), raw_last]]])
     for other in others:
@@ -221,7 +221,7 @@ def test_second_derivatives_through_time(make):
     direction = waves(*kernel.shape.as_list(), shift=0.5)
     (product,) = tf.gradients(tf.reduce_sum(gradient * direction), kernel)
     with tf.Session() as session:
-        initialised(session)
+        initialized(session)
         at, small = session.run(kernel), 1e-5
         exact = session.run(product)
         near = []

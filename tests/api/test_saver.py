@@ -36,7 +36,7 @@ def saved(folder: Path, **options: Any) -> str:
 
 # ---- there and back ---------------------------------------------------------------------
 
-def test_what_is_saved_comes_back_without_initialising(tmp_path: Path) -> None:
+def test_what_is_saved_comes_back_without_initializing(tmp_path: Path) -> None:
     a, b = model()
     saver, session = tf.train.Saver(), started()
     session.run(a.assign(a * 3))
@@ -346,7 +346,7 @@ def test_values_are_logged_each_so_many_runs(caplog: pytest.LogCaptureFixture) -
     assert [line.split(" (")[0] for line in caplog.messages] == ["x = 1.0", "x = 3.0"]
 
 
-def test_a_scaffold_initialises_its_own_way() -> None:
+def test_a_scaffold_initializes_its_own_way() -> None:
     x = tf.get_variable("x", [], initializer=tf.zeros_initializer())
     scaffold = tf.train.Scaffold(init_fn=lambda scaffold, session: x.load(7.0, session))
     with tf.train.SingularMonitoredSession(scaffold=scaffold) as session:

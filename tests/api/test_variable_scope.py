@@ -1,4 +1,4 @@
-"""variable_scope, get_variable, templates, name scopes, initialisers. Expected values are TensorFlow 1.15.5's."""
+"""variable_scope, get_variable, templates, name scopes, initializers. Expected values are TensorFlow 1.15.5's."""
 
 import numpy as np
 import pytest
@@ -152,7 +152,7 @@ def test_a_template_refuses_new_variables_at_a_later_call():
         template()
 
 
-# ---- settings and initialisers ----------------------------------------------------------
+# ---- settings and initializers ----------------------------------------------------------
 
 def test_a_scope_gives_what_get_variable_is_not_told():
     with tf.variable_scope("s", initializer=tf.constant_initializer(2.0), regularizer=tf.reduce_sum, dtype=tf.float64,
@@ -164,7 +164,7 @@ def test_a_scope_gives_what_get_variable_is_not_told():
     np.testing.assert_array_equal(run(v)[0], [2.0, 2.0])
 
 
-def test_kinds_of_initialisers():
+def test_kinds_of_initializers():
     kinds = {"number": 3.0, "array": np.array([1.0, 2.0]), "tensor": tf.constant([[1, 2]]),
              "function": lambda: tf.constant([1.0, 2.0])}
     made = [tf.get_variable(name, initializer=kind) for name, kind in kinds.items()]
@@ -175,7 +175,7 @@ def test_kinds_of_initialisers():
     assert [v.dtype.base_dtype.name for v in made] == ["float32", "float64", "int32", "float32", "float32", "float32"]
 
 
-def test_default_initialisers():
+def test_default_initializers():
     v, i, s = tf.get_variable("v", [50, 50]), tf.get_variable("i", [2], tf.int32), tf.get_variable("s", [2], tf.string)
     values = run(v, i, s)
     assert np.abs(values[0]).max() <= np.sqrt(6 / 100) and values[1].tolist() == [0, 0]
@@ -214,7 +214,7 @@ def test_local_variables():
     assert tf.local_variables() == [v] and tf.global_variables() == tf.trainable_variables() == []
 
 
-SPREADS = [  # initialiser, standard deviation for a matrix of 200 rows and 100 columns
+SPREADS = [  # initializer, standard deviation for a matrix of 200 rows and 100 columns
     (tf.initializers.random_uniform(-1.0, 1.0), 2 / np.sqrt(12)),
     (tf.initializers.random_normal(stddev=2.0), 2.0),
     (tf.initializers.truncated_normal(), 0.8796),
@@ -229,12 +229,12 @@ SPREADS = [  # initialiser, standard deviation for a matrix of 200 rows and 100 
 ]
 
 
-@pytest.mark.parametrize(("initialiser", "spread"), SPREADS)
-def test_spread_of_random_initialisers(initialiser, spread):
+@pytest.mark.parametrize(("initializer", "spread"), SPREADS)
+def test_spread_of_random_initializers(initializer, spread):
     tf.set_random_seed(1)
-    values = run(initialiser([200, 100]))[0]
+    values = run(initializer([200, 100]))[0]
     assert abs(values.mean()) < 0.03 * spread and values.std() == pytest.approx(spread, rel=0.03)
-    assert type(initialiser).from_config(initialiser.get_config()).get_config() == initialiser.get_config()
+    assert type(initializer).from_config(initializer.get_config()).get_config() == initializer.get_config()
 
 
 def test_orthogonal_identity_and_constant():

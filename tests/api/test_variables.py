@@ -1,4 +1,4 @@
-"""Variables: names, values, assignment, initialising. Expected values are TensorFlow 1.15.5's."""
+"""Variables: names, values, assignment, initializing. Expected values are TensorFlow 1.15.5's."""
 
 import numpy as np
 import pytest
@@ -176,16 +176,16 @@ def test_gradients_through_assignments():
         tf.gradients(tf.scatter_update(v, [0], [5.0]) * 2.0, v)
 
 
-# ---- initialising -----------------------------------------------------------------------
+# ---- initializing -----------------------------------------------------------------------
 
 @KINDS
-def test_uninitialised_variables(use_resource):
+def test_uninitialized_variables(use_resource):
     a = tf.Variable(1.0, name="a", use_resource=use_resource)
     b = tf.Variable(1.0, name="b", collections=[tf.GraphKeys.LOCAL_VARIABLES], use_resource=use_resource)
     missing = tf.report_uninitialized_variables()
     with tf.Session() as session:
         assert session.run(missing).tolist() == [b"a", b"b"]
-        with pytest.raises(FailedPreconditionError, match="not initialised"):
+        with pytest.raises(FailedPreconditionError, match="not initialized"):
             session.run(a + 1.0)
         assert not session.run(tf.is_variable_initialized(a))
         assert session.run(a.initialized_value()) == 1.0

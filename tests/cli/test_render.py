@@ -1,4 +1,4 @@
-"""Results as text, as colours and as JSON."""
+"""Results as text, as colors and as JSON."""
 
 import io
 import json
@@ -55,7 +55,7 @@ def test_an_array_has_its_figures_and_elements() -> None:
         " [ inf    0]]"]
 
 
-def test_big_arrays_are_summarised_unless_asked() -> None:
+def test_big_arrays_are_summarized_unless_asked() -> None:
     value = np.arange(5000.0)
     assert len(plain(Array("x", value))) < 400
     assert "2500" in plain(Array("x", value, whole=True))
@@ -125,13 +125,13 @@ def shown(monkeypatch: pytest.MonkeyPatch, result: Result, encoding: str = "utf-
     return stream.getvalue()
 
 
-def test_colours_on_a_terminal_unless_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_colors_on_a_terminal_unless_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "\x1b[" in shown(monkeypatch, TABLE)
     assert "\x1b[" not in shown(monkeypatch, TABLE, NO_COLOR="1")
     assert "\x1b[" not in shown(monkeypatch, TABLE, TERM="dumb")
 
 
-def test_a_pipe_has_no_colours_unless_forced(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pipe_has_no_colors_unless_forced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FORCE_COLOR", raising=False)
     monkeypatch.delenv("NO_COLOR", raising=False)
     stream = io.StringIO()

@@ -1,4 +1,4 @@
-"""Every command in every kind of terminal: widths, characters, colours, closed ends, names that are no friends."""
+"""Every command in every kind of terminal: widths, characters, colors, closed ends, names that are no friends."""
 
 import io
 import os
@@ -71,7 +71,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Resu
 
 
 def harmless(text: str, colored: bool) -> None:
-    """No control characters but the colours' own, no text direction marks."""
+    """No control characters but the colors' own, no text direction marks."""
     import re
     if colored:
         text = re.sub(r"\x1b\[[\d;]*m", "", text)

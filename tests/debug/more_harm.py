@@ -5,7 +5,7 @@ Each trains for a few steps; for the harmful ones: where the stop must come, and
 
 
 def trained(fetches: str, feeds: str = "") -> str:
-    """Five runs: the initialiser's, and four of `fetches`."""
+    """Five runs: the initializer's, and four of `fetches`."""
     return f"""
 train = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
 with tf.Session() as sess:

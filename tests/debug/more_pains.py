@@ -161,7 +161,7 @@ with tf.Session() as sess:
     for i in range(3):
         sess.run(train)
 """, ("why generator/w",),
-         ("not asked", "var_list"), name="var_list_misspelt"),
+         ("not asked", "var_list"), name="var_list_misspelled"),
     Pain(16, """
 ids = tf.placeholder(tf.int32, [None], name="ids")
 table = tf.get_variable("table", [5, 2])
@@ -322,7 +322,7 @@ with tf.variable_scope("vq"):
 dec = tf.get_variable("dec", [2, 3])
 loss = tf.reduce_mean(tf.square(tf.matmul(q, dec) - x))
 """ + TRAIN, ("why encoder/w",),
-         ("ArgMin", "stop_gradient(chosen"), name="quantised_autoencoder"),
+         ("ArgMin", "stop_gradient(chosen"), name="quantized_autoencoder"),
     Pain(32, """
 w = tf.Variable([1.0, 2.0], name="w")
 picked = tf.boolean_mask(w, [False, False])
@@ -476,7 +476,7 @@ with tf.Session() as sess:
     for i in range(3):
         sess.run(train)
 """, ("why b",),
-         ("0 / 0 = nan", "l2_normalize"), name="normalised_grads"),
+         ("0 / 0 = nan", "l2_normalize"), name="normalized_grads"),
     Pain(50, """
 z = tf.constant(np.random.RandomState(0).randn(4, 2).astype(np.float32))
 with tf.variable_scope("g"):

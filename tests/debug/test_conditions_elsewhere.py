@@ -65,7 +65,7 @@ def variables() -> Iterator[np.ndarray]:
 
 
 def first_step(holds: Any) -> int:
-    """The run, counted from 1 with the initialiser's, before which `holds` of w first."""
+    """The run, counted from 1 with the initializer's, before which `holds` of w first."""
     return next(i for i, w in enumerate(variables(), 2) if holds(w))
 
 

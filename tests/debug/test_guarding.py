@@ -36,9 +36,9 @@ def test_ops_hand_on_what_is_not_finite(case: Case) -> None:
         for others in (made.arrays, [np.zeros_like(a) if a.dtype.kind == "f" else a for a in made.arrays]):
             for place in places(array):
                 for bad in BAD:
-                    spoilt = others[at].copy()
-                    spoilt[place] = bad
-                    feeds = dict(zip(made.inputs, [spoilt if i == at else a for i, a in enumerate(others)]))
+                    spoiled = others[at].copy()
+                    spoiled[place] = bad
+                    feeds = dict(zip(made.inputs, [spoiled if i == at else a for i, a in enumerate(others)]))
                     feeds = {t: a for t, a in feeds.items() if t.op.type == "Placeholder"}
                     found = made.session.run(result, feeds)
                     assert not found.size or not np.isfinite(found).all(), (at, place, bad)
@@ -73,22 +73,22 @@ def everything(dbg: Debugger, fetches: list[Any], at: int) -> set[str]:
     return found | {f"{name}:0" for name, value in moment.variables.items() if not np.isfinite(value).all()}
 
 
-@pytest.mark.parametrize("spoilt", ["x", "w", "b", "h", "v", ""])
+@pytest.mark.parametrize("spoiled", ["x", "w", "b", "h", "v", ""])
 @pytest.mark.parametrize("bad", BAD)
-def test_all_that_is_not_finite_is_seen_and_nothing_else(spoilt: str, bad: float) -> None:
+def test_all_that_is_not_finite_is_seen_and_nothing_else(spoiled: str, bad: float) -> None:
     graph, named = net()
     with tf.Session(graph=graph) as session:
         session.run(tf.variables_initializer(graph.get_collection("variables")))
-        if spoilt in ("w", "b", "v"):
-            value = session.variables[spoilt].copy()
+        if spoiled in ("w", "b", "v"):
+            value = session.variables[spoiled].copy()
             value.flat[1] = bad
-            session.variables[spoilt] = value
+            session.variables[spoiled] = value
         dbg = Debugger(graph, session)
         dbg.break_at(condition="nonfinite")
         feeds = {named["x"]: np.full((5, 4), 0.5, np.float32)}
-        if spoilt == "x":
+        if spoiled == "x":
             feeds[named["x"]][2, 3] = bad
-        if spoilt == "h":
+        if spoiled == "h":
             feeds[named["h"]] = np.ones((5, 3), np.float32)
             feeds[named["h"]][1, 1] = bad
         fetches = [named["loss"], named["step"]]
@@ -96,7 +96,7 @@ def test_all_that_is_not_finite_is_seen_and_nothing_else(spoilt: str, bad: float
         seen = {s.name for s in record.samples if not s.of and s.stats is not None and s.stats.nonfinite}
         assert seen == everything(dbg, fetches, 1) and bool(record.stops) == bool(seen)
         order = [s.name for s in record.samples if not s.of]
-        assert not spoilt or order[0] in (f"{spoilt}:0", "x:0", "w:0", "Log:0")
+        assert not spoiled or order[0] in (f"{spoiled}:0", "x:0", "w:0", "Log:0")
 
 
 def test_few_are_looked_at_but_those_that_hide_it_are() -> None:

@@ -12,7 +12,7 @@ from autodiff.debug.analysis.findings import Node, Path
 from autodiff.debug.debugger import Debugger
 from cli.language.interpreter import execute
 from cli.language.links import links_of_row
-from cli.model.results import Bough, Column, Table
+from cli.model.results import Column, Table, TreeBranch
 from cli.model.shell import Shell
 from cli.view.render import encodable, plain, to_json
 from cli.view.tables import TableLines
@@ -152,6 +152,6 @@ def test_names_are_links_where_they_stand(shell: Shell) -> None:
 def test_deep_trees_leave_room_for_names() -> None:
     rows = tuple((f"scope/operation_number_{i}", 1.0) for i in range(9))
     table = Table((Column("op", "name"), Column("norm", "number")), rows,
-                  boughs=tuple(Bough(i, True) for i in range(9)))
+                  branches_drawn=tuple(TreeBranch(i, True) for i in range(9)))
     for at, text in enumerate(plain(table, 32).splitlines()[1:]):
         assert len(text) <= 32 and text.split()[-2].endswith(f"_{at}"), text

@@ -281,7 +281,7 @@ def test_partly_cut_paths_list_their_cuts() -> None:
 
 # ---- which run --------------------------------------------------------------------------
 
-def test_a_spoilt_variable_leads_back_to_the_step_that_spoilt_it() -> None:
+def test_a_spoiled_variable_leads_back_to_the_step_that_spoiled_it() -> None:
     graph = tf.Graph()
     with graph.as_default():
         a = tf.Variable([2.0, 0.0], name="a")

@@ -1,4 +1,4 @@
-"""Hessians and Jacobians by the ways that save work: colours, blocks, one product; and at scale."""
+"""Hessians and Jacobians by the ways that save work: colors, blocks, one product; and at scale."""
 
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -13,7 +13,7 @@ import autodiff as tf
 from autodiff.core.graph import Tensor
 from autodiff.debug.derivatives.row_blocks import hessian_rows, jacobian_rows, rows_of
 from autodiff.gradients import higher_order
-from autodiff.gradients.coloring import coloured, pattern, vanishing
+from autodiff.gradients.coloring import colored, pattern, vanishing
 from autodiff.gradients.higher_order import jacobian
 
 RNG = np.random.default_rng(0)
@@ -94,9 +94,9 @@ def test_rows_without_a_common_column_share_a_pass(loss: Callable[[Tensor], Tens
     gradient, = tf.gradients(loss(x), [x])
     bits = pattern(gradient, x)
     assert bits is not None and not (central(loss, POINT)[~bits] > 1e-4).any()
-    colours = coloured(bits, 36)
-    assert colours is not None and max(colours) + 1 == passes
-    assert coloured(bits, passes - 1) is None
+    colors = colored(bits, 36)
+    assert colors is not None and max(colors) + 1 == passes
+    assert colored(bits, passes - 1) is None
 
 
 def test_a_third_derivative_goes_through_every_way() -> None:

@@ -15,7 +15,7 @@ from autodiff.core.graph import Tensor
 from autodiff.core.indexed_slices import dense
 from autodiff.core.op import OPS, OpDef, blocked
 from autodiff.core.shapes import compatible
-from autodiff.gradients.batching import vectorise
+from autodiff.gradients.batching import vectorize
 from autodiff.gradients.blocked_reasons import blocked_reason, no_gradient_reason
 
 from ..central import central, checked_elements, weighted
@@ -195,7 +195,7 @@ def test_batching_is_a_loop_over_slices(case: Case) -> None:
         stacks = {i: slices_of(row.arrays[i], count) for i in subset}
         with row.graph.as_default():
             replaced = {row.inputs[i]: to_tensor(row.graph, stack, None, "stack") for i, stack in stacks.items()}
-            outputs = vectorise(row.outputs, replaced, count)
+            outputs = vectorize(row.outputs, replaced, count)
         found = row.run(outputs)
         loop = [row.values([stacks[k][i] if k in stacks else a for k, a in enumerate(row.arrays)])
                 for i in range(count)]

@@ -17,10 +17,10 @@ from autodiff.core.op import build
 from autodiff.runtime import program as program_module
 from autodiff.runtime import session as session_module
 from autodiff.runtime.compiled import fusion_groups, tiled_execution
-from autodiff.runtime.compiled.buffers import entry_reads, observe, specialise
+from autodiff.runtime.compiled.buffers import entry_reads, observe, specialize
 from autodiff.runtime.compiled.codegen import Generated
 from autodiff.runtime.plan.interpreter import Loop, interpret
-from autodiff.runtime.plan.passes import optimise
+from autodiff.runtime.plan.passes import optimize
 from autodiff.runtime.plan.plan import Plan, compile_plan
 from autodiff.runtime.plan.state import Run
 from autodiff.runtime.program import HOT, Program
@@ -37,20 +37,20 @@ def plain(plan: Plan, session: Any, fed: Sequence[Any]) -> list[Any]:
     return interpret(plan, Run(session, RUN), fed)
 
 
-def optimised(plan: Plan, session: Any, fed: Sequence[Any]) -> list[Any]:
-    return interpret(optimise(plan), Run(session, RUN), fed)
+def optimized(plan: Plan, session: Any, fed: Sequence[Any]) -> list[Any]:
+    return interpret(optimize(plan), Run(session, RUN), fed)
 
 
 def loop(plan: Plan, session: Any, fed: Sequence[Any]) -> list[Any]:
-    return Loop(optimise(plan))(Run(session, RUN), fed)
+    return Loop(optimize(plan))(Run(session, RUN), fed)
 
 
 def generated(plan: Plan, session: Any, fed: Sequence[Any]) -> list[Any]:
-    plan = optimise(plan)
+    plan = optimize(plan)
     before = dict(session.variables)
     shapes = (*[value.shape for value in fed], *[session.variables[name].shape for name in entry_reads(plan)])
     layouts = observe(plan, Run(session, RUN), fed)[1]
-    program = Generated(specialise(plan, shapes, layouts), Loop(plan), threads=2)
+    program = Generated(specialize(plan, shapes, layouts), Loop(plan), threads=2)
     for _ in range(2):  # the second time the buffers hold what the first left behind
         session.variables.clear()
         session.variables.update(before)
@@ -68,7 +68,7 @@ def tiled(plan: Plan, session: Any, fed: Sequence[Any]) -> list[Any]:
         return generated(plan, session, fed)
 
 
-WAYS: list[Callable[[Plan, Any, Sequence[Any]], list[Any]]] = [optimised, loop, generated, tiled]
+WAYS: list[Callable[[Plan, Any, Sequence[Any]], list[Any]]] = [optimized, loop, generated, tiled]
 
 
 def same_bits(a: Any, b: Any) -> bool:
@@ -214,11 +214,11 @@ def test_a_sum_of_what_lies_otherwise_in_memory(order: list[int], axis: Any) -> 
         x = tf.placeholder(tf.float32, shape)
         y = tf.transpose(tf.tanh(x), order)
         ones = tf.ones(y.shape, tf.float32)
-        centred = y - tf.reduce_mean(y, axis, keepdims=True)
-        z = tf.reduce_mean(tf.square(centred), axis)
+        centered = y - tf.reduce_mean(y, axis, keepdims=True)
+        z = tf.reduce_mean(tf.square(centered), axis)
         values = [tf.reduce_sum(y * ones, axis), tf.reduce_sum(tf.transpose(tf.ones(shape) * 3.0, order) * y, axis), z]
         feeds = {x: np.random.default_rng(0).standard_normal(shape).astype(np.float32)}
-        for fetches in (values, values[:1], values[1:2], values[2:], [*values, centred, tf.gradients(z, x)[0]]):
+        for fetches in (values, values[:1], values[1:2], values[2:], [*values, centered, tf.gradients(z, x)[0]]):
             assert_every_way_agrees(tf.Session(), fetches, [], feeds)
 
 
@@ -280,9 +280,9 @@ def test_many_single_numbers_are_done_by_a_few_names() -> None:
         y = x
         for i in range(60):
             y = tf.sin(y) * 1.5 if i % 2 else y + 0.25
-        plan = optimise(compile_plan([y, *tf.gradients(y, [x])], (), [x]))
+        plan = optimize(compile_plan([y, *tf.gradients(y, [x])], (), [x]))
         seen = observe(plan, Run(tf.Session(), 1), [np.asarray(0.5)])[1]
-        source = Generated(specialise(plan, [()], seen), Loop(plan)).source
+        source = Generated(specialize(plan, [()], seen), Loop(plan)).source
         assert source.count("float64") == 0 and " = float(s0)" in source
         assert source.count(" = None") <= 2, "names of floats are used again without being emptied"
 

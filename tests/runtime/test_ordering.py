@@ -5,17 +5,17 @@ import numpy as np
 import autodiff as tf
 from autodiff.core.graph import Tensor
 from autodiff.core.op import build
-from autodiff.runtime.compiled.buffers import observe, specialise
-from autodiff.runtime.plan.passes import optimise
+from autodiff.runtime.compiled.buffers import observe, specialize
+from autodiff.runtime.plan.passes import optimize
 from autodiff.runtime.plan.plan import Plan, compile_plan
 from autodiff.runtime.plan.state import Run
 
 
 def plan_of(fetch: Tensor, x: Tensor) -> Plan:
     value = np.ones((64, 64), np.float32)
-    plan = optimise(compile_plan([fetch], (), [x]))
+    plan = optimize(compile_plan([fetch], (), [x]))
     with tf.Session(graph=x.graph) as session:
-        return specialise(plan, [value.shape], observe(plan, Run(session, 1), [value])[1])
+        return specialize(plan, [value.shape], observe(plan, Run(session, 1), [value])[1])
 
 
 def test_a_sum_of_many_products_keeps_two_of_them() -> None:

@@ -10,12 +10,12 @@ import pytest
 import autodiff as tf
 from autodiff.core.graph import Tensor
 from autodiff.core.op import build
-from autodiff.runtime.compiled.buffers import allocate, observe, specialise
+from autodiff.runtime.compiled.buffers import allocate, observe, specialize
 from autodiff.runtime.compiled.lowering import exact_product
 from autodiff.runtime.plan.interpreter import interpret
 from autodiff.runtime.plan.kernel_traits import direct_ufunc, passes_on, views_of
-from autodiff.runtime.plan.op_outcomes import KINDS, fates
-from autodiff.runtime.plan.passes import optimise
+from autodiff.runtime.plan.op_outcomes import KINDS, op_outcomes
+from autodiff.runtime.plan.passes import optimize
 from autodiff.runtime.plan.plan import Plan, called, compile_plan, inner_steps
 from autodiff.runtime.plan.state import Run
 from autodiff.runtime.program import HOT
@@ -28,14 +28,14 @@ def types(plan: Plan) -> list[str]:
 
 
 def planned(*fetches: Tensor, feeds: Sequence[Tensor] = ()) -> Plan:
-    return optimise(compile_plan(fetches, (), feeds))
+    return optimize(compile_plan(fetches, (), feeds))
 
 
 def with_buffers(fetches: Sequence[Tensor], feeds: dict[Tensor, Any]) -> Plan:
     plan = planned(*fetches, feeds=tuple(feeds))
     values = [np.asarray(v, np.float32) for v in feeds.values()]
     layouts = observe(plan, Run(tf.Session(), 1), values)[1]
-    return specialise(plan, [v.shape for v in values], layouts)
+    return specialize(plan, [v.shape for v in values], layouts)
 
 
 # ---- pruning and passes -----------------------------------------------------------------
@@ -91,7 +91,7 @@ def test_what_only_computes_is_not_run_for_others_to_wait_for() -> None:
     with tf.get_default_graph().control_dependencies([unused]):
         y = build.Neg(x)
     assert types(planned(y, feeds=[x])) == ["Neg"]
-    assert types(optimise(compile_plan([y], [unused.op], [x]))) == ["Exp", "Neg"]
+    assert types(optimize(compile_plan([y], [unused.op], [x]))) == ["Exp", "Neg"]
 
 
 def test_attributes_tell_steps_apart() -> None:
@@ -264,7 +264,8 @@ def test_a_plan_says_what_became_of_every_operation() -> None:
     z = build.Neg(build.Mul(y, y, name="yy"), name="z")
     plan = with_buffers([z], {x: np.ones(1 << 19)})
     assert [len(plan.steps), len(plan.buffers)] == [1, 0]
-    told = [(f.op.name, f.kind, f.steps, [o.name for o in f.others]) for f in fates(compile_plan([z], (), [x]), plan)]
+    told = [(f.op.name, f.kind, f.steps, [o.name for o in f.others])
+            for f in op_outcomes(compile_plan([z], (), [x]), plan)]
     assert told == [
         ("x", "fed", (), []), ("ones", "dead", (), []), ("same", "same", (), ["x"]), ("t", "tiles", (0,), []),
         ("q", "tiles", (0,), []), ("mul", "same", (), ["q"]), ("yy", "tiles", (0,), []), ("z", "tiles", (0,), [])]
@@ -283,7 +284,7 @@ def test_fates_name_twins_constants_variables_and_whose_memory_is_written_over()
     for _ in range(HOT + 1):
         session.run([y, update], {x: np.ones(4)})
     before = compile_plan([y, update], (), [x])
-    told = {f.op.name: f for f in fates(before, session.plan([y, update], [x]))}
+    told = {f.op.name: f for f in op_outcomes(before, session.plan([y, update], [x]))}
     assert {f.kind for f in told.values()} <= set(KINDS)
     assert [told[name].kind for name in ("x", "v", "half", "two", "first", "twin", "y", "up")] == [
         "fed", "variable", "constant", "constant", "calls", "merged", "calls", "computed"]

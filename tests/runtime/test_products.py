@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import autodiff as tf
-from autodiff.runtime.compiled.buffers import observe, specialise
+from autodiff.runtime.compiled.buffers import observe, specialize
 from autodiff.runtime.compiled.codegen import Generated
 from autodiff.runtime.plan.interpreter import Loop, interpret
-from autodiff.runtime.plan.passes import optimise
+from autodiff.runtime.plan.passes import optimize
 from autodiff.runtime.plan.plan import Plan, called, compile_plan
 from autodiff.runtime.plan.state import Run
 
@@ -22,9 +22,9 @@ def sliced(shape: tuple[int, int, int], bounds: tuple[int, int], dtype: type) ->
     x, w = [tf.placeholder(v.dtype, v.shape) for v in fed]
     y = tf.matmul(tf.tanh(x), w, transpose_b=True)[:, bounds[0]:bounds[1]] * 2.0
     written = compile_plan([y], (), [x, w])
-    plan = optimise(written)
+    plan = optimize(written)
     with tf.Session() as session:
-        return written, specialise(plan, [v.shape for v in fed], observe(plan, Run(session, 1), fed)[1]), fed
+        return written, specialize(plan, [v.shape for v in fed], observe(plan, Run(session, 1), fed)[1]), fed
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -34,7 +34,7 @@ def test_the_bits_are_those_of_the_interpreter(shape: tuple[int, int, int], part
     n = shape[2]
     bounds = {"first": (0, n // 2), "last": (n - n // 2, n), "inside": (n // 4, n // 4 + n // 3)}[part]
     written, plan, fed = sliced(shape, bounds, dtype)
-    program = Generated(plan, Loop(optimise(written)))
+    program = Generated(plan, Loop(optimize(written)))
     with tf.Session() as session:
         for scale in (1, 1e-3):
             fed = [(v * scale).astype(dtype) for v in fed]
@@ -51,8 +51,8 @@ def test_a_product_with_itself_is_left_whole() -> None:
     x = tf.placeholder(tf.float32, [300, 300])
     h = tf.tanh(x)
     fetches = [tf.matmul(h, other, transpose_b=True)[:, :150] for other in (h, tf.reshape(h, [300, 300]))]
-    plan = optimise(compile_plan(fetches, (), [x]))
+    plan = optimize(compile_plan(fetches, (), [x]))
     value = np.random.default_rng(5).standard_normal((300, 300)).astype(np.float32)
     with tf.Session() as session:
-        plan = specialise(plan, [value.shape], observe(plan, Run(session, 1), [value])[1])
+        plan = specialize(plan, [value.shape], observe(plan, Run(session, 1), [value])[1])
     assert "dot" not in [called(step) for step in plan.steps]

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import autodiff as tf
-from autodiff.runtime.compiled.buffers import observe, specialise
+from autodiff.runtime.compiled.buffers import observe, specialize
 from autodiff.runtime.compiled.codegen import Generated
 from autodiff.runtime.plan.interpreter import Loop, interpret
-from autodiff.runtime.plan.passes import optimise
+from autodiff.runtime.plan.passes import optimize
 from autodiff.runtime.plan.plan import Plan, compile_plan, inner_steps
 from autodiff.runtime.plan.state import Run
 
@@ -21,10 +21,10 @@ def gelu_and_gradient(rows: int) -> tuple[Plan, Plan, list[np.ndarray]]:
     y = 0.5 * m * (1.0 + tf.tanh(0.8 * (m + 0.04 * m * m * m)))
     loss = tf.reduce_sum(tf.square(tf.matmul(y, w)))
     written = compile_plan([loss, tf.gradients(loss, [x])[0]], (), [x, b, w])
-    plan = optimise(written)
+    plan = optimize(written)
     with tf.Session() as session:
         seen = observe(plan, Run(session, 1), fed)[1]
-    return written, specialise(plan, [v.shape for v in fed], seen), fed
+    return written, specialize(plan, [v.shape for v in fed], seen), fed
 
 
 def test_the_way_back_reads_what_is_dear_and_computes_the_rest() -> None:

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import autodiff as tf
-from autodiff.runtime.compiled.buffers import observe, specialise
+from autodiff.runtime.compiled.buffers import observe, specialize
 from autodiff.runtime.compiled.codegen import Generated
 from autodiff.runtime.plan.interpreter import Loop, interpret
-from autodiff.runtime.plan.passes import optimise
+from autodiff.runtime.plan.passes import optimize
 from autodiff.runtime.plan.plan import Plan, called, compile_plan
 from autodiff.runtime.plan.state import Run
 from autodiff.runtime.program import HOT
@@ -64,10 +64,10 @@ def recurrent(dtype: type, steps: int, columns: int) -> tuple[Plan, Plan, list[n
     for x_t in tf.unstack(x):
         h = tf.tanh(tf.matmul(tf.concat([x_t, h], 1), w))
     written = compile_plan([tf.reduce_sum(h), tf.gradients(h, [w])[0]], (), [x, w])
-    plan = optimise(written)
+    plan = optimize(written)
     with tf.Session() as session:
         seen = observe(plan, Run(session, 1), fed)[1]
-    return written, specialise(plan, [v.shape for v in fed], seen, relaxed=True), fed
+    return written, specialize(plan, [v.shape for v in fed], seen, relaxed=True), fed
 
 
 def test_a_weights_gradient_is_one_product_of_what_lies_in_place() -> None:

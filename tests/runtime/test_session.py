@@ -10,7 +10,7 @@ import pytest
 import autodiff as tf
 from autodiff import errors
 from autodiff.core.op import OPS, build
-from autodiff.core.traversal import needed
+from autodiff.core.traversal import dependencies
 from autodiff.runtime.program import HOT
 
 Pair = collections.namedtuple("Pair", "u v")
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def variable(value: Any, name: str = "v") -> tuple[tf.Tensor, tf.Operation]:
-    """A variable and the operation that initialises it."""
+    """A variable and the operation that initializes it."""
     value = np.asarray(value, np.float32)
     handle = build.VariableV2(shape=list(value.shape), dtype=tf.float32, name=name)
     return handle, build.Assign(handle, value).op
@@ -219,7 +219,7 @@ def test_a_missing_feed_names_the_placeholder() -> None:
 def test_a_variable_without_a_value_is_a_failed_precondition() -> None:
     v, _ = variable([1, 2])
     y = build.Identity(v) + 1.0
-    with pytest.raises(errors.FailedPreconditionError, match="'v' is not initialised"):
+    with pytest.raises(errors.FailedPreconditionError, match="'v' is not initialized"):
         tf.Session().run(y)
 
 
@@ -424,9 +424,9 @@ def test_no_garbage_is_looked_for_while_a_plan_is_compiled(monkeypatch: pytest.M
 
     def needing(*given: Any, **named: Any) -> Any:
         seen.append(gc.isenabled())
-        return needed(*given, **named)
+        return dependencies(*given, **named)
 
-    monkeypatch.setattr("autodiff.runtime.plan.plan.needed", needing)
+    monkeypatch.setattr("autodiff.runtime.plan.plan.dependencies", needing)
     with tf.Session() as session:
         assert session.run(tf.constant(2.0) * 3.0) == 6.0
     assert seen == [False]

@@ -183,11 +183,11 @@ def test_mistakes_are_one_clear_message_and_the_session_lives(graph: Shell, line
     assert array(graph, "loss").shape == ()
 
 
-def test_an_uninitialised_variable_is_said(shell: Shell) -> None:
+def test_an_uninitialized_variable_is_said(shell: Shell) -> None:
     execute(f"load {MODELS / 'digits_loop.py'}", shell)
     error = error_in(execute("print weights1", shell))
     assert error is not None
-    assert "not initialised" in error.message
+    assert "not initialized" in error.message
     assert error.hint
 
 
@@ -299,7 +299,7 @@ def test_names_of_a_script_are_shown_not_obeyed(shell: Shell, tmp_path: Path) ->
     assert "\\x1b[31m[red]\\x07" in text
 
 
-def test_travelling_at_the_prompt(loop: Shell) -> None:
+def test_traveling_at_the_prompt(loop: Shell) -> None:
     execute("next 6", loop)
     assert "at step 4 of 6" in plain(execute("back 3", loop))
     past = array(loop, "loss")

@@ -8,7 +8,7 @@ import numpy as np
 from ...core.constant_value import known, static_dims, static_value
 from ...core.convert import constant_in, convert_to_tensor, to_tensor
 from ...core.dtypes import as_dtype, bool_, float32, int32
-from ...core.errors import ArgumentError, KindError, NotServedError, ShapeError
+from ...core.errors import ArgumentError, KindError, ShapeError, UnsupportedError
 from ...core.graph import Tensor, graph_of
 from ...core.infer import axis_in
 from ...core.op import build
@@ -235,7 +235,7 @@ def matrix_set_diag(input: Any, diagonal: Any, name: str = "set_diag", k: int = 
 def _main_diagonal_only(**given: Any) -> None:
     for name, value in given.items():
         if value is not None:
-            raise NotServedError(f"{name}={value!r} is not served: only whole main diagonals are\n"
+            raise UnsupportedError(f"{name}={value!r} is not served: only whole main diagonals are\n"
                                  "use tf.pad or tf.gather_nd to place others")
 
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ...core.errors import NotServedError
+from ...core.errors import UnsupportedError
 from ...core.names import did_you_mean
 
 # Name below `tf.`, which stands for all that go on after it with a dot or underscore -> what to do; the longest counts.
@@ -91,12 +91,12 @@ def advice(name: str) -> str:
     return ADVICE[max(fitting, key=len)] if fitting else ""
 
 
-def not_served(room: str, name: str, served: Iterable[str]) -> NotServedError:
+def unsupported_name(room: str, name: str, served: Iterable[str]) -> UnsupportedError:
     """The error for a name that is not served. room: `tf` or `tf.nn`; served: the names that are there."""
     full = f"{room}.{name}"
     public = [n for n in served if not n.startswith("_")]
     near = did_you_mean(name, public, likeness=0.7)
-    return NotServedError("\n".join(line for line in (
+    return UnsupportedError("\n".join(line for line in (
         f"gradbg does not serve the TensorFlow name {full!r}", near, advice(full.removeprefix("tf."))) if line))
 
 
@@ -106,6 +106,6 @@ def refusing(room: str, module: str) -> Callable[[str], Any]:
     def refuse(name: str) -> Any:
         if name.startswith("__"):  # what Python itself looks for
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        raise not_served(room, name, vars(sys.modules[module]))
+        raise unsupported_name(room, name, vars(sys.modules[module]))
 
     return refuse

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import Any
 
-from ..common.unsupported import not_served
+from ..common.unsupported import unsupported_name
 
 ROOMS = frozenset({"framework", "layers", "legacy_seq2seq", "rnn", "seq2seq", "slim"})
 # Rooms that are the same as one of `tf`'s own.
@@ -17,10 +17,10 @@ def __getattr__(name: str) -> Any:
         try:
             return import_module(f"..{ELSEWHERE[name]}", __name__)
         except ModuleNotFoundError:
-            raise not_served("tf.contrib", name, __dir__()) from None
+            raise unsupported_name("tf.contrib", name, __dir__()) from None
     if name.startswith("__"):  # what Python itself looks for
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    raise not_served("tf.contrib", name, __dir__())
+    raise unsupported_name("tf.contrib", name, __dir__())
 
 
 def __dir__() -> list[str]:

@@ -60,7 +60,7 @@ class GRUBlockCell(GRUBlockCellV2):
 
 
 class LayerNormBasicLSTMCell(RNNCell):
-    """BasicLSTMCell with layer normalisation of its gates and cell state, and dropout of what enters the memory.
+    """BasicLSTMCell with layer normalization of its gates and cell state, and dropout of what enters the memory.
 
     Source: Ba, Kiros and Hinton (2016); Semeniuta, Severyn and Barth (2016) for the dropout.
     """

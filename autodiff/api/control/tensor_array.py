@@ -5,7 +5,7 @@ from typing import Any
 
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import as_dtype
-from ...core.errors import ArgumentError, NotServedError
+from ...core.errors import ArgumentError, UnsupportedError
 from ...core.graph import Tensor
 from ...core.op import build
 from ...core.shapes import Dims, TensorShape, as_dims, compatible, is_known, show
@@ -119,4 +119,4 @@ class TensorArray:
         return build.NoOp(name=name)
 
     def grad(self, source: str, flow: Tensor | None = None, name: str | None = None) -> "TensorArray":
-        raise NotServedError("TensorArray.grad is not served: differentiate what was read with tf.gradients")
+        raise UnsupportedError("TensorArray.grad is not served: differentiate what was read with tf.gradients")

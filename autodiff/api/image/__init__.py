@@ -320,7 +320,7 @@ def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
 
 
 def total_variation(images: Any, name: str | None = None) -> Tensor:
-    """The sum of absolute differences of neighbouring pixels. images: real[n, h, w, c] -> [n]; real[h, w, c] -> [].
+    """The sum of absolute differences of neighboring pixels. images: real[n, h, w, c] -> [n]; real[h, w, c] -> [].
 
     Source: Rudin, Osher and Fatemi (1992), in its anisotropic form.
     """

@@ -1,4 +1,4 @@
-"""Values of images: brightness, contrast, hue, saturation, grey and element types. TensorFlow's functions."""
+"""Values of images: brightness, contrast, hue, saturation, gray and element types. TensorFlow's functions."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ __all__ = ["adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue",
            "random_hue", "random_saturation", "rgb_to_grayscale", "rgb_to_hsv", "rgb_to_yiq", "rgb_to_yuv",
            "yiq_to_rgb", "yuv_to_rgb"]
 
-_LUMA = [0.2989, 0.5870, 0.1140]  # weights of red, green and blue in grey; ITU-R BT.601 to four places
+_LUMA = [0.2989, 0.5870, 0.1140]  # weights of red, green and blue in gray; ITU-R BT.601 to four places
 _PIXELS = [-1, -2, -3]
 
 
@@ -51,7 +51,7 @@ def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: st
 
 
 def _as_float(image: Any, name: str = "image") -> tuple[Tensor, DType]:
-    """The image as floats that the ops of colours take, and its own element type."""
+    """The image as floats that the ops of colors take, and its own element type."""
     image = convert_to_tensor(image, name=name)
     dtype = image.dtype.base_dtype
     return (image if dtype in (float16, float32) else convert_image_dtype(image, float32)), dtype
@@ -72,14 +72,14 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
 
 
 def adjust_saturation(image: Any, saturation_factor: Any, name: str | None = None) -> Tensor:
-    """The saturation of colours times a factor. image: real[..., h, w, 3]."""
+    """The saturation of colors times a factor. image: real[..., h, w, 3]."""
     with scope(name, "adjust_saturation", [image]):
         x, dtype = _as_float(image)
         return convert_image_dtype(build.AdjustSaturation(x, saturation_factor), dtype)
 
 
 def adjust_hue(image: Any, delta: Any, name: str | None = None) -> Tensor:
-    """The hue of colours turned by `delta` of a full circle. image: real[..., h, w, 3]."""
+    """The hue of colors turned by `delta` of a full circle. image: real[..., h, w, 3]."""
     with scope(name, "adjust_hue", [image]):
         x, dtype = _as_float(image)
         return convert_image_dtype(build.AdjustHue(x, delta), dtype)
@@ -136,15 +136,15 @@ def per_image_standardization(image: Any) -> Tensor:
 
 
 def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
-    """The brightness of colours. images: real[..., 3] -> real[..., 1]."""
+    """The brightness of colors. images: real[..., 3] -> real[..., 1]."""
     with scope(name, "rgb_to_grayscale", [images]) as full:
         images = convert_to_tensor(images, name="images")
-        grey = tensordot(convert_image_dtype(images, float32), _LUMA, [-1, -1])
-        return convert_image_dtype(build.ExpandDims(grey, -1), images.dtype.base_dtype, name=full)
+        gray = tensordot(convert_image_dtype(images, float32), _LUMA, [-1, -1])
+        return convert_image_dtype(build.ExpandDims(gray, -1), images.dtype.base_dtype, name=full)
 
 
 def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
-    """Greys as colours: the one channel three times. images: any[..., 1] -> any[..., 3]."""
+    """Grays as colors: the one channel three times. images: any[..., 1] -> any[..., 3]."""
     with scope(name, "grayscale_to_rgb", [images]) as full:
         images = convert_to_tensor(images, name="images")
         rank = rank_of(images, at_least=1, what="images")
@@ -153,22 +153,22 @@ def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
             return build.Tile(images, build.ConcatV2(0, build.Fill(rank_minus_1, 1), [3]), name=full)
         if images.dims[-1] not in (1, None):
             raise ShapeError(f"expected one channel in the last axis, found {images.dims[-1]}")
-        colours = build.Tile(images, [1] * (rank - 1) + [3], name=full)
-        colours.set_shape([*images.dims[:-1], 3])
-        return colours
+        colors = build.Tile(images, [1] * (rank - 1) + [3], name=full)
+        colors.set_shape([*images.dims[:-1], 3])
+        return colors
 
 
 def rgb_to_hsv(images: Any, name: str | None = None) -> Tensor:
-    """Hue, saturation and value of colours. images: float[..., 3] -> float[..., 3]."""
+    """Hue, saturation and value of colors. images: float[..., 3] -> float[..., 3]."""
     return build.RGBToHSV(images, name=name)
 
 
 def hsv_to_rgb(images: Any, name: str | None = None) -> Tensor:
-    """Colours of hue, saturation and value. images: float[..., 3] -> float[..., 3]."""
+    """Colors of hue, saturation and value. images: float[..., 3] -> float[..., 3]."""
     return build.HSVToRGB(images, name=name)
 
 
-# Rows: red, green, blue; columns: brightness and two differences of colours; ITU-R BT.601
+# Rows: red, green, blue; columns: brightness and two differences of colors; ITU-R BT.601
 _TO_YIQ = [[0.299, 0.59590059, 0.2115], [0.587, -0.27455667, -0.52273617], [0.114, -0.32134392, 0.31119955]]
 _FROM_YIQ = [[1.0, 1.0, 1.0], [0.95598634, -0.27201283, -1.10674021], [0.6208248, -0.64720424, 1.70423049]]
 _TO_YUV = [[0.299, -0.14714119, 0.61497538], [0.587, -0.28886916, -0.51496512], [0.114, 0.43601035, -0.10001026]]
@@ -184,9 +184,9 @@ def _by_matrix(matrix: list[list[float]], text: str) -> Callable[[Any], Tensor]:
     return converted
 
 
-rgb_to_yiq = _by_matrix(_TO_YIQ, "Red, green and blue as brightness and the two colours of NTSC.")
+rgb_to_yiq = _by_matrix(_TO_YIQ, "Red, green and blue as brightness and the two colors of NTSC.")
 yiq_to_rgb = _by_matrix(_FROM_YIQ, "The inverse of rgb_to_yiq.")
-rgb_to_yuv = _by_matrix(_TO_YUV, "Red, green and blue as brightness and the two colours of PAL.")
+rgb_to_yuv = _by_matrix(_TO_YUV, "Red, green and blue as brightness and the two colors of PAL.")
 yuv_to_rgb = _by_matrix(_FROM_YUV, "The inverse of rgb_to_yuv.")
 
 

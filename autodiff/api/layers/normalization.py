@@ -1,11 +1,11 @@
-"""Batch normalisation as a layer, with moving averages for inference."""
+"""Batch normalization as a layer, with moving averages for inference."""
 from __future__ import annotations
 
 from typing import Any
 
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import float16, float32
-from ...core.errors import ArgumentError, KindError, NotServedError, ShapeError
+from ...core.errors import ArgumentError, KindError, ShapeError, UnsupportedError
 from ...core.graph import Tensor, get_default_graph
 from ...core.op import build
 from ...core.shapes import TensorShape, as_dims
@@ -22,8 +22,8 @@ class BatchNormalization(Layer):
     """(inputs - mean) / sqrt(variance + epsilon) * gamma + beta, for each index of `axis`.
 
     In training mean and variance are those of the batch, and the updates (in UPDATE_OPS, to be run along with the
-    training) move moving_mean and moving_variance towards them by 1 - momentum; else they are the moving ones.
-    fused: one operation for images, by default where it can be; it moves the variance towards the unbiased one.
+    training) move moving_mean and moving_variance toward them by 1 - momentum; else they are the moving ones.
+    fused: one operation for images, by default where it can be; it moves the variance toward the unbiased one.
     Source: Ioffe and Szegedy (2015). renorm, virtual_batch_size and adjustment are not served.
     """
 
@@ -38,7 +38,7 @@ class BatchNormalization(Layer):
         super().__init__(trainable, name, **options)
         for what, given in (("renorm", renorm), ("virtual_batch_size", virtual_batch_size), ("adjustment", adjustment)):
             if given:
-                raise NotServedError(f"batch normalisation with {what} is not served\nleave {what} out")
+                raise UnsupportedError(f"batch normalization with {what} is not served\nleave {what} out")
         if not isinstance(axis, (int, list)):
             raise KindError(f"expected an int or a list as axis, found {axis!r}")
         self.axis = [axis] if isinstance(axis, int) else list(axis)
@@ -135,7 +135,7 @@ class BatchNormalization(Layer):
 
 
 def moved(variable: Variable, value: Any, momentum: Any) -> Any:
-    """The operation that moves a variable by 1 - momentum of the way towards a value."""
+    """The operation that moves a variable by 1 - momentum of the way toward a value."""
     with get_default_graph().name_scope("AssignMovingAvg") as scope:
         dtype = variable.dtype.base_dtype
         decay = convert_to_tensor(1.0 - momentum, dtype, name="decay")

@@ -145,7 +145,7 @@ def matrix_square_root(input: Any, name: str | None = None) -> Tensor:
 
 def matrix_solve_ls(matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool = True,
                     name: str | None = None) -> Tensor:
-    """x that minimises |matrix @ x - rhs|^2 + l2_regularizer |x|^2; of least norm if there are several.
+    """x that minimizes |matrix @ x - rhs|^2 + l2_regularizer |x|^2; of least norm if there are several.
 
     matrix: float[..., m, n], rhs: float[..., m, k] -> float[..., n, k]. Sizes of the matrix must be known.
     fast: by the normal equations; else by singular values, which also serves matrices of deficient rank.

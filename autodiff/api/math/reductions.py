@@ -63,7 +63,7 @@ def _reduction(op: str, sentence: str) -> Callable[..., Tensor]:
 
 
 reduce_sum = _reduction("Sum", "The sum over axes.")
-reduce_mean = _reduction("Mean", "The mean over axes, of the input's dtype: rounded towards 0 for integers.")
+reduce_mean = _reduction("Mean", "The mean over axes, of the input's dtype: rounded toward 0 for integers.")
 reduce_prod = _reduction("Prod", "The product over axes.")
 reduce_max = _reduction("Max", "The greatest over axes.")
 reduce_min = _reduction("Min", "The smallest over axes.")

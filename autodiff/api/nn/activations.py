@@ -30,7 +30,7 @@ def elu(features: Any, name: str | None = None) -> Tensor:
 
 
 def selu(features: Any, name: str | None = None) -> Tensor:
-    """The self-normalising elu. features: float[...] -> float[...]."""
+    """The self-normalizing elu. features: float[...] -> float[...]."""
     return build.Selu(features, name=name)
 
 

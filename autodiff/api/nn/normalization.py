@@ -1,4 +1,4 @@
-"""Moments, batch normalisation and dropout: TensorFlow's tf.nn functions."""
+"""Moments, batch normalization and dropout: TensorFlow's tf.nn functions."""
 from __future__ import annotations
 
 import numbers
@@ -128,7 +128,7 @@ def batch_norm_with_global_normalization(t: Any = None, m: Any = None, v: Any = 
 def fused_batch_norm(x: Any, scale: Any, offset: Any, mean: Any = None, variance: Any = None, epsilon: float = 0.001,
                      data_format: str = "NHWC", is_training: bool = True,
                      name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
-    """(y, mean, variance) of batch normalisation. x: float[n, h, w, c]; scale, offset: float[c].
+    """(y, mean, variance) of batch normalization. x: float[n, h, w, c]; scale, offset: float[c].
 
     In training the batch's own moments are used, and mean and variance must be None, else ArgumentError (ValueError);
     the variance returned is the unbiased one. In inference the given moments are used and returned.

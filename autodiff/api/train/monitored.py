@@ -1,4 +1,4 @@
-"""Monitored sessions: initialise or restore, call hooks around each run, and end in order."""
+"""Monitored sessions: initialize or restore, call hooks around each run, and end in order."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
@@ -85,7 +85,7 @@ def _first(value: Any, other: Any) -> Any:
 
 
 class ChiefSessionCreator:
-    """Makes sessions whose variables have values: of the latest checkpoint, or of the initialisers."""
+    """Makes sessions whose variables have values: of the latest checkpoint, or of the initializers."""
 
     def __init__(self, scaffold: Scaffold | None = None, master: str = "", config: Any = None,
                  checkpoint_dir: str | None = None, checkpoint_filename_with_path: str | None = None) -> None:
@@ -108,9 +108,9 @@ class ChiefSessionCreator:
         missing = session.run(scaffold.ready_op)
         if missing is not None and len(missing):
             names = ", ".join(name.decode() for name in missing)
-            raise StateError(f"variables without a value after initialising: {names}\n"
+            raise StateError(f"variables without a value after initializing: {names}\n"
                              + (f"the checkpoint {path!r} does not hold them" if path else
-                                "the Scaffold's init_op does not initialise them"))
+                                "the Scaffold's init_op does not initialize them"))
         return session
 
 
@@ -217,7 +217,7 @@ class _StepContext:
 
 
 class SingularMonitoredSession(MonitoredSession):
-    """A MonitoredSession that is made of a checkpoint or of the initialisers."""
+    """A MonitoredSession that is made of a checkpoint or of the initializers."""
 
     def __init__(self, hooks: Iterable[SessionRunHook] | None = None, scaffold: Scaffold | None = None,
                  master: str = "", config: Any = None,

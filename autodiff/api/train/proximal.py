@@ -13,7 +13,7 @@ from .steps import setting, step
 
 
 class ProximalGradientDescentOptimizer(Optimizer):
-    """Gradient descent, then shrinking towards zero by l1 and l2. Source: Duchi and Singer (2009)."""
+    """Gradient descent, then shrinking toward zero by l1 and l2. Source: Duchi and Singer (2009)."""
 
     def __init__(self, learning_rate: Any, l1_regularization_strength: float = 0.0,
                  l2_regularization_strength: float = 0.0, use_locking: bool = False,
@@ -32,7 +32,7 @@ class ProximalGradientDescentOptimizer(Optimizer):
 
 
 class ProximalAdagradOptimizer(Optimizer):
-    """Adagrad, then shrinking towards zero by l1 and l2. Source: Duchi and Singer (2009).
+    """Adagrad, then shrinking toward zero by l1 and l2. Source: Duchi and Singer (2009).
 
     Raises ArgumentError (ValueError) unless initial_accumulator_value > 0.
     """

@@ -16,8 +16,8 @@ from ...core.errors import (
     InvalidArgumentError,
     KindError,
     NotFoundError,
-    NotServedError,
     StateError,
+    UnsupportedError,
 )
 from ...core.graph import get_default_graph
 from ...core.shapes import as_dims, compatible, is_known, show
@@ -43,7 +43,7 @@ class Saver:
                  defer_build: bool = False, allow_empty: bool = False, write_version: Any = None,
                  pad_step_number: bool = False, save_relative_paths: bool = False, filename: str | None = None) -> None:
         if saver_def is not None or builder is not None:
-            raise NotServedError("a Saver is made of variables, not of a saver_def or builder\nuse Saver(var_list)")
+            raise UnsupportedError("a Saver is made of variables, not of a saver_def or builder\nuse Saver(var_list)")
         self._wanted, self._reshape, self._allow_empty = var_list, reshape, allow_empty
         self._max_to_keep = max_to_keep or 0
         self._period, self._pad = keep_checkpoint_every_n_hours * 3600, pad_step_number
@@ -135,7 +135,7 @@ class Saver:
 
     # ---- restoring ----------------------------------------------------------------------
     def restore(self, sess: Any, save_path: Any) -> None:
-        """Give the variables the values that a checkpoint has; they need not be initialised.
+        """Give the variables the values that a checkpoint has; they need not be initialized.
 
         Raises ArgumentError (ValueError) if there is no such checkpoint, NotFoundError for a variable
         that it lacks, InvalidArgumentError for another shape or dtype. No variable is changed then.
@@ -175,8 +175,8 @@ class Saver:
         return self._variables
 
     def as_saver_def(self) -> NoReturn:
-        """Raises NotServedError: a Saver is not stored."""
-        raise NotServedError("a Saver adds no operations to the graph and has no saver_def")
+        """Raises UnsupportedError: a Saver is not stored."""
+        raise UnsupportedError("a Saver adds no operations to the graph and has no saver_def")
 
     to_proto = as_saver_def
 
@@ -184,10 +184,10 @@ class Saver:
 def write_graph(graph_or_graph_def: Any, logdir: Any, name: str, as_text: bool = True) -> str:
     """Write names, op types and inputs of a graph as text; gives the path.
 
-    Raises NotServedError for as_text=False: TensorFlow's binary format is not written.
+    Raises UnsupportedError for as_text=False: TensorFlow's binary format is not written.
     """
     if not as_text:
-        raise NotServedError("gradbg does not write graphs in TensorFlow's binary format\npass as_text=True")
+        raise UnsupportedError("gradbg does not write graphs in TensorFlow's binary format\npass as_text=True")
     found = graph_or_graph_def.as_graph_def() if hasattr(graph_or_graph_def, "as_graph_def") else graph_or_graph_def
     os.makedirs(logdir, exist_ok=True)
     path = os.path.join(logdir, name)

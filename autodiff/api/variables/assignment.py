@@ -1,4 +1,4 @@
-"""What is asked of variables and done to them: which there are, initialising, assigning."""
+"""What is asked of variables and done to them: which there are, initializing, assigning."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -53,7 +53,7 @@ def moving_average_variables(scope: str | None = None) -> list[Variable]:
 all_variables = global_variables
 
 
-# ---- initialising -----------------------------------------------------------------------
+# ---- initializing -----------------------------------------------------------------------
 
 def variables_initializer(var_list: Sequence[Variable], name: str = "init") -> Operation:
     """The operation that gives these variables their initial values."""

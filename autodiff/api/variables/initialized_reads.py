@@ -6,7 +6,7 @@ from typing import Any
 from ...core.collections import GraphKeys
 from ...core.graph import Operation, Tensor
 from ...core.op import Spec
-from ...core.traversal import before, in_order
+from ...core.traversal import ancestors, in_order
 
 _AS_THEY_ARE = ("IsVariableInitialized", "VarIsInitializedOp", "InitializedValue")
 
@@ -29,7 +29,7 @@ class _Guard:
                           for v in graph.get_collection(key) if hasattr(v, "initialized_value")}
 
     def tensor(self, tensor: Tensor) -> Tensor:
-        for op in in_order(before([tensor])):
+        for op in in_order(ancestors([tensor])):
             self.made[op] = self._safe(op)
         if tensor.op in self.variables:
             return self.variables[tensor.op].initialized_value()

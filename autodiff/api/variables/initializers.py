@@ -1,4 +1,4 @@
-"""Initialisers: what a new variable holds, as functions of its shape and dtype."""
+"""Initializers: what a new variable holds, as functions of its shape and dtype."""
 from __future__ import annotations
 
 import math
@@ -30,7 +30,7 @@ _TRUNCATED_DEVIATION = 0.87962566103423978  # of a standard normal cut at two de
 class Initializer:
     """A function of (shape, dtype) that gives a tensor; its settings are attributes.
 
-    get_config gives them by name, from_config makes the same initialiser again.
+    get_config gives them by name, from_config makes the same initializer again.
     """
 
     _config: tuple[str, ...] = ()

@@ -105,7 +105,7 @@ class Layer:
 
     @property
     def losses(self) -> list[Tensor]:
-        """The regularisation losses of its variables and outputs."""
+        """The regularization losses of its variables and outputs."""
         return list(self._losses)
 
     @property

@@ -1,4 +1,4 @@
-"""The variables of a graph by their full names: found, or made with their initialiser."""
+"""The variables of a graph by their full names: found, or made with their initializer."""
 from __future__ import annotations
 
 import functools

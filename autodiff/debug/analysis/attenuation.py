@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.graph import Operation, Tensor
-from ...core.traversal import before
+from ...core.traversal import ancestors
 from ..facts.roles import VARIABLES, place_of
 from .arithmetic_rules import number
 from .findings import Hop
@@ -95,7 +95,7 @@ def _note(op: Operation, hop: Hop, values: Values) -> str:
             return f"its numerator {_named(op.inputs[0])} is 0 everywhere"
         return f"its denominator {_named(op.inputs[1])} is {number(np.abs(inputs[1]).max())}"
     if op.type in ("BiasAdd", "Add", "AddV2") and hop.gain is not None and hop.gain < _CANCELLED:
-        return "what comes from the examples cancels out, as with a bias before a batch normalisation"
+        return "what comes from the examples cancels out, as with a bias before a batch normalization"
     return "its input is 0 everywhere" if not first.any() else ""
 
 
@@ -182,9 +182,9 @@ def remedy(lost: Sequence[Hop], op: Operation | None, values: Values) -> str:
     if "or >= 6" in first.note:
         return "scale the inputs or the initial weights down, or use tf.nn.relu"
     if kinds & set(_RELUS):
-        return "lower the learning rate, initialise biases above 0, or use tf.nn.leaky_relu"
+        return "lower the learning rate, initialize biases above 0, or use tf.nn.leaky_relu"
     if kinds & set(SATURATING):
-        return "scale the inputs or initial weights down, or normalise the layer"
+        return "scale the inputs or initial weights down, or normalize the layer"
     if kinds & set(FLAT):
         return ("use a smooth stand-in such as tf.tanh, or keep the value and pass the gradient: "
                 "x + tf.stop_gradient(tf.sign(x) - x)")
@@ -210,15 +210,15 @@ def _of_kind(hop: Hop) -> str:
     if hop.op_type == "If":
         return "feed both cases in training, or leave this variable to the runs that take its branch"
     if hop.op_type == "Mean" and "one element" in hop.note:
-        return "normalise over more than one example: a larger batch, or other axes"
+        return "normalize over more than one example: a larger batch, or other axes"
     if "cancels out, as with a bias" in hop.note:
-        return "leave the bias out, use_bias=False: the normalisation has an offset of its own"
+        return "leave the bias out, use_bias=False: the normalization has an offset of its own"
     if hop.op_type in _DIVISIONS and "denominator" in hop.note:
         return "look at what makes the denominator so large; why nan lists what is inf without effect"
     if hop.op_type in ("Select", "SelectV2"):
         return "look at the condition: print it"
     if hop.op_type in _ENTROPIES:
-        return "nothing is left to learn where the labelled class has probability 1: look at the labels and the logits"
+        return "nothing is left to learn where the labeled class has probability 1: look at the labels and the logits"
     if hop.op_type in ("Square", "Abs", "SquaredDifference") and "0 everywhere" in hop.note:
         return "nothing is left to learn where the error is 0: look at the targets"
     if hop.op_type == "While":
@@ -232,11 +232,11 @@ def _of_factor(op: Operation, hop: Hop, values: Values) -> str:
         return "look at the factors of this product"
     if "dropout" in op.name:
         return "it drops everything: keep_prob is the share that is kept, rate the share that is dropped"
-    root = {o.type for o in before([name])}
+    root = {o.type for o in ancestors([name])}
     is_variable = any(v in root for v in VARIABLES) and len(root) <= 3
     if is_variable and not np.any(np.asarray(values.get(name, 0))):
-        return "initialise it at random, by tf.glorot_uniform_initializer, in place of zeros"
+        return "initialize it at random, by tf.glorot_uniform_initializer, in place of zeros"
     if is_variable:
-        return ("initialise these weights larger, by tf.glorot_uniform_initializer; those that a recurrence repeats by "
+        return ("initialize these weights larger, by tf.glorot_uniform_initializer; those that a recurrence repeats by "
                 "tf.orthogonal_initializer, or use an LSTM")
     return f"{_named(name)} is {'0' if '0 everywhere' in hop.note else 'small'}: look at what makes it so"

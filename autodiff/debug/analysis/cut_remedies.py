@@ -35,7 +35,7 @@ def remedy_for_cut(op: Operation, index: int, kind: str) -> str:
     if kind == "blocked" and op.override is not None:
         return "let the registered gradient function return a tensor for this input"
     if op.type in ("Equal", "NotEqual", "InTopKV2", "InTopK"):
-        return "a count of right answers has no gradient: minimise a cross entropy, and keep the count for metrics"
+        return "a count of right answers has no gradient: minimize a cross entropy, and keep the count for metrics"
     if op.type in _SMOOTH:
         return _SMOOTH[op.type]
     if op.type in _STEPS or op.type in _COMPARISONS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...core.graph import Operation, Tensor
-from ...core.traversal import before
+from ...core.traversal import ancestors
 from ...gradients.blocked_reasons import GradientCall
 from ..facts.roles import PLACEHOLDERS, VARIABLES, as_place, at_line, place_of
 from .findings import WhyNone
@@ -24,10 +24,10 @@ def disconnected(y: Tensor, x: Tensor) -> WhyNone:
 
 
 def _reason(y: Tensor, x: Tensor, users: list[Operation], used_by: tuple[str, ...]) -> tuple[str, str]:
-    below = before([y])
+    below = ancestors([y])
     if x.op in below and x is not y:
         return f", but on another output of {x.op.name}", "use this output in the computation"
-    if y in {t for op in before([x]) for t in op.outputs}:
+    if y in {t for op in ancestors([x]) for t in op.outputs}:
         return ": it is the other way round", f"ask for the gradient of {x.name} with respect to {y.name}"
     if not any(op.type in (*VARIABLES, *PLACEHOLDERS) for op in below):
         return (f": {y.name}{at_line(place_of(y.op))} is made of constants only", "keep tensors in the computation: "
@@ -62,11 +62,11 @@ def _past_reads(users: Iterable[Operation]) -> list[Operation]:
 
 
 def _begun_with(x: Tensor, below: set[Operation]) -> Operation | None:
-    """A variable that y reads and that is initialised from x."""
+    """A variable that y reads and that is initialized from x."""
     for op in below:
         if op.type in VARIABLES and op is not x.op:
             for store in op.outputs[0]._consumers:
-                if store.type in ("Assign", "AssignVariableOp") and x.op in before(store.inputs[1:]):
+                if store.type in ("Assign", "AssignVariableOp") and x.op in ancestors(store.inputs[1:]):
                     return op
     return None
 
@@ -75,7 +75,7 @@ def _copied(x: Tensor, below: set[Operation]) -> Operation | None:
     """What x was made of within a few ops, if y is made of it too."""
     if not x.op.inputs or x.op.type in VARIABLES:
         return None
-    above = [op for op in before([x]) if op is not x.op]
+    above = [op for op in ancestors([x]) if op is not x.op]
     sources = [op for op in above if op in below and op.type != "Const" and (
         op.type in (*VARIABLES, *PLACEHOLDERS) or any(t._consumers for t in op.outputs))]
     nearest = max(sources, key=lambda op: op.index, default=None)

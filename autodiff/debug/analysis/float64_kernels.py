@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.dtypes import DType, as_dtype
 from ...core.graph import Graph, Operation, Tensor
-from ...core.traversal import before, in_order
+from ...core.traversal import ancestors, in_order
 from ...runtime.plan.state import Run
 from ...runtime.session import RepeatSession
 
@@ -59,6 +59,6 @@ class Kernels:
     def values(self, tensors: Sequence[Tensor], known: Values) -> list[Any]:
         """Tensors computed from `known` ones, which are not computed again."""
         found = dict(known)
-        for op in in_order(before(tensors, known)):
+        for op in in_order(ancestors(tensors, known)):
             found.update(zip(op.outputs, self.of(op, [found[t] for t in op.inputs])))
         return [found[t] for t in tensors]

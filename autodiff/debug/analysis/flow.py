@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.graph import Operation, Tensor
-from ...core.traversal import after, before
+from ...core.traversal import ancestors, descendants
 from ...gradients.blocked_reasons import blocked_reason, no_gradient_reason
 from ...gradients.sweep import carries_gradient
 from ..facts.roles import place_of
@@ -19,7 +19,7 @@ from .findings import Cut, Hop, Path
 
 def cuts_between(y: Tensor, x: Tensor) -> tuple[list[Cut], bool]:
     """The ops that cut a path from y to x, in backward order; and whether some path is not cut."""
-    on_paths = (after([x]) & before([y])) if y is not x else set()
+    on_paths = (descendants([x]) & ancestors([y])) if y is not x else set()
     live = _live(y, x, on_paths)
     cuts = []
     for op in sorted(on_paths, key=lambda op: -op.index):
@@ -55,7 +55,7 @@ def _live(y: Tensor, x: Tensor, on_paths: set[Operation]) -> set[Any]:
 
 def passed(y: Tensor, x: Tensor) -> dict[Operation, tuple[Tensor, ...]]:
     """Each op that the gradient of y passes on its way to x, with the inputs through which it goes on; from x up."""
-    on_paths = (after([x]) & before([y])) if y is not x else set()
+    on_paths = (descendants([x]) & ancestors([y])) if y is not x else set()
     found: dict[Operation, tuple[Tensor, ...]] = {}
     for op in sorted((op for op in _live(y, x, on_paths) if isinstance(op, Operation)), key=lambda op: op.index):
         inputs = tuple(dict.fromkeys(t for i, t in enumerate(op.inputs) if (t is x or t.op in found)
@@ -90,7 +90,7 @@ def path(y: Tensor, x: Tensor, gradients: Mapping[Tensor, Any], parts: Mapping[A
     Of several paths the one that carries most at each turn, going up from x. parts: by (op, input), what the op alone
     adds to the gradient at its input, where several do; without them, what arrives at the op counts.
     """
-    on_paths = (after([x]) & before([y])) if y is not x else set()
+    on_paths = (descendants([x]) & ancestors([y])) if y is not x else set()
     cuts, flows = cuts_between(y, x)
     if not flows or y is x:
         return Path(y.name, x.name, (), 0, tuple(cuts))

@@ -1,4 +1,4 @@
-"""What to write instead: remedies for ops that made nan or inf, told from the op, its operands and its neighbours."""
+"""What to write instead: remedies for ops that made nan or inf, told from the op, its operands and its neighbors."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -113,7 +113,7 @@ def _overflow(op: Operation, values: Mapping[Tensor, Any]) -> str:
     return "scale the values down, clip them, or work in float64"
 
 
-# ---- by the neighbours ------------------------------------------------------------------
+# ---- by the neighbors ------------------------------------------------------------------
 
 def _special(op: Operation, values: Mapping[Tensor, Any]) -> str:
     """A remedy for a formula that is known under a name of its own, or ""."""
@@ -222,7 +222,7 @@ def _of_division(op: Operation, values: Mapping[Tensor, Any]) -> str:
     if not roots or denominator in values and np.all(np.asarray(values[denominator]) != 0):
         return ""
     if is_sum_of_squares(roots[0].inputs[0]):
-        return ("the norm is 0: normalise by tf.nn.l2_normalize(x, axis), which bounds it from below, or add 1e-12 "
+        return ("the norm is 0: normalize by tf.nn.l2_normalize(x, axis), which bounds it from below, or add 1e-12 "
                 "under the root")
     return ("the root is 0: add the small constant under it, x / tf.sqrt(variance + 1e-5), as the slope of a root at 0 "
             "is inf")

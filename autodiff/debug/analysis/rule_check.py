@@ -20,7 +20,7 @@ from ...core.function_graph import functions_of, is_repeatable
 from ...core.graph import Graph, Operation, Tensor
 from ...core.indexed_slices import dense
 from ...core.op import REGISTERED_GRADIENTS, build
-from ...core.traversal import after
+from ...core.traversal import descendants
 from ...gradients.backprop import gradients
 from ...gradients.sweep import carries_gradient
 from ...runtime.session import RepeatSession
@@ -316,7 +316,7 @@ class _Custom(_Checked):
 
     def _without_results(self, inputs: Sequence[Any]) -> dict[Tensor, Any]:
         """What is known, but for what depends on the arguments, which have the values given."""
-        below = after(self._xs)
+        below = descendants(self._xs)
         found = {t: v for t, v in self._known.items() if t.op not in below}
         found.update({t: inputs[i] for i, t in enumerate(self.op.inputs) if t in self._xs})
         return found

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
-from ...core.traversal import after, before, in_order
+from ...core.traversal import ancestors, descendants, in_order
 from ..facts.roles import place_of
 from .attenuation import SATURATING
 from .findings import Finding
@@ -34,9 +34,9 @@ def static_findings(y: Tensor | None, variables: Sequence[Tensor], ops: Iterable
     """Traps on the way from the variables to y (None: in all ops), the worst first."""
     forward = [op for op in ops if op.gradient_of is None]
     if y is not None:
-        below = before([y])
+        below = ancestors([y])
         forward = [op for op in forward if op in below]
-    trained = after(variables) if variables else set(forward)
+    trained = descendants(variables) if variables else set(forward)
     found = [trap for op in forward if op in trained for trap in _of_op(op)]
     if y is not None:
         found += suspicions(y, [op for op in forward if op in trained])
@@ -178,13 +178,14 @@ def _only_asks(op: Operation | None) -> bool:
     """Whether an op only asks something: masks and shapes are not meant to carry gradients."""
     if op is None or op.type in _ASKS or all(t.dtype.name == "bool" for t in op.outputs):
         return True
-    return not op.outputs[0].dtype.is_floating and bool(op.inputs) and any(o.type in _ASKS for o in before(op.inputs))
+    is_choice = not op.outputs[0].dtype.is_floating and bool(op.inputs)
+    return is_choice and any(o.type in _ASKS for o in ancestors(op.inputs))
 
 
 def _chains(y: Tensor, variables: Sequence[Tensor]) -> list[Finding]:
     """Long chains of squashing functions."""
     depth: dict[Operation, int] = {}
-    for op in in_order(before([y])):
+    for op in in_order(ancestors([y])):
         depth[op] = max((depth.get(t.op, 0) for t in op.inputs), default=0) + (op.type in SATURATING)
     deepest = max(depth.values(), default=0)
     if deepest <= CHAIN or not variables:
@@ -192,4 +193,4 @@ def _chains(y: Tensor, variables: Sequence[Tensor]) -> list[Finding]:
     last = max((op for op in depth if op.type in SATURATING), key=lambda op: depth[op])
     return [_finding(30, "squashing chain", last, f"{deepest} squashing functions in a row ({last.type}): each shrinks "
                      "the gradient, so the first layers will hardly learn",
-                     "use tf.nn.relu, skip connections, or normalise each layer")]
+                     "use tf.nn.relu, skip connections, or normalize each layer")]

@@ -1,4 +1,4 @@
-"""What an optimizer made of a variable: the operands of an update that spoilt it, and whether the training diverges."""
+"""What an optimizer made of a variable: the operands of an update that spoiled it, and whether training diverges."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence

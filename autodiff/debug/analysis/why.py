@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.graph import Tensor
-from ...core.traversal import after
+from ...core.traversal import descendants
 from ...gradients.blocked_reasons import GradientCall, gradient_calls
 from ..facts.graph_lists import trainable_tensors
 from ..facts.roles import at_line, place_of
@@ -25,7 +25,7 @@ CHAIN = 3  # saturating ops in one path that are to blame together
 def why_none(y: Tensor, x: Tensor, call: GradientCall | None = None) -> WhyNone:
     """Why d y / d x is None, from the graph alone. call: the gradient call in question, if there is one."""
     place = place_of(x.op)
-    if y is not x and y.op not in after([x]):
+    if y is not x and y.op not in descendants([x]):
         return disconnected(y, x)
     cuts, flows = cuts_between(y, x)
     if not flows:
@@ -147,7 +147,7 @@ def _why_chain(y: Tensor, x: Tensor, norm: float, text: str, chain: Sequence[Hop
     total = float(np.prod([hop.gain or 0.0 for hop in chain]))
     text += (f": a chain of {len(chain)} ops {kinds}, from {chain[0].op} to {chain[-1].op}, scales it by {total:.2g} "
              f"together" + ("; the slope of a sigmoid is at most 1/4" if "Sigmoid" in kinds else ""))
-    remedy = ("use tf.nn.relu in the hidden layers, add skip connections or normalise each layer, and initialise the "
+    remedy = ("use tf.nn.relu in the hidden layers, add skip connections or normalize each layer, and initialize the "
               "weights by tf.glorot_uniform_initializer")
     return WhySmall(y.name, x.name, "tiny", norm, text, remedy, noted)
 

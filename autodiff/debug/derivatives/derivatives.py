@@ -13,7 +13,7 @@ from ...core.graph import Graph, Operation, Tensor
 from ...core.indexed_slices import IndexedSlices, dense
 from ...core.op import build
 from ...gradients.backprop import gradients
-from ...gradients.batching import vectorise
+from ...gradients.batching import vectorize
 from ...gradients.blocked_reasons import GradientCall, gradient_calls
 from ...gradients.higher_order import jacobian
 from ...gradients.sweep import Sweep
@@ -24,7 +24,7 @@ from .hidden_ops import HiddenOps
 @dataclass(frozen=True, eq=False)
 class Product:
     """A Hessian-vector product as graph: `result` for one direction; `rows` for several on a leading axis, None if an
-    op on the way cannot be vectorised."""
+    op on the way cannot be vectorized."""
 
     direction: Tensor
     result: Tensor
@@ -160,7 +160,7 @@ class Derivatives:
             rows: Tensor | None = None
             if second is not None:
                 try:
-                    rows = vectorise([result], {direction: directions}, build.Shape(directions)[0])[0]
+                    rows = vectorize([result], {direction: directions}, build.Shape(directions)[0])[0]
                 except AutodiffError:
                     rows = None
         return Product(direction, result, directions, rows)

@@ -17,9 +17,9 @@ from ...core.indexed_slices import dense
 from ...core.op import OPS, build
 from ...core.shapes import is_known, num_elements, show
 from ...gradients.backprop import gradients, source_of
-from ...gradients.batching import depending_on, vectorise
+from ...gradients.batching import depending_on, vectorize
 from ...runtime.compiled.tiled_execution import pool, processors
-from ...runtime.plan.passes import is_pure, optimise
+from ...runtime.plan.passes import is_pure, optimize
 from ...runtime.plan.plan import Plan, compile_plan, last_uses
 from ...runtime.session import Session
 
@@ -127,7 +127,7 @@ def _stacked(graph: Graph, y: Tensor, x: Any) -> tuple[Tensor, Tensor, tuple[int
         directions = build.Placeholder(dtype=y.dtype.base_dtype, shape=(None, *y.dims))  # type: ignore[misc]
         if found is None:
             raise ArgumentError(f"{y.name!r} does not depend on {getattr(x, 'name', x)!r}")
-        stacked = vectorise([dense(found)], {direction: directions}, build.Shape(directions)[0])[0]
+        stacked = vectorize([dense(found)], {direction: directions}, build.Shape(directions)[0])[0]
         on_the_way = depending_on([dense(found)], {direction: direction})
     per_row = sum((num_elements(t.dims) or 0) * t.dtype.size for op in on_the_way for t in op.outputs)
     return directions, stacked, tuple(x_value.dims), per_row  # type: ignore[arg-type]
@@ -135,7 +135,7 @@ def _stacked(graph: Graph, y: Tensor, x: Any) -> tuple[Tensor, Tensor, tuple[int
 
 def recipe_of(session: Session, result: Tensor, direction: Tensor, feed_dict: dict | None = None) -> Recipe:
     """How `result` follows from `direction`, a placeholder. Raises StateError if an op needs this session."""
-    plan = optimise(compile_plan([result], (), [direction, *(feed_dict or {})]))
+    plan = optimize(compile_plan([result], (), [direction, *(feed_dict or {})]))
     return _recipe(session, plan, list((feed_dict or {}).items()))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from ...core.errors import ArgumentError, AutodiffError, UnknownNameError
 from ...core.graph import Graph, Operation, Tensor, get_default_graph
 from ...core.indexed_slices import IndexedSlices, dense
-from ...core.traversal import needed
+from ...core.traversal import dependencies
 from ...gradients.blocked_reasons import gradient_calls
 from ...runtime.cursor import Execution
 from ...runtime.feed import Feeds
@@ -209,7 +209,7 @@ class Machine:
         if tensors not in self._needed:
             if len(self._needed) > _NEEDS:
                 self._needed.clear()
-            below = needed([self.targets.inner.outer(t) for t in tensors])
+            below = dependencies([self.targets.inner.outer(t) for t in tensors])
             self._needed[tensors] = ({op.outputs[0] for op in below if op.type == "Placeholder"},
                                      {op.name for op in below if op.type in VARIABLES})
         return self._needed[tensors]
@@ -235,8 +235,8 @@ class Machine:
 
     def _variable_value(self, tensor: Tensor, variables: Mapping[str, Any]) -> Any:
         if tensor.op.name not in variables:
-            raise UnknownNameError(f"variable {tensor.op.name!r} has no value yet: it is not initialised\nrun the "
-                                   "script up to its initialiser, or run a step of a train op")
+            raise UnknownNameError(f"variable {tensor.op.name!r} has no value yet: it is not initialized\nrun the "
+                                   "script up to its initializer, or run a step of a train op")
         return variables[tensor.op.name]
 
     def _values_known(self, ops: Iterable[Operation], moment: Moment) -> dict[Tensor, Any]:

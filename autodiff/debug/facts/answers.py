@@ -391,7 +391,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Neighbours:
+class Neighbors:
     """An op with its producers and consumers, and the lines that made it, innermost first."""
 
     op: OpRow

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.function_graph import Function, calls_python, functions_of
 from ...core.graph import Graph, Operation, Tensor
-from ...core.traversal import before
+from ...core.traversal import ancestors
 from ...runtime.plan.interpreter import interpret
 from ...runtime.plan.plan import Plan, compile_plan
 from ...runtime.plan.state import Run, call_number
@@ -115,7 +115,7 @@ class Calls:
     def _called(self, function: Function, arguments: Sequence[Any], where: str, number: int,
                 turn: int | None = None, kept: Sequence[Any] = ()) -> Call:
         if function not in self._plans:
-            below = sorted(before(function.outputs), key=lambda op: op.index)
+            below = sorted(ancestors(function.outputs), key=lambda op: op.index)
             ops = [op for op in below if op.type not in ("Argument", "Captured")]
             tensors = self._tensors(function, ops)
             known = (*function.inputs, *function.kept) if kept else function.inputs

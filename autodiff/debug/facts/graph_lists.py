@@ -47,7 +47,7 @@ def rule_of_gradient(op: Operation) -> str:
     return doc or f"a rule built of ops, declared at {where}"
 
 
-def neighbours(op: Operation) -> tuple[list[Operation], list[Operation]]:
+def neighbors(op: Operation) -> tuple[list[Operation], list[Operation]]:
     """Producers and consumers of an op, each once; control inputs count as producers."""
     producers = dict.fromkeys([*(t.op for t in op.inputs), *op.control_inputs])
     consumers = dict.fromkeys(c for t in op.outputs for c in t._consumers)

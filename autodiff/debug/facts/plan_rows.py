@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ...core.gc_pause import keeping_all
 from ...core.graph import Operation, Tensor
 from ...runtime.fetch import Fetches
-from ...runtime.plan.op_outcomes import KINDS, Fate, fates
+from ...runtime.plan.op_outcomes import KINDS, OpOutcome, op_outcomes
 from ...runtime.plan.plan import compile_plan
 from ...runtime.session import Session
 from .records import Place
@@ -17,7 +17,7 @@ from .roles import place_of, role_of
 
 @dataclass(frozen=True)
 class PlanRow:
-    """What became of one op in the plan of a run. kind: of `runtime.fates.KINDS`, text: that in words, with names.
+    """What became of one op in the plan of a run. kind: one of `op_outcomes.KINDS`; text: it in words, with names.
 
     steps: of the plan, that compute it. others: the ops it is merged with, is the value of, is folded into, or
     writes over. block: number of the memory it writes to, None for memory of its own.
@@ -60,31 +60,31 @@ def plan_of(session: Session, wanted: Fetches, feeds: tuple[Tensor, ...], ops: C
             step: int) -> RunPlan:
     """The plan by which a session runs `wanted` with these feeds. ops: the rows to give, None for all."""
     plan = session.plan(wanted, feeds)
-    found = fates(compile_plan(wanted.tensors, wanted.targets, feeds), plan)
-    counts = Counter(fate.kind for fate in found)
-    rows = tuple(_row(fate) for fate in found if ops is None or fate.op in ops)
+    found = op_outcomes(compile_plan(wanted.tensors, wanted.targets, feeds), plan)
+    counts = Counter(outcome.kind for outcome in found)
+    rows = tuple(_row(outcome) for outcome in found if ops is None or outcome.op in ops)
     return RunPlan(step, (*(t.name for t in wanted.tensors), *(op.name for op in wanted.targets)), rows, len(found),
                    len(session.graph.operations) - len(found), len(plan.steps),
                    tuple((kind, counts[kind]) for kind in KINDS if counts[kind]), bool(plan.forms), plan.blocks,
                    tuple(plan.table()))
 
 
-def _row(fate: Fate) -> PlanRow:
-    op = fate.op
-    others = tuple(other.name for other in fate.others)
-    return PlanRow(op.name, op.type, fate.kind, _in_words(fate, others), fate.steps, others, fate.block, role_of(op),
-                   place_of(op))
+def _row(outcome: OpOutcome) -> PlanRow:
+    op = outcome.op
+    others = tuple(other.name for other in outcome.others)
+    return PlanRow(op.name, op.type, outcome.kind, _in_words(outcome, others), outcome.steps, others, outcome.block,
+                   role_of(op), place_of(op))
 
 
-def _in_words(fate: Fate, others: tuple[str, ...]) -> str:
+def _in_words(outcome: OpOutcome, others: tuple[str, ...]) -> str:
     """`merged with x`; `computed by its kernel, in place into y`."""
     names = ", ".join(others)
-    if fate.kind in ("merged", "same", "folded"):
+    if outcome.kind in ("merged", "same", "folded"):
         start = {"merged": "merged with", "same": "not computed: it is the value of", "folded": "folded into"}
-        return f"{start[fate.kind]} {names}"
-    calls = ", ".join(dict.fromkeys(fate.calls))
-    if fate.kind == "tiles":
-        text = f"fused into chain {' and '.join(map(str, fate.steps))}" + (f" as {calls}" if calls else "")
+        return f"{start[outcome.kind]} {names}"
+    calls = ", ".join(dict.fromkeys(outcome.calls))
+    if outcome.kind == "tiles":
+        text = f"fused into chain {' and '.join(map(str, outcome.steps))}" + (f" as {calls}" if calls else "")
     else:
-        text = f"computed by {calls}" if calls else KINDS[fate.kind]
+        text = f"computed by {calls}" if calls else KINDS[outcome.kind]
     return text + (f", in place into {names}" if others else "")

@@ -104,7 +104,7 @@ class Replayer:
         session.entropy, session.runs = moment.entropy, moment.number - 1
 
     def values_if_possible(self, moment: Moment, tensors: Sequence[Any]) -> dict[Any, Any]:
-        """The same for tensors of which some may not be computable (unfed, uninitialised): those are left out."""
+        """The same for tensors of which some may not be computable (unfed, uninitialized): those are left out."""
         try:
             return dict(zip(tensors, self.values(moment, tensors)))
         except AutodiffError:

@@ -213,11 +213,11 @@ class Ring(Sequence[Moment]):
         return values
 
 
-def _cost_after(moment: Moment, neighbour: Moment | None) -> int:
-    """Bytes of a moment's values that a neighbouring moment does not share."""
-    fed = neighbour.feeds if neighbour is not None else {}
+def _cost_after(moment: Moment, neighbor: Moment | None) -> int:
+    """Bytes of a moment's values that a neighboring moment does not share."""
+    fed = neighbor.feeds if neighbor is not None else {}
     cost = sum([v.nbytes for k, v in moment.feeds.items() if fed.get(k) is not v])
     if type(moment.variables) is Later:
         return cost
-    other = neighbour.variables if neighbour is not None and type(neighbour.variables) is not Later else {}
+    other = neighbor.variables if neighbor is not None and type(neighbor.variables) is not Later else {}
     return cost + sum([v.nbytes for k, v in moment.variables.items() if other.get(k) is not v])

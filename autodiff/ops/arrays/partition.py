@@ -61,7 +61,7 @@ def _(node, args, batched):
 
 def _no_varying_indices(node, batched):
     if any(batched):
-        raise ShapeError(f"cannot vectorise {node.type} over indices that vary from slice to slice\nin {node.name}: "
+        raise ShapeError(f"cannot vectorize {node.type} over indices that vary from slice to slice\nin {node.name}: "
                          f"{node.describe()}")
 
 
@@ -69,7 +69,7 @@ def _axis_moved(x, source, target):
     """`x` with one axis moved, the order of the others kept."""
     rank = len(x.dims) if x.dims is not None else None
     if rank is None:
-        raise ShapeError(f"cannot vectorise over a tensor of unknown rank: {x.describe()}\n"
+        raise ShapeError(f"cannot vectorize over a tensor of unknown rank: {x.describe()}\n"
                          "use set_shape to give the rank")
     order = [i for i in range(rank) if i != source]
     order.insert(target, source)

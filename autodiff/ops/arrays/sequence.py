@@ -146,7 +146,7 @@ def _(node, args, batched):
     shared(node, batched, 0, 1, 3)
     indices, shape, values, default = args
     if node.outputs[0].dims is None:
-        raise ShapeError(f"cannot vectorise an output of unknown rank\nin {node.name}: {node.describe()}")
+        raise ShapeError(f"cannot vectorize an output of unknown rank\nin {node.name}: {node.describe()}")
     rows = build.Reshape(indices, [-1, len(node.outputs[0].dims)])
     if node.inputs[2].dims == ():
         values = build.BroadcastTo(values[:, None], build.ConcatV2(0, build.Shape(values), build.Shape(rows)[:1]))

@@ -17,7 +17,7 @@ def _stacked(*inputs, kind, attrs, batched, specs):
     return made if len(made) > 1 else made[0]
 
 
-@op("EachSlice", infer=_stacked, no_rule="it is made by vectorising, after differentiation")
+@op("EachSlice", infer=_stacked, no_rule="it is made by vectorizing, after differentiation")
 def each_slice(*inputs: Own, kind, attrs, batched, specs):
     """The op `kind` for each slice of its batched inputs, results stacked. inputs: any[...]... -> any[slices, ...]."""
     kernel = OPS[kind].kernel

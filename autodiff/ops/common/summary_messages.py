@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import ArgumentError, DataLossError, NotServedError
+from ...core.errors import ArgumentError, DataLossError, UnsupportedError
 
 __all__ = ["HistogramProto", "Message", "Summary"]
 
@@ -33,7 +33,7 @@ class Repeated(list):
 class Message:
     """Fields by name. FIELDS: name -> (number, kind); a list of one kind stands for a repeated field.
 
-    Raises ArgumentError (ValueError) for an unknown field in the constructor, NotServedError
+    Raises ArgumentError (ValueError) for an unknown field in the constructor, UnsupportedError
     (AttributeError) for one that is set or read.
     """
 
@@ -50,7 +50,7 @@ class Message:
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name not in self.FIELDS:
-            raise NotServedError(self._unknown(name))
+            raise UnsupportedError(self._unknown(name))
         kind = self.FIELDS[name][1]
         if isinstance(kind, str):
             return _ZEROS[kind]
@@ -59,7 +59,7 @@ class Message:
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in self.FIELDS:
-            raise NotServedError(self._unknown(name))
+            raise UnsupportedError(self._unknown(name))
         kind = self.FIELDS[name][1]
         if isinstance(kind, list):
             value = Repeated(kind[0], value)

@@ -266,14 +266,14 @@ def _list_gather_or_zeros_gradient(node, dy):
 
 
 
-# ---- lists whose elements have a leading axis of their own, in vectorised loops ----------
+# ---- lists whose elements have a leading axis of their own, in vectorized loops ----------
 
 def _each(function, items):
     return [None if item is None else _each(function, item) if isinstance(item, list) else function(item)
             for item in items]
 
 
-@op("ListFirstSlices", infer=_list, no_grad="it only stands in for one slice while a loop is vectorised")
+@op("ListFirstSlices", infer=_list, no_grad="it only stands in for one slice while a loop is vectorized")
 def list_first_slices(items: List, *, axis=0):
     """The first slice of each element along `axis`. -> list."""
     return _each(lambda item: item.take(0, axis), items)

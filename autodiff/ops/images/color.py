@@ -1,4 +1,4 @@
-"""Colours of images: hue, saturation and contrast. As in TensorFlow 1, only RGBToHSV has a gradient."""
+"""Colors of images: hue, saturation and contrast. As in TensorFlow 1, only RGBToHSV has a gradient."""
 
 import numpy as np
 
@@ -11,10 +11,10 @@ from ..common.loop_batching import slice_by_slice
 
 _Float32 = Kind("Float32", allowed=(float32,), default=float32)
 _IMAGES = (float16, float32)
-_NO_RULE = "TensorFlow 1 has no gradient of colour adjustments; write them out of differentiable ops"
+_NO_RULE = "TensorFlow 1 has no gradient of color adjustments; write them out of differentiable ops"
 
 
-def _colours(images, *others, **_):
+def _colors(images, *others, **_):
     rank_of(images, at_least=1, what="images")
     if images.dims and images.dims[-1] not in (3, None):
         raise ShapeError(f"expected 3 channels in the last axis, found {images.dims[-1]}")
@@ -27,8 +27,8 @@ def _adjusted(images, factor, **_):
     return Spec(images.dtype.base_dtype, images.dims)
 
 
-def _adjusted_colours(images, factor, **_):
-    _colours(images)
+def _adjusted_colors(images, factor, **_):
+    _colors(images)
     return _adjusted(images, factor)
 
 
@@ -44,16 +44,16 @@ def _hue(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.where(h < 0, h + 1, h).astype(x.dtype, copy=False), high, low
 
 
-def _coloured(h: np.ndarray, high: np.ndarray, low: np.ndarray) -> np.ndarray:
-    """The colour of a hue in [0, 1] between the smallest and the largest channel: [..., 3]."""
+def _colored(h: np.ndarray, high: np.ndarray, low: np.ndarray) -> np.ndarray:
+    """The color of a hue in [0, 1] between the smallest and the largest channel: [..., 3]."""
     h = 6 * h[..., None]
     away = np.abs(h - np.array([3, 2, 4], h.dtype)) * np.array([1, -1, -1], h.dtype) + np.array([-1, 2, 2], h.dtype)
     return low[..., None] + np.clip(away, 0, 1) * (high - low)[..., None]
 
 
-@op("RGBToHSV", infer=_colours, dtypes=FLOATS)
+@op("RGBToHSV", infer=_colors, dtypes=FLOATS)
 def rgb_to_hsv(images):
-    """Hue, saturation and value of colours. images: float[..., 3] -> float[..., 3], hue and saturation in [0, 1]."""
+    """Hue, saturation and value of colors. images: float[..., 3] -> float[..., 3], hue and saturation in [0, 1]."""
     h, high, low = _hue(images)
     saturation = np.divide(high - low, high, out=np.zeros_like(high), where=high > 0)
     return np.stack([h, saturation, high], -1)
@@ -79,21 +79,21 @@ def _one_and_zero(x):
     return np.ones((), x.dtype.as_numpy_dtype), np.zeros((), x.dtype.as_numpy_dtype)
 
 
-@op("HSVToRGB", infer=_colours, dtypes=FLOATS, no_grad="TensorFlow 1 lets no gradient through HSVToRGB")
+@op("HSVToRGB", infer=_colors, dtypes=FLOATS, no_grad="TensorFlow 1 lets no gradient through HSVToRGB")
 def hsv_to_rgb(images):
-    """Colours of hue, saturation and value. images: float[..., 3] -> float[..., 3]."""
+    """Colors of hue, saturation and value. images: float[..., 3] -> float[..., 3]."""
     h, saturation, value = images[..., 0], images[..., 1], images[..., 2]
-    return _coloured(h, value, (1 - saturation) * value)
+    return _colored(h, value, (1 - saturation) * value)
 
 
-@op("AdjustHue", infer=_adjusted_colours, dtypes=_IMAGES, no_rule=_NO_RULE)
+@op("AdjustHue", infer=_adjusted_colors, dtypes=_IMAGES, no_rule=_NO_RULE)
 def adjust_hue(images, delta: _Float32):
     """The hue turned by `delta` of a full circle. images: float[..., h, w, 3], delta: float32[] -> float[..., 3]."""
     h, high, low = _hue(images.astype(np.float32, copy=False))
-    return _coloured(np.mod(h + delta, np.float32(1)), high, low).astype(images.dtype, copy=False)
+    return _colored(np.mod(h + delta, np.float32(1)), high, low).astype(images.dtype, copy=False)
 
 
-@op("AdjustSaturation", infer=_adjusted_colours, dtypes=_IMAGES, no_rule=_NO_RULE)
+@op("AdjustSaturation", infer=_adjusted_colors, dtypes=_IMAGES, no_rule=_NO_RULE)
 def adjust_saturation(images, scale: _Float32):
     """The saturation times `scale`, at most 1. images: float[..., h, w, 3], scale: float32[] -> float[..., 3]."""
     hsv = rgb_to_hsv.kernel(images.astype(np.float32, copy=False))

@@ -51,7 +51,7 @@ def _both(shape, boxes, crop, method):
 
 
 def _corners(image, box_ind, y, x):
-    """The four neighbours of each place: [n, rows, columns, channels] each."""
+    """The four neighbors of each place: [n, rows, columns, channels] each."""
     b = box_ind[:, None, None]
     return [image[b, row[:, :, None], column[:, None, :]].astype(np.float32)
             for row in (y.low, y.high) for column in (x.low, x.high)]
@@ -175,5 +175,5 @@ def _(node, dz):
 @crop_and_resize_grad_image.batched
 @crop_and_resize_grad_boxes.batched
 def _(node, args, batched):
-    raise ShapeError(f"cannot vectorise {node.type}: expected the same images and boxes for each slice\n"
+    raise ShapeError(f"cannot vectorize {node.type}: expected the same images and boxes for each slice\n"
                      "use one call over more boxes")

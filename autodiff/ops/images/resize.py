@@ -31,7 +31,7 @@ def _scale(n: int, m: int, align_corners: bool) -> np.float32:
     return np.float32(n - 1) / np.float32(m - 1) if align_corners and m > 1 else np.float32(n) / np.float32(m)
 
 
-def _centres(n: int, m: int, align_corners: bool, half_pixel_centers: bool) -> np.ndarray:
+def _centers(n: int, m: int, align_corners: bool, half_pixel_centers: bool) -> np.ndarray:
     """float32[m]: where along `n` inputs each output lies."""
     if align_corners and half_pixel_centers:
         raise ArgumentError("align_corners and half_pixel_centers exclude each other: expected at most one to be True")
@@ -40,7 +40,7 @@ def _centres(n: int, m: int, align_corners: bool, half_pixel_centers: bool) -> n
 
 
 def _bilinear(n: int, m: int, align_corners: bool, half_pixel_centers: bool) -> Taps:
-    x = _centres(n, m, align_corners, half_pixel_centers)
+    x = _centers(n, m, align_corners, half_pixel_centers)
     low = np.floor(x)
     share = x - low
     places = np.stack([np.maximum(low, 0), np.minimum(np.ceil(x), n - 1)], 1).astype(np.intp)
@@ -48,7 +48,7 @@ def _bilinear(n: int, m: int, align_corners: bool, half_pixel_centers: bool) -> 
 
 
 def _nearest(n: int, m: int, align_corners: bool, half_pixel_centers: bool) -> Taps:
-    x = _centres(n, m, align_corners, half_pixel_centers)
+    x = _centers(n, m, align_corners, half_pixel_centers)
     x = np.floor(x + np.float32(0.5) if align_corners or half_pixel_centers else x)
     return Taps(np.clip(x, 0, n - 1).astype(np.intp)[:, None], np.ones((m, 1), np.float32))
 
@@ -61,7 +61,7 @@ def _cubic(x: np.ndarray, a: float) -> tuple[np.ndarray, np.ndarray]:
 
 def _bicubic(n: int, m: int, align_corners: bool, half_pixel_centers: bool) -> Taps:
     """TensorFlow has a = -0.5, and no pixels outside, with half_pixel_centers; else a = -0.75 and repeated borders."""
-    x = _centres(n, m, align_corners, half_pixel_centers)
+    x = _centers(n, m, align_corners, half_pixel_centers)
     low = np.floor(x)
     share = np.rint((x - low) * _STEPS) / _STEPS
     a = -0.5 if half_pixel_centers else -0.75

@@ -157,7 +157,7 @@ def _(node, args, batched):
     condition, x, y = args
     rank = next((len(t.dims) for t in node.inputs[1:] if t.dims is not None), None)
     if rank is None or node.inputs[0].dims is None:
-        raise ShapeError(f"expected inputs of known rank to vectorise a choice, found {node.describe()}\n"
+        raise ShapeError(f"expected inputs of known rank to vectorize a choice, found {node.describe()}\n"
                          "use set_shape to give the rank")
     missing = rank - len(node.inputs[0].dims)
     if missing:

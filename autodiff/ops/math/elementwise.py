@@ -158,7 +158,7 @@ def _(node, dy):
 @op("TruncateDiv", infer=broadcast_shape, elementwise=True, dtypes=REALS,
     no_grad="truncated division is piecewise constant")
 def truncate_div(x, y, *, out=None):
-    """x / y, of integers rounded towards 0, broadcast. x, y: real[...] -> real[...]. Raises for an integer y of 0.
+    """x / y, of integers rounded toward 0, broadcast. x, y: real[...] -> real[...]. Raises for an integer y of 0.
 
     Floats are not rounded: TensorFlow's kernel divides them.
     """

@@ -1,4 +1,4 @@
-"""The incomplete gamma and beta functions, regularised: integrals up to x, as parts of the whole."""
+"""The incomplete gamma and beta functions, regularized: integrals up to x, as parts of the whole."""
 
 import math
 

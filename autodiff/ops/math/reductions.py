@@ -86,7 +86,7 @@ def _(node, dy):
 
 @op("Mean", infer=_reduced, dtypes=NUMBERS)
 def mean(input, reduction_indices: Index, *, keep_dims=False):
-    """The mean over some axes, rounded towards 0 for integers. input: number[...] -> number[...]."""
+    """The mean over some axes, rounded toward 0 for integers. input: number[...] -> number[...]."""
     wide = np.float32 if input.dtype == np.float16 else input.dtype
     sums = np.add.reduce(input, axes_of(reduction_indices), wide, None, keep_dims)
     count = input.size // max(sums.size, 1)
@@ -303,7 +303,7 @@ def _(node, args, batched):
     count = build.StridedSlice(build.Shape(x, out_type=shape.dtype.base_dtype), [0], [1], [1])
     rank, target = node.inputs[0].dims, node.inputs[1].dims
     if rank is None or target is None or target[0] is None:
-        raise ShapeError(f"expected inputs of known rank to vectorise a sum, found {node.describe()}\n"
+        raise ShapeError(f"expected inputs of known rank to vectorize a sum, found {node.describe()}\n"
                          "use set_shape to give the rank")
     missing = len(rank) - target[0]
     result = build.SumTo(x, build.ConcatV2(0, count, *[[1] * missing] * bool(missing), shape))

@@ -243,7 +243,7 @@ def _same_numbers(node, batched):
 def _axis_moved(x, source, target):
     """x with axis `source` moved to `target`. Its rank must be known."""
     if x.dims is None:
-        raise ShapeError(f"expected a tensor of known rank to vectorise a segment op, found {x.describe()}")
+        raise ShapeError(f"expected a tensor of known rank to vectorize a segment op, found {x.describe()}")
     order = [i for i in range(len(x.dims)) if i != source]
     order.insert(target, source)
     return build.Transpose(x, order)

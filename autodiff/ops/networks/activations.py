@@ -1,6 +1,6 @@
 """Activation functions and their gradient ops, element by element.
 
-Each gradient op takes dy and the forward input or output, broadcast, so that it vectorises like any other.
+Each gradient op takes dy and the forward input or output, broadcast, so that it vectorizes like any other.
 """
 
 import numpy as np

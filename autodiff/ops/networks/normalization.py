@@ -1,4 +1,4 @@
-"""Normalisation over a batch and over neighbouring channels."""
+"""Normalization over a batch and over neighboring channels."""
 
 import numpy as np
 
@@ -52,17 +52,17 @@ def fused_batch_norm(x, scale, offset, mean, variance, *, epsilon=1e-4, data_for
     used = mean, variance
     if is_training:
         mean = x.mean(axis=axes, dtype=np.result_type(x, np.float32)).astype(x.dtype)
-        centred = x - _along(mean, data_format)
-        biased = np.square(centred).mean(axis=axes, dtype=np.result_type(x, np.float32)).astype(x.dtype)
+        centered = x - _along(mean, data_format)
+        biased = np.square(centered).mean(axis=axes, dtype=np.result_type(x, np.float32)).astype(x.dtype)
         count = x.size // max(1, mean.size)
         used = mean, biased * number(count / max(1, count - 1))
         variance = biased
     else:
-        centred = x - _along(mean, data_format)
+        centered = x - _along(mean, data_format)
     factor = scale / np.sqrt(variance + number(epsilon))
-    centred *= _along(factor, data_format)
-    centred += _along(offset, data_format)
-    return centred, *used
+    centered *= _along(factor, data_format)
+    centered += _along(offset, data_format)
+    return centered, *used
 
 
 @fused_batch_norm.gradient
@@ -76,10 +76,10 @@ def _(node, dy, dmean, dvariance):
         return build.Reshape(vector, [1, -1, 1, 1]) if channel == 1 else vector
 
     mean = build.Mean(x, axes) if training else mean
-    centred = x - along(mean)
-    variance = build.Mean(build.Square(centred), axes) if training else variance
+    centered = x - along(mean)
+    variance = build.Mean(build.Square(centered), axes) if training else variance
     inverse = build.Rsqrt(variance + epsilon)
-    normal = centred * along(inverse)
+    normal = centered * along(inverse)
     dscale, doffset = build.Sum(dy * normal, axes), build.Sum(dy, axes)
     factor = scale * inverse
     if not training:
@@ -89,7 +89,7 @@ def _(node, dy, dmean, dvariance):
     dx = along(factor) * (dy - along(build.Mean(dy, axes)) - normal * along(build.Mean(dy * normal, axes)))
     if not is_zero(dmean) or not is_zero(dvariance):
         count = build.Cast(build.FloorDiv(build.Size(x), build.Size(mean)), dtype=x.dtype.base_dtype)
-        dx = dx + along(dmean) / count + along(dvariance) * centred * (2.0 / (count - 1.0))
+        dx = dx + along(dmean) / count + along(dvariance) * centered * (2.0 / (count - 1.0))
     unread = blocked("in training the batch's own mean and variance are used")
     return dx, dscale, doffset, unread, unread
 

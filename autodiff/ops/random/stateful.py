@@ -134,6 +134,6 @@ def _(node, args, batched):
     shared(node, batched, 0)
     drawn = node.definition(*args, **node.attrs)
     if drawn.dims is None or node.outputs[0].dims is None:
-        raise ShapeError(f"cannot vectorise {node.type} over inputs of unknown rank")
+        raise ShapeError(f"cannot vectorize {node.type} over inputs of unknown rank")
     axis = len(node.outputs[0].dims) - rank_in(node, 1)  # the slices come after `shape`; they belong first
     return build.Transpose(drawn, [axis, *[i for i in range(len(drawn.dims)) if i != axis]])

@@ -136,7 +136,7 @@ def _operands(inputs):
 def _pairs_batched(node, args, batched):
     shared(node, batched, 0, 2, 3, 5)
     if node.type == "SparseAdd" and (batched[6] or static_value(args[6]) is None or static_value(args[6]) > 0):
-        raise ShapeError(f"cannot vectorise a sum that drops entries below a threshold: {node.describe()}")
+        raise ShapeError(f"cannot vectorize a sum that drops entries below a threshold: {node.describe()}")
     combine = {"SparseAdd": build.Add, "SparseSparseMaximum": build.Maximum, "SparseSparseMinimum": build.Minimum}
     union, shape = node.outputs[0], args[2]
     a, b = (_spread(v, build.SparseMatch(union, i, shape), is_batched)

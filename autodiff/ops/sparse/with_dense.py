@@ -106,7 +106,7 @@ def sparse_dense_cwise_mul(sp_indices: Index, sp_values, sp_shape: Index, dense)
 
 @op("SparseDenseCwiseDiv", infer=_entries, dtypes=NUMBERS)
 def sparse_dense_cwise_div(sp_indices: Index, sp_values, sp_shape: Index, dense):
-    """Entries by the dense elements in their places, towards zero for integers. sp_values: number[n]."""
+    """Entries by the dense elements in their places, toward zero for integers. sp_values: number[n]."""
     faced = _faced(sp_indices, sp_values, sp_shape, dense)
     if sp_values.dtype.kind not in "iu":
         return sp_values / faced

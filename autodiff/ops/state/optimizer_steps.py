@@ -230,7 +230,7 @@ def proximal_step(var, alpha, l1, l2, g):
 
 @op("ApplyProximalGradientDescent", infer=dense(1, 4), dtypes=FLOATS, stateful=True, no_rule=NO_RULE)
 def apply_proximal_gradient_descent(var: Ref, alpha, l1, l2, delta, *, run):
-    """Descent, then shrinking towards zero. delta: float[...], alpha, l1, l2: float[] -> the reference.
+    """Descent, then shrinking toward zero. delta: float[...], alpha, l1, l2: float[] -> the reference.
 
     Source: Duchi and Singer (2009), equation 3.
     """
@@ -246,7 +246,7 @@ def proximal_adagrad_step(var, accum, lr, l1, l2, g):
 
 @op("ApplyProximalAdagrad", infer=dense(2, 5), dtypes=FLOATS, stateful=True, no_rule=NO_RULE)
 def apply_proximal_adagrad(var: Ref, accum: Ref, lr, l1, l2, grad, *, run):
-    """Adagrad, then shrinking towards zero. grad: float[...], lr, l1, l2: float[] -> the reference.
+    """Adagrad, then shrinking toward zero. grad: float[...], lr, l1, l2: float[] -> the reference.
 
     Source: Duchi and Singer (2009).
     """

@@ -74,7 +74,7 @@ def _writes_out(step: Step, args: list[Any], result: np.ndarray) -> bool:
     return again is out and out.strides == result.strides and out.tobytes() == result.tobytes()
 
 
-def specialise(plan: Plan, shapes: Sequence[tuple[int, ...]], seen: Observed, *, relaxed: bool = False) -> Plan:
+def specialize(plan: Plan, shapes: Sequence[tuple[int, ...]], seen: Observed, *, relaxed: bool = False) -> Plan:
     """The plan for feeds and entry reads of these shapes; seen: from `observe` with the same shapes.
 
     relaxed: products may be rewritten, with other bits.

@@ -9,7 +9,7 @@ from .kernel_traits import passes_on
 from .plan import Plan, Step, called, inner_steps, is_reference, variable_of
 
 
-class Fate(NamedTuple):
+class OpOutcome(NamedTuple):
     """kind: see KINDS. steps: of the plan, that compute it or a part of it. calls: ufuncs made in place of its kernel.
 
     others: the operations that it is merged with, whose value it is, that it is folded into, or in whose place it
@@ -33,16 +33,16 @@ KINDS = {
     "dead": "left out: nothing reads it"}
 
 
-def fates(before: Plan, after: Plan) -> list[Fate]:
+def op_outcomes(before: Plan, after: Plan) -> list[OpOutcome]:
     """What became of each operation of a plan, variables and feeds included, in a plan made from it; in their order."""
     ops = {step.op for step in before.steps} | {tensor.op for tensor in before.slots}
     for step in before.steps:
         ops.update(variable_of(t) for t in step.op.inputs if is_reference(t))
-    teller = _Teller(before, after)
-    return [teller.fate(op) for op in sorted(ops, key=lambda op: op.index)]
+    builder = _OutcomeBuilder(before, after)
+    return [builder.outcome(op) for op in sorted(ops, key=lambda op: op.index)]
 
 
-class _Teller:
+class _OutcomeBuilder:
     """Knows who makes what in the plan `after`, and who reads what in the plan `before`."""
 
     def __init__(self, before: Plan, after: Plan) -> None:
@@ -60,29 +60,29 @@ class _Teller:
             for slot in step.inputs:
                 self._readers.setdefault(slot, []).append(step.op)
 
-    def fate(self, op: Operation) -> Fate:
+    def outcome(self, op: Operation) -> OpOutcome:
         """What became of one operation."""
         slots = [self._after.slots[t] for t in op.outputs if t in self._after.slots]
         if op.outputs and all(self._is_fed(t) for t in op.outputs):
-            return Fate(op, "fed")
+            return OpOutcome(op, "fed")
         if op in self._steps:
             return self._computed(op)
         if op.type in ("VariableV2", "VarHandleOp"):
-            return Fate(op, "variable")
+            return OpOutcome(op, "variable")
         if slots and all(slot in self._after.constants for slot in slots):
-            return Fate(op, "constant")
+            return OpOutcome(op, "constant")
         makers = dict.fromkeys(self._makers[slot] for slot in slots if slot in self._makers)
         if makers:
             is_equal = not passes_on(op) and all(other.type == op.type for other in makers)
-            return Fate(op, "merged" if is_equal else "same", others=tuple(makers))
+            return OpOutcome(op, "merged" if is_equal else "same", others=tuple(makers))
         readers = [r for t in op.outputs for r in self._readers.get(self._slots_before.get(t, -1), ())]
         live = tuple(dict.fromkeys(r for r in readers if r in self._steps))
-        return Fate(op, "folded", others=live) if live else Fate(op, "dead" if op.outputs else "order")
+        return OpOutcome(op, "folded", others=live) if live else OpOutcome(op, "dead" if op.outputs else "order")
 
     def _is_fed(self, tensor: Any) -> bool:
         return self._slots_before.get(tensor, -1) in self._after.feeds
 
-    def _computed(self, op: Operation) -> Fate:
+    def _computed(self, op: Operation) -> OpOutcome:
         found = self._steps[op]
         steps = tuple(dict.fromkeys(i for i, _, _ in found))
         calls = tuple(called(step) for _, step, _ in found if step.call is not None)
@@ -91,7 +91,7 @@ class _Teller:
             kind = "variable"
         buffers = self._after.buffers
         block = next((buffers[s].block for _, step, _ in found[::-1] for s in step.outputs if s in buffers), None)
-        return Fate(op, kind, steps, calls, self._written_over(op, found), block)
+        return OpOutcome(op, kind, steps, calls, self._written_over(op, found), block)
 
     def _written_over(self, op: Operation, found: list[tuple[int, Step, bool]]) -> tuple[Operation, ...]:
         """The ops in whose memory this one's result is written as they are read: variables, or what ends here."""

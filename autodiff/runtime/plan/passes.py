@@ -23,7 +23,7 @@ _SIMPLE = (int, float, bool, str, bytes, complex, type(None), DType)
 
 
 @keeping_all()
-def optimise(plan: Plan) -> Plan:
+def optimize(plan: Plan) -> Plan:
     """All passes: constants folded, identities elided, equal steps merged, unused ones dropped, rectifiers first."""
     return rectify_before_spreading(drop_unused(merge_equal(elide_identities(fold_constants(plan)))))
 

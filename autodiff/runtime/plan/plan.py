@@ -11,7 +11,7 @@ from ...core.function_graph import updates_of
 from ...core.gc_pause import keeping_all
 from ...core.graph import Operation, Tensor
 from ...core.shapes import show
-from ...core.traversal import in_order, needed
+from ...core.traversal import dependencies, in_order
 
 
 @dataclass(slots=True)
@@ -143,7 +143,7 @@ def compile_plan(fetches: Sequence[Tensor], targets: Sequence[Operation], feeds:
     fed = set(feeds)
     builder = _Builder(feeds)
     wanted = {t for t in fetches if t not in fed}
-    for op in in_order(needed(fetches, targets, known=fed)):
+    for op in in_order(dependencies(fetches, targets, known=fed)):
         builder.add(op, wanted)
     return Plan(builder.steps, tuple(builder.slots[t] for t in feeds), tuple(builder.slots[t] for t in fetches),
                 builder.size, frozenset(targets), builder.slots)

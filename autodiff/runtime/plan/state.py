@@ -93,7 +93,7 @@ class Run:
         """The value of a variable. Raises FailedPreconditionError if it has none."""
         value = self.variables.get(name)
         if value is None:
-            raise FailedPreconditionError(None, self.op, f"variable {name!r} is not initialised\nrun "
+            raise FailedPreconditionError(None, self.op, f"variable {name!r} is not initialized\nrun "
                                           "tf.global_variables_initializer() first")
         return value
 

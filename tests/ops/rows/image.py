@@ -1,4 +1,4 @@
-"""Rows of images: other sizes, other colours. The maps give float32, so `test_image` checks most of their gradients."""
+"""Rows of images: other sizes, other colors. The maps give float32, so `test_image` checks most of their gradients."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from ..case import Case, array
 X = array(2, 3, 4, 5)
 SIZE = np.array([5, 7], np.int32)
 SMALL = np.array([2, 3], np.int32)
-COLOURS = array(4, 5, 3, low=0.0, dtype=np.float32)
+COLORS = array(4, 5, 3, low=0.0, dtype=np.float32)
 
 ROWS: list[Case] = [
     *(Case(f"Resize{kind}", (X, size), attrs, differentiable=(), static=(1,), id=f"{'-'.join(attrs)}-{size[0]}")
@@ -22,11 +22,11 @@ ROWS: list[Case] = [
     Case("ResizeBilinear", (array(3, 4, 5), SIZE), fails=ValueError, id="rank"),
     Case("ResizeBilinear", (X, np.array([2, 3, 4], np.int32)), fails=ValueError, id="size"),
     Case("ResizeNearestNeighbor", (X, np.array([0, 3], np.int32)), fails=ValueError, id="zero"),
-    Case("RGBToHSV", (COLOURS.astype(np.float64),)),
-    Case("HSVToRGB", (COLOURS.astype(np.float64),)),
+    Case("RGBToHSV", (COLORS.astype(np.float64),)),
+    Case("HSVToRGB", (COLORS.astype(np.float64),)),
     Case("RGBToHSV", (X,), fails=ValueError, id="channels"),
-    Case("AdjustHue", (COLOURS, np.float32(0.3))),
-    Case("AdjustSaturation", (COLOURS, np.float32(0.3))),
-    Case("AdjustContrastv2", (COLOURS, np.float32(2.0))),
+    Case("AdjustHue", (COLORS, np.float32(0.3))),
+    Case("AdjustSaturation", (COLORS, np.float32(0.3))),
+    Case("AdjustContrastv2", (COLORS, np.float32(2.0))),
     Case("AdjustContrastv2", (array(4, 5, dtype=np.float32), np.float32(2.0)), fails=ValueError, id="rank"),
 ]

@@ -1,4 +1,4 @@
-"""tf.contrib.layers: layers as functions, with regularisers, initialisers and optimize_loss."""
+"""tf.contrib.layers: layers as functions, with regularizers, initializers and optimize_loss."""
 
 from ...common.unsupported import refusing
 from . import initializers, normalization, optimizers, plain, regularizers, summaries, utils

@@ -1,4 +1,4 @@
-"""Initialisers that keep the scale of what flows through a layer."""
+"""Initializers that keep the scale of what flows through a layer."""
 from __future__ import annotations
 
 import math
@@ -48,4 +48,4 @@ def variance_scaling_initializer(factor: float = 2.0, mode: str = "FAN_IN", unif
 
 def _check_floating(dtype: Any) -> None:
     if not as_dtype(dtype).is_floating:
-        raise KindError(f"expected a floating dtype to initialise, found {as_dtype(dtype).name}")
+        raise KindError(f"expected a floating dtype to initialize, found {as_dtype(dtype).name}")

@@ -1,4 +1,4 @@
-"""Normalising layers: by batch, layer, instance and length."""
+"""Normalizing layers: by batch, layer, instance and length."""
 from __future__ import annotations
 
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from ....core.collections import GraphKeys
 from ....core.convert import convert_to_tensor
 from ....core.dtypes import float16, float32
-from ....core.errors import ArgumentError, NotServedError, ShapeError
+from ....core.errors import ArgumentError, ShapeError, UnsupportedError
 from ....core.graph import Tensor, get_default_graph
 from ....core.op import build
 from ...layers.core import chosen, truth
@@ -35,21 +35,21 @@ def batch_norm(inputs: Any, decay: float = 0.999, center: bool = True, scale: bo
                renorm_clipping: Any = None, renorm_decay: float = 0.99, adjustment: Any = None) -> Tensor:
     """(inputs - mean) / sqrt(variance + epsilon) * gamma + beta, for each channel.
 
-    In training by the batch's moments, and the moving ones move towards them by 1 - decay: by operations in
+    In training by the batch's moments, and the moving ones move toward them by 1 - decay: by operations in
     updates_collections, or at once with the output if that is None. batch_weights: float[n], how much each row counts.
     param_initializers, param_regularizers: dicts by 'beta', 'gamma', 'moving_mean', 'moving_variance'. fused: by
-    default True where it can be; then the variance moves towards the unbiased one.
+    default True where it can be; then the variance moves toward the unbiased one.
     Source: Ioffe and Szegedy (2015). renorm, adjustment and zero_debias_moving_mean are not served.
     """
     for what, given in (("renorm", renorm), ("adjustment", adjustment),
                         ("zero_debias_moving_mean", zero_debias_moving_mean)):
         if given:
-            raise NotServedError(f"batch_norm with {what} is not served\nleave {what} out")
+            raise UnsupportedError(f"batch_norm with {what} is not served\nleave {what} out")
     layout = channels_first(data_format)
     inputs = convert_to_tensor(inputs)
     rank = None if inputs.dims is None else len(inputs.dims)
     if rank is None:
-        raise ShapeError(f"expected inputs of known rank to normalise, found {inputs.describe()}")
+        raise ShapeError(f"expected inputs of known rank to normalize, found {inputs.describe()}")
     fused = fused is not False and batch_weights is None and rank in (2, 4)
     by_layer = batch_weights is None and updates_collections == GraphKeys.UPDATE_OPS and not (fused and rank == 2)
     getter = renaming_getter() if by_layer else None
@@ -156,7 +156,7 @@ class _Norm:
 def _known(inputs: Tensor, axis: int) -> int:
     size = inputs.dims[axis] if inputs.dims else None
     if size is None:
-        raise ShapeError(f"expected inputs with a known number of channels to normalise, found {inputs.describe()}")
+        raise ShapeError(f"expected inputs with a known number of channels to normalize, found {inputs.describe()}")
     return size
 
 
@@ -173,14 +173,14 @@ def _affine(shape: Any, dtype: Any, center: bool, scale: bool, starts: Any, coll
 def layer_norm(inputs: Any, center: bool = True, scale: bool = True, activation_fn: Any = None, reuse: Any = None,
                variables_collections: Any = None, outputs_collections: Any = None, trainable: bool = True,
                begin_norm_axis: int = 1, begin_params_axis: int = -1, scope: Any = None) -> Tensor:
-    """Each row normalised by its own moments over the axes from begin_norm_axis on.
+    """Each row normalized by its own moments over the axes from begin_norm_axis on.
 
     gamma and beta have the shape of the axes from begin_params_axis on. Source: Ba, Kiros and Hinton (2016).
     """
     with variable_scope(scope, "LayerNorm", [inputs], reuse=reuse) as sc:
         inputs = convert_to_tensor(inputs)
         if inputs.dims is None:
-            raise ShapeError(f"expected inputs of known rank to normalise, found {inputs.describe()}")
+            raise ShapeError(f"expected inputs of known rank to normalize, found {inputs.describe()}")
         rank = len(inputs.dims)
         first = begin_norm_axis + rank if begin_norm_axis < 0 else begin_norm_axis
         if begin_params_axis >= rank or first >= rank:
@@ -203,11 +203,11 @@ def instance_norm(inputs: Any, center: bool = True, scale: bool = True, epsilon:
                   activation_fn: Any = None, param_initializers: Any = None, reuse: Any = None,
                   variables_collections: Any = None, outputs_collections: Any = None, trainable: bool = True,
                   data_format: str = "NHWC", scope: Any = None) -> Tensor:
-    """Each channel of each image normalised by its own moments. Source: Ulyanov, Vedaldi and Lempitsky (2016)."""
+    """Each channel of each image normalized by its own moments. Source: Ulyanov, Vedaldi and Lempitsky (2016)."""
     layout = channels_first(data_format)
     inputs = convert_to_tensor(inputs)
     if inputs.dims is None:
-        raise ShapeError(f"expected inputs of known rank to normalise, found {inputs.describe()}")
+        raise ShapeError(f"expected inputs of known rank to normalize, found {inputs.describe()}")
     with variable_scope(scope, "InstanceNorm", [inputs], reuse=reuse) as sc:
         rank = len(inputs.dims)
         axis = 1 if layout == "channels_first" else rank - 1

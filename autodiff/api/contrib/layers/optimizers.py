@@ -69,7 +69,7 @@ def optimize_loss(loss: Any, global_step: Any, learning_rate: Any, optimizer: An
         if norms:
             summary.scalar("global_norm/gradient_norm", global_norm([gradient for gradient, _ in pairs]))
         pairs = _clipped(pairs, clip_gradients)
-        _summarise(loss, pairs, shown)
+        _summarize(loss, pairs, shown)
         if norms and clip_gradients is not None:
             summary.scalar("global_norm/clipped_gradient_norm", global_norm([gradient for gradient, _ in pairs]))
         step = chosen.apply_gradients(pairs, global_step if increment_global_step else None, name="train")
@@ -152,7 +152,7 @@ def _clipped(pairs: list[Any], clip: Any) -> list[Any]:
     return [(gradient, variable) for gradient, (_, variable) in zip(clipped, pairs)]
 
 
-def _summarise(loss: Tensor, pairs: list[Any], shown: list[str]) -> None:
+def _summarize(loss: Tensor, pairs: list[Any], shown: list[str]) -> None:
     if "loss" in shown:
         summary.scalar("loss", loss)
     for gradient, variable in pairs:

@@ -1,4 +1,4 @@
-"""Regularisers: functions of weights that give a loss, or None for none."""
+"""Regularizers: functions of weights that give a loss, or None for none."""
 from __future__ import annotations
 
 import numbers
@@ -56,7 +56,7 @@ def l1_l2_regularizer(scale_l1: float = 1.0, scale_l2: float = 1.0,
 
 
 def sum_regularizer(regularizer_list: Any, scope: str | None = None) -> Callable[[Any], Tensor | None] | None:
-    """The sum of several regularisers; Nones are skipped, and None if there is no other."""
+    """The sum of several regularizers; Nones are skipped, and None if there is no other."""
     regularizers = [r for r in regularizer_list if r is not None]
     if not regularizers:
         return None
@@ -70,7 +70,7 @@ def sum_regularizer(regularizer_list: Any, scope: str | None = None) -> Callable
 
 
 def apply_regularization(regularizer: Callable[[Any], Tensor | None], weights_list: Any = None) -> Tensor:
-    """The sum of the regulariser's losses of all weights, which joins REGULARIZATION_LOSSES.
+    """The sum of the regularizer's losses of all weights, which joins REGULARIZATION_LOSSES.
 
     weights_list: by default the collection WEIGHTS. Raises ArgumentError (ValueError) if there are none.
     """

@@ -99,7 +99,7 @@ class LuongAttention(AttentionMechanism):
 
 
 class BahdanauAttention(AttentionMechanism):
-    """score = v · tanh(keys + query_layer(query)); normalised, v gets a learned length and a bias is added inside.
+    """score = v · tanh(keys + query_layer(query)); normalized, v gets a learned length and a bias is added inside.
 
     Source: Bahdanau, Cho and Bengio (2015), section A.1.2; Salimans and Kingma (2016) for `normalize`.
     """

@@ -231,7 +231,7 @@ def _sum(x: Tensor, y: Tensor) -> Tensor:
 
 
 class DeviceWrapper(RNNCellWrapper):
-    """A cell whose operations are labelled with a device."""
+    """A cell whose operations are labeled with a device."""
 
     def __init__(self, cell: Any, device: Any, **options: Any) -> None:
         super().__init__(cell, **options)

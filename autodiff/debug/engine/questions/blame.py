@@ -8,7 +8,7 @@ from typing import Any
 
 from ....core.errors import ArgumentError, OpError
 from ....core.graph import Operation, Tensor
-from ....core.traversal import needed
+from ....core.traversal import dependencies
 from ...analysis.findings import WhyFailed, WhyNonfinite
 from ...analysis.nonfinite import why_nonfinite
 from ...analysis.remedies import remedy_for_failure
@@ -29,22 +29,22 @@ class Blaming(Staging):
         return self._why_nonfinite([tensor], tensor, at)
 
     def _why_nonfinite(self, roots: Sequence[Tensor], target: Tensor | None, at: Moment) -> WhyNonfinite:
-        """Why something among `roots` is not finite: in the run `at`, or in the one that spoilt a variable it reads."""
+        """Why something among `roots` is not finite: in the run `at`, or in one that spoiled a variable it reads."""
         found = self._found(roots, target, at)
-        spoilt = self._spoilers(found)
-        if not spoilt and target is None and not found.origins and at is self._latest():
-            spoilt = self._spoilers_of(self._spoilt_last())
-        while spoilt:  # one variable may have spoilt the other
-            step, name = min(spoilt)
-            earlier = self._of_update(roots, name, spoilt[step, name])
+        spoiled = self._spoilers(found)
+        if not spoiled and target is None and not found.origins and at is self._latest():
+            spoiled = self._spoilers_of(self._spoiled_last())
+        while spoiled:  # one variable may have spoiled the other
+            step, name = min(spoiled)
+            earlier = self._of_update(roots, name, spoiled[step, name])
             if earlier is None:
                 break
-            found, at = earlier, spoilt[step, name]
-            spoilt = {key: moment for key, moment in self._spoilers(found).items() if key[0] < step}
+            found, at = earlier, spoiled[step, name]
+            spoiled = {key: moment for key, moment in self._spoilers(found).items() if key[0] < step}
         return self._with_divergence(found, at)
 
     def _spoilers(self, found: WhyNonfinite) -> dict[tuple[int, str], Moment]:
-        """The runs that spoilt the variables among the origins, by their step and the variable's name."""
+        """The runs that spoiled the variables among the origins, by their step and the variable's name."""
         return self._spoilers_of({o.op for o in (*found.origins, *found.masked) if o.op_type in VARIABLES})
 
     def _spoilers_of(self, names: set[str]) -> dict[tuple[int, str], Moment]:
@@ -55,17 +55,17 @@ class Blaming(Staging):
         return why_nonfinite(ops, values, set(roots), target=target, step=at.step, variable_note=self._since,
                              inside=self._inside(at))
 
-    def _of_update(self, roots: Sequence[Tensor], spoilt: str, at: Moment) -> WhyNonfinite | None:
-        """Why the run `at` spoilt a variable: what its update was given, or the update itself."""
-        variable = self.graph.operations[spoilt].outputs[0]
-        ran = needed(at.wanted.tensors, at.wanted.targets) if at.wanted is not None else set()
+    def _of_update(self, roots: Sequence[Tensor], spoiled: str, at: Moment) -> WhyNonfinite | None:
+        """Why the run `at` spoiled a variable: what its update was given, or the update itself."""
+        variable = self.graph.operations[spoiled].outputs[0]
+        ran = dependencies(at.wanted.tensors, at.wanted.targets) if at.wanted is not None else set()
         updates = stores_into(variable, ran)
         given = [t for op in updates for _, t in operands_of(op)]
         found = self._found(list(dict.fromkeys((*given, *roots, *self._trained()))), None, at)
-        since = f"variable {spoilt!r} is not finite since the update of step {at.step}"
+        since = f"variable {spoiled!r} is not finite since the update of step {at.step}"
         if found.origins:
             return replace(found, text=f"{since}: {found.text}")
-        after = self._value_after(spoilt, at)
+        after = self._value_after(spoiled, at)
         if not updates or after is None:
             return None
         values = self._values_known([t.op for t in given], at)
@@ -98,7 +98,7 @@ class Blaming(Staging):
     def _latest(self) -> Moment | None:
         return self.moments[-1] if self.moments and not self._is_edited and self._view is None else None
 
-    def _spoilt_last(self) -> set[str]:
+    def _spoiled_last(self) -> set[str]:
         """Variables that the last run left not finite."""
         return {name for name, value in dict(self.session.variables).items() if has_nonfinite(value)}
 
@@ -118,7 +118,7 @@ class Blaming(Staging):
             moments[i].variables.get(variable, 0.0)))
         if first < len(moments):
             return moments[first - 1] if first else None
-        return self._latest() if variable in self._spoilt_last() else None
+        return self._latest() if variable in self._spoiled_last() else None
 
     def _since(self, variable: str) -> str:
         """Since which step a variable is not finite, as far as that is remembered."""
@@ -130,7 +130,7 @@ class Blaming(Staging):
         """Why the run `at` raised an error, if it did and does so again: what is not finite, or what an op refused."""
         if not self.records or self.records[-1].step != at.step or not self.records[-1].error or at.wanted is None:
             return None
-        ran = [op for op in needed(at.wanted.tensors, at.wanted.targets) if role_of(op) != "training"]
+        ran = [op for op in dependencies(at.wanted.tensors, at.wanted.targets) if role_of(op) != "training"]
         try:
             self._values([t for op in sorted(ran, key=lambda op: op.index) for t in op.outputs if not t.dtype.is_ref
                           and t.dtype.name not in ("resource", "variant")], at)

@@ -11,7 +11,7 @@ from ....core.errors import ArgumentError, AutodiffError
 from ....core.function_graph import calls_python, functions_of
 from ....core.graph import Operation, Tensor
 from ....core.indexed_slices import IndexedSlices
-from ....core.traversal import after, before, needed
+from ....core.traversal import ancestors, dependencies, descendants
 from ...analysis.findings import Check, RuleCheck
 from ...analysis.float64_kernels import Kernels, widened
 from ...analysis.flow import cuts_between
@@ -73,7 +73,7 @@ class Diagnosing(Explaining):
         return found
 
     def _ops_between(self, y: Tensor, xs: Sequence[Tensor]) -> list[Operation]:
-        found = before([y]) & after(xs)
+        found = ancestors([y]) & descendants(xs)
         return sorted((op for op in found if op.gradient_of is None and not is_variable(op.outputs[0])),
                       key=lambda op: op.index)
 
@@ -131,7 +131,7 @@ class Diagnosing(Explaining):
             return None
 
     def _along_one_direction(self, y: Tensor, gradients: dict[Tensor, Tensor], at: Moment) -> float | None:
-        ops = needed([y, *gradients.values()])
+        ops = dependencies([y, *gradients.values()])
         if any(functions_of(op) and calls_python(op) for op in ops):
             return None  # what Python gives for other inputs is not known
         leaves = [op for op in ops if not op.inputs or _is_given(op)]

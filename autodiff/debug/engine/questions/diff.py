@@ -12,7 +12,7 @@ import numpy as np
 
 from ....core.errors import ArgumentError, AutodiffError, UnknownNameError
 from ....core.graph import Tensor
-from ....core.traversal import in_order, needed
+from ....core.traversal import dependencies, in_order
 from ...analysis.findings import Difference, DiffRow
 from ...facts.roles import place_of
 from .doctor import Triage
@@ -27,7 +27,7 @@ class Comparing(Triage):
         """Compare tensor by tensor. a, b: `step 3`, or an .npz file whose keys are names; b: by default the last run.
 
         Keys that are no tensor are told. An array of a file differs when |a - b| > rtol * max|b| somewhere; of two
-        steps all that both computed is compared, and what the optimiser keeps is left out.
+        steps all that both computed is compared, and what the optimizer keeps is left out.
         """
         left, right = self._side(a), self._side(b) if b else None
         if isinstance(left, dict) and isinstance(right, dict):
@@ -72,7 +72,7 @@ class Comparing(Triage):
         roots = [y] if y is not None else list(self._last.tensors) if self._last is not None else []
         with contextlib.suppress(AutodiffError):
             roots = self._roots()
-        ops = in_order(needed(roots))
+        ops = in_order(dependencies(roots))
         one, two = self._moment_for(roots, left), self._moment_for(roots, right)
         values = [{t.name: v for t, v in self._values_known(ops, at).items()} for at in (one, two)]
         return self._difference(a, b or f"step {two.step}", values[0], values[1], rtol)

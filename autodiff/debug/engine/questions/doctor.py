@@ -5,7 +5,7 @@ import numpy as np
 
 from ....core.errors import AutodiffError
 from ....core.graph import Operation, Tensor
-from ....core.traversal import after, before, in_order, needed
+from ....core.traversal import ancestors, dependencies, descendants, in_order
 from ....gradients.blocked_reasons import gradient_calls
 from ...analysis.attenuation import SATURATING
 from ...analysis.findings import Diagnosis, Finding, Origin, WhyFailed
@@ -90,7 +90,7 @@ class Triage(Diagnosing):
             stores = [op for op in tensor._consumers if is_store(op) and op is not variable.initializer]
             if call is None or trainable or tensor in call.xs or stores or not tensor.dtype.base_dtype.is_floating:
                 continue
-            if tensor.op in before([y]) and why_none(y, tensor, call).kind == "not asked":
+            if tensor.op in ancestors([y]) and why_none(y, tensor, call).kind == "not asked":
                 reason = why_none(y, tensor, call)
                 found.append(Finding(22, "not trained", tensor.op.name, tensor.op.type, tensor.name, reason.text,
                                      reason.remedy, f"why {tensor.name}", reason.place))
@@ -152,34 +152,34 @@ class Triage(Diagnosing):
     def _just_trained(self) -> set[str]:
         """Names of the variables that the last run put something into."""
         wanted = self.moments[-1].wanted if self.moments else None
-        ran = needed(wanted.tensors, wanted.targets) if wanted is not None else set()
+        ran = dependencies(wanted.tensors, wanted.targets) if wanted is not None else set()
         return {op.inputs[0].name for op in ran if is_store(op) and op.inputs}
 
     def _dead(self, y: Tensor, variables: list[Tensor], at: Moment) -> list[Finding]:
-        trained = needed([y])
-        ops = [op for op in in_order(before([y]))
+        trained = dependencies([y])
+        ops = [op for op in in_order(ancestors([y]))
                if op in trained and op.type in ("Relu", "Relu6", *SATURATING)]
         values = self._values_known(dict.fromkeys(op.inputs[0].op for op in ops), at)
         return [finding for op in ops if op.inputs[0] in values
                 for finding in _activation(op, np.asarray(values[op.inputs[0]]))]
 
     def _mistaken(self, y: Tensor, variables: list[Tensor], at: Moment) -> list[Finding]:
-        ops = in_order(before([y]) & after(variables))
+        ops = in_order(ancestors([y]) & descendants(variables))
         wanted = [op for op in ops if op.type in ("SoftmaxCrossEntropyWithLogits", "Sub", "SquaredDifference")]
         values = self._values_known(dict.fromkeys(t.op for op in wanted for t in op.inputs), at)
         return value_suspicions(y, wanted, values)
 
     def _not_updated(self) -> list[Finding]:
-        """Moving averages of batch normalisation that no training run has updated."""
+        """Moving averages of batch normalization that no training run has updated."""
         updates = [getattr(each, "op", each) for each in self.graph.collections.get("update_ops", ())]
         updates = [op for op in updates if isinstance(op, Operation)]
-        trained = [needed(m.wanted.tensors, m.wanted.targets) for m in list(self.moments)[-_LATE:] if m.wanted]
+        trained = [dependencies(m.wanted.tensors, m.wanted.targets) for m in list(self.moments)[-_LATE:] if m.wanted]
         trained = [ran for ran in trained if any(op.type.startswith(_APPLIES) for op in ran)]
         if not updates or not trained or any(op in ran for ran in trained for op in updates):
             return []
         return [Finding(48, "not updated", updates[0].name, updates[0].type, "",
                         f"{len(updates)} updates of moving averages, such as {updates[0].name}, do not run with the "
-                        "train op: batch normalisation will go by its initial averages in tests",
+                        "train op: batch normalization will go by its initial averages in tests",
                         "build the train op under tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS))",
                         "info vars", place_of(updates[0]))]
 
@@ -244,18 +244,18 @@ def _activation(op: Operation, value: np.ndarray) -> list[Finding]:
         if dead < _DEAD and units.mean() > _UNITS:
             return [Finding(28, "dead units", op.name, op.type, op.outputs[0].name,
                             f"{op.name} ({op.type}): {units.sum()} of its {units.size} units are 0 for every example",
-                            "lower the learning rate, initialise biases above 0, or use tf.nn.leaky_relu",
+                            "lower the learning rate, initialize biases above 0, or use tf.nn.leaky_relu",
                             f"print /d {op.inputs[0].name}", place_of(op))]
         if dead < _DEAD:
             return []
         return [Finding(58 if dead == 1 else 40, "dead relu", op.name, op.type, op.outputs[0].name,
                         f"{op.name} ({op.type}): {dead:.0%} of its inputs are <= 0, where relu lets nothing through",
-                        "lower the learning rate, initialise biases above 0, or use tf.nn.leaky_relu",
+                        "lower the learning rate, initialize biases above 0, or use tf.nn.leaky_relu",
                         f"print /d {op.inputs[0].name}", place_of(op))]
     far = float((np.abs(value) > (4 if op.type == "Sigmoid" else 2)).mean())
     if far < _FAR:
         return []
     return [Finding(38, "saturated", op.name, op.type, op.outputs[0].name,
                     f"{op.name} ({op.type}): {far:.0%} of its inputs are saturated (largest {np.abs(value).max():.3g})",
-                    "scale the inputs or initial weights down, or normalise the layer", f"print /d {op.inputs[0].name}",
+                    "scale the inputs or initial weights down, or normalize the layer", f"print /d {op.inputs[0].name}",
                     place_of(op))]

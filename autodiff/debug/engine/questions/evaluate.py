@@ -14,12 +14,12 @@ from ...facts.roles import is_variable
 from ...facts.stats import statistics
 from ...history.replay import Moment
 from ...language.expressions import evaluate, free_names, parse_expression
-from ..runs.time_travel import Travelling
+from ..runs.time_travel import Traveling
 
 _KEPT = 200  # values in the history
 
 
-class Valuing(Travelling):
+class Valuing(Traveling):
     """Evaluates; changes nothing that the script can see."""
 
     def __init__(self, *args: Any, **options: Any) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from ....core.errors import AutodiffError
 from ....core.graph import Operation, Tensor
 from ....core.indexed_slices import IndexedSlices
-from ....core.traversal import after, in_order, needed
+from ....core.traversal import dependencies, descendants, in_order
 from ...facts.answers import StageRow, Stages
 from ...facts.graph_lists import trainable_tensors
 from ...facts.records import Stats
@@ -85,17 +85,17 @@ def _between(raw: Tensor, given: Tensor) -> tuple[str, ...]:
     """Names of the ops from a raw gradient to what the update was given, in order."""
     if raw is given:
         return ()
-    return tuple(op.name for op in in_order(after([raw]) & needed([given])))
+    return tuple(op.name for op in in_order(descendants([raw]) & dependencies([given])))
 
 
 def _notes(rows: Sequence[StageRow]) -> list[str]:
     bad = [row for row in rows if row.raw is not None and row.raw.nonfinite]
-    spoilt = [row for row in rows if row.raw is not None and not row.raw.nonfinite and row.given is not None
+    spoiled = [row for row in rows if row.raw is not None and not row.raw.nonfinite and row.given is not None
               and row.given.nonfinite]
     zeroed = [row for row in rows if row.raw is not None and row.raw.norm and not row.raw.nonfinite
               and row.given is not None and row.given.norm == 0 and not row.given.nonfinite]
     notes = []
-    for hit, what in ((spoilt, "spoils"), (zeroed, "turns into zeros")):
+    for hit, what in ((spoiled, "spoils"), (zeroed, "turns into zeros")):
         if bad and hit:
             via = f" (by {hit[0].between[0].rpartition('/')[0] or hit[0].between[0]})" if hit[0].between else ""
             kinds = "nan" if any(row.raw and row.raw.nans for row in bad) else "inf"

@@ -6,7 +6,7 @@ from typing import Any
 from ....core.errors import ArgumentError, AutodiffError
 from ....core.graph import Graph, Operation, Tensor
 from ....core.indexed_slices import IndexedSlices
-from ....core.traversal import in_order, needed
+from ....core.traversal import dependencies, in_order
 from ....runtime.session import Session
 from ...analysis.nonfinite import reaches
 from ...facts.graph_lists import trainable_tensors
@@ -48,7 +48,7 @@ class Effects(Feeding):
 
     def _everything(self, roots: list[Tensor], at: Moment) -> tuple[list[Operation], dict[Tensor, Any]]:
         """All that `roots` are computed from, in order, with its values."""
-        ops = in_order(needed(roots))
+        ops = in_order(dependencies(roots))
         return ops, self._values_known(ops, at)
 
     def _is_harmful(self, sample: Sample) -> bool:

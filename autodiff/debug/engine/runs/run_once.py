@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ....core.errors import AutodiffError
 from ....core.function_graph import calls_python
 from ....core.graph import Operation, Tensor
-from ....core.traversal import needed
+from ....core.traversal import dependencies
 from ....runtime import fetch
 from ....runtime.feed import Fed
 from ....runtime.fetch import Fetches
@@ -51,7 +51,7 @@ class _Due(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Sight:
+class _RunView:
     """What runs of the same fetches have in common. whole: the fetches together with all that is looked at.
 
     names: of the fetches. y: name of the tensor that gradients are of. is_repeatable: whether all that such a run does
@@ -84,7 +84,7 @@ class _Opened:
     """
 
     moment: Moment
-    sight: _Sight
+    sight: _RunView
     began: float
     before: dict[str, Any]
     feeds: Fed
@@ -108,7 +108,7 @@ class Running(Asking):
     """Executes runs and records them."""
 
     # ---- what a run looks at ------------------------------------------------------------
-    def _sight(self, fetches: Any, fed: frozenset[Tensor]) -> _Sight:
+    def _sight(self, fetches: Any, fed: frozenset[Tensor]) -> _RunView:
         """What to fetch and look at; remembered for fetches that are the same, as long as nothing else changes.
 
         fed: what is fed in place of values that would be computed.
@@ -125,7 +125,7 @@ class Running(Asking):
             known = self._sights[key] = self._new_sight(fetches, fed)
         return known
 
-    def _new_sight(self, fetches: Any, fed: frozenset[Tensor]) -> _Sight:
+    def _new_sight(self, fetches: Any, fed: frozenset[Tensor]) -> _RunView:
         wanted = fetch.parse(self.graph, fetches)
         guards = self._new_guards(wanted, fed)
         looks, outcomes = self._new_looks(wanted, guards.tensors)
@@ -134,8 +134,8 @@ class Running(Asking):
         whole = self.session.prepared(fetch.parse(self.graph, [fetches, sources]))
         compares = any(watch.condition is not None and watch.condition.asks("ratio") for watch in self.watches) \
             or any(condition.asks("ratio") for condition in self._heeded)
-        return _Sight(self.session, wanted, looks, outcomes, whole,
-                      not compares and _is_repeatable(needed(wanted.tensors, wanted.targets)),
+        return _RunView(self.session, wanted, looks, outcomes, whole,
+                      not compares and _is_repeatable(dependencies(wanted.tensors, wanted.targets)),
                       (*(t.name for t in wanted.tensors), *(op.name for op in wanted.targets)), self.y,
                       next((at for at, look in enumerate(seen) if look.name == self.y and not look.of), None),
                       frozenset(t.name for t in guards.tensors),
@@ -161,7 +161,7 @@ class Running(Asking):
 
         guards: what else has to be finite.
         """
-        runs = needed(wanted.tensors, wanted.targets)
+        runs = dependencies(wanted.tensors, wanted.targets)
         y = self._default_y()
         looks: dict[tuple[str, str], _Look] = {}
         if y is not None:
@@ -201,7 +201,7 @@ class Running(Asking):
 
     def _look(self, tensor: Tensor, runs: set[Operation]) -> _Look:
         if is_variable(tensor):
-            return _Look(tensor.name, "", None, tensor.op.name, "not initialised")
+            return _Look(tensor.name, "", None, tensor.op.name, "not initialized")
         part = tensor.op in runs and not tensor.dtype.is_ref and tensor.dtype.name not in ("variant", "resource")
         return _Look(tensor.name, "", tensor if part else None, "", "not part of this run")
 
@@ -244,7 +244,7 @@ class Running(Asking):
         self._view = None
         return _Opened(moment, sight, began, before, feeds, sight.is_repeatable and self._recorder is None)
 
-    def _before(self, sight: _Sight) -> dict[str, Any]:
+    def _before(self, sight: _RunView) -> dict[str, Any]:
         """Figures of the variables to look at, while the cache has them and before the run lets go of them.
 
         Of small ones the values, which nobody writes to: they are measured with what the run gives.
@@ -264,7 +264,7 @@ class Running(Asking):
 
     def _opened_of(self, moment: Moment) -> _Opened:
         """A remembered run, opened again."""
-        sight = _Sight(None, moment.wanted, [], (), moment.wanted, False, (), "")
+        sight = _RunView(None, moment.wanted, [], (), moment.wanted, False, (), "")
         return _Opened(moment, sight, time.perf_counter(), {}, Fed())
 
     def _close(self, opened: _Opened, seen: Sequence[Any], error: BaseException | None = None) -> RunRecord:
@@ -286,7 +286,7 @@ class Running(Asking):
         if sight.guards and error is None:
             samples = self._with_what_is_behind(opened, seen, samples)
         if due.inner:
-            runs = needed(sight.wanted.tensors, sight.wanted.targets)
+            runs = dependencies(sight.wanted.tensors, sight.wanted.targets)
             samples += tuple(self._inside_samples(due.inner, runs, moment, failed=error is not None))
         text = f"{type(error).__name__}: {error}" if error is not None else ""
         record = RunRecord(self.step, sight.names, self._fed(opened), loss, sight.y, samples, ms, (), text)
@@ -358,14 +358,14 @@ class Running(Asking):
         return (*kept, *(Sample(name, of, statistics(value)) for (name, of, _), value, is_bad in zip(
             asked, values, nonfinite_of(values)) if is_bad))
 
-    def _due(self, sight: _Sight, step: int) -> _Due:
+    def _due(self, sight: _RunView, step: int) -> _Due:
         """What the watches that are due in a run look at."""
         numbers = self.watches.due(step)
         if sight.due is None or sight.due.numbers != numbers:
             sight.due = self._new_due(sight, numbers, {other.name for other in self._others(step)})
         return sight.due
 
-    def _new_due(self, sight: _Sight, numbers: list[int], named: set[str]) -> _Due:
+    def _new_due(self, sight: _RunView, numbers: list[int], named: set[str]) -> _Due:
         """named: by conditions that are due."""
         due = [watch for watch in self.watches if watch.number in numbers]
         watched = named.union(*[watch.names for watch in due if not watch.is_alarm])

@@ -12,7 +12,7 @@ from ....api import train as optimizers
 from ....api.math.norms import clip_by_global_norm
 from ....core.errors import ArgumentError, KindError
 from ....core.graph import Graph, Operation, Tensor
-from ....core.traversal import needed
+from ....core.traversal import dependencies
 from ....runtime.fetch import Fetches
 from ....runtime.session import Session
 from ...analysis.why import why_none
@@ -81,10 +81,10 @@ class Feeding(Machine):
         """The tensors of a target; of a `/regex/`, those of the model that can have a gradient, if there are any."""
         found = self.targets.all(target)
         if target.startswith("/"):
-            begin = needed([op.inputs[1] for op in self.graph.operations.values()
+            begin = dependencies([op.inputs[1] for op in self.graph.operations.values()
                             if op.type in ("Assign", "AssignVariableOp") and len(op.inputs) > 1])
             y = self._default_y()
-            begin -= needed([y]) if y is not None else set()
+            begin -= dependencies([y]) if y is not None else set()
             found = [t for t in found if t.dtype.base_dtype.is_differentiable and t.op not in begin
                      and role_of(t.op) in ("forward", "variable", "placeholder")] or found
         return [tensor.name for tensor in found]

@@ -30,7 +30,7 @@ class Stepping(Running):
     def run(self, steps: int = 1, *, until: str = "", fetches: Any = None) -> Runs:
         """Run whole steps until done, a stop, or the condition `until` holds.
 
-        fetches: by default the train op and y. Variables without a value are initialised first.
+        fetches: by default the train op and y. Variables without a value are initialized first.
         """
         with self.heeding(until) as condition:
             return self._run_until(steps, condition, fetches)

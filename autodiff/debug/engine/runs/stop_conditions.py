@@ -9,7 +9,7 @@ import numpy as np
 
 from ....core.errors import AutodiffError
 from ....core.graph import Graph
-from ....core.traversal import needed
+from ....core.traversal import dependencies
 from ....runtime.session import Session
 from ...facts.graph_lists import trainable_tensors
 from ...facts.records import RunRecord, Sample, Stop
@@ -41,16 +41,16 @@ class Asking(Insides):
         Raises ArgumentError for what is no condition, UnknownNameError for what it names and is not there.
         """
         condition = self._condition(text)
-        watches, heeded = self.watches, self._heeded
+        watches, extra_conditions = self.watches, self._heeded
         if condition is None or self._others().issuperset(condition.others):
             yield condition
             return
-        heeded.append(condition)
+        extra_conditions.append(condition)
         watches.version += 1
         try:
             yield condition
         finally:
-            heeded.remove(condition)
+            extra_conditions.remove(condition)
             watches.version += 1
 
     def _others(self, step: int | None = None) -> set[Other]:
@@ -163,7 +163,7 @@ class Asking(Insides):
         if at is None or at.wanted is None:
             return None
         x, y = self.targets.one(other.name), self._default_y()
-        runs = needed(at.wanted.tensors, at.wanted.targets)
+        runs = dependencies(at.wanted.tensors, at.wanted.targets)
         if not is_variable(x) and self._outer(x) not in runs or other.is_gradient and (y is None or y.op not in runs):
             return None
         try:

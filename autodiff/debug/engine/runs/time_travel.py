@@ -1,4 +1,4 @@
-"""Travelling: to past steps and back, and through a run in both directions; all by replay, nothing is kept for it."""
+"""Traveling: to past steps and back, and through a run in both directions; all by replay, nothing is kept for it."""
 from __future__ import annotations
 
 from ....core.errors import ArgumentError, StateError
@@ -9,7 +9,7 @@ from ...history.replay import Moment
 from .stepping import Stepping
 
 
-class Travelling(Stepping):
+class Traveling(Stepping):
     """Looks at the past. The session and the script stay in the present."""
 
     # ---- steps --------------------------------------------------------------------------
