@@ -1,0 +1,7 @@
+"""Bytes to plain records and back: the files that TensorFlow 1 writes, each format in a module of its own.
+
+The room knows numpy and the errors only. Protocol buffers: `protobuf_fields` (what a field is), `protobuf_wire`
+(binary), `protobuf_text` (text), `protobuf_message` (messages made of tables of fields). Every reader raises
+DataLossError, which names the format and the offset, for damaged bytes, and never takes memory out of proportion to
+the file.
+"""
