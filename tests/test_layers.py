@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[1]
 # no circle. A module belongs to the longest line that begins its name.
 LAYERS = """
 autodiff.core
+autodiff.files
 autodiff.ops.common
 autodiff.ops
 autodiff.gradients

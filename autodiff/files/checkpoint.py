@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from ..errors import DataLossError, NotFoundError
+from ..core.errors import DataLossError, NotFoundError
 from .checkpoint_messages import CHECKPOINT_MESSAGES
 from .crc32c import crc32c, mask, masked_crc32c
 from .ordered_code import WHOLE, slice_key
@@ -29,8 +29,6 @@ from .tensor_values import (
 )
 
 _Header, _Entry = CHECKPOINT_MESSAGES["BundleHeaderProto"], CHECKPOINT_MESSAGES["BundleEntryProto"]
-_Slice = CHECKPOINT_MESSAGES["TensorSliceProto"]
-_CHUNK = 1 << 24
 
 
 class Part(NamedTuple):
@@ -124,7 +122,8 @@ class BundleReader:
     def _data(self, name: str, entry: Any) -> bytes:
         path = data_path(self.prefix, entry.shard_id, self._shards)
         if not os.path.exists(path):
-            raise NotFoundError(f"{path}; No such file or directory\nit holds {name!r}, which {self.prefix}.index lists")
+            raise NotFoundError(f"{path}; No such file or directory\n"
+                                f"it holds {name!r}, which {self.prefix}.index lists")
         with open(path, "rb") as file:
             size = file.seek(0, os.SEEK_END)
             if not 0 <= entry.offset <= entry.offset + entry.size <= size:
@@ -212,11 +211,8 @@ def _write_parts(file: BinaryIO, table: dict[bytes, bytes], name: str, parts: Se
     whole = _Entry(dtype=dtype_number(first.dtype), shape=proto_of_shape(first.part.full_shape))
     for stored in parts:
         assert stored.part is not None
-        extents = [(0, WHOLE) if length == full else (start, length)
-                   for start, length, full in zip(stored.part.offset, stored.array.shape, stored.part.full_shape)]
-        listed = whole.slices.add()
-        for start, length in extents:
-            listed.extent.add(**({} if length == WHOLE else {"start": start, "length": length}))
+        extents = list(zip(stored.part.offset, stored.array.shape))
+        whole.slices.add(extent=[{"start": start, "length": length} for start, length in extents])
         table[slice_key(name, extents)] = _written(file, stored)
     table[name.encode()] = whole.SerializeToString()
 

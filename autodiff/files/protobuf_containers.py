@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..errors import ArgumentError
+from ..core.errors import ArgumentError
 from .protobuf_fields import Field
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import ArgumentError, KindError, NotServedError
+from ..core.errors import ArgumentError, KindError, NotServedError
 from .protobuf_containers import MapField, Repeated, message_of
 from .protobuf_fields import Field
 from .protobuf_text import format_message

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ..errors import AutodiffError, DataLossError
+from ..core.errors import AutodiffError, DataLossError
 from .protobuf_fields import Enum, Field
 from .protobuf_wire import MAX_DEPTH
 
@@ -57,7 +57,7 @@ def _scalar(kind: Any, value: Any) -> str:
 
 # ---- reading ------------------------------------------------------------------------------
 _TOKEN = re.compile(r"""(?P<blank>(?:\s+|\#[^\n]*)+) | (?P<text>"(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*')
-                        | (?P<word>[-+]?[\w.]+(?:(?<=[eE])[-+]\d+)?) | (?P<sign>[][{}<>:;,/-])""", re.VERBOSE)
+                        | (?P<word>[-+]?[\w.]+(?:(?<=[eE])[-+]\w+)?) | (?P<sign>[][{}<>:;,/-])""", re.VERBOSE)
 _CLOSING = {"{": "}", "<": ">"}
 _ESCAPED = re.compile(rb"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|(.))", re.DOTALL)
 _LETTERS = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}

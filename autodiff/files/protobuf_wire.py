@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DataLossError
+from ..core.errors import DataLossError
 from .protobuf_fields import EIGHT_BYTES, FOUR_BYTES, GROUP_END, GROUP_START, LENGTH, VARINT, Field
 
 MAX_DEPTH = 100  # messages inside of messages; as in Google's own readers

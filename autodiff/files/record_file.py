@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from ..errors import DataLossError, InvalidArgumentError
+from ..core.errors import DataLossError, InvalidArgumentError
 from .crc32c import masked_crc32c
 
 _CHUNK = 1 << 20

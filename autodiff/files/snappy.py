@@ -4,7 +4,7 @@ Source: Google's description of the format.
 """
 from __future__ import annotations
 
-from ..errors import DataLossError
+from ..core.errors import DataLossError
 from .protobuf_wire import read_varint
 
 

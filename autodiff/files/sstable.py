@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Iterator
 
-from ..errors import DataLossError
+from ..core.errors import DataLossError
 from .crc32c import masked_crc32c
 from .protobuf_wire import read_varint, write_varint
 from .snappy import decompress
@@ -82,6 +82,8 @@ def write_table(entries: Iterable[tuple[bytes, bytes]]) -> bytes:
     pending: list[tuple[bytes, bytes]] = []
     size = 0
     for key, value in entries:
+        if index and not pending:  # only now is it known what a key of the index has to stand before
+            index[-1] = _between(index[-1][0], key), index[-1][1]
         pending.append((key, value))
         size += len(key) + len(value)
         if size >= _BLOCK:
@@ -89,8 +91,23 @@ def write_table(entries: Iterable[tuple[bytes, bytes]]) -> bytes:
             pending, size = [], 0
     if pending or not index:
         index.append((pending[-1][0] if pending else b"", _append(found, _written(pending, _RESTART))))
+    index[-1] = _after(index[-1][0]), index[-1][1]
     handles = _append(found, _written([], 1)) + _append(found, _written(index, 1))
     return bytes(found) + handles.ljust(_FOOTER - len(_MAGIC), b"\0") + _MAGIC
+
+
+def _between(low: bytes, high: bytes) -> bytes:
+    """A short key that is not below `low`, and below `high`."""
+    at = next((i for i, (a, b) in enumerate(zip(low, high)) if a != b), len(low))
+    if at < len(low) and low[at] + 1 < high[at]:
+        return low[:at] + bytes([low[at] + 1])
+    return low
+
+
+def _after(key: bytes) -> bytes:
+    """A short key that is not below `key`."""
+    at = next((i for i, byte in enumerate(key) if byte != 0xFF), len(key))
+    return key[:at] + bytes([key[at] + 1]) if at < len(key) else key
 
 
 def _append(found: bytearray, block: bytes) -> bytes:

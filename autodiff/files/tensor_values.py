@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DataLossError, UnimplementedError
+from ..core.errors import DataLossError, UnimplementedError
 from .graph_messages import GRAPH_MESSAGES
 
 TensorProto = GRAPH_MESSAGES["TensorProto"]
