@@ -62,7 +62,7 @@ class Repeated(list):
     def __setitem__(self, index: Any, value: Any) -> None:
         super().__setitem__(index, self._accepted(value) if isinstance(index, slice) else self._accept(value))
 
-    def __iadd__(self, values: Any) -> Any:
+    def __iadd__(self, values: Any) -> Any:  # type: ignore[misc]
         self.extend(values)
         return self
 
@@ -98,7 +98,7 @@ class MapField(dict):
         """The message of a key, a new one if there is none."""
         return self[key]
 
-    def update(self, entries: Any = (), **more: Any) -> None:
+    def update(self, entries: Any = (), **more: Any) -> None:  # type: ignore[override]
         """Set several entries; of messages, copies."""
         for key, value in dict(entries, **more).items():
             if self._field.is_message:

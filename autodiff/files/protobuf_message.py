@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.errors import ArgumentError, KindError, NotServedError
+from ..core.errors import ArgumentError, KindError, UnsupportedError
 from .protobuf_containers import MapField, Repeated, message_of
 from .protobuf_fields import Field
 from .protobuf_text import format_message
@@ -13,7 +13,7 @@ from .protobuf_wire import read_message, write_message
 class Message:
     """A record of the fields in FIELDS. Reading a field that is not set gives its default.
 
-    Raises ArgumentError (ValueError) for an unknown field in the constructor, NotServedError (AttributeError) for one
+    Raises ArgumentError (ValueError) for an unknown field in the constructor, UnsupportedError (AttributeError) for one
     that is read or set, KindError (TypeError) and ArgumentError (ValueError) for a value that does not fit.
     """
 
@@ -50,7 +50,7 @@ class Message:
     # ---- fields -------------------------------------------------------------------------
     def _field(self, name: str) -> Field:
         if name not in self.BY_NAME:
-            raise NotServedError(f"'{type(self).__name__}' object has no attribute '{name}'\n"
+            raise UnsupportedError(f"'{type(self).__name__}' object has no attribute '{name}'\n"
                                  f"its fields are {', '.join(self.BY_NAME)}")
         return self.BY_NAME[name]
 
@@ -65,7 +65,7 @@ class Message:
     def __setattr__(self, name: str, value: Any) -> None:
         field = self._field(name)
         if field.repeated or field.is_message or field.key is not None:
-            raise NotServedError(f'Assignment not allowed to repeated field, map or message "{name}" in protocol '
+            raise UnsupportedError(f'Assignment not allowed to repeated field, map or message "{name}" in protocol '
                                  f"message object.\nuse {name}.extend(values), {name}.CopyFrom(message) or {name}[key]")
         self.put(field, field.kind.accepts(value))
 

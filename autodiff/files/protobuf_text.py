@@ -96,7 +96,7 @@ class _Parser:
             at = match.end()
         yield _Token("end", "", at)
 
-    def _unexpected(self, token: _Token, expected: str) -> DataLossError:
+    def _unexpected(self, token: _Token, expected: str) -> AutodiffError:
         line = self._text.count("\n", 0, token.at) + 1
         column = token.at - self._text.rfind("\n", 0, token.at)
         found = repr(token.text[:40]) if token.text else "the end"

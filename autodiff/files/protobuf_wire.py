@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import DataLossError
+from ..core.errors import AutodiffError, DataLossError
 from .protobuf_fields import EIGHT_BYTES, FOUR_BYTES, GROUP_END, GROUP_START, LENGTH, VARINT, Field
 
 MAX_DEPTH = 100  # messages inside of messages; as in Google's own readers
@@ -104,7 +104,7 @@ class _Reader:
     def __init__(self, data: memoryview, what: str) -> None:
         self._data, self._what = data, what
 
-    def _damaged(self, at: int, text: str) -> DataLossError:
+    def _damaged(self, at: int, text: str) -> AutodiffError:
         return DataLossError(f"{self._what}: {text} at byte {at}")
 
     def fill(self, message: Any, at: int, end: int, depth: int) -> None:

@@ -30,7 +30,7 @@ def read_table(data: bytes, what: str) -> dict[bytes, bytes]:
     start, total = len(data) - _FOOTER, len(data)
     _, _, at = _handle(data, start, total, what)
     offset, size, _ = _handle(data, at, total, what)
-    found = {}
+    found: dict[bytes, bytes] = {}
     for _, handle in _entries(_block(data, offset, size, what), f"{what}, index"):
         begin, length, _ = _handle(handle, 0, len(handle), what)
         found.update(_entries(_block(data, begin, length, what), f"{what}, block at {begin}"))

@@ -20,7 +20,8 @@ def test_what_tensorflow_wrote_is_read() -> None:
     assert reader.dtypes() == {
         "beta1_power": "float32", "beta2_power": "float32", "brain": "bfloat16", "byte": "uint8",
         "complex": "complex64", "empty": "float32", "flag": "bool", "global_step": "int64", "half": "float16",
-        "part": "float32", "resource": "float64", "text": "string", "w": "float32", "w/Adam": "float32", "w/Adam_1": "float32"}
+        "part": "float32", "resource": "float64", "text": "string",
+        "w": "float32", "w/Adam": "float32", "w/Adam_1": "float32"}
     assert reader.shapes()["empty"] == [0, 3]
     expected = {"brain": [1.5, -2.25, 3.140625], "byte": [200, 3], "complex": [1 + 2j], "empty": [],
                 "flag": [True, False, True], "global_step": 1, "half": [1.5, -2], "resource": 2.5,
