@@ -166,7 +166,7 @@ def _checksum_of_lengths(lengths: Sequence[int]) -> int:
 def write_bundle(prefix: str, tensors: Mapping[str, Stored | Sequence[Stored]]) -> None:
     """Write a checkpoint of one shard; a list of parts stands for a partitioned variable.
 
-    Readers see the old files or the new ones, and nothing between: the index comes last.
+    The files take the place of older ones when all are written.
     """
     table: dict[bytes, bytes] = {b"": _Header(num_shards=1, version={"producer": 1}).SerializeToString()}
     path = data_path(prefix, 0, 1)
@@ -179,8 +179,7 @@ def write_bundle(prefix: str, tensors: Mapping[str, Stored | Sequence[Stored]]) 
             else:
                 _write_parts(file, table, name, stored)
 
-    replace_file(path, write)
-    replace_file(prefix + ".index", lambda file: file.write(write_table(sorted(table.items()))))
+    replace_files({path: write, prefix + ".index": lambda file: file.write(write_table(sorted(table.items())))})
 
 
 def _written(file: BinaryIO, stored: Stored) -> bytes:
@@ -219,14 +218,21 @@ def _write_parts(file: BinaryIO, table: dict[bytes, bytes], name: str, parts: Se
 
 def replace_file(path: str, write: Callable[[BinaryIO], Any]) -> None:
     """Write a file under another name, then give it its own in one step."""
-    temporary = f"{path}.temporary-{os.getpid()}"
+    replace_files({path: write})
+
+
+def replace_files(writes: Mapping[str, Callable[[BinaryIO], Any]]) -> None:
+    """Write files under other names, one after the other, and only then give them their own."""
+    temporary = {path: f"{path}.temporary-{os.getpid()}" for path in writes}
     try:
-        with open(temporary, "wb") as file:
-            write(file)
-        os.replace(temporary, path)
+        for path, write in writes.items():
+            with open(temporary[path], "wb") as file:
+                write(file)
+        for path, written in temporary.items():
+            os.replace(written, path)
     except BaseException:
-        if os.path.exists(temporary):
-            os.remove(temporary)
+        for written in filter(os.path.exists, temporary.values()):
+            os.remove(written)
         raise
 
 

@@ -28,6 +28,19 @@ def checkpoint(tf: Any) -> None:
         tf.train.Saver().save(session, str(FOLDER / "checkpoint" / "model"), step)
 
 
+def old_checkpoint(tf: Any) -> None:
+    """The version before, one file; TensorFlow 1.15 still writes it."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.get_variable("w", initializer=np.arange(6, dtype=np.float32).reshape(2, 3))
+        tf.get_variable("n", initializer=np.int64(9))
+        tf.get_variable("flag", initializer=np.array([True, False]))
+        tf.get_variable("text", initializer=np.array([b"a", b"bc"], object), dtype=tf.string)
+        tf.get_variable("part", [7, 2], initializer=rows, partitioner=tf.fixed_size_partitioner(2))
+        session.run(tf.global_variables_initializer())
+        saver = tf.train.Saver(write_version=tf.train.SaverDef.V1)
+        saver.save(session, str(FOLDER / "old_checkpoint" / "model.ckpt"), write_meta_graph=False)
+
+
 def rows(shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
     """0, 1, 2, … by rows, of which a part has its own."""
     begin = partition_info.var_offset[0]
@@ -64,6 +77,6 @@ def records(tf: Any) -> None:
 if __name__ == "__main__":
     import tensorflow
 
-    FOLDER.mkdir(exist_ok=True)
-    for make in (checkpoint, events, records):
+    (FOLDER / "old_checkpoint").mkdir(parents=True, exist_ok=True)
+    for make in (checkpoint, old_checkpoint, events, records):
         make(tensorflow)

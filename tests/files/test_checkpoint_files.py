@@ -7,12 +7,14 @@ import pytest
 
 from autodiff.core.errors import AutodiffError, DataLossError, NotFoundError
 from autodiff.files.checkpoint import BundleReader, Part, Stored, write_bundle
+from autodiff.files.checkpoints import open_checkpoint
 from autodiff.files.crc32c import crc32c, mask
 from autodiff.files.ordered_code import WHOLE, slice_key
 from autodiff.files.snappy import decompress
 from autodiff.files.sstable import read_table, write_table
 
-MODEL = Path(__file__).parent / "fixtures" / "checkpoint" / "model-1"
+FIXTURES = Path(__file__).parent / "fixtures"
+MODEL = FIXTURES / "checkpoint" / "model-1"
 
 
 def test_what_tensorflow_wrote_is_read() -> None:
@@ -29,6 +31,15 @@ def test_what_tensorflow_wrote_is_read() -> None:
     assert {name: reader.read(name).tolist() for name in expected} == expected
     gradient = np.arange(12, dtype=np.float32).reshape(3, 4) / 4  # of the sum of squares, before the step
     np.testing.assert_allclose(reader.read("w/Adam"), 0.1 * gradient, rtol=1e-6)
+
+
+def test_the_version_before_is_read() -> None:
+    reader = open_checkpoint(FIXTURES / "old_checkpoint" / "model.ckpt")
+    assert reader.shapes() == {"flag": [2], "n": [], "part": [7, 2], "text": [2], "w": [2, 3]}
+    assert reader.dtypes() == {"flag": "bool", "n": "int64", "part": "float32", "text": "string", "w": "float32"}
+    expected = {"flag": [True, False], "n": 9, "part": np.arange(14.0).reshape(7, 2).tolist(), "text": [b"a", b"bc"],
+                "w": [[0, 1, 2], [3, 4, 5]]}
+    assert {name: reader.read(name).tolist() for name in expected} == expected
 
 
 def copied(folder: Path) -> BundleReader:

@@ -18,18 +18,23 @@ from ..arrays.creation import placeholder
 from ..common.unsupported import refusing
 from ..control.dependencies import device as on_device
 from ..control.dependencies import group
+from ..train.checkpoints import list_variables, load_checkpoint, load_variable
 from ..train.global_step import assert_global_step, create_global_step, get_global_step, get_or_create_global_step
+from ..train.saved_variables import fitting, named_variables
+from ..train.saver import Saver
+from ..train.warm_start import init_from_checkpoint
 from ..variables.variable import Variable
 from ..variables.variable_scope import VariableScope, get_variable, get_variable_scope
 from .arg_scope import *
 from .arg_scope import __all__ as _arg_scope_names
 
 __all__ = ["add_model_variable", "assert_global_step", "assert_or_get_global_step", "assert_scalar",
-           "assign_from_values", "assign_from_values_fn", "create_global_step", "filter_variables", "get_global_step",
-           "get_local_variables", "get_model_variables", "get_or_create_global_step", "get_trainable_variables",
-           "get_unique_variable", "get_variable_full_name", "get_variables", "get_variables_by_name",
-           "get_variables_by_suffix", "get_variables_to_restore", "global_variable", "is_tensor", "local_variable",
-           "model_variable", "variable", *_arg_scope_names]
+           "assign_from_checkpoint", "assign_from_checkpoint_fn", "assign_from_values", "assign_from_values_fn",
+           "create_global_step", "filter_variables", "get_global_step", "get_local_variables", "get_model_variables",
+           "get_or_create_global_step", "get_trainable_variables", "get_unique_variable", "get_variable_full_name",
+           "get_variables", "get_variables_by_name", "get_variables_by_suffix", "get_variables_to_restore",
+           "global_variable", "init_from_checkpoint", "is_tensor", "list_variables", "load_checkpoint",
+           "load_variable", "local_variable", "model_variable", "variable", *_arg_scope_names]
 
 
 # ---- making -----------------------------------------------------------------------------
@@ -174,6 +179,41 @@ def assign_from_values_fn(var_names_to_values: dict[str, Any]) -> Any:
     """A function of a session that gives variables new values by name."""
     operation, feeds = assign_from_values(var_names_to_values)
     return lambda session: session.run(operation, feeds)
+
+
+def assign_from_checkpoint(model_path: str, var_list: Any, ignore_missing_vars: bool = False) -> tuple[Any, dict]:
+    """(operation, feeds) that give variables what a checkpoint holds. var_list: variables, or name in it -> variable.
+
+    Raises ArgumentError (ValueError) for a name that it lacks, unless ignore_missing_vars, or for another shape.
+    """
+    reader, values = load_checkpoint(model_path), {}
+    for name, variables in named_variables(var_list).items():
+        if not reader.has_tensor(name):
+            if ignore_missing_vars:
+                continue
+            raise ArgumentError(f"Checkpoint is missing variable [{name}]")
+        for variable in variables:
+            values[variable] = fitting(reader, name, variable, reshape=False)
+    feeds, assigned = {}, []
+    for variable, value in values.items():
+        source = placeholder(variable.dtype.base_dtype, value.shape)
+        assigned.append(variable.assign(source))
+        feeds[source] = value
+    return group(*assigned), feeds
+
+
+def assign_from_checkpoint_fn(model_path: str, var_list: Any, ignore_missing_vars: bool = False,
+                              reshape_variables: bool = False) -> Any:
+    """A function of a session that restores variables; None if the checkpoint has none of them."""
+    found = named_variables(var_list)
+    if ignore_missing_vars:
+        reader = load_checkpoint(model_path)
+        found = {name: variables for name, variables in found.items() if reader.has_tensor(name)}
+    if not found:
+        return None
+    listed = {name: variables if len(variables) > 1 else variables[0] for name, variables in found.items()}
+    saver = Saver(listed, reshape=reshape_variables)
+    return lambda session: saver.restore(session, model_path)
 
 
 # ---- tensors ----------------------------------------------------------------------------

@@ -66,6 +66,7 @@ from .schedules import (
     piecewise_constant_decay,
     polynomial_decay,
 )
+from .warm_start import init_from_checkpoint
 
 __all__ = [
     "AdadeltaOptimizer", "AdagradDAOptimizer", "AdagradOptimizer", "AdamOptimizer", "CheckpointSaverHook",
@@ -78,7 +79,7 @@ __all__ = [
     "StepCounterHook", "StopAtStepHook", "SummarySaverHook", "add_queue_runner", "assert_global_step",
     "checkpoint_exists", "cosine_decay", "cosine_decay_restarts", "create_global_step", "exponential_decay",
     "generate_checkpoint_state_proto", "get_checkpoint_state", "get_global_step", "get_or_create_global_step",
-    "global_step", "inverse_time_decay", "latest_checkpoint", "linear_cosine_decay",
+    "global_step", "init_from_checkpoint", "inverse_time_decay", "latest_checkpoint", "linear_cosine_decay",
     "list_variables", "load_checkpoint", "load_variable", "natural_exp_decay", "noisy_linear_cosine_decay",
     "piecewise_constant", "piecewise_constant_decay", "polynomial_decay", "remove_checkpoint",
     "start_queue_runners", "update_checkpoint_state", "write_graph",

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...files.checkpoints import checkpoint_exists
+
 
 @dataclass
 class CheckpointState:
@@ -42,7 +44,7 @@ def get_checkpoint_state(checkpoint_dir: Any, latest_filename: str | None = None
 def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -> str | None:
     """The latest checkpoint of a directory; None if there is none, or its files are gone."""
     state = get_checkpoint_state(checkpoint_dir, latest_filename)
-    if state is None or not os.path.exists(state.model_checkpoint_path + ".index"):
+    if state is None or not checkpoint_exists(state.model_checkpoint_path):
         return None
     return state.model_checkpoint_path
 

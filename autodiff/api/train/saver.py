@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -11,19 +11,17 @@ import numpy as np
 from ...core.collections import GraphKeys
 from ...core.errors import (
     ArgumentError,
-    FailedPreconditionError,
     GraphError,
-    InvalidArgumentError,
     KindError,
-    NotFoundError,
     StateError,
     UnsupportedError,
 )
 from ...core.graph import get_default_graph
-from ...core.shapes import as_dims, compatible, is_known, show
+from ...files.checkpoint import replace_file
 from ..variables.variable import Variable
 from .checkpoint_state import update_checkpoint_state
-from .checkpoints import CheckpointReader, checkpoint_exists, remove_checkpoint, replace_file, write_checkpoint
+from .checkpoints import CheckpointReader, checkpoint_exists, remove_checkpoint, write_checkpoint
+from .saved_variables import arrays_of, fitting, named_variables
 
 
 class Saver:
@@ -49,7 +47,7 @@ class Saver:
         self._period, self._pad = keep_checkpoint_every_n_hours * 3600, pad_step_number
         self._kept_next = time.time() + self._period
         self._saved: list[tuple[str, float]] = []
-        self._variables: dict[str, Variable] | None = None
+        self._variables: dict[str, list[Variable]] | None = None
         if not defer_build:
             self.build()
 
@@ -60,7 +58,7 @@ class Saver:
             graph = get_default_graph()
             wanted = [*graph.get_collection(GraphKeys.GLOBAL_VARIABLES),
                       *graph.get_collection(GraphKeys.SAVEABLE_OBJECTS)]
-        found = _named(wanted)
+        found = named_variables(wanted)
         if not found and not self._allow_empty:
             raise ArgumentError("no variables to save: make the Saver after the variables, or give var_list")
         self._variables = found
@@ -86,7 +84,7 @@ class Saver:
             raise ArgumentError(f"expected a name for the checkpoint, found the directory {path!r}")
         session = _session(sess)
         prefix = path if global_step is None else f"{path}-{self._step(sess, global_step)}"
-        write_checkpoint(prefix, {name: _value(session, v) for name, v in self._built().items()})
+        write_checkpoint(prefix, arrays_of(session, self._built()))
         if write_meta_graph:
             self.export_meta_graph(f"{prefix}.{meta_graph_suffix}")
         if write_state:
@@ -146,30 +144,14 @@ class Saver:
         if not checkpoint_exists(save_path):
             raise ArgumentError(f"The passed save_path is not a valid checkpoint: {os.fspath(save_path)}")
         reader, session = CheckpointReader(save_path), _session(sess)
-        values = {v: self._fitting(reader, name, v) for name, v in self._built().items()}
-        for variable, value in values.items():
+        values = [(v, fitting(reader, name, v, reshape=self._reshape))
+                  for name, variables in self._built().items() for v in variables]
+        for variable, value in values:
             if variable.graph is not session.graph:
                 raise GraphError(f"variable {variable.name!r} is of another graph than the session")
             session.variables[variable.op.name] = value
 
-    def _fitting(self, reader: CheckpointReader, name: str, variable: Variable) -> np.ndarray:
-        if not reader.has_tensor(name):
-            raise NotFoundError(None, variable.op, f"Key {name} not found in checkpoint\nit holds: "
-                                f"{', '.join(reader.get_variable_to_shape_map()) or 'nothing'}")
-        value, dtype = reader.get_tensor(name), reader.get_variable_to_dtype_map()[name]
-        wanted, dims = variable.dtype.base_dtype, as_dims(variable.shape)
-        if dtype is not wanted:
-            raise InvalidArgumentError(None, variable.op, f"variable {name!r} has dtype {wanted.name}, the checkpoint "
-                                       f"has {dtype.name}")
-        if dims is None or compatible(dims, value.shape):
-            return value
-        if self._reshape and is_known(dims) and value.size == np.prod(dims):
-            return value.reshape(dims)
-        raise InvalidArgumentError(None, variable.op, f"variable {name!r} has shape {show(dims)}, the checkpoint has "
-                                   f"{show(value.shape)}\nbuild the model as it was when it was saved, or leave the "
-                                   "variable out of the Saver's var_list")
-
-    def _built(self) -> dict[str, Variable]:
+    def _built(self) -> dict[str, list[Variable]]:
         if self._variables is None:
             raise StateError("this Saver was made with defer_build=True: call build() first")
         return self._variables
@@ -195,26 +177,6 @@ def write_graph(graph_or_graph_def: Any, logdir: Any, name: str, as_text: bool =
     return path
 
 
-def _named(wanted: Any) -> dict[str, Variable]:
-    """Name in the checkpoint -> variable."""
-    if not isinstance(wanted, (Mapping, list, tuple, set)):
-        raise KindError(f"expected a list or dict of variables, found {wanted!r}")
-    pairs = list(wanted.items()) if isinstance(wanted, Mapping) else [(None, v) for v in wanted]
-    found: dict[str, Variable] = {}
-    for name, variable in pairs:
-        if isinstance(variable, list) and len(variable) == 1:
-            variable = variable[0]
-        if not isinstance(variable, Variable):
-            raise KindError(f"expected variables to save, found {variable!r}")
-        name = variable.op.name if name is None else name
-        if name in found:
-            raise ArgumentError(f"At least two variables have the same name: {name}")
-        found[name] = variable
-    if len(set(found.values())) < len(found):
-        raise ArgumentError(f"expected one name for each variable, found several among {list(found)}")
-    return found
-
-
 def _session(sess: Any) -> Any:
     """The session itself that is inside of a monitored or debugged one."""
     while not hasattr(sess, "variables") and hasattr(sess, "raw_session"):
@@ -224,11 +186,3 @@ def _session(sess: Any) -> Any:
     if sess.closed:
         raise StateError("attempted to use a closed Session")
     return sess
-
-
-def _value(session: Any, variable: Variable) -> np.ndarray:
-    value = session.variables.get(variable.op.name)
-    if value is None:
-        raise FailedPreconditionError(None, variable.op, f"Attempting to use uninitialized value {variable.op.name}\n"
-                                      "run tf.global_variables_initializer() before saving")
-    return value

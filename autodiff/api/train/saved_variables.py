@@ -1,0 +1,90 @@
+"""What a Saver saves: variables by their names in checkpoints, their values, and what fits them."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import ArgumentError, FailedPreconditionError, InvalidArgumentError, KindError, NotFoundError
+from ...core.shapes import as_dims, compatible, is_known, show
+from ...files.checkpoint import Part
+from ..variables.variable import Variable
+from .checkpoints import CheckpointReader
+
+
+def named_variables(wanted: Any) -> dict[str, list[Variable]]:
+    """Name in the checkpoint -> the variable; several ones are the parts of a partitioned variable.
+
+    wanted: variables, or a mapping from names to them. Raises KindError (TypeError) for what is no variable,
+    ArgumentError (ValueError) for two variables of one name, or two names of one variable.
+    """
+    if not isinstance(wanted, (Mapping, list, tuple, set)):
+        raise KindError(f"expected a list or dict of variables, found {wanted!r}")
+    found: dict[str, list[Variable]] = {}
+    for name, variable in _pairs(wanted):
+        part = part_of(variable)
+        name = name or (variable.op.name if part is None else variable._save_slice_info.full_name)
+        if name in found and (part is None or part_of(found[name][0]) is None):
+            raise ArgumentError(f"At least two variables have the same name: {name}")
+        found.setdefault(name, []).append(variable)
+    listed = [variable for variables in found.values() for variable in variables]
+    if len(set(listed)) < len(listed):
+        raise ArgumentError(f"expected one name for each variable, found several among {list(found)}")
+    return found
+
+
+def _pairs(wanted: Any) -> Iterator[tuple[str | None, Any]]:
+    """(name or None, variable), with the parts of partitioned variables one by one."""
+    for name, item in wanted.items() if isinstance(wanted, Mapping) else ((None, each) for each in wanted):
+        several = isinstance(item, (list, tuple)) or hasattr(item, "_get_variable_list")
+        for variable in item if several else [item]:
+            if not isinstance(variable, Variable):
+                raise KindError(f"expected variables to save, found {variable!r}")
+            yield name, variable
+
+
+def part_of(variable: Any) -> Part | None:
+    """Of which whole a variable is a part; None for a whole one."""
+    info = getattr(variable, "_save_slice_info", None)
+    return None if info is None else Part(tuple(info.full_shape), tuple(info.var_offset))
+
+
+def arrays_of(session: Any, variables: Mapping[str, list[Variable]]) -> dict[str, Any]:
+    """What a session holds, as `write_checkpoint` takes it. Raises FailedPreconditionError for a missing value."""
+    return {name: [(_value(session, v), part_of(v)) for v in found] if part_of(found[0]) else _value(session, found[0])
+            for name, found in variables.items()}
+
+
+def _value(session: Any, variable: Variable) -> np.ndarray:
+    value = session.variables.get(variable.op.name)
+    if value is None:
+        raise FailedPreconditionError(None, variable.op, f"Attempting to use uninitialized value {variable.op.name}\n"
+                                      "run tf.global_variables_initializer() before saving")
+    return value
+
+
+def fitting(reader: CheckpointReader, name: str, variable: Variable, *, reshape: bool) -> np.ndarray:
+    """A checkpoint's value for a variable, or for a part.
+
+    Raises NotFoundError if there is none, InvalidArgumentError for another dtype or shape; reshape: as many elements
+    are enough.
+    """
+    if not reader.has_tensor(name):
+        raise NotFoundError(None, variable.op, f"Key {name} not found in checkpoint\nit holds: "
+                            f"{', '.join(reader.get_variable_to_shape_map()) or 'nothing'}")
+    value, dtype = reader.array(name), reader.get_variable_to_dtype_map()[name]
+    part = part_of(variable)
+    wanted, dims = variable.dtype.base_dtype, as_dims(variable.shape)
+    if dtype is not wanted:
+        raise InvalidArgumentError(None, variable.op, f"variable {name!r} has dtype {wanted.name}, the checkpoint "
+                                   f"has {dtype.name}")
+    if part is not None and dims is not None and value.shape == part.full_shape:
+        value = value[tuple(slice(begin, begin + dim) for begin, dim in zip(part.offset, dims))]
+    if dims is None or compatible(dims, value.shape):
+        return np.ascontiguousarray(value).reshape(value.shape)
+    if reshape and is_known(dims) and value.size == np.prod(dims):
+        return value.reshape(dims)
+    raise InvalidArgumentError(None, variable.op, f"Assign requires shapes of both tensors to match. variable {name!r} "
+                               f"has shape {show(dims)}, the checkpoint has {show(value.shape)}\nbuild the model as it "
+                               "was when it was saved, or leave the variable out of the Saver's var_list")
