@@ -26,6 +26,7 @@ autodiff.runtime.plan
 autodiff.runtime.compiled
 autodiff.runtime
 autodiff.api
+autodiff.foreign
 autodiff.debug.facts
 autodiff.debug.language
 autodiff.debug.derivatives

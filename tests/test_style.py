@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 SOURCES = [path for top in ("autodiff", "cli", "scripts", "tests") for path in sorted((ROOT / top).rglob("*.py"))]
 PRODUCT = [path for path in SOURCES if path.relative_to(ROOT).parts[0] in ("autodiff", "cli")]
 
-LINES_IN_ALL = 60_000  # of autodiff and cli; raise it only in a commit that says why
+LINES_IN_ALL = 70_000  # of autodiff and cli; raise it only in a commit that says why
 LINES_IN_A_MODULE = 450
 LINES_IN_A_FUNCTION = 60
 
@@ -41,7 +41,13 @@ def long_functions(tree: ast.Module) -> list[str]:
 def undocumented(tree: ast.Module) -> list[str]:
     """`line name` of what other modules may use, and that does not say what it does or is."""
     return [f"{node.lineno} {node.name}" for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))
-            and not node.name.startswith("_") and not ast.get_docstring(node)]
+            and not node.name.startswith("_") and not ast.get_docstring(node) and not is_foreign(node)]
+
+
+def is_foreign(node: ast.FunctionDef | ast.ClassDef) -> bool:
+    """Whether it is a row of a table of foreign ops, which their own framework documents."""
+    return any(isinstance(d, ast.Call) and isinstance(d.func, ast.Attribute) and d.func.attr == "op"
+               for d in node.decorator_list)
 
 
 class Facts(NamedTuple):

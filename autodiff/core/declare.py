@@ -101,7 +101,7 @@ def _add(graph: Graph, definition: OpDef, values: tuple, attrs: dict[str, Any], 
         specs = _inferred(graph, definition, inputs, attrs)
     except AutodiffError as error:
         if "\nin " not in error.message:
-            error.explain(f"in {definition.name}({', '.join(map(_describe, values))})", written_at())
+            error.explain(f"in {definition.name}({', '.join(map(_describe, values))})", written_at(graph))
         if not name.endswith("/"):
             graph.unique_name(name)  # as in TensorFlow, what failed has taken its name
         raise
@@ -197,7 +197,7 @@ def _describe(value: Any) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
-def written_at() -> str:
-    """`written at train.py:41 in model`: the user's line that is being executed."""
-    frames = site.resolve(site.capture())
+def written_at(graph: Graph) -> str:
+    """`written at train.py:41 in model`: the user's line that is being executed, or of the program being read."""
+    frames = site.resolve(site.capture(graph.made_from))
     return f"written at {frames[0]}" if frames else ""

@@ -34,6 +34,7 @@ class FunctionGraph(Graph):
         self.names, self.scope, self.seed = outer.names, outer.scope, outer.seed
         self.collections, self.extras, self.overrides = outer.collections, outer.extras, outer.overrides
         self.backprop_origin, self.current_device = outer.backprop_origin, outer.current_device
+        self.made_from = outer.made_from
         self.captures: dict[Tensor, Tensor] = {}
         self.arguments: list[Tensor] = []
         self.waits_for: list[Operation] = []

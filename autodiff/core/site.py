@@ -6,6 +6,7 @@ import linecache
 import os
 import sys
 from bisect import bisect_right
+from collections.abc import Iterable
 from types import CodeType, FrameType
 from typing import NamedTuple
 
@@ -82,6 +83,19 @@ def _shared(key: tuple[int, ...], codes: list[CodeType]) -> RawFrames:
 def _is_ours(file: str) -> bool:
     """Whether code of this file is the library's, not the user's."""
     return file.startswith(PACKAGE)
+
+
+def frames_of(sites: Iterable[Site]) -> RawFrames:
+    """The frames of lines that ran elsewhere: of a program in a file, or of another framework."""
+    return tuple([(_code_at(place), 0) for place in sites])
+
+
+_NOTHING = (lambda: None).__code__
+
+
+@functools.lru_cache(1 << 14)
+def _code_at(place: Site) -> CodeType:
+    return _NOTHING.replace(co_filename=place.file, co_firstlineno=place.line, co_name=place.function)
 
 
 def resolve(frames: RawFrames) -> tuple[Site, ...]:

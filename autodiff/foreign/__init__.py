@@ -1,0 +1,22 @@
+"""Programs of PyTorch, JAX and ONNX, read into the one graph: a reader and tables of foreign ops for each source.
+
+None of the frameworks is a dependency: importing this package needs NumPy alone, and a reader is loaded when it is
+first asked for. `from_torch(module_or_function, args, kwargs)`, `from_jax(function, *args)` and
+`from_onnx(path_or_model)` give a Model. `model.py` holds it, and how a table declares ops and says which are missing.
+"""
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from .model import ForeignOp, MissingOp, MissingOpError, Model, Table, Use
+
+__all__ = ["ForeignOp", "MissingOp", "MissingOpError", "Model", "Table", "Use", "from_jax", "from_onnx", "from_torch"]
+
+_READERS = {"from_torch": "torch_reader", "from_jax": "jax_reader", "from_onnx": "onnx.reader"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _READERS:
+        return getattr(import_module(f"{__name__}.{_READERS[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

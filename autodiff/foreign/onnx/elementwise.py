@@ -1,0 +1,249 @@
+"""ONNX ops on each element: arithmetic, comparisons, casts and activations, with NumPy's broadcasting."""
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+from ..model import tf
+from .table import dtype_named, is_float, like, onnx, rank_of, scalar, shape_of, text, value_of
+
+onnx.plain({
+    "Abs": tf.abs, "Acos": tf.acos, "Acosh": tf.acosh, "Add": tf.add, "And": tf.logical_and, "Asin": tf.asin,
+    "Asinh": tf.asinh, "Atan": tf.atan, "Atanh": tf.atanh, "Ceil": tf.ceil, "Cos": tf.cos, "Cosh": tf.cosh,
+    "Equal": tf.equal, "Erf": tf.erf, "Exp": tf.exp, "Floor": tf.floor, "Greater": tf.greater,
+    "GreaterOrEqual": tf.greater_equal, "IsNaN": tf.is_nan, "Less": tf.less, "LessOrEqual": tf.less_equal,
+    "Log": tf.log, "Mul": tf.multiply, "Neg": tf.negative, "Not": tf.logical_not, "Or": tf.logical_or,
+    "Reciprocal": tf.reciprocal, "Relu": tf.nn.relu, "Round": tf.round, "Sigmoid": tf.sigmoid, "Sign": tf.sign,
+    "Sin": tf.sin, "Sinh": tf.sinh, "Softplus": tf.nn.softplus, "Softsign": tf.nn.softsign, "Sqrt": tf.sqrt,
+    "Sub": tf.subtract, "Tan": tf.tan, "Tanh": tf.tanh, "Where": tf.where_v2, "Xor": tf.logical_xor,
+})
+
+
+# ---- arithmetic -----------------------------------------------------------------------------
+
+@onnx.op("Div", note="integers are divided towards zero")
+def div(a: Any, b: Any) -> Any:
+    return tf.realdiv(a, b) if is_float(a) else tf.truncatediv(a, b)
+
+
+@onnx.op("Pow", note="the result has the type of the base")
+def power(x: Any, y: Any) -> Any:
+    if not is_float(x) and is_float(y):
+        return tf.cast(tf.pow(tf.cast(x, y.dtype.base_dtype), y), x.dtype.base_dtype)
+    return tf.pow(x, like(y, x))
+
+
+@onnx.op("Mod", note="fmod=1 has the sign of the dividend, as C's")
+def mod(a: Any, b: Any, *, fmod: int = 0) -> Any:
+    return tf.truncatemod(a, b) if fmod else tf.floormod(a, b)
+
+
+@onnx.op("Sum")
+def total(*xs: Any) -> Any:
+    return functools.reduce(tf.add, xs)
+
+
+@onnx.op("Mean")
+def mean(*xs: Any) -> Any:
+    return functools.reduce(tf.add, xs) / len(xs)
+
+
+@onnx.op("Max")
+def maximum(*xs: Any) -> Any:
+    return functools.reduce(tf.maximum, xs)
+
+
+@onnx.op("Min")
+def minimum(*xs: Any) -> Any:
+    return functools.reduce(tf.minimum, xs)
+
+
+@onnx.op("Clip", note="where min > max the result is max; the gradient at a bound is that of x")
+def clip(x: Any, min: Any = None, max: Any = None) -> Any:  # noqa: A002
+    x = x if min is None else tf.maximum(x, like(min, x))
+    return x if max is None else tf.minimum(x, like(max, x))
+
+
+@onnx.op("IsInf")
+def is_inf(x: Any, *, detect_negative: int = 1, detect_positive: int = 1) -> Any:
+    found = tf.is_inf(x)
+    if not detect_negative:
+        found = tf.logical_and(found, x > 0)
+    return found if detect_positive else tf.logical_and(found, x < 0)
+
+
+@onnx.op("Cast", note="to an integer truncates; bfloat16 is float32 here")
+def cast(x: Any, *, to: int, saturate: int = 1, round_mode: Any = b"up") -> Any:
+    return tf.cast(x, dtype_named(to))
+
+
+@onnx.op("CastLike")
+def cast_like(x: Any, target: Any, *, saturate: int = 1, round_mode: Any = b"up") -> Any:
+    return tf.cast(x, target.dtype.base_dtype)
+
+
+# ---- activations ----------------------------------------------------------------------------
+
+@onnx.op("LeakyRelu")
+def leaky_relu(x: Any, *, alpha: float = 0.01) -> Any:
+    return tf.nn.leaky_relu(x, alpha)
+
+
+@onnx.op("PRelu")
+def prelu(x: Any, slope: Any) -> Any:
+    return tf.where_v2(x < 0, slope * x, x)
+
+
+@onnx.op("Elu")
+def elu(x: Any, *, alpha: float = 1.0) -> Any:
+    return _below_zero(x, lambda z: alpha * tf.expm1(z))
+
+
+@onnx.op("Selu")
+def selu(x: Any, *, alpha: float = 1.67326319217681884765625, gamma: float = 1.05070102214813232421875) -> Any:
+    return gamma * elu(x, alpha=alpha)
+
+
+@onnx.op("Celu")
+def celu(x: Any, *, alpha: float = 1.0) -> Any:
+    return _below_zero(x, lambda z: alpha * tf.expm1(z / alpha))
+
+
+def _below_zero(x: Any, curve: Any) -> Any:
+    """`x` where it is positive, else the curve, which sees no large numbers that would overflow."""
+    return tf.where_v2(x > 0, x, curve(tf.minimum(x, like(0, x))))
+
+
+@onnx.op("HardSigmoid")
+def hard_sigmoid(x: Any, *, alpha: float = 0.2, beta: float = 0.5) -> Any:
+    return clip(alpha * x + beta, 0, 1)
+
+
+@onnx.op("HardSwish")
+def hard_swish(x: Any) -> Any:
+    return x * hard_sigmoid(x, alpha=1 / 6)
+
+
+@onnx.op("Swish")
+def swish(x: Any, *, alpha: float = 1.0) -> Any:
+    return x * tf.sigmoid(alpha * x)
+
+
+@onnx.op("SwiGLU")
+def swiglu(a: Any, b: Any, *, alpha: float = 1.0) -> Any:
+    return swish(a, alpha=alpha) * b
+
+
+@onnx.op("Mish")
+def mish(x: Any) -> Any:
+    return x * tf.tanh(tf.nn.softplus(x))
+
+
+@onnx.op("Gelu")
+def gelu(x: Any, *, approximate: Any = b"none") -> Any:
+    if text(approximate) == "tanh":
+        return 0.5 * x * (1 + tf.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
+    return 0.5 * x * (1 + tf.erf(x * math.sqrt(0.5)))
+
+
+@onnx.op("ThresholdedRelu")
+def thresholded_relu(x: Any, *, alpha: float = 1.0) -> Any:
+    return tf.where_v2(x > alpha, x, tf.zeros_like(x))
+
+
+@onnx.op("Shrink")
+def shrink(x: Any, *, bias: float = 0.0, lambd: float = 0.5) -> Any:
+    inside = tf.where_v2(x > lambd, x - bias, tf.zeros_like(x))
+    return tf.where_v2(x < -lambd, x + bias, inside)
+
+
+# ---- random numbers: our streams, not onnx's ------------------------------------------------
+
+@onnx.op("Dropout", note="the second output is the mask")
+def dropout(x: Any, ratio: Any = 0.5, training_mode: Any = False, *, seed: int = 0, is_test: int = 1) -> Any:
+    known = value_of(training_mode)
+    if known is not None and not known.any():
+        return x, tf.fill(shape_of(x), True)
+    drop = like(0.5 if ratio is None else scalar(ratio), x)
+    kept = tf.random_uniform(tf.shape(x), dtype=x.dtype.base_dtype, seed=seed or None) >= drop
+    mask = tf.logical_or(kept, tf.logical_not(scalar(training_mode)))
+    scale = tf.where_v2(scalar(training_mode), 1 / (1 - drop), like(1, x))
+    return tf.where_v2(mask, x * scale, tf.zeros_like(x)), mask
+
+
+@onnx.op("RandomNormal")
+def random_normal(*, shape: Any, mean: float = 0.0, scale: float = 1.0, dtype: int = 1, seed: float = 0.0) -> Any:
+    return tf.random_normal(shape, mean, scale, dtype_named(dtype), int(seed) or None)
+
+
+@onnx.op("RandomNormalLike")
+def random_normal_like(x: Any, *, mean: float = 0.0, scale: float = 1.0, dtype: int = 0, seed: float = 0.0) -> Any:
+    return tf.random_normal(tf.shape(x), mean, scale, dtype_named(dtype) if dtype else x.dtype.base_dtype,
+                            int(seed) or None)
+
+
+@onnx.op("RandomUniform")
+def random_uniform(*, shape: Any, low: float = 0.0, high: float = 1.0, dtype: int = 1, seed: float = 0.0) -> Any:
+    return tf.random_uniform(shape, low, high, dtype_named(dtype), int(seed) or None)
+
+
+@onnx.op("RandomUniformLike")
+def random_uniform_like(x: Any, *, low: float = 0.0, high: float = 1.0, dtype: int = 0, seed: float = 0.0) -> Any:
+    return tf.random_uniform(tf.shape(x), low, high, dtype_named(dtype) if dtype else x.dtype.base_dtype,
+                             int(seed) or None)
+
+
+@onnx.op("Bernoulli")
+def bernoulli(x: Any, *, dtype: int = 0, seed: float = 0.0) -> Any:
+    drawn = tf.random_uniform(tf.shape(x), dtype=x.dtype.base_dtype, seed=int(seed) or None) < x
+    return tf.cast(drawn, dtype_named(dtype) if dtype else x.dtype.base_dtype)
+
+
+# ---- products -------------------------------------------------------------------------------
+
+@onnx.op("MatMul", note="NumPy's: vectors are rows or columns, leading axes broadcast")
+def matmul(a: Any, b: Any) -> Any:
+    ranks = rank_of(a), rank_of(b)
+    a = tf.expand_dims(a, 0) if ranks[0] == 1 else a
+    b = tf.expand_dims(b, 1) if ranks[1] == 1 else b
+    y = tf.matmul(a, b)
+    if ranks[1] == 1:
+        y = tf.squeeze(y, [-1])
+    return tf.squeeze(y, [-1 if ranks[1] == 1 else -2]) if ranks[0] == 1 else y
+
+
+@onnx.op("Gemm")
+def gemm(a: Any, b: Any, c: Any = None, *, alpha: float = 1.0, beta: float = 1.0, transA: int = 0,  # noqa: N803
+         transB: int = 0, broadcast: int = 1) -> Any:  # noqa: N803
+    y = tf.matmul(a, b, bool(transA), bool(transB))
+    y = y if alpha == 1 else y * like(alpha, y)
+    return y if c is None or beta == 0 else y + (c if beta == 1 else c * like(beta, c))
+
+
+@onnx.op("Einsum", note="a letter twice in one term is the diagonal")
+def einsum(*xs: Any, equation: Any) -> Any:
+    inputs, arrow, output = text(equation).replace(" ", "").partition("->")
+    if not arrow:
+        letters = inputs.replace(",", "").replace(".", "")
+        output = "..." * ("..." in inputs) + "".join(sorted(a for a in letters if letters.count(a) == 1))
+    made = [_diagonals(term, x) for term, x in zip(inputs.split(","), xs)]
+    return tf.einsum(",".join(term for term, _ in made) + "->" + output, *[x for _, x in made])
+
+
+def _diagonals(term: str, x: Any) -> tuple[str, Any]:
+    """A term and a tensor without repeated letters: the axis of the diagonal comes last."""
+    letters = list(term.replace("...", "."))  # a dot stands for any number of axes
+    for letter in sorted(set(letters) - {"."}):
+        while letters.count(letter) > 1:
+            one = letters.index(letter)
+            pair, rank = (one, letters.index(letter, one + 1)), rank_of(x)
+            axes = [i - len(letters) + rank if "." in letters[:i] else i for i in pair]
+            x = tf.matrix_diag_part(tf.transpose(x, [*(i for i in range(rank) if i not in axes), *axes]))
+            letters = [a for i, a in enumerate(letters) if i not in pair] + [letter]
+    return "".join(letters).replace(".", "..."), x
+
+
+@onnx.op("Det")
+def det(x: Any) -> Any:
+    return tf.matrix_determinant(x)

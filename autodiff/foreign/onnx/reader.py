@@ -1,0 +1,241 @@
+"""from_onnx: the walk over an ONNX graph's nodes, each made of our ops in the order of the file."""
+from __future__ import annotations
+
+import os
+import re
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import ArgumentError
+from ...core.graph import Graph, Tensor, get_default_graph
+from ...core.site import Site
+from ..model import MissingOp, Model, Use, build_at, legal_name, tf
+from . import (  # noqa: F401, E501
+    arrange,
+    attention,
+    control,
+    elementwise,
+    images,
+    index,
+    losses,
+    normalize,
+    recurrent,
+    reduce,
+    signal,
+    windows,
+)
+from .messages import ATTRIBUTE_FIELDS, array_of, declared, read_model
+from .table import Body, Node, onnx
+
+_OWN_DOMAINS = ("", "ai.onnx")
+_TRACE = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<function>\S+)|'  # torch's exporter
+                    r"^(?P<old_file>[^\s(]+)\((?P<old_line>\d+)\): (?P<old_function>\S+)", re.MULTILINE)  # its old one
+_LIBRARY = ("site-packages", "dist-packages", "/torch/", "<")  # files that are not the user's
+
+
+def from_onnx(source: Any) -> Model:
+    """Read a model into a graph of its own. source: the path of a file, its bytes, or a ModelProto.
+
+    Float initializers become Variables by their names, inputs placeholders. Ops are named below their node, and have
+    the user's line where the exporter left it. feeds: what NAME.npz beside NAME.onnx has for the inputs. Raises
+    MissingOpError for ops that are not there, DataLossError for a damaged file.
+    """
+    model, folder = read_model(source)
+    reader = _Reader(model, folder)
+    onnx.check(reader.uses())
+    with reader.graph.as_default():
+        made = reader.read()
+    feeds = _examples(os.path.splitext(os.fspath(source))[0] + ".npz", made.inputs) if folder else {}
+    return replace(made, feeds=feeds)
+
+
+def survey(source: Any) -> list[MissingOp]:
+    """The ops of a model that are not there, most frequent first."""
+    return onnx.missing(_Reader(*read_model(source)).uses())
+
+
+def _examples(path: str, inputs: Mapping[str, Tensor]) -> dict[Tensor, np.ndarray]:
+    """The arrays of an .npz file that have the names of inputs, or `feeds:NAME`."""
+    if not os.path.exists(path):
+        return {}
+    with np.load(path) as kept:
+        found = {key.removeprefix("feeds:"): kept[key] for key in kept.files}
+    return {tensor: found[name] for name, tensor in inputs.items() if name in found}
+
+
+class _Reader:
+    """A model while it is being read. values are looked up in the scopes of graphs, innermost first."""
+
+    def __init__(self, model: Any, folder: str) -> None:
+        self.graph = Graph()
+        self._model, self._folder = model, folder
+        self._functions = {(f.domain, f.name, f.overload): f for f in model.functions}
+        self._versions = _versions(model.opset_import)
+        self._declared = {info.name: declared(info) for info in (*model.graph.value_info, *model.graph.output)}
+        self._variables: dict[str, Any] = {}
+
+    def uses(self) -> Iterator[Use]:
+        """Every op of the model, those of branches, bodies and functions that it calls too."""
+        seen: set[Any] = set()
+        waiting = list(self._model.graph.node)
+        while waiting:
+            node = waiting.pop(0)
+            called = self._functions.get(_key(node))
+            if called is not None:
+                if id(called) not in seen:
+                    seen.add(id(called))
+                    waiting.extend(called.node)
+                continue
+            yield Use(_op_name(node), next(iter(_sites(node)), None))
+            for attribute in node.attribute:
+                waiting.extend(n for graph in (attribute.g, *attribute.graphs) for n in graph.node)
+
+    # ---- the whole ------------------------------------------------------------------------
+    def read(self) -> Model:
+        """The model, in the graph at hand."""
+        source = self._model.graph
+        values: ChainMap[str, Any] = ChainMap({})
+        self._initialize(source, values)
+        inputs = {info.name: self._input(info) for info in source.input if info.name not in values}
+        values.update(inputs)
+        self._nodes(source.node, values, self._versions, {})
+        outputs = tuple(self._output(info.name, values[info.name]) for info in source.output)
+        return Model(self.graph, inputs, outputs, self._variables)
+
+    def _input(self, info: Any) -> Tensor:
+        found = declared(info)
+        if found is None:
+            kind = info.type.WhichOneof("value")
+            if kind == "optional_type" and info.type.optional_type.elem_type.WhichOneof("value") == "tensor_type":
+                info.type.CopyFrom(info.type.optional_type.elem_type)  # a value is always given
+                return self._input(info)
+            raise ArgumentError(f"expected inputs that are tensors, found {info.name!r}, a {kind}")
+        return tf.placeholder(tf.as_dtype(found[0]), found[1], name=legal_name(info.name))
+
+    def _output(self, name: str, value: Any) -> Any:
+        return tf.identity(value, name=legal_name(name)) if isinstance(value, Tensor) else value
+
+    def _initialize(self, source: Any, values: ChainMap[str, Any]) -> None:
+        """Initializers: parameters become Variables, integers constants."""
+        means = {name for node in source.node if node.op_type == "BatchNormalization" for name in node.input[3:5]}
+        for tensor in source.initializer:
+            array, name = array_of(tensor, self._folder), legal_name(tensor.name)
+            if array.dtype.kind == "f" and not get_default_graph().building_function:
+                variable = tf.Variable(array, trainable=tensor.name not in means, name=name)
+                self._variables[tensor.name] = variable
+                values[tensor.name] = variable.value()
+            else:
+                values[tensor.name] = tf.constant(array, name=name)
+
+    # ---- nodes ----------------------------------------------------------------------------
+    def _nodes(self, nodes: Iterable[Any], values: ChainMap[str, Any], versions: Mapping[str, int],
+               given: Mapping[str, Any]) -> None:
+        for node in nodes:
+            found = self._node(node, values, versions, given)
+            for name, value in zip(node.output, found):
+                if name:
+                    values[name] = self._shaped(name, value)
+
+    def _node(self, node: Any, values: ChainMap[str, Any], versions: Mapping[str, int],
+              given: Mapping[str, Any]) -> Sequence[Any]:
+        """given: attributes of the function that this node is in, by name."""
+        inputs = [values[name] if name else None for name in node.input]
+        while inputs and inputs[-1] is None:
+            inputs.pop()
+        called = self._functions.get(_key(node))
+        where = f"node {node.name or node.output[0]!r} ({node.op_type})"
+        graph = get_default_graph()
+        with graph.name_scope(legal_name(node.name or node.output[0])):
+            if called is not None:
+                return build_at(graph, _sites(node), where, self._call, called, inputs, node, given)
+            attributes = {a.name: self._attribute(a, values, versions, given) for a in _resolved(node, given)}
+            return build_at(graph, _sites(node), where, self._build, node, inputs, attributes, versions)
+
+    def _build(self, node: Any, inputs: list[Any], attributes: dict[str, Any], versions: Mapping[str, int]) -> Any:
+        op = _op_name(node)
+        if "node" in onnx.ops[op].arguments:
+            domain = "" if node.domain in _OWN_DOMAINS else node.domain
+            attributes["node"] = Node(node.name, versions.get(domain, 1), len(node.output))
+        return onnx.build(op, inputs, attributes)
+
+    def _call(self, function: Any, inputs: list[Any], node: Any, given: Mapping[str, Any]) -> list[Any]:
+        """The nodes of a function of the model's own, in place of the node that calls it."""
+        attributes = {a.name: a for a in function.attribute_proto} | {a.name: a for a in _resolved(node, given)}
+        values: ChainMap[str, Any] = ChainMap(dict.fromkeys(function.input))
+        values.update(zip(function.input, inputs))
+        self._nodes(function.node, values, _versions(function.opset_import), attributes)
+        return [values[name] for name in function.output]
+
+    def _attribute(self, attribute: Any, values: ChainMap[str, Any], versions: Mapping[str, int],
+                   given: Mapping[str, Any]) -> Any:
+        field = ATTRIBUTE_FIELDS.get(attribute.type) or next(
+            (f.name for f, _ in attribute.ListFields() if f.name in ATTRIBUTE_FIELDS.values()), "i")
+        value = getattr(attribute, field)
+        if field == "t":
+            return array_of(value, self._folder)
+        return self._body(value, values, versions, given) if field == "g" else \
+            list(value) if isinstance(value, list) else value
+
+    def _body(self, source: Any, outer: ChainMap[str, Any], versions: Mapping[str, int],
+              given: Mapping[str, Any]) -> Body:
+        def build(*arguments: Any) -> list[Any]:
+            values = outer.new_child(dict(zip([info.name for info in source.input], arguments)))
+            self._initialize(source, values)
+            self._nodes(source.node, values, versions, given)
+            return [values[info.name] for info in source.output]
+
+        return Body(tuple(map(declared, source.input)), tuple(map(declared, source.output)), build)
+
+    def _shaped(self, name: str, value: Any) -> Any:
+        """A value with what the file declares of its shape, where that is more than was found, and no contradiction."""
+        found = self._declared.get(name)
+        if isinstance(value, Tensor) and found is not None and found[1] is not None \
+                and get_default_graph() is self.graph:
+            old = value.dims if value.dims is not None else (None,) * len(found[1])
+            if len(old) == len(found[1]) and all(a is None or b is None or a == b for a, b in zip(old, found[1])):
+                value.set_shape(found[1])
+        return value
+
+
+def _versions(imports: Iterable[Any]) -> dict[str, int]:
+    return {"" if each.domain in _OWN_DOMAINS else each.domain: each.version for each in imports}
+
+
+def _key(node: Any) -> tuple[str, str, str]:
+    return node.domain, node.op_type, node.overload
+
+
+def _op_name(node: Any) -> str:
+    return node.op_type if node.domain in _OWN_DOMAINS else f"{node.domain}.{node.op_type}"
+
+
+def _resolved(node: Any, given: Mapping[str, Any]) -> list[Any]:
+    """A node's attributes; those that stand for the function's are that, under the node's name for it."""
+    found = []
+    for attribute in node.attribute:
+        if attribute.ref_attr_name:
+            if attribute.ref_attr_name not in given:
+                continue
+            copy = type(attribute)()
+            copy.CopyFrom(given[attribute.ref_attr_name])
+            copy.name = attribute.name
+            attribute = copy
+        found.append(attribute)
+    return found
+
+
+def _sites(node: Any) -> tuple[Site, ...]:
+    """The user's lines that an exporter left with a node, innermost first."""
+    texts = [entry.value for entry in node.metadata_props if entry.key.endswith("stack_trace")] or [node.doc_string]
+    frames, outermost_first = [], True
+    for match in _TRACE.finditer(texts[0]):
+        outermost_first = match["file"] is not None
+        file, line, function = (match["file"], match["line"], match["function"]) if outermost_first else (
+            match["old_file"], match["old_line"], match["old_function"])
+        frames.append(Site(file, int(line), function))
+    frames = frames[::-1] if outermost_first else frames
+    return tuple([f for f in frames if not any(part in f.file for part in _LIBRARY)]) or tuple(frames)
