@@ -13,6 +13,7 @@ from .fetch import Fetches
 from .plan.interpreter import run_step, starting_slots
 from .plan.plan import Plan, Step
 from .plan.state import Run, handed_out
+from .variable_aliases import after_updates, aliases_of
 
 Stop = Operation | Callable[["Execution"], bool]
 
@@ -110,7 +111,10 @@ class Execution:
         """Run what is left; gives the fetched values in their structure."""
         while not self.is_done:
             self.step()
-        return self._fetches.rebuild(handed_out([self._slots[i] for i in self.plan.fetches]))
+        values = handed_out([self._slots[i] for i in self.plan.fetches])
+        fed = [tensor for tensor, slot in self.plan.slots.items() if slot in self.plan.feeds]
+        aliases = aliases_of(self._fetches.tensors, fed, self.plan)
+        return self._fetches.rebuild(after_updates(values, aliases, self.run.variables) if aliases else values)
 
     def has_value(self, tensor: Tensor) -> bool:
         """Whether `value(tensor)` is there already."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..core.errors import ArgumentError, AutodiffError, GraphError, KindError
 from ..core.graph import Graph, Operation, Tensor
@@ -12,6 +12,18 @@ from ..core.indexed_slices import IndexedSlices, IndexedSlicesValue
 from ..core.sparse_tensor import SparseTensor, SparseTensorValue, parts_of
 
 Rebuild = Callable[[Sequence[Any]], Any]  # values of `tensors`, in order -> the user's structure
+
+
+class Values(list):
+    """Values of the fetches as Session.run returns them. as_read: as the run read and computed them."""
+
+    as_read: list[Any]
+
+
+class AsRead(NamedTuple):
+    """Tensors that are fetched for the values that the run read, whatever it changed afterwards."""
+
+    tensors: Sequence[Tensor]
 
 
 @dataclass(slots=True)
@@ -65,6 +77,9 @@ class _Reader:
         self.targets: dict[Operation, None] = {}
 
     def read(self, fetch: Any) -> Rebuild:
+        if isinstance(fetch, AsRead):
+            parts = self._sequence(list(fetch.tensors))
+            return lambda values: parts(getattr(values, "as_read", values))
         if isinstance(fetch, (list, tuple)):
             return self._sequence(fetch)
         if isinstance(fetch, Mapping):

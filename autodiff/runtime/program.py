@@ -14,6 +14,7 @@ from .plan.interpreter import Loop
 from .plan.passes import optimize
 from .plan.plan import Plan
 from .plan.state import Run, handed_out
+from .variable_aliases import Alias
 
 HOT = 16  # runs with the same shapes after which a function is generated
 COST = 250e-6  # seconds that a step of it takes to generate: as soon as the runs have taken that long, it pays
@@ -27,11 +28,12 @@ class Program:
     """What a session keeps for one set of fetches and feeds.
 
     plan: the optimized plan. Each call picks a function made for the shapes of this run, or else
-    runs the loop; the values are the same bit for bit, unless `relaxed` lets the last bits differ.
+    runs the loop; the values are the same bit for bit, unless `relaxed` lets the last bits differ. aliases: the fetches
+    that Session.run gives as the run left their variables.
     """
 
-    def __init__(self, plan: Plan, threads: int = 1, *, relaxed: bool = False) -> None:
-        self.plan = optimize(plan)
+    def __init__(self, plan: Plan, threads: int = 1, *, relaxed: bool = False, aliases: tuple[Alias, ...] = ()) -> None:
+        self.plan, self.aliases = optimize(plan), aliases
         self._threads, self._relaxed = threads, relaxed
         self.loop = Loop(self.plan)
         self._reads = entry_reads(self.plan)

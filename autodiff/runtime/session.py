@@ -21,6 +21,7 @@ from .plan.passes import optimize
 from .plan.plan import Plan, compile_plan
 from .plan.state import Run, Variables
 from .program import Program
+from .variable_aliases import after_updates, aliases_of
 
 __all__ = ["InteractiveSession", "Session"]
 
@@ -68,7 +69,13 @@ class Session:
             raise KindError(f"options is a tf.RunOptions, found {options!r}")
         wanted = self._wanted(fetches)
         tensors, fed = self._feeds.read(feed_dict) if feed_dict else ((), [])
-        return wanted.rebuild(self._program(wanted, tensors)(self.new_run(), fed))
+        return self._values(wanted, self._program(wanted, tensors), fed)
+
+    def _values(self, wanted: Fetches, program: Program, fed: Sequence[Any]) -> Any:
+        values = program(self.new_run(), fed)
+        if program.aliases:
+            values = after_updates(values, program.aliases, self.variables)
+        return wanted.rebuild(values)
 
     def start(self, fetches: Any, feed_dict: dict | None = None) -> Execution:
         """The same run as a cursor that stands before the first operation."""
@@ -99,7 +106,7 @@ class Session:
                 raise ArgumentError(f"expected {len(keys)} values, one for each of feed_list, found {len(values)}")
             if reader is None or options or self.closed or type(self).run is not _RUN:
                 return self.run(fetches, dict(zip(keys, values)), **options)
-            return wanted.rebuild(self._program(wanted, reader.tensors)(self.new_run(), reader(values)))
+            return self._values(wanted, self._program(wanted, reader.tensors), reader(values))
 
         return call
 
@@ -147,8 +154,9 @@ class Session:
         program = wanted.programs.get(tensors)
         if program is None:
             with keeping_all():
-                program = Program(compile_plan(wanted.tensors, wanted.targets, tensors), self._threads,
-                                  relaxed=wants_jit(self.config))
+                plan = compile_plan(wanted.tensors, wanted.targets, tensors)
+                program = Program(plan, self._threads, relaxed=wants_jit(self.config),
+                                  aliases=aliases_of(wanted.tensors, tensors, plan))
             wanted.programs[tensors] = program
         return program
 

@@ -19,6 +19,7 @@ from autodiff.runtime import session as session_module
 from autodiff.runtime.compiled import fusion_groups, tiled_execution
 from autodiff.runtime.compiled.buffers import entry_reads, observe, specialize
 from autodiff.runtime.compiled.codegen import Generated
+from autodiff.runtime.fetch import AsRead
 from autodiff.runtime.plan.interpreter import Loop, interpret
 from autodiff.runtime.plan.passes import optimize
 from autodiff.runtime.plan.plan import Plan, compile_plan
@@ -196,7 +197,7 @@ def test_many_runs_of_a_session_equal_many_runs_of_the_interpreter(seed: int) ->
         kept: list[tuple[np.ndarray, np.ndarray]] = []
         for _ in range(HOT + 8):
             value = rng.standard_normal((3, 3)).astype(np.float32)
-            found = hot.run(picked, {x: value})
+            found = hot.run(AsRead(picked), {x: value})
             expected = [np.array(e) for e in plain(compile_plan(picked, (), (x,)), cold, [value])]
             assert all(same_bits(a, b) for a, b in zip(found, expected, strict=True))
             assert same_bits(hot.variables["v"], cold.variables["v"])
@@ -297,6 +298,8 @@ COMPARED = 40  # runs of each program: hot by then
 class Compared:
     """A program that runs as the interpreter does first, and compares values and variables."""
 
+    aliases = ()
+
     def __init__(self, plan: Plan) -> None:
         self._plan, self._program = plan, Program(plan, threads=2)
         self._left = COMPARED
@@ -323,7 +326,7 @@ def plain_like(plan: Plan, run: Run, fed: Sequence[Any]) -> list[Any]:
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=[path.stem for path in SCRIPTS])
 def test_every_model_script(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session_module, "Program", lambda plan, threads, relaxed: Compared(plan))
+    monkeypatch.setattr(session_module, "Program", lambda plan, threads, **_: Compared(plan))
     monkeypatch.setattr(program_module, "HOT", 3)
     monkeypatch.syspath_prepend(str(MODELS))
     with tf.Graph().as_default():

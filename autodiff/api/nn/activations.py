@@ -52,9 +52,7 @@ def crelu(features: Any, name: str | None = None, axis: int = -1) -> Tensor:
 
 def swish(features: Any, name: str | None = None) -> Tensor:
     """x * sigmoid(x). Source: Ramachandran et al. (2017), Searching for activation functions."""
-    with scope(name, "swish", [features]) as full:
-        features = convert_to_tensor(features, name="features")
-        return build.Mul(features, build.Sigmoid(features), name=full)
+    return build.Swish(convert_to_tensor(features, name="features"), name=name or "swish")
 
 
 def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Tensor:

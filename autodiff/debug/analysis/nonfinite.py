@@ -233,13 +233,25 @@ def _trap(op: Operation, values: Values, operands: Iterable[Operand]) -> str:
 
 
 def _comes_from_select(op: Operation) -> bool:
-    """Whether the gradient that this op takes comes, within a few ops, from a choice that zeroed part of it."""
-    level = {op}
+    """Whether the gradient that the op's rule takes comes, a few ops away, from a choice that zeroed part of it."""
+    level = _of_one_rule(op)
     for _ in range(8):
         level = {t.op for o in level for t in o.inputs if t.op.gradient_of is not None}
         if any(o.forward_op.type in _SELECTS for o in level):
             return op.forward_op.type not in _SELECTS
     return False
+
+
+def _of_one_rule(op: Operation) -> set[Operation]:
+    """A gradient op, and those of the same rule that its value goes into."""
+    found = {op}
+    stack = [op]
+    while stack:
+        for consumer in (c for t in stack.pop().outputs for c in t._consumers):
+            if consumer.origin is op.origin and consumer not in found:
+                found.add(consumer)
+                stack.append(consumer)
+    return found
 
 
 _PASSES = ("Sum", "Mean", "Identity", "Reshape", "AddN", "Add", "AddV2", "Max", "Sqrt", "ExpandDims", "Squeeze", "Neg")

@@ -85,8 +85,8 @@ def real_div(x, y, *, out=None):
 @real_div.gradient
 def _(node, dy):
     x, y = node.inputs
-    dx = dy / conjugate(y)
-    return unbroadcast(dx, x), unbroadcast(-(dx * conjugate(node.outputs[0])), y)
+    x_, y_ = conjugate(x), conjugate(y)
+    return unbroadcast(dy / y_, x), unbroadcast(dy * (-x_ / y_ / y_), y)  # not through the quotient, as in TensorFlow
 
 
 def _true_division(definition: OpDef, values: tuple, attrs: dict[str, Any], name: str | None = None,
@@ -123,8 +123,9 @@ def div_no_nan(x, y, *, out=None):
 @div_no_nan.gradient
 def _(node, dy):
     x, y = node.inputs
-    dx = build.DivNoNan(dy, conjugate(y))
-    return unbroadcast(dx, x), unbroadcast(-(dx * conjugate(node.outputs[0])), y)
+    x_, y_ = conjugate(x), conjugate(y)
+    by_y = dy * build.DivNoNan(build.DivNoNan(-x_, y_), y_)
+    return unbroadcast(build.DivNoNan(dy, y_), x), unbroadcast(by_y, y)
 
 
 def _refuse_zero(y: Any) -> None:
@@ -195,8 +196,10 @@ def power(x, y, *, out=None):
 @power.gradient
 def _(node, dy):
     x, y = node.inputs
-    dx = dy * conjugate(y * build.Pow(x, y - 1))
-    return unbroadcast(dx, x), unbroadcast(dy * conjugate(node.outputs[0] * build.LogOrZero(x)), y)
+    x_, y_ = conjugate(x), conjugate(y)
+    # the factors in TensorFlow's order: one that overflows for another order stays finite in this one
+    by_x = dy * y_ * build.Pow(x_, y_ - 1)
+    return unbroadcast(by_x, x), unbroadcast(dy * conjugate(node.outputs[0]) * build.LogOrZero(x_), y)
 
 
 @op("SquaredDifference", infer=broadcast_shape, elementwise=True, dtypes=NUMBERS)

@@ -94,6 +94,7 @@ def _gamma_parts(a, x):
         p[high], slope[high] = 1 - q[high], -falling
     for where, whole in ((defined & (x == 0), 0.0), (defined & np.isinf(x), 1.0)):
         p[where], q[where], slope[where] = whole, 1 - whole, 0.0
+    p[x == 0] = slope[x == 0] = 0.0  # for every a, as in TensorFlow
     return p, q, slope
 
 

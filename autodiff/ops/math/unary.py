@@ -194,16 +194,16 @@ def _(node, dz):
     return _summed(node, -conjugate(ratio) * node.outputs[0], 0.5 * ratio)
 
 
-def _power_slope(y, dy, factor):
-    """factor * dy, and 0 where dy is 0 even if the factor is infinite."""
-    return np.where(dy == 0, dy.dtype.type(0), dy * factor)
+def _zero_where_zero(dy, slope):
+    """slope, and 0 where dy is 0 even if a factor of the slope is infinite."""
+    return np.where(dy == 0, dy.dtype.type(0), slope)
 
 
 @op("RsqrtGrad", infer=broadcast_shape, elementwise=True, dtypes=CONTINUOUS)
 def rsqrt_grad(y, dy):
     """-dy y^3 / 2, and 0 where dy is 0. y, dy: float[...] -> float[...]."""
     y = np.conj(y)
-    return _power_slope(y, dy, y.dtype.type(-0.5) * y * y * y)
+    return _zero_where_zero(dy, y.dtype.type(-0.5) * (dy * y) * (y * y))
 
 
 @rsqrt_grad.gradient
@@ -217,7 +217,7 @@ def _(node, dz):
 def reciprocal_grad(y, dy):
     """-dy y^2, and 0 where dy is 0. y, dy: float[...] -> float[...]."""
     y = np.conj(y)
-    return _power_slope(y, dy, -y * y)
+    return _zero_where_zero(dy, dy * (-y * y))
 
 
 @reciprocal_grad.gradient

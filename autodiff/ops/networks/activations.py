@@ -37,6 +37,19 @@ def _(node, dz):
     return build.ReluGrad(dz, x), build.ZerosLike(x)
 
 
+@op("Swish", infer=same_shape, elementwise=True, dtypes=FLOATS)
+def swish(features, *, out=None):
+    """x / (1 + e^-x). features: float[...] -> float[...]. Source: Ramachandran et al. (2017), arXiv:1710.05941."""
+    return np.multiply(features, np.divide(1, 1 + np.exp(-features)), out=out)
+
+
+@swish.gradient
+def _(node, dy):
+    x = node.inputs[0]
+    slope = build.Sigmoid(x)  # of x alone, and multiplied last, as in TensorFlow: large parts would cancel to nan
+    return (dy * (slope * (1 + x * (1 - slope))),)
+
+
 @op("Relu6", infer=same_shape, elementwise=True, dtypes=REALS)
 def relu6(features, *, out=None):
     """min(max(x, 0), 6). features: real[...] -> real[...]."""

@@ -69,6 +69,7 @@ ROWS: list[Case] = [
     Case("Softplus", (apart(2, 3),)),
     Case("SoftplusGrad", (array(2, 3), apart(2, 3))),
     Case("Softsign", (apart(2, 3),)),
+    Case("Swish", (array(2, 3),)),
     Case("SoftsignGrad", (array(2, 3), apart(2, 3))),
     Case("Softmax", (array(2, 3, 4),)),
     Case("Softmax", (array(),), fails=ValueError, id="scalar"),

@@ -131,7 +131,7 @@ class Running(Asking):
         looks, outcomes = self._new_looks(wanted, guards.tensors)
         seen = [look for look in looks if look.source is not None]
         sources = [*(look.source for look in seen), *outcomes]
-        whole = self.session.prepared(fetch.parse(self.graph, [fetches, sources]))
+        whole = self.session.prepared(fetch.parse(self.graph, [fetches, fetch.AsRead(sources)]))
         compares = any(watch.condition is not None and watch.condition.asks("ratio") for watch in self.watches) \
             or any(condition.asks("ratio") for condition in self._heeded)
         return _RunView(self.session, wanted, looks, outcomes, whole,
