@@ -1,6 +1,7 @@
 """Graph-mode automatic differentiation with TensorFlow 1.x names, on NumPy alone.
 
-This module is the namespace `tf`: what is public at its top, and in which room each namespace below it lives.
+This module is the namespace `tf`: what is public at its top, and in which room each name and namespace lives. The op
+table and the element types are loaded with it; the rest when a script first uses it.
 """
 
 import sys
@@ -9,33 +10,9 @@ from types import ModuleType
 from typing import Any
 
 from . import ops
-from .api import debugging, linalg, math, random
-from .api.arrays import shaping
-from .api.arrays.shaping import *
 from .api.common import unsupported
 from .api.common.public_paths import PublicPaths
-from .api.control import dependencies
-from .api.control.control_flow import case, cond, switch_case, while_loop
-from .api.control.custom import *
-from .api.control.dependencies import *
-from .api.control.tensor_array import TensorArray
-from .api.debugging import *
-from .api.linalg import *
-from .api.math import *
-from .api.math.histograms import *
-from .api.random import *
-from .api.signal import *
-from .api.sparse.arithmetic import *
-from .api.sparse.rearrange import *
-from .api.variables import initializers, variable
-from .api.variables.assignment import *
-from .api.variables.initializers import *
-from .api.variables.variable import *
-from .api.variables.variable_scope import *
 from .core import errors, nest
-from .core.collections import *
-from .core.convert import convert_to_tensor
-from .core.defaults import get_default_session
 from .core.dtypes import (
     DType,
     as_dtype,
@@ -66,32 +43,137 @@ from .core.shapes import Dimension, TensorShape
 from .core.sparse_tensor import SparseTensor, SparseTensorValue
 from .gradients.aggregate import AggregationMethod
 from .gradients.backprop import UnconnectedGradients, gradients
-from .gradients.tape import GradientTape
-from .runtime.config import *
-from .runtime.eager import disable_eager_execution, disable_v2_behavior, enable_eager_execution, executing_eagerly
-from .runtime.session import InteractiveSession, Session
 
-__version__ = "1.15.5"
+__version__ = "0.2.0"
 newaxis = None
 vars()["bool"] = bool_  # tf.bool, without hiding Python's from readers of this file
 
-# Namespace of `tf` -> the module that is it. One that is not imported above is read when a script first enters it.
+# Namespace of `tf` -> the module that it is, loaded when a script first enters it.
 NAMESPACES = {
     **{name: f"api.{name}" for name in (
-        "app", "compat", "contrib", "data", "debugging", "distributions", "flags", "gfile", "image", "keras", "layers",
-        "linalg", "logging", "losses", "math", "metrics", "mnist", "nn", "random", "signal", "sparse", "spectral",
-        "summary", "test", "train")},
+        "app", "compat", "contrib", "data", "debugging", "distributions", "dtypes", "flags", "gfile", "image", "keras",
+        "layers", "linalg", "logging", "losses", "math", "metrics", "mnist", "nn", "random", "signal", "sparse",
+        "spectral", "summary", "test", "train")},
     "debug": "debug", "errors": "core.errors", "initializers": "api.variables.initializers", "nest": "core.nest",
 }
-# Names at the top that live in modules which few scripts need.
-ELSEWHERE = {
-    **dict.fromkeys(("GraphDef", "NodeDef"), "core.graph_def"),
-    **dict.fromkeys(("HistogramProto", "Summary"), "ops.common.summary_messages"),
-    **dict.fromkeys(("_hessian_vector_product", "hessian_vector_product", "hessians"), "gradients.higher_order"),
-    **dict.fromkeys(("foldl", "foldr", "map_fn", "scan"), "api.control.map_and_scan"),
-    "extract_image_patches": "api.image.boxes", "import_graph_def": "api.import_graph",
-    "make_template": "api.variables.template",
+# Module -> the names at the top of `tf` that it defines, loaded when a script first uses one of them.
+_NAMES = {
+    "api.arrays.creation":
+        "constant fill guarantee_const identity identity_n lin_space linspace no_op one_hot ones ones_like "
+        "placeholder placeholder_with_default range stop_gradient zeros zeros_like",
+    "api.arrays.gathering":
+        "batch_gather boolean_mask dynamic_partition dynamic_stitch gather gather_nd invert_permutation "
+        "scatter_nd setdiff1d tensor_scatter_add tensor_scatter_nd_add tensor_scatter_nd_sub "
+        "tensor_scatter_nd_update tensor_scatter_sub tensor_scatter_update unique unique_with_counts "
+        "unravel_index",
+    "api.arrays.rearrange":
+        "batch_to_space batch_to_space_nd depth_to_space diag diag_part eye matrix_band_part matrix_diag "
+        "matrix_diag_part matrix_set_diag matrix_transpose meshgrid pad repeat required_space_to_batch_paddings "
+        "reverse reverse_sequence reverse_v2 roll sequence_mask space_to_batch space_to_batch_nd space_to_depth "
+        "tile",
+    "api.arrays.shaping":
+        "broadcast_dynamic_shape broadcast_static_shape broadcast_to concat ensure_shape expand_dims rank "
+        "reshape shape shape_n size slice split squeeze stack strided_slice transpose unstack",
+    "api.arrays.sorting":
+        "argsort searchsorted sort",
+    "api.control.control_flow":
+        "case cond switch_case",
+    "api.control.custom":
+        "custom_gradient NoGradient NotDifferentiable numpy_function py_func py_function RegisterGradient",
+    "api.control.dependencies":
+        "colocate_with container control_dependencies device group init_scope name_scope op_scope tuple",
+    "api.control.map_and_scan":
+        "foldl foldr map_fn scan",
+    "api.control.tensor_array":
+        "TensorArray",
+    "api.control.while_loop":
+        "while_loop",
+    "api.debugging":
+        "add_check_numerics_ops Assert assert_equal assert_greater assert_greater_equal assert_integer "
+        "assert_less assert_less_equal assert_near assert_negative assert_non_negative assert_non_positive "
+        "assert_none_equal assert_positive assert_proper_iterable assert_rank assert_rank_at_least assert_rank_in "
+        "assert_same_float_dtype assert_scalar assert_type check_numerics is_non_decreasing is_numeric_tensor "
+        "is_strictly_increasing is_tensor Print print verify_tensor_all_finite",
+    "api.image.boxes":
+        "extract_image_patches",
+    "api.import_graph":
+        "import_graph_def",
+    "api.linalg":
+        "cholesky cholesky_solve clip_by_average_norm clip_by_global_norm clip_by_norm einsum global_norm "
+        "log_matrix_determinant matmul matrix_determinant matrix_inverse matrix_solve matrix_solve_ls "
+        "matrix_square_root matrix_triangular_solve norm qr self_adjoint_eig self_adjoint_eigvals svd tensordot "
+        "trace",
+    "api.math":
+        "abs accumulate_n acos acosh add add_n angle arg_max arg_min argmax argmin asin asinh atan atan2 atanh "
+        "bessel_i0 bessel_i0e bessel_i1 bessel_i1e betainc bincount cast ceil clip_by_value complex conj cos cosh "
+        "count_nonzero cross cumprod cumsum cumulative_logsumexp digamma div div_no_nan divide equal erf erfc exp "
+        "expm1 floor floor_div floordiv floormod greater greater_equal igamma igammac imag is_finite is_inf "
+        "is_nan lbeta less less_equal lgamma log log1p log_sigmoid logical_and logical_not logical_or logical_xor "
+        "maximum minimum mod multiply multiply_no_nan negative not_equal polygamma polyval pow real realdiv "
+        "reciprocal reduce_all reduce_any reduce_euclidean_norm reduce_logsumexp reduce_max reduce_mean "
+        "reduce_min reduce_prod reduce_std reduce_sum reduce_variance rint round rsqrt saturate_cast scalar_mul "
+        "segment_max segment_mean segment_min segment_prod segment_sum sigmoid sign sin sinh softplus softsign "
+        "sparse_segment_mean sparse_segment_sqrt_n sparse_segment_sum sqrt square squared_difference subtract tan "
+        "tanh to_complex128 to_complex64 to_double to_float to_int32 to_int64 truediv truncatediv truncatemod "
+        "unsorted_segment_max unsorted_segment_mean unsorted_segment_min unsorted_segment_prod "
+        "unsorted_segment_sqrt_n unsorted_segment_sum where where_v2 xdivy xlogy zeta",
+    "api.math.histograms":
+        "confusion_matrix histogram_fixed_width histogram_fixed_width_bins",
+    "api.random":
+        "get_seed multinomial random_crop random_gamma random_normal random_poisson random_shuffle random_uniform "
+        "set_random_seed truncated_normal",
+    "api.signal":
+        "fft fft2d fft3d ifft ifft2d ifft3d",
+    "api.sparse.arithmetic":
+        "convert_to_tensor_or_sparse_tensor sparse_add sparse_maximum sparse_minimum sparse_placeholder "
+        "sparse_reduce_max sparse_reduce_max_sparse sparse_reduce_sum sparse_reduce_sum_sparse sparse_softmax "
+        "sparse_tensor_dense_matmul sparse_tensor_to_dense sparse_to_dense",
+    "api.sparse.rearrange":
+        "sparse_concat sparse_fill_empty_rows sparse_mask sparse_merge sparse_reorder sparse_reset_shape "
+        "sparse_reshape sparse_retain sparse_slice sparse_split sparse_to_indicator sparse_transpose",
+    "api.variables.assignment":
+        "all_variables assert_variables_initialized assign assign_add assign_sub count_up_to global_variables "
+        "global_variables_initializer initialize_all_tables initialize_all_variables initialize_local_variables "
+        "initialize_variables is_variable_initialized local_variables local_variables_initializer model_variables "
+        "moving_average_variables report_uninitialized_variables scatter_add scatter_div scatter_max scatter_min "
+        "scatter_mul scatter_nd_add scatter_nd_sub scatter_nd_update scatter_sub scatter_update "
+        "tables_initializer trainable_variables variables_initializer",
+    "api.variables.initializers":
+        "constant_initializer glorot_normal_initializer glorot_uniform_initializer ones_initializer "
+        "orthogonal_initializer random_normal_initializer random_uniform_initializer truncated_normal_initializer "
+        "uniform_unit_scaling_initializer variance_scaling_initializer zeros_initializer",
+    "api.variables.template":
+        "make_template",
+    "api.variables.variable":
+        "Variable",
+    "api.variables.variable_kinds":
+        "disable_resource_variables enable_resource_variables resource_variables_enabled VariableAggregation "
+        "VariableSynchronization",
+    "api.variables.variable_scope":
+        "AUTO_REUSE get_local_variable get_variable get_variable_scope no_regularizer variable_op_scope "
+        "variable_scope VariableScope",
+    "core.collections":
+        "add_to_collection add_to_collections get_collection get_collection_ref GraphKeys",
+    "core.convert":
+        "convert_to_tensor",
+    "core.defaults":
+        "get_default_session",
+    "core.graph_def":
+        "GraphDef NodeDef",
+    "gradients.higher_order":
+        "_hessian_vector_product hessian_vector_product hessians",
+    "gradients.tape":
+        "GradientTape",
+    "ops.common.summary_messages":
+        "HistogramProto Summary",
+    "runtime.config":
+        "ConfigProto GPUOptions GraphOptions OptimizerOptions RunMetadata RunOptions",
+    "runtime.eager":
+        "disable_eager_execution disable_v2_behavior enable_eager_execution executing_eagerly",
+    "runtime.session":
+        "InteractiveSession Session",
 }
+PLACES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 # `import autodiff.nn` is `import autodiff.api.nn`: a namespace is one module, by whichever path it is imported.
 sys.meta_path.insert(0, PublicPaths(__name__, NAMESPACES))
@@ -100,8 +182,9 @@ sys.meta_path.insert(0, PublicPaths(__name__, NAMESPACES))
 def __getattr__(name: str) -> Any:
     if name in NAMESPACES:
         return import_module(f"{__name__}.{NAMESPACES[name]}")
-    if name in ELSEWHERE:
-        return getattr(import_module(f"{__name__}.{ELSEWHERE[name]}"), name)
+    if name in PLACES:
+        value = globals()[name] = getattr(import_module(f"{__name__}.{PLACES[name]}"), name)
+        return value
     if name.startswith("__"):  # what Python itself looks for
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     raise unsupported.unsupported_name("tf", name, __dir__())
@@ -109,4 +192,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """What scripts may use: the namespaces that TensorFlow has too, and names that are no modules."""
-    return sorted({*(n for n, v in globals().items() if not isinstance(v, ModuleType)), *NAMESPACES, *ELSEWHERE})
+    return sorted({*(n for n, v in globals().items() if not isinstance(v, ModuleType)), *NAMESPACES, *PLACES})

@@ -7,6 +7,8 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
+import autodiff
+
 from .commands import advance
 from .language import command_line
 from .language.command import verbs
@@ -188,16 +190,6 @@ def complain(what: str) -> int:
     return BAD_USAGE
 
 
-def version() -> str:
-    """The installed version, or that there is none."""
-    import importlib.metadata as metadata
-
-    try:
-        return metadata.version("gradbg")
-    except metadata.PackageNotFoundError:
-        return "of a source tree"
-
-
 def main(words: Sequence[str] | None = None) -> int:
     """The command gradbg; gives its exit code."""
     _open_what_is_closed()
@@ -207,7 +199,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return complain(str(error))
     try:
         if given.shows:
-            sys.stdout.write(command_line.USAGE + "\n" if given.shows == "help" else f"gradbg {version()}\n")
+            sys.stdout.write(command_line.USAGE + "\n" if given.shows == "help" else f"gradbg {autodiff.__version__}\n")
             return FINE
         return Program(given).run()
     except KeyboardInterrupt:

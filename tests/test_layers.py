@@ -51,7 +51,6 @@ LAZY: dict[tuple[str, str], str] = {
     ("autodiff.runtime.compiled.tiled_execution", "concurrent.futures"): "only for large arrays: import time",
     ("cli.view.render", "rich.console"): "only for colors: pipes and JSON start without rich",
     ("cli.view.render", "rich.text"): "as rich.console",
-    ("cli.main", "importlib.metadata"): "only for --version: it brings email and sockets along",
     ("cli.main", "cli.screen.line_prompt"): "only for a person: pipes and batch start without prompt_toolkit",
     ("cli.main", "cli.screen"): "as cli.repl",
 }

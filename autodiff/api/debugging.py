@@ -19,15 +19,6 @@ from ..core.shapes import show
 from .common.unsupported import refusing
 from .control.dependencies import control_dependencies, group
 
-__all__ = [
-    "Assert", "Print", "add_check_numerics_ops", "assert_equal", "assert_greater", "assert_greater_equal",
-    "assert_integer", "assert_less", "assert_less_equal", "assert_near", "assert_negative", "assert_non_negative",
-    "assert_non_positive", "assert_none_equal", "assert_positive", "assert_proper_iterable", "assert_rank",
-    "assert_rank_at_least", "assert_rank_in", "assert_same_float_dtype", "assert_scalar", "assert_type",
-    "check_numerics", "is_non_decreasing", "is_numeric_tensor", "is_strictly_increasing", "is_tensor", "print",
-    "verify_tensor_all_finite",
-]
-
 
 def Assert(condition: Any, data: Sequence[Any], summarize: int | None = None, name: str | None = None) -> Any:  # noqa: N802
     """The operation that fails with InvalidArgumentError unless `condition` holds. bool[]; data: what to show."""

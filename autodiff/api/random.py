@@ -13,9 +13,6 @@ from ..core.op import build
 from ..core.shapes import is_known
 from .common.unsupported import refusing
 
-__all__ = ["get_seed", "multinomial", "random_crop", "random_gamma", "random_normal", "random_poisson",
-           "random_shuffle", "random_uniform", "set_random_seed", "truncated_normal"]
-
 _DEFAULT_SEED = 87654321  # stands for the graph's seed when only the op has one
 _LARGEST = 2**31 - 1
 

@@ -13,9 +13,6 @@ from ..core.name_scope import scope
 from ..core.op import OPS, build
 from .common.unsupported import refusing
 
-__all__ = ["fft", "fft2d", "fft3d", "ifft", "ifft2d", "ifft3d"]
-
-
 # ---- of complex numbers -------------------------------------------------------------------
 
 def _transform(op: str) -> Callable[..., Tensor]:

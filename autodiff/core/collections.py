@@ -7,8 +7,6 @@ from typing import Any
 from .errors import ArgumentError
 from .graph import get_default_graph
 
-__all__ = ["GraphKeys", "add_to_collection", "add_to_collections", "get_collection", "get_collection_ref"]
-
 
 class GraphKeys:
     """Names of the collections that the library itself fills or reads."""

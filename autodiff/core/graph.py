@@ -10,16 +10,13 @@ import numpy as np
 
 from .defaults import STACKS
 from .device_names import merged_device
-from .errors import ArgumentError, GraphError, KindError, StateError, UnknownNameError, shown_as
+from .errors import GraphError, KindError, StateError, shown_as
 from .graph_def import GraphDef
-from .names import UniqueNames, check_op_name, check_scope_name, did_you_mean
+from .names import UniqueNames, check_op_name, check_scope_name, element_named
 from .op import OPS, OpDef, Spec
 from .operation import Operation
 from .site import Known
 from .tensor import Tensor
-
-__all__ = ["Graph", "NestedResetError", "Operation", "Tensor", "checked_op_name", "get_default_graph", "graph_of",
-           "is_numpy", "reset_default_graph"]
 
 
 class _ControlGroup:
@@ -179,39 +176,14 @@ class Graph:
         as_element = getattr(obj, "_as_graph_element", None)
         element = obj if as_element is None else as_element()
         if isinstance(element, str):
-            return self._named(element, allow_tensor, allow_operation)
+            return element_named(element, self.operations, allow_tensor=allow_tensor,
+                                 allow_operation=allow_operation)
         if isinstance(element, Tensor) and allow_tensor or isinstance(element, Operation) and allow_operation:
             if element.graph is not self:
                 raise GraphError(f"{element!r} is not an element of this graph")
             return element
         wanted = " or ".join(w for w, ok in (("a Tensor", allow_tensor), ("an Operation", allow_operation)) if ok)
         raise KindError(f"expected {wanted} or its name, found {element!r} of type {type(element).__name__}")
-
-    def _named(self, name: str, allow_tensor: bool, allow_operation: bool) -> Any:
-        if ":" in name and allow_tensor:
-            op_name, _, slot = name.partition(":")
-            if not slot.isdigit():
-                raise ArgumentError(f"{name!r} looks like a tensor name, but is not one: expected "
-                                    "'op_name:output_index'")
-            op = self.operations.get(op_name)
-            if op is None:
-                raise UnknownNameError(f"the name {name!r} refers to a tensor of an operation that is not in the "
-                                       f"graph: {op_name!r}").explain(did_you_mean(op_name, self.operations))
-            if int(slot) >= len(op.outputs):
-                raise UnknownNameError(f"the name {name!r} refers to an output that does not exist: operation "
-                                       f"{op_name!r} has {len(op.outputs)}")
-            return op.outputs[int(slot)]
-        if ":" in name:
-            raise ArgumentError(f"{name!r} is a tensor name, expected the name of an operation")
-        op = self.operations.get(name)
-        if op is not None and allow_operation:
-            return op
-        if op is not None:
-            raise ArgumentError(f"{name!r} is the name of an operation, not of a tensor: expected '{name}:0'")
-        if not allow_operation:
-            raise ArgumentError(f"{name!r} is not a tensor name: expected 'op_name:output_index'")
-        raise UnknownNameError(f"the name {name!r} refers to an operation that is not in the graph").explain(
-            did_you_mean(name, self.operations))
 
     # ---- collections --------------------------------------------------------------------
     def add_to_collection(self, name: Any, value: Any) -> None:

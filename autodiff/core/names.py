@@ -2,9 +2,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from .errors import ArgumentError
+from .errors import ArgumentError, UnknownNameError
 
 _OP_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\\-/]*\Z")
 _SCOPE_NAME = re.compile(r"[A-Za-z0-9_.\\\-/]*\Z")
@@ -51,3 +52,34 @@ def did_you_mean(name: str, candidates: Iterable[str], likeness: float = 0.5) ->
 
     close = difflib.get_close_matches(name, list(candidates), n=3, cutoff=likeness)
     return f"did you mean {' or '.join(map(repr, close))}?" if close else ""
+
+
+def element_named(name: str, operations: Mapping[str, Any], *, allow_tensor: bool, allow_operation: bool) -> Any:
+    """The operation or tensor of this name.
+
+    Raises ArgumentError (ValueError) for a name of the wrong form, UnknownNameError (KeyError) for an unknown one.
+    """
+    if ":" in name and allow_tensor:
+        op_name, _, slot = name.partition(":")
+        if not slot.isdigit():
+            raise ArgumentError(f"{name!r} looks like a tensor name, but is not one: expected "
+                                "'op_name:output_index'")
+        op = operations.get(op_name)
+        if op is None:
+            raise UnknownNameError(f"the name {name!r} refers to a tensor of an operation that is not in the "
+                                   f"graph: {op_name!r}").explain(did_you_mean(op_name, operations))
+        if int(slot) >= len(op.outputs):
+            raise UnknownNameError(f"the name {name!r} refers to an output that does not exist: operation "
+                                   f"{op_name!r} has {len(op.outputs)}")
+        return op.outputs[int(slot)]
+    if ":" in name:
+        raise ArgumentError(f"{name!r} is a tensor name, expected the name of an operation")
+    op = operations.get(name)
+    if op is not None and allow_operation:
+        return op
+    if op is not None:
+        raise ArgumentError(f"{name!r} is the name of an operation, not of a tensor: expected '{name}:0'")
+    if not allow_operation:
+        raise ArgumentError(f"{name!r} is not a tensor name: expected 'op_name:output_index'")
+    raise UnknownNameError(f"the name {name!r} refers to an operation that is not in the graph").explain(
+        did_you_mean(name, operations))

@@ -6,8 +6,6 @@ from typing import Any
 
 from ..core.errors import ArgumentError, UnsupportedError
 
-__all__ = ["ConfigProto", "GPUOptions", "GraphOptions", "OptimizerOptions", "RunMetadata", "RunOptions"]
-
 
 class _Options:
     """Named options with defaults. Raises ArgumentError (a ValueError) for an unknown name."""

@@ -23,8 +23,6 @@ from .plan.state import Run, Variables
 from .program import Program
 from .variable_aliases import after_updates, aliases_of
 
-__all__ = ["InteractiveSession", "Session"]
-
 
 class Session:
     """Runs operations of one graph; holds its variables' values.

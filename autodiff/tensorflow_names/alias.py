@@ -15,6 +15,8 @@ from ..api import flags
 from ..api.common.unsupported import unsupported_name
 from ..core.errors import StateError, UnsupportedError
 
+VERSION = "1.15.5"  # of the TensorFlow whose names and semantics these are: scripts ask tf.__version__ and tf.VERSION
+
 # Import name -> rooms of autodiff that are searched for its names, in this order ("": autodiff itself).
 # It stands for all that is below it; what is below `tensorflow` itself is found by its own name.
 PLACES: dict[str, tuple[str, ...]] = {
@@ -75,7 +77,9 @@ class Alias(ModuleType):
     def __init__(self, name: str, rooms: Sequence[str]) -> None:
         super().__init__(name, f"autodiff, under TensorFlow's name {name}.")
         self._rooms = rooms
-        self.__version__ = _room("").__version__
+        self.__version__ = VERSION
+        if "" in rooms:
+            self.VERSION = VERSION
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

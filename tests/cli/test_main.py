@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import autodiff
 from cli.language.command_line import Arguments, BadUsage, parse
 
 ROOT = Path(__file__).parents[2]
@@ -163,3 +164,7 @@ def test_the_tour_runs_through() -> None:
     done = gradbg("--batch", "-x", str(ROOT / "scripts" / "commands" / "tour.gradbg"), GRAPH)
     assert done.returncode == 0, done.stdout
     assert "true: loss < 2.5" in done.stdout
+
+
+def test_version_is_that_of_the_library() -> None:
+    assert gradbg("--version").stdout == f"gradbg {autodiff.__version__}\n"

@@ -28,7 +28,8 @@ def _fresh() -> Any:
 
 @pytest.mark.parametrize("line", [
     "import tensorflow as tf; tf.nn.relu, tf.Session, tf.bool, tf.train.AdamOptimizer, tf.app.flags.FLAGS",
-    "import tensorflow as tf; assert tf.__version__.startswith('1.')",
+    "import tensorflow as tf; assert tf.__version__ == tf.VERSION == '1.15.5'",
+    "import tensorflow.compat.v1 as tf; assert tf.__version__.startswith('1.')",
     "import tensorflow.compat.v1 as tf; tf.disable_v2_behavior(); tf.nn.relu",
     "import tensorflow.compat.v1.nn as nn; nn.relu",
     "from tensorflow.compat import v1 as tf; tf.placeholder",

@@ -12,10 +12,6 @@ from ...core.graph import Operation, Tensor, get_default_graph, graph_of
 from ...core.op import build
 from ...core.shapes import TensorShape, as_dims, is_known, num_elements, show
 
-__all__ = ["constant", "fill", "guarantee_const", "identity", "identity_n", "lin_space",
-           "linspace", "no_op", "one_hot", "ones", "ones_like", "placeholder",
-           "placeholder_with_default", "range", "stop_gradient", "zeros", "zeros_like"]
-
 _FOLDED = 1000  # elements; TensorFlow makes larger fills of zeros and ones when they are run
 
 

@@ -10,11 +10,6 @@ from ...core.graph import Tensor, graph_of
 from ...core.indexing import mask_tensor
 from ...core.op import build
 
-__all__ = ["batch_gather", "boolean_mask", "dynamic_partition", "dynamic_stitch", "gather", "gather_nd",
-           "invert_permutation", "scatter_nd", "setdiff1d", "sparse_to_dense",
-           "tensor_scatter_add", "tensor_scatter_nd_add", "tensor_scatter_nd_sub", "tensor_scatter_nd_update",
-           "tensor_scatter_sub", "tensor_scatter_update", "unique", "unique_with_counts", "unravel_index"]
-
 
 def gather(params: Any, indices: Any, validate_indices: bool | None = None, name: str | None = None, axis: Any = None,
            batch_dims: int = 0) -> Tensor:

@@ -17,11 +17,6 @@ from ..common.renamed_arguments import one_of
 from . import creation
 from .gathering import boolean_mask
 
-__all__ = ["batch_to_space", "batch_to_space_nd", "depth_to_space", "diag", "diag_part", "eye", "matrix_band_part",
-           "matrix_diag", "matrix_diag_part", "matrix_set_diag", "matrix_transpose", "meshgrid", "pad", "repeat",
-           "required_space_to_batch_paddings", "reverse", "reverse_sequence", "reverse_v2", "roll", "sequence_mask",
-           "space_to_batch", "space_to_batch_nd", "space_to_depth", "tile"]
-
 
 def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     """`input` repeated so many times along each axis."""

@@ -1,4 +1,4 @@
-"""Shapes, joining and splitting: TensorFlow's array functions, and those of the modules of its kind."""
+"""Shapes, joining and splitting: TensorFlow's array functions."""
 from __future__ import annotations
 
 from typing import Any
@@ -14,18 +14,7 @@ from ...core.op import OPS, build
 from ...core.shapes import Dimension, TensorShape, as_dims, broadcast, is_known, num_elements, show
 from ...core.sparse_tensor import SparseTensor
 from ..common.renamed_arguments import one_of
-from . import creation, gathering, rearrange, sorting
-from .creation import *  # noqa: F403
-from .gathering import *  # noqa: F403
-from .rearrange import *  # noqa: F403
-from .sorting import *  # noqa: F403
-
-__all__ = ["broadcast_dynamic_shape", "broadcast_static_shape", "broadcast_to", "concat", "ensure_shape", "expand_dims",
-           "newaxis", "rank", "reshape", "shape", "shape_n", "size", "slice", "split", "squeeze", "stack",
-           "strided_slice", "transpose", "unstack"]
-__all__ += creation.__all__ + gathering.__all__ + sorting.__all__ + rearrange.__all__
-
-newaxis = None
+from .creation import ones_like
 
 
 def shape(input: Any, name: str | None = None, out_type: Any = int32) -> Tensor:
@@ -192,7 +181,7 @@ def strided_slice(input_: Any, begin: Any, end: Any, strides: Any = None, begin_
                   name: str | None = None) -> Tensor:
     """`input_[begin:end:strides]` in each axis; bit i of a mask speaks of entry i."""
     if strides is None:
-        strides = creation.ones_like(begin)
+        strides = ones_like(begin)
     return build.StridedSlice(input_, begin, end, strides, begin_mask=begin_mask, end_mask=end_mask,
                               ellipsis_mask=ellipsis_mask, new_axis_mask=new_axis_mask,
                               shrink_axis_mask=shrink_axis_mask, name=name)

@@ -14,8 +14,6 @@ from ...core.infer import axis_in
 from ...core.name_scope import scope
 from ...core.op import build
 
-__all__ = ["argsort", "searchsorted", "sort"]  # top_k and in_top_k belong to tf.nn and tf.math
-
 
 class TopKV2(NamedTuple):
     """values: the largest of each row, largest first. indices: their places in it."""

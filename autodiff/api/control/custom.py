@@ -20,9 +20,6 @@ from ...core.op import OPS, REGISTERED_GRADIENTS, build
 from ...gradients.tape import GradientTape
 from ...runtime.eager import EagerContext
 
-__all__ = ["NoGradient", "NotDifferentiable", "RegisterGradient", "custom_gradient", "numpy_function", "py_func",
-           "py_function"]
-
 _IDS = itertools.count()
 
 

@@ -11,9 +11,6 @@ from ...core.graph import Operation, Tensor, get_default_graph, graph_of
 from ...core.indexed_slices import IndexedSlices
 from ...core.op import build
 
-__all__ = ["colocate_with", "control_dependencies", "container", "device", "group", "init_scope", "name_scope",
-           "op_scope", "tuple"]
-
 
 def control_dependencies(control_inputs: Any) -> Any:
     """Ops made inside the block run after these operations or tensors; None forgets the outer blocks."""

@@ -10,8 +10,8 @@ from ...core.dtypes import as_dtype
 from ...core.errors import ArgumentError, KindError
 from ...core.graph import Tensor, get_default_graph
 from ...core.op import build
-from .control_flow import while_loop
 from .tensor_array import TensorArray
+from .while_loop import while_loop
 
 
 def _slices(elems: Any) -> tuple[list[Tensor], Any, Callable[[Any], Any], int | None]:

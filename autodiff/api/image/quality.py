@@ -10,13 +10,15 @@ from ...core.convert import convert_to_tensor
 from ...core.dtypes import as_dtype, float32
 from ...core.errors import ArgumentError, ShapeError
 from ...core.graph import Tensor, get_default_graph
+from ...core.infer import rank_of
 from ...core.name_scope import scope
 from ...core.op import build
 from ...core.shapes import broadcast, compatible, show
+from .. import math
 from ..nn.convolutions import depthwise_conv2d
 from ..nn.pooling import avg_pool
 
-__all__ = ["image_gradients", "psnr", "sobel_edges", "ssim", "ssim_multiscale"]
+__all__ = ["image_gradients", "psnr", "sobel_edges", "ssim", "ssim_multiscale", "total_variation"]
 
 _SCALES = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)  # Wang, Simoncelli, Bovik (2003), Multiscale structural similarity
 
@@ -172,3 +174,19 @@ def sobel_edges(image: Any) -> Tensor:
     y = build.Reshape(y, build.ConcatV2(0, build.Shape(image), [2]))
     y.set_shape([*image.dims, 2])
     return y
+
+
+def total_variation(images: Any, name: str | None = None) -> Tensor:
+    """The sum of absolute differences of neighboring pixels. images: real[n, h, w, c] -> [n]; real[h, w, c] -> [].
+
+    Source: Rudin, Osher and Fatemi (1992), in its anisotropic form.
+    """
+    with scope(name, "total_variation", [images]):
+        images = convert_to_tensor(images, name="images")
+        rank = rank_of(images, what="images")
+        if rank not in (3, 4):
+            raise ShapeError(f"expected images of 3 or 4 axes, found shape {images.shape}")
+        down = images[..., 1:, :, :] - images[..., :-1, :, :]
+        across = images[..., 1:, :] - images[..., :-1, :]
+        axes = [1, 2, 3] if rank == 4 else None
+        return math.reduce_sum(math.abs(down), axis=axes) + math.reduce_sum(math.abs(across), axis=axes)

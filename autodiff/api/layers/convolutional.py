@@ -7,7 +7,7 @@ from ...core.errors import ShapeError
 from ...core.graph import Tensor
 from ...core.op import build
 from ...core.shapes import TensorShape, as_dims
-from ..arrays.shaping import pad
+from ..arrays.rearrange import pad
 from ..nn.activations import bias_add
 from ..nn.convolutions import check_steps
 from ..nn.convolutions import conv1d as filtered_rows

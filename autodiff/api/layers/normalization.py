@@ -14,7 +14,8 @@ from ..nn.normalization import fused_batch_norm, moments
 from ..variables.assignment import assign_sub
 from ..variables.layer_base import InputSpec, Layer
 from ..variables.named_initializers import ONES, ZEROS
-from ..variables.variable import Variable, VariableSynchronization
+from ..variables.variable import Variable
+from ..variables.variable_kinds import VariableSynchronization
 from .core import chosen, truth
 
 

@@ -11,8 +11,6 @@ from ...core.op import build
 from ...core.shapes import merge
 from ..arrays.creation import ones_like
 
-__all__ = ["confusion_matrix", "histogram_fixed_width", "histogram_fixed_width_bins"]
-
 
 def confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, dtype: Any = int32,
                      name: str | None = None, weights: Any = None) -> Tensor:

@@ -12,8 +12,8 @@ from ...core.op import build
 from ...core.shapes import merge
 from ..arrays.rearrange import reverse, reverse_sequence
 from ..arrays.shaping import stack
-from ..control.control_flow import while_loop
 from ..control.tensor_array import TensorArray
+from ..control.while_loop import while_loop
 from ..math import where
 from ..math.reductions import reduce_all, reduce_max
 from ..variables.variable_scope import variable_scope

@@ -9,8 +9,8 @@ from ...core.convert import convert_to_tensor
 from ...core.errors import KindError
 from ...core.graph import Tensor
 from ...core.op import build
-from ..control.control_flow import while_loop
 from ..control.tensor_array import TensorArray
+from ..control.while_loop import while_loop
 from ..math import where
 from ..math.reductions import reduce_all
 from ..variables.variable_scope import variable_scope

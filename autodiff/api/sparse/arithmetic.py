@@ -17,11 +17,6 @@ from ...core.sparse_tensor import SparseTensor, SparseTensorValue, as_sparse, pa
 from ..arrays.creation import placeholder, zeros
 from ..common.renamed_arguments import one_of
 
-__all__ = ["convert_to_tensor_or_sparse_tensor", "sparse_add", "sparse_maximum", "sparse_minimum",
-           "sparse_placeholder", "sparse_reduce_max", "sparse_reduce_max_sparse", "sparse_reduce_sum",
-           "sparse_reduce_sum_sparse", "sparse_softmax", "sparse_tensor_dense_matmul",
-           "sparse_tensor_to_dense", "sparse_to_dense"]
-
 
 def convert_to_tensor_or_sparse_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Any:
     """A SparseTensor for a sparse value, a tensor for any other. Raises KindError (TypeError) for another dtype."""

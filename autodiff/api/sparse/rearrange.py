@@ -16,14 +16,11 @@ from ...core.name_scope import scope
 from ...core.op import build
 from ...core.shapes import is_known, merge_sizes, show
 from ...core.sparse_tensor import SparseTensor, as_sparse, parts_of
+from ..arrays.creation import ones, zeros_like
 from ..arrays.gathering import gather
-from ..arrays.shaping import concat, expand_dims, ones, reshape, shape, stack, zeros_like
+from ..arrays.shaping import concat, expand_dims, reshape, shape, stack
 from ..common.renamed_arguments import one_of
 from .arithmetic import sparse_to_dense
-
-__all__ = ["sparse_concat", "sparse_fill_empty_rows", "sparse_mask", "sparse_merge", "sparse_reorder",
-           "sparse_reset_shape", "sparse_reshape", "sparse_retain", "sparse_slice", "sparse_split",
-           "sparse_to_indicator", "sparse_transpose"]
 
 
 def _known(shape: Tensor) -> Any:

@@ -12,17 +12,6 @@ from ...core.op import build
 from ..control.dependencies import group
 from .variable import Variable
 
-__all__ = [
-    "all_variables", "assert_variables_initialized", "assign", "assign_add", "assign_sub", "count_up_to",
-    "global_variables", "global_variables_initializer", "initialize_all_variables", "initialize_local_variables",
-    "initialize_all_tables", "initialize_variables", "is_variable_initialized", "local_variables",
-    "local_variables_initializer",
-    "model_variables", "moving_average_variables", "report_uninitialized_variables", "scatter_add", "scatter_div",
-    "scatter_max", "scatter_min", "scatter_mul", "scatter_nd_add", "scatter_nd_sub", "scatter_nd_update", "scatter_sub",
-    "scatter_update", "tables_initializer", "trainable_variables", "variables_initializer",
-]
-
-
 # ---- which variables there are ----------------------------------------------------------
 
 def global_variables(scope: str | None = None) -> list[Variable]:

@@ -19,11 +19,6 @@ from .assignment import global_variables_initializer as global_variables  # noqa
 from .assignment import local_variables_initializer as local_variables  # noqa: F401
 from .assignment import variables_initializer as variables  # noqa: F401
 
-__all__ = ["constant_initializer", "glorot_normal_initializer", "glorot_uniform_initializer", "ones_initializer",
-           "orthogonal_initializer", "random_normal_initializer", "random_uniform_initializer",
-           "truncated_normal_initializer", "uniform_unit_scaling_initializer", "variance_scaling_initializer",
-           "zeros_initializer"]
-
 _TRUNCATED_DEVIATION = 0.87962566103423978  # of a standard normal cut at two deviations
 
 

@@ -17,7 +17,8 @@ from ...core.graph import Tensor, get_default_graph
 from ...core.op import build
 from ...core.shapes import TensorShape, show
 from .named_initializers import named_initializer
-from .variable import Variable, VariableSynchronization
+from .variable import Variable
+from .variable_kinds import VariableSynchronization
 from .variable_scope import VariableScope, get_variable, variable_scope
 
 _NAMES = "layer_names"

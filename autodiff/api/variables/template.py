@@ -8,8 +8,6 @@ from typing import Any
 from .variable import Variable
 from .variable_scope import VariableScope, pure_variable_scope, unique_scope_name, variable_scope
 
-__all__ = ["make_template"]
-
 
 def make_template(name_: str, func_: Callable[..., Any], create_scope_now_: bool = False,
                   unique_name_: str | None = None, custom_getter_: Any = None, **kwargs: Any) -> "Template":

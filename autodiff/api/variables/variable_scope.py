@@ -15,9 +15,6 @@ from ...core.graph import Tensor, get_default_graph, graph_of
 from .variable import Variable
 from .variable_store import found_or_made
 
-__all__ = ["AUTO_REUSE", "VariableScope", "get_local_variable", "get_variable", "get_variable_scope", "no_regularizer",
-           "variable_op_scope", "variable_scope"]
-
 _OPEN, _COUNTS = "variable_scope", "variable_scope_counts"
 
 

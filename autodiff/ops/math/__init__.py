@@ -8,6 +8,7 @@ from . import (  # noqa: F401  importing a family declares its ops
     comparison,
     cumulative,
     elementwise,
+    error_functions,
     fft,
     histogram,
     incomplete_integrals,

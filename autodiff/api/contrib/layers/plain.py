@@ -8,7 +8,7 @@ from ....core.dtypes import int32, int64
 from ....core.errors import ArgumentError, ShapeError
 from ....core.graph import Tensor, get_default_graph
 from ....core.op import build
-from ...arrays.shaping import one_hot
+from ...arrays.creation import one_hot
 from ...layers import core, pooling
 from ...nn.embedding import embedding_lookup
 from ...variables.variable_scope import variable_scope

@@ -10,8 +10,8 @@ from ....core.errors import KindError, ShapeError
 from ....core.graph import Tensor, get_default_graph
 from ....core.op import build
 from ....core.shapes import TensorShape, as_dims
-from ...control.control_flow import while_loop
 from ...control.tensor_array import TensorArray
+from ...control.while_loop import while_loop
 from ...math import where
 from ...math.reductions import reduce_all
 from ...nn.rnn_cell.base import check_cell, size_dims, zeros_of

@@ -1,40 +1,39 @@
-"""Input pipelines in Python behind one op: TensorFlow's tf.data.Dataset and Iterator."""
+"""Dataset: elements one after another, as Python iterators behind one op."""
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable
 from collections.abc import Iterator as PythonIterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..core import nest
-from ..core.constant_value import static_value
-from ..core.convert import as_array, convert_to_tensor
-from ..core.dtypes import DType, as_dtype, bool_, int64
-from ..core.errors import ArgumentError, FailedPreconditionError, KindError, OutOfRangeError, UnsupportedError
-from ..core.graph import Graph, Operation, Tensor, get_default_graph
-from ..core.shapes import Dims, TensorShape, as_dims, compatible
-from ..runtime.session import Session
-from .arrays.creation import placeholder
-from .common.unsupported import refusing
-from .control.custom import py_func
-
-__all__ = ["Dataset", "Iterator"]
+from ...core import nest
+from ...core.constant_value import static_value
+from ...core.convert import as_array, convert_to_tensor
+from ...core.dtypes import as_dtype, bool_, int64
+from ...core.errors import ArgumentError, KindError, UnsupportedError
+from ...core.graph import Graph, Tensor, get_default_graph
+from ...core.shapes import Dims
+from ...runtime.session import Session
+from ..arrays.creation import placeholder
+from ..control.while_loop import flatten_shapes
+from .elements import (
+    Element,
+    Structured,
+    batched,
+    checked_array,
+    elements_of,
+    leaves_of,
+    positive_count,
+    stacked_with_padding,
+)
+from .iterator import Iterator
 
 Elements = Callable[[list[np.ndarray]], PythonIterator[Any]]  # arrays of the source tensors -> nested arrays
 
 
-@dataclass(frozen=True)
-class Element:
-    """What is known of one leaf of an element."""
-
-    dtype: DType
-    dims: Dims | None
-
-
-class Dataset:
+class Dataset(Structured):
     """Elements, one after another; each is a nested structure of arrays like `structure`, which holds Specs.
 
     sources: tensors whose values an iterator reads when it is initialized.
@@ -61,13 +60,13 @@ class Dataset:
         if not callable(generator):
             raise KindError(f"expected a callable generator, found {generator!r}")
         types = nest.flatten(output_types)
-        shapes = [None] * len(types) if output_shapes is None else _flat_shapes(output_shapes, output_types)
+        shapes = [None] * len(types) if output_shapes is None else flatten_shapes(output_shapes, output_types)
         structure = nest.pack_sequence_as(output_types, [Element(as_dtype(t), s) for t, s in zip(types, shapes)])
 
         def elements(_: list[np.ndarray]) -> PythonIterator[Any]:
             for item in generator(*args):
-                leaves = zip(_leaves(item, structure), nest.flatten(structure), strict=True)
-                yield nest.pack_sequence_as(structure, [_checked(value, spec) for value, spec in leaves])
+                leaves = zip(leaves_of(item, structure), nest.flatten(structure), strict=True)
+                yield nest.pack_sequence_as(structure, [checked_array(value, spec) for value, spec in leaves])
         return Dataset(elements, structure)
 
     @staticmethod
@@ -108,35 +107,35 @@ class Dataset:
 
     def batch(self, batch_size: int, drop_remainder: bool = False) -> "Dataset":
         """Consecutive elements stacked on a new axis 0; the last batch may be smaller."""
-        size, dropped = _count(batch_size), bool(drop_remainder)
+        size, dropped = positive_count(batch_size), bool(drop_remainder)
 
         def batches(items: PythonIterator[Any]) -> PythonIterator[Any]:
             while rows := list(itertools.islice(items, size)):
                 if len(rows) == size or not dropped:
                     yield nest.map_structure(lambda *parts: np.stack(parts), *rows)
-        return self._with(batches, _deeper(self._structure, size if dropped else None))
+        return self._with(batches, batched(self._structure, size if dropped else None))
 
     def padded_batch(self, batch_size: int, padded_shapes: Any, padding_values: Any = None,
                      drop_remainder: bool = False) -> "Dataset":
         """Batches of elements padded to `padded_shapes`; a None there is the longest of the batch."""
-        wanted = _flat_shapes(padded_shapes, self._structure)
+        wanted = flatten_shapes(padded_shapes, self._structure)
         fills = [0] * len(wanted) if padding_values is None else nest.flatten(padding_values)
-        size = _count(batch_size)
+        size = positive_count(batch_size)
 
         def batches(items: PythonIterator[Any]) -> PythonIterator[Any]:
             while rows := list(itertools.islice(items, size)):
                 if len(rows) == size or not drop_remainder:
                     columns = zip(*(nest.flatten(row) for row in rows))
-                    padded = [_padded(list(c), w, f) for c, w, f in zip(columns, wanted, fills)]
+                    padded = [stacked_with_padding(list(c), w, f) for c, w, f in zip(columns, wanted, fills)]
                     yield nest.pack_sequence_as(self._structure, padded)
         specs = [Element(s.dtype, w) for s, w in zip(nest.flatten(self._structure), wanted)]
-        return self._with(batches, _deeper(nest.pack_sequence_as(self._structure, specs),
+        return self._with(batches, batched(nest.pack_sequence_as(self._structure, specs),
                                            size if drop_remainder else None))
 
     def shuffle(self, buffer_size: int, seed: int | None = None,
                 reshuffle_each_iteration: bool | None = None) -> "Dataset":
         """Each element drawn at random from a buffer of the next `buffer_size`."""
-        size, graph_seed = _count(buffer_size), get_default_graph().seed
+        size, graph_seed = positive_count(buffer_size), get_default_graph().seed
         known = None if seed is None and graph_seed is None else (graph_seed or 0, seed or 0)
         rounds = itertools.count()
 
@@ -208,18 +207,6 @@ class Dataset:
     def __repr__(self) -> str:
         return f"<Dataset shapes: {self.output_shapes}, types: {self.output_types}>"
 
-    @property
-    def output_types(self) -> Any:
-        return nest.map_structure(lambda spec: spec.dtype, self._structure)
-
-    @property
-    def output_shapes(self) -> Any:
-        return nest.map_structure(lambda spec: TensorShape(spec.dims), self._structure)
-
-    @property
-    def output_classes(self) -> Any:
-        return nest.map_structure(lambda _: Tensor, self._structure)
-
     def make_one_shot_iterator(self) -> "Iterator":
         """An iterator that needs no initialization. Raises ArgumentError (ValueError) for sources that must be run."""
         values = [static_value(t) for t in self._sources]
@@ -243,56 +230,6 @@ class Dataset:
             yield nest.map_structure(convert_to_tensor, item)
 
 
-class Iterator:
-    """A place in a dataset, moved by running what get_next() gives."""
-
-    def __init__(self, structure: Any) -> None:
-        self._structure = structure
-        self._items: PythonIterator[Any] | None = None
-        self.initializer: Operation | None = None
-
-    @staticmethod
-    def from_structure(output_types: Any, output_shapes: Any = None, shared_name: str | None = None,
-                       output_classes: Any = None) -> "Iterator":
-        """An iterator for any dataset of this structure; see make_initializer."""
-        types = nest.flatten(output_types)
-        shapes = [None] * len(types) if output_shapes is None else _flat_shapes(output_shapes, output_types)
-        return Iterator(nest.pack_sequence_as(output_types, [Element(as_dtype(t), s) for t, s in zip(types, shapes)]))
-
-    def make_initializer(self, dataset: Dataset, name: str | None = None) -> Operation:
-        """The operation that points this iterator at the start of `dataset`."""
-        for mine, theirs in zip(nest.flatten(self._structure), nest.flatten(dataset._structure), strict=True):
-            if mine.dtype is not theirs.dtype or not compatible(mine.dims, theirs.dims):
-                raise ArgumentError(f"expected a dataset of {mine}, found one of {theirs}")
-
-        def begin(*values: np.ndarray) -> np.bool_:
-            self._begin(dataset, list(values))
-            return np.bool_(True)
-        return py_func(begin, list(dataset._sources), bool_, name=name or "MakeIterator").op
-
-    def _begin(self, dataset: Dataset, values: list[np.ndarray]) -> None:
-        self._items = dataset._elements(values)
-
-    def get_next(self, name: str | None = None) -> Any:
-        """Tensors of the next element at each run. At the end the run fails with OutOfRangeError."""
-        specs = nest.flatten(self._structure)
-
-        def advance() -> list[Any]:
-            if self._items is None:
-                raise FailedPreconditionError("the iterator is not initialized: run its initializer first")
-            for item in self._items:
-                return nest.flatten(item)
-            raise OutOfRangeError("end of sequence")
-        tensors = py_func(advance, [], [spec.dtype for spec in specs], name=name or "IteratorGetNext")
-        for tensor, spec in zip(tensors, specs):
-            tensor.set_shape(spec.dims)
-        return nest.pack_sequence_as(self._structure, tensors)
-
-    output_types = Dataset.output_types
-    output_shapes = Dataset.output_shapes
-    output_classes = Dataset.output_classes
-
-
 class _Function:
     """A function of tensors as one of arrays: its graph, built once, and a session of its own."""
 
@@ -307,7 +244,7 @@ class _Function:
             result = tuple(result) if isinstance(result, list) else result
             self._outputs = nest.map_structure(convert_to_tensor, result)
             self._session = Session()
-        self.structure = _of_tensors(self._outputs)
+        self.structure = elements_of(self._outputs)
 
     def __call__(self, item: Any) -> Any:
         return self._session.run(self._outputs, dict(zip(self._inputs, nest.flatten(item))))
@@ -346,21 +283,6 @@ def _lists_as_arrays(tensors: Any) -> Any:
     return nest.like(tensors, [_lists_as_arrays(child) for child in nest.children(tensors)])
 
 
-def _leaves(item: Any, structure: Any) -> list[Any]:
-    """The leaves of an element, which may itself be a list of numbers where the structure has one Element."""
-    if isinstance(structure, Element):
-        return [item]
-    return [leaf for part, inner in zip(nest.children(item), nest.children(structure), strict=True)
-            for leaf in _leaves(part, inner)]
-
-
-def _checked(value: Any, spec: Element) -> np.ndarray:
-    array = as_array(value, spec.dtype)
-    if not compatible(spec.dims, array.shape):
-        raise ArgumentError(f"the generator gave an array of shape {list(array.shape)}, expected {spec.dims}")
-    return array
-
-
 def _join(structure: Any, parts: list[Any]) -> Any:
     """`structure` with each leaf replaced by a part, which may be nested."""
     given = iter(parts)
@@ -373,43 +295,3 @@ def _join(structure: Any, parts: list[Any]) -> Any:
             return {key: found[key] for key in node}
         return tuple(build_part(child) for child in node)
     return build_part(structure)
-
-
-def _count(value: Any) -> int:
-    known = static_value(value) if isinstance(value, Tensor) else value
-    if known is None or int(known) < 1:
-        raise ArgumentError(f"expected a known count >= 1, found {value!r}")
-    return int(known)
-
-
-def _deeper(structure: Any, size: int | None) -> Any:
-    """The structure of batches of such elements."""
-    return nest.map_structure(lambda e: Element(e.dtype, None if e.dims is None else (size, *e.dims)), structure)
-
-
-def _of_tensors(tensors: Any) -> Any:
-    return nest.map_structure(lambda t: Element(t.dtype.base_dtype, t.dims), tensors)
-
-
-def _flat_shapes(shapes: Any, structure: Any) -> list[Dims | None]:
-    """Shapes in the order of the structure's leaves; a shape may itself be a list."""
-    if not nest.is_sequence(structure):
-        return [as_dims(shapes)]
-    parts = nest.children(shapes) if nest.is_sequence(shapes) else list(shapes)
-    return [dims for shape, child in zip(parts, nest.children(structure), strict=True)
-            for dims in _flat_shapes(shape, child)]
-
-
-def _padded(rows: list[np.ndarray], wanted: Dims | None, fill: Any) -> np.ndarray:
-    longest = np.max([np.shape(row) for row in rows], axis=0)
-    sizes = [int(n) if w is None else w for n, w in zip(longest, wanted or (None,) * len(longest))]
-    if any(n > w for n, w in zip(longest, sizes)):
-        raise ArgumentError(f"an element of shape {list(longest)} is larger than the padded shape {sizes}")
-    batch = np.full((len(rows), *sizes), fill, np.asarray(rows[0]).dtype)
-    for i, row in enumerate(rows):
-        place: Any = (i, *(slice(n) for n in np.shape(row)))
-        batch[place] = row
-    return batch
-
-
-__getattr__ = refusing("tf.data", __name__)

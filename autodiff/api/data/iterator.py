@@ -1,0 +1,62 @@
+"""Iterator: a place in a dataset, and the op that gives the next element."""
+from __future__ import annotations
+
+from collections.abc import Iterator as PythonIterator
+from typing import Any
+
+import numpy as np
+
+from ...core import nest
+from ...core.dtypes import as_dtype, bool_
+from ...core.errors import ArgumentError, FailedPreconditionError, OutOfRangeError
+from ...core.graph import Operation
+from ...core.shapes import compatible
+from ..control.custom import py_func
+from ..control.while_loop import flatten_shapes
+from .elements import Element, Structured
+
+
+class Iterator(Structured):
+    """A place in a dataset, moved by running what get_next() gives."""
+
+    def __init__(self, structure: Any) -> None:
+        self._structure = structure
+        self._items: PythonIterator[Any] | None = None
+        self.initializer: Operation | None = None
+
+    @staticmethod
+    def from_structure(output_types: Any, output_shapes: Any = None, shared_name: str | None = None,
+                       output_classes: Any = None) -> "Iterator":
+        """An iterator for any dataset of this structure; see make_initializer."""
+        types = nest.flatten(output_types)
+        shapes = [None] * len(types) if output_shapes is None else flatten_shapes(output_shapes, output_types)
+        return Iterator(nest.pack_sequence_as(output_types, [Element(as_dtype(t), s) for t, s in zip(types, shapes)]))
+
+    def make_initializer(self, dataset: Any, name: str | None = None) -> Operation:
+        """The operation that points this iterator at the start of `dataset`."""
+        for mine, theirs in zip(nest.flatten(self._structure), nest.flatten(dataset._structure), strict=True):
+            if mine.dtype is not theirs.dtype or not compatible(mine.dims, theirs.dims):
+                raise ArgumentError(f"expected a dataset of {mine}, found one of {theirs}")
+
+        def begin(*values: np.ndarray) -> np.bool_:
+            self._begin(dataset, list(values))
+            return np.bool_(True)
+        return py_func(begin, list(dataset._sources), bool_, name=name or "MakeIterator").op
+
+    def _begin(self, dataset: Any, values: list[np.ndarray]) -> None:
+        self._items = dataset._elements(values)
+
+    def get_next(self, name: str | None = None) -> Any:
+        """Tensors of the next element at each run. At the end the run fails with OutOfRangeError."""
+        specs = nest.flatten(self._structure)
+
+        def advance() -> list[Any]:
+            if self._items is None:
+                raise FailedPreconditionError("the iterator is not initialized: run its initializer first")
+            for item in self._items:
+                return nest.flatten(item)
+            raise OutOfRangeError("end of sequence")
+        tensors = py_func(advance, [], [spec.dtype for spec in specs], name=name or "IteratorGetNext")
+        for tensor, spec in zip(tensors, specs):
+            tensor.set_shape(spec.dims)
+        return nest.pack_sequence_as(self._structure, tensors)

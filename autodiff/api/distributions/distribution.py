@@ -1,0 +1,142 @@
+"""Distribution: what all distributions do, and the draws that they are made of."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...core.convert import convert_to_tensor
+from ...core.dtypes import as_dtype, float32, int32
+from ...core.errors import UnsupportedError
+from ...core.graph import Tensor, get_default_graph
+from ...core.op import build
+from .. import random
+
+
+def as_floats(values: Any, dtype: Any = None) -> Tensor:
+    """Parameters as a float tensor; Python numbers are float32."""
+    tensor = convert_to_tensor(values, dtype)
+    return build.Cast(tensor, dtype=float32) if tensor.dtype.is_integer else tensor
+
+
+class Distribution:
+    """What all distributions offer; each has `_log_prob`, `_draw`, and what else it knows in closed form.
+
+    The shape of a draw is sample_shape + batch_shape + event_shape.
+    """
+
+    def __init__(self, name: str, dtype: Any, batch: Tensor, event_rank: int, *, reparameterised: bool) -> None:
+        self.name, self.dtype = name, as_dtype(dtype)
+        self._batch, self._event_rank, self.is_reparameterised = batch, event_rank, reparameterised
+
+    def batch_shape_tensor(self, name: str = "batch_shape_tensor") -> Tensor:
+        """Sizes of the independent distributions. -> int32[rank]."""
+        shape = build.Shape(self._batch)
+        return shape[:-self._event_rank] if self._event_rank else shape
+
+    def event_shape_tensor(self, name: str = "event_shape_tensor") -> Tensor:
+        """Sizes of one draw. -> int32[rank]."""
+        return build.Shape(self._batch)[-self._event_rank:] if self._event_rank else convert_to_tensor([], int32)
+
+    @property
+    def batch_shape(self) -> Any:
+        shape = self._batch.shape
+        return shape[:-self._event_rank] if self._event_rank and shape.ndims is not None else shape
+
+    @property
+    def event_shape(self) -> Any:
+        shape = self._batch.shape
+        return shape[len(shape) - self._event_rank:] if shape.ndims is not None else shape
+
+    def _scoped(self, name: str, function: Callable[..., Any], *args: Any) -> Tensor:
+        with get_default_graph().name_scope(f"{self.name}/{name}"):
+            return function(*args)
+
+    def sample(self, sample_shape: Any = (), seed: int | None = None, name: str = "sample") -> Tensor:
+        """Independent draws of shape sample_shape + batch_shape + event_shape."""
+        def draw() -> Tensor:
+            sizes = convert_to_tensor(sample_shape, None if hasattr(sample_shape, "dtype") else int32)
+            return self._draw(build.ConcatV2(0, build.Reshape(sizes, [-1]), build.Shape(self._batch)), seed)
+        return self._scoped(name, draw)
+
+    def log_prob(self, value: Any, name: str = "log_prob") -> Tensor:
+        """The logarithm of the density or probability of `value`, in nats."""
+        return self._scoped(name, self._log_prob, self._value(value))
+
+    def _value(self, value: Any) -> Tensor:
+        return convert_to_tensor(value, preferred_dtype=None if hasattr(value, "dtype") else self.dtype)
+
+    def prob(self, value: Any, name: str = "prob") -> Tensor:
+        """The density or probability of `value`."""
+        return self._scoped(name, lambda: build.Exp(self._log_prob(self._value(value))))
+
+    def mean(self, name: str = "mean") -> Tensor:
+        return self._scoped(name, self._known("_mean"))
+
+    def mode(self, name: str = "mode") -> Tensor:
+        return self._scoped(name, self._known("_mode"))
+
+    def variance(self, name: str = "variance") -> Tensor:
+        return self._scoped(name, self._known("_variance"))
+
+    def stddev(self, name: str = "stddev") -> Tensor:
+        return self._scoped(name, lambda: build.Sqrt(self._known("_variance")()))
+
+    def entropy(self, name: str = "entropy") -> Tensor:
+        """The entropy, in nats."""
+        return self._scoped(name, self._known("_entropy"))
+
+    def cdf(self, value: Any, name: str = "cdf") -> Tensor:
+        """The probability of at most `value`."""
+        return self._scoped(name, self._known("_cdf"), self._value(value))
+
+    def log_cdf(self, value: Any, name: str = "log_cdf") -> Tensor:
+        """The logarithm of the probability of at most `value`, in nats."""
+        return self._scoped(name, self._log_cdf, self._value(value))
+
+    def _log_cdf(self, value: Tensor) -> Tensor:
+        return build.Log(self._known("_cdf")(value))
+
+    def survival_function(self, value: Any, name: str = "survival_function") -> Tensor:
+        """The probability of more than `value`."""
+        return self._scoped(name, lambda: 1.0 - self._known("_cdf")(self._value(value)))
+
+    def cross_entropy(self, other: "Distribution", name: str = "cross_entropy") -> Tensor:
+        """The expected -log_prob under `other` of draws of this one, in nats."""
+        return self._scoped(name, lambda: self.entropy() + kl_divergence(self, other))
+
+    def kl_divergence(self, other: "Distribution", name: str = "kl_divergence") -> Tensor:
+        """KL(self || other), in nats."""
+        return kl_divergence(self, other, name=name)
+
+    def _known(self, method: str) -> Callable[..., Any]:
+        found = getattr(self, method, None)
+        if found is None:
+            raise UnsupportedError(f"{type(self).__name__} has no closed form of {method.lstrip('_')} here")
+        return found
+
+    def _draw(self, shape: Tensor, seed: int | None) -> Tensor:
+        raise UnsupportedError(f"{type(self).__name__} cannot be sampled")
+
+    def _log_prob(self, value: Tensor) -> Tensor:
+        raise UnsupportedError(f"{type(self).__name__} has no density")
+
+
+def standard_normal(shape: Tensor, dtype: Any, seed: int | None) -> Tensor:
+    """Draws from the normal distribution of mean 0 and deviation 1."""
+    return random.random_normal(shape, dtype=dtype, seed=seed)
+
+
+def standard_uniform(shape: Tensor, dtype: Any, seed: int | None) -> Tensor:
+    """Draws from the uniform distribution on [0, 1)."""
+    return random.random_uniform(shape, dtype=dtype, seed=seed)
+
+
+def kl_divergence(distribution_a: Distribution, distribution_b: Distribution, allow_nan_stats: bool = True,
+                  name: str | None = None) -> Tensor:
+    """KL(a || b) of two distributions of one kind, in nats. Raises UnsupportedError for other pairs."""
+    kind = type(distribution_a)
+    if not isinstance(distribution_b, kind) or not hasattr(kind, "_divergence"):
+        raise UnsupportedError(f"no KL divergence of {kind.__name__} and {type(distribution_b).__name__} is known: "
+                               "compute it from samples and log_prob")
+    with get_default_graph().name_scope(name or "KullbackLeibler"):
+        return kind._divergence(distribution_a, distribution_b)

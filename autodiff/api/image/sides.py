@@ -1,0 +1,76 @@
+"""Heights and widths of images: known numbers, or tensors where only a run knows them; what must hold of them."""
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.dtypes import float64, int32
+from ...core.errors import ArgumentError, ShapeError
+from ...core.graph import Tensor
+from ...core.infer import rank_of
+from ...core.op import build
+from .. import math
+from ..control.dependencies import control_dependencies
+from ..debugging import Assert
+
+
+def as_double(n: Any) -> Any:
+    """A number as a float, a tensor as float64."""
+    return math.cast(n, float64) if isinstance(n, Tensor) else float(n)
+
+
+def floored(x: Any) -> Any:
+    """The whole number below: an int, or an int32 tensor."""
+    return math.cast(math.floor(x), int32) if isinstance(x, Tensor) else int(x // 1)
+
+
+def as_batch(image: Tensor, what: str = "image") -> tuple[Tensor, bool]:
+    """The image as one of a batch, and whether it was alone. Raises ShapeError unless 3 or 4 axes are known."""
+    if image.dims is None or len(image.dims) not in (3, 4):
+        raise ShapeError(f"expected {what} of 3 or 4 axes, found shape {image.shape}")
+    return (build.ExpandDims(image, 0), True) if len(image.dims) == 3 else (image, False)
+
+
+def known_sides(image: Tensor) -> list[Any]:
+    """Height and width of an image or a batch, None where they are not known."""
+    if image.dims is None or len(image.dims) not in (3, 4):
+        raise ShapeError(f"expected image of 3 or 4 axes, found shape {image.shape}")
+    return list(image.dims[-3:-1])
+
+
+def sides(image: Tensor) -> list[Any]:
+    """Height and width of an image or a batch: numbers where they are known, else tensors."""
+    known = known_sides(image)
+    shape: Any = build.Shape(image)[-3:-1] if None in known else None
+    return [shape[i] if n is None else n for i, n in enumerate(known)]
+
+
+def expect(holds: Any, what: str, found: Any = "") -> list[Any]:
+    """Checks now if it can, else gives the op that checks when it is run. Raises ArgumentError."""
+    if isinstance(holds, Tensor):
+        return [Assert(holds, [f"expected {what}"])]
+    if not holds:
+        raise ArgumentError(f"expected {what}{f', found {found}' if found != '' else ''}")
+    return []
+
+
+def waiting_for(checks: list[Any], image: Tensor) -> Tensor:
+    """The image, once the checks have passed."""
+    if not checks:
+        return image
+    with control_dependencies(checks):
+        return build.Identity(image)
+
+
+def larger(a: Any, b: Any) -> Any:
+    """The larger of two numbers, either of which may be a tensor."""
+    return math.maximum(a, b) if isinstance(a, Tensor) or isinstance(b, Tensor) else max(a, b)
+
+
+def smaller(a: Any, b: Any) -> Any:
+    """The smaller of two numbers, either of which may be a tensor."""
+    return math.minimum(a, b) if isinstance(a, Tensor) or isinstance(b, Tensor) else min(a, b)
+
+
+def row_axis(image: Tensor) -> int:
+    """The axis of rows; a single image if the rank is not known."""
+    return 1 if rank_of(image, at_least=3, what="image") == 4 else 0
