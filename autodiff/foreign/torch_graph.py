@@ -1,0 +1,338 @@
+"""A record of ATen ops as a graph of ours: every tensor of torch's finds its tensor here.
+
+Memory is followed as torch has it: each storage has a version, a write makes a new one, and a view that is older is
+read again out of its storage. A tensor that torch does not differentiate is behind a stop_gradient here.
+"""
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..graph import Graph
+from ..site import Known
+from .model import legal_name, tf
+from .torch_ops import ATEN
+from .torch_ops.common import as_type, taken
+from .torch_ops.indexing import put_at
+from .torch_record import Call, Entry, Recorder, storage_of, tensors_in, traits_of
+from .torch_sizes import Sizes
+
+DTYPES = {torch.float16: tf.float16, torch.bfloat16: tf.float32, torch.float32: tf.float32, torch.float64: tf.float64,
+          torch.int8: tf.int8, torch.int16: tf.int16, torch.int32: tf.int32, torch.int64: tf.int64,
+          torch.uint8: tf.uint8, torch.bool: tf.bool, torch.complex64: tf.complex64,
+          torch.complex128: tf.complex128}
+DROPPED = (torch.device, torch.layout, torch.memory_format, torch.Generator)
+
+
+@dataclass(slots=True)
+class _Storage:
+    """One piece of memory. version: writes so far. source: the tensor of torch's that says all of it, and ours."""
+
+    version: int
+    like: Any
+    node: Any
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What stands for a tensor of torch's. version: of its storage, when that was so. keep: the tensor, alive."""
+
+    node: Any
+    version: int
+    keep: Any
+
+
+def sliced(entries: Sequence[Entry], wanted: Iterable[Any]) -> list[Entry]:
+    """The entries that what is wanted is made of, in order."""
+    made, written = set(), set()
+    for entry in entries:
+        made.update(map(id, tensors_in(entry.result)))
+        if not isinstance(entry.op, Call):
+            written.update(storage_of(t) for t in written_by(entry))
+    ids, storages = set(), set()
+
+    def want(tensor: Any) -> None:
+        ids.add(id(tensor))
+        if id(tensor) not in made or storage_of(tensor) in written:
+            storages.add(storage_of(tensor))
+
+    for tensor in wanted:
+        want(tensor)
+    kept = []
+    for entry in reversed(entries):
+        results = list(tensors_in(entry.result))
+        if any(id(t) in ids for t in results) or storages and any(
+                storage_of(t) in storages for t in (*results, *written_by(entry))):
+            kept.append(entry)
+            for tensor in tensors_in((entry.args, entry.kwargs)):
+                want(tensor)
+            if isinstance(entry.op, Call):
+                for tensor in results:
+                    want(tensor)
+    return kept[::-1]
+
+
+def written_by(entry: Entry) -> list[Any]:
+    """The tensors that an op overwrites."""
+    if isinstance(entry.op, Call):
+        return []
+    given = [entry.args[i] if i < len(entry.args) else entry.kwargs.get(n) for i, n in traits_of(entry.op).writes]
+    return list(tensors_in(given))
+
+
+class TorchGraph:
+    """Adds records to a graph. leaf(tensor, value, entry): what stands for a tensor that no recorded op made.
+
+    value: its array. entry: the random op that drew it, or None.
+    """
+
+    def __init__(self, graph: Graph, recorder: Recorder, leaf: Callable[..., Any], sizes: Sizes | None = None) -> None:
+        self.graph, self._recorder, self._leaf = graph, recorder, leaf
+        self._sizes = sizes or Sizes()
+        self._seen: dict[int, _Seen] = {}
+        self._storages: dict[int, _Storage] = {}
+
+    # ---- tensors ------------------------------------------------------------------------
+    def give(self, tensor: Any, node: Any) -> None:
+        """Let `node` stand for a tensor that has its own or known memory."""
+        storage = self._storages.get(storage_of(tensor))
+        if storage is None:
+            storage = self._storages[storage_of(tensor)] = _Storage(0, tensor, node)
+        self._seen[id(tensor)] = _Seen(node, storage.version, tensor)
+
+    def of(self, tensor: Any) -> Any:
+        """What stands for a tensor now."""
+        seen = self._seen.get(id(tensor))
+        storage = self._storages.get(storage_of(tensor))
+        if seen is not None and storage is not None and seen.version == storage.version:
+            if not hasattr(seen.node, "dtype"):  # made when it is asked for
+                seen.node = seen.node()
+            return seen.node
+        if storage is not None:
+            node = self._view(storage, tensor)
+            node = node if tensor.requires_grad or not tensor.is_floating_point() else tf.stop_gradient(node)
+        else:
+            node = self._leaf(tensor, lambda: array_of(self._recorder.value_of(tensor)), None)
+        self.give(tensor, node)
+        return node
+
+    def _view(self, storage: _Storage, tensor: Any) -> Any:
+        """A tensor read out of its memory."""
+        if _lies_as(storage.like, tensor):
+            return storage.node
+        return taken(self._flat(storage), _places(tensor) - self._start(storage.like))
+
+    @staticmethod
+    def _start(like: Any) -> int:
+        return like.storage_offset() if not _fills(like) else 0
+
+    def _flat(self, storage: _Storage) -> Any:
+        """All of a storage, in its order."""
+        like, node = storage.like, tf.reshape(storage.node, [-1])
+        if like.is_contiguous():
+            return node
+        order = _places(like).ravel() - like.storage_offset()
+        back = np.zeros(order.max() + 1, np.int64)
+        back[order] = np.arange(order.size)
+        return tf.gather(node, tf.constant(back))
+
+    def write(self, tensor: Any, node: Any) -> None:
+        """Let a tensor, and with it its memory, have a new value."""
+        self.of(tensor)
+        storage = self._storages[storage_of(tensor)]
+        if _lies_as(storage.like, tensor):
+            storage.node = node
+        else:
+            flat = put_at(self._flat(storage), _places(tensor) - self._start(storage.like), node)
+            count = storage.like.numel()
+            base = storage.like.detach()
+            storage.like = base if base.is_contiguous() else base.as_strided((count,), (1,), base.storage_offset())
+            storage.node = tf.reshape(flat, list(storage.like.shape))
+        storage.version += 1
+        self._seen[id(tensor)] = _Seen(node, storage.version, tensor)
+
+    # ---- ops ----------------------------------------------------------------------------
+    def add(self, entries: Sequence[Entry]) -> None:
+        """Add entries in order. Raises MissingOpError for ops that there are no rules for."""
+        for entry in entries:
+            saved = self.graph.made_from
+            if entry.frames:
+                self.graph.made_from = Known(sys._getframe(), entry.frames)
+            try:
+                self._add(entry)
+            finally:
+                self.graph.made_from = saved
+
+    def _add(self, entry: Entry) -> None:
+        if isinstance(entry.op, Call):
+            self._call(entry)
+            return
+        traits = traits_of(entry.op)
+        if traits.is_random:
+            self._drawn(entry, traits)
+            return
+        packet, overload = name_of(entry.op)
+        args, kwargs = self._translated(entry.args), self._translated(entry.kwargs)
+        row = row_of(packet, overload)
+        if row is None:
+            self._decomposed(entry)
+            return
+        found = ATEN.build(row, args, {k: v for k, v in kwargs.items() if k not in ("out",)})
+        self._take(entry, found, bool(traits.writes))
+
+    def _take(self, entry: Entry, found: Sequence[Any], writes: bool) -> None:
+        """Let what a rule gave stand for what the op gave."""
+        name = name_of(entry.op)[0]
+        if writes:
+            for tensor, node in zip(written_by(entry), found):
+                self.write(tensor, self._checked(entry, tensor, node, name))
+            return
+        for tensor, node in zip(tensors_in(entry.result), found):
+            if hasattr(node, "dtype"):
+                node = self._checked(entry, tensor, node, name)
+            self.give(tensor, node)
+
+    def _checked(self, entry: Entry, tensor: Any, node: Any, name: str) -> Any:
+        """A node with the type that torch's result has; no gradient flows where torch has cut it."""
+        node = as_type(node, DTYPES[tensor.dtype])
+        can_flow = tensor.is_floating_point() or tensor.is_complex()
+        if can_flow and not tensor.requires_grad and not entry.args == () and self._flows_into(entry):
+            cut = name if name == "detach" else "no_grad" if not entry.has_grad else "detached"
+            return tf.stop_gradient(node, name=cut)
+        return node
+
+    @staticmethod
+    def _flows_into(entry: Entry) -> bool:
+        return any(t.requires_grad for t in tensors_in((entry.args, entry.kwargs)))
+
+    def _drawn(self, entry: Entry, traits: Any) -> None:
+        """What a random op drew is as given as what the program was fed with."""
+        for i, tensor in enumerate(tensors_in(entry.result)):
+            drawn = entry.drawn[i]
+            node = self._leaf(tensor, lambda drawn=drawn: array_of(drawn), entry)
+            if traits.writes:
+                self.write(tensor, node)
+            else:
+                self.give(tensor, node)
+        packet = name_of(entry.op)[0]
+        if packet == "native_dropout":
+            x, p = self._translated(entry.args)[:2]
+            results = list(tensors_in(entry.result))
+            self.give(results[0], ATEN.build("native_dropout.kept", (x, self.of(results[1]), p), {})[0])
+        elif packet in ("rrelu_with_noise", "rrelu_with_noise_"):
+            args = self._translated(entry.args)
+            self.give(entry.result, ATEN.build("rrelu_with_noise", args[:5], {})[0])
+
+    def _decomposed(self, entry: Entry) -> None:
+        """An op without a rule: what torch itself would make it of."""
+        from .torch_decompose import decomposed
+
+        inner, result = decomposed(entry)
+        given = zip(tensors_in((inner.args, inner.kwargs)), tensors_in((entry.args, entry.kwargs)))
+        part = TorchGraph(self.graph, self._recorder, self._leaf, self._sizes)
+        for own, outer in given:
+            part.give(own, self.of(outer))
+        part.add(inner.entries)
+        self._take(entry, [part.of(t) for t in tensors_in(result)], bool(traits_of(entry.op).writes))
+
+    def _translated(self, value: Any) -> Any:
+        """Arguments of torch's as ours."""
+        if isinstance(value, torch.Tensor):
+            return self.of(value)
+        if isinstance(value, (list, tuple)):
+            return [self._translated(v) for v in value]
+        if isinstance(value, dict):
+            return {k: self._translated(v) for k, v in value.items()}
+        if isinstance(value, torch.dtype):
+            return DTYPES[value]
+        if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+            return self._sizes.of(value)
+        return None if isinstance(value, DROPPED) else value
+
+    # ---- functions with a gradient of their own -----------------------------------------
+    def _call(self, entry: Entry) -> None:
+        """A function with its own backward: what its forward gave, behind a gradient that its backward makes."""
+        call = entry.op
+        inputs = [t for t in entry.args if isinstance(t, torch.Tensor)]
+        results = [t for t in tensors_in(entry.result) if t.requires_grad]
+        nodes = [tf.stop_gradient(self.of(t)) for t in results]
+        at = [i for i, t in enumerate(entry.args) if isinstance(t, torch.Tensor)]
+        outputs = list(tensors_in(entry.result))
+
+        def function(*_: Any) -> Any:
+            def grad(*dys: Any) -> list[Any]:
+                given = dict(zip(map(id, results), dys))
+                return self._slopes(call, [given.get(id(t)) for t in outputs], at)
+            return nodes, grad
+
+        with self.graph.name_scope(legal_name(call.name())):
+            found = tf.custom_gradient(function)(*[self.of(t) for t in inputs])
+        for tensor, node in zip(results, found):
+            storage = self._storages[storage_of(tensor)]
+            storage.version += 0 if any(tensor is t for t in inputs) else 1
+            storage.like, storage.node = tensor, node
+            self._seen[id(tensor)] = _Seen(node, storage.version, tensor)
+
+    def _slopes(self, call: Call, dys: Sequence[Any], at: Sequence[int]) -> list[Any]:
+        """What a function's backward makes of the gradients of its results, for each tensor it was given."""
+        part = TorchGraph(self.graph, self._recorder, self._leaf, self._sizes)
+        part._seen, part._storages = dict(self._seen), {k: _Storage(s.version, s.like, s.node)
+                                                        for k, s in self._storages.items()}
+        for tensor, node in zip(call.dys, dys):
+            if isinstance(tensor, torch.Tensor) and node is not None:
+                part.give(tensor, node)
+        part.add(sliced(call.entries, [s for s in call.slopes if isinstance(s, torch.Tensor)]))
+        slopes = [call.slopes[i] if i < len(call.slopes) else None for i in at]
+        return [None if s is None else part.of(s) for s in slopes]
+
+
+def name_of(op: Any) -> tuple[str, str]:
+    """`add`, `Tensor` of aten::add.Tensor; without what stands for "in place"."""
+    packet, _, overload = op.name().partition("::")[2].partition(".")
+    return packet, overload or "default"
+
+
+def row_of(packet: str, overload: str) -> str | None:
+    """The name under which the table has an op: with its overload, or for all; in place, as the op that is not."""
+    plain = packet[:-1] if packet.endswith("_") and not packet.endswith("__") else packet
+    for name in (packet, plain):
+        for wanted in (f"{name}.{overload}", name):
+            if wanted in ATEN:
+                return wanted
+    return None
+
+
+def array_of(tensor: Any) -> np.ndarray:
+    """A copy of the values of a tensor."""
+    tensor = tensor.detach().resolve_conj().resolve_neg()
+    if tensor.is_sparse or tensor.layout is not torch.strided:
+        tensor = tensor.to_dense()
+    if tensor.dtype is torch.bfloat16:
+        tensor = tensor.float()
+    return np.array(tensor.cpu().numpy())
+
+
+def _lies_as(a: Any, b: Any) -> bool:
+    """Whether two tensors of one storage are the same elements in the same order."""
+    return a is b or a.shape == b.shape and a.storage_offset() == b.storage_offset() and a.stride() == b.stride() \
+        and a.dtype == b.dtype
+
+
+def _fills(tensor: Any) -> bool:
+    """Whether a tensor is all of its storage."""
+    return tensor.storage_offset() == 0
+
+
+def _places(tensor: Any) -> np.ndarray:
+    """Where each element of a tensor is in its storage."""
+    found = np.full(tuple(tensor.shape), tensor.storage_offset(), np.int64)
+    for axis, (size, stride) in enumerate(zip(tensor.shape, tensor.stride())):
+        found += (np.arange(size) * stride).reshape([-1 if a == axis else 1 for a in range(tensor.dim())])
+    return found
+
+

@@ -1,0 +1,25 @@
+"""What PyTorch's ATen ops are made of: one table, declared in a module a kind, each op a few lines of ours.
+
+Start with `common.py`: the table `ATEN`, how an op is declared, and what rules share (promotion, sizes, axes). Rules
+take what ATen's schema says in its order, and never import torch.
+"""
+from . import (  # noqa: F401  (each declares its ops)
+    activations,
+    arithmetic,
+    backward,
+    comparisons,
+    convolutions,
+    creation,
+    images,
+    indexing,
+    layers,
+    losses,
+    matrices,
+    order,
+    pooling,
+    reductions,
+    shapes,
+)
+from .common import ATEN
+
+__all__ = ["ATEN"]

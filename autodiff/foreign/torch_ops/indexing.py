@@ -1,0 +1,268 @@
+"""ATen's gathering and scattering: by places, by masks, by slices."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..model import tf
+from .common import as_type, aten, axis_of, category, dims, is_tensor, places, rank, shape_of, where
+from .reductions import gathered
+
+
+@aten("gather")
+def gather(x: Any, axis: int, index: Any, *, sparse_grad: bool = False) -> Any:
+    return gathered(x, axis_of(axis, rank(x)), index)
+
+
+@aten("index_select")
+def index_select(x: Any, axis: int, index: Any) -> Any:
+    if not rank(x):
+        return tf.identity(x)
+    return tf.gather(x, tf.reshape(index, [-1]), axis=axis_of(axis, rank(x)))
+
+
+@aten("take")
+def take(x: Any, index: Any) -> Any:
+    return tf.gather(tf.reshape(x, [-1]), _positive(index, tf.size(x)))
+
+
+def _positive(index: Any, size: Any) -> Any:
+    """Places that may count from the end, counted from the beginning."""
+    return where(tf.less(index, 0), index + as_type(size, index.dtype.base_dtype), index)
+
+
+def _masks_as_places(indices: Any) -> list[Any]:
+    found: list[Any] = []
+    for index in indices:
+        if index is not None and index.dtype.base_dtype in (tf.bool, tf.uint8):
+            found += tf.unstack(tf.where(as_type(index, tf.bool)), num=rank(index), axis=1)
+        else:
+            found.append(index)
+    return found
+
+
+def _front(x: Any, indices: Any) -> tuple[list[int], list[Any], int]:
+    """The axes that are indexed, their places, broadcast, and where the result has them."""
+    listed = _masks_as_places(indices)
+    axes = [a for a, index in enumerate(listed) if index is not None]
+    count = max(rank(listed[a]) for a in axes)
+    chosen = [_positive(as_type(listed[a], tf.int64), dims(x)[a]) for a in axes]
+    total = chosen[0]
+    for index in chosen[1:]:
+        total = total + index
+    shape = tf.shape(total)
+    wide = [c if c.dims == total.dims and None not in total.dims else tf.broadcast_to(c, shape) for c in chosen]
+    is_joined = axes == list(range(axes[0], axes[0] + len(axes)))
+    return axes, wide, axes[0] if is_joined else -count - 1
+
+
+@aten("index", "_unsafe_index")
+def index(x: Any, indices: Any) -> Any:
+    axes, chosen, place = _front(x, indices)
+    if len(axes) == 1:
+        return tf.gather(x, chosen[0], axis=axes[0])
+    others = [a for a in range(rank(x)) if a not in axes]
+    front = tf.transpose(x, axes + others) if axes + others != list(range(rank(x))) else x
+    found = tf.gather_nd(front, tf.stack(chosen, axis=-1))
+    count = rank(chosen[0])
+    if place <= 0:
+        return found
+    order = [*range(count, count + place), *range(count), *range(count + place, count + len(others))]
+    return tf.transpose(found, order)
+
+
+@aten("index_put", "_unsafe_index_put", "_index_put_impl")
+def index_put(x: Any, indices: Any, values: Any, accumulate: bool = False, unsafe: bool = False) -> Any:
+    if len([i for i in indices if i is not None]) == 1 and not accumulate:
+        only = next(i for i in indices if i is not None)
+        if only.dtype.base_dtype is tf.bool and indices[0] is only and not rank(values):
+            mask = tf.reshape(only, shape_of(dims(only) + [1] * (rank(x) - rank(only))))
+            return where(mask, values, x)
+    axes, chosen, place = _front(x, indices)
+    others = [a for a in range(rank(x)) if a not in axes]
+    order = axes + others
+    front = tf.transpose(x, order)
+    where_to = tf.stack(chosen, axis=-1)
+    count, sizes = rank(chosen[0]), dims(x)
+    lead = dims(chosen[0])
+    if place > 0:
+        shape = [*(sizes[a] for a in others[:place]), *lead, *(sizes[a] for a in others[place:])]
+        wide = tf.broadcast_to(values, shape_of(shape))
+        back = [*range(place, place + count), *range(place), *range(place + count, len(shape))]
+        wide = tf.transpose(wide, back)
+    else:
+        wide = tf.broadcast_to(values, shape_of([*lead, *(sizes[a] for a in others)]))
+    write = tf.tensor_scatter_add if accumulate else tf.tensor_scatter_update
+    return tf.transpose(write(front, where_to, as_type(wide, x.dtype.base_dtype)), list(np.argsort(order)))
+
+
+@aten("masked_select")
+def masked_select(x: Any, mask: Any) -> Any:
+    shape = np.broadcast_shapes(tuple(x.dims), tuple(mask.dims)) if None not in (*x.dims, *mask.dims) else None
+    if shape is not None:
+        x, mask = tf.broadcast_to(x, list(shape)), tf.broadcast_to(mask, list(shape))
+    return tf.boolean_mask(x, mask) if rank(x) else tf.boolean_mask(tf.reshape(x, [1]), tf.reshape(mask, [1]))
+
+
+@aten("masked_scatter")
+def masked_scatter(x: Any, mask: Any, source: Any) -> Any:
+    wide = tf.reshape(tf.broadcast_to(mask, tf.shape(x)), [-1])
+    at = tf.where(wide)
+    count = tf.shape(at)[0]
+    flat = tf.tensor_scatter_update(tf.reshape(x, [-1]), at, tf.reshape(source, [-1])[:count])
+    return tf.reshape(flat, tf.shape(x))
+
+
+@aten("nonzero", "argwhere")
+def nonzero(x: Any) -> Any:
+    return tf.where(as_type(x, tf.bool))
+
+
+# ---- scattering ----------------------------------------------------------------------------
+
+def _coordinates(index: Any, axis: int) -> Any:
+    """Where each element of `index` goes: its own place, but along axis the place that it says. int[..., rank]."""
+    parts = tf.meshgrid(*[tf.range(d, dtype=tf.int32) for d in dims(index)], indexing="ij")
+    parts = [tf.cast(p, tf.int64) for p in parts]
+    parts[axis] = as_type(index, tf.int64)
+    return tf.stack(parts, axis=-1)
+
+
+def _source(x: Any, index: Any, values: Any) -> Any:
+    """What is scattered: the part of a tensor that `index` covers, or one number."""
+    if not is_tensor(values) or not rank(values):
+        return tf.fill(tf.shape(index), as_type(values, x.dtype.base_dtype))
+    if dims(values) == dims(index):
+        return as_type(values, x.dtype.base_dtype)
+    return as_type(tf.slice(values, [0] * rank(index), tf.shape(index)), x.dtype.base_dtype)
+
+
+def _scattered(write: Any, x: Any, axis: int, index: Any, values: Any) -> Any:
+    if not rank(x):
+        return tf.reshape(_scattered(write, tf.reshape(x, [1]), 0, tf.reshape(index, [1]), tf.reshape(
+            values, [1]) if is_tensor(values) else values), [])
+    return write(x, _coordinates(index, axis_of(axis, rank(x))), _source(x, index, values))
+
+
+@aten("scatter.src", "scatter.value", "scatter")
+def scatter(x: Any, axis: int, index: Any, values: Any) -> Any:
+    return _scattered(tf.tensor_scatter_update, x, axis, index, values)
+
+
+@aten("scatter_add")
+def scatter_add(x: Any, axis: int, index: Any, values: Any) -> Any:
+    return _scattered(tf.tensor_scatter_add, x, axis, index, values)
+
+
+@aten("scatter_reduce", "scatter.reduce", "scatter.value_reduce")
+def scatter_reduce(x: Any, axis: int, index: Any, values: Any, reduce: str, *, include_self: bool = True) -> Any:
+    """By segments: each element of the result has the values that go to it, and its own if that is included."""
+    at = axis_of(axis, rank(x))
+    where_to = _coordinates(index, at)
+    flat_places = tf.reshape(tf.gather_nd(tf.constant(places(x)), where_to), [-1])
+    given = tf.reshape(_source(x, index, values), [-1])
+    own = tf.constant(places(x).ravel())
+    count = places(x).size
+    untouched = tf.equal(tf.unsorted_segment_sum(tf.ones_like(flat_places), flat_places, count), 0)
+    if include_self:
+        given, flat_places = tf.concat([tf.reshape(x, [-1]), given], 0), tf.concat([own, flat_places], 0)
+    kind = {"add": "sum", "multiply": "prod", "amax": "max", "amin": "min"}.get(reduce, reduce)
+    found = getattr(tf, f"unsorted_segment_{kind}")(given, flat_places, count)
+    return tf.reshape(where(untouched, tf.reshape(x, [-1]), found), dims(x))
+
+
+def _rows(x: Any, axis: int, index: Any) -> tuple[Any, list[int], Any]:
+    at = axis_of(axis, rank(x))
+    order = [at, *(a for a in range(rank(x)) if a != at)]
+    return tf.transpose(x, order), order, tf.reshape(as_type(index, tf.int64), [-1, 1])
+
+
+def _by_row(write: Any, x: Any, axis: int, index: Any, source: Any) -> Any:
+    if not rank(x):
+        return tf.reshape(_by_row(write, tf.reshape(x, [1]), 0, index, tf.reshape(source, [1])), [])
+    front, order, at = _rows(x, axis, index)
+    y = write(front, at, as_type(tf.transpose(source, order), x.dtype.base_dtype))
+    return tf.transpose(y, list(np.argsort(order)))
+
+
+@aten("index_add")
+def index_add(x: Any, axis: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+    return _by_row(tf.tensor_scatter_add, x, axis, index, source if alpha == 1 else source * as_type(
+        alpha, source.dtype.base_dtype))
+
+
+@aten("index_copy")
+def index_copy(x: Any, axis: int, index: Any, source: Any) -> Any:
+    return _by_row(tf.tensor_scatter_update, x, axis, index, source)
+
+
+@aten("index_fill")
+def index_fill(x: Any, axis: int, index: Any, value: Any) -> Any:
+    at = axis_of(axis, rank(x))
+    hit = tf.reduce_any(tf.equal(tf.range(dims(x)[at], dtype=tf.int64)[:, None], as_type(index, tf.int64)), axis=1)
+    hit = tf.reshape(hit, [-1 if a == at else 1 for a in range(rank(x))])
+    return where(hit, as_type(value, x.dtype.base_dtype), x)
+
+
+@aten("select_scatter")
+def select_scatter(x: Any, source: Any, axis: int, index: int) -> Any:
+    at = axis_of(axis, rank(x))
+    hit = np.arange(x.dims[at]) == index % x.dims[at]
+    hit = hit.reshape([-1 if a == at else 1 for a in range(rank(x))])
+    return where(tf.constant(hit), tf.expand_dims(as_type(source, x.dtype.base_dtype), at), x)
+
+
+@aten("slice_scatter")
+def slice_scatter(x: Any, source: Any, axis: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
+    at = axis_of(axis, rank(x))
+    index = np.arange(x.dims[at])[slice(start, end, step)]
+    return _by_row(tf.tensor_scatter_update, x, at, tf.constant(index), source)
+
+
+@aten("diagonal_scatter")
+def diagonal_scatter(x: Any, source: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    return put_at(x, np.diagonal(places(x), offset, axis_of(dim1, rank(x)), axis_of(dim2, rank(x))), source)
+
+
+def put_at(x: Any, where_to: np.ndarray, source: Any) -> Any:
+    """x with the elements at constant places of its flattened self replaced."""
+    values = tf.reshape(as_type(source, x.dtype.base_dtype), [-1])
+    flat = tf.tensor_scatter_update(tf.reshape(x, [-1]), tf.constant(where_to.reshape(-1, 1)), values)
+    return tf.reshape(flat, shape_of(dims(x)))
+
+
+@aten("put")
+def put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+    write = tf.tensor_scatter_add if accumulate else tf.tensor_scatter_update
+    flat = write(tf.reshape(x, [-1]), tf.reshape(_positive(index, tf.size(x)), [-1, 1]), tf.reshape(source, [-1]))
+    return tf.reshape(flat, tf.shape(x))
+
+
+@aten("embedding")
+def embedding(weight: Any, ids: Any, padding_idx: Any = -1, scale_grad_by_freq: bool = False,
+              sparse: bool = False) -> Any:
+    if not is_tensor(padding_idx) and padding_idx >= 0:
+        row = tf.reshape(tf.equal(tf.range(dims(weight)[0]), padding_idx), [-1, 1])
+        weight = where(row, tf.stop_gradient(weight), weight)
+    return tf.gather(weight, ids)
+
+
+@aten("_embedding_bag", "_embedding_bag_forward_only", note="the mean, sum or maximum of each bag")
+def embedding_bag(weight: Any, ids: Any, offsets: Any, scale_grad_by_freq: bool = False, mode: int = 0,
+                  sparse: bool = False, per_sample_weights: Any = None, include_last_offset: bool = False,
+                  padding_idx: int = -1) -> Any:
+    count = dims(offsets)[0] - int(include_last_offset)
+    bags = tf.searchsorted(offsets[:count], tf.range(dims(ids)[0], dtype=offsets.dtype.base_dtype), side="right") - 1
+    rows = tf.gather(weight, ids)
+    if per_sample_weights is not None:
+        rows = rows * tf.expand_dims(per_sample_weights, 1)
+    join = (tf.unsorted_segment_sum, tf.unsorted_segment_mean, tf.unsorted_segment_max)[mode]
+    found = join(rows, bags, count)
+    sizes = tf.unsorted_segment_sum(tf.ones_like(bags), bags, count)
+    return found, tf.cast(bags, tf.int64), tf.cast(sizes, tf.int64), tf.zeros_like(offsets)
+
+
+@aten("is_same_size")
+def is_same_size(x: Any, y: Any) -> Any:
+    return tf.constant(tuple(x.dims) == tuple(y.dims) and category(x.dtype.base_dtype) == category(y.dtype.base_dtype))

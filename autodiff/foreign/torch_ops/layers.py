@@ -1,0 +1,158 @@
+"""ATen's normalisations, attention and recurrent layers."""
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..model import tf
+from .common import as_type, aten, dims, number, rank, shape_of, where
+from .activations import safe_softmax
+from .reductions import moments
+
+# ---- normalisations ------------------------------------------------------------------------
+
+def _per_channel(values: Any, count: int) -> Any:
+    """[c] so that it broadcasts over [n, c, ...]."""
+    return None if values is None else tf.reshape(values, [1, -1] + [1] * (count - 2))
+
+
+def _scaled(x: Any, weight: Any, bias: Any) -> Any:
+    x = x if weight is None else x * weight
+    return x if bias is None else x + bias
+
+
+def _normalized(x: Any, variance: Any, middle: Any, eps: float) -> tuple[Any, Any]:
+    scale = tf.rsqrt(variance + number(eps, x))
+    return (x - middle) * scale, scale
+
+
+@aten("native_batch_norm", "_native_batch_norm_legit", "cudnn_batch_norm", "miopen_batch_norm")
+def batch_norm(x: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool = False,
+               momentum: float = 0.1, eps: float = 1e-5) -> Any:
+    count = rank(x)
+    axes = [a for a in range(count) if a != 1]
+    if training or running_mean is None:
+        variance, middle = moments(x, axes, 0, True)
+    else:
+        middle, variance = _per_channel(running_mean, count), _per_channel(running_var, count)
+    y, scale = _normalized(x, variance, middle, eps)
+    flat = lambda v: tf.reshape(v, [-1])  # noqa: E731
+    return _scaled(y, _per_channel(weight, count), _per_channel(bias, count)), flat(middle), flat(scale)
+
+
+@aten("_native_batch_norm_legit.no_stats")
+def batch_norm_without_means(x: Any, weight: Any, bias: Any, training: bool, momentum: float, eps: float) -> Any:
+    return batch_norm(x, weight, bias, None, None, True, momentum, eps)
+
+
+@aten("_native_batch_norm_legit_no_training", "_batch_norm_no_update")
+def batch_norm_in_use(x: Any, weight: Any, bias: Any, mean: Any, var: Any, momentum: float, eps: float) -> Any:
+    return batch_norm(x, weight, bias, mean, var, False, momentum, eps)
+
+
+@aten("_batch_norm_with_update", "_batch_norm_with_update_functional")
+def batch_norm_in_training(x: Any, weight: Any, bias: Any, mean: Any, var: Any, momentum: float, eps: float) -> Any:
+    return (*batch_norm(x, weight, bias, mean, var, True, momentum, eps), tf.zeros([0], tf.uint8))
+
+
+@aten("native_layer_norm", "layer_norm")
+def layer_norm(x: Any, sizes: Any, weight: Any, bias: Any, eps: float = 1e-5) -> Any:
+    axes = list(range(rank(x) - len(sizes), rank(x)))
+    variance, middle = moments(x, axes, 0, True)
+    y, scale = _normalized(x, variance, middle, eps)
+    return _scaled(y, weight, bias), middle, scale
+
+
+@aten("native_group_norm")
+def group_norm(x: Any, weight: Any, bias: Any, count: Any, channels: Any, size: Any, groups: int, eps: float) -> Any:
+    shape = shape_of(dims(x))
+    variance, middle = moments(tf.reshape(x, shape_of([count, groups, -1])), [2], 0, True)
+    y, scale = _normalized(tf.reshape(x, shape_of([count, groups, -1])), variance, middle, eps)
+    n = rank(x)
+    y = _scaled(tf.reshape(y, shape), _per_channel(weight, n), _per_channel(bias, n))
+    return y, tf.squeeze(middle, axis=[2]), tf.squeeze(scale, axis=[2])
+
+
+@aten("_fused_rms_norm", "rms_norm")
+def rms_norm(x: Any, sizes: Any, weight: Any = None, eps: float | None = None) -> Any:
+    axes = list(range(rank(x) - len(sizes), rank(x)))
+    eps = float(np.finfo(x.dtype.as_numpy_dtype).eps) if eps is None else eps
+    scale = tf.rsqrt(tf.reduce_mean(tf.square(x), axis=axes, keepdims=True) + number(eps, x))
+    return _scaled(x * scale, weight, None), scale
+
+
+@aten("_weight_norm_interface", "_weight_norm")
+def weight_norm(v: Any, g: Any, axis: int = 0) -> Any:
+    size = tf.sqrt(tf.reduce_sum(tf.square(v), axis=[a for a in range(rank(v)) if a != axis], keepdims=True))
+    return v * (g / size), size
+
+
+# ---- attention -----------------------------------------------------------------------------
+
+@aten("_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_attention_math",
+      "_scaled_dot_product_flash_attention", "_scaled_dot_product_efficient_attention", "_scaled_dot_product_attention_"
+      "math_for_mps", "scaled_dot_product_attention", note="without dropout")
+def attention(q: Any, k: Any, v: Any, dropout_p: Any = 0.0, is_causal: bool = False, *, attn_mask: Any = None,
+              scale: float | None = None, **_: Any) -> Any:
+    if not isinstance(dropout_p, float) and dropout_p is not None:  # here the mask comes fourth
+        attn_mask = dropout_p
+    size = q.dims[-1]
+    factor = math.sqrt(1 / math.sqrt(size) if scale is None else scale)
+    turned = tf.linalg.matrix_transpose(k) * number(factor, k)
+    scores = tf.matmul(q * number(factor, q), turned)
+    if is_causal:
+        rows, columns = scores.dims[-2:]
+        scores = where(tf.constant(np.tri(rows, columns, dtype=bool)), scores, number(-np.inf, scores))
+    if attn_mask is not None:
+        if attn_mask.dtype.base_dtype is tf.bool:
+            scores = where(attn_mask, scores, number(-np.inf, scores))
+        else:
+            scores = scores + as_type(attn_mask, scores.dtype.base_dtype)
+    return tf.matmul(safe_softmax(scores, -1), v), lambda: tf.reduce_logsumexp(scores, axis=-1)
+
+
+# ---- recurrent layers ----------------------------------------------------------------------
+
+@aten("mkldnn_rnn_layer", note="one layer in one direction; the gates in torch's order")
+def rnn_layer(x: Any, w_input: Any, w_state: Any, b_input: Any, b_state: Any, h: Any, c: Any, reverse: bool,
+              batch_sizes: Any, mode: int, hidden: int, layers: int, has_biases: bool, bidirectional: bool,
+              batch_first: bool, train: bool) -> Any:
+    """mode: 0 relu, 1 tanh, 2 LSTM, 3 GRU. x: float[time, batch, n]."""
+    h, c = tf.reshape(h, shape_of(dims(h)[-2:])), tf.reshape(c, shape_of(dims(c)[-2:])) if mode == 2 else None
+    known = tf.tensordot(x, w_input, axes=[[2], [1]])
+    known = known + b_input if has_biases else known
+    steps = tf.unstack(known, axis=0)
+    outputs = []
+    for step in reversed(steps) if reverse else steps:
+        h, c = _cell(mode, step, h, c, w_state, b_state if has_biases else None)
+        outputs.append(h)
+    y = tf.stack(outputs[::-1] if reverse else outputs, axis=0)
+    last = lambda v: tf.expand_dims(v, 0)  # noqa: E731
+    return y, last(h), last(c if mode == 2 else h), tf.zeros([0], tf.uint8)
+
+
+def _cell(mode: int, given: Any, h: Any, c: Any, weight: Any, bias: Any) -> tuple[Any, Any]:
+    """One step. given: what the input contributes to the gates."""
+    state = tf.matmul(h, weight, transpose_b=True)
+    state = state if bias is None else state + bias
+    if mode == 2:
+        i, f, g, o = tf.split(given + state, 4, axis=1)
+        c = tf.sigmoid(f) * c + tf.sigmoid(i) * tf.tanh(g)
+        return tf.sigmoid(o) * tf.tanh(c), c
+    if mode == 3:
+        (r, z, n), (hr, hz, hn) = tf.split(given, 3, axis=1), tf.split(state, 3, axis=1)
+        z = tf.sigmoid(z + hz)
+        n = tf.tanh(n + tf.sigmoid(r + hr) * hn)
+        return (1 - z) * n + z * h, None
+    return (tf.nn.relu if mode == 0 else tf.tanh)(given + state), None
+
+
+@aten("_thnn_fused_lstm_cell")
+def lstm_cell(given: Any, state: Any, c: Any, b_input: Any = None, b_state: Any = None) -> Any:
+    gates = given + state
+    gates = gates if b_input is None else gates + b_input + b_state
+    i, f, g, o = tf.split(gates, 4, axis=1)
+    c = tf.sigmoid(f) * c + tf.sigmoid(i) * tf.tanh(g)
+    return tf.sigmoid(o) * tf.tanh(c), c, gates

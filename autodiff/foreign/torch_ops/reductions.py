@@ -1,0 +1,251 @@
+"""ATen's sums, means, extremes, norms and statistics over axes, and running sums along one."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..model import tf
+from .common import (
+    as_type,
+    aten,
+    axes_of,
+    axis_of,
+    category,
+    count_of,
+    dims,
+    floating,
+    is_tensor,
+    no_gradient,
+    number,
+    rank,
+    where,
+)
+
+
+def _summed(x: Any, dtype: Any) -> Any:
+    """Integers are summed as int64, if no other type is asked for."""
+    return as_type(x, dtype or (tf.int64 if category(x.dtype.base_dtype) < 2 else None))
+
+
+@aten("sum")
+def total(x: Any, axes: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    return tf.reduce_sum(_summed(x, dtype), axis=axes_of(axes, rank(x)), keepdims=keepdim)
+
+
+@aten("mean")
+def mean(x: Any, axes: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    return tf.reduce_mean(floating(as_type(x, dtype)), axis=axes_of(axes, rank(x)), keepdims=keepdim)
+
+
+@aten("nansum")
+def nansum(x: Any, axes: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    return total(where(tf.is_nan(x), tf.zeros_like(x), x), axes, keepdim, dtype=dtype)
+
+
+@aten("prod")
+def product(x: Any, axis: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    return tf.reduce_prod(_summed(x, dtype), axis=axes_of(axis, rank(x)), keepdims=keepdim)
+
+
+@aten("amax", "max.default", "max", note="equal ones share the gradient")
+def amax(x: Any, axes: Any = None, keepdim: bool = False) -> Any:
+    return _extreme(tf.reduce_max, x, axes, keepdim)
+
+
+@aten("amin", "min.default", "min", note="equal ones share the gradient")
+def amin(x: Any, axes: Any = None, keepdim: bool = False) -> Any:
+    return _extreme(tf.reduce_min, x, axes, keepdim)
+
+
+def _extreme(function: Any, x: Any, axes: Any, keepdim: bool) -> Any:
+    if x.dtype.base_dtype is tf.bool:
+        return tf.cast(_extreme(function, tf.cast(x, tf.int32), axes, keepdim), tf.bool)
+    return function(x, axis=axes_of(axes, rank(x)), keepdims=keepdim)
+
+
+@aten("aminmax")
+def aminmax(x: Any, *, dim: Any = None, keepdim: bool = False) -> Any:
+    return amin(x, dim, keepdim), amax(x, dim, keepdim)
+
+
+@aten("any")
+def some(x: Any, axes: Any = None, keepdim: bool = False) -> Any:
+    return tf.reduce_any(as_type(x, tf.bool), axis=axes_of(axes, rank(x)), keepdims=keepdim)
+
+
+@aten("all")
+def every(x: Any, axes: Any = None, keepdim: bool = False) -> Any:
+    return tf.reduce_all(as_type(x, tf.bool), axis=axes_of(axes, rank(x)), keepdims=keepdim)
+
+
+@aten("count_nonzero")
+def count_nonzero(x: Any, axes: Any = None) -> Any:
+    return tf.reduce_sum(tf.cast(as_type(x, tf.bool), tf.int64), axis=axes_of(axes, rank(x)))
+
+
+@aten("argmax")
+def argmax(x: Any, axis: int | None = None, keepdim: bool = False) -> Any:
+    return _place(tf.argmax, x, axis, keepdim)
+
+
+@aten("argmin")
+def argmin(x: Any, axis: int | None = None, keepdim: bool = False) -> Any:
+    return _place(tf.argmin, x, axis, keepdim)
+
+
+def _place(function: Any, x: Any, axis: int | None, keepdim: bool) -> Any:
+    if axis is None:
+        found = function(tf.reshape(x, [-1]), axis=0)
+        return tf.reshape(found, [1] * rank(x)) if keepdim else found
+    at = axis_of(axis, rank(x))
+    if not rank(x):
+        return tf.zeros([], tf.int64)
+    found = function(x, axis=at)
+    return tf.expand_dims(found, at) if keepdim else found
+
+
+@aten("logsumexp")
+def logsumexp(x: Any, axes: Any, keepdim: bool = False) -> Any:
+    x, over = floating(x), axes_of(axes, rank(x))
+    return tf.reduce_logsumexp(x, axis=over, keepdims=keepdim)
+
+
+# ---- spread --------------------------------------------------------------------------------
+
+def moments(x: Any, axes: list[int], correction: Any, keepdim: bool) -> tuple[Any, Any]:
+    """Variance and mean. correction: what the count is lowered by."""
+    middle = tf.reduce_mean(x, axis=axes, keepdims=True)
+    squares = tf.reduce_sum(tf.square(x - middle), axis=axes, keepdims=keepdim)
+    count = tf.maximum(count_of(x, axes, x.dtype.base_dtype.real_dtype) - number(float(correction), x), 0)
+    return squares / count, middle if keepdim else tf.squeeze(middle, axis=axes) if axes else middle
+
+
+def _correction(unbiased: Any, correction: Any) -> Any:
+    return (1 if correction is None else correction) if unbiased is None else int(unbiased)
+
+
+def _spread(x: Any, axes: Any, unbiased: Any, keepdim: bool, correction: Any) -> tuple[Any, Any]:
+    if isinstance(axes, bool):  # var(x, unbiased)
+        axes, unbiased = None, axes
+    return moments(x, axes_of(axes, rank(x)), _correction(unbiased, correction), keepdim)
+
+
+@aten("var")
+def var(x: Any, axes: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
+    return _spread(x, axes, unbiased, keepdim, correction)[0]
+
+
+@aten("var_mean")
+def var_mean(x: Any, axes: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
+    return _spread(x, axes, unbiased, keepdim, correction)
+
+
+@aten("std", note="no slope where it is zero")
+def std(x: Any, axes: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
+    return _root(_spread(x, axes, unbiased, keepdim, correction)[0])
+
+
+@aten("std_mean")
+def std_mean(x: Any, axes: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
+    variance, middle = _spread(x, axes, unbiased, keepdim, correction)
+    return _root(variance), middle
+
+
+def _root(x: Any) -> Any:
+    """The square root, with no slope at zero."""
+    is_zero = tf.equal(x, 0)
+    return where(is_zero, tf.zeros_like(x), tf.sqrt(where(is_zero, tf.ones_like(x), x)))
+
+
+# ---- norms ---------------------------------------------------------------------------------
+
+@aten("linalg_vector_norm", note="no slope at the vector of zeros")
+def vector_norm(x: Any, order: Any = 2, axes: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    x, over = as_type(x, dtype), axes_of(axes, rank(x))
+    if order == 2:
+        return _root(tf.reduce_sum(tf.real(x * tf.conj(x)) if category(x.dtype.base_dtype) == 3 else tf.square(x),
+                                   axis=over, keepdims=keepdim))
+    size = tf.abs(x)
+    if order == 1:
+        return tf.reduce_sum(size, axis=over, keepdims=keepdim)
+    if np.isinf(order):
+        return (tf.reduce_max if order > 0 else tf.reduce_min)(size, axis=over, keepdims=keepdim)
+    if order == 0:
+        return tf.reduce_sum(tf.cast(tf.not_equal(x, 0), x.dtype.base_dtype), axis=over, keepdims=keepdim)
+    is_zero = tf.equal(size, 0)
+    powers = tf.pow(where(is_zero, tf.ones_like(size), size), number(order, size))
+    powers = tf.reduce_sum(where(is_zero, tf.zeros_like(size), powers), axis=over, keepdims=keepdim)
+    none = tf.equal(powers, 0)
+    root = tf.pow(where(none, tf.ones_like(powers), powers), number(1 / order, powers))
+    return where(none, tf.zeros_like(powers), root)
+
+
+@aten("norm")
+def norm(x: Any, order: Any = 2, axes: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    return vector_norm(x, 2 if order is None else order, axes, keepdim, dtype=dtype)
+
+
+@aten("dist")
+def dist(x: Any, y: Any, order: Any = 2) -> Any:
+    return vector_norm(x - y, order)
+
+
+@aten("renorm")
+def renorm(x: Any, order: Any, axis: int, most: Any) -> Any:
+    others = [a for a in range(rank(x)) if a != axis_of(axis, rank(x))]
+    size = vector_norm(x, order, others, True)
+    return x * where(tf.greater(size, number(most, x)), number(most, x) / (size + number(1e-7, x)), tf.ones_like(size))
+
+
+# ---- along an axis -------------------------------------------------------------------------
+
+@aten("cumsum")
+def cumsum(x: Any, axis: int, *, dtype: Any = None) -> Any:
+    return tf.cumsum(_summed(x, dtype), axis=axis_of(axis, rank(x))) if rank(x) else x
+
+
+@aten("cumprod")
+def cumprod(x: Any, axis: int, *, dtype: Any = None) -> Any:
+    return tf.cumprod(_summed(x, dtype), axis=axis_of(axis, rank(x))) if rank(x) else x
+
+
+@aten("cummax")
+def cummax(x: Any, axis: int) -> Any:
+    return _running(np.greater_equal, x, axis)
+
+
+@aten("cummin")
+def cummin(x: Any, axis: int) -> Any:
+    return _running(np.less_equal, x, axis)
+
+
+def _running(better: Any, x: Any, axis: int) -> Any:
+    at = axis_of(axis, rank(x))
+
+    def best(values: np.ndarray) -> np.ndarray:
+        """The place of the best so far, of equal ones the last."""
+        values = np.moveaxis(values, at, 0)
+        found = np.zeros(values.shape, np.int64)
+        for i in range(1, len(values)):
+            top = np.take_along_axis(values, found[i - 1:i], 0)[0]
+            found[i] = np.where(better(values[i], top), i, found[i - 1])
+        return np.moveaxis(found, 0, at)
+
+    chosen = tf.py_func(best, [x], tf.int64)
+    chosen.set_shape(x.shape)
+    return gathered(x, at, chosen), chosen
+
+
+def gathered(x: Any, axis: int, chosen: Any) -> Any:
+    """x[..., chosen[..., i, ...], ...] along an axis: torch.gather, where chosen may be smaller than x."""
+    count = rank(x)
+    if not count:
+        return x
+    for a in range(count):
+        if a != axis and (is_tensor(dims(chosen)[a]) or dims(chosen)[a] != dims(x)[a]):
+            x = tf.gather(x, tf.range(tf.shape(chosen)[a]), axis=a)
+    order = [a for a in range(count) if a != axis] + [axis]
+    back = [order.index(a) for a in range(count)]
+    rows, wanted = tf.transpose(x, order), tf.transpose(no_gradient(chosen), order)
+    return tf.transpose(tf.gather(rows, wanted, axis=count - 1, batch_dims=count - 1), back)

@@ -1,0 +1,219 @@
+"""What a PyTorch program did: its ATen ops in order, with the user's lines and the tensors themselves.
+
+A `Recorder` is a dispatch mode: it sees every op below autograd, also inside of autograd.Functions and torch.func. It
+keeps references; what a write would overwrite is copied first. Nothing the program computes is changed.
+"""
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import CodeType
+from typing import Any, NamedTuple
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from ..site import PACKAGE, RawFrames
+
+DEPTH = 8  # user frames kept for each op
+LIBRARIES = (os.path.dirname(torch.__file__) + os.sep, PACKAGE, "<frozen")
+_IS_LIBRARY: dict[str, bool] = {}  # by file name
+
+
+class Traits(NamedTuple):
+    """What an op's schema says. writes: places of the arguments that it overwrites. is_random: draws numbers."""
+
+    writes: tuple[tuple[int, str], ...]
+    is_random: bool
+
+
+_TRAITS: dict[Any, Traits] = {}
+
+
+def traits_of(op: Any) -> Traits:
+    found = _TRAITS.get(op)
+    if found is None:
+        schema = op._schema
+        writes = tuple((i, a.name) for i, a in enumerate(schema.arguments) if a.alias_info and a.alias_info.is_write)
+        is_random = torch.Tag.nondeterministic_seeded in op.tags and "attention" not in op.name()
+        found = _TRAITS[op] = Traits(writes, is_random)
+    return found
+
+
+def user_frames() -> RawFrames:
+    """The user's frames, innermost first, up to the top level of the script; no frame of torch or of ours."""
+    frame = sys._getframe(1)
+    kept: list[tuple[CodeType, int]] = []
+    while frame is not None and len(kept) < DEPTH:
+        code = frame.f_code
+        file = code.co_filename
+        is_library = _IS_LIBRARY.get(file)
+        if is_library is None:
+            is_library = _IS_LIBRARY[file] = file.startswith(LIBRARIES)
+        if not is_library:
+            kept.append((code, frame.f_lasti))
+            if code.co_name == "<module>":
+                break
+        frame = frame.f_back  # type: ignore[assignment]
+    return tuple(kept)
+
+
+def tensors_in(tree: Any) -> Iterator[Any]:
+    """The tensors of nested lists, tuples and dicts."""
+    if isinstance(tree, torch.Tensor):
+        yield tree
+    elif isinstance(tree, (list, tuple)):
+        for part in tree:
+            yield from tensors_in(part)
+    elif isinstance(tree, dict):
+        for part in tree.values():
+            yield from tensors_in(part)
+
+
+def storage_of(tensor: Any) -> int:
+    """What tells the memory of a tensor from that of others, while it lives."""
+    return tensor.untyped_storage()._cdata
+
+
+@dataclass(slots=True)
+class Entry:
+    """One op that was done. op: an OpOverload, or a Call. result: what it gave, as it was.
+
+    drawn: a copy of what it gave, of random ops. has_grad: whether autograd was on.
+    """
+
+    op: Any
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    result: Any
+    frames: RawFrames
+    has_grad: bool
+    drawn: Any = None
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    """One use of an autograd.Function. node: its node in torch's graph. dys, slopes: what its backward was given and
+    gave; entries: what that did."""
+
+    function: Any
+    node: Any = None
+    dys: tuple[Any, ...] = ()
+    slopes: tuple[Any, ...] = ()
+    entries: list[Entry] = field(default_factory=list)
+
+    def name(self) -> str:
+        return self.function.__name__
+
+
+class Recorder(TorchDispatchMode):
+    """The ops since it was last cleared. entries: in order. before: what storages held that were there before and were
+    overwritten, as flat tensors. paused: whether ops pass unseen (as an optimizer's do)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.entries: list[Entry] = []
+        self.before: dict[int, Any] = {}
+        self.paused = False
+        self._made: set[int] = set()
+
+    def clear(self) -> None:
+        """Forget all: the next op begins a new step."""
+        self.entries, self.before, self._made = [], {}, set()
+
+    def __torch_dispatch__(self, op: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if self.paused:
+            return op(*args, **kwargs)
+        traits = traits_of(op)
+        for place, name in traits.writes:
+            self._keep(args[place] if place < len(args) else kwargs.get(name))
+        result = op(*args, **kwargs)
+        drawn = None
+        if traits.is_random:
+            drawn = [t.detach().clone() for t in tensors_in(result)]
+        for tensor in tensors_in(result):
+            if tensor._base is None:
+                self._made.add(storage_of(tensor))
+        self.entries.append(Entry(op, args, kwargs, result, user_frames(), torch.is_grad_enabled(), drawn))
+        return result
+
+    def _keep(self, written: Any) -> None:
+        """Copy what a write is about to overwrite, if it was there before this record began."""
+        for tensor in tensors_in(written):
+            storage = storage_of(tensor)
+            if storage not in self._made and storage not in self.before:
+                self.before[storage] = whole(tensor).clone()
+
+    def value_of(self, tensor: Any) -> Any:
+        """What a tensor held when this record began, if it was there before; detached, not to be written to."""
+        kept = self.before.get(storage_of(tensor))
+        tensor = tensor.detach()
+        return tensor if kept is None else kept.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())
+
+
+def whole(tensor: Any) -> Any:
+    """All that the storage of a tensor holds, as a flat tensor."""
+    flat = tensor.detach()
+    count = flat.untyped_storage().nbytes() // max(flat.element_size(), 1)
+    return flat.as_strided((count,), (1,), 0)
+
+
+class Calls:
+    """Context: uses of autograd.Functions are recorded, with what their backward does.
+
+    recorder: what sees their ops. A use becomes an Entry after those of its forward.
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._known: dict[int, Call] = {}
+
+    def __enter__(self) -> "Calls":
+        function, backward = torch.autograd.Function, torch.autograd.function.BackwardCFunction
+        self._saved = function.__dict__["apply"], backward.apply
+        forward, calls = function.apply.__func__, self
+
+        def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
+            result = forward(cls, *args, **kwargs)
+            calls._used(cls, args, result)
+            return result
+
+        def apply_backward(node: Any, *dys: Any) -> Any:
+            return calls.differentiated(node, dys, lambda: calls._saved[1](node, *dys))
+
+        function.apply, backward.apply = classmethod(apply), apply_backward
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        torch.autograd.Function.apply, torch.autograd.function.BackwardCFunction.apply = self._saved
+
+    def _used(self, cls: Any, args: Any, result: Any) -> None:
+        recorder = self._recorder
+        if recorder.paused:
+            return
+        call = Call(cls, next((t.grad_fn for t in tensors_in(result) if t.grad_fn is not None), None))
+        if call.node is not None:
+            self._known[id(call.node)] = call
+            recorder.entries.append(Entry(call, args, {}, result, user_frames(), torch.is_grad_enabled()))
+
+    def differentiated(self, node: Any, dys: tuple[Any, ...], run: Any) -> Any:
+        """What a Function's backward gives; its ops are recorded as those of the call."""
+        call = self._known.get(id(node))
+        if call is None or call.slopes:
+            return run()
+        recorder = self._recorder
+        saved = recorder.entries, recorder.paused
+        recorder.entries, recorder.paused = call.entries, False
+        try:
+            found = run()
+        finally:
+            recorder.entries, recorder.paused = saved
+        call.dys, call.slopes = dys, tuple(found) if isinstance(found, (list, tuple)) else (found,)
+        return found
+
+    def clear(self) -> None:
+        """Forget the uses so far."""
+        self._known = {}
