@@ -1,12 +1,16 @@
 """from_torch: a PyTorch module or function as a graph, by recording what it does with example arguments."""
 from __future__ import annotations
 
+import contextlib
 import inspect
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 import torch.utils._pytree as pytree
+from torch._dispatch.python import enable_python_dispatcher
 from torch._dynamo.source import ConstantSource
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
@@ -41,17 +45,44 @@ def from_torch(program: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | No
     """
     kwargs = dict(kwargs or {})
     names = _names(program, args, kwargs)
+    concrete = _traced(program, args, kwargs, None)
     try:
-        return _built(_traced(program, args, kwargs, symbolic=True), names)
-    except Exception:  # an op, or a line of the program, that must know the sizes or the values
-        return _built(_traced(program, args, kwargs, symbolic=False), names)
+        with _quiet():
+            symbolic = _traced(program, args, kwargs, FakeTensorMode(allow_non_fake_inputs=True, shape_env=ShapeEnv()))
+        _check(_built(symbolic, names), concrete)
+        return _built(symbolic, names)
+    except Exception:  # an op, or a line of the program, that must know the sizes or the values: they stay fixed
+        return _built(concrete, names)
+
+
+def _check(model: Model, concrete: _Trace) -> None:
+    """Raises an error unless a model gives what the program gave, and its gradients can be computed."""
+    with model.graph.as_default(), tf.Session(graph=model.graph) as session:
+        session.run(tf.global_variables_initializer())
+        found = session.run(list(model.outputs), model.feeds)
+        for got, want in zip(found, concrete.outputs, strict=True):
+            np.testing.assert_allclose(got, array_of(want), rtol=1e-3, atol=1e-5)
+        ys = [y for y in model.outputs if y.dtype.is_floating]
+        slopes = tf.gradients(ys, [x for x in model.inputs.values() if x.dtype.is_floating]) if ys else []
+        session.run([tf.convert_to_tensor(g) for g in slopes if g is not None], model.feeds)
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Let torch be silent about what stand-ins cannot do, and not use kernels that must know all sizes."""
+    disabled = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with torch.backends.mkldnn.flags(enabled=False), enable_python_dispatcher():
+            yield
+    finally:
+        logging.disable(disabled)
 
 
 # ---- running it ----------------------------------------------------------------------------
 
-def _traced(program: Any, args: Sequence[Any], kwargs: Mapping[str, Any], *, symbolic: bool) -> _Trace:
-    """Run the program under a recorder: with the values, or with stand-ins whose first size is a symbol."""
-    mode = FakeTensorMode(allow_non_fake_inputs=True, shape_env=ShapeEnv()) if symbolic else None
+def _traced(program: Any, args: Sequence[Any], kwargs: Mapping[str, Any], mode: FakeTensorMode | None) -> _Trace:
+    """Run the program under a recorder: with the values, or in a mode of stand-ins whose first size is a symbol."""
     own_args, own_kwargs = pytree.tree_map(lambda x: _fresh(x, mode), (tuple(args), dict(kwargs)))
     held = dict(_state(program))
     state = {name: _fresh(t, mode, t.requires_grad, is_fixed=True) for name, t in held.items()}
@@ -93,7 +124,7 @@ def _stand_in(x: Any, mode: FakeTensorMode, is_fixed: bool) -> Any:
     if is_fixed or not x.dim() or x.shape[0] < 2:
         return mode.from_tensor(x, static_shapes=True)
     dynamic = [DimDynamic.DYNAMIC] + [DimDynamic.STATIC] * (x.dim() - 1)
-    context = StatelessSymbolicContext(dynamic, [None] * x.dim())
+    context = StatelessSymbolicContext(dynamic_sizes=dynamic)
     source = ConstantSource(f"argument_{id(x)}")
     return mode.from_tensor(x, source=source, symbolic_context=context)
 
@@ -135,10 +166,10 @@ def _built(trace: _Trace, names: list[str]) -> Model:
 
 
 def _placeholder(name: str, tensor: Any, sizes: Sizes) -> Any:
-    shape = [d if isinstance(d, int) else None for d in tensor.shape]
-    node = tf.placeholder(DTYPES[tensor.dtype], shape, name=legal_name(name))
+    known = [d if isinstance(d, int) else sizes.number(d) for d in tensor.shape]
+    node = tf.placeholder(DTYPES[tensor.dtype], known, name=legal_name(name))
     for axis, size in enumerate(tensor.shape):
-        if not isinstance(size, int):
+        if known[axis] is None:
             sizes.know(size, tf.shape(node)[axis])
     return node
 

@@ -21,6 +21,11 @@ class Sizes:
         if expression is not None and expression.is_Symbol:
             self._symbols.setdefault(str(expression), node)
 
+    @staticmethod
+    def number(size: Any) -> int | None:
+        """What a size has turned out to be; None if it can be any."""
+        return int(size.node.expr) if size.node.expr.is_number else None
+
     def of(self, size: Any) -> Any:
         """A number, or a scalar tensor."""
         expression = size.node.expr

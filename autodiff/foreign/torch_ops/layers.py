@@ -120,6 +120,7 @@ def rnn_layer(x: Any, w_input: Any, w_state: Any, b_input: Any, b_state: Any, h:
               batch_sizes: Any, mode: int, hidden: int, layers: int, has_biases: bool, bidirectional: bool,
               batch_first: bool, train: bool) -> Any:
     """mode: 0 relu, 1 tanh, 2 LSTM, 3 GRU. x: float[time, batch, n]."""
+    shape = tf.shape(h)
     h, c = tf.reshape(h, shape_of(dims(h)[-2:])), tf.reshape(c, shape_of(dims(c)[-2:])) if mode == 2 else None
     known = tf.tensordot(x, w_input, axes=[[2], [1]])
     known = known + b_input if has_biases else known
@@ -129,8 +130,7 @@ def rnn_layer(x: Any, w_input: Any, w_state: Any, b_input: Any, b_state: Any, h:
         h, c = _cell(mode, step, h, c, w_state, b_state if has_biases else None)
         outputs.append(h)
     y = tf.stack(outputs[::-1] if reverse else outputs, axis=0)
-    last = lambda v: tf.expand_dims(v, 0)  # noqa: E731
-    return y, last(h), last(c if mode == 2 else h), tf.zeros([0], tf.uint8)
+    return y, tf.reshape(h, shape), tf.reshape(c if mode == 2 else h, shape), tf.zeros([0], tf.uint8)
 
 
 def _cell(mode: int, given: Any, h: Any, c: Any, weight: Any, bias: Any) -> tuple[Any, Any]:
