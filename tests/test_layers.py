@@ -48,6 +48,7 @@ cli
 LAZY: dict[tuple[str, str], str] = {
     ("autodiff.core.names", "difflib"): "only for a message: import time",
     ("autodiff.debug.derivatives.curvature", "concurrent.futures"): "only for --jobs: import time",
+    ("autodiff.foreign.torch.graph", "autodiff.foreign.torch.decompose"): "only for ops without a rule: it loads much",
     ("autodiff.runtime.compiled.tiled_execution", "concurrent.futures"): "only for large arrays: import time",
     ("cli.view.render", "rich.console"): "only for colors: pipes and JSON start without rich",
     ("cli.view.render", "rich.text"): "as rich.console",
@@ -59,6 +60,7 @@ LAZY: dict[tuple[str, str], str] = {
 KEPT_TO = {
     "rich": ("cli.view",),
     "prompt_toolkit": ("cli.screen",),
+    "torch": ("autodiff.foreign.torch",),
 }
 
 FORBIDDEN = [  # (modules, what they never import, why)

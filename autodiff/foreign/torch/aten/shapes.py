@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model import tf
+from ...model import tf
 from .common import as_type, aten, axes_of, axis_of, dims, is_tensor, number, places, promoted, rank, shape_of, taken
 
 # ---- views ---------------------------------------------------------------------------------

@@ -15,11 +15,11 @@ from torch._dynamo.source import ConstantSource
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
 
-from ..graph import Graph
-from .model import Model, legal_name, tf
-from .torch_graph import DTYPES, TorchGraph, array_of, sliced
-from .torch_record import Call, Calls, Recorder, tensors_in
-from .torch_sizes import Sizes
+from ...core.graph import Graph
+from ..model import Model, legal_name, tf
+from .graph import DTYPES, TorchGraph, array_of, sliced
+from .record import Call, Calls, Recorder, tensors_in
+from .sizes import Sizes
 
 
 class _Trace(NamedTuple):

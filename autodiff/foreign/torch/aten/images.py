@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model import tf
+from ...model import tf
 from .common import along, as_type, aten, dims, no_gradient, number, rank, shape_of, where
 
 

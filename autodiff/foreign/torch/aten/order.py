@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..model import tf
+from ...model import tf
 from .common import aten, axis_of, dims, no_gradient, rank
 from .reductions import gathered
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model import tf
+from ...model import tf
 from .common import as_type, aten, category, number, promoted, result_type, where
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model import tf
+from ...model import tf
 from .common import as_type, aten, axis_of, floating, no_gradient, number, rank, where
 
 

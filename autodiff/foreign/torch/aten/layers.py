@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..model import tf
-from .common import as_type, aten, dims, number, rank, shape_of, where
+from ...model import tf
 from .activations import safe_softmax
+from .common import as_type, aten, dims, number, rank, shape_of, where
 from .reductions import moments
 
 # ---- normalisations ------------------------------------------------------------------------

@@ -1,16 +1,16 @@
 """Ops that the table has no rule for, taken apart by torch's own decompositions."""
 from __future__ import annotations
 
-import functools
 from typing import Any, NamedTuple
 
 import torch
 import torch.utils._pytree as pytree
+from torch._decomp import decomposition_table
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from ..site import Site, resolve
-from .model import MissingOp, MissingOpError
-from .torch_record import Entry, Recorder, tensors_in
+from ...core.site import Site, resolve
+from ..model import MissingOp, MissingOpError
+from .record import Entry, Recorder, tensors_in
 
 
 class Parts(NamedTuple):
@@ -21,19 +21,12 @@ class Parts(NamedTuple):
     kwargs: Any
 
 
-@functools.lru_cache(1)
-def _decompositions() -> Any:
-    from torch._decomp import decomposition_table
-
-    return decomposition_table
-
-
 def decomposed(entry: Entry) -> tuple[Parts, Any]:
     """What torch makes an op of, and the tensors that stand for what it gives.
 
     The ops are run on stand-ins without values. Raises MissingOpError where torch has no decomposition either.
     """
-    rule = _decompositions().get(entry.op)
+    rule = decomposition_table.get(entry.op)
     if rule is None and entry.op.has_kernel_for_dispatch_key(torch._C.DispatchKey.CompositeImplicitAutograd):
         rule = entry.op.decompose
     if rule is None or isinstance(entry.op.name(), str) and entry.op.name().endswith("_"):

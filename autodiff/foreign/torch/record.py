@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from ..site import PACKAGE, RawFrames
+from ...core.site import PACKAGE, RawFrames
 
 DEPTH = 8  # user frames kept for each op
 LIBRARIES = (os.path.dirname(torch.__file__) + os.sep, PACKAGE, "<frozen")

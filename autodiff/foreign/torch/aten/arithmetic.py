@@ -6,8 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from ..model import tf
-from .common import as_type, aten, category, floating, is_tensor, no_gradient, number, promoted, rank, result_type, where
+from ...model import tf
+from .common import (
+    as_type,
+    aten,
+    category,
+    floating,
+    is_tensor,
+    no_gradient,
+    number,
+    promoted,
+    rank,
+    result_type,
+    where,
+)
 
 # ---- two tensors, or a tensor and a number -------------------------------------------------
 

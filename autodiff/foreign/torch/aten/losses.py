@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..model import tf
+from ...model import tf
 from .common import as_type, aten, dims, no_gradient, number, promoted, rank, where, with_gradient
 
 

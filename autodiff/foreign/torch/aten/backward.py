@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..model import tf
+from ...model import tf
 from .common import aten, axis_of, dims, number, rank, shape_of, where
 from .convolutions import convolution
 from .indexing import index_put, select_scatter, slice_scatter

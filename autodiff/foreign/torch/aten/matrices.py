@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model import tf
+from ...model import tf
 from .common import as_type, aten, axes_of, axis_of, category, dims, number, promoted, rank, shape_of, where
 from .reductions import vector_norm
 

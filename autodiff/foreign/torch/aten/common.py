@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model import Table, tf
+from ...model import Table, tf
 
 ATEN = Table("torch", ignored=("layout", "device", "pin_memory", "memory_format", "non_blocking", "generator"))
 aten = ATEN.op

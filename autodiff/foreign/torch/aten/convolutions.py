@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model import tf
+from ...model import tf
 from .common import aten, dims, rank, shape_of
 
 

@@ -5,7 +5,7 @@ import math
 from functools import reduce
 from typing import Any
 
-from .model import tf
+from ..model import tf
 
 
 class Sizes:

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..graph import Graph
-from ..site import Known
-from .model import legal_name, tf
-from .torch_ops import ATEN
-from .torch_ops.common import as_type, taken
-from .torch_ops.indexing import put_at
-from .torch_record import Call, Entry, Recorder, storage_of, tensors_in, traits_of
-from .torch_sizes import Sizes
+from ...core.graph import Graph
+from ...core.site import Known
+from ..model import legal_name, tf
+from .aten import ATEN
+from .aten.common import as_type, taken
+from .aten.indexing import put_at
+from .record import Call, Entry, Recorder, storage_of, tensors_in, traits_of
+from .sizes import Sizes
 
 DTYPES = {torch.float16: tf.float16, torch.bfloat16: tf.float32, torch.float32: tf.float32, torch.float64: tf.float64,
           torch.int8: tf.int8, torch.int16: tf.int16, torch.int32: tf.int32, torch.int64: tf.int64,
@@ -230,7 +230,7 @@ class TorchGraph:
 
     def _decomposed(self, entry: Entry) -> None:
         """An op without a rule: what torch itself would make it of."""
-        from .torch_decompose import decomposed
+        from .decompose import decomposed
 
         inner, result = decomposed(entry)
         given = zip(tensors_in((inner.args, inner.kwargs)), tensors_in((entry.args, entry.kwargs)))

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model import tf
+from ...model import tf
 from .common import as_type, aten, axis_of, category, dims, is_tensor, places, rank, shape_of, where
 from .reductions import gathered
 
