@@ -20,6 +20,7 @@ from types import CodeType, FrameType, ModuleType, TracebackType
 from typing import Any
 
 from autodiff.core.graph import Graph, Operation, Tensor, get_default_graph
+from autodiff.foreign import doors
 from autodiff.runtime.session import Session
 from autodiff.tensorflow_names.alias import standing_in
 
@@ -225,7 +226,8 @@ class ModelScript:
     def _main(self) -> None:
         event = Event("ended")
         try:
-            exec(self._code, self.namespace)  # type: ignore[arg-type]
+            with doors.opened(doors.View(lambda: self.namespace, lambda: self.detached)):
+                exec(self._code, self.namespace)  # type: ignore[arg-type]
         except ScriptEnds:
             event = Event("closed")
         except SystemExit as error:

@@ -49,12 +49,12 @@ class _Seen:
 
 def sliced(entries: Sequence[Entry], wanted: Iterable[Any]) -> list[Entry]:
     """The entries that what is wanted is made of, in order."""
-    made, written = set(), set()
+    made, written = set[int](), set[int]()
     for entry in entries:
         made.update(map(id, tensors_in(entry.result)))
         if not isinstance(entry.op, Call):
             written.update(storage_of(t) for t in written_by(entry))
-    ids, storages = set(), set()
+    ids, storages = set[int](), set[int]()
 
     def want(tensor: Any) -> None:
         ids.add(id(tensor))

@@ -18,6 +18,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from ...core.site import PACKAGE, RawFrames
 
 DEPTH = 8  # user frames kept for each op
+BYTES = 64 << 20  # that ops may hold that were made without autograd
+ENTRIES = 40_000  # that are kept at most
 LIBRARIES = (os.path.dirname(torch.__file__) + os.sep, PACKAGE, "<frozen")
 _IS_LIBRARY: dict[str, bool] = {}  # by file name
 
@@ -42,17 +44,21 @@ def traits_of(op: Any) -> Traits:
     return found
 
 
+def is_library(file: str) -> bool:
+    """Whether code of this file is torch's or ours, not the user's."""
+    found = _IS_LIBRARY.get(file)
+    if found is None:
+        found = _IS_LIBRARY[file] = file.startswith(LIBRARIES)
+    return found
+
+
 def user_frames() -> RawFrames:
     """The user's frames, innermost first, up to the top level of the script; no frame of torch or of ours."""
     frame = sys._getframe(1)
     kept: list[tuple[CodeType, int]] = []
     while frame is not None and len(kept) < DEPTH:
         code = frame.f_code
-        file = code.co_filename
-        is_library = _IS_LIBRARY.get(file)
-        if is_library is None:
-            is_library = _IS_LIBRARY[file] = file.startswith(LIBRARIES)
-        if not is_library:
+        if not is_library(code.co_filename):
             kept.append((code, frame.f_lasti))
             if code.co_name == "<module>":
                 break
@@ -109,7 +115,7 @@ class Call:
 
 
 class Recorder(TorchDispatchMode):
-    """The ops since it was last cleared. entries: in order. before: what storages held that were there before and were
+    """The ops since the last turn. entries: in order. before: what storages held that were there before and were
     overwritten, as flat tensors. paused: whether ops pass unseen (as an optimizer's do)."""
 
     def __init__(self) -> None:
@@ -118,10 +124,12 @@ class Recorder(TorchDispatchMode):
         self.before: dict[int, Any] = {}
         self.paused = False
         self._made: set[int] = set()
+        self._idle = 0  # bytes that entries without autograd hold
 
-    def clear(self) -> None:
-        """Forget all: the next op begins a new step."""
-        self.entries, self.before, self._made = [], {}, set()
+    def turn(self, kept: list[Entry]) -> None:
+        """Begin a new step. kept: entries that a later step may still need."""
+        self.entries, self.before, self._idle = kept, {}, 0
+        self._made = {storage_of(t) for entry in kept for t in tensors_in(entry.result)}
 
     def __torch_dispatch__(self, op: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -131,14 +139,23 @@ class Recorder(TorchDispatchMode):
         for place, name in traits.writes:
             self._keep(args[place] if place < len(args) else kwargs.get(name))
         result = op(*args, **kwargs)
-        drawn = None
-        if traits.is_random:
-            drawn = [t.detach().clone() for t in tensors_in(result)]
-        for tensor in tensors_in(result):
-            if tensor._base is None:
+        has_grad = torch.is_grad_enabled()
+        drawn = [t.detach().clone() for t in tensors_in(result)] if traits.is_random else None
+        if not traits.writes:
+            for tensor in tensors_in(result):
                 self._made.add(storage_of(tensor))
-        self.entries.append(Entry(op, args, kwargs, result, user_frames(), torch.is_grad_enabled(), drawn))
+        self.entries.append(Entry(op, args, kwargs, result, user_frames(), has_grad, drawn))
+        if not has_grad:
+            self._idle += sum(t.nbytes for t in tensors_in(result))
+        if self._idle > BYTES or len(self.entries) > ENTRIES:
+            self._forget()
         return result
+
+    def _forget(self) -> None:
+        """Of a long stretch without a step, such as a test, keep what a step may still need."""
+        if self._idle > BYTES:
+            self.entries = [entry for entry in self.entries if entry.has_grad]
+        self.turn(self.entries[-ENTRIES // 2:])
 
     def _keep(self, written: Any) -> None:
         """Copy what a write is about to overwrite, if it was there before this record began."""

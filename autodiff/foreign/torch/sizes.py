@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
@@ -54,8 +55,8 @@ def _float(x: Any) -> Any:
     return float(x) if isinstance(x, (int, float)) else tf.cast(x, tf.float32)
 
 
-_FOLDS = {"Add": lambda a, b: a + b, "Mul": lambda a, b: a * b, "Max": tf.maximum, "Min": tf.minimum}
-_FUNCTIONS = {"FloorDiv": lambda a, b: a // b, "CleanDiv": lambda a, b: a // b, "Mod": lambda a, b: a % b,
+_FOLDS: dict[str, Callable[..., Any]] = {"Add": lambda a, b: a + b, "Mul": lambda a, b: a * b, "Max": tf.maximum, "Min": tf.minimum}
+_FUNCTIONS: dict[str, Callable[..., Any]] = {"FloorDiv": lambda a, b: a // b, "CleanDiv": lambda a, b: a // b, "Mod": lambda a, b: a % b,
               "PythonMod": lambda a, b: a % b, "Pow": lambda a, b: a**b, "ToFloat": _float,
               "PowByNatural": lambda a, b: a**b,
               "IntTrueDiv": lambda a, b: _float(a) / _float(b), "FloatTrueDiv": lambda a, b: _float(a) / _float(b),

@@ -29,7 +29,7 @@ class _Slide:
         self.space, self.window = space, _all(window, count)
         self.step = _all(step, count) if isinstance(step, int) or step else self.window
         self.before, self.hole = _all(pad, count), _all(hole, count)
-        self.counts = [_windows(n, *w, ceil_mode) for n, *w in zip(
+        self.counts = [_windows(n, w, s, p, h, ceil_mode) for n, w, s, p, h in zip(
             space, self.window, self.step, self.before, self.hole)]
         self.after = [max((c - 1) * s + h * (w - 1) + 1 - n - p, 0) for c, s, h, w, n, p in zip(
             self.counts, self.step, self.hole, self.window, space, self.before)]

@@ -1,0 +1,78 @@
+"""Doors: what is put around a framework while a script runs that uses it, so that its steps become runs.
+
+A door is opened when the script imports its framework, or at once if that is loaded already, in the script's own
+thread. A room of a framework registers its door in `DOORS`: a function door(view) that gives a context manager.
+"""
+from __future__ import annotations
+
+import contextlib
+import importlib.abc
+import importlib.util
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+DOORS = {"torch": "torch.door", "jax": "jax.door"}  # framework -> module in this room, which has open_door(view)
+
+
+@dataclass(frozen=True)
+class View:
+    """What a door may know of the script. namespace: gives its globals. is_left: whether it is to be let alone."""
+
+    namespace: Callable[[], dict[str, Any]]
+    is_left: Callable[[], bool]
+
+
+@contextlib.contextmanager
+def opened(view: View) -> Iterator[None]:
+    """While the script runs: each framework that it imports gets its door."""
+    with contextlib.ExitStack() as open_doors:
+        finder = _Finder(lambda name: _open(name, view, open_doors))
+        sys.meta_path.insert(0, finder)
+        open_doors.callback(sys.meta_path.remove, finder)
+        for name in DOORS:
+            if name in sys.modules:
+                _open(name, view, open_doors)
+        yield
+
+
+def _open(name: str, view: View, open_doors: contextlib.ExitStack) -> None:
+    place = f"{__package__}.{DOORS[name]}"
+    if importlib.util.find_spec(place) is not None:
+        open_doors.enter_context(import_module(place).open_door(view))
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds frameworks as Python does, and says when one has been loaded."""
+
+    def __init__(self, loaded: Callable[[str], None]) -> None:
+        self._loaded, self._asked = loaded, set[str]()
+
+    def find_spec(self, name: str, path: Any = None, target: ModuleType | None = None) -> ModuleSpec | None:
+        if name not in DOORS or name in self._asked:
+            return None
+        self._asked.add(name)
+        spec = importlib.util.find_spec(name)
+        if spec is None or spec.loader is None:
+            return None
+        spec.loader = _Loader(spec.loader, lambda: self._loaded(name))
+        return spec
+
+
+class _Loader(importlib.abc.Loader):
+    """A loader that says when it is done."""
+
+    def __init__(self, loader: Any, done: Callable[[], None]) -> None:
+        self._loader, self._done = loader, done
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__loader__ = module.__spec__.loader = self._loader  # type: ignore[union-attr]
+        self._loader.exec_module(module)
+        self._done()

@@ -1,0 +1,111 @@
+"""Steps of a foreign program as runs of a Session: the seam between a framework's door and the debugger.
+
+A door (`torch/door.py`) watches a framework while the user's script runs. At each step of the script, which is a
+`loss.backward()` or a call of what jax.grad made, it builds the step's graph, or finds the one it built for an earlier
+step of the same structure, in `steps.graph`, and calls `steps.run(step)`:
+
+    steps = ForeignSteps("torch")
+    with steps.graph.as_default():
+        w = steps.variable("layer.weight", value)       # a Variable by its dotted name, made once
+        x = tf.placeholder(...)                         # all that is not a parameter is fed
+        loss = ...
+    steps.run(ForeignStep(loss, {"layer.weight": value}, {x: array}, {"layer.weight": own_gradient}))
+
+`run` loads the variables and calls `Session.run([loss, *gradients], feeds)`. Under gradbg that is where the script
+stops, and every command works on it; the script's line is that of the first frame which is not the library's. What
+only the door can know (an optimizer that lacks a parameter) goes to `steps.advice`, which doctor, check and why read.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..api.variables.variable import Variable
+from ..core.graph import Graph, Tensor
+from ..debug.analysis.advice import Advice, advice_of
+from ..debug.analysis.findings import RuleCheck
+from ..debug.facts.records import Place
+from ..runtime.session import Session
+from .model import legal_name, tf
+
+
+@dataclass(frozen=True)
+class ForeignStep:
+    """One step. values: of parameters by name; feeds: of all else that the graph is fed with.
+
+    gradients: what the framework itself found, by name of the parameter; None where it found none. call: in the
+    user's words. place: of the line that asked for it.
+    """
+
+    loss: Tensor
+    values: Mapping[str, np.ndarray]
+    feeds: Mapping[Tensor, np.ndarray]
+    gradients: Mapping[str, np.ndarray | None] = field(default_factory=dict)
+    call: str = ""
+    place: Place | None = None
+
+
+class ForeignSteps:
+    """The steps of one program, in one graph and session. source: the framework. variables: by dotted name."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.graph = Graph()
+        self.session = Session(graph=self.graph)
+        self.variables: dict[str, Variable] = {}
+        self._slopes: dict[Tensor, dict[str, Any]] = {}
+
+    @property
+    def advice(self) -> Advice:
+        """What the door tells the debugger's analyses beside the graph."""
+        return advice_of(self.graph)
+
+    def variable(self, name: str, value: np.ndarray, *, trainable: bool = True) -> Variable:
+        """The Variable of a parameter; made when it is asked for first."""
+        known = self.variables.get(name)
+        if known is None or known.shape.as_list() != list(value.shape):
+            with self.graph.as_default(), self.graph.name_scope(None):
+                known = tf.Variable(value, trainable=trainable, name=legal_name(name), use_resource=True)
+            self.variables[name] = known
+        return known
+
+    def gradients_of(self, loss: Tensor) -> dict[str, Any]:
+        """The gradient at each variable, None where there is none; built once for a loss."""
+        if loss not in self._slopes:
+            trained = {name: v for name, v in self.variables.items() if v.trainable}
+            with self.graph.as_default():
+                found = tf.gradients(loss, list(trained.values())) if trained else []
+                self._slopes[loss] = {name: None if g is None else tf.convert_to_tensor(g)
+                                      for name, g in zip(trained, found)}
+        return self._slopes[loss]
+
+    def run(self, step: ForeignStep) -> None:
+        """Run a step, where the debugger may stop, and note where the framework's own gradients differ."""
+        slopes = {name: g for name, g in self.gradients_of(step.loss).items() if g is not None}
+        for name, value in step.values.items():
+            self.session.variables[self.variables[name].op.name] = value
+        _, *found = self.session.run([step.loss, *slopes.values()], dict(step.feeds))
+        self.advice.differing = differences(step, dict(zip(slopes, found)), self.variables)
+
+
+def differences(step: ForeignStep, ours: Mapping[str, np.ndarray], variables: Mapping[str, Variable],
+                ) -> list[RuleCheck]:
+    """Parameters whose gradient the framework has found another than the graph gives."""
+    found = []
+    for name, own in step.gradients.items():
+        here = ours.get(name)
+        if own is None and here is None:
+            continue
+        a = np.zeros_like(here) if own is None else own
+        b = np.zeros_like(own) if here is None else here
+        size = float(max(np.abs(a).max(initial=0), np.abs(b).max(initial=0)))
+        gap = float(np.abs(a - b).max(initial=0))
+        if np.isfinite(gap) and gap > 1e-2 * size + 1e-6:
+            note = f"{step.call or 'the framework'} gave a gradient that its ops do not have"
+            op = variables[name].op
+            found.append(RuleCheck(op.name, op.type, name, "wrong", 1, float(np.abs(a).max(initial=0)),
+                                   float(np.abs(b).max(initial=0)), gap / size, note, step.place))
+    return found
