@@ -26,7 +26,6 @@ autodiff.runtime.plan
 autodiff.runtime.compiled
 autodiff.runtime
 autodiff.api
-autodiff.foreign
 autodiff.debug.facts
 autodiff.debug.language
 autodiff.debug.derivatives
@@ -34,6 +33,7 @@ autodiff.debug.history
 autodiff.debug.analysis
 autodiff.debug.engine
 autodiff.debug
+autodiff.foreign
 autodiff
 autodiff.tensorflow_names
 cli.model
