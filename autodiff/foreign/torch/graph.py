@@ -16,7 +16,7 @@ import torch
 from ...core.graph import Graph
 from ...core.site import Known
 from ..model import legal_name, tf
-from .aten import ATEN
+from .aten import aten
 from .aten.common import as_type, taken
 from .aten.indexing import put_at
 from .record import Call, Entry, Recorder, storage_of, tensors_in, traits_of
@@ -182,7 +182,7 @@ class TorchGraph:
         if row is None:
             self._decomposed(entry)
             return
-        found = ATEN.build(row, args, {k: v for k, v in kwargs.items() if k not in ("out",)})
+        found = aten.build(row, args, {k: v for k, v in kwargs.items() if k not in ("out",)})
         self._take(entry, found, bool(traits.writes))
 
     def _take(self, entry: Entry, found: Sequence[Any], writes: bool) -> None:
@@ -223,10 +223,10 @@ class TorchGraph:
         if packet == "native_dropout":
             x, p = self._translated(entry.args)[:2]
             results = list(tensors_in(entry.result))
-            self.give(results[0], ATEN.build("native_dropout.kept", (x, self.of(results[1]), p), {})[0])
+            self.give(results[0], aten.build("native_dropout.kept", (x, self.of(results[1]), p), {})[0])
         elif packet in ("rrelu_with_noise", "rrelu_with_noise_"):
             args = self._translated(entry.args)
-            self.give(entry.result, ATEN.build("rrelu_with_noise", args[:5], {})[0])
+            self.give(entry.result, aten.build("rrelu_with_noise", args[:5], {})[0])
 
     def _decomposed(self, entry: Entry) -> None:
         """An op without a rule: what torch itself would make it of."""
@@ -302,7 +302,7 @@ def row_of(packet: str, overload: str) -> str | None:
     plain = packet[:-1] if packet.endswith("_") and not packet.endswith("__") else packet
     for name in (packet, plain):
         for wanted in (f"{name}.{overload}", name):
-            if wanted in ATEN:
+            if wanted in aten:
                 return wanted
     return None
 

@@ -35,6 +35,7 @@ _TRAITS: dict[Any, Traits] = {}
 
 
 def traits_of(op: Any) -> Traits:
+    """What the schema of an OpOverload says, looked up once."""
     found = _TRAITS.get(op)
     if found is None:
         schema = op._schema

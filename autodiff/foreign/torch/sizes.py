@@ -55,10 +55,11 @@ def _float(x: Any) -> Any:
     return float(x) if isinstance(x, (int, float)) else tf.cast(x, tf.float32)
 
 
-_FOLDS: dict[str, Callable[..., Any]] = {"Add": lambda a, b: a + b, "Mul": lambda a, b: a * b, "Max": tf.maximum, "Min": tf.minimum}
-_FUNCTIONS: dict[str, Callable[..., Any]] = {"FloorDiv": lambda a, b: a // b, "CleanDiv": lambda a, b: a // b, "Mod": lambda a, b: a % b,
-              "PythonMod": lambda a, b: a % b, "Pow": lambda a, b: a**b, "ToFloat": _float,
-              "PowByNatural": lambda a, b: a**b,
-              "IntTrueDiv": lambda a, b: _float(a) / _float(b), "FloatTrueDiv": lambda a, b: _float(a) / _float(b),
-              "FloatPow": lambda a, b: _float(a)**b,
-              "OpaqueUnaryFn_sqrt": lambda a: tf.sqrt(_float(a)) if hasattr(a, "dtype") else math.sqrt(a)}
+_FOLDS: dict[str, Callable[..., Any]] = {
+    "Add": lambda a, b: a + b, "Mul": lambda a, b: a * b, "Max": tf.maximum, "Min": tf.minimum}
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "FloorDiv": lambda a, b: a // b, "CleanDiv": lambda a, b: a // b, "Mod": lambda a, b: a % b,
+    "PythonMod": lambda a, b: a % b, "Pow": lambda a, b: a**b, "PowByNatural": lambda a, b: a**b, "ToFloat": _float,
+    "IntTrueDiv": lambda a, b: _float(a) / _float(b), "FloatTrueDiv": lambda a, b: _float(a) / _float(b),
+    "FloatPow": lambda a, b: _float(a)**b,
+    "OpaqueUnaryFn_sqrt": lambda a: tf.sqrt(_float(a)) if hasattr(a, "dtype") else math.sqrt(a)}

@@ -1,6 +1,6 @@
 """What PyTorch's ATen ops are made of: one table, declared in a module a kind, each op a few lines of ours.
 
-Start with `common.py`: the table `ATEN`, how an op is declared, and what rules share (promotion, sizes, axes). Rules
+Start with `common.py`: the table `aten`, how an op is declared, and what rules share (promotion, sizes, axes). Rules
 take what ATen's schema says in its order, and never import torch.
 """
 from . import (  # noqa: F401  (each declares its ops)
@@ -20,6 +20,6 @@ from . import (  # noqa: F401  (each declares its ops)
     reductions,
     shapes,
 )
-from .common import ATEN
+from .common import aten
 
-__all__ = ["ATEN"]
+__all__ = ["aten"]

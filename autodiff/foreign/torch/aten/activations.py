@@ -10,60 +10,60 @@ from ...model import tf
 from .common import as_type, aten, axis_of, floating, no_gradient, number, rank, where
 
 
-@aten("relu")
+@aten.op("relu")
 def relu(x: Any) -> Any:
     return tf.nn.relu(x)
 
 
-@aten("relu6")
+@aten.op("relu6")
 def relu6(x: Any) -> Any:
     return hardtanh(x, 0.0, 6.0)
 
 
-@aten("threshold")
+@aten.op("threshold")
 def threshold(x: Any, threshold: Any, value: Any) -> Any:
     return where(tf.less_equal(x, number(threshold, x)), number(value, x), x)
 
 
-@aten("hardtanh", note="no slope at the bounds")
+@aten.op("hardtanh", note="no slope at the bounds")
 def hardtanh(x: Any, low: Any = -1.0, high: Any = 1.0) -> Any:
     low, high = number(low, x), number(high, x)
     return where(tf.less_equal(x, low), low, where(tf.greater_equal(x, high), high, x))
 
 
-@aten("hardsigmoid")
+@aten.op("hardsigmoid")
 def hardsigmoid(x: Any) -> Any:
     return hardtanh(x, -3.0, 3.0) / 6 + number(0.5, x)
 
 
-@aten("hardswish", note="no slope at -3 and below")
+@aten.op("hardswish", note="no slope at -3 and below")
 def hardswish(x: Any) -> Any:
     inside = x * (x / 6 + number(0.5, x))
     return where(tf.less_equal(x, -3), tf.zeros_like(x), where(tf.less(x, 3), inside, x))
 
 
-@aten("leaky_relu")
+@aten.op("leaky_relu")
 def leaky_relu(x: Any, slope: Any = 0.01) -> Any:
     return where(tf.greater(x, 0), x, x * number(slope, x))
 
 
-@aten("elu")
+@aten.op("elu")
 def elu(x: Any, alpha: Any = 1, scale: Any = 1, input_scale: Any = 1) -> Any:
     below = tf.expm1(tf.minimum(x, 0) * number(input_scale, x)) * number(alpha, x)
     return where(tf.greater(x, 0), x, below) * number(scale, x)
 
 
-@aten("selu")
+@aten.op("selu")
 def selu(x: Any) -> Any:
     return elu(x, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946)
 
 
-@aten("celu")
+@aten.op("celu")
 def celu(x: Any, alpha: Any = 1.0) -> Any:
     return elu(x, alpha, 1, 1 / alpha)
 
 
-@aten("gelu")
+@aten.op("gelu")
 def gelu(x: Any, *, approximate: str = "none") -> Any:
     if approximate == "none":
         return x * number(0.5, x) * (1 + tf.erf(x * number(math.sqrt(0.5), x)))
@@ -71,49 +71,49 @@ def gelu(x: Any, *, approximate: str = "none") -> Any:
     return x * number(0.5, x) * (1 + tf.tanh(inner))
 
 
-@aten("silu")
+@aten.op("silu")
 def silu(x: Any) -> Any:
     return x * tf.sigmoid(x)
 
 
-@aten("mish")
+@aten.op("mish")
 def mish(x: Any) -> Any:
     return x * tf.tanh(tf.nn.softplus(x))
 
 
-@aten("softplus")
+@aten.op("softplus")
 def softplus(x: Any, beta: Any = 1, threshold: Any = 20) -> Any:
     scaled = x * number(beta, x)
     return where(tf.greater(scaled, number(threshold, x)), x, tf.nn.softplus(scaled) / number(beta, x))
 
 
-@aten("softshrink")
+@aten.op("softshrink")
 def softshrink(x: Any, bound: Any = 0.5) -> Any:
     bound = number(bound, x)
     return where(tf.greater(x, bound), x - bound, where(tf.less(x, -bound), x + bound, x * 0))
 
 
-@aten("hardshrink")
+@aten.op("hardshrink")
 def hardshrink(x: Any, bound: Any = 0.5) -> Any:
     return where(tf.less_equal(tf.abs(x), number(bound, x)), tf.zeros_like(x), x)
 
 
-@aten("log_sigmoid_forward", "log_sigmoid")
+@aten.op("log_sigmoid_forward", "log_sigmoid")
 def log_sigmoid(x: Any) -> Any:
     return -tf.nn.softplus(-x), tf.zeros([0], x.dtype.base_dtype)
 
 
-@aten("_prelu_kernel", "prelu")
+@aten.op("_prelu_kernel", "prelu")
 def prelu(x: Any, weight: Any) -> Any:
     return where(tf.greater(x, 0), x, weight * x)
 
 
-@aten("rrelu_with_noise", note="noise: what torch drew")
+@aten.op("rrelu_with_noise", note="noise: what torch drew")
 def rrelu(x: Any, noise: Any, lower: Any = 0.125, upper: Any = 1 / 3, training: bool = False) -> Any:
     return x * noise if training else leaky_relu(x, (lower + upper) / 2)
 
 
-@aten("glu")
+@aten.op("glu")
 def glu(x: Any, axis: int = -1) -> Any:
     a, b = tf.split(x, 2, axis=axis_of(axis, rank(x)))
     return a * tf.sigmoid(b)
@@ -126,17 +126,17 @@ def _with_last(function: Any, x: Any, axis: int) -> Any:
     return function(x, axis=axis_of(axis, count))
 
 
-@aten("_softmax", "softmax")
+@aten.op("_softmax", "softmax")
 def softmax(x: Any, axis: int, half_to_float: bool = False, dtype: Any = None) -> Any:
     return _with_last(tf.nn.softmax, floating(as_type(x, dtype)), axis)
 
 
-@aten("_log_softmax", "log_softmax")
+@aten.op("_log_softmax", "log_softmax")
 def log_softmax(x: Any, axis: int, half_to_float: bool = False, dtype: Any = None) -> Any:
     return _with_last(tf.nn.log_softmax, floating(as_type(x, dtype)), axis)
 
 
-@aten("_safe_softmax", note="rows that are -inf throughout are zero")
+@aten.op("_safe_softmax", note="rows that are -inf throughout are zero")
 def safe_softmax(x: Any, axis: int, dtype: Any = None) -> Any:
     x = as_type(x, dtype)
     hidden = tf.reduce_all(tf.equal(x, number(-np.inf, x)), axis=axis_of(axis, rank(x)), keepdims=True)
@@ -144,11 +144,11 @@ def safe_softmax(x: Any, axis: int, dtype: Any = None) -> Any:
     return where(hidden, tf.zeros_like(x), y)
 
 
-@aten("logcumsumexp")
+@aten.op("logcumsumexp")
 def logcumsumexp(x: Any, axis: int) -> Any:
     return tf.math.cumulative_logsumexp(x, axis=axis_of(axis, rank(x)))
 
 
-@aten("native_dropout.kept", note="mask: what torch drew")
+@aten.op("native_dropout.kept", note="mask: what torch drew")
 def dropout(x: Any, mask: Any, p: float) -> Any:
     return x * tf.cast(mask, x.dtype.base_dtype) * number(1 / (1 - p) if p < 1 else 0.0, x), no_gradient(mask)

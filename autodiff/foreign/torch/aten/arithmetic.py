@@ -23,7 +23,7 @@ from .common import (
 
 # ---- two tensors, or a tensor and a number -------------------------------------------------
 
-@aten("add")
+@aten.op("add")
 def add(x: Any, y: Any, alpha: Any = 1) -> Any:
     x, y = promoted(x, y)
     if x.dtype.base_dtype is tf.bool:
@@ -35,24 +35,24 @@ def _is_one(alpha: Any) -> bool:
     return not is_tensor(alpha) and alpha == 1
 
 
-@aten("sub")
+@aten.op("sub")
 def sub(x: Any, y: Any, alpha: Any = 1) -> Any:
     x, y = promoted(x, y)
     return x - y if _is_one(alpha) else x - y * number(alpha, y)
 
 
-@aten("rsub")
+@aten.op("rsub")
 def rsub(x: Any, y: Any, alpha: Any = 1) -> Any:
     return sub(y, x, alpha)
 
 
-@aten("mul")
+@aten.op("mul")
 def mul(x: Any, y: Any) -> Any:
     x, y = promoted(x, y)
     return tf.logical_and(x, y) if x.dtype.base_dtype is tf.bool else x * y
 
 
-@aten("div", "true_divide", note="integers are divided as floats unless they are rounded")
+@aten.op("div", "true_divide", note="integers are divided as floats unless they are rounded")
 def div(x: Any, y: Any, rounding_mode: str | None = None) -> Any:
     if rounding_mode is None:
         x, y = promoted(x, y, floating=True)
@@ -63,12 +63,12 @@ def div(x: Any, y: Any, rounding_mode: str | None = None) -> Any:
     return (tf.floor if rounding_mode == "floor" else _truncated)(tf.realdiv(x, y))
 
 
-@aten("floor_divide")
+@aten.op("floor_divide")
 def floor_divide(x: Any, y: Any) -> Any:
     return div(x, y, "floor")
 
 
-@aten("remainder")
+@aten.op("remainder")
 def remainder(x: Any, y: Any) -> Any:
     x, y = promoted(x, y)
     if category(x.dtype.base_dtype) == 1:
@@ -76,7 +76,7 @@ def remainder(x: Any, y: Any) -> Any:
     return x - y * no_gradient(tf.floor(tf.realdiv(x, y)))
 
 
-@aten("fmod")
+@aten.op("fmod")
 def fmod(x: Any, y: Any) -> Any:
     x, y = promoted(x, y)
     if category(x.dtype.base_dtype) == 1:
@@ -84,7 +84,7 @@ def fmod(x: Any, y: Any) -> Any:
     return x - y * no_gradient(_truncated(tf.realdiv(x, y)))
 
 
-@aten("pow", note="a power of zero has no slope")
+@aten.op("pow", note="a power of zero has no slope")
 def power(x: Any, y: Any) -> Any:
     if not is_tensor(y) and is_tensor(x):
         dtype = result_type(x, y)
@@ -97,12 +97,12 @@ def power(x: Any, y: Any) -> Any:
     return tf.pow(x, y)
 
 
-@aten("maximum", "fmax", note="a tie halves the gradient")
+@aten.op("maximum", "fmax", note="a tie halves the gradient")
 def maximum(x: Any, y: Any) -> Any:
     return _extreme(tf.maximum, x, y)
 
 
-@aten("minimum", "fmin", note="a tie halves the gradient")
+@aten.op("minimum", "fmin", note="a tie halves the gradient")
 def minimum(x: Any, y: Any) -> Any:
     return _extreme(tf.minimum, x, y)
 
@@ -114,45 +114,45 @@ def _extreme(choose: Any, x: Any, y: Any) -> Any:
     return where(tf.equal(x, y), x / 2 + y / 2, choose(x, y))
 
 
-@aten("max.other")
+@aten.op("max.other")
 def max_other(x: Any, y: Any) -> Any:
     return maximum(x, y)
 
 
-@aten("min.other")
+@aten.op("min.other")
 def min_other(x: Any, y: Any) -> Any:
     return minimum(x, y)
 
 
-@aten("clamp", "clip", note="the gradient passes at the bounds")
+@aten.op("clamp", "clip", note="the gradient passes at the bounds")
 def clamp(x: Any, low: Any = None, high: Any = None) -> Any:
     x, low, high = promoted(x, low, high)
     x = x if low is None else tf.maximum(x, low)
     return x if high is None else tf.minimum(x, high)
 
 
-@aten("clamp_min")
+@aten.op("clamp_min")
 def clamp_min(x: Any, low: Any) -> Any:
     return clamp(x, low)
 
 
-@aten("clamp_max")
+@aten.op("clamp_max")
 def clamp_max(x: Any, high: Any) -> Any:
     return clamp(x, None, high)
 
 
-@aten("atan2")
+@aten.op("atan2")
 def atan2(y: Any, x: Any) -> Any:
     return tf.atan2(*promoted(y, x, floating=True))
 
 
-@aten("hypot")
+@aten.op("hypot")
 def hypot(x: Any, y: Any) -> Any:
     x, y = promoted(x, y)
     return tf.sqrt(x * x + y * y)
 
 
-@aten("logaddexp")
+@aten.op("logaddexp")
 def logaddexp(x: Any, y: Any) -> Any:
     x, y = promoted(x, y)
     top = no_gradient(tf.maximum(x, y))
@@ -160,29 +160,29 @@ def logaddexp(x: Any, y: Any) -> Any:
     return tf.log(tf.exp(x - top) + tf.exp(y - top)) + top
 
 
-@aten("xlogy")
+@aten.op("xlogy")
 def xlogy(x: Any, y: Any) -> Any:
     return tf.xlogy(*promoted(x, y, floating=True))
 
 
-@aten("copysign")
+@aten.op("copysign")
 def copysign(x: Any, y: Any) -> Any:
     x, y = promoted(x, y, floating=True)
     return x * no_gradient(tf.sign(x) * where(tf.less(y, 0), -tf.ones_like(y), tf.ones_like(y)))
 
 
-@aten("lerp", "lerp.Scalar", "lerp.Tensor")
+@aten.op("lerp", "lerp.Scalar", "lerp.Tensor")
 def lerp(start: Any, end: Any, weight: Any) -> Any:
     return start + as_type(weight, result_type(start)) * (end - start)
 
 
-@aten("addcmul")
+@aten.op("addcmul")
 def addcmul(x: Any, a: Any, b: Any, value: Any = 1) -> Any:
     product = mul(a, b)
     return add(x, product if value == 1 else product * number(value, product))
 
 
-@aten("addcdiv")
+@aten.op("addcdiv")
 def addcdiv(x: Any, a: Any, b: Any, value: Any = 1) -> Any:
     quotient = div(a, b)
     return add(x, quotient if value == 1 else quotient * number(value, quotient))
@@ -205,25 +205,25 @@ for _name, _function in {
         "special_i1": tf.bessel_i1,
         "exp2": lambda x: tf.exp(x * number(math.log(2), x)), "log2": lambda x: tf.log(x) * number(1 / math.log(2), x),
         "log10": lambda x: tf.log(x) * number(1 / math.log(10), x)}.items():
-    aten(_name)(_of_floats(_function))
+    aten.op(_name)(_of_floats(_function))
 
 
-@aten("neg")
+@aten.op("neg")
 def neg(x: Any) -> Any:
     return -x
 
 
-@aten("abs")
+@aten.op("abs")
 def absolute(x: Any) -> Any:
     return tf.abs(x)
 
 
-@aten("sign", "sgn")
+@aten.op("sign", "sgn")
 def sign(x: Any) -> Any:
     return x if x.dtype.base_dtype is tf.bool else tf.sign(x)
 
 
-@aten("square")
+@aten.op("square")
 def square(x: Any) -> Any:
     return tf.square(x)
 
@@ -232,27 +232,27 @@ def _truncated(x: Any) -> Any:
     return where(tf.less(x, 0), tf.ceil(x), tf.floor(x))
 
 
-@aten("floor")
+@aten.op("floor")
 def floor(x: Any) -> Any:
     return tf.floor(x) if category(x.dtype.base_dtype) == 2 else x
 
 
-@aten("ceil")
+@aten.op("ceil")
 def ceil(x: Any) -> Any:
     return tf.ceil(x) if category(x.dtype.base_dtype) == 2 else x
 
 
-@aten("trunc", "fix")
+@aten.op("trunc", "fix")
 def trunc(x: Any) -> Any:
     return no_gradient(_truncated(x)) if category(x.dtype.base_dtype) == 2 else x
 
 
-@aten("frac")
+@aten.op("frac")
 def frac(x: Any) -> Any:
     return x - no_gradient(_truncated(x))
 
 
-@aten("round")
+@aten.op("round")
 def rounded(x: Any, decimals: int = 0) -> Any:
     if category(x.dtype.base_dtype) < 2:
         return x
@@ -260,21 +260,21 @@ def rounded(x: Any, decimals: int = 0) -> Any:
     return no_gradient(tf.round(x * scale) / scale if decimals else tf.round(x))
 
 
-@aten("sinc")
+@aten.op("sinc")
 def sinc(x: Any) -> Any:
     turned = floating(x) * number(math.pi, floating(x))
     safe = where(tf.equal(turned, 0), tf.ones_like(turned), turned)
     return where(tf.equal(turned, 0), 1 - turned * turned / 6, tf.sin(safe) / safe)
 
 
-@aten("logit")
+@aten.op("logit")
 def logit(x: Any, eps: float | None = None) -> Any:
     x = floating(x)
     x = x if eps is None else clamp(x, eps, 1 - eps)
     return tf.log(x / (1 - x))
 
 
-@aten("erfinv")
+@aten.op("erfinv")
 def erfinv(x: Any) -> Any:
     """Newton's steps from Winitzki's first guess; the gradient is that of the inverse function."""
     flat = no_gradient(x)
@@ -287,12 +287,12 @@ def erfinv(x: Any) -> Any:
     return no_gradient(y) + (x - flat) * number(math.sqrt(math.pi) / 2, x) * tf.exp(tf.square(no_gradient(y)))
 
 
-@aten("polygamma")
+@aten.op("polygamma")
 def polygamma(n: int, x: Any) -> Any:
     return tf.polygamma(number(n, floating(x)), floating(x))
 
 
-@aten("nan_to_num")
+@aten.op("nan_to_num")
 def nan_to_num(x: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Any:
     if category(x.dtype.base_dtype) < 2:
         return x
@@ -305,48 +305,48 @@ def nan_to_num(x: Any, nan: float | None = None, posinf: float | None = None, ne
 
 # ---- complex numbers and types -------------------------------------------------------------
 
-@aten("_to_copy", "to")
+@aten.op("_to_copy", "to")
 def to_copy(x: Any, *, dtype: Any = None) -> Any:
     return tf.identity(x) if dtype is None or dtype is x.dtype.base_dtype else as_type(x, dtype)
 
 
-@aten("complex")
+@aten.op("complex")
 def complex_of(real: Any, imag: Any) -> Any:
     return tf.complex(real, imag)
 
 
-@aten("_conj", "conj", "conj_physical")
+@aten.op("_conj", "conj", "conj_physical")
 def conj(x: Any) -> Any:
     return tf.conj(x)
 
 
-@aten("resolve_conj", "resolve_neg")
+@aten.op("resolve_conj", "resolve_neg")
 def resolved(x: Any) -> Any:
     return x
 
 
-@aten("view_as_real")
+@aten.op("view_as_real")
 def view_as_real(x: Any) -> Any:
     return tf.stack([tf.real(x), tf.imag(x)], axis=rank(x))
 
 
-@aten("view_as_complex")
+@aten.op("view_as_complex")
 def view_as_complex(x: Any) -> Any:
     return tf.complex(x[..., 0], x[..., 1])
 
 
-@aten("angle")
+@aten.op("angle")
 def angle(x: Any) -> Any:
     if category(x.dtype.base_dtype) == 3:
         return tf.angle(x)
     return where(tf.less(x, 0), tf.ones_like(x) * number(math.pi, x), tf.zeros_like(x))
 
 
-@aten("real")
+@aten.op("real")
 def real(x: Any) -> Any:
     return tf.real(x)
 
 
-@aten("imag")
+@aten.op("imag")
 def imag(x: Any) -> Any:
     return tf.imag(x)

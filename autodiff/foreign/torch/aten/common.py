@@ -8,12 +8,12 @@ import numpy as np
 
 from ...model import Table, tf
 
-ATEN = Table("torch", ignored=("layout", "device", "pin_memory", "memory_format", "non_blocking", "generator"))
-aten = ATEN.op
+aten = Table("torch", ignored=("layout", "device", "pin_memory", "memory_format", "non_blocking", "generator"))
 CATEGORIES = "biufc"  # bool, integers, floats, complex: a higher one wins over any type of a lower one
 
 
 def is_tensor(x: Any) -> bool:
+    """Whether something is a tensor of ours, not a number."""
     return isinstance(x, tf.Tensor)
 
 
@@ -135,10 +135,12 @@ def number(value: Any, like: Any) -> Any:
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:
+    """x where a condition holds, else y, broadcast."""
     return tf.where_v2(condition, x, y)
 
 
 def no_gradient(x: Any) -> Any:
+    """x, held constant."""
     return tf.stop_gradient(x)
 
 

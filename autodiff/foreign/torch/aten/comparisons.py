@@ -21,29 +21,29 @@ def _compared(function: Callable[..., Any]) -> Callable[..., Any]:
 
 for _name, _function in {"eq": tf.equal, "ne": tf.not_equal, "lt": tf.less, "le": tf.less_equal, "gt": tf.greater,
                          "ge": tf.greater_equal}.items():
-    aten(_name)(_compared(_function))
+    aten.op(_name)(_compared(_function))
 
 
 def _truth(x: Any) -> Any:
     return as_type(x, tf.bool)
 
 
-@aten("logical_and")
+@aten.op("logical_and")
 def logical_and(x: Any, y: Any) -> Any:
     return tf.logical_and(_truth(x), _truth(y))
 
 
-@aten("logical_or")
+@aten.op("logical_or")
 def logical_or(x: Any, y: Any) -> Any:
     return tf.logical_or(_truth(x), _truth(y))
 
 
-@aten("logical_xor")
+@aten.op("logical_xor")
 def logical_xor(x: Any, y: Any) -> Any:
     return tf.logical_xor(_truth(x), _truth(y))
 
 
-@aten("logical_not")
+@aten.op("logical_not")
 def logical_not(x: Any) -> Any:
     return tf.logical_not(_truth(x))
 
@@ -55,88 +55,88 @@ def _bits(logic: Callable[..., Any], numbers: Callable[..., Any]) -> Callable[..
     return build
 
 
-aten("bitwise_and", "__and__")(_bits(tf.logical_and, np.bitwise_and))
-aten("bitwise_or", "__or__")(_bits(tf.logical_or, np.bitwise_or))
-aten("bitwise_xor", "__xor__")(_bits(tf.logical_xor, np.bitwise_xor))
+aten.op("bitwise_and", "__and__")(_bits(tf.logical_and, np.bitwise_and))
+aten.op("bitwise_or", "__or__")(_bits(tf.logical_or, np.bitwise_or))
+aten.op("bitwise_xor", "__xor__")(_bits(tf.logical_xor, np.bitwise_xor))
 
 
-@aten("bitwise_not")
+@aten.op("bitwise_not")
 def bitwise_not(x: Any) -> Any:
     return tf.logical_not(x) if x.dtype.base_dtype is tf.bool else -x - number(1, x)
 
 
-@aten("bitwise_left_shift", "__lshift__")
+@aten.op("bitwise_left_shift", "__lshift__")
 def left_shift(x: Any, y: Any) -> Any:
     x, y = promoted(x, y)
     return x * tf.cast(tf.pow(number(2, y), y), x.dtype.base_dtype)
 
 
-@aten("bitwise_right_shift", "__rshift__")
+@aten.op("bitwise_right_shift", "__rshift__")
 def right_shift(x: Any, y: Any) -> Any:
     x, y = promoted(x, y)
     return tf.floor_div(x, tf.cast(tf.pow(number(2, y), y), x.dtype.base_dtype))
 
 
-@aten("where")
+@aten.op("where")
 def where_self(condition: Any, x: Any = None, y: Any = None) -> Any:
     x, y = promoted(x, y)
     return where(_truth(condition), x, y)
 
 
-@aten("masked_fill")
+@aten.op("masked_fill")
 def masked_fill(x: Any, mask: Any, value: Any) -> Any:
     return where(mask, as_type(value, x.dtype.base_dtype), x)
 
 
-@aten("isnan")
+@aten.op("isnan")
 def isnan(x: Any) -> Any:
     return tf.is_nan(x) if category(x.dtype.base_dtype) == 2 else tf.zeros_like(x, dtype=tf.bool)
 
 
-@aten("isinf")
+@aten.op("isinf")
 def isinf(x: Any) -> Any:
     return tf.is_inf(x) if category(x.dtype.base_dtype) == 2 else tf.zeros_like(x, dtype=tf.bool)
 
 
-@aten("isfinite")
+@aten.op("isfinite")
 def isfinite(x: Any) -> Any:
     return tf.is_finite(x) if category(x.dtype.base_dtype) == 2 else tf.ones_like(x, dtype=tf.bool)
 
 
-@aten("isposinf")
+@aten.op("isposinf")
 def isposinf(x: Any) -> Any:
     return tf.equal(x, number(np.inf, x))
 
 
-@aten("isneginf")
+@aten.op("isneginf")
 def isneginf(x: Any) -> Any:
     return tf.equal(x, number(-np.inf, x))
 
 
-@aten("isclose")
+@aten.op("isclose")
 def isclose(x: Any, y: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
     near = tf.less_equal(tf.abs(x - y), number(atol, x) + number(rtol, x) * tf.abs(y))
     return tf.logical_or(near, tf.equal(x, y))
 
 
-@aten("heaviside")
+@aten.op("heaviside")
 def heaviside(x: Any, values: Any) -> Any:
     x, values = promoted(x, values)
     return where(tf.equal(x, 0), values, as_type(tf.greater(x, 0), result_type(x)))
 
 
-@aten("signbit")
+@aten.op("signbit")
 def signbit(x: Any) -> Any:
     return tf.less(x, 0)
 
 
-@aten("bucketize")
+@aten.op("bucketize")
 def bucketize(values: Any, edges: Any, *, out_int32: bool = False, right: bool = False) -> Any:
     found = tf.searchsorted(edges, tf.reshape(values, [-1]), side="right" if right else "left")
     return tf.cast(tf.reshape(found, tf.shape(values)), tf.int32 if out_int32 else tf.int64)
 
 
-@aten("searchsorted")
+@aten.op("searchsorted")
 def searchsorted(edges: Any, values: Any, *, out_int32: bool = False, right: bool = False, side: str | None = None,
                  sorter: Any = None) -> Any:
     found = tf.searchsorted(edges, values, side=side or ("right" if right else "left"))

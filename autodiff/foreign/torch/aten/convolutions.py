@@ -15,7 +15,7 @@ def _all(values: Any, count: int) -> list[int]:
     return listed * count if len(listed) == 1 else listed
 
 
-@aten("convolution", "_convolution", "convolution_overrideable", "mkldnn_convolution.full")
+@aten.op("convolution", "_convolution", "convolution_overrideable", "mkldnn_convolution.full")
 def convolution(x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
                 output_padding: Any, groups: int, *_: Any) -> Any:
     space = rank(weight) - 2
@@ -34,7 +34,7 @@ def convolution(x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilat
     return tf.squeeze(y, axis=[0]) if is_single else y
 
 
-@aten("mkldnn_convolution")
+@aten.op("mkldnn_convolution")
 def mkldnn_convolution(x: Any, weight: Any, bias: Any, padding: Any, stride: Any, dilation: Any, groups: int) -> Any:
     return convolution(x, weight, bias, stride, padding, dilation, False, 0, groups)
 
@@ -93,7 +93,7 @@ def _column_places(height: int, width: int, window: Any, holes: Any, pads: Any, 
     return at.transpose(1, 3, 0, 2).reshape(window[0] * window[1], -1)
 
 
-@aten("im2col")
+@aten.op("im2col")
 def im2col(x: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
     if rank(x) == 3:
         return tf.squeeze(im2col(tf.expand_dims(x, 0), kernel_size, dilation, padding, stride), axis=[0])
@@ -104,7 +104,7 @@ def im2col(x: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -
     return tf.reshape(taken, shape_of([count, channels * at.shape[0], at.shape[1]]))
 
 
-@aten("col2im")
+@aten.op("col2im")
 def col2im(x: Any, output_size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
     if rank(x) == 2:
         return tf.squeeze(col2im(tf.expand_dims(x, 0), output_size, kernel_size, dilation, padding, stride), axis=[0])
@@ -119,7 +119,7 @@ def col2im(x: Any, output_size: Any, kernel_size: Any, dilation: Any, padding: A
     return plane[:, :, padding[0]:padding[0] + height, padding[1]:padding[1] + width]
 
 
-@aten("unfold_backward")
+@aten.op("unfold_backward")
 def unfold_backward(dy: Any, sizes: Any, axis: int, size: int, step: int) -> Any:
     at = np.arange(int(np.prod(sizes))).reshape(sizes)
     windows = np.lib.stride_tricks.sliding_window_view(at, size, axis)

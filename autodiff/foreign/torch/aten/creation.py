@@ -24,72 +24,72 @@ def _default(value: Any) -> Any:
     return value.dtype.base_dtype if is_tensor(value) else kinds.get(type(value), tf.float32)
 
 
-@aten("full", "fill.empty")
+@aten.op("full", "fill.empty")
 def full(sizes: Any, value: Any, *, dtype: Any = None) -> Any:
     return _filled(sizes, value, dtype or _default(value))
 
 
-@aten("zeros", "empty", "empty_strided", "efficientzerotensor", note="what is empty in torch is zero here")
+@aten.op("zeros", "empty", "empty_strided", "efficientzerotensor", note="what is empty in torch is zero here")
 def zeros(sizes: Any, strides: Any = None, *, dtype: Any = None) -> Any:
     return _filled(sizes, 0, dtype or tf.float32)
 
 
-@aten("ones")
+@aten.op("ones")
 def ones(sizes: Any, *, dtype: Any = None) -> Any:
     return _filled(sizes, 1, dtype or tf.float32)
 
 
-@aten("zeros_like", "empty_like")
+@aten.op("zeros_like", "empty_like")
 def zeros_like(x: Any, *, dtype: Any = None) -> Any:
     return tf.zeros_like(x, dtype=_like(x, dtype))
 
 
-@aten("ones_like")
+@aten.op("ones_like")
 def ones_like(x: Any, *, dtype: Any = None) -> Any:
     return tf.ones_like(x, dtype=_like(x, dtype))
 
 
-@aten("full_like")
+@aten.op("full_like")
 def full_like(x: Any, value: Any, *, dtype: Any = None) -> Any:
     return tf.fill(tf.shape(x), as_type(value, _like(x, dtype)))
 
 
-@aten("fill")
+@aten.op("fill")
 def fill(x: Any, value: Any) -> Any:
     return tf.fill(tf.shape(x), as_type(value, x.dtype.base_dtype))
 
 
-@aten("zero")
+@aten.op("zero")
 def zero(x: Any) -> Any:
     return tf.zeros_like(x)
 
 
-@aten("new_zeros", "new_empty", "new_empty_strided")
+@aten.op("new_zeros", "new_empty", "new_empty_strided")
 def new_zeros(x: Any, sizes: Any, strides: Any = None, *, dtype: Any = None) -> Any:
     return _filled(sizes, 0, _like(x, dtype))
 
 
-@aten("new_ones")
+@aten.op("new_ones")
 def new_ones(x: Any, sizes: Any, *, dtype: Any = None) -> Any:
     return _filled(sizes, 1, _like(x, dtype))
 
 
-@aten("new_full")
+@aten.op("new_full")
 def new_full(x: Any, sizes: Any, value: Any, *, dtype: Any = None) -> Any:
     return _filled(sizes, value, _like(x, dtype))
 
 
-@aten("scalar_tensor")
+@aten.op("scalar_tensor")
 def scalar_tensor(value: Any, *, dtype: Any = None) -> Any:
     return as_type(value, dtype or tf.float32)
 
 
-@aten("arange.default")
+@aten.op("arange.default")
 def arange(end: Any, *, dtype: Any = None) -> Any:
     return arange_from(0, end, dtype=dtype)
 
 
-@aten("arange.start", "arange.start_step")
+@aten.op("arange.start", "arange.start_step")
 def arange_from(start: Any, end: Any, step: Any = 1, *, dtype: Any = None) -> Any:
     if any(is_tensor(v) for v in (start, end, step)):
         found = tf.range(start, end, step)
@@ -98,7 +98,7 @@ def arange_from(start: Any, end: Any, step: Any = 1, *, dtype: Any = None) -> An
     return tf.constant(np.arange(start, end, step), wanted)
 
 
-@aten("linspace")
+@aten.op("linspace")
 def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None) -> Any:
     if is_tensor(start) or is_tensor(end):
         weights = tf.constant(np.linspace(0, 1, steps), dtype or tf.float32)
@@ -106,41 +106,41 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None) -> Any:
     return tf.constant(np.linspace(start, end, steps), dtype or tf.float32)
 
 
-@aten("logspace")
+@aten.op("logspace")
 def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None) -> Any:
     return tf.constant(np.logspace(start, end, steps, base=base), dtype or tf.float32)
 
 
-@aten("eye", "eye.m")
+@aten.op("eye", "eye.m")
 def eye(rows: int, columns: int | None = None, *, dtype: Any = None) -> Any:
     return tf.constant(np.eye(rows, columns), dtype or tf.float32)
 
 
-@aten("tril_indices")
+@aten.op("tril_indices")
 def tril_indices(rows: int, columns: int, offset: int = 0, *, dtype: Any = None) -> Any:
     return tf.constant(np.stack(np.tril_indices(rows, offset, columns)), dtype or tf.int64)
 
 
-@aten("triu_indices")
+@aten.op("triu_indices")
 def triu_indices(rows: int, columns: int, offset: int = 0, *, dtype: Any = None) -> Any:
     return tf.constant(np.stack(np.triu_indices(rows, offset, columns)), dtype or tf.int64)
 
 
-@aten("sym_size", "sym_size.int")
+@aten.op("sym_size", "sym_size.int")
 def sym_size(x: Any, axis: int) -> Any:
     return tf.shape(x)[axis]
 
 
-@aten("sym_numel")
+@aten.op("sym_numel")
 def sym_numel(x: Any) -> Any:
     return tf.size(x)
 
 
-@aten("_local_scalar_dense")
+@aten.op("_local_scalar_dense")
 def item(x: Any) -> Any:
     return tf.stop_gradient(x)
 
 
-@aten("one_hot")
+@aten.op("one_hot")
 def one_hot(x: Any, classes: int = -1) -> Any:
     return tf.one_hot(x, classes, dtype=tf.int64)

@@ -72,22 +72,22 @@ def _cubic(align_corners: bool) -> Any:
     return matrix
 
 
-@aten("upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d")
+@aten.op("upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d")
 def upsample_nearest(x: Any, sizes: Any, *factors: Any) -> Any:
     return _resized(x, sizes, _factors(factors), _nearest(0.0))
 
 
-@aten("_upsample_nearest_exact1d", "_upsample_nearest_exact2d", "_upsample_nearest_exact3d")
+@aten.op("_upsample_nearest_exact1d", "_upsample_nearest_exact2d", "_upsample_nearest_exact3d")
 def upsample_nearest_exact(x: Any, sizes: Any, *factors: Any) -> Any:
     return _resized(x, sizes, _factors(factors), _nearest(0.5))
 
 
-@aten("upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d")
+@aten.op("upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d")
 def upsample_linear(x: Any, sizes: Any, align_corners: bool, *factors: Any) -> Any:
     return _resized(x, sizes, _factors(factors), _linear(align_corners))
 
 
-@aten("upsample_bicubic2d")
+@aten.op("upsample_bicubic2d")
 def upsample_cubic(x: Any, sizes: Any, align_corners: bool, *factors: Any) -> Any:
     return _resized(x, sizes, _factors(factors), _cubic(align_corners))
 
@@ -122,7 +122,7 @@ def _kept_inside(place: Any, size: int, padding: int, align_corners: bool) -> An
     return tf.clip_by_value(place, number(0.0, place), number(size - 1.0, place)) if padding else place
 
 
-@aten("grid_sampler_2d", "cudnn_grid_sampler", "grid_sampler")
+@aten.op("grid_sampler_2d", "cudnn_grid_sampler", "grid_sampler")
 def grid_sampler(x: Any, grid: Any, interpolation: int = 0, padding: int = 0, align_corners: bool = False) -> Any:
     if interpolation == 2:
         raise NotImplementedError("grid_sample with mode='bicubic'")
@@ -160,7 +160,7 @@ def _at(x: Any, rows: Any, columns: Any) -> Any:
     return taken * tf.expand_dims(as_type(inside, x.dtype.base_dtype), 1)
 
 
-@aten("affine_grid_generator")
+@aten.op("affine_grid_generator")
 def affine_grid(theta: Any, size: Any, align_corners: bool) -> Any:
     axes = []
     for n in list(size[2:])[::-1]:

@@ -10,19 +10,19 @@ from .common import as_type, aten, axis_of, category, dims, is_tensor, places, r
 from .reductions import gathered
 
 
-@aten("gather")
+@aten.op("gather")
 def gather(x: Any, axis: int, index: Any, *, sparse_grad: bool = False) -> Any:
     return gathered(x, axis_of(axis, rank(x)), index)
 
 
-@aten("index_select")
+@aten.op("index_select")
 def index_select(x: Any, axis: int, index: Any) -> Any:
     if not rank(x):
         return tf.identity(x)
     return tf.gather(x, tf.reshape(index, [-1]), axis=axis_of(axis, rank(x)))
 
 
-@aten("take")
+@aten.op("take")
 def take(x: Any, index: Any) -> Any:
     return tf.gather(tf.reshape(x, [-1]), _positive(index, tf.size(x)))
 
@@ -57,7 +57,7 @@ def _front(x: Any, indices: Any) -> tuple[list[int], list[Any], int]:
     return axes, wide, axes[0] if is_joined else -count - 1
 
 
-@aten("index", "_unsafe_index")
+@aten.op("index", "_unsafe_index")
 def index(x: Any, indices: Any) -> Any:
     axes, chosen, place = _front(x, indices)
     if len(axes) == 1:
@@ -72,7 +72,7 @@ def index(x: Any, indices: Any) -> Any:
     return tf.transpose(found, order)
 
 
-@aten("index_put", "_unsafe_index_put", "_index_put_impl")
+@aten.op("index_put", "_unsafe_index_put", "_index_put_impl")
 def index_put(x: Any, indices: Any, values: Any, accumulate: bool = False, unsafe: bool = False) -> Any:
     if len([i for i in indices if i is not None]) == 1 and not accumulate:
         only = next(i for i in indices if i is not None)
@@ -97,7 +97,7 @@ def index_put(x: Any, indices: Any, values: Any, accumulate: bool = False, unsaf
     return tf.transpose(write(front, where_to, as_type(wide, x.dtype.base_dtype)), list(np.argsort(order)))
 
 
-@aten("masked_select")
+@aten.op("masked_select")
 def masked_select(x: Any, mask: Any) -> Any:
     shape = np.broadcast_shapes(tuple(x.dims), tuple(mask.dims)) if None not in (*x.dims, *mask.dims) else None
     if shape is not None:
@@ -105,7 +105,7 @@ def masked_select(x: Any, mask: Any) -> Any:
     return tf.boolean_mask(x, mask) if rank(x) else tf.boolean_mask(tf.reshape(x, [1]), tf.reshape(mask, [1]))
 
 
-@aten("masked_scatter")
+@aten.op("masked_scatter")
 def masked_scatter(x: Any, mask: Any, source: Any) -> Any:
     wide = tf.reshape(tf.broadcast_to(mask, tf.shape(x)), [-1])
     at = tf.where(wide)
@@ -114,7 +114,7 @@ def masked_scatter(x: Any, mask: Any, source: Any) -> Any:
     return tf.reshape(flat, tf.shape(x))
 
 
-@aten("nonzero", "argwhere")
+@aten.op("nonzero", "argwhere")
 def nonzero(x: Any) -> Any:
     return tf.where(as_type(x, tf.bool))
 
@@ -145,17 +145,17 @@ def _scattered(write: Any, x: Any, axis: int, index: Any, values: Any) -> Any:
     return write(x, _coordinates(index, axis_of(axis, rank(x))), _source(x, index, values))
 
 
-@aten("scatter.src", "scatter.value", "scatter")
+@aten.op("scatter.src", "scatter.value", "scatter")
 def scatter(x: Any, axis: int, index: Any, values: Any) -> Any:
     return _scattered(tf.tensor_scatter_update, x, axis, index, values)
 
 
-@aten("scatter_add")
+@aten.op("scatter_add")
 def scatter_add(x: Any, axis: int, index: Any, values: Any) -> Any:
     return _scattered(tf.tensor_scatter_add, x, axis, index, values)
 
 
-@aten("scatter_reduce", "scatter.reduce", "scatter.value_reduce")
+@aten.op("scatter_reduce", "scatter.reduce", "scatter.value_reduce")
 def scatter_reduce(x: Any, axis: int, index: Any, values: Any, reduce: str, *, include_self: bool = True) -> Any:
     """By segments: each element of the result has the values that go to it, and its own if that is included."""
     at = axis_of(axis, rank(x))
@@ -186,18 +186,18 @@ def _by_row(write: Any, x: Any, axis: int, index: Any, source: Any) -> Any:
     return tf.transpose(y, list(np.argsort(order)))
 
 
-@aten("index_add")
+@aten.op("index_add")
 def index_add(x: Any, axis: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
     return _by_row(tf.tensor_scatter_add, x, axis, index, source if alpha == 1 else source * as_type(
         alpha, source.dtype.base_dtype))
 
 
-@aten("index_copy")
+@aten.op("index_copy")
 def index_copy(x: Any, axis: int, index: Any, source: Any) -> Any:
     return _by_row(tf.tensor_scatter_update, x, axis, index, source)
 
 
-@aten("index_fill")
+@aten.op("index_fill")
 def index_fill(x: Any, axis: int, index: Any, value: Any) -> Any:
     at = axis_of(axis, rank(x))
     hit = tf.reduce_any(tf.equal(tf.range(dims(x)[at], dtype=tf.int64)[:, None], as_type(index, tf.int64)), axis=1)
@@ -205,7 +205,7 @@ def index_fill(x: Any, axis: int, index: Any, value: Any) -> Any:
     return where(hit, as_type(value, x.dtype.base_dtype), x)
 
 
-@aten("select_scatter")
+@aten.op("select_scatter")
 def select_scatter(x: Any, source: Any, axis: int, index: int) -> Any:
     at = axis_of(axis, rank(x))
     hit = np.arange(x.dims[at]) == index % x.dims[at]
@@ -213,14 +213,14 @@ def select_scatter(x: Any, source: Any, axis: int, index: int) -> Any:
     return where(tf.constant(hit), tf.expand_dims(as_type(source, x.dtype.base_dtype), at), x)
 
 
-@aten("slice_scatter")
+@aten.op("slice_scatter")
 def slice_scatter(x: Any, source: Any, axis: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
     at = axis_of(axis, rank(x))
     index = np.arange(x.dims[at])[slice(start, end, step)]
     return _by_row(tf.tensor_scatter_update, x, at, tf.constant(index), source)
 
 
-@aten("diagonal_scatter")
+@aten.op("diagonal_scatter")
 def diagonal_scatter(x: Any, source: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     return put_at(x, np.diagonal(places(x), offset, axis_of(dim1, rank(x)), axis_of(dim2, rank(x))), source)
 
@@ -232,14 +232,14 @@ def put_at(x: Any, where_to: np.ndarray, source: Any) -> Any:
     return tf.reshape(flat, shape_of(dims(x)))
 
 
-@aten("put")
+@aten.op("put")
 def put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     write = tf.tensor_scatter_add if accumulate else tf.tensor_scatter_update
     flat = write(tf.reshape(x, [-1]), tf.reshape(_positive(index, tf.size(x)), [-1, 1]), tf.reshape(source, [-1]))
     return tf.reshape(flat, tf.shape(x))
 
 
-@aten("embedding")
+@aten.op("embedding")
 def embedding(weight: Any, ids: Any, padding_idx: Any = -1, scale_grad_by_freq: bool = False,
               sparse: bool = False) -> Any:
     if not is_tensor(padding_idx) and padding_idx >= 0:
@@ -248,7 +248,7 @@ def embedding(weight: Any, ids: Any, padding_idx: Any = -1, scale_grad_by_freq: 
     return tf.gather(weight, ids)
 
 
-@aten("_embedding_bag", "_embedding_bag_forward_only", note="the mean, sum or maximum of each bag")
+@aten.op("_embedding_bag", "_embedding_bag_forward_only", note="the mean, sum or maximum of each bag")
 def embedding_bag(weight: Any, ids: Any, offsets: Any, scale_grad_by_freq: bool = False, mode: int = 0,
                   sparse: bool = False, per_sample_weights: Any = None, include_last_offset: bool = False,
                   padding_idx: int = -1) -> Any:
@@ -263,6 +263,6 @@ def embedding_bag(weight: Any, ids: Any, offsets: Any, scale_grad_by_freq: bool 
     return found, tf.cast(bags, tf.int64), tf.cast(sizes, tf.int64), tf.zeros_like(offsets)
 
 
-@aten("is_same_size")
+@aten.op("is_same_size")
 def is_same_size(x: Any, y: Any) -> Any:
     return tf.constant(tuple(x.dims) == tuple(y.dims) and category(x.dtype.base_dtype) == category(y.dtype.base_dtype))

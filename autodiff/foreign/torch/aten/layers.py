@@ -28,7 +28,7 @@ def _normalized(x: Any, variance: Any, middle: Any, eps: float) -> tuple[Any, An
     return (x - middle) * scale, scale
 
 
-@aten("native_batch_norm", "_native_batch_norm_legit", "cudnn_batch_norm", "miopen_batch_norm")
+@aten.op("native_batch_norm", "_native_batch_norm_legit", "cudnn_batch_norm", "miopen_batch_norm")
 def batch_norm(x: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool = False,
                momentum: float = 0.1, eps: float = 1e-5) -> Any:
     count = rank(x)
@@ -42,22 +42,22 @@ def batch_norm(x: Any, weight: Any, bias: Any, running_mean: Any, running_var: A
     return _scaled(y, _per_channel(weight, count), _per_channel(bias, count)), flat(middle), flat(scale)
 
 
-@aten("_native_batch_norm_legit.no_stats")
+@aten.op("_native_batch_norm_legit.no_stats")
 def batch_norm_without_means(x: Any, weight: Any, bias: Any, training: bool, momentum: float, eps: float) -> Any:
     return batch_norm(x, weight, bias, None, None, True, momentum, eps)
 
 
-@aten("_native_batch_norm_legit_no_training", "_batch_norm_no_update")
+@aten.op("_native_batch_norm_legit_no_training", "_batch_norm_no_update")
 def batch_norm_in_use(x: Any, weight: Any, bias: Any, mean: Any, var: Any, momentum: float, eps: float) -> Any:
     return batch_norm(x, weight, bias, mean, var, False, momentum, eps)
 
 
-@aten("_batch_norm_with_update", "_batch_norm_with_update_functional")
+@aten.op("_batch_norm_with_update", "_batch_norm_with_update_functional")
 def batch_norm_in_training(x: Any, weight: Any, bias: Any, mean: Any, var: Any, momentum: float, eps: float) -> Any:
     return (*batch_norm(x, weight, bias, mean, var, True, momentum, eps), tf.zeros([0], tf.uint8))
 
 
-@aten("native_layer_norm", "layer_norm")
+@aten.op("native_layer_norm", "layer_norm")
 def layer_norm(x: Any, sizes: Any, weight: Any, bias: Any, eps: float = 1e-5) -> Any:
     axes = list(range(rank(x) - len(sizes), rank(x)))
     variance, middle = moments(x, axes, 0, True)
@@ -65,7 +65,7 @@ def layer_norm(x: Any, sizes: Any, weight: Any, bias: Any, eps: float = 1e-5) ->
     return _scaled(y, weight, bias), middle, scale
 
 
-@aten("native_group_norm")
+@aten.op("native_group_norm")
 def group_norm(x: Any, weight: Any, bias: Any, count: Any, channels: Any, size: Any, groups: int, eps: float) -> Any:
     shape = shape_of(dims(x))
     variance, middle = moments(tf.reshape(x, shape_of([count, groups, -1])), [2], 0, True)
@@ -75,7 +75,7 @@ def group_norm(x: Any, weight: Any, bias: Any, count: Any, channels: Any, size: 
     return y, tf.squeeze(middle, axis=[2]), tf.squeeze(scale, axis=[2])
 
 
-@aten("_fused_rms_norm", "rms_norm")
+@aten.op("_fused_rms_norm", "rms_norm")
 def rms_norm(x: Any, sizes: Any, weight: Any = None, eps: float | None = None) -> Any:
     axes = list(range(rank(x) - len(sizes), rank(x)))
     eps = float(np.finfo(x.dtype.as_numpy_dtype).eps) if eps is None else eps
@@ -83,7 +83,7 @@ def rms_norm(x: Any, sizes: Any, weight: Any = None, eps: float | None = None) -
     return _scaled(x * scale, weight, None), scale
 
 
-@aten("_weight_norm_interface", "_weight_norm")
+@aten.op("_weight_norm_interface", "_weight_norm")
 def weight_norm(v: Any, g: Any, axis: int = 0) -> Any:
     size = tf.sqrt(tf.reduce_sum(tf.square(v), axis=[a for a in range(rank(v)) if a != axis], keepdims=True))
     return v * (g / size), size
@@ -91,7 +91,7 @@ def weight_norm(v: Any, g: Any, axis: int = 0) -> Any:
 
 # ---- attention -----------------------------------------------------------------------------
 
-@aten("_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_attention_math",
+@aten.op("_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_attention_math",
       "_scaled_dot_product_flash_attention", "_scaled_dot_product_efficient_attention", "_scaled_dot_product_attention_"
       "math_for_mps", "scaled_dot_product_attention", note="without dropout")
 def attention(q: Any, k: Any, v: Any, dropout_p: Any = 0.0, is_causal: bool = False, *, attn_mask: Any = None,
@@ -115,7 +115,7 @@ def attention(q: Any, k: Any, v: Any, dropout_p: Any = 0.0, is_causal: bool = Fa
 
 # ---- recurrent layers ----------------------------------------------------------------------
 
-@aten("mkldnn_rnn_layer", note="one layer in one direction; the gates in torch's order")
+@aten.op("mkldnn_rnn_layer", note="one layer in one direction; the gates in torch's order")
 def rnn_layer(x: Any, w_input: Any, w_state: Any, b_input: Any, b_state: Any, h: Any, c: Any, reverse: bool,
               batch_sizes: Any, mode: int, hidden: int, layers: int, has_biases: bool, bidirectional: bool,
               batch_first: bool, train: bool) -> Any:
@@ -149,7 +149,7 @@ def _cell(mode: int, given: Any, h: Any, c: Any, weight: Any, bias: Any) -> tupl
     return (tf.nn.relu if mode == 0 else tf.tanh)(given + state), None
 
 
-@aten("_thnn_fused_lstm_cell")
+@aten.op("_thnn_fused_lstm_cell")
 def lstm_cell(given: Any, state: Any, c: Any, b_input: Any = None, b_state: Any = None) -> Any:
     gates = given + state
     gates = gates if b_input is None else gates + b_input + b_state

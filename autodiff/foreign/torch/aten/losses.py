@@ -9,28 +9,29 @@ from .common import as_type, aten, dims, no_gradient, number, promoted, rank, wh
 
 
 def reduced(x: Any, reduction: int) -> Any:
+    """The losses of elements, their mean or their sum."""
     return x if reduction == 0 else tf.reduce_mean(x) if reduction == 1 else tf.reduce_sum(x)
 
 
-@aten("mse_loss")
+@aten.op("mse_loss")
 def mse_loss(x: Any, y: Any, reduction: int = 1) -> Any:
     x, y = promoted(x, y)
     return reduced(tf.square(x - y), reduction)
 
 
-@aten("l1_loss")
+@aten.op("l1_loss")
 def l1_loss(x: Any, y: Any, reduction: int = 1) -> Any:
     return reduced(tf.abs(x - y), reduction)
 
 
-@aten("huber_loss")
+@aten.op("huber_loss")
 def huber_loss(x: Any, y: Any, reduction: int = 1, delta: float = 1.0) -> Any:
     x, y = promoted(x, y)
     away, delta = tf.abs(x - y), number(delta, x)
     return reduced(where(tf.less_equal(away, delta), away * away / 2, delta * (away - delta / 2)), reduction)
 
 
-@aten("smooth_l1_loss")
+@aten.op("smooth_l1_loss")
 def smooth_l1_loss(x: Any, y: Any, reduction: int = 1, beta: float = 1.0) -> Any:
     x, y = promoted(x, y)
     away = tf.abs(x - y)
@@ -40,12 +41,12 @@ def smooth_l1_loss(x: Any, y: Any, reduction: int = 1, beta: float = 1.0) -> Any
     return reduced(where(tf.less(away, beta), away * away / (2 * beta), away - beta / 2), reduction)
 
 
-@aten("soft_margin_loss")
+@aten.op("soft_margin_loss")
 def soft_margin_loss(x: Any, y: Any, reduction: int = 1) -> Any:
     return reduced(tf.log1p(tf.exp(-y * x)), reduction)
 
 
-@aten("binary_cross_entropy", note="logarithms are at least -100, and the slope is bounded as torch's")
+@aten.op("binary_cross_entropy", note="logarithms are at least -100, and the slope is bounded as torch's")
 def binary_cross_entropy(x: Any, y: Any, weight: Any = None, reduction: int = 1) -> Any:
     flat, least = no_gradient(x), number(-100.0, x)
     value = -(y * tf.maximum(tf.log(flat), least) + (1 - y) * tf.maximum(tf.log1p(-flat), least))
@@ -55,7 +56,7 @@ def binary_cross_entropy(x: Any, y: Any, weight: Any = None, reduction: int = 1)
     return reduced(loss if weight is None else loss * weight, reduction)
 
 
-@aten("binary_cross_entropy_with_logits")
+@aten.op("binary_cross_entropy_with_logits")
 def binary_cross_entropy_with_logits(x: Any, y: Any, weight: Any = None, pos_weight: Any = None,
                                      reduction: int = 1) -> Any:
     more = 1 if pos_weight is None else (pos_weight - 1) * y + 1
@@ -63,12 +64,12 @@ def binary_cross_entropy_with_logits(x: Any, y: Any, weight: Any = None, pos_wei
     return reduced(loss if weight is None else loss * weight, reduction)
 
 
-@aten("kl_div")
+@aten.op("kl_div")
 def kl_div(x: Any, y: Any, reduction: int = 1, *, log_target: bool = False) -> Any:
     return reduced(tf.exp(y) * (y - x) if log_target else tf.xlogy(y, y) - y * x, reduction)
 
 
-@aten("poisson_nll_loss")
+@aten.op("poisson_nll_loss")
 def poisson_nll_loss(x: Any, y: Any, log_input: bool, full: bool, eps: float, reduction: int) -> Any:
     loss = tf.exp(x) - y * x if log_input else x - y * tf.log(x + number(eps, x))
     if full:
@@ -77,7 +78,7 @@ def poisson_nll_loss(x: Any, y: Any, log_input: bool, full: bool, eps: float, re
     return reduced(loss, reduction)
 
 
-@aten("nll_loss_forward", "nll_loss2d_forward", "nll_loss", "nll_loss2d", "nll_loss_nd",
+@aten.op("nll_loss_forward", "nll_loss2d_forward", "nll_loss", "nll_loss2d", "nll_loss_nd",
       note="the loss, and the weight of all that counts")
 def nll_loss(x: Any, y: Any, weight: Any = None, reduction: int = 1, ignore_index: int = -100) -> Any:
     axis = 1 if rank(x) > 1 else 0
@@ -95,13 +96,13 @@ def nll_loss(x: Any, y: Any, weight: Any = None, reduction: int = 1, ignore_inde
     return (tf.reduce_sum(losses) / total if reduction == 1 else tf.reduce_sum(losses)), total
 
 
-@aten("cross_entropy_loss")
+@aten.op("cross_entropy_loss")
 def cross_entropy(x: Any, y: Any, weight: Any = None, reduction: int = 1, ignore_index: int = -100,
                   label_smoothing: float = 0.0) -> Any:
     return nll_loss(tf.nn.log_softmax(x, axis=1 if rank(x) > 1 else 0), y, weight, reduction, ignore_index)[0]
 
 
-@aten("multi_margin_loss")
+@aten.op("multi_margin_loss")
 def multi_margin_loss(x: Any, y: Any, p: Any = 1, margin: Any = 1, weight: Any = None, reduction: int = 1) -> Any:
     classes = x.dims[-1]
     own = tf.one_hot(y, classes, dtype=x.dtype)
@@ -112,12 +113,12 @@ def multi_margin_loss(x: Any, y: Any, p: Any = 1, margin: Any = 1, weight: Any =
     return reduced(tf.reduce_sum(gap * (1 - own), axis=-1) / number(classes, x), reduction)
 
 
-@aten("_ctc_loss.kept", note="log probabilities [time, batch, class]; their gradient is that of scores, as torch's")
+@aten.op("_ctc_loss.kept", note="log probabilities [time, batch, class]; their gradient is that of scores, as torch's")
 def ctc_loss(log_probs: Any, labels: Any, lengths: Any, label_lengths: Any, blank: int = 0) -> Any:
     return tf.nn.ctc_loss_v2(labels, log_probs, label_lengths, lengths, blank_index=blank), log_probs
 
 
-@aten("multilabel_margin_loss_forward", note="labels of a row end at -1")
+@aten.op("multilabel_margin_loss_forward", note="labels of a row end at -1")
 def multilabel_margin_loss(x: Any, y: Any, reduction: int = 1) -> Any:
     is_single = rank(x) == 1
     x, y = (tf.expand_dims(x, 0), tf.expand_dims(y, 0)) if is_single else (x, y)

@@ -18,22 +18,22 @@ def _product(a: Any, b: Any) -> Any:
     return tf.matmul(a, b)
 
 
-@aten("mm", "bmm", "matmul")
+@aten.op("mm", "bmm", "matmul")
 def mm(a: Any, b: Any) -> Any:
     return _product(a, b)
 
 
-@aten("mv")
+@aten.op("mv")
 def mv(a: Any, x: Any) -> Any:
     return tf.squeeze(_product(a, tf.expand_dims(x, 1)), axis=[1])
 
 
-@aten("dot", "vdot", "linalg_vecdot")
+@aten.op("dot", "vdot", "linalg_vecdot")
 def dot(x: Any, y: Any) -> Any:
     return tf.reduce_sum(x * y)
 
 
-@aten("outer", "ger")
+@aten.op("outer", "ger")
 def outer(x: Any, y: Any) -> Any:
     return tf.expand_dims(x, 1) * tf.expand_dims(y, 0)
 
@@ -45,39 +45,39 @@ def _plus(c: Any, product: Any, beta: Any, alpha: Any) -> Any:
     return (c if beta == 1 else c * number(beta, c)) + product
 
 
-@aten("addmm", "baddbmm")
+@aten.op("addmm", "baddbmm")
 def addmm(c: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     return _plus(c, _product(a, b), beta, alpha)
 
 
-@aten("addmv")
+@aten.op("addmv")
 def addmv(c: Any, a: Any, x: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     return _plus(c, mv(a, x), beta, alpha)
 
 
-@aten("addr")
+@aten.op("addr")
 def addr(c: Any, x: Any, y: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     return _plus(c, outer(x, y), beta, alpha)
 
 
-@aten("addbmm")
+@aten.op("addbmm")
 def addbmm(c: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     return _plus(c, tf.reduce_sum(_product(a, b), axis=0), beta, alpha)
 
 
-@aten("linear", "mkldnn_linear")
+@aten.op("linear", "mkldnn_linear")
 def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     y = tf.tensordot(x, weight, axes=[[rank(x) - 1], [rank(weight) - 1]])
     return y if bias is None else y + bias
 
 
-@aten("_addmm_activation")
+@aten.op("_addmm_activation")
 def addmm_activation(c: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1, use_gelu: bool = False) -> Any:
     y = addmm(c, a, b, beta=beta, alpha=alpha)
     return y * number(0.5, y) * (1 + tf.erf(y * number(math.sqrt(0.5), y))) if use_gelu else tf.nn.relu(y)
 
 
-@aten("linalg_cross")
+@aten.op("linalg_cross")
 def cross(x: Any, y: Any, *, dim: int = -1) -> Any:
     x, y = promoted(x, y)
     at = axis_of(dim, rank(x))
@@ -89,7 +89,7 @@ def cross(x: Any, y: Any, *, dim: int = -1) -> Any:
     return tf.transpose(found, [order.index(a) for a in range(rank(x))])
 
 
-@aten("_trilinear")
+@aten.op("_trilinear")
 def trilinear(a: Any, b: Any, c: Any, expand1: Any, expand2: Any, expand3: Any, sumdim: Any,
               unroll_dim: int = 1) -> Any:
     for axes, which in ((expand1, 0), (expand2, 1), (expand3, 2)):
@@ -98,7 +98,7 @@ def trilinear(a: Any, b: Any, c: Any, expand1: Any, expand2: Any, expand3: Any, 
     return tf.reduce_sum(a * b * c, axis=list(sumdim))
 
 
-@aten("trace")
+@aten.op("trace")
 def trace(x: Any) -> Any:
     return tf.linalg.trace(x)
 
@@ -109,23 +109,23 @@ def _mt(x: Any) -> Any:
     return tf.linalg.adjoint(x)
 
 
-@aten("linalg_inv_ex", "inverse", "linalg_inv")
+@aten.op("linalg_inv_ex", "inverse", "linalg_inv")
 def inverse(x: Any, *, check_errors: bool = False) -> Any:
     return tf.linalg.inv(x), tf.zeros([], tf.int32)
 
 
-@aten("_linalg_det", "linalg_det", "det")
+@aten.op("_linalg_det", "linalg_det", "det")
 def det(x: Any) -> Any:
     return tf.linalg.det(x), x, tf.zeros([], tf.int32)
 
 
-@aten("_linalg_slogdet", "linalg_slogdet", "slogdet")
+@aten.op("_linalg_slogdet", "linalg_slogdet", "slogdet")
 def slogdet(x: Any) -> Any:
     sign, logarithm = tf.linalg.slogdet(x)
     return sign, logarithm, x, tf.zeros([], tf.int32)
 
 
-@aten("_linalg_solve_ex", "linalg_solve_ex", "linalg_solve")
+@aten.op("_linalg_solve_ex", "linalg_solve_ex", "linalg_solve")
 def solve(a: Any, b: Any, *, left: bool = True, check_errors: bool = False) -> Any:
     is_vector = rank(b) == 1 or rank(b) == rank(a) - 1
     right = tf.expand_dims(b, -1) if is_vector else b
@@ -144,7 +144,7 @@ def _like_batch(b: Any, a: Any) -> Any:
     return tf.broadcast_to(b, shape_of([*dims(a)[:-2], *dims(b)[-2:]]))
 
 
-@aten("linalg_solve_triangular")
+@aten.op("linalg_solve_triangular")
 def solve_triangular(a: Any, b: Any, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Any:
     if unitriangular:
         a = tf.linalg.set_diag(a, tf.ones_like(tf.linalg.diag_part(a)))
@@ -154,81 +154,81 @@ def solve_triangular(a: Any, b: Any, *, upper: bool, left: bool = True, unitrian
     return tf.linalg.matrix_transpose(turned)
 
 
-@aten("triangular_solve")
+@aten.op("triangular_solve")
 def triangular_solve(b: Any, a: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> Any:
     a = tf.linalg.matrix_transpose(a) if transpose else a
     return solve_triangular(a, b, upper=upper != transpose, unitriangular=unitriangular), a
 
 
-@aten("linalg_cholesky_ex", "cholesky", "linalg_cholesky")
+@aten.op("linalg_cholesky_ex", "cholesky", "linalg_cholesky")
 def cholesky(x: Any, upper: bool = False, *, check_errors: bool = False) -> Any:
     found = tf.linalg.cholesky(x)
     return _mt(found) if upper else found, tf.zeros([], tf.int32)
 
 
-@aten("cholesky_solve")
+@aten.op("cholesky_solve")
 def cholesky_solve(b: Any, factor: Any, upper: bool = False) -> Any:
     return tf.linalg.cholesky_solve(_mt(factor) if upper else factor, b)
 
 
-@aten("cholesky_inverse")
+@aten.op("cholesky_inverse")
 def cholesky_inverse(factor: Any, upper: bool = False) -> Any:
     lower = _mt(factor) if upper else factor
     return tf.linalg.inv(tf.matmul(lower, _mt(lower)))
 
 
-@aten("_linalg_eigh", "linalg_eigh")
+@aten.op("_linalg_eigh", "linalg_eigh")
 def eigh(x: Any, lower: str = "L", compute_v: bool = True) -> Any:
     values, vectors = tf.linalg.eigh(x)
     return values, vectors
 
 
-@aten("_linalg_svd", "linalg_svd")
+@aten.op("_linalg_svd", "linalg_svd")
 def svd(x: Any, full_matrices: bool = False, compute_uv: bool = True, *, driver: Any = None) -> Any:
     values, left, right = tf.linalg.svd(x, full_matrices=full_matrices)
     return left, values, _mt(right)
 
 
-@aten("linalg_qr")
+@aten.op("linalg_qr")
 def qr(x: Any, mode: str = "reduced") -> Any:
     q, r = tf.linalg.qr(x, full_matrices=mode == "complete")
     return q, r
 
 
-@aten("linalg_matrix_exp")
+@aten.op("linalg_matrix_exp")
 def matrix_exp(x: Any) -> Any:
     return tf.linalg.expm(x)
 
 
-@aten("linalg_lu_factor_ex", note="packed factors; the pivots carry no gradient")
+@aten.op("linalg_lu_factor_ex", note="packed factors; the pivots carry no gradient")
 def lu_factor(x: Any, *, pivot: bool = True, check_errors: bool = False) -> Any:
     factors, order = tf.linalg.lu(x)
     return factors, tf.cast(order + 1, tf.int32), tf.zeros([], tf.int32)
 
 
-@aten("linalg_pinv.atol_rtol_tensor", "linalg_pinv", "pinverse")
+@aten.op("linalg_pinv.atol_rtol_tensor", "linalg_pinv", "pinverse")
 def pinv(x: Any, **_: Any) -> Any:
     return tf.linalg.pinv(x)
 
 
-@aten("_linalg_check_errors")
+@aten.op("_linalg_check_errors")
 def check_errors(info: Any, *_: Any, **__: Any) -> Any:
     return ()
 
 
 # ---- distances -----------------------------------------------------------------------------
 
-@aten("_cdist_forward", "cdist")
+@aten.op("_cdist_forward", "cdist")
 def cdist(x: Any, y: Any, p: float = 2.0, mode: Any = None) -> Any:
     return vector_norm(tf.expand_dims(x, -2) - tf.expand_dims(y, -3), p, [-1])
 
 
-@aten("_euclidean_dist")
+@aten.op("_euclidean_dist")
 def euclidean_dist(x: Any, y: Any) -> Any:
     return cdist(x, y)
 
 
-@aten("_pdist_forward", "pdist")
+@aten.op("_pdist_forward", "pdist")
 def pdist(x: Any, p: float = 2.0) -> Any:
     rows, columns = np.triu_indices(x.dims[0], 1)
     return vector_norm(tf.gather(x, tf.constant(rows)) - tf.gather(x, tf.constant(columns)), p, [1])
@@ -247,7 +247,7 @@ def _on_last(function: Any, x: Any, axis: int) -> Any:
     return tf.transpose(function(tf.transpose(x, order)), [order.index(a) for a in range(rank(x))])
 
 
-@aten("_fft_c2c")
+@aten.op("_fft_c2c")
 def fft_c2c(x: Any, axes: Any, normalization: int, forward: bool) -> Any:
     over = axes_of(axes, rank(x))
     scale = _scale(x, over, normalization, list(x.dims))
@@ -257,7 +257,7 @@ def fft_c2c(x: Any, axes: Any, normalization: int, forward: bool) -> Any:
     return x * as_type(scale, x.dtype.base_dtype)
 
 
-@aten("_fft_r2c")
+@aten.op("_fft_r2c")
 def fft_r2c(x: Any, axes: Any, normalization: int, onesided: bool) -> Any:
     over = axes_of(axes, rank(x))
     wide = as_type(x, tf.complex64 if x.dtype.base_dtype is tf.float32 else tf.complex128)
@@ -268,7 +268,7 @@ def fft_r2c(x: Any, axes: Any, normalization: int, onesided: bool) -> Any:
     return y[(slice(None),) * over[-1] + (slice(0, half),)]
 
 
-@aten("_fft_c2r")
+@aten.op("_fft_c2r")
 def fft_c2r(x: Any, axes: Any, normalization: int, last: int) -> Any:
     """The hidden half is the conjugate of the one that is there, turned around."""
     over = axes_of(axes, rank(x))

@@ -8,12 +8,12 @@ from .common import aten, axis_of, dims, no_gradient, rank
 from .reductions import gathered
 
 
-@aten("max.dim")
+@aten.op("max.dim")
 def max_along(x: Any, axis: int, keepdim: bool = False) -> Any:
     return _chosen(tf.argmax, x, axis, keepdim)
 
 
-@aten("min.dim")
+@aten.op("min.dim")
 def min_along(x: Any, axis: int, keepdim: bool = False) -> Any:
     return _chosen(tf.argmin, x, axis, keepdim)
 
@@ -37,7 +37,7 @@ def _order(x: Any, axis: int, descending: bool) -> Any:
     return tf.cast(tf.argsort(no_gradient(plain), axis=axis, direction=direction, stable=True), tf.int64)
 
 
-@aten("sort", "sort.default")
+@aten.op("sort", "sort.default")
 def sort(x: Any, axis: int = -1, descending: bool = False) -> Any:
     if not rank(x):
         return x, tf.zeros([], tf.int64)
@@ -46,22 +46,22 @@ def sort(x: Any, axis: int = -1, descending: bool = False) -> Any:
     return gathered(x, at, places), places
 
 
-@aten("sort.stable")
+@aten.op("sort.stable")
 def sort_stable(x: Any, *, stable: Any = None, dim: int = -1, descending: bool = False) -> Any:
     return sort(x, dim, descending)
 
 
-@aten("argsort")
+@aten.op("argsort")
 def argsort(x: Any, axis: int = -1, descending: bool = False) -> Any:
     return sort(x, axis, descending)[1]
 
 
-@aten("argsort.stable")
+@aten.op("argsort.stable")
 def argsort_stable(x: Any, *, stable: Any = None, dim: int = -1, descending: bool = False) -> Any:
     return sort(x, dim, descending)[1]
 
 
-@aten("topk")
+@aten.op("topk")
 def topk(x: Any, k: int, axis: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     if not rank(x):
         return x, tf.zeros([], tf.int64)
@@ -76,22 +76,22 @@ def _ranked(x: Any, k: Any, axis: int, keepdim: bool) -> Any:
     return _squeezed(gathered(x, at, places), places, at, keepdim)
 
 
-@aten("kthvalue")
+@aten.op("kthvalue")
 def kthvalue(x: Any, k: int, axis: int = -1, keepdim: bool = False) -> Any:
     return _ranked(x, k - 1, axis, keepdim)
 
 
-@aten("median.dim", "nanmedian.dim")
+@aten.op("median.dim", "nanmedian.dim")
 def median_along(x: Any, axis: int = -1, keepdim: bool = False) -> Any:
     return _ranked(x, (dims(x)[axis_of(axis, rank(x))] - 1) // 2, axis, keepdim)
 
 
-@aten("median", "nanmedian")
+@aten.op("median", "nanmedian")
 def median(x: Any) -> Any:
     return median_along(tf.reshape(x, [-1]), 0)[0]
 
 
-@aten("_unique2", "unique_consecutive", "unique_dim")
+@aten.op("_unique2", "unique_consecutive", "unique_dim")
 def unique(x: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False) -> Any:
     flat = tf.reshape(x, [-1])
     values, places, counts = tf.unique_with_counts(tf.gather(flat, _order(flat, 0, False)), out_idx=tf.int64)

@@ -56,7 +56,7 @@ def _pooled(function: Any, x: Any, slide: _Slide) -> Any:
 
 # ---- means ---------------------------------------------------------------------------------
 
-@aten("avg_pool1d", "avg_pool2d", "avg_pool3d")
+@aten.op("avg_pool1d", "avg_pool2d", "avg_pool3d")
 def avg_pool(x: Any, window: Any, stride: Any = (), padding: Any = 0, ceil_mode: bool = False,
              count_include_pad: bool = True, divisor: int | None = None) -> Any:
     space = len(window)
@@ -84,7 +84,7 @@ def _counted(slide: _Slide, with_padding: bool) -> np.ndarray:
     return total
 
 
-@aten("_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "adaptive_avg_pool1d", "adaptive_avg_pool2d",
+@aten.op("_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "adaptive_avg_pool1d", "adaptive_avg_pool2d",
       "mkldnn_adaptive_avg_pool2d")
 def adaptive_avg_pool(x: Any, sizes: Any) -> Any:
     space = len(sizes)
@@ -105,7 +105,7 @@ def _bounds(n: int, m: int) -> tuple[np.ndarray, np.ndarray]:
 
 # ---- maxima --------------------------------------------------------------------------------
 
-@aten("max_pool1d", "max_pool2d_with_indices", "max_pool3d_with_indices", "max_pool1d_with_indices", "max_pool2d",
+@aten.op("max_pool1d", "max_pool2d_with_indices", "max_pool3d_with_indices", "max_pool1d_with_indices", "max_pool2d",
       "max_pool3d", "mkldnn_max_pool2d", note="the first of equal ones has the gradient; places are those of the plane")
 def max_pool(x: Any, window: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1,
              ceil_mode: bool = False) -> Any:
@@ -153,7 +153,7 @@ def _places(wide: Any, slide: _Slide, is_single: bool) -> Any:
     return tf.squeeze(found, axis=[0]) if is_single else found
 
 
-@aten("adaptive_max_pool2d", "adaptive_max_pool3d", "adaptive_max_pool1d")
+@aten.op("adaptive_max_pool2d", "adaptive_max_pool3d", "adaptive_max_pool1d")
 def adaptive_max_pool(x: Any, sizes: Any) -> Any:
     space = len(sizes)
     lead, n = dims(x)[:-space], list(x.dims[-space:])
@@ -182,7 +182,7 @@ def _adaptive_places(n: list[int], m: list[int]) -> np.ndarray:
     return np.array([np.pad(f, (0, most - len(f)), constant_values=-1) for f in found])
 
 
-@aten("max_unpool2d", "max_unpool3d")
+@aten.op("max_unpool2d", "max_unpool3d")
 def max_unpool(x: Any, at: Any, sizes: Any, *_: Any) -> Any:
     lead = dims(x)[:-len(sizes)]
     count = int(np.prod(lead))
@@ -193,17 +193,17 @@ def max_unpool(x: Any, at: Any, sizes: Any, *_: Any) -> Any:
     return tf.reshape(flat, shape_of([*lead, *sizes]))
 
 
-@aten("avg_pool2d_backward", "avg_pool3d_backward")
+@aten.op("avg_pool2d_backward", "avg_pool3d_backward")
 def avg_pool_backward(dy: Any, x: Any, *how: Any) -> Any:
     return tf.gradients(avg_pool(x, *how), x, dy)[0]
 
 
-@aten("_adaptive_avg_pool2d_backward", "_adaptive_avg_pool3d_backward")
+@aten.op("_adaptive_avg_pool2d_backward", "_adaptive_avg_pool3d_backward")
 def adaptive_avg_pool_backward(dy: Any, x: Any) -> Any:
     return tf.gradients(adaptive_avg_pool(x, dy.dims[2 - 4 + rank(dy):][-(rank(dy) - 2):]), x, dy)[0]
 
 
-@aten("max_pool2d_with_indices_backward", "max_pool3d_with_indices_backward")
+@aten.op("max_pool2d_with_indices_backward", "max_pool3d_with_indices_backward")
 def max_pool_backward(dy: Any, x: Any, window: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
                       places: Any = None) -> Any:
     return tf.gradients(max_pool(x, window, stride, padding, dilation, ceil_mode)[0], x, dy)[0]

@@ -28,32 +28,32 @@ def _summed(x: Any, dtype: Any) -> Any:
     return as_type(x, dtype or (tf.int64 if category(x.dtype.base_dtype) < 2 else None))
 
 
-@aten("sum")
+@aten.op("sum")
 def total(x: Any, axes: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     return tf.reduce_sum(_summed(x, dtype), axis=axes_of(axes, rank(x)), keepdims=keepdim)
 
 
-@aten("mean")
+@aten.op("mean")
 def mean(x: Any, axes: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     return tf.reduce_mean(floating(as_type(x, dtype)), axis=axes_of(axes, rank(x)), keepdims=keepdim)
 
 
-@aten("nansum")
+@aten.op("nansum")
 def nansum(x: Any, axes: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     return total(where(tf.is_nan(x), tf.zeros_like(x), x), axes, keepdim, dtype=dtype)
 
 
-@aten("prod")
+@aten.op("prod")
 def product(x: Any, axis: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     return tf.reduce_prod(_summed(x, dtype), axis=axes_of(axis, rank(x)), keepdims=keepdim)
 
 
-@aten("amax", "max.default", "max", note="equal ones share the gradient")
+@aten.op("amax", "max.default", "max", note="equal ones share the gradient")
 def amax(x: Any, axes: Any = None, keepdim: bool = False) -> Any:
     return _extreme(tf.reduce_max, x, axes, keepdim)
 
 
-@aten("amin", "min.default", "min", note="equal ones share the gradient")
+@aten.op("amin", "min.default", "min", note="equal ones share the gradient")
 def amin(x: Any, axes: Any = None, keepdim: bool = False) -> Any:
     return _extreme(tf.reduce_min, x, axes, keepdim)
 
@@ -64,32 +64,32 @@ def _extreme(function: Any, x: Any, axes: Any, keepdim: bool) -> Any:
     return function(x, axis=axes_of(axes, rank(x)), keepdims=keepdim)
 
 
-@aten("aminmax")
+@aten.op("aminmax")
 def aminmax(x: Any, *, dim: Any = None, keepdim: bool = False) -> Any:
     return amin(x, dim, keepdim), amax(x, dim, keepdim)
 
 
-@aten("any")
+@aten.op("any")
 def some(x: Any, axes: Any = None, keepdim: bool = False) -> Any:
     return tf.reduce_any(as_type(x, tf.bool), axis=axes_of(axes, rank(x)), keepdims=keepdim)
 
 
-@aten("all")
+@aten.op("all")
 def every(x: Any, axes: Any = None, keepdim: bool = False) -> Any:
     return tf.reduce_all(as_type(x, tf.bool), axis=axes_of(axes, rank(x)), keepdims=keepdim)
 
 
-@aten("count_nonzero")
+@aten.op("count_nonzero")
 def count_nonzero(x: Any, axes: Any = None) -> Any:
     return tf.reduce_sum(tf.cast(as_type(x, tf.bool), tf.int64), axis=axes_of(axes, rank(x)))
 
 
-@aten("argmax")
+@aten.op("argmax")
 def argmax(x: Any, axis: int | None = None, keepdim: bool = False) -> Any:
     return _place(tf.argmax, x, axis, keepdim)
 
 
-@aten("argmin")
+@aten.op("argmin")
 def argmin(x: Any, axis: int | None = None, keepdim: bool = False) -> Any:
     return _place(tf.argmin, x, axis, keepdim)
 
@@ -105,7 +105,7 @@ def _place(function: Any, x: Any, axis: int | None, keepdim: bool) -> Any:
     return tf.expand_dims(found, at) if keepdim else found
 
 
-@aten("logsumexp")
+@aten.op("logsumexp")
 def logsumexp(x: Any, axes: Any, keepdim: bool = False) -> Any:
     x, over = floating(x), axes_of(axes, rank(x))
     return tf.reduce_logsumexp(x, axis=over, keepdims=keepdim)
@@ -131,22 +131,22 @@ def _spread(x: Any, axes: Any, unbiased: Any, keepdim: bool, correction: Any) ->
     return moments(x, axes_of(axes, rank(x)), _correction(unbiased, correction), keepdim)
 
 
-@aten("var")
+@aten.op("var")
 def var(x: Any, axes: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
     return _spread(x, axes, unbiased, keepdim, correction)[0]
 
 
-@aten("var_mean")
+@aten.op("var_mean")
 def var_mean(x: Any, axes: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
     return _spread(x, axes, unbiased, keepdim, correction)
 
 
-@aten("std", note="no slope where it is zero")
+@aten.op("std", note="no slope where it is zero")
 def std(x: Any, axes: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
     return _root(_spread(x, axes, unbiased, keepdim, correction)[0])
 
 
-@aten("std_mean")
+@aten.op("std_mean")
 def std_mean(x: Any, axes: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
     variance, middle = _spread(x, axes, unbiased, keepdim, correction)
     return _root(variance), middle
@@ -160,7 +160,7 @@ def _root(x: Any) -> Any:
 
 # ---- norms ---------------------------------------------------------------------------------
 
-@aten("linalg_vector_norm", note="no slope at the vector of zeros")
+@aten.op("linalg_vector_norm", note="no slope at the vector of zeros")
 def vector_norm(x: Any, order: Any = 2, axes: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     x, over = as_type(x, dtype), axes_of(axes, rank(x))
     if order == 2:
@@ -181,17 +181,17 @@ def vector_norm(x: Any, order: Any = 2, axes: Any = None, keepdim: bool = False,
     return where(none, tf.zeros_like(powers), root)
 
 
-@aten("norm")
+@aten.op("norm")
 def norm(x: Any, order: Any = 2, axes: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     return vector_norm(x, 2 if order is None else order, axes, keepdim, dtype=dtype)
 
 
-@aten("dist")
+@aten.op("dist")
 def dist(x: Any, y: Any, order: Any = 2) -> Any:
     return vector_norm(x - y, order)
 
 
-@aten("renorm")
+@aten.op("renorm")
 def renorm(x: Any, order: Any, axis: int, most: Any) -> Any:
     others = [a for a in range(rank(x)) if a != axis_of(axis, rank(x))]
     size = vector_norm(x, order, others, True)
@@ -200,22 +200,22 @@ def renorm(x: Any, order: Any, axis: int, most: Any) -> Any:
 
 # ---- along an axis -------------------------------------------------------------------------
 
-@aten("cumsum")
+@aten.op("cumsum")
 def cumsum(x: Any, axis: int, *, dtype: Any = None) -> Any:
     return tf.cumsum(_summed(x, dtype), axis=axis_of(axis, rank(x))) if rank(x) else x
 
 
-@aten("cumprod")
+@aten.op("cumprod")
 def cumprod(x: Any, axis: int, *, dtype: Any = None) -> Any:
     return tf.cumprod(_summed(x, dtype), axis=axis_of(axis, rank(x))) if rank(x) else x
 
 
-@aten("cummax")
+@aten.op("cummax")
 def cummax(x: Any, axis: int) -> Any:
     return _running(np.greater_equal, x, axis)
 
 
-@aten("cummin")
+@aten.op("cummin")
 def cummin(x: Any, axis: int) -> Any:
     return _running(np.less_equal, x, axis)
 

@@ -10,28 +10,28 @@ from .common import as_type, aten, axes_of, axis_of, dims, is_tensor, number, pl
 
 # ---- views ---------------------------------------------------------------------------------
 
-@aten("view", "_unsafe_view", "reshape", "_reshape_alias", "_reshape_copy", "view_copy")
+@aten.op("view", "_unsafe_view", "reshape", "_reshape_alias", "_reshape_copy", "view_copy")
 def view(x: Any, sizes: Any, strides: Any = None) -> Any:
     return tf.reshape(x, shape_of(sizes))
 
 
-@aten("view.dtype")
+@aten.op("view.dtype")
 def view_dtype(x: Any, dtype: Any) -> Any:
     return tf.py_func(lambda a: a.view(dtype.as_numpy_dtype), [x], dtype)
 
 
-@aten("alias", "detach", "lift_fresh", "lift_fresh_copy", "clone", "contiguous", "alias_copy", "detach_copy", "lift",
+@aten.op("alias", "detach", "lift_fresh", "lift_fresh_copy", "clone", "contiguous", "alias_copy", "detach_copy", "lift",
       "positive", "_conj_physical")
 def same(x: Any, **_: Any) -> Any:
     return tf.identity(x)
 
 
-@aten("copy", note="y with the type and shape of x")
+@aten.op("copy", note="y with the type and shape of x")
 def copy(x: Any, y: Any, non_blocking: bool = False) -> Any:
     return expand(as_type(y, x.dtype.base_dtype), dims(x))
 
 
-@aten("expand", "expand_copy", "broadcast_to")
+@aten.op("expand", "expand_copy", "broadcast_to")
 def expand(x: Any, sizes: Any, implicit: bool = False) -> Any:
     own = dims(x)
     own = [1] * (len(sizes) - len(own)) + own
@@ -41,12 +41,12 @@ def expand(x: Any, sizes: Any, implicit: bool = False) -> Any:
     return tf.broadcast_to(x, shape_of(wanted))
 
 
-@aten("permute", "permute_copy")
+@aten.op("permute", "permute_copy")
 def permute(x: Any, axes: Any) -> Any:
     return tf.transpose(x, [axis_of(a, rank(x)) for a in axes])
 
 
-@aten("transpose", "transpose_copy", "swapaxes")
+@aten.op("transpose", "transpose_copy", "swapaxes")
 def transpose(x: Any, a: int, b: int) -> Any:
     order = list(range(rank(x)))
     if order:
@@ -55,29 +55,29 @@ def transpose(x: Any, a: int, b: int) -> Any:
     return tf.transpose(x, order)
 
 
-@aten("t", "t_copy", "numpy_T")
+@aten.op("t", "t_copy", "numpy_T")
 def turned(x: Any) -> Any:
     return tf.transpose(x) if rank(x) > 1 else tf.identity(x)
 
 
-@aten("unsqueeze", "unsqueeze_copy")
+@aten.op("unsqueeze", "unsqueeze_copy")
 def unsqueeze(x: Any, axis: int) -> Any:
     return tf.expand_dims(x, axis_of(axis, rank(x) + 1))
 
 
-@aten("squeeze", "squeeze_copy", note="only axes of size 1")
+@aten.op("squeeze", "squeeze_copy", note="only axes of size 1")
 def squeeze(x: Any, axes: Any = None) -> Any:
     wanted = [a for a in axes_of(axes, rank(x)) if rank(x) and x.dims[a] == 1]
     return tf.squeeze(x, axis=wanted) if wanted else tf.identity(x)
 
 
-@aten("select", "select_copy")
+@aten.op("select", "select_copy")
 def select(x: Any, axis: int, index: Any) -> Any:
     at = axis_of(axis, rank(x))
     return x[(slice(None),) * at + (index,)]
 
 
-@aten("slice", "slice_copy")
+@aten.op("slice", "slice_copy")
 def sliced(x: Any, axis: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
     at = axis_of(axis, rank(x))
     end = None if end is not None and not is_tensor(end) and end >= 2**31 - 1 else end
@@ -86,12 +86,12 @@ def sliced(x: Any, axis: int = 0, start: Any = None, end: Any = None, step: int 
     return x[(slice(None),) * at + (slice(start, end, step),)]
 
 
-@aten("narrow")
+@aten.op("narrow")
 def narrow(x: Any, axis: int, start: Any, length: Any) -> Any:
     return sliced(x, axis, start, start + length)
 
 
-@aten("split", "split_copy", "unsafe_split")
+@aten.op("split", "split_copy", "unsafe_split")
 def split(x: Any, size: Any, axis: int = 0) -> Any:
     at = axis_of(axis, rank(x))
     if isinstance(size, (list, tuple)):
@@ -102,27 +102,27 @@ def split(x: Any, size: Any, axis: int = 0) -> Any:
     return split_with_sizes(x, [min(size, count - i) for i in range(0, max(count, 1), max(size, 1))], axis)
 
 
-@aten("split_with_sizes", "split_with_sizes_copy", "unsafe_split_with_sizes")
+@aten.op("split_with_sizes", "split_with_sizes_copy", "unsafe_split_with_sizes")
 def split_with_sizes(x: Any, sizes: Any, axis: int = 0) -> Any:
     return tf.split(x, shape_of(sizes), axis=axis_of(axis, rank(x)), num=len(sizes))
 
 
-@aten("chunk", "unsafe_chunk")
+@aten.op("chunk", "unsafe_chunk")
 def chunk(x: Any, chunks: int, axis: int = 0) -> Any:
     return split(x, -(-x.dims[axis_of(axis, rank(x))] // chunks), axis)
 
 
-@aten("unbind", "unbind_copy")
+@aten.op("unbind", "unbind_copy")
 def unbind(x: Any, axis: int = 0) -> Any:
     return tf.unstack(x, axis=axis_of(axis, rank(x)))
 
 
-@aten("diagonal", "diagonal_copy")
+@aten.op("diagonal", "diagonal_copy")
 def diagonal(x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     return taken(x, np.diagonal(places(x), offset, axis_of(dim1, rank(x)), axis_of(dim2, rank(x))))
 
 
-@aten("as_strided", "as_strided_copy", note="of a tensor that fills its storage in order")
+@aten.op("as_strided", "as_strided_copy", note="of a tensor that fills its storage in order")
 def as_strided(x: Any, sizes: Any, strides: Any, offset: Any = 0) -> Any:
     found = np.full(tuple(sizes), offset or 0, np.int64)
     for axis, (size, stride) in enumerate(zip(sizes, strides)):
@@ -130,7 +130,7 @@ def as_strided(x: Any, sizes: Any, strides: Any, offset: Any = 0) -> Any:
     return taken(x, found)
 
 
-@aten("unfold", "unfold_copy")
+@aten.op("unfold", "unfold_copy")
 def unfold(x: Any, axis: int, size: int, step: int) -> Any:
     if not rank(x):
         return tf.reshape(x, [1])
@@ -140,18 +140,18 @@ def unfold(x: Any, axis: int, size: int, step: int) -> Any:
 
 # ---- joined and repeated -------------------------------------------------------------------
 
-@aten("cat", "concat", "concatenate")
+@aten.op("cat", "concat", "concatenate")
 def cat(tensors: Any, axis: int = 0) -> Any:
     kept = [t for t in tensors if t.dims != (0,)] or tensors
     return tf.concat(promoted(*kept), axis=axis_of(axis, rank(kept[0])))
 
 
-@aten("stack")
+@aten.op("stack")
 def stack(tensors: Any, axis: int = 0) -> Any:
     return tf.stack(promoted(*tensors), axis=axis_of(axis, rank(tensors[0]) + 1))
 
 
-@aten("repeat", "tile")
+@aten.op("repeat", "tile")
 def repeat(x: Any, times: Any) -> Any:
     own = dims(x)
     if len(times) > len(own):
@@ -159,23 +159,23 @@ def repeat(x: Any, times: Any) -> Any:
     return tf.tile(x, shape_of([1] * (rank(x) - len(times)) + list(times)))
 
 
-@aten("repeat_interleave.self_int")
+@aten.op("repeat_interleave.self_int")
 def repeat_interleave(x: Any, repeats: int, axis: int | None = None, *, output_size: Any = None) -> Any:
     x, at = (tf.reshape(x, [-1]), 0) if axis is None else (x, axis_of(axis, rank(x)))
     return tf.repeat(x, repeats, axis=at)
 
 
-@aten("repeat_interleave.Tensor")
+@aten.op("repeat_interleave.Tensor")
 def repeated_places(repeats: Any, *, output_size: Any = None) -> Any:
     return tf.repeat(tf.range(tf.cast(tf.size(repeats), tf.int64), dtype=tf.int64), repeats)
 
 
-@aten("flip")
+@aten.op("flip")
 def flip(x: Any, axes: Any) -> Any:
     return tf.reverse(x, [axis_of(a, rank(x)) for a in axes]) if axes else tf.identity(x)
 
 
-@aten("roll")
+@aten.op("roll")
 def roll(x: Any, shifts: Any, axes: Any = ()) -> Any:
     shifts = shifts if isinstance(shifts, (list, tuple)) else [shifts]
     if not axes:
@@ -184,17 +184,17 @@ def roll(x: Any, shifts: Any, axes: Any = ()) -> Any:
     return tf.roll(x, list(shifts), [axis_of(a, rank(x)) for a in axes])
 
 
-@aten("rot90")
+@aten.op("rot90")
 def rot90(x: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
     return taken(x, np.rot90(places(x), k, axes))
 
 
-@aten("tril")
+@aten.op("tril")
 def tril(x: Any, diagonal: int = 0) -> Any:
     return _triangle(x, np.tril, diagonal)
 
 
-@aten("triu")
+@aten.op("triu")
 def triu(x: Any, diagonal: int = 0) -> Any:
     return _triangle(x, np.triu, diagonal)
 
@@ -204,7 +204,7 @@ def _triangle(x: Any, function: Any, diagonal: int) -> Any:
     return tf.where_v2(kept, x, tf.zeros_like(x))
 
 
-@aten("diag_embed")
+@aten.op("diag_embed")
 def diag_embed(x: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     count = rank(x)
     a, b = axis_of(dim1, count + 1), axis_of(dim2, count + 1)
@@ -227,7 +227,7 @@ def pairs_of(pad: Any, count: int) -> list[list[int]]:
     return pairs
 
 
-@aten("constant_pad_nd", note="negative padding cuts")
+@aten.op("constant_pad_nd", note="negative padding cuts")
 def constant_pad(x: Any, pad: Any, value: Any = 0) -> Any:
     pairs = pairs_of(pad, rank(x))
     if any(p < 0 for pair in pairs for p in pair):
@@ -246,22 +246,22 @@ def _padded_by_place(x: Any, pad: Any, mode: str) -> Any:
     return x
 
 
-@aten("reflection_pad1d", "reflection_pad2d", "reflection_pad3d")
+@aten.op("reflection_pad1d", "reflection_pad2d", "reflection_pad3d")
 def reflection_pad(x: Any, pad: Any) -> Any:
     return _padded_by_place(x, pad, "reflect")
 
 
-@aten("replication_pad1d", "replication_pad2d", "replication_pad3d")
+@aten.op("replication_pad1d", "replication_pad2d", "replication_pad3d")
 def replication_pad(x: Any, pad: Any) -> Any:
     return _padded_by_place(x, pad, "edge")
 
 
-@aten("_pad_circular")
+@aten.op("_pad_circular")
 def circular_pad(x: Any, pad: Any) -> Any:
     return _padded_by_place(x, pad, "wrap")
 
 
-@aten("pixel_shuffle")
+@aten.op("pixel_shuffle")
 def pixel_shuffle(x: Any, factor: int) -> Any:
     *lead, c, h, w = dims(x)
     n = len(lead)
@@ -270,7 +270,7 @@ def pixel_shuffle(x: Any, factor: int) -> Any:
     return tf.reshape(tf.transpose(y, order), shape_of([*lead, c // factor**2, h * factor, w * factor]))
 
 
-@aten("pixel_unshuffle")
+@aten.op("pixel_unshuffle")
 def pixel_unshuffle(x: Any, factor: int) -> Any:
     *lead, c, h, w = dims(x)
     n = len(lead)
@@ -279,7 +279,7 @@ def pixel_unshuffle(x: Any, factor: int) -> Any:
     return tf.reshape(tf.transpose(y, order), shape_of([*lead, c * factor**2, h // factor, w // factor]))
 
 
-@aten("channel_shuffle", "native_channel_shuffle")
+@aten.op("channel_shuffle", "native_channel_shuffle")
 def channel_shuffle(x: Any, groups: int) -> Any:
     n, c, *space = dims(x)
     y = tf.reshape(x, shape_of([n, groups, c // groups, *space]))
