@@ -1,5 +1,12 @@
-"""Writes the command reference into README.md, from the declarations of the commands: scripts/manual.py [--check]."""
+"""Writes what the program knows of itself into README.md and docs/: scripts/manual.py [--check].
 
+Between its marks in a Markdown file, `<!-- commands -->` and `<!-- session: SCRIPT -->` to `<!-- end -->`, stands the
+reference of the commands, or what a session shows that types the lines after `(gradbg)`.
+"""
+
+import contextlib
+import io
+import re
 import sys
 from pathlib import Path
 
@@ -7,26 +14,60 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from cli.language import manual  # noqa: E402
+from cli.language.interpreter import execute  # noqa: E402
+from cli.model.shell import Shell  # noqa: E402
+from cli.view.render import plain  # noqa: E402
 
-BEGIN, END = "<!-- manual: scripts/manual.py -->", "<!-- end of manual -->"
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+PROMPT = "(gradbg) "
+COMMANDS = re.compile(r"(<!-- commands -->\n).*?(<!-- end -->)", re.DOTALL)
+SESSION = re.compile(r"(<!-- session: (\S+) -->\n)```\n(.*?)```\n(<!-- end -->)", re.DOTALL)
 
 
-def with_manual(text: str) -> str:
-    """`text` with the present reference between its two marks. Raises ValueError if a mark is missing."""
-    before, rest = text.split(BEGIN)
-    _, after = rest.split(END)
-    return f"{before}{BEGIN}\n\n{manual.reference()}\n\n```\n{manual.GRAMMAR}\n```\n\n{END}{after}"
+def written(text: str) -> str:
+    """A page with what is between its marks made anew."""
+    reference = f"\n{manual.reference()}\n```\n{manual.GRAMMAR}\n```\n"
+    text = COMMANDS.sub(lambda found: f"{found[1]}{reference}{found[2]}", text)
+    return SESSION.sub(lambda found: f"{found[1]}```\n{session(found[2], typed(found[3]))}```\n{found[4]}", text)
+
+
+def typed(shown: str) -> list[str]:
+    """The lines that were typed in a session."""
+    return [line.removeprefix(PROMPT) for line in shown.splitlines() if line.startswith(PROMPT)]
+
+
+def session(script: str, lines: list[str]) -> str:
+    """What a terminal shows of a session that debugs `script`."""
+    shown = io.StringIO()
+    shell = Shell()
+    with contextlib.redirect_stdout(shown):
+        shown.write(f"$ ./scripts/debug {script}\n{plain(execute(f'load {ROOT / script}', shell))}")
+        for line in lines:
+            shown.write(f"{PROMPT}{line}\n")
+            shown.write(plain(execute(line, shell)))
+    shell.close()
+    return shown.getvalue()
+
+
+def without_times(text: str) -> str:
+    """`text` with every duration alike, as it differs from run to run."""
+    return re.sub(r"[\d.]+ (ms|s|µs)\b", r"0 \1", text)
 
 
 def main() -> int:
-    """Write README.md; with --check only compare, and give 1 if it is out of date."""
-    readme = ROOT / "README.md"
-    text = readme.read_text(encoding="utf-8")
-    wanted = with_manual(text)
-    if "--check" in sys.argv[1:]:
-        return int(wanted != text)
-    readme.write_text(wanted, encoding="utf-8")
-    return 0
+    """Write the pages; with --check only compare them, and give 1 if one is out of date."""
+    stale = 0
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        fresh = written(text)
+        if without_times(fresh) == without_times(text):
+            continue
+        if "--check" in sys.argv[1:]:
+            sys.stderr.write(f"{page.relative_to(ROOT)} is out of date: run scripts/manual.py\n")
+            stale = 1
+        else:
+            page.write_text(fresh, encoding="utf-8")
+    return stale
 
 
 if __name__ == "__main__":

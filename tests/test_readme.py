@@ -1,12 +1,23 @@
-"""The README's library example runs, its links lead somewhere, and the models it lists are those there are."""
+"""README and docs: short, with links that lead somewhere, examples that run, and what the program itself says."""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from .expect import expect_none
+from .test_layers import LAYERS
+
 ROOT = Path(__file__).parents[1]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
+def test_the_readme_is_read_at_once() -> None:
+    assert len(README.splitlines()) <= 120
 
 
 def test_the_library_in_ten_lines_runs() -> None:
@@ -21,16 +32,37 @@ def test_the_library_in_ten_lines_runs() -> None:
     assert abs(numbers[1] - 0.02161) < 1e-4
 
 
+def test_the_commands_and_sessions_are_what_the_program_shows() -> None:
+    done = subprocess.run([sys.executable, str(ROOT / "scripts" / "manual.py"), "--check"], capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    texts = [page.read_text(encoding="utf-8") for page in PAGES]
+    assert sum(text.count("<!-- commands -->") for text in texts) == 1
+    assert sum(text.count("<!-- session: ") for text in texts) >= 2
+    assert sum(text.count("(gradbg) why ") for text in texts) >= 2, "sessions that lost their lines"
+
+
 def test_the_models_listed_are_those_there_are() -> None:
-    listed = set(re.findall(r"`scripts/models/(\w+)\.py` \|", README))
-    assert listed == {path.stem for path in (ROOT / "scripts" / "models").glob("*.py")} - {"digits"}
+    listed = re.findall(r"`scripts/models/(\w+)\.py` \|", (ROOT / "docs" / "models.md").read_text(encoding="utf-8"))
+    assert set(listed) == {path.stem for path in (ROOT / "scripts" / "models").glob("*.py")} - {"digits"}
 
 
-def test_the_files_named_are_there() -> None:
-    reading = README[README.index("## Reading the code"):]
-    named = re.findall(r"`((?:autodiff|cli|tests|scripts)/[\w/.]+)`", reading)
-    assert [name for name in named if not (ROOT / name).exists()] == []
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_files_named_are_there(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    named = [ROOT / name for name in re.findall(r"`((?:autodiff|cli|docs|tests|scripts)/[\w/.]+)`", text)]
+    linked = [page.parent / link for link in re.findall(r"\]\(([^)#:]+)\)", text)]
+    expect_none([path for path in (*named, *linked) if not path.exists()])
 
 
-def test_a_session_is_shown() -> None:
-    assert "(gradbg) why nan" in README
+def test_the_map_has_every_folder_in_the_order_of_the_layers() -> None:
+    mapped = re.findall(r"^\| `((?:autodiff|cli)/\w+)` \|", README, re.MULTILINE)
+    folders = ["/".join(line.split(".")[:2]) for line in LAYERS if "." in line]
+    assert mapped == list(dict.fromkeys(folders))
+
+
+@pytest.mark.parametrize("part", ["An op", "A command", "An analysis"])
+def test_what_is_added_often_is_told_in_a_few_lines(part: str) -> None:
+    told = CONTRIBUTING.split(f"## {part}\n")[1].split("\n## ")[0].strip()
+    assert len([line for line in told.splitlines() if line]) <= 15
+    assert told.startswith("One file")
