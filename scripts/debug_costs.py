@@ -71,7 +71,7 @@ def ratio(arm: Arm, rounds: int) -> tuple[float, float, str]:
                 start = time.perf_counter()
                 runs[name]()
                 times[name].append(time.perf_counter() - start)
-        at = dbg.position
+        at = dbg.history.position
     typical = {name: statistics.quantiles(values[rounds // 5:], n=4)[0] for name, values in times.items()}
     return typical["debugged"] / typical["plain"], 1e3 * typical["plain"], f"{at.kept} steps kept, {at.fit} fit"
 

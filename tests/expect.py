@@ -16,7 +16,7 @@ def expect_none(found: Iterable[object], about: str = "") -> None:
 
 def expect_step(dbg: Debugger, step: int, before: Mapping[str, Any], given: Sequence[Any]) -> None:
     """Fail unless a past step is what it was: the variables it began with, and the loss and h that it gave."""
-    found = dict(dbg._moment(step).variables)
+    found = dict(dbg.state.moment(step).variables)
     assert list(found) == list(before)
     for name, value in before.items():
         np.testing.assert_array_equal(found[name], value, err_msg=f"{name} before step {step}")

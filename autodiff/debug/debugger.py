@@ -1,231 +1,307 @@
-"""Debugger: the machine behind every door; holds graph, session, watches and records, and answers questions."""
+"""Debugger: the machine behind every door, made of parts; each part has its own state and can be asked by itself."""
 from __future__ import annotations
 
-import linecache
-import os
-import re
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from ..core.errors import ArgumentError, AutodiffError
-from ..core.graph import Operation, Tensor
-from ..core.traversal import dependencies
-from ..gradients.blocked_reasons import no_gradient_reason
-from .analysis.nonfinite import reaches
-from .analysis.why import why_none
-from .engine.questions.record import Storing
-from .facts import graph_lists
-from .facts.answers import Memory, Neighbors, OpCard, OpRow, Script, Source, TensorRow, VariableRow
-from .facts.lazy_rows import Rows
-from .facts.plan_rows import RunPlan, plan_of
-from .facts.records import Stats
-from .facts.roles import place_of, role_of, traceback_of
-from .facts.stats import has_nonfinite, statistics
-from .language.targets import tensors_of
+from ..core.graph import Graph, get_default_graph
+from ..runtime.session import Session
+from .engine.feeds import RunFeeds
+from .engine.log import RunLog
+from .engine.model import Model
+from .engine.overrides import Overrides
+from .engine.questions.blame import Blame
+from .engine.questions.check import RuleChecks
+from .engine.questions.diff import Comparison
+from .engine.questions.doctor import Checkup
+from .engine.questions.edit import Edits
+from .engine.questions.evaluate import ValueHistory, Values
+from .engine.questions.explain import Explanations
+from .engine.questions.gradients import Gradients
+from .engine.questions.hessians import Hessians
+from .engine.questions.lists import Lists
+from .engine.questions.places import Places
+from .engine.questions.record import Recordings
+from .engine.questions.update_stages import UpdateStages
+from .engine.runs.effects import Effects
+from .engine.runs.evidence import Evidence
+from .engine.runs.hooks import Hooks
+from .engine.runs.inner_watches import InnerSamples
+from .engine.runs.inside_stops import InsideStops
+from .engine.runs.run_once import Runner
+from .engine.runs.run_view import RunViews
+from .engine.runs.samples import RunSamples
+from .engine.runs.stepper import Stepper
+from .engine.runs.stop_conditions import StopConditions
+from .engine.runs.time_travel import History
+from .engine.state import BUDGET, State
+from .engine.training import Training
+from .engine.watches import Watches
+from .facts import answers
+from .facts.answers import OpCard, OpRow, Recorded, Script, TensorRow, VariableRow, WatchRow
+from .facts.records import RunRecord
+from .history import recording
 
 __all__ = ["Debugger"]
 
 
-class Debugger(Storing):
-    """A model under the debugger: its graph and session, the script's handles, watches, records of its runs.
+class Debugger:
+    """A model under the debugger. What it answers is frozen: names, numbers and places, never tensors.
 
-    What it answers is frozen: names, numbers and places, never tensors. Machine holds what all parts share, Feeding
-    arranges runs, Running and Stepping make them, Traveling goes back, Valuing to Comparing look into them, Changing
-    changes values; here are the lists.
+    Its parts, each of which has more to ask than is passed on here: model, state, watches, feeds and training; hooks,
+    runs, stepper, inside and history, which make runs, now and again; values, gradients, hessians, explain, checks,
+    lists, places, edits and recordings, which answer and change.
     """
+
+    def __init__(self, graph: Graph | None = None, session: Session | None = None, *,
+                 handles: dict[str, Any] | None = None, script: str = "") -> None:
+        self.log, self._history = RunLog(), ValueHistory()
+        graph = graph or (session.graph if session is not None else get_default_graph())
+        self._begin(Model(graph, session, handles=dict(handles or {}), script=script), BUDGET)
+
+    def _begin(self, model: Model, budget: int) -> None:
+        """Put the parts together for a graph."""
+        self.model = model
+        self.state = state = State(model, Overrides(), self.log, budget)
+        self.watches, self.feeds = Watches(model), RunFeeds(state)
+        self.training = Training(state, self.watches)
+        self._begin_runs(state, Effects(state), InnerSamples(state))
+
+    def _begin_runs(self, state: State, effects: Effects, inner: InnerSamples) -> None:
+        views = RunViews(state, self.watches)
+        samples = RunSamples(state, self.watches, views)
+        self.evidence = Evidence(state, self.watches, effects, inner)
+        stops = StopConditions(self.watches, self.evidence)
+        self.hooks = Hooks(state, self.watches, inner, views, samples, stops)
+        self.stepper = Stepper(state, self.feeds, self.training, self.hooks)
+        self.inside = InsideStops(state, self.watches, self.hooks, self.stepper)
+        self.history = History(state, self.stepper)
+        self.runs = Runner(self.watches, self.feeds, self.training, evidence=self.evidence, hooks=self.hooks,
+                           stepper=self.stepper)
+        self._begin_questions(state, effects, inner)
+
+    def _begin_questions(self, state: State, effects: Effects, inner: InnerSamples) -> None:
+        self.values = Values(state, self.stepper, self._history)
+        self.gradients = Gradients(state, inner, self.training, self.values)
+        self.hessians = Hessians(state, self.values)
+        self.update_stages, self.rules = UpdateStages(state), RuleChecks(state)
+        self.explain = Explanations(state, effects, inner, Blame(state, effects))
+        self.checkup = Checkup(state, self.explain, self.gradients, stages=self.update_stages, rules=self.rules)
+        self.comparison = Comparison(state, effects)
+        self.edits = Edits(state, self.stepper, self.values)
+        self.recordings = Recordings(state, self.hooks)
+        self.lists = Lists(state, self.training, effects)
+        self.places = Places(state, self.stepper, self.lists)
+
+    # ---- what is under the debugger -----------------------------------------------------
+    def attach(self, graph: Graph | None = None, session: Session | None = None, *,
+               handles: dict[str, Any] | None = None) -> None:
+        """Go on with another graph, session or namespace of the script; None keeps what is there.
+
+        A session brings its graph. Remembered runs and what was built go with the old graph.
+        """
+        model = self.model
+        wanted = graph or (session.graph if session is not None else None)
+        if handles is not None:
+            model.use_handles(handles)
+        if wanted is not None and wanted is not model.graph:
+            limit = self.state.moments.disk.limit if self.state.moments.disk is not None else 0
+            self.state.moments.spill(0)
+            self._begin(Model(wanted, session, handles=model.handles, script=model.script_name), self.state.budget)
+            self.state.moments.resume(limit)
+        elif session is not None:
+            model.use_session(session)
+
+    @property
+    def graph(self) -> Graph:
+        """The graph under the debugger."""
+        return self.model.graph
+
+    @property
+    def session(self) -> Session:
+        """The script's session, or one of the debugger's own."""
+        return self.model.session
+
+    @property
+    def handles(self) -> dict[str, Any]:
+        """The script's variables by name."""
+        return self.model.handles
+
+    @property
+    def y(self) -> str:
+        """Name of the tensor that gradients are of by default; "" if there is none."""
+        return self.model.y
+
+    @y.setter
+    def y(self, target: str) -> None:
+        self.model.y = target
+
+    def resolve(self, target: str) -> tuple[str, ...]:
+        """Tensor names for a target: Model.resolve."""
+        return self.model.resolve(target)
+
+    # ---- runs ---------------------------------------------------------------------------
+    @property
+    def step(self) -> int:
+        """How many runs there were."""
+        return self.log.step
+
+    @property
+    def records(self) -> Sequence[RunRecord]:
+        """The records of runs, oldest first."""
+        return self.log.records
+
+    @property
+    def result(self) -> Any:
+        """What the last run gave, in the structure of its fetches."""
+        return self.log.result
+
+    def on_run(self, session: Session, fetches: Any, feed_dict: dict | None = None, *,
+               call: Any = None) -> tuple[Any, RunRecord]:
+        """A run that the script asks for: Runner.on_run."""
+        if session.graph is not self.model.graph:
+            self.attach(session=session)
+        return self.runs.on_run(session, fetches, feed_dict, call=call)
+
+    def run(self, steps: int = 1, *, until: str = "", fetches: Any = None) -> answers.Runs:
+        """Run whole steps until done, a stop, or the condition `until` holds: Runner.run."""
+        return self.runs.run(steps, until=until, fetches=fetches)
+
+    def holds(self, condition: str) -> bool:
+        """Whether a condition holds of the last run, or the one looked at: Evidence.holds."""
+        return self.evidence.holds(condition)
+
+    def train(self, y: str = "", *, optimizer: str = "sgd", lr: float = 0.01, variables: tuple[str, ...] = (),
+              clip_norm: float | None = None) -> answers.Trained:
+        """Build a train op for y, which `run` then runs: Training.train."""
+        return self.training.train(y, optimizer=optimizer, lr=lr, variables=variables, clip_norm=clip_norm)
+
+    def feed(self, target: str, value: Any) -> answers.Feed:
+        """Feed this value from now on. value: array, number, or text: a NumPy expression."""
+        return self.feeds.feed(target, self.values.as_value(value))
+
+    def feed_from(self, source: Any) -> answers.Feed:
+        """Feed what a function, generator or list of the script gives: RunFeeds.feed_from."""
+        return self.feeds.feed_from(source)
+
+    # ---- watches ------------------------------------------------------------------------
+    def watch(self, *targets: str, condition: str = "", every: int = 1, level: str = "stats") -> WatchRow:
+        """Track tensors and their gradients; stop only where `condition` holds: Watches.watch."""
+        return self.watches.watch(*targets, condition=condition, every=every, level=level)
+
+    def break_at(self, target: str = "", *, step: int | None = None, condition: str = "", exclude: str = "",
+                 temporary: bool = False, inside: bool = False) -> WatchRow:
+        """Stop after a run that computes `target`, after run `step`, or where `condition` holds: Watches.break_at."""
+        return self.watches.break_at(target, step=step, condition=condition, exclude=exclude, temporary=temporary,
+                                     inside=inside)
+
+    def stops(self, kind: str = "") -> tuple[WatchRow, ...]:
+        """Watches and breakpoints; kind: "watch", "break", or "" for both."""
+        return self.watches.rows(kind)
+
+    def delete(self, *numbers: int) -> tuple[WatchRow, ...]:
+        """Remove watches and breakpoints by number."""
+        return self.watches.delete(*numbers)
+
+    # ---- values and gradients -----------------------------------------------------------
+    def value(self, target: str, *, step: int | None = None) -> answers.Value:
+        """Value of a tensor in the last run, or at `step`; a variable's is its present one."""
+        return self.values.value(target, step=step)
+
+    def evaluate(self, expression: str, *, keep: bool = True) -> answers.Value:
+        """A NumPy expression over tensors, values of the script and `$n`; becomes the next `$n` if `keep`."""
+        return self.values.evaluate(expression, keep=keep)
+
+    def grad(self, x: str, y: str = "", *, order: int = 1, per_example: bool = False,
+             step: int | None = None) -> answers.Gradient:
+        """d y / d x, x any tensor; built on demand: Gradients.grad."""
+        return self.gradients.grad(x, y, order=order, per_example=per_example, step=step)
+
+    def grads(self, target: str = "", *, y: str = "", by: str = "", sort: str = "") -> answers.GradTable:
+        """A table of gradients, by default of the trainable variables: Gradients.grads."""
+        return self.gradients.grads(target, y=y, by=by, sort=sort)
+
+    def hessian(self, x: str, y: str = "", **options: Any) -> answers.Hessian:
+        """Second derivatives of y by x, x flattened; options as of Hessians.hessian."""
+        return self.hessians.hessian(x, y, **options)
+
+    def stages(self, y: str = "", *, step: int | None = None) -> answers.Stages:
+        """What became of each gradient on its way into its variable: UpdateStages.of."""
+        return self.update_stages.of(y, step=step)
+
+    # ---- diagnosis ----------------------------------------------------------------------
+    def why(self, target: str = "", y: str = "", *, kind: str = "", order: int = 1) -> Any:
+        """Why a gradient is None, not finite, zero or tiny, or a value not finite: Explanations.why."""
+        return self.explain.why(target, y, kind=kind, order=order)
+
+    def path(self, y: str, x: str) -> Any:
+        """How the gradient flows from y ("": the default) to x, with its norm at each op: Explanations.path."""
+        return self.explain.path(y, x)
+
+    def check(self, y: str = "", x: str = "", *, order: int = 1) -> Any:
+        """Compare the gradient rule of each op between y and x with central differences: RuleChecks.check."""
+        return self.rules.check(y, x, order=order)
+
+    def doctor(self, *, static: bool = False) -> Any:
+        """Ranked findings about the last run; static: about the graph alone."""
+        return self.checkup.doctor(static=static)
+
+    def diff(self, a: str, b: str = "", *, rtol: float = 1e-5) -> Any:
+        """Compare steps, recordings or an .npz file tensor by tensor: Comparison.diff."""
+        return self.comparison.diff(a, b, rtol=rtol)
+
+    # ---- changes and recordings ---------------------------------------------------------
+    def set(self, target: str, value: Any) -> answers.Changed:
+        """Change a variable now, or override a tensor's value in the runs to come: Edits.set."""
+        return self.edits.set(target, value)
+
+    def freeze(self, target: str) -> answers.Changed:
+        """Hold a variable, or a tensor, at the value it has now."""
+        return self.edits.freeze(target)
+
+    def undo(self) -> str:
+        """Take back the last set or freeze; gives what it was."""
+        return self.edits.undo()
+
+    def record(self, path: str, steps: slice | None = None) -> Recorded:
+        """Write every step from now on into a folder, or at once those of `steps` that are kept: Recordings.record."""
+        return self.recordings.record(path, steps)
+
+    def open_recording(self, path: str) -> Recorded:
+        """Look at a recording instead: its graph, its steps; the last one at first."""
+        found = recording.read(path)
+        self.attach(found.graph, handles=dict(found.handles))
+        return self.recordings.show(found, path)
 
     # ---- lists --------------------------------------------------------------------------
     def tensors(self, pattern: str = "", *, stats: bool = False, role: str = "") -> tuple[TensorRow, ...]:
-        """Tensors whose names match a regex or target; stats: with figures of value and gradient in the last run.
-
-        role: "forward", "gradient", "variable", "constant", "placeholder" or "training".
-        """
-        if not stats:
-            return tuple(self.tensors_listed(pattern, role=role))
-        found = [t for t in self._matching(pattern) if not role or role_of(t.op) == role]
-        values, gradients = self._figures(found)
-        handles = self.targets.handles_by_tensor()
-        return tuple(self._tensor_row(t, values.get(t), gradients.get(t), handles.get(t, "")) for t in found)
-
-    def tensors_listed(self, pattern: str = "", *, role: str = "") -> Rows[TensorRow]:
-        """The rows of `tensors`, each made when it is looked at: of 100,000 a screen shows few."""
-        found = [t for t in self._matching(pattern) if not role or role_of(t.op) == role]
-        handles = self.targets.handles_by_tensor()
-        return Rows(found, lambda t: self._tensor_row(t, None, None, handles.get(t, "")))
-
-    def _matching(self, pattern: str) -> list[Tensor]:
-        if not pattern:
-            return [t for op in self.targets.operations() for t in op.outputs]
-        if len(pattern) > 1 and pattern[0] == pattern[-1] == "/":  # all that match, even if a handle is called so
-            return self.targets.all(pattern)
-        try:
-            return self.targets.all(pattern)
-        except AutodiffError:
-            return self.targets.all(f"/{pattern}/")
-
-    def _figures(self, tensors: list[Tensor]) -> tuple[dict[Tensor, Stats], dict[Tensor, Stats]]:
-        at = self._moment_for([y] if (y := self._default_y()) is not None else [])
-        values = self._values_known(dict.fromkeys(t.op for t in tensors), at)
-        known = {} if y is None else {t: g for t in tensors if (g := self.derivatives.known(y, t)) is not None}
-        found = self._replayer.values_if_possible(at, list(dict.fromkeys(known.values())))
-        return ({t: statistics(v) for t, v in values.items()},
-                {t: statistics(found[g]) for t, g in known.items() if g in found})
-
-    def _tensor_row(self, tensor: Tensor, stats: Stats | None, gradient: Stats | None, handle: str) -> TensorRow:
-        return TensorRow(tensor.name, self.targets.short(tensor), tensor.op.type, tensor.dtype.base_dtype.name,
-                         tensor.dims,
-                         role_of(tensor.op), handle, place_of(tensor.op), stats, gradient)
+        """Tensors whose names match a regex or target: Lists.tensors."""
+        return self.lists.tensors(pattern, stats=stats, role=role)
 
     def ops(self, pattern: str = "", *, role: str = "") -> tuple[OpRow, ...]:
         """Operations whose names match a regex, or that a target stands for."""
-        if pattern:
-            found: list[Operation] = list(dict.fromkeys(t.op for t in self._matching(pattern)))
-        else:
-            found = self.graph.get_operations()
-        return tuple(graph_lists.op_row(op) for op in found if not role or role_of(op) == role)
+        return self.lists.ops(pattern, role=role)
 
     def op(self, target: str) -> OpCard:
-        """All about one operation, with figures of its inputs and outputs in the last run as far as they can be had."""
-        op = self.targets.operation(target)
-        shown = list(dict.fromkeys((*op.inputs, *op.outputs)))
-        try:
-            values, gradients = self._figures(shown)
-        except AutodiffError:
-            values, gradients = {}, {}
-        rows = {t: self._tensor_row(t, values.get(t), gradients.get(t), self.targets.handle_of(t)) for t in shown}
-        return OpCard(op.name, op.type, op.definition.doc, role_of(op), graph_lists.attributes_of(op),
-                      tuple(rows[t] for t in op.inputs), tuple(rows[t] for t in op.outputs),
-                      tuple(c.name for c in op.control_inputs), tuple(c.name for c in graph_lists.neighbors(op)[1]),
-                      graph_lists.rule_of_gradient(op), no_gradient_reason(op) or op.definition.no_rule or "",
-                      op.forward_op.name if op.origin is not None else "",
-                      op.gradient_of.name if op.gradient_of is not None else "", traceback_of(op))
+        """All about one operation, with figures of the last run."""
+        return self.lists.op(target)
 
     def variables(self, *, unused: bool = False) -> tuple[VariableRow, ...]:
         """The variables, and why one gets no gradient; unused: only those that y does not depend on."""
-        y = self._default_y()
-        below = dependencies([y]) if y is not None else set()
-        values = self.session.variables
-        rows = []
-        for variable, trainable in graph_lists.variables_of(self.graph):
-            tensor = variable.handle_tensor
-            used = tensor.op in below
-            reason = ""
-            if y is not None and trainable and self.derivatives.known(y, tensor) is None:
-                found = why_none(y, tensor)
-                reason = "" if found.kind == "flows" else found.text
-            value = values.get(tensor.op.name)
-            dims = variable.shape.as_list() if variable.shape.ndims is not None else None
-            rows.append(VariableRow(tensor.name, self.targets.handle_of(tensor), variable.dtype.base_dtype.name,
-                                    None if dims is None else tuple(dims), trainable, value is not None, used, reason,
-                                    None if value is None else statistics(value), place_of(tensor.op)))
-        return tuple(row for row in rows if not unused or not row.used)
+        return self.lists.variables(unused=unused)
 
     def nonfinite(self, kind: str = "") -> tuple[TensorRow, ...]:
-        """Tensors with nan or inf in the last run, of all that y and the gradients need, in the order of computing.
-
-        kind: "harmful" for those that reach y or a gradient, "masked" for the others, "" for all.
-        """
-        if kind not in ("", "harmful", "masked"):
-            raise ArgumentError(f"expected harmful or masked, found {kind!r}")
-        roots = self._roots()
-        ops, values = self._everything(roots, self._moment_for(roots))
-        harmful = reaches(ops, values, roots)
-        handles = self.targets.handles_by_tensor()
-        return tuple(replace(self._tensor_row(t, statistics(values[t]), None, handles.get(t, "")),
-                             harmful=op in harmful)
-                     for op in ops for t in op.outputs if t in values and has_nonfinite(values[t])
-                     and (not kind or (op in harmful) == (kind == "harmful")))
-
-    def memory(self) -> Memory:
-        """Bytes that variables, constants and remembered runs hold."""
-        variables = dict(self.session.variables)
-        constants = {op.name: op.attrs["value"] for op in self.graph.operations.values() if op.type == "Const"}
-        sizes = sorted(((name, np.asarray(v).nbytes) for name, v in (*variables.items(), *constants.items())),
-                       key=lambda pair: -pair[1])
-        return Memory(graph_lists.bytes_of(variables.values()), graph_lists.bytes_of(constants.values()),
-                      self.moments.spent,
-                      len(self.records), tuple(sizes[:10]))
+        """Tensors with nan or inf in the last run; kind: "harmful", "masked", or "" for all."""
+        return self.lists.nonfinite(kind)
 
     def script(self) -> Script:
         """The script and its graph in figures."""
-        roles = [role_of(op) for op in self.graph.operations.values()]
-        listed = graph_lists.variables_of(self.graph)
-        sizes = [v.shape.num_elements() for v, trainable in listed if trainable]
-        handles = tuple((name, ts[0].name) for name, value in self.handles.items() if len(ts := tensors_of(value)) == 1)
-        return Script(self.script_name or graph_lists.script_file(self.graph), len(roles), roles.count("forward"),
-                      roles.count("gradient"), len(listed), sum(s or 0 for s in sizes),
-                      tuple(t.name for t in self.placeholders()), handles, self.y,
-                      self._train_op.name if self._train_op is not None else next(
-                          (op.name for op in reversed(self.graph.collections.get("train_op", []))), ""))
+        return self.lists.script()
 
-    # ---- places -------------------------------------------------------------------------
-    def where(self, target: str = "") -> Neighbors:
-        """How an op was made, what it takes and who takes it; without a target, the op the open run stands at."""
-        op = self.targets.operation(target) if target else self._current_op()
-        if op is None:
-            raise ArgumentError("no run is open: name an operation, or go through one with step")
-        producers, consumers = graph_lists.neighbors(op)
-        return Neighbors(graph_lists.op_row(op), tuple(map(graph_lists.op_row, producers)),
-                          tuple(map(graph_lists.op_row, consumers)), traceback_of(op))
+    def where(self, target: str = "") -> answers.Neighbors:
+        """How an op was made, what it takes and who takes it: Places.where."""
+        return self.places.where(target)
 
-    def source(self, place: str = "", *, around: int = 5) -> Source:
-        """Lines of a script with the ops they made and gradient norms: `FILE:LINE`, a line number, or a target."""
-        file, line = self._place(place)
-        lines = linecache.getlines(file)
-        if not lines:
-            raise ArgumentError(f"cannot read {file!r}")
-        if line > len(lines) or line < 1:
-            raise ArgumentError(f"{os.path.basename(file)} has {len(lines)} lines, there is no line {line}")
-        made = graph_lists.made_on(self.targets.operations(), file)
-        first, last = line - around, line + around
-        here = [t for n in range(first, last + 1) for op in made.get(n, ()) for t in op.outputs]
-        return Source(file, graph_lists.source_lines(lines, first, last, made, self._norms(here), line))
-
-    def plan(self, target: str = "") -> RunPlan:
-        """What the last run's plan made of every op it needs; target: of one op, or of those that match a `/regex/`.
-
-        The plan is that of the run as it was made, with all that is watched, which is always really computed.
-        Raises ArgumentError if nothing was run yet.
-        """
-        if self._last_whole is None or not self.moments:
-            raise ArgumentError("nothing was run yet, so there is no plan: run a step first")
-        wanted = None
-        if len(target) > 2 and target[0] == target[-1] == "/":
-            wanted = {op for op in self.graph.get_operations() if re.search(target[1:-1], op.name)}
-        elif target:
-            wanted = {self.targets.operation(target)}
-        return plan_of(self.session, self._last_whole, tuple(self.moments[-1].feeds), wanted, self.step)
-
-    def _place(self, place: str) -> tuple[str, int]:
-        match = re.fullmatch(r"(?:(?P<file>.+):)?(?P<line>\d+)", place)
-        main = graph_lists.script_file(self.graph)
-        if match and not (match["file"] and self.targets.exact(place)):
-            wanted = match["file"] or main
-            known = {site.file for op in self.graph.operations.values() for site in op.traceback[-1:]}
-            file = wanted if os.path.exists(wanted) else next(
-                (f for f in known if os.path.basename(f) == os.path.basename(wanted)), wanted)
-            return file, int(match["line"])
-        at = place_of(self.targets.operation(place)) if place else self._standing()
-        if at is not None:
-            return at.file, at.line
-        if not main:
-            raise ArgumentError("no script line is known" + (f" of {place!r}" if place else ""))
-        return main, 1
-
-    def _current_op(self) -> Operation | None:
-        """The op that the open run has just done, or is about to begin with; None if no run is open."""
-        return None if self._execution is None else self._last_op or self._execution.next_op
-
-    def _standing(self) -> Any:
-        op = self._current_op()
-        y = self._default_y()
-        return place_of(op) if op is not None else place_of(y.op) if y is not None else None
-
-    def _norms(self, tensors: list[Tensor]) -> dict[Tensor, float | None]:
-        """Gradient norms of the last run, as far as some gradient call has them."""
-        try:
-            return {t: stats.norm for t, stats in self._figures(tensors)[1].items()}
-        except AutodiffError:
-            return {}
+    def source(self, place: str = "", *, around: int = 5) -> answers.Source:
+        """Lines of a script with the ops they made and gradient norms: Places.source."""
+        return self.places.source(place, around=around)

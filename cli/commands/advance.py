@@ -58,12 +58,12 @@ def drives_script(shell: Shell) -> bool:
 
 def run_steps(shell: Shell, steps: float, until: str = "") -> Result:
     """Go on by whole runs until done, a stop, or `until` holds."""
-    with shell.dbg.heeding(until):
+    with shell.dbg.watches.asking(until):
         return _run_steps(shell, steps, until)
 
 
 def _run_steps(shell: Shell, steps: float, until: str) -> Result:
-    opened = shell.dbg.cursor is not None and not shell.dbg.cursor.finished
+    opened = shell.dbg.stepper.cursor is not None and not shell.dbg.stepper.cursor.finished
     if drives_script(shell):
         return _run_script(shell, steps, until)
     if shell.script is not None and shell.script.runs and not shell.own_runs and not opened:
@@ -75,11 +75,11 @@ def _run_steps(shell: Shell, steps: float, until: str) -> Result:
         if opened:
             if inside := _inside(shell):
                 return inside
-            runs = shell.dbg.finish()
+            runs = shell.dbg.stepper.finish()
             taken, stop = list(runs.records), runs.stop
         while len(taken) < steps and stop is None and not interrupt.pressed:
-            if shell.dbg.stops_inside:
-                shell.dbg.begin()
+            if shell.dbg.watches.stops_inside:
+                shell.dbg.stepper.begin()
                 if inside := _inside(shell):
                     return inside
             runs = shell.dbg.run(1, until=until)
@@ -93,14 +93,14 @@ def _run_steps(shell: Shell, steps: float, until: str) -> Result:
 def _run_script(shell: Shell, steps: float, until: str) -> Result:
     script = shell.script
     assert script is not None
-    if shell.dbg.cursor is not None:
+    if shell.dbg.stepper.cursor is not None:
         if inside := _inside(shell):
             return inside
         close_cursor(shell)
     records: list[Any] = []
     begun = script.runs
     while True:
-        if shell.dbg.stops_inside:
+        if shell.dbg.watches.stops_inside:
             event = Event("before")
             while script.is_live and not script.interrupted and (script.state != "before" or script.is_answered):
                 event = script.resume(before=True)
@@ -113,7 +113,7 @@ def _run_script(shell: Shell, steps: float, until: str) -> Result:
                 return arrived(shell, event, tuple(records), _stop_of(event.records))
             request = script.request
             assert request is not None
-            shell.dbg.begin(request.fetches, request.feed_dict or {})
+            shell.dbg.stepper.begin(request.fetches, request.feed_dict or {})
             if inside := _inside(shell):
                 return inside
             close_cursor(shell)
@@ -129,12 +129,13 @@ def _run_script(shell: Shell, steps: float, until: str) -> Result:
 
 def _inside(shell: Shell) -> Result | None:
     """Go on in the open run; where a breakpoint stops it, else None with the run at its end."""
-    if not shell.dbg.stops_inside or shell.dbg.is_replaying:
+    if not shell.dbg.watches.stops_inside or shell.dbg.stepper.is_replaying:
         return None
-    stop = shell.dbg.run_to_break()
-    if stop is None or shell.dbg.cursor is None:
+    stop = shell.dbg.inside.run_to_break()
+    if stop is None or shell.dbg.stepper.cursor is None:
         return None
-    return _group(*between_ops(shell, shell.dbg.cursor, stop), *(_display(shell, text) for text in shell.displays))
+    return _group(*between_ops(shell, shell.dbg.stepper.cursor, stop),
+                  *(_display(shell, text) for text in shell.displays))
 
 
 def _stop_of(records: tuple[Any, ...]) -> Any:
@@ -300,7 +301,7 @@ def close_cursor(shell: Shell) -> None:
     script = shell.script
     waits = script is not None and script.state == "before" and not shell.own_runs
     try:
-        runs = shell.dbg.finish()
+        runs = shell.dbg.stepper.finish()
     except AutodiffError as error:
         if script is None or not waits:
             raise
@@ -333,6 +334,6 @@ def between_ops(shell: Shell, at: Cursor, stop: Any = None) -> tuple[Result, ...
     if at.outputs:
         rows = tuple((row.name, *figures(row.stats)) for row in at.outputs)
         parts.append(Table((Column("output", "name"), *FIGURES), rows))
-    if at.finished and not shell.dbg.is_replaying:
+    if at.finished and not shell.dbg.stepper.is_replaying:
         close_cursor(shell)
     return tuple(parts)

@@ -32,7 +32,7 @@ def set_(shell: Shell, target: Setting | None, option_value: SettingValue | None
     if option_value is not None:
         raise UsageError(f"expected one name before =, found {target!r} and {option_value!r}")
     if value.strip() == "off":
-        shell.dbg.unset(target)
+        shell.dbg.edits.unset(target)
         return Text(f"{target} has its own value again")
     made = shell.dbg.set(target, value)
     before = f" (norm {number(made.before.norm)})" if made.before is not None and made.before.norm is not None else ""
@@ -50,7 +50,7 @@ def freeze(dbg: Debugger, target: Target | None) -> Result:
     API:      dbg.freeze("hidden1/weights")
     """
     if target is None:
-        return Text(f"held: {', '.join(dbg.frozen())}" if dbg.frozen() else "nothing is held", "quiet")
+        return Text(f"held: {', '.join(dbg.edits.held())}" if dbg.edits.held() else "nothing is held", "quiet")
     made = dbg.freeze(target)
     return Text(f"{made.kind} {made.name} is held at norm {number(made.after.norm)}; set {target} = off lets it go")
 
@@ -75,7 +75,7 @@ def _disk(shell: Shell, text: str) -> Result:
     if match is None:
         raise UsageError(f"expected room on disk, found {text!r}", "set ring.disk 1GB, or 0 for none", code="bad_value")
     size = int(float(match[1]) * 1024 ** " kmgt".index(match[2] or " "))
-    at = shell.dbg.spill(size)
+    at = shell.dbg.history.spill(size)
     shell.settings["ring.disk"] = size
     if not size:
         return Text(f"ring.disk 0: steps are kept in memory only, {at.kept} of them")

@@ -39,7 +39,7 @@ def grad(dbg: Debugger, y: Y | None, x: X, *, per_example: bool = False, order: 
     if stages:
         return _stages(dbg.stages(y or ""), dbg.resolve(x))
     if top is not None:
-        return _examples(dbg.examples(x, y or "", top=top))
+        return _examples(dbg.gradients.examples(x, y or "", top=top))
     found = dbg.grad(x, y or "", order=order, per_example=per_example)
     of = f"sum({found.y}{shape(found.y_shape)})" if found.summed else found.y
     head = f"∂ {of} / ∂ {found.x}" if found.order == 1 else f"∂^{found.order} {of} / ∂ {found.x}^{found.order}"
@@ -106,12 +106,12 @@ def hessian(dbg: Debugger, y: Y | None, x: X, *, rows: Slice | None = None, diag
     API:      dbg.hessian("hidden2/biases", "loss", rows=slice(0, 4))
     """
     if spectrum:
-        return _spectrum(dbg.spectrum(x, y or ""))
+        return _spectrum(dbg.hessians.spectrum(x, y or ""))
     if eig is not None:
-        return _eigen(dbg.eigen(x, y or "", count=eig, verify=verify))
+        return _eigen(dbg.hessians.eigen(x, y or "", count=eig, verify=verify))
     kind = "hvp" if hvp else "diag" if diag else "rows" if rows is not None else "full"
     if cost:
-        return Text(_cost(dbg.hessian_cost(x, y or "", rows=rows, kind=kind)))
+        return Text(_cost(dbg.hessians.cost(x, y or "", rows=rows, kind=kind)))
     with Progress("rows") as report:
         found = dbg.hessian(x, y or "", rows=rows, kind=kind, v=hvp, budget=budget << 20, jobs=jobs, report=report)
     what = {"full": "Hessian", "rows": "rows of the Hessian", "diag": "diagonal of the Hessian",

@@ -52,7 +52,7 @@ def info(shell: Shell, topic: Topic | None, target: OpName = "", *, unused: bool
     if topic in ("tensors", "ops") and target.startswith("/"):
         check_regex(target[1:-1] if is_regex else target)
     if topic == "tensors":
-        return _tensors(dbg.tensors(pattern, stats=True) if stats else dbg.tensors_listed(pattern), stats)
+        return _tensors(dbg.tensors(pattern, stats=True) if stats else dbg.lists.tensors_listed(pattern), stats)
     if topic == "ops":
         return _ops(dbg.ops(pattern))
     if topic == "op":
@@ -73,7 +73,7 @@ def info(shell: Shell, topic: Topic | None, target: OpName = "", *, unused: bool
     if topic == "steps":
         return Text("\n".join(_kept(dbg)))
     if topic == "feeds":
-        from_feed = tuple((row.name, row.source, row.text, *figures(row.stats)) for row in dbg.feeds())
+        from_feed = tuple((row.name, row.source, row.text, *figures(row.stats)) for row in dbg.feeds.rows())
         return Table((Column("feed", "name"), Column("from"), Column("value"), *FIGURES), from_feed) if from_feed \
             else Text("the next run is fed nothing")
     if topic == "run":
@@ -159,7 +159,7 @@ def _nans(rows: tuple[TensorRow, ...], kind: str) -> Result:
 
 
 def _memory(dbg: Debugger) -> Result:
-    memory = dbg.memory()
+    memory = dbg.lists.memory()
     parts = (("variables", memory.variables), ("constants", memory.constants), ("value history", memory.history),
              ("records of runs", memory.records))
     lines = [*(f"{name:<16} {bytes_in_words(count)}" for name, count in parts), *_kept(dbg)]
@@ -170,7 +170,7 @@ def _memory(dbg: Debugger) -> Result:
 
 def _kept(dbg: Debugger) -> list[str]:
     """Which steps are kept, in memory and on disk."""
-    at = dbg.position
+    at = dbg.history.position
     which = f", from step {at.first} on" if at.kept else ""
     lines = [f"{'steps kept':<16} {at.kept} of {at.last}{which}",
              f"{'in memory':<16} {at.kept - at.on_disk}, {bytes_in_words(at.bytes)} of {bytes_in_words(at.budget)}"
@@ -239,9 +239,9 @@ def print_(dbg: Debugger, form: Format = "", expression: Expression = "", *, ran
     API:      dbg.evaluate("hidden1/weights[0:3,:]")
     """
     if not expression:
-        if not dbg.history():
+        if not dbg.values.kept():
             raise UsageError("print needs an expression: there is no last value", "print loss")
-        expression = f"${dbg.history()[-1].number}"
+        expression = f"${dbg.values.kept()[-1].number}"
     value = dbg.evaluate(expression, keep=not re.fullmatch(r"\$\d+", expression))
     array = array_of(value)
     marked, mark = None, ""
@@ -285,7 +285,7 @@ def list_(shell: Shell, at: Place = "", op: OpName = "", *, steps: bool = False)
 
     Example:  list hidden1/MatMul
               list plan /hidden1/
-    API:      dbg.source("hidden1/MatMul"), dbg.plan("/hidden1/")
+    API:      dbg.source("hidden1/MatMul"), dbg.places.plan("/hidden1/")
     """
     if at == "plan":
         return planned(shell.dbg, op, steps)
@@ -327,7 +327,7 @@ def where(shell: Shell, op: OpName = "") -> Result:
     Example:  where hidden1/MatMul
     API:      dbg.where("hidden1/MatMul")
     """
-    if not op and (shell.dbg.cursor is None or shell.dbg.cursor.finished):
+    if not op and (shell.dbg.stepper.cursor is None or shell.dbg.stepper.cursor.finished):
         return _standing(shell)
     found = shell.dbg.where(op)
     lines = [f"{os.path.basename(at.file)}:{at.line} in {at.function}: {at.text}" for at in found.traceback]

@@ -48,7 +48,7 @@ def go_on(shell: Shell, times: Count = 1) -> Result:
 def _all(shell: Shell, till: str = "") -> float:
     if advance.drives_script(shell):
         return math.inf
-    return FOREVER if till or shell.dbg.goes_on else 1
+    return FOREVER if till or shell.dbg.runs.goes_on else 1
 
 
 @command("next", group="Run", aliases=("n",), repeats=True)
@@ -60,8 +60,8 @@ def next_step(shell: Shell, steps: Count = 1) -> Result:
     Example:  next 20
     API:      dbg.run(20)
     """
-    if not shell.dbg.position.is_present:
-        return stands(shell.dbg.forth(steps))
+    if not shell.dbg.history.position.is_present:
+        return stands(shell.dbg.history.forth(steps))
     _to_present(shell)
     return advance.run_steps(shell, steps)
 
@@ -75,8 +75,8 @@ def detach(shell: Shell) -> Result:
     """
     if not advance.drives_script(shell) or shell.script is None:
         raise UsageError("no script is waiting: there is nothing to detach from", "load FILE runs one", code="at_end")
-    if shell.dbg.cursor is not None:
-        shell.dbg.present() if shell.dbg.is_replaying else advance.close_cursor(shell)
+    if shell.dbg.stepper.cursor is not None:
+        shell.dbg.history.present() if shell.dbg.stepper.is_replaying else advance.close_cursor(shell)
     event = shell.script.detach()
     shell.take(event)
     return advance.arrived(shell, event, event.records)
@@ -84,8 +84,8 @@ def detach(shell: Shell) -> Result:
 
 def _to_present(shell: Shell) -> None:
     """Leave the past before going on."""
-    if shell.dbg.is_replaying or not shell.dbg.position.is_present:
-        shell.dbg.present()
+    if shell.dbg.stepper.is_replaying or not shell.dbg.history.position.is_present:
+        shell.dbg.history.present()
 
 
 def stands(at: Position) -> Stop:
@@ -105,22 +105,22 @@ def step(shell: Shell, ops: Count = 1) -> Result:
     Opens the next run if none is open; next finishes it. print looks at everything computed so far.
 
     Example:  step 3
-    API:      dbg.step_ops(3)
+    API:      dbg.stepper.step(3)
     """
     dbg = shell.dbg
     parts: list[Result] = []
-    if not dbg.position.is_present and dbg.cursor is None:
-        dbg.replay()
-    elif dbg.cursor is None or dbg.cursor.finished:
+    if not dbg.history.position.is_present and dbg.stepper.cursor is None:
+        dbg.stepper.replay()
+    elif dbg.stepper.cursor is None or dbg.stepper.cursor.finished:
         if advance.drives_script(shell):
             stopped = _to_next_run(shell)
             if stopped is not None:
                 return stopped
             request = shell.script.request  # type: ignore[union-attr]
-            dbg.begin(request.fetches, request.feed_dict)  # type: ignore[union-attr]
+            dbg.stepper.begin(request.fetches, request.feed_dict)  # type: ignore[union-attr]
         else:
-            dbg.begin()
-    return Group((*parts, *advance.between_ops(shell, dbg.step_ops(ops))))
+            dbg.stepper.begin()
+    return Group((*parts, *advance.between_ops(shell, dbg.stepper.step(ops))))
 
 
 def _to_next_run(shell: Shell) -> Result | None:

@@ -17,7 +17,7 @@ def planned(dbg: Debugger, target: str, steps: bool) -> Result:
     """The table of a run's ops and their op_outcomes; steps: of the plan's steps."""
     if target.startswith("/"):
         check_regex(target.strip("/"))
-    found = dbg.plan(target)
+    found = dbg.places.plan(target)
     if steps:
         head, *rows = found.table
         return Table(tuple(Column(name, "text", 9 - i) for i, name in enumerate(head)), tuple(rows), _title(found),

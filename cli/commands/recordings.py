@@ -24,7 +24,7 @@ def record(dbg: Debugger, file: Folder, word: Word | None, steps: Slice | None) 
     API:      dbg.record("training.rec"), dbg.open_recording("training.rec")
     """
     if file == "off":
-        done = dbg.stop_recording()
+        done = dbg.recordings.stop()
         return Text(f"{done.steps} steps are in {done.path}")
     if word is not None and (word != "steps" or steps is None):
         raise UsageError(f"expected `record FILE steps A:B`, found {word!r}", f"record {file} steps 1:20")

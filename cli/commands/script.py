@@ -81,7 +81,7 @@ def feed(shell: Shell, target: Target | None, value: Assigned | None, *, from_: 
     """
     dbg = shell.dbg
     if clear:
-        dbg.clear_feeds()
+        dbg.feeds.clear()
         return Text("nothing is fed by the prompt any more")
     if from_:
         source = shell.script.handles().get(from_) if shell.script else None
@@ -100,7 +100,7 @@ def feed(shell: Shell, target: Target | None, value: Assigned | None, *, from_: 
 
 
 def _fed(dbg: Debugger) -> Result:
-    rows = tuple((row.name, row.source, row.text, *figures(row.stats)) for row in dbg.feeds())
+    rows = tuple((row.name, row.source, row.text, *figures(row.stats)) for row in dbg.feeds.rows())
     if not rows:
         return Text("the next run is fed nothing")
     return Table((Column("feed", "name"), Column("from"), Column("value"), *FIGURES), rows)

@@ -117,7 +117,7 @@ def _cell(value: Any) -> str:
 
 def _npz(shell: Shell, path: str) -> str:
     found = {name: np.asarray(value) for name, value in shell.dbg.session.variables.items()}
-    found.update({f"${value.number}": np.asarray(value.array) for value in shell.dbg.history()
+    found.update({f"${value.number}": np.asarray(value.array) for value in shell.dbg.values.kept()
                   if not isinstance(value.array, (tuple, list))})
     found = {name: array for name, array in found.items() if array.dtype != object}
     if not found:

@@ -114,14 +114,14 @@ def commands(dbg: Debugger, text: Lines) -> Result:
     """Do COMMANDs at each stop of a watch or breakpoint; without any it does nothing there.
 
     Example:  commands 1 print loss; grads
-    API:      dbg.commands(1, ("print loss", "grads"))
+    API:      dbg.watches.commands(1, ("print loss", "grads"))
     """
     match = re.fullmatch(r"(\d+)\s*(.*)", text)
     if not match:
         raise UsageError(f"expected the number of a watch or breakpoint first, found {text!r}",
                          "info breaks lists them")
     lines = tuple(line.strip() for line in match[2].split(";") if line.strip())
-    row = dbg.commands(int(match[1]), lines)
+    row = dbg.watches.commands(int(match[1]), lines)
     return Text(f"at each stop of {row.number}: {'; '.join(lines) or 'nothing'}")
 
 
@@ -130,7 +130,7 @@ def delete(dbg: Debugger, *targets: AnyStop) -> Result:
     """Delete watches and breakpoints by number, or watches by target; all of them without arguments.
 
     Example:  delete 1
-    API:      dbg.delete(1), dbg.unwatch("/hidden.*/")
+    API:      dbg.delete(1), dbg.watches.unwatch("/hidden.*/")
     """
     numbers = [int(word) for word in targets if word.isdigit()]
     names = [word for word in targets if not word.isdigit()]
@@ -140,7 +140,7 @@ def delete(dbg: Debugger, *targets: AnyStop) -> Result:
     if numbers:
         gone += dbg.delete(*numbers)
     if names:
-        gone += dbg.unwatch(*names)
+        gone += dbg.watches.unwatch(*names)
     return Text("\n".join(f"deleted {row.kind} {row.number}: {' '.join(row.targets)}".rstrip(" :") for row in gone)
                 or "there was nothing to delete")
 
@@ -150,9 +150,9 @@ def enable(dbg: Debugger, number: StopNumber) -> Result:
     """Let a watch or breakpoint work again.
 
     Example:  enable 1
-    API:      dbg.enable(1, True)
+    API:      dbg.watches.enable(1, True)
     """
-    return stops_table((dbg.enable(number, True),))
+    return stops_table((dbg.watches.enable(number, True),))
 
 
 @command("disable", group="Watch")
@@ -160,9 +160,9 @@ def disable(dbg: Debugger, number: StopNumber) -> Result:
     """Let a watch or breakpoint rest, without deleting it.
 
     Example:  disable 1
-    API:      dbg.enable(1, False)
+    API:      dbg.watches.enable(1, False)
     """
-    return stops_table((dbg.enable(number, False),))
+    return stops_table((dbg.watches.enable(number, False),))
 
 
 @command("ignore", group="Watch")
@@ -170,9 +170,9 @@ def ignore(dbg: Debugger, number: StopNumber, count: Times) -> Result:
     """Pass over the next COUNT hits of a watch or breakpoint.
 
     Example:  ignore 1 10
-    API:      dbg.ignore(1, 10)
+    API:      dbg.watches.ignore(1, 10)
     """
-    return stops_table((dbg.ignore(number, count),))
+    return stops_table((dbg.watches.ignore(number, count),))
 
 
 @command("condition", group="Watch")
@@ -180,13 +180,13 @@ def condition(dbg: Debugger, text: NewCondition) -> Result:
     """Change the predicate of a watch or breakpoint; without one it loses it.
 
     Example:  condition 1 norm(.) > 10
-    API:      dbg.condition(1, "nan")
+    API:      dbg.watches.condition(1, "nan")
     """
     match = re.fullmatch(r"(\d+)\s*(?:if\s+)?(.*)", text)
     if not match:
         raise UsageError(f"expected the number of a watch or breakpoint first, found {text!r}",
                          "info watches lists them")
-    return stops_table((dbg.condition(int(match[1]), match[2]),))
+    return stops_table((dbg.watches.condition(int(match[1]), match[2]),))
 
 
 def stops_table(rows: tuple[WatchRow, ...], empty: str = "") -> Result:

@@ -146,7 +146,7 @@ def history(shell: Shell, lines: Count = 20) -> Result:
     """
     first = max(len(shell.lines) - lines, 0)
     typed = Text("\n".join(f"{number:>4}  {line}" for number, line in enumerate(shell.lines[first:], first + 1)))
-    values = shell.dbg.history()[-lines:]
+    values = shell.dbg.values.kept()[-lines:]
     if not shell.lines and not values:
         return Text("nothing was typed and no value printed yet", "quiet")
     if not values:
@@ -160,7 +160,7 @@ def history(shell: Shell, lines: Count = 20) -> Result:
 def python(shell: Shell, code: Code) -> Result:
     """Run Python with the script's variables, `dbg`, `tf` and `np`; shows the value of an expression.
 
-    Example:  python len(dbg.names())
+    Example:  python len(dbg.model.names())
     """
     namespace: dict[str, Any] = shell.script.namespace if shell.script else shell.namespace
     extra = {"dbg": shell.dbg, "np": np, "tf": autodiff, **(shell.script.handles() if shell.script else {})}

@@ -19,9 +19,9 @@ def back(dbg: Debugger, steps: Count = 1) -> Result:
     Nothing has to have been watched. next looks further on, run and continue return to the present.
 
     Example:  back 2
-    API:      dbg.back(2)
+    API:      dbg.history.back(2)
     """
-    return stands(dbg.back(steps))
+    return stands(dbg.history.back(steps))
 
 
 @command("rs", group="Run", repeats=True)
@@ -29,9 +29,9 @@ def reverse_step(shell: Shell, ops: Count = 1) -> Result:
     """Take back N ops of the open run; without one, go through the last run (or the one looked at) from its end.
 
     Example:  rs 3
-    API:      dbg.back_ops(3)
+    API:      dbg.stepper.back(3)
     """
-    return Group(advance.between_ops(shell, shell.dbg.back_ops(ops)))
+    return Group(advance.between_ops(shell, shell.dbg.stepper.back(ops)))
 
 
 @command("rc", group="Run", repeats=True)
@@ -39,9 +39,9 @@ def reverse_continue(dbg: Debugger) -> Result:
     """Look at the last step before this one at which a watch or breakpoint stopped.
 
     Example:  rc
-    API:      dbg.back_to_stop()
+    API:      dbg.history.back_to_stop()
     """
-    return stands(dbg.back_to_stop())
+    return stands(dbg.history.back_to_stop())
 
 
 @command("goto", group="Run", aliases=("until", "unt"))
@@ -51,16 +51,16 @@ def goto(shell: Shell, op: OpName, step: Count | None) -> Result:
     A step that is kept is looked at; one to come is run to. Without an open run, an op is gone to in the last one.
 
     Example:  goto step 12
-    API:      dbg.goto_step(12), dbg.goto_op("hidden1/MatMul")
+    API:      dbg.history.goto(12), dbg.stepper.goto("hidden1/MatMul")
     """
     dbg = shell.dbg
     if op != "step":
         if step is not None:
             raise UsageError(f"expected `goto OP` or `goto step N`, found {op!r} {step}", "goto step 12")
-        return Group(advance.between_ops(shell, dbg.goto_op(op)))
+        return Group(advance.between_ops(shell, dbg.stepper.goto(op)))
     if step is None:
         raise UsageError("goto step needs the number of the step", "goto step 12")
     if step <= dbg.step:
-        return stands(dbg.goto_step(step))
-    dbg.present()
+        return stands(dbg.history.goto(step))
+    dbg.history.present()
     return advance.run_steps(shell, step - dbg.step)

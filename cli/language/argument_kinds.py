@@ -196,7 +196,8 @@ class ExpressionKind(Kind):
         word = re.split(r"[^\w/.:$]", text)[-1]
         lead = text[:len(text) - len(word)]
         if word.startswith("$"):
-            return [f"{lead}${value.number}" for value in shell.dbg.history() if f"${value.number}".startswith(word)]
+            return [f"{lead}${value.number}" for value in shell.dbg.values.kept()
+                    if f"${value.number}".startswith(word)]
         functions = [f"{name}(" for name in FUNCTIONS if word and name.startswith(word)]
         return [lead + name for name in [*matching(word, shell.names()), *functions][:MOST]]
 

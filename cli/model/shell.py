@@ -56,7 +56,7 @@ class Shell:
 
     def names(self) -> list[str]:
         """Names that complete a target: handles and tensors."""
-        return self.dbg.names()
+        return self.dbg.model.names()
 
     def verbs(self) -> list[str]:
         """Names of commands, the user's included."""
@@ -100,8 +100,8 @@ class Shell:
     def _take_the_disk(self, dbg: Debugger) -> None:
         """Give the folder of past steps up, and the next debugger one of its own, if steps are to go to disk."""
         if self.settings["ring.disk"]:
-            self.dbg.spill(0)
-            dbg.moments.resume(self.settings["ring.disk"])
+            self.dbg.history.spill(0)
+            dbg.state.moments.resume(self.settings["ring.disk"])
 
     def take(self, event: Event) -> None:
         """Show the debugger what the script has become."""

@@ -107,7 +107,7 @@ def test_a_predicate_is_asked_inside_of_the_run(shell: Shell) -> None:
     said = typed(shell, "run")
     assert "stop: breakpoint 1, h:0: max(.) < 7 and" in said and "forward: h (Exp)" in said and "next op" in said
     assert "comes later" in plain(execute("print loss", shell))
-    value, step = shell.dbg.value("h").array, shell.dbg.cursor.step  # type: ignore[union-attr]
+    value, step = shell.dbg.value("h").array, shell.dbg.stepper.cursor.step  # type: ignore[union-attr]
     assert value.max() < 7 and step == len(shell.dbg.records) + 1
     typed(shell, "delete")
     typed(shell, "break w if absmax(.) < 4 --inside")

@@ -89,14 +89,14 @@ def test_a_run_goes_on_till_a_gradient_is_small(shell: Shell) -> None:
 
 @pytest.mark.parametrize("target", ["h", "h:0", "%{}", "`h:0`"])
 def test_any_name_of_a_tensor_will_do(shell: Shell, target: str) -> None:
-    target = target.format(shell.dbg.short("h:0").removeprefix("%"))
+    target = target.format(shell.dbg.model.short("h:0").removeprefix("%"))
     typed(shell, f"tbreak if max({target}) < 5")
     typed(shell, "run")
     assert shell.dbg.records[-1].step == first_step(lambda w: np.exp(w).max() < 5)
 
 
 def test_a_short_handle_of_a_gradient_is_one(shell: Shell) -> None:
-    number = shell.dbg.short("w:0").removeprefix("%")
+    number = shell.dbg.model.short("w:0").removeprefix("%")
     typed(shell, f"break if max(g{number}) < 5")
     assert "max(grad(w:0)) is" in typed(shell, "run")
     assert shell.dbg.records[-1].step == first_step(lambda w: np.exp(w).max() < 5)
@@ -124,7 +124,8 @@ def test_it_is_asked_only_where_the_target_is_computed(shell: Shell) -> None:
 
 
 def test_a_tensor_inside_of_a_loop_is_asked_turn_by_turn(shell: Shell) -> None:
-    inner = next(n for n in shell.dbg.names() if n.startswith("turns/") and n.rpartition("/")[2].startswith("mul"))
+    inner = next(n for n in shell.dbg.model.names() if n.startswith("turns/")
+                 and n.rpartition("/")[2].startswith("mul"))
     typed(shell, f"break if max({inner}) > 40")  # h to the third only, in the last turn
     typed(shell, "run")
     record = shell.dbg.records[-1]
@@ -151,7 +152,7 @@ def test_a_gradient_that_the_script_does_not_build(shell: Shell) -> None:
 def test_inside_of_a_run(shell: Shell) -> None:
     typed(shell, "break loss if max(h) < 5 and min(.) > 0 --inside")
     typed(shell, "run")
-    cursor = shell.dbg.cursor
+    cursor = shell.dbg.stepper.cursor
     assert cursor is not None and cursor.step == first_step(lambda w: np.exp(w).max() < 5) and cursor.op == "loss"
 
 
@@ -170,7 +171,7 @@ def test_expectations_and_what_they_are_of(shell: Shell) -> None:
 def test_the_parenthesis_is_completed() -> None:
     shell = Shell()
     execute("load scripts/models/digits.py", shell)
-    shell.dbg.names()
+    shell.dbg.model.names()
 
     def ends(line: str) -> list[str]:
         return [c.text for c in complete(line, shell)]
@@ -222,5 +223,5 @@ def test_from_python() -> None:
         assert dbg.run(5, until="nan(grad(w)) and not nan(w)", fetches=[loss, step]).records[-1].step == 1
         assert dbg.holds("harmful(loss)") and dbg.holds("nans(grad(w)) == 1") and not dbg.holds("inf(loss)")
         assert dbg.run(5, until="changed(loss) or ratio(w) > 0", fetches=[loss]).records[-1].step == 6
-        with pytest.raises(UnknownNameError), dbg.heeding("norm(nothing) > 1"):
+        with pytest.raises(UnknownNameError), dbg.watches.asking("norm(nothing) > 1"):
             pass

@@ -91,7 +91,7 @@ def test_ambiguous_suffixes_are_listed(dbg: Debugger) -> None:
 
 
 def test_short_handles_of_a_tensor_and_its_gradient(dbg: Debugger) -> None:
-    short = dbg.short("h")
+    short = dbg.model.short("h")
     np.testing.assert_array_equal(dbg.value(short).array, dbg.value("h").array)
     np.testing.assert_array_equal(dbg.value("g" + short[1:]).array, dbg.grad("h").array)
 
@@ -122,7 +122,7 @@ def test_records_are_frozen_names_and_numbers(dbg: Debugger) -> None:
 
     dbg.watch("h", condition="norm(.) > 0")
     answers = [dbg.run(1), dbg.grads(), dbg.op("h"), dbg.tensors(stats=True), dbg.variables(), dbg.why("w"),
-               dbg.path("", "w"), dbg.script(), dbg.stops(), dbg.where("h"), dbg.memory(), dbg.grad("h")]
+               dbg.path("", "w"), dbg.script(), dbg.stops(), dbg.where("h"), dbg.lists.memory(), dbg.grad("h")]
     for answer in answers:
         assert not [item for item in walk(answer) if isinstance(item, (Tensor, tf.Operation, tf.Graph))]
     with pytest.raises(dataclasses.FrozenInstanceError):
@@ -165,11 +165,11 @@ def test_a_watch_stops_where_its_condition_holds(dbg: Debugger, condition: str, 
 
 def test_ignore_disable_delete_and_commands(dbg: Debugger) -> None:
     number = dbg.break_at("w", condition="norm(.) > 0").number
-    dbg.commands(number, ("print w",))
-    dbg.ignore(number, 2)
+    dbg.watches.commands(number, ("print w",))
+    dbg.watches.ignore(number, 2)
     runs = dbg.run(10)
     assert len(runs.records) == 3 and runs.stop is not None and runs.stop.commands == ("print w",)
-    dbg.enable(number, False)
+    dbg.watches.enable(number, False)
     assert dbg.run(2).stop is None
     assert [row.number for row in dbg.delete(number)] == [number]
     assert dbg.stops() == ()
@@ -179,8 +179,8 @@ def test_ignore_disable_delete_and_commands(dbg: Debugger) -> None:
 
 def test_unwatch_takes_names_out(dbg: Debugger) -> None:
     dbg.watch("h", "w")
-    assert dbg.unwatch("h")[0].names == ("layer/w:0",)
-    dbg.unwatch("w")
+    assert dbg.watches.unwatch("h")[0].names == ("layer/w:0",)
+    dbg.watches.unwatch("w")
     assert dbg.stops("watch") == ()
 
 
@@ -225,7 +225,7 @@ def test_feeds_from_a_generator_end_the_run(model: tuple[tf.Graph, dict[str, Any
 
 
 def test_feeds_from_a_function_of_the_step_and_in_order(dbg: Debugger) -> None:
-    dbg.clear_feeds()
+    dbg.feeds.clear()
     dbg.feed_from(lambda step: (X * step, TARGET))
     dbg.run(1)
     np.testing.assert_array_equal(dbg.value("x").array, X * 2)
@@ -255,29 +255,29 @@ def test_a_script_runs_through_the_debugger(model: tuple[tf.Graph, dict[str, Any
 # ---- op by op ---------------------------------------------------------------------------
 
 def test_stepping_through_a_run(dbg: Debugger) -> None:
-    at = dbg.begin()
+    at = dbg.stepper.begin()
     assert (at.position, at.finished) == (0, False)
-    at = dbg.run_to("h")
+    at = dbg.stepper.run_to("h")
     assert (at.op, at.phase, at.outputs[0].stats.shape) == ("layer/h", "forward", (6, 2))  # type: ignore[union-attr]
     with pytest.raises(ArgumentError, match="comes later"):
         dbg.value("loss")
     assert dbg.where().op.name == "layer/h"
     with pytest.raises(ArgumentError, match="does not run any more"):
-        dbg.run_to("h")
-    at = dbg.run_to("gradients/layer/h_grad/" + next(
+        dbg.stepper.run_to("h")
+    at = dbg.stepper.run_to("gradients/layer/h_grad/" + next(
         row.name.rsplit("/", 1)[-1] for row in dbg.ops("/layer/h_grad/")))
     assert at.phase == "backward" and at.place is not None and at.place.text.startswith("h = tf.tanh")
-    runs = dbg.finish()
-    assert runs.records[0].loss == pytest.approx(dbg.value("loss").array) and dbg.cursor is None
+    runs = dbg.stepper.finish()
+    assert runs.records[0].loss == pytest.approx(dbg.value("loss").array) and dbg.stepper.cursor is None
     with pytest.raises(StateError):
-        dbg.finish()
+        dbg.stepper.finish()
 
 
 def test_a_value_set_in_an_open_run_flows_on(dbg: Debugger) -> None:
-    dbg.begin()
-    dbg.run_to("h")
+    dbg.stepper.begin()
+    dbg.stepper.run_to("h")
     dbg.set("h", np.zeros((6, 2)))
-    assert dbg.finish().records[0].loss == pytest.approx(np.mean(np.sum(TARGET ** 2, 1)))
+    assert dbg.stepper.finish().records[0].loss == pytest.approx(np.mean(np.sum(TARGET ** 2, 1)))
 
 
 # ---- values -----------------------------------------------------------------------------
@@ -335,7 +335,7 @@ def test_the_history(dbg: Debugger) -> None:
     first = dbg.value("h")
     second = dbg.evaluate(f"${first.number} * 2")
     np.testing.assert_array_equal(second.array, 2 * first.array)
-    assert [v.number for v in dbg.history()] == [first.number, second.number]
+    assert [v.number for v in dbg.values.kept()] == [first.number, second.number]
     assert dbg.evaluate("1 + 1", keep=False).number == 0
     with pytest.raises(ArgumentError, match=r"there is no \$77"):
         dbg.evaluate("$77")
@@ -369,7 +369,7 @@ def test_per_example_gradients(dbg: Debugger) -> None:
                                atol=1e-8)
     np.testing.assert_array_equal(dbg.grad("w", per_example=True).array,
                                   dbg.grad("w", "errors", per_example=True).array)
-    ranked = dbg.examples("w", top=3)
+    ranked = dbg.gradients.examples("w", top=3)
     norms = [np.linalg.norm(row) for row in dbg.grad("w", per_example=True).array]
     assert [index for index, _ in ranked.rows] == sorted(range(6), key=lambda i: -norms[i])[:3]
 
@@ -506,7 +506,7 @@ def test_lists(dbg: Debugger) -> None:
     assert [v.name for v in dbg.variables(unused=True)] == ["unused:0"]
     script = dbg.script()
     assert (script.y, script.train_op, script.parameters) == ("loss:0", "GradientDescent", 8)
-    assert dbg.memory().variables == 64
+    assert dbg.lists.memory().variables == 64
     line = next(line for line in dbg.source("h").lines if line.current)
     assert line.text.strip().startswith("h = tf.tanh") and line.gradient_norm is not None
 
@@ -514,25 +514,25 @@ def test_lists(dbg: Debugger) -> None:
 def test_the_plan_says_what_became_of_every_op_of_the_run(model: tuple[tf.Graph, dict[str, Any]]) -> None:
     dbg = Debugger(model[0], handles=model[1])
     with pytest.raises(ArgumentError, match="nothing was run"):
-        dbg.plan()
+        dbg.places.plan()
     dbg.feed("x", X)
     dbg.feed("target", TARGET)
     dbg.train("loss", lr=0.1)
     dbg.run(1)
-    first = dbg.plan()
+    first = dbg.places.plan()
     assert not first.is_compiled and sum(count for _, count in first.counts) == first.ops == len(first.rows)
     dbg.run(30)
-    found = dbg.plan()
+    found = dbg.places.plan()
     assert found.is_compiled and len(found.table) == 1 + found.steps and found.blocks
     rows = {row.name: row for row in found.rows}
     assert [rows[name].kind for name in ("x", "layer/w", "layer/w/read", "layer/h", "loss/Const", "Const")
             if name in rows] == ["fed", "variable", "same", "calls", "constant"]
     assert rows["layer/h"].text == "computed by tanh, in place into layer/MatMul"
     assert rows["layer/h"].place is not None and "unused" not in rows and found.outside > 0
-    assert [row.name for row in dbg.plan("h").rows] == ["layer/h"]
+    assert [row.name for row in dbg.places.plan("h").rows] == ["layer/h"]
     dbg.watch("layer/MatMul")
     dbg.run(30)
-    kept = dbg.plan("/^layer/h$/").rows[0]
+    kept = dbg.places.plan("/^layer/h$/").rows[0]
     assert kept.others == (), "what is watched is not written over"
 
 
@@ -548,7 +548,7 @@ def test_rows_are_made_when_looked_at(dbg: Debugger) -> None:
     assert rows == ("0", "1", "2", "3", "4")
     with pytest.raises(IndexError):
         rows[5]
-    assert dbg.tensors_listed("h") == dbg.tensors("h")
+    assert dbg.lists.tensors_listed("h") == dbg.tensors("h")
 
 
 def test_what_if_and_back(dbg: Debugger) -> None:
@@ -560,9 +560,9 @@ def test_what_if_and_back(dbg: Debugger) -> None:
     assert dbg.value("loss").array == pytest.approx(loss_of(old), rel=1e-12)
     dbg.set("h", 1.0)
     assert dbg.run(1).records[0].loss == pytest.approx(np.mean(np.sum((1 - TARGET) ** 2, 1)), rel=1e-12)
-    dbg.unset("h")
+    dbg.edits.unset("h")
     with pytest.raises(ArgumentError, match="not overridden"):
-        dbg.unset("h")
+        dbg.edits.unset("h")
 
 
 # ---- parts ------------------------------------------------------------------------------
@@ -626,4 +626,4 @@ def test_ten_thousand_ops_in_a_chain() -> None:
     dbg.run(1)
     assert dbg.why("loss").origins[0].rule == "log(0) = -inf"
     assert dbg.path("", "a").hops
-    assert dbg.why_missing("a").kind == "flows"
+    assert dbg.explain.why_missing("a").kind == "flows"

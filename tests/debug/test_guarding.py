@@ -63,11 +63,11 @@ def net() -> tuple[Graph, dict[str, Any]]:
 
 def everything(dbg: Debugger, fetches: list[Any], at: int) -> set[str]:
     """Names of all tensors of a past run that have any nan or inf, by looking at each."""
-    moment = dbg._moment(at)
+    moment = dbg.state.moment(at)
     tensors = [t for op in computed([t for t in fetches if isinstance(t, tf.Tensor)],
                                     [t for t in fetches if not isinstance(t, tf.Tensor)], moment.feeds.keys())
                for t in op.outputs if t.dtype.base_dtype.is_differentiable and not t.dtype.is_ref]
-    found = {t.name for t, value in dbg._replayer.values_if_possible(moment, tensors).items()
+    found = {t.name for t, value in dbg.state.replayer.values_if_possible(moment, tensors).items()
              if not np.isfinite(value).all()}
     found |= {t.name for t, value in moment.feeds.items() if not np.isfinite(value).all()}
     return found | {f"{name}:0" for name, value in moment.variables.items() if not np.isfinite(value).all()}

@@ -22,7 +22,7 @@ def debugged(model: Model, *values: Any) -> Debugger:
         loss = tf.identity(model(*variables), name="loss")
         step = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
     dbg = Debugger(graph, handles={"loss": loss, "step": step})
-    dbg._initialize()
+    dbg.model.initialize()
     return dbg
 
 

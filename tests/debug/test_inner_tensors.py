@@ -100,7 +100,7 @@ def test_names_are_found_listed_and_completed():
     dbg = model()
     assert dbg.resolve("/^while.*(bent|tripled)/") == ("while/cond/bent:0", "while/cond/tripled:0")
     assert "while/grow:0" in [row.name for row in dbg.tensors("grow")]
-    assert "while/grow:0" in dbg.names()
+    assert "while/grow:0" in dbg.model.names()
     with pytest.raises(UnknownNameError, match="did you mean 'grow'"):
         dbg.resolve("while/gorw")
 
@@ -132,7 +132,7 @@ def test_shapes_that_change_give_a_list():
 
 def test_a_session_still_refuses_to_fetch_one():
     dbg = model()
-    inner = dbg.targets.one("while/grow")
+    inner = dbg.model.targets.one("while/grow")
     with pytest.raises(ValueError, match="while/grow"):
         dbg.session.run(inner)
 
@@ -233,7 +233,7 @@ def test_what_python_gave_in_a_loop_is_recorded(tmp_path):
     dbg, calls = counting()
     dbg.record(str(tmp_path / "run"))
     dbg.run(1)
-    dbg.stop_recording()
+    dbg.recordings.stop()
     seen = dbg.result[0]
     again = Debugger()
     again.open_recording(str(tmp_path / "run"))
@@ -277,7 +277,7 @@ def test_a_breakpoint_inside_of_a_loop_stops_at_the_loop():
     dbg.break_at("while/grow")
     stop = dbg.run(1).stop
     assert stop.target == "while/grow:0"
-    assert dbg.goto_op("while/grow").op == "while/While"
+    assert dbg.stepper.goto("while/grow").op == "while/While"
 
 
 def test_what_was_watched_is_in_a_recording(tmp_path):
@@ -285,7 +285,7 @@ def test_what_was_watched_is_in_a_recording(tmp_path):
     dbg.watch("while/grow")
     dbg.record(str(tmp_path / "run"))
     expected = dbg.run(1).records[-1].samples
-    dbg.stop_recording()
+    dbg.recordings.stop()
     again = Debugger()
     again.open_recording(str(tmp_path / "run"))
     assert again.records[-1].samples == expected

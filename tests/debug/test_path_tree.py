@@ -25,7 +25,7 @@ def debugged(model: Callable[[Tensor], Tensor], value: object) -> Debugger:
         a = tf.Variable(np.asarray(value), name="a")
         tf.identity(model(a), name="loss")
     dbg = Debugger(graph)
-    dbg._initialize()
+    dbg.model.initialize()
     dbg.run(1)
     return dbg
 

@@ -57,15 +57,15 @@ def test_every_tensor_of_every_step_is_there(tmp_path: Path) -> None:
     for step in (1, 3, 5):
         for name in ("loss", "w", "x", "h/mul_1", "scale", "gradients/loss_grad/BroadcastTo"):
             np.testing.assert_array_equal(other.value(name, step=step).array, dbg.value(name, step=step).array)
-    other.goto_step(2)
-    dbg.goto_step(2)
+    other.history.goto(2)
+    dbg.history.goto(2)
     np.testing.assert_array_equal(other.grad("w").array, dbg.grad("w").array)
     assert other.grad("w").source == "the script's gradient call"
     place = other.op("loss").traceback[0]
     assert (place.file, place.line) == (dbg.op("loss").traceback[0].file, dbg.op("loss").traceback[0].line)
     assert other.y == "loss:0" and other.script().file == "model.py"
     assert other.why("w").kind in ("fine", "tiny", "zero")
-    assert other.path("", "w").hops and other.goto_op("loss").op == "loss"
+    assert other.path("", "w").hops and other.stepper.goto("loss").op == "loss"
 
 
 def test_unchanged_variables_are_written_once(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_two_recordings_are_compared(tmp_path: Path) -> None:
     dbg, path = recorded(tmp_path)
     assert dbg.diff(path).first is None
     dbg.set("w", 0.5)
-    dbg.stop_recording()
+    dbg.recordings.stop()
     dbg.run(1)
     assert dbg.diff(path).first is not None
 

@@ -45,7 +45,7 @@ def trained(steps: int) -> tuple[Debugger, list[dict[str, Any]], list[list[Any]]
 
 def test_variables_that_are_made_again_are_those_that_were() -> None:
     dbg, before, given = trained(40)
-    made_again = [moment.step for moment in dbg.moments if isinstance(moment.variables, Later)]
+    made_again = [moment.step for moment in dbg.state.moments if isinstance(moment.variables, Later)]
     assert len(made_again) > 20
     for step in [*range(40, 0, -7), *range(1, 41)]:
         expect_step(dbg, step, before[step - 1], given[step - 1])
@@ -64,7 +64,7 @@ def test_what_else_changes_variables_is_noticed() -> None:
         dbg.on_run(session, named["step"], x)
     for step, values in enumerate(before, 1):
         for name, value in values.items():
-            np.testing.assert_array_equal(dbg._moment(step).variables[name], value)
+            np.testing.assert_array_equal(dbg.state.moment(step).variables[name], value)
 
 
 def test_a_run_that_calls_python_in_a_loop_is_not_made_again() -> None:
@@ -98,12 +98,12 @@ def test_more_steps_are_kept_than_values_of_variables_would_fit() -> None:
     with tf.Session(graph=graph) as session:
         session.run(w.initializer)
         dbg = Debugger(graph, session)
-        dbg.budget = 20 * 4 * 5000
+        dbg.state.budget = 20 * 4 * 5000
         rng = np.random.default_rng(0)
         for _ in range(400):
             dbg.on_run(session, step, {x: rng.random(50) / 50})
-        at = dbg.position
-        assert at.kept > 150 and at.bytes <= dbg.budget and abs(at.fit - at.kept) <= 30
+        at = dbg.history.position
+        assert at.kept > 150 and at.bytes <= dbg.state.budget and abs(at.fit - at.kept) <= 30
         assert np.isfinite(dbg.value("w", step=at.first).array).all() and at.first == 401 - at.kept
 
 
@@ -134,10 +134,10 @@ def test_what_is_fed_again_is_kept_once() -> None:
         dbg = Debugger(graph, session)
         for _ in range(10):
             dbg.on_run(session, y, {x: data})
-        assert dbg.position.bytes == data.nbytes
+        assert dbg.history.position.bytes == data.nbytes
         data[123] = np.nan
         dbg.on_run(session, y, {x: data})
-        assert dbg.position.bytes == 2 * data.nbytes and dbg.value("x", step=10).array[123] == 123
+        assert dbg.history.position.bytes == 2 * data.nbytes and dbg.value("x", step=10).array[123] == 123
 
 
 def test_what_somebody_has_of_a_forgotten_run_stays() -> None:
@@ -150,21 +150,21 @@ def test_what_somebody_has_of_a_forgotten_run_stays() -> None:
     with tf.Session(graph=graph) as session:
         session.run(w.initializer)
         dbg = Debugger(graph, session)
-        dbg.budget = 40 * 4 * 8192
+        dbg.state.budget = 40 * 4 * 8192
         held, moments, buffer = [], [], np.empty(8192, np.float32)
         for i in range(200):
             buffer[:] = i
             dbg.on_run(session, [y, step], {x: buffer})
             if i % 7 == 0:
-                held.append((i, dbg.moments[-1].feeds[x][10:20]))
+                held.append((i, dbg.state.moments[-1].feeds[x][10:20]))
             if i % 11 == 0:
-                moments.append((i, dbg.moments[-1]))
+                moments.append((i, dbg.state.moments[-1]))
             if i % 13 == 0:
-                dbg.value("w", step=dbg.moments[len(dbg.moments) // 2].step)
-        assert dbg.position.kept < 60
+                dbg.value("w", step=dbg.state.moments[len(dbg.state.moments) // 2].step)
+        assert dbg.history.position.kept < 60
         assert all((view == i).all() for i, view in held)
         assert all((moment.feeds[x] == i).all() for i, moment in moments)
-        for moment in dbg.moments:
+        for moment in dbg.state.moments:
             assert dbg.value("y", step=moment.step).array == moment.step - 1
             assert (dbg.value("w", step=moment.step).array == sum(range(moment.step - 1))).all()
 
@@ -198,7 +198,7 @@ def test_what_was_fed_stays_as_it_was(way: str) -> None:
         for batch in batches(way):
             fed.append(batch.copy())
             dbg.on_run(session, [y, step.op], {x: batch})
-        assert len(dbg.moments) == 60
+        assert len(dbg.state.moments) == 60
         for number in (1, 7, 8, 9, 29, 30, 31, 33, 59, 60):
             assert np.array_equal(dbg.value("x", step=number).array, fed[number - 1])
             assert np.array_equal(dbg.value("w", step=number).array, np.array(fed)[:number - 1].sum(0) / 2)

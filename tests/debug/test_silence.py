@@ -27,9 +27,9 @@ def test_what_a_run_printed_is_not_printed_by_its_replay(capfd: pytest.CaptureFi
         assert first.err.count("w is ") == 1 and first.err.count("in the loop") == 2 and "also 3.0" in first.err
         dbg.value("loss", step=1)
         dbg.why("loss")
-        dbg.replay(1)
-        dbg.step_ops(100)
-        dbg.present()
+        dbg.stepper.replay(1)
+        dbg.stepper.step(100)
+        dbg.history.present()
         dbg.grads()
         assert capfd.readouterr() == ("", "")
         dbg.on_run(session, loss, {x: 3.0})
@@ -49,7 +49,7 @@ def test_summaries_of_a_past_step_are_those_that_were() -> None:
         dbg = Debugger(graph, session)
         given = [dbg.on_run(session, [told, step])[0][0] for _ in range(4)]
         for i, text in enumerate(given):
-            assert dbg._values([told], dbg._moment(i + 1))[0] == text
+            assert dbg.state.values([told], dbg.state.moment(i + 1))[0] == text
 
 
 def test_dropout_in_a_loop_is_the_same_whatever_else_runs() -> None:

@@ -51,8 +51,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def small(steps: int, limit: int, budget: int = 900) -> tuple[Debugger, list[Any], list[Any]]:
     """A noisy model of which memory holds a few steps only; what steps began with, and what they gave."""
     dbg, session, named = noisy()
-    dbg.budget = budget
-    dbg.spill(limit)
+    dbg.state.budget = budget
+    dbg.history.spill(limit)
     rng = np.random.default_rng(2)
     before, given = [], []
     for _ in range(steps):
@@ -64,27 +64,27 @@ def small(steps: int, limit: int, budget: int = 900) -> tuple[Debugger, list[Any
 
 def test_steps_on_disk_are_those_that_were(folder: Path) -> None:
     dbg, before, given = small(50, 1 << 20)
-    at = dbg.position
-    assert at.kept == 50 and at.first == 1 and at.on_disk > 30 and at.bytes <= dbg.budget
+    at = dbg.history.position
+    assert at.kept == 50 and at.first == 1 and at.on_disk > 30 and at.bytes <= dbg.state.budget
     files = list(folder.glob("gradbg-*/*.npz"))
     assert files and at.disk_bytes == sum(file.stat().st_size for file in files)
     for step in [*range(50, 0, -7), *range(1, 51)]:
         expect_step(dbg, step, before[step - 1], given[step - 1])
-    dbg.goto_step(2)
+    dbg.history.goto(2)
     np.testing.assert_array_equal(dbg.evaluate("loss").array, given[1][0])
-    assert dbg.back().step == 1 and dbg.cursor is None and dbg.replay().step == 1
+    assert dbg.history.back().step == 1 and dbg.stepper.cursor is None and dbg.stepper.replay().step == 1
 
 
 def test_the_oldest_go_when_the_disk_s_share_is_full(folder: Path) -> None:
     dbg, before, _ = small(60, 16_000)
-    at = dbg.position
+    at = dbg.history.position
     assert 0 < at.on_disk < 50 and at.disk_bytes <= 16_000 and at.kept == 61 - at.first
-    np.testing.assert_array_equal(dict(dbg._moment(at.first).variables)["w"], before[at.first - 1]["w"])
-    assert dbg.spill(8_000).disk_bytes <= 8_000
-    left = dbg.position
+    np.testing.assert_array_equal(dict(dbg.state.moment(at.first).variables)["w"], before[at.first - 1]["w"])
+    assert dbg.history.spill(8_000).disk_bytes <= 8_000
+    left = dbg.history.position
     assert left.first > at.first and left.kept - left.on_disk == at.kept - at.on_disk
-    dbg.goto_step(left.first)
-    at = dbg.spill(0)
+    dbg.history.goto(left.first)
+    at = dbg.history.spill(0)
     assert at.is_present and at.on_disk == at.disk_limit == 0 and at.folder == "" and at.kept < left.kept
     assert list(folder.iterdir()) == []
 
@@ -92,7 +92,7 @@ def test_the_oldest_go_when_the_disk_s_share_is_full(folder: Path) -> None:
 def test_nothing_is_on_disk_unless_asked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "mkdtemp", lambda **_: pytest.fail("a folder was made"))
     dbg, before, _ = small(40, 0)
-    assert dbg.position.kept < 40 and dbg.position.on_disk == 0 and list(folder.iterdir()) == []
+    assert dbg.history.position.kept < 40 and dbg.history.position.on_disk == 0 and list(folder.iterdir()) == []
 
 
 def test_a_full_disk_is_told_once_and_the_session_lives(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +109,7 @@ def test_a_full_disk_is_told_once_and_the_session_lives(folder: Path, monkeypatc
     dbg, before, given = small(60, 1 << 20)
     notes = [note for record in dbg.records for note in record.notes]
     assert len(notes) == 1 and "No space left on device" in notes[0] and "in memory only" in notes[0]
-    at = dbg.position
+    at = dbg.history.position
     assert at.on_disk == 0 and at.kept == 61 - at.first < 30 and list(folder.iterdir()) == []
     np.testing.assert_array_equal(dbg.value("loss", step=at.first).array, given[at.first - 1][0])
 
@@ -118,10 +118,10 @@ def test_a_folder_that_cannot_be_is_refused(monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
     dbg = noisy()[0]
     with pytest.raises(ArgumentError, match="no steps can be put on disk: No such file"):
-        dbg.spill(1 << 20)
+        dbg.history.spill(1 << 20)
     with pytest.raises(ArgumentError, match="bytes"):
-        dbg.spill(-1)
-    assert dbg.position.disk_limit == 0
+        dbg.history.spill(-1)
+    assert dbg.history.position.disk_limit == 0
 
 
 def test_a_file_that_is_gone_or_damaged_says_so(folder: Path) -> None:
@@ -129,7 +129,7 @@ def test_a_file_that_is_gone_or_damaged_says_so(folder: Path) -> None:
     files = sorted(folder.glob("gradbg-*/*.npz"), key=lambda path: path.stat().st_mtime_ns)
     files[0].write_bytes(files[0].read_bytes()[:200])
     os.remove(files[1])
-    for step in (1, dbg.position.on_disk):
+    for step in (1, dbg.history.position.on_disk):
         try:
             dbg.value("w", step=step)
         except StateError as error:
@@ -137,7 +137,7 @@ def test_a_file_that_is_gone_or_damaged_says_so(folder: Path) -> None:
     with pytest.raises(StateError, match="cannot be read any more"):
         dbg.value("w", step=1)
     dbg.value("w", step=50)
-    dbg.spill(0)
+    dbg.history.spill(0)
 
 
 def test_what_a_file_cannot_hold_stays_as_it_is(folder: Path) -> None:
@@ -152,13 +152,13 @@ def test_what_a_file_cannot_hold_stays_as_it_is(folder: Path) -> None:
     given = []
     with tf.Session(graph=graph) as session:
         dbg = Debugger(graph, session)
-        dbg.budget = 30_000
-        dbg.spill(1 << 24)
+        dbg.state.budget = 30_000
+        dbg.history.spill(1 << 24)
         for i in range(12):
             array = (base[:40, :30], np.asfortranarray(base[:40, :30]), base[::2, ::2][:40, :30])[i % 3]
             array = array if array.shape == (40, 30) else base[20:, 50:]
             given.append(dbg.on_run(session, [total, joined], {x: array + i, words: [b"a\0", b"\xff" * i]})[0])
-        assert dbg.position.on_disk >= 6
+        assert dbg.history.position.on_disk >= 6
         for step, (number, text) in enumerate(given, 1):
             assert dbg.value("total", step=step).array == number
             assert dbg.value("joined", step=step).array.tolist() == text.tolist()
@@ -179,7 +179,7 @@ def test_at_the_prompt(tmp_path: Path, folder: Path) -> None:
         assert error_in(execute(wrong, shell)) is not None
     assert "removed at the end" in typed("set ring.disk 1.5MB") and "1572864" in typed("set ring.disk")
     typed(f"load '{tmp_path / 'model.py'}'")
-    shell.dbg.budget = 100_000
+    shell.dbg.state.budget = 100_000
     typed("run")
     said = typed("info steps")
     assert "61 of 61, from step 1 on" in said and "on disk" in said and str(folder) in said

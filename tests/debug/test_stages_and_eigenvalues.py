@@ -73,7 +73,7 @@ def test_eigenvalues_are_numpys(values: np.ndarray) -> None:
     turn, _ = np.linalg.qr(np.random.default_rng(3).standard_normal((len(values), len(values))))
     matrix = (turn * values) @ turn.T
     matrix = (matrix + matrix.T) / 2
-    found = quadratic(matrix).eigen("a", count=4, verify=True)
+    found = quadratic(matrix).hessians.eigen("a", count=4, verify=True)
     expected = sorted(np.linalg.eigvalsh(matrix), key=lambda v: -abs(v))[:4]
     np.testing.assert_allclose(found.values, expected, rtol=1e-9)
     for value, vector, residual in zip(found.values, found.vectors, found.residuals):
@@ -90,14 +90,14 @@ def test_eigenvalues_of_a_large_hessian_take_few_products() -> None:
         tf.reduce_sum(0.5 * weights.astype(np.float32) * a * a, name="loss")
     dbg = Debugger(graph)
     dbg.run(1)
-    found = dbg.eigen("a", count=2)
+    found = dbg.hessians.eigen("a", count=2)
     np.testing.assert_allclose(found.values, [7.0, 5.0], rtol=1e-5)
     assert found.products <= 60
 
 
 def test_too_many_eigenvalues_are_refused() -> None:
     with pytest.raises(ArgumentError, match="expected 1 to 2 eigenvalues"):
-        quadratic(np.eye(2)).eigen("a", count=3)
+        quadratic(np.eye(2)).hessians.eigen("a", count=3)
 
 
 def test_examples_need_a_vector() -> None:
@@ -125,7 +125,7 @@ def diagonal(values: np.ndarray) -> Debugger:
 def test_the_spectrum_of_a_small_hessian_is_exact() -> None:
     matrix = np.random.default_rng(5).standard_normal((40, 40))
     matrix += matrix.T
-    found = quadratic(matrix).spectrum("a", bins=7)
+    found = quadratic(matrix).hessians.spectrum("a", bins=7)
     expected = np.linalg.eigvalsh(matrix)
     assert found.exact
     np.testing.assert_allclose(found.nodes[0], expected, rtol=1e-9, atol=1e-11)
@@ -137,7 +137,7 @@ def test_the_spectrum_of_a_small_hessian_is_exact() -> None:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_spectrum_of_a_large_hessian_is_estimated(dtype: Any) -> None:
     values = np.concatenate([np.linspace(-1, 3, 3000), np.full(1000, 5.0)]).astype(dtype)
-    found = diagonal(values).spectrum("a", bins=6)
+    found = diagonal(values).hessians.spectrum("a", bins=6)
     assert not found.exact
     np.testing.assert_allclose(found.edges, np.linspace(-1, 5, 7), atol=0.02)
     expected = np.histogram(values, found.edges + [-0.1, 0, 0, 0, 0, 0, 0.1])[0] / 4000
@@ -149,7 +149,7 @@ def test_the_spectrum_of_a_large_hessian_is_estimated(dtype: Any) -> None:
 
 
 def test_the_spectrum_of_few_different_eigenvalues() -> None:
-    found = diagonal(np.repeat([0.0, 2.0], [900, 300])).spectrum("a", bins=2)
+    found = diagonal(np.repeat([0.0, 2.0], [900, 300])).hessians.spectrum("a", bins=2)
     np.testing.assert_allclose(found.edges, [0, 1, 2], atol=1e-9)
     np.testing.assert_allclose(found.shares, [0.75, 0.25], atol=1e-9)
     assert found.negative == 0
@@ -166,4 +166,4 @@ def test_the_spectrum_at_the_prompt() -> None:
 @pytest.mark.parametrize("size", [3, 600])
 def test_no_spectrum_of_nan(size: int) -> None:
     with pytest.raises(ArgumentError, match="found nan or inf"):
-        diagonal(np.full(size, np.nan)).spectrum("a")
+        diagonal(np.full(size, np.nan)).hessians.spectrum("a")

@@ -30,10 +30,10 @@ def trained(optimizer: str = "adam") -> tuple[Debugger, list[dict[str, Any]]]:
     dbg.feed_from(lambda: {x: rng.standard_normal((4, 3))})
     dbg.train("loss", optimizer=optimizer, lr=0.05)
     with graph.as_default():
-        gradient = dbg.derivatives.script_call(loss).found[w.handle_tensor]  # type: ignore[union-attr]
+        gradient = dbg.model.derivatives.script_call(loss).found[w.handle_tensor]  # type: ignore[union-attr]
     seen = []
     for _ in range(STEPS):
-        dbg.run(1, fetches=[dbg._train_op, x, noise, h, loss, gradient, w])
+        dbg.run(1, fetches=[dbg.training.train_op, x, noise, h, loss, gradient, w])
         seen.append(dict(zip(("x", "noise", "h", "loss", "gradient"), dbg.result[1:])))
     return dbg, seen
 
@@ -41,7 +41,7 @@ def trained(optimizer: str = "adam") -> tuple[Debugger, list[dict[str, Any]]]:
 def test_any_tensor_of_any_step_is_had_exactly_without_having_been_watched() -> None:
     dbg, seen = trained()
     for step in (6, 1, 4):
-        dbg.goto_step(step)
+        dbg.history.goto(step)
         for name in ("x", "noise", "h", "loss"):
             found = dbg.value(name)
             np.testing.assert_array_equal(found.array, seen[step - 1][name])
@@ -53,14 +53,14 @@ def test_any_tensor_of_any_step_is_had_exactly_without_having_been_watched() -> 
 def test_back_and_forth() -> None:
     dbg, seen = trained()
     now = dbg.value("w").array
-    assert (dbg.back().step, dbg.back(2).step, dbg.forth().step) == (6, 4, 5)
+    assert (dbg.history.back().step, dbg.history.back(2).step, dbg.history.forth().step) == (6, 4, 5)
     assert not np.array_equal(dbg.value("w").array, now)
-    assert dbg.forth().step == 6 and dbg.forth().is_present
+    assert dbg.history.forth().step == 6 and dbg.history.forth().is_present
     np.testing.assert_array_equal(dbg.value("w").array, now)
     with pytest.raises(ArgumentError, match="the oldest kept is step 1"):
-        dbg.back(9)
-    dbg.back(3)
-    assert dbg.run(1).records[0].step == 7 and dbg.position.is_present
+        dbg.history.back(9)
+    dbg.history.back(3)
+    assert dbg.run(1).records[0].step == 7 and dbg.history.position.is_present
 
 
 def test_back_to_the_last_stop() -> None:
@@ -69,24 +69,24 @@ def test_back_to_the_last_stop() -> None:
     dbg.run(10)
     dbg.delete(1)
     dbg.run(2)
-    assert dbg.back_to_stop().step == 8
+    assert dbg.history.back_to_stop().step == 8
     with pytest.raises(ArgumentError, match="no kept step"):
-        dbg.back_to_stop()
+        dbg.history.back_to_stop()
 
 
 def test_a_run_is_gone_through_in_both_directions() -> None:
     dbg, seen = trained()
     before = dbg.value("w").array
-    at = dbg.goto_op("loss")
+    at = dbg.stepper.goto("loss")
     assert (at.op, at.step) == ("loss", 6)
     np.testing.assert_array_equal(dbg.value("loss").array, seen[5]["loss"])
-    assert dbg.goto_op("h").op == "h"
+    assert dbg.stepper.goto("h").op == "h"
     with pytest.raises(ArgumentError, match="comes later"):
         dbg.value("loss")
     np.testing.assert_array_equal(dbg.value("h").array, seen[5]["h"])
-    total = dbg.step_ops(10_000).total
-    assert dbg.back_ops(3).position == total - 3
-    dbg.finish()
+    total = dbg.stepper.step(10_000).total
+    assert dbg.stepper.back(3).position == total - 3
+    dbg.stepper.finish()
     np.testing.assert_array_equal(dbg.value("w").array, before)
     assert dbg.step == STEPS
 
@@ -96,13 +96,13 @@ def test_an_open_run_taken_back_and_done_again_changes_nothing() -> None:
     for there_and_back in (False, True):
         dbg, _ = trained("sgd")
         dbg.feed("x", np.ones((4, 3)))
-        dbg.begin()
+        dbg.stepper.begin()
         if there_and_back:
-            dbg.step_ops(10_000)
-            dbg.back_ops(10_000)
-            dbg.step_ops(10)
-            dbg.back_ops(4)
-        dbg.finish()
+            dbg.stepper.step(10_000)
+            dbg.stepper.back(10_000)
+            dbg.stepper.step(10)
+            dbg.stepper.back(4)
+        dbg.stepper.finish()
         ended.append((dbg.value("loss").array, dbg.value("w").array))
     for left, right in zip(*ended):
         np.testing.assert_array_equal(left, right)
@@ -117,21 +117,21 @@ def test_set_in_an_open_run_recomputes_what_lies_downstream_alone() -> None:
         c = tf.square(b, name="c")
         y = tf.add(c, aside, name="y")
     dbg = Debugger(graph)
-    dbg.begin(fetches=y)
-    dbg.run_to("c")
+    dbg.stepper.begin(fetches=y)
+    dbg.stepper.run_to("c")
     assert dbg.value("c").array == 36.0
     count = len(calls)
     dbg.set("b", 10.0)
     assert dbg.value("c").array == 100.0
     assert dbg.undo() == "set b:0" and dbg.value("c").array == 36.0
     dbg.set("b", 1.0)
-    dbg.finish()
+    dbg.stepper.finish()
     assert dbg.result == 2.0 and len(calls) == max(count, 1)
 
 
 def test_what_if_in_the_past() -> None:
     dbg, seen = trained()
-    dbg.goto_step(3)
+    dbg.history.goto(3)
     dbg.set("kept", np.full((4, 2), 0.3, np.float32))
     assert dbg.value("loss").array == 0.0 and dbg.value("loss").when == "step 3, changed"
     dbg.undo()
@@ -160,8 +160,8 @@ def test_what_is_frozen_stays() -> None:
     dbg.freeze("w")
     dbg.run(3)
     np.testing.assert_array_equal(dbg.value("w").array, old)
-    assert dbg.frozen() == ("w",)
-    dbg.unset("w")
+    assert dbg.edits.held() == ("w",)
+    dbg.edits.unset("w")
     dbg.run(1)
     assert not np.array_equal(dbg.value("w").array, old)
 
@@ -181,21 +181,21 @@ def test_python_functions_are_not_called_again() -> None:
     for _ in range(3):
         dbg.run(1, fetches="z:0")
     assert [dbg.value("z", step=s).array for s in (1, 2, 3)] == [20.0, 40.0, 60.0]
-    dbg.goto_step(2)
-    dbg.goto_op("z")
+    dbg.history.goto(2)
+    dbg.stepper.goto("z")
     assert dbg.value("z").array == 40.0
     assert len(calls) == 3
 
 
 def test_the_memory_budget_is_kept_and_told() -> None:
     dbg, _ = trained()
-    dbg.budget = 1000
+    dbg.state.budget = 1000
     dbg.run(20)
-    at = dbg.position
+    at = dbg.history.position
     assert at.bytes <= 1000 and 2 <= at.kept < 26 and at.first == 27 - at.kept
     assert abs(at.fit - at.kept) <= 2
     with pytest.raises(ArgumentError, match="is not remembered"):
-        dbg.goto_step(1)
+        dbg.history.goto(1)
 
 
 def test_any_op_of_a_long_run_is_reached_backwards_at_once() -> None:
@@ -205,9 +205,9 @@ def test_any_op_of_a_long_run_is_reached_backwards_at_once() -> None:
         for i in range(3000):
             x = tf.sin(x, name=f"s{i}")
     dbg = Debugger(graph)
-    dbg.begin(fetches=x)
-    dbg.step_ops(100_000)
+    dbg.stepper.begin(fetches=x)
+    dbg.stepper.step(100_000)
     start = time.process_time()
-    assert dbg.goto_op("s17").op == "s17"
+    assert dbg.stepper.goto("s17").op == "s17"
     assert time.process_time() - start < 5  # far from a measurement: a run again and again would take minutes
-    assert dbg.finish().records[0].step == 1
+    assert dbg.stepper.finish().records[0].step == 1

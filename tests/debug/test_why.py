@@ -23,7 +23,7 @@ def debugged(model: Model, *values: Any, dtype: Any = np.float32) -> Debugger:
         variables = [tf.Variable(np.asarray(v, dtype), name=name) for name, v in zip("abc", values)]
         loss = tf.identity(model(*variables), name="loss")
     dbg = Debugger(graph, handles={"loss": loss})
-    dbg._initialize()
+    dbg.model.initialize()
     dbg.run(1)
     return dbg
 
@@ -93,7 +93,7 @@ def test_none_the_other_way_round() -> None:
     dbg = debugged(lambda a: tf.reduce_sum(tf.exp(a, name="e")), [1.0])
     found = dbg.why("loss", "e")
     assert "the other way round" in found.text if isinstance(found, WhyNone) else True
-    assert "the other way round" in dbg.why_missing("loss", "e").text
+    assert "the other way round" in dbg.explain.why_missing("loss", "e").text
 
 
 def test_none_because_the_call_holds_it_constant() -> None:

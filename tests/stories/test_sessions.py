@@ -219,17 +219,17 @@ def test_a_stop_holds_the_script(loop: Shell) -> None:
 def test_stepping_through_a_run_of_the_script(loop: Shell) -> None:
     execute("next 2", loop)
     execute("step 5", loop)
-    cursor = loop.dbg.cursor
+    cursor = loop.dbg.stepper.cursor
     assert cursor is not None
     assert cursor.position == 5
     execute("next", loop)
-    assert loop.dbg.cursor is None
+    assert loop.dbg.stepper.cursor is None
     assert len(loop.dbg.records) == 3
     count = cursor.total
     execute(f"step {count}", loop)
     execute("step", loop)
     assert len(loop.dbg.records) == 4
-    assert loop.dbg.cursor is not None, "the second step is in a run of its own"
+    assert loop.dbg.stepper.cursor is not None, "the second step is in a run of its own"
 
 
 def test_after_the_end_the_last_run_can_be_looked_at(loop: Shell) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from ...core.errors import ArgumentError
 from ..facts.answers import WatchRow
@@ -117,6 +118,17 @@ class WatchList:
     def due(self, step: int) -> list[int]:
         """Numbers of those that look at a run."""
         return [number for number, watch in self._items.items() if watch.is_due(step)]
+
+    def change(self, number: int, **fields: Any) -> Watch:
+        """Give one other values of its fields. Raises ArgumentError as `get`."""
+        watch = self.get(number)
+        for name, value in fields.items():
+            setattr(watch, name, value)
+        return watch
+
+    def touch(self) -> None:
+        """Say that what is looked at has changed."""
+        self.version += 1
 
     def remove(self, number: int) -> Watch:
         watch = self.get(number)

@@ -1,4 +1,4 @@
-"""Blaming: which op made what is not finite, back through the updates of earlier steps; and which op refused to run."""
+"""Blame: which op made what is not finite, back through the updates of earlier steps; and which op refused to run."""
 from __future__ import annotations
 
 import bisect
@@ -13,22 +13,26 @@ from ...analysis.findings import WhyFailed, WhyNonfinite
 from ...analysis.nonfinite import why_nonfinite
 from ...analysis.remedies import remedy_for_failure
 from ...analysis.update_blame import divergence, operands_of, stores_into, why_update
-from ...facts.function_calls import Calls
 from ...facts.roles import VARIABLES, at_line, place_of, role_of
 from ...facts.stats import has_nonfinite
 from ...history.replay import Moment
-from .update_stages import Staging
+from ..runs.effects import Effects
+from ..state import State
 
 _EARLY = 3  # remembered runs that say how large the variables were at first
 
 
-class Blaming(Staging):
+class Blame:
     """Follows nan and inf back to where they came from."""
 
-    def _why_value(self, tensor: Tensor, at: Moment) -> WhyNonfinite:
-        return self._why_nonfinite([tensor], tensor, at)
+    def __init__(self, state: State, effects: Effects) -> None:
+        self.state, self.model, self.log, self.overrides = state, state.model, state.log, state.overrides
+        self.effects = effects
 
-    def _why_nonfinite(self, roots: Sequence[Tensor], target: Tensor | None, at: Moment) -> WhyNonfinite:
+    def why_value(self, tensor: Tensor, at: Moment) -> WhyNonfinite:
+        return self.why_nonfinite([tensor], tensor, at)
+
+    def why_nonfinite(self, roots: Sequence[Tensor], target: Tensor | None, at: Moment) -> WhyNonfinite:
         """Why something among `roots` is not finite: in the run `at`, or in one that spoiled a variable it reads."""
         found = self._found(roots, target, at)
         spoiled = self._spoilers(found)
@@ -51,13 +55,13 @@ class Blaming(Staging):
         return {(moment.step, name): moment for name in names if (moment := self._spoiler(name)) is not None}
 
     def _found(self, roots: Sequence[Tensor], target: Tensor | None, at: Moment) -> WhyNonfinite:
-        ops, values = self._everything(list(roots), at)
+        ops, values = self.effects.everything(list(roots), at)
         return why_nonfinite(ops, values, set(roots), target=target, step=at.step, variable_note=self._since,
-                             inside=self._inside(at))
+                             inside=self.state.replayer.calls(at))
 
     def _of_update(self, roots: Sequence[Tensor], spoiled: str, at: Moment) -> WhyNonfinite | None:
         """Why the run `at` spoiled a variable: what its update was given, or the update itself."""
-        variable = self.graph.operations[spoiled].outputs[0]
+        variable = self.model.graph.operations[spoiled].outputs[0]
         ran = dependencies(at.wanted.tensors, at.wanted.targets) if at.wanted is not None else set()
         updates = stores_into(variable, ran)
         given = [t for op in updates for _, t in operands_of(op)]
@@ -68,13 +72,13 @@ class Blaming(Staging):
         after = self._value_after(spoiled, at)
         if not updates or after is None:
             return None
-        values = self._values_known([t.op for t in given], at)
+        values = self.state.values_known([t.op for t in given], at)
         origin = why_update(updates[-1], variable, values, after)
         return replace(found, origins=(origin,), text=f"{since}: {origin.rule} in {origin.op}{at_line(origin.place)}")
 
     def _trained(self) -> list[Tensor]:
         try:
-            return self._roots()
+            return self.effects.roots()
         except ArgumentError:
             return []
 
@@ -83,7 +87,8 @@ class Blaming(Staging):
         first = found.origins[0] if found.origins else None
         if first is None or "too large for the type" not in first.rule:
             return found
-        grown = divergence([(m.step, m.variables) for m in (*list(self.moments)[:_EARLY], at) if m.step <= at.step])
+        grown = divergence([(m.step, m.variables) for m in (*list(self.state.moments)[:_EARLY], at)
+                            if m.step <= at.step])
         if not grown:
             return found
         diverges = replace(first, remedy="lower the learning rate, take the mean over the batch in place of the sum, "
@@ -91,20 +96,18 @@ class Blaming(Staging):
         return replace(found, origins=(diverges, *found.origins[1:]),
                        text=f"{found.text}\nthe training diverges: {grown}")
 
-    def _inside(self, at: Moment) -> Calls:
-        return self._replayer.calls(at)
-
-    # ---- variables over the steps -------------------------------------------------------
     def _latest(self) -> Moment | None:
-        return self.moments[-1] if self.moments and not self._is_edited and self._view is None else None
+        is_last = self.state.moments and not self.overrides.is_edited and self.state.view is None
+        return self.state.moments[-1] if is_last else None
 
     def _spoiled_last(self) -> set[str]:
         """Variables that the last run left not finite."""
-        return {name for name, value in dict(self.session.variables).items() if has_nonfinite(value)}
+        return {name for name, value in dict(self.model.session.variables).items() if has_nonfinite(value)}
 
     def _value_after(self, variable: str, at: Moment) -> Any:
         """A variable's value after a remembered run, None if that is not known."""
-        following = next((m.variables for m in self.moments if m.step > at.step), dict(self.session.variables))
+        following = next((m.variables for m in self.state.moments if m.step > at.step),
+                         dict(self.model.session.variables))
         value = following.get(variable)
         return value if value is not None and has_nonfinite(value) else None
 
@@ -113,7 +116,7 @@ class Blaming(Staging):
 
         Found by halving: what is not finite stays so, and the variables of an old run may have to be made again.
         """
-        moments = list(self.moments)
+        moments = list(self.state.moments)
         first = bisect.bisect_left(range(len(moments)), True, key=lambda i: has_nonfinite(
             moments[i].variables.get(variable, 0.0)))
         if first < len(moments):
@@ -125,28 +128,29 @@ class Blaming(Staging):
         spoiler = self._spoiler(variable)
         return f", since the update of step {spoiler.step}" if spoiler is not None else ""
 
-    # ---- runs that failed ---------------------------------------------------------------
-    def _failed(self, at: Moment) -> WhyNonfinite | WhyFailed | None:
+    def failed(self, at: Moment) -> WhyNonfinite | WhyFailed | None:
         """Why the run `at` raised an error, if it did and does so again: what is not finite, or what an op refused."""
-        if not self.records or self.records[-1].step != at.step or not self.records[-1].error or at.wanted is None:
+        last = self.log.records[-1] if self.log.records else None
+        if last is None or last.step != at.step or not last.error or at.wanted is None:
             return None
         ran = [op for op in dependencies(at.wanted.tensors, at.wanted.targets) if role_of(op) != "training"]
         try:
-            self._values([t for op in sorted(ran, key=lambda op: op.index) for t in op.outputs if not t.dtype.is_ref
+            self.state.values([t for op in sorted(ran, key=lambda op: op.index) for t in op.outputs
+                               if not t.dtype.is_ref
                           and t.dtype.name not in ("resource", "variant")], at)
         except OpError as error:
-            return self._why_failed(error, at)
+            return self.why_failed(error, at)
         return None
 
-    def _why_failed(self, error: OpError, at: Moment) -> WhyNonfinite | WhyFailed:
+    def why_failed(self, error: OpError, at: Moment) -> WhyNonfinite | WhyFailed:
         op = error.op
         if not isinstance(op, Operation):
             raise error
-        known = self._values_known(dict.fromkeys(t.op for t in op.inputs), at)
+        known = self.state.values_known(dict.fromkeys(t.op for t in op.inputs), at)
         bad = [t for t in op.inputs if t in known and has_nonfinite(known[t])]
         said = str(error).splitlines()[0]
         if bad:
-            found = self._why_value(bad[0], at)
+            found = self.why_value(bad[0], at)
             return replace(found, text=f"{op.name} ({op.type}) raised {said!r}, as {bad[0].name} is not finite:\n"
                                        f"{found.text}")
         place = place_of(op)

@@ -1,4 +1,4 @@
-"""Diagnosing: whether the gradient rules are right."""
+"""RuleChecks: whether the gradient rules are right."""
 from __future__ import annotations
 
 import contextlib
@@ -20,15 +20,17 @@ from ...facts.function_calls import Calls
 from ...facts.graph_lists import trainable_tensors
 from ...facts.roles import is_variable, place_of
 from ...history.replay import Moment
-from .explain import Explaining
+from ..state import State
 
 _STEP = 1e-6  # of the differences of the whole, in float64
 
 
-class Diagnosing(Explaining):
-    """Looks for what is wrong in a model."""
+class RuleChecks:
+    """Compares rules with central differences, op by op."""
 
-    # ---- check --------------------------------------------------------------------------
+    def __init__(self, state: State) -> None:
+        self.state, self.model = state, state.model
+
     def check(self, y: str = "", x: str = "", *, order: int = 1) -> Check:
         """Compare the gradient rule of each op between y and x (the trainable variables) with central differences.
 
@@ -37,19 +39,19 @@ class Diagnosing(Explaining):
         """
         if order not in (1, 2):
             raise ArgumentError(f"expected an order of 1 or 2, found {order}")
-        top = self._y_of(y)
-        xs = self._entering(self.targets.one(x)) if x else trainable_tensors(self.graph)
+        top = self.model.y_of(y)
+        xs = self._entering(self.model.targets.one(x)) if x else trainable_tensors(self.model.graph)
         if not xs:
             raise ArgumentError("there is no trainable variable\nname what to differentiate by: check Y X")
-        ops = self._ops_between(top, xs)
-        at = self._moment_for([top])
-        values = self._values_known(dict.fromkeys((*ops, *(t.op for op in ops for t in op.inputs))), at)
+        ops = self.ops_between(top, xs)
+        at = self.state.moment_for([top])
+        values = self.state.values_known(dict.fromkeys((*ops, *(t.op for op in ops for t in op.inputs))), at)
         lists = [t for op in ops for t in (*op.inputs, *op.outputs) if t.dtype.name == "variant"]
-        values.update(self._replayer.values_if_possible(at, lists) if lists else {})
+        values.update(self.state.replayer.values_if_possible(at, lists) if lists else {})
         found: list[RuleCheck] = []
         for op in ops:
             if all(t in values for t in op.inputs):
-                found += self._checked(op, values, order, self._inside(at))
+                found += self.checked(op, values, order, self.state.replayer.calls(at))
             else:
                 found.append(RuleCheck(op.name, op.type, "", "unchecked", 1, None, None, None,
                                        "its inputs have no values: run a step first", place_of(op)))
@@ -59,20 +61,20 @@ class Diagnosing(Explaining):
 
     def _entering(self, x: Tensor) -> list[Tensor]:
         """The tensor itself; of one inside of a branch or loop, what goes into that."""
-        if not self.targets.inner.has(x):
+        if not self.model.targets.inner.has(x):
             return [x]
-        return [t for t in self.targets.inner.outer_op(x.op).inputs if t.dtype.base_dtype.is_differentiable]
+        return [t for t in self.model.targets.inner.outer_op(x.op).inputs if t.dtype.base_dtype.is_differentiable]
 
-    def _checked(self, op: Operation, values: Mapping[Tensor, Any], order: int, inside: Calls) -> list[RuleCheck]:
+    def checked(self, op: Operation, values: Mapping[Tensor, Any], order: int, inside: Calls) -> list[RuleCheck]:
         """An op; of a branch or loop the ops of its first call too."""
-        found = check_op(op, values, self.derivatives.hidden.building, order)
+        found = check_op(op, values, self.model.derivatives.hidden.building, order)
         call = next(inside.of(op, values), None) if functions_of(op) else None
         for inner in call.ops if call is not None else ():
             if all(t in call.values for t in inner.inputs):  # type: ignore[union-attr]
-                found += self._checked(inner, call.values, order, inside)  # type: ignore[union-attr]
+                found += self.checked(inner, call.values, order, inside)  # type: ignore[union-attr]
         return found
 
-    def _ops_between(self, y: Tensor, xs: Sequence[Tensor]) -> list[Operation]:
+    def ops_between(self, y: Tensor, xs: Sequence[Tensor]) -> list[Operation]:
         found = ancestors([y]) & descendants(xs)
         return sorted((op for op in found if op.gradient_of is None and not is_variable(op.outputs[0])),
                       key=lambda op: op.index)
@@ -82,15 +84,15 @@ class Diagnosing(Explaining):
         found: dict[tuple[str, str], RuleCheck] = {}
         for x in xs:
             try:
-                gradient = self.derivatives.gradient(y, x)[0]
+                gradient = self.model.derivatives.gradient(y, x)[0]
             except AutodiffError:
                 continue
             if gradient is None:
                 continue
             source = gradient.values if isinstance(gradient, IndexedSlices) else gradient
             with contextlib.suppress(AutodiffError):
-                self.derivatives.gradient(source, x)  # only when a rule is asked it says that it is blocked
-            with self.derivatives.hidden.building():  # the way leads through hidden ops
+                self.model.derivatives.gradient(source, x)  # only when a rule is asked it says that it is blocked
+            with self.model.derivatives.hidden.building():  # the way leads through hidden ops
                 cuts = cuts_between(source, x)[0]
             for cut in cuts:
                 if cut.kind in ("no rule", "blocked") or cut.op_type == "PyFunc":
@@ -123,9 +125,9 @@ class Diagnosing(Explaining):
         gradients = {}
         try:
             for x in xs:
-                gradient = self.derivatives.gradient(y, x)[0]
+                gradient = self.model.derivatives.gradient(y, x)[0]
                 if gradient is not None:
-                    gradients[x] = self.derivatives.dense(gradient)
+                    gradients[x] = self.model.derivatives.dense(gradient)
             return self._along_one_direction(y, gradients, at) if gradients else None
         except (AutodiffError, ArithmeticError, ValueError, TypeError, KeyError):
             return None
@@ -135,8 +137,8 @@ class Diagnosing(Explaining):
         if any(functions_of(op) and calls_python(op) for op in ops):
             return None  # what Python gives for other inputs is not known
         leaves = [op for op in ops if not op.inputs or _is_given(op)]
-        known = {t: widened(v) for t, v in self._values_known(leaves, at).items()}
-        kernels, rng = Kernels(self.graph), np.random.default_rng(11)
+        known = {t: widened(v) for t, v in self.state.values_known(leaves, at).items()}
+        kernels, rng = Kernels(self.model.graph), np.random.default_rng(11)
         directions = {x: rng.standard_normal(np.shape(known[x])) for x in gradients}
         slopes = kernels.values(list(gradients.values()), known)
         analytic = sum(float(np.sum(directions[x] * dx)) for x, dx in zip(gradients, slopes))

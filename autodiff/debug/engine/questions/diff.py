@@ -1,4 +1,4 @@
-"""Comparing: two steps, or a step with a file of arrays; the first tensor that differs, in the order of computing."""
+"""Comparison: two steps, or a step with a file of arrays; the first tensor that differs, in the order of computing."""
 from __future__ import annotations
 
 import contextlib
@@ -15,13 +15,19 @@ from ....core.graph import Tensor
 from ....core.traversal import dependencies, in_order
 from ...analysis.findings import Difference, DiffRow
 from ...facts.roles import place_of
-from .doctor import Triage
+from ...history.recording import is_recording
+from ..runs.effects import Effects
+from ..state import State
+from .record import values_in
 
 _STEP = re.compile(r"(?:step\s*)?(\d+)\Z")
 
 
-class Comparing(Triage):
+class Comparison:
     """Tells where two computations part."""
+
+    def __init__(self, state: State, effects: Effects) -> None:
+        self.state, self.model, self.effects = state, state.model, effects
 
     def diff(self, a: str, b: str = "", *, rtol: float = 1e-5) -> Difference:
         """Compare tensor by tensor. a, b: `step 3`, or an .npz file whose keys are names; b: by default the last run.
@@ -46,6 +52,8 @@ class Comparing(Triage):
         match = _STEP.match(text.strip())
         if match:
             return int(match[1])
+        if is_recording(text):
+            return values_in(text)
         if not os.path.exists(text):
             raise ArgumentError(f"expected `step N` or an .npz file, found {text!r}: there is no such file")
         try:
@@ -59,22 +67,22 @@ class Comparing(Triage):
         tensors, unmatched = {}, []
         for name in given:
             try:
-                tensors[name] = self.targets.one(name)
+                tensors[name] = self.model.targets.one(name)
             except (UnknownNameError, ArgumentError):
                 unmatched.append(name)
-        y = self._default_y()
-        at = self._moment_for([y] if y is not None else list(tensors.values()), step)
-        known = self._values_known(dict.fromkeys(t.op for t in tensors.values()), at)
+        y = self.model.default_y()
+        at = self.state.moment_for([y] if y is not None else list(tensors.values()), step)
+        known = self.state.values_known(dict.fromkeys(t.op for t in tensors.values()), at)
         return {name: known[t] for name, t in tensors.items() if t in known}, unmatched
 
     def _of_steps(self, a: str, b: str, left: int, right: int | None, rtol: float) -> Difference:
-        y = self._default_y()
-        roots = [y] if y is not None else list(self._last.tensors) if self._last is not None else []
+        y = self.model.default_y()
+        roots = [y] if y is not None else list(self.state.last.tensors) if self.state.last is not None else []
         with contextlib.suppress(AutodiffError):
-            roots = self._roots()
+            roots = self.effects.roots()
         ops = in_order(dependencies(roots))
-        one, two = self._moment_for(roots, left), self._moment_for(roots, right)
-        values = [{t.name: v for t, v in self._values_known(ops, at).items()} for at in (one, two)]
+        one, two = self.state.moment_for(roots, left), self.state.moment_for(roots, right)
+        values = [{t.name: v for t, v in self.state.values_known(ops, at).items()} for at in (one, two)]
         return self._difference(a, b or f"step {two.step}", values[0], values[1], rtol)
 
     def _difference(self, a: str, b: str, left: Mapping[str, Any], right: Mapping[str, Any], rtol: float) -> Difference:
@@ -82,7 +90,7 @@ class Comparing(Triage):
         for name in left:
             if name in right:
                 try:
-                    tensors[name] = self.targets.one(name)
+                    tensors[name] = self.model.targets.one(name)
                 except AutodiffError:
                     tensors[name] = None
         order = sorted(tensors, key=lambda name: (t.op.index if (t := tensors[name]) is not None else 1 << 60, name))

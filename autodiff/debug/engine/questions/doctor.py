@@ -1,4 +1,4 @@
-"""Triage: everything that looks wrong in the last run, the worst first."""
+"""Checkup: everything that looks wrong in the last run, the worst first."""
 from __future__ import annotations
 
 import numpy as np
@@ -17,7 +17,11 @@ from ...facts.answers import GradRow, StageRow
 from ...facts.graph_lists import trainable_tensors, variables_of
 from ...facts.roles import as_place, place_of
 from ...history.replay import Moment
-from .check import Diagnosing
+from ..state import State
+from .check import RuleChecks
+from .explain import Explanations
+from .gradients import Gradients
+from .update_stages import UpdateStages
 
 _DEAD = 0.9  # share of inputs of a relu that are <= 0 above which it counts as dead
 _UNITS = 0.25  # share of units of a relu layer that no example gets through
@@ -28,19 +32,24 @@ _APPLIES = ("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply")
 _FAST, _SLOW = 0.1, 1e-7  # change of a variable relative to its size, in one step
 
 
-class Triage(Diagnosing):
+class Checkup:
     """Puts what the analyses find in order."""
+
+    def __init__(self, state: State, explain: Explanations, gradients: Gradients, *, stages: UpdateStages,
+                 rules: RuleChecks) -> None:
+        self.state, self.model = state, state.model
+        self.explain, self.gradients, self.stages, self.rules = explain, gradients, stages, rules
 
     def doctor(self, *, static: bool = False) -> Diagnosis:
         """Ranked findings about the last run; static: about the graph alone, without running it."""
-        y = self._default_y()
-        variables = trainable_tensors(self.graph)
-        size = (f"{len(self.graph.operations)} ops", f"{len(variables)} variables")
-        traps = static_findings(y, variables, self.graph.operations.values())
+        y = self.model.default_y()
+        variables = trainable_tensors(self.model.graph)
+        size = (f"{len(self.model.graph.operations)} ops", f"{len(variables)} variables")
+        traps = static_findings(y, variables, self.model.graph.operations.values())
         if static or y is None:
             return Diagnosis(y.name if y is not None else "", 0, tuple(traps), size)
         found = self._without_gradient(y, variables) + self._asked_in_vain(variables) + self._left_out(y, variables)
-        at = self._moment_for([y])
+        at = self.state.moment_for([y])
         found += self._not_finite()
         found += self._sizes(y)
         found += self._dead(y, variables, at)
@@ -56,7 +65,7 @@ class Triage(Diagnosing):
     def _without_gradient(self, y: Tensor, variables: list[Tensor]) -> list[Finding]:
         found = []
         for variable in variables:
-            reason = why_none(y, variable, self.derivatives.script_call(y))
+            reason = why_none(y, variable, self.model.derivatives.script_call(y))
             if reason.kind == "flows" or self._gets_another(variable):
                 continue
             cut = next((c for c in reason.cuts if c.first), None)
@@ -71,7 +80,7 @@ class Triage(Diagnosing):
     def _asked_in_vain(self, variables: list[Tensor]) -> list[Finding]:
         """What the script asked the gradient of, other than trainable variables, and got None."""
         found = []
-        for call in gradient_calls(self.graph):
+        for call in gradient_calls(self.model.graph):
             for x in call.xs:
                 if call.found.get(x) is None and x not in variables and call.ys[0].op.gradient_of is None:
                     reason = why_none(call.ys[0], x, call)
@@ -84,8 +93,8 @@ class Triage(Diagnosing):
     def _left_out(self, y: Tensor, variables: list[Tensor]) -> list[Finding]:
         """Variables that a gradient could reach, but that nothing trains, updates or feeds."""
         found = []
-        call = self.derivatives.script_call(y)
-        for variable, trainable in variables_of(self.graph):
+        call = self.model.derivatives.script_call(y)
+        for variable, trainable in variables_of(self.model.graph):
             tensor = variable.handle_tensor
             stores = [op for op in tensor._consumers if is_store(op) and op is not variable.initializer]
             if call is None or trainable or tensor in call.xs or stores or not tensor.dtype.base_dtype.is_floating:
@@ -98,10 +107,11 @@ class Triage(Diagnosing):
 
     def _wrong_rules(self, y: Tensor, variables: list[Tensor], at: Moment) -> list[Finding]:
         """Gradient functions of the script's own that central differences contradict."""
-        ops = [op for op in self._ops_between(y, variables) if op.override is not None]
-        values = self._values_known(dict.fromkeys((*ops, *(t.op for op in ops for t in op.inputs))), at)
+        ops = [op for op in self.rules.ops_between(y, variables) if op.override is not None]
+        values = self.state.values_known(dict.fromkeys((*ops, *(t.op for op in ops for t in op.inputs))), at)
         found = [rule for op in ops if all(t in values for t in op.inputs)
-                 for rule in self._checked(op, values, 1, self._inside(at)) if rule.verdict == "wrong"]
+                 for rule in self.rules.checked(op, values, 1,
+                                                self.state.replayer.calls(at)) if rule.verdict == "wrong"]
         return [Finding(85, "wrong gradient", rule.op, rule.op_type, rule.input, f"the gradient function of {rule.op} "
                         f"({rule.op_type}) is wrong: {rule.note}", "derive it anew: check shows both slopes", "check",
                         rule.place) for rule in found]
@@ -109,11 +119,11 @@ class Triage(Diagnosing):
     def _gets_another(self, variable: Tensor) -> bool:
         """Whether another loss of the script's has a gradient for a variable: two optimizers share the work."""
         return any(call.found.get(variable) is not None and call.ys[0].op.gradient_of is None
-                   for call in gradient_calls(self.graph))
+                   for call in gradient_calls(self.model.graph))
 
     def _not_finite(self) -> list[Finding]:
         try:
-            why = self.why(kind="nan")
+            why = self.explain.why(kind="nan")
         except AutodiffError:
             return []
         if isinstance(why, WhyFailed):
@@ -126,7 +136,7 @@ class Triage(Diagnosing):
 
     def _sizes(self, y: Tensor) -> list[Finding]:
         try:
-            table = self.grads(y=y.name)
+            table = self.gradients.grads(y=y.name)
         except AutodiffError:
             return []
         found = []
@@ -134,7 +144,7 @@ class Triage(Diagnosing):
         for row in table.rows:
             if row.stats is None or row.stats.nonfinite:
                 continue
-            why = self.why(row.name, y.name)
+            why = self.explain.why(row.name, y.name)
             kind = getattr(why, "kind", "fine")
             if kind in ("zero", "tiny", "exploding"):
                 lost = why.losses[0] if why.losses else None
@@ -151,7 +161,7 @@ class Triage(Diagnosing):
 
     def _just_trained(self) -> set[str]:
         """Names of the variables that the last run put something into."""
-        wanted = self.moments[-1].wanted if self.moments else None
+        wanted = self.state.moments[-1].wanted if self.state.moments else None
         ran = dependencies(wanted.tensors, wanted.targets) if wanted is not None else set()
         return {op.inputs[0].name for op in ran if is_store(op) and op.inputs}
 
@@ -159,21 +169,22 @@ class Triage(Diagnosing):
         trained = dependencies([y])
         ops = [op for op in in_order(ancestors([y]))
                if op in trained and op.type in ("Relu", "Relu6", *SATURATING)]
-        values = self._values_known(dict.fromkeys(op.inputs[0].op for op in ops), at)
+        values = self.state.values_known(dict.fromkeys(op.inputs[0].op for op in ops), at)
         return [finding for op in ops if op.inputs[0] in values
                 for finding in _activation(op, np.asarray(values[op.inputs[0]]))]
 
     def _mistaken(self, y: Tensor, variables: list[Tensor], at: Moment) -> list[Finding]:
         ops = in_order(ancestors([y]) & descendants(variables))
         wanted = [op for op in ops if op.type in ("SoftmaxCrossEntropyWithLogits", "Sub", "SquaredDifference")]
-        values = self._values_known(dict.fromkeys(t.op for op in wanted for t in op.inputs), at)
+        values = self.state.values_known(dict.fromkeys(t.op for op in wanted for t in op.inputs), at)
         return value_suspicions(y, wanted, values)
 
     def _not_updated(self) -> list[Finding]:
         """Moving averages of batch normalization that no training run has updated."""
-        updates = [getattr(each, "op", each) for each in self.graph.collections.get("update_ops", ())]
+        updates = [getattr(each, "op", each) for each in self.model.graph.collections.get("update_ops", ())]
         updates = [op for op in updates if isinstance(op, Operation)]
-        trained = [dependencies(m.wanted.tensors, m.wanted.targets) for m in list(self.moments)[-_LATE:] if m.wanted]
+        trained = [dependencies(m.wanted.tensors, m.wanted.targets) for m in list(self.state.moments)[-_LATE:]
+                   if m.wanted]
         trained = [ran for ran in trained if any(op.type.startswith(_APPLIES) for op in ran)]
         if not updates or not trained or any(op in ran for ran in trained for op in updates):
             return []
@@ -185,7 +196,7 @@ class Triage(Diagnosing):
 
     def _stage_findings(self, y: Tensor) -> list[Finding]:
         try:
-            stages = self.stages(y.name)
+            stages = self.stages.of(y.name)
         except AutodiffError:
             return []
         found = [Finding(95, "clipping", "", "", "", note, "test the norm before clipping: tf.check_numerics(norm, ...)"
@@ -195,7 +206,7 @@ class Triage(Diagnosing):
                          and row.raw.norm and row.given.norm == 0 and not row.raw.nonfinite + row.given.nonfinite]
 
     def _clipped_away(self, row: StageRow) -> Finding:
-        op = self.graph.operations[row.between[-1]]
+        op = self.model.graph.operations[row.between[-1]]
         norm = row.raw.norm if row.raw else None
         return Finding(78, "clipped away", op.name, op.type, row.name, f"the gradient of {row.name} has the norm "
                        f"{norm:.3g}, but {op.name} ({op.type}) makes zeros of it before the update",

@@ -1,4 +1,4 @@
-"""Changing: other values for variables and tensors, held fast, and all of it taken back."""
+"""Edits: other values for variables and tensors, held fast, and all of it taken back."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -8,20 +8,22 @@ from typing import Any
 import numpy as np
 
 from ....core.errors import ArgumentError, StateError
-from ....core.graph import Graph, Tensor
+from ....core.graph import Tensor
 from ....runtime.cursor import Execution
-from ....runtime.session import Session
 from ...facts.answers import Changed
 from ...facts.roles import is_variable
 from ...facts.stats import statistics
-from .diff import Comparing
+from ..runs.stepper import Stepper
+from ..state import State
+from .evaluate import Values
 
 
-class Changing(Comparing):
+class Edits:
     """What-if: sets values; what lies downstream is computed again when it is asked for."""
 
-    def _begin(self, graph: Graph, session: Session | None) -> None:
-        super()._begin(graph, session)
+    def __init__(self, state: State, stepper: Stepper, values: Values) -> None:
+        self.state, self.model, self.overrides = state, state.model, state.overrides
+        self.stepper, self.values = stepper, values
         self._done: list[tuple[str, Callable[[], None]]] = []  # what was changed, and how it is taken back
 
     def set(self, target: str, value: Any) -> Changed:
@@ -30,26 +32,26 @@ class Changing(Comparing):
         value: array, number or expression; it is broadcast to the shape that is there. What is evaluated next is as of
         now, with the last run's feeds. `unset` takes an override back.
         """
-        tensor, given = self.targets.outside(target), self._as_value(value)
+        tensor, given = self.model.targets.outside(target), self.values.as_value(value)
         if is_variable(tensor) or tensor.op.inputs and is_variable(tensor.op.inputs[0]) and tensor.op.type in (
                 "Identity", "ReadVariableOp"):
             return self._set_variable(tensor if is_variable(tensor) else tensor.op.inputs[0], given)
-        before = self._stats_of(tensor, self._moment_for([tensor]))
+        before = self.state.stats_of(tensor, self.state.moment_for([tensor]))
         shape = before.shape if before is not None else tuple(d or 0 for d in tensor.dims or ())
         array = np.broadcast_to(np.asarray(given), shape) if np.ndim(given) == 0 and before is not None else given
-        _, arrays = self._reader.read({tensor: array})
-        if self._execution is not None and tensor in self._execution.plan.slots:
-            self._execution.set(tensor, arrays[0])
-            self._done.append((f"set {tensor.name}", partial(self._unset_open, self._execution, tensor)))
+        _, arrays = self.model.reader.read({tensor: array})
+        if self.stepper.execution is not None and tensor in self.stepper.execution.plan.slots:
+            self.stepper.execution.set(tensor, arrays[0])
+            self._done.append((f"set {tensor.name}", partial(self._unset_open, self.stepper.execution, tensor)))
         else:
             self._override(tensor, arrays[0], f"set {tensor.name}")
         return Changed(tensor.name, "tensor", before, statistics(arrays[0]))
 
     def _set_variable(self, tensor: Tensor, given: Any) -> Changed:
-        if self.is_replaying or self._view is not None:
+        if self.stepper.is_replaying or self.state.view is not None:
             raise StateError("variables are set in the present: a past step is looked at\nuse set on the tensor that "
                              "is read from it, or return by: run -t 1")
-        values, name = self.session.variables, tensor.op.name
+        values, name = self.model.session.variables, tensor.op.name
         old = values.get(name)
         dtype = old.dtype if old is not None else tensor.dtype.base_dtype.as_numpy_dtype
         shape = old.shape if old is not None else tuple(tensor.dims or ())
@@ -61,7 +63,7 @@ class Changing(Comparing):
                                 ) from None
         self._give_back_later(name, f"set {name}")
         values[name] = new
-        self._is_edited = True
+        self.overrides.mark_edited()
         self._overtaken()
         return Changed(tensor.name, "variable", None if old is None else statistics(old), statistics(new))
 
@@ -69,40 +71,40 @@ class Changing(Comparing):
         """Compute a tensor again whose value was overridden; let go of what is frozen."""
         tensor = self._frozen_or_tensor(target)
         name = tensor.op.name
-        if name in self._frozen:
-            value = self._frozen.pop(name)
-            self._done.append((f"set {name} = off", lambda: self._frozen.update({name: value})))
-        elif tensor in self._overrides:
-            value = self._overrides.pop(tensor)
-            self._is_edited = True
-            self._done.append((f"set {tensor.name} = off", lambda: self._overrides.update({tensor: value})))
+        if name in self.overrides.frozen:
+            value = self.overrides.thaw(name)
+            self._done.append((f"set {name} = off", partial(self.overrides.freeze, name, value)))
+        elif tensor in self.overrides.values:
+            value = self.overrides.drop(tensor)
+            self.overrides.mark_edited()
+            self._done.append((f"set {tensor.name} = off", partial(self.overrides.put, tensor, value)))
         else:
-            names = [*(t.name for t in self._overrides), *self._frozen]
+            names = [*(t.name for t in self.overrides.values), *self.overrides.frozen]
             raise ArgumentError(f"{tensor.name!r} is not overridden: overridden are {', '.join(names) or 'none'}")
 
     def _frozen_or_tensor(self, target: str) -> Tensor:
-        tensor = self.targets.outside(target)
+        tensor = self.model.targets.outside(target)
         source = tensor.op.inputs[0] if tensor.op.inputs and is_variable(tensor.op.inputs[0]) else tensor
-        return source if source.op.name in self._frozen else tensor
+        return source if source.op.name in self.overrides.frozen else tensor
 
     def freeze(self, target: str) -> Changed:
         """Hold a variable, or a tensor, at the value it has now: runs compute with it and do not change it."""
-        tensor = self.targets.outside(target)
+        tensor = self.model.targets.outside(target)
         if tensor.op.inputs and is_variable(tensor.op.inputs[0]) and tensor.op.type in ("Identity", "ReadVariableOp"):
             tensor = tensor.op.inputs[0]
         if not is_variable(tensor):
-            value = self._values([tensor], self._moment_for([tensor]))[0]
+            value = self.state.values([tensor], self.state.moment_for([tensor]))[0]
             self._override(tensor, value, f"freeze {tensor.name}")
             return Changed(tensor.name, "tensor", statistics(value), statistics(value))
         name = tensor.op.name
-        value = self._variable_value(tensor, self.session.variables)
-        self._frozen[name] = value
-        self._done.append((f"freeze {name}", lambda: self._frozen.pop(name, None)))
+        value = self.state.variable_value(tensor, self.model.session.variables)
+        self.overrides.freeze(name, value)
+        self._done.append((f"freeze {name}", partial(self.overrides.thaw, name)))
         return Changed(tensor.name, "variable", statistics(value), statistics(value))
 
-    def frozen(self) -> tuple[str, ...]:
+    def held(self) -> tuple[str, ...]:
         """Names of what is held: frozen variables, overridden tensors."""
-        return (*self._frozen, *(t.name for t in self._overrides))
+        return (*self.overrides.frozen, *(t.name for t in self.overrides.values))
 
     def undo(self) -> str:
         """Take back the last set or freeze; gives what it was. Raises ArgumentError if there is none."""
@@ -113,21 +115,21 @@ class Changing(Comparing):
         return text
 
     def _override(self, tensor: Tensor, value: Any, what: str) -> None:
-        old = self._overrides.get(tensor)
+        old = self.overrides.values.get(tensor)
 
         def take_back() -> None:
             if old is None:
-                self._overrides.pop(tensor, None)
+                self.overrides.drop(tensor)
             else:
-                self._overrides[tensor] = old
-            self._is_edited = bool(self._overrides)
+                self.overrides.put(tensor, old)
+            self.overrides.mark_edited(bool(self.overrides.values))
 
-        self._overrides[tensor] = value
-        self._is_edited = True
+        self.overrides.put(tensor, value)
+        self.overrides.mark_edited()
         self._done.append((what, take_back))
 
     def _give_back_later(self, name: str, what: str) -> None:
-        values, was_edited = self.session.variables, self._is_edited
+        values, was_edited = self.model.session.variables, self.overrides.is_edited
         old = values.get(name)
 
         def take_back() -> None:
@@ -135,15 +137,15 @@ class Changing(Comparing):
                 values.pop(name, None)
             else:
                 values[name] = old
-            self._is_edited = was_edited
+            self.overrides.mark_edited(was_edited)
 
         self._done.append((what, take_back))
 
     def _overtaken(self) -> None:
         """A frozen variable that is set is frozen at the new value."""
-        for name in self._frozen:
-            self._frozen[name] = self.session.variables[name]
+        for name in self.overrides.frozen:
+            self.overrides.freeze(name, self.model.session.variables[name])
 
     def _unset_open(self, execution: Execution, tensor: Tensor) -> None:
-        if execution is self._execution:
+        if execution is self.stepper.execution:
             execution.unset(tensor)

@@ -9,24 +9,48 @@ import numpy as np
 from ....core.errors import ArgumentError, KindError
 from ....core.graph import Tensor
 from ....core.indexed_slices import IndexedSlicesValue
-from ...facts.answers import Feed, Value
+from ...facts.answers import Value
 from ...facts.roles import is_variable
 from ...facts.stats import statistics
 from ...history.replay import Moment
 from ...language.expressions import evaluate, free_names, parse_expression
-from ..runs.time_travel import Traveling
+from ..runs.stepper import Stepper
+from ..state import State
 
 _KEPT = 200  # values in the history
 
 
-class Valuing(Traveling):
+class ValueHistory:
+    """The values `$1`, `$2`, …, oldest first; it outlives a change of the graph."""
+
+    def __init__(self) -> None:
+        self._values: dict[int, Value] = {}
+
+    def listed(self) -> tuple[Value, ...]:
+        """All that are kept."""
+        return tuple(self._values.values())
+
+    def array(self, number: int) -> Any:
+        """The array of `$number`. Raises ArgumentError if there is none."""
+        if number not in self._values:
+            raise ArgumentError(f"there is no ${number}: the history holds {len(self._values)} values")
+        return self._values[number].array
+
+    def add(self, text: str, array: Any, when: str, names: tuple[str, ...], stats: Any) -> Value:
+        """Keep a value as the next `$n`; the oldest go when there are too many."""
+        number = max(self._values, default=0) + 1
+        self._values[number] = found = Value(text, number, array, stats, when, names)
+        while len(self._values) > _KEPT:
+            del self._values[next(iter(self._values))]
+        return found
+
+
+class Values:
     """Evaluates; changes nothing that the script can see."""
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        self._history: dict[int, Value] = {}
-        super().__init__(*args, **options)
+    def __init__(self, state: State, stepper: Stepper, history: ValueHistory) -> None:
+        self.state, self.model, self.stepper, self._history = state, state.model, stepper, history
 
-    # ---- values -------------------------------------------------------------------------
     def value(self, target: str, *, step: int | None = None) -> Value:
         """Value of a tensor (`W`, `W[0:3,:]`, `$2`) in the last run, or at `step`; a variable's is its present one."""
         return self._evaluate(target, step, keep=True)
@@ -35,9 +59,9 @@ class Valuing(Traveling):
         """A NumPy expression over tensors, values of the script and `$n`; becomes the next `$n` if `keep`."""
         return self._evaluate(expression, None, keep=keep)
 
-    def history(self) -> tuple[Value, ...]:
+    def kept(self) -> tuple[Value, ...]:
         """The values `$1`, `$2`, …"""
-        return tuple(self._history.values())
+        return self._history.listed()
 
     def _evaluate(self, text: str, step: int | None, *, keep: bool) -> Value:
         tensors: dict[str, Tensor] = {}
@@ -46,14 +70,14 @@ class Valuing(Traveling):
         parsed = parse_expression(text, self._is_name)
         values: dict[str, Any] = {}
         for placeholder, target in parsed.names.items():
-            tensors[placeholder] = self.targets.one(target)
+            tensors[placeholder] = self.model.targets.one(target)
         for name in free_names(parsed):
             self._add_free(name, tensors, values)
         for placeholder, number in parsed.history.items():
-            values[placeholder] = self._past(number)
-        at = self._moment_for([t for t in tensors.values() if not is_variable(t)], step)
-        inside = [t for t in tensors.values() if self.targets.inner.has(t)]
-        turns = self._replayer.turns(at, inside) if inside else {}
+            values[placeholder] = self._history.array(number)
+        at = self.state.moment_for([t for t in tensors.values() if not is_variable(t)], step)
+        inside = [t for t in tensors.values() if self.model.targets.inner.has(t)]
+        turns = self.state.replayer.turns(at, inside) if inside else {}
         values.update((name, turns[t].stacked()) for name, t in tensors.items() if t in turns)
         outside = {name: t for name, t in tensors.items() if t not in turns}
         values.update(zip(outside, self._present(list(outside.values()), at, step)))
@@ -64,76 +88,63 @@ class Valuing(Traveling):
         names = tuple(dict.fromkeys(t.name for t in tensors.values()))
         past = [t for t in tensors.values() if not is_variable(t)] or (step is not None and tensors)
         stats = statistics(np.asarray(array) if not isinstance(array, (tuple, list)) else _stacked(array))
-        when = self._when(at) if past or self._view is not None else "now"
+        when = self.state.when(at) if past or self.state.view is not None else "now"
         when = ", ".join(dict.fromkeys((when, *(where for turn in turns.values() if (where := turn.where())))))
-        return self._keep(text.strip("`"), array, when, names, stats, keep=keep)
+        return self.keep(text.strip("`"), array, when, names, stats=stats, is_listed=keep)
 
     def _whole_targets(self, text: str) -> tuple[str, ...]:
         """`text` itself if it is the unique suffix of a tensor's name rather than an expression."""
         bare = text.strip()
         is_word = re.fullmatch(r"[\w.\-/]+(:\d+)?", bare) and not re.fullmatch(r"[\d.]+", bare)
-        return (bare,) if is_word and not self.targets.exact(bare) and self.targets.suffixes(bare) else ()
+        return (bare,) if is_word and not self.model.targets.exact(bare) and self.model.targets.suffixes(bare) else ()
 
     def _is_name(self, word: str) -> bool:
-        return bool(self.targets.exact(word)) or "/" in word and bool(self.targets.suffixes(word))
+        return bool(self.model.targets.exact(word)) or "/" in word and bool(self.model.targets.suffixes(word))
 
     def _add_free(self, name: str, tensors: dict[str, Tensor], values: dict[str, Any]) -> None:
         """A plain name is a handle, a value of the script, or the end of a tensor's name."""
-        value = self.handles.get(name)
+        value = self.model.handles.get(name)
         if isinstance(value, (bool, int, float, complex, str, np.ndarray, np.generic, list, tuple)):
             values[name] = value
-        elif self.targets.suffixes(name):
-            tensors[name] = self.targets.one(name)
-        elif name not in self.handles:
-            self.targets.one(name)  # raises, with the nearest names
+        elif self.model.targets.suffixes(name):
+            tensors[name] = self.model.targets.one(name)
+        elif name not in self.model.handles:
+            self.model.targets.one(name)  # raises, with the nearest names
         else:
             raise KindError(f"{name!r} is a {type(value).__name__} of the script, expected a tensor, number or array")
 
-    def _past(self, number: int) -> Any:
-        if number not in self._history:
-            raise ArgumentError(f"there is no ${number}: the history holds {len(self._history)} values")
-        return self._history[number].array
-
     def _present(self, tensors: list[Tensor], at: Moment, step: int | None) -> list[Any]:
         """Values for the eye: of the open run as far as it got; of variables the present ones; of others at `at`."""
-        if self._execution is None or step is not None:
-            if step is not None or self._view is not None:
-                return self._values(tensors, at)
-            now = self.session.variables
+        if self.stepper.execution is None or step is not None:
+            if step is not None or self.state.view is not None:
+                return self.state.values(tensors, at)
+            now = self.model.session.variables
             rest = [t for t in tensors if not is_variable(t)]
-            found = dict(zip(rest, self._values(rest, at) if rest else []))
-            return [found[t] if t in found else self._variable_value(t, now) for t in tensors]
+            found = dict(zip(rest, self.state.values(rest, at) if rest else []))
+            return [found[t] if t in found else self.state.variable_value(t, now) for t in tensors]
         values = []
         for tensor in tensors:
             if is_variable(tensor):
-                values.append(self._variable_value(tensor, self._execution.run.variables))
-            elif self._execution.has_value(tensor):
-                values.append(self._execution.value(tensor))
-            elif tensor in self._execution.plan.slots:
+                values.append(self.state.variable_value(tensor, self.stepper.execution.run.variables))
+            elif self.stepper.execution.has_value(tensor):
+                values.append(self.stepper.execution.value(tensor))
+            elif tensor in self.stepper.execution.plan.slots:
                 raise ArgumentError(f"{tensor.name!r} has no value yet in the run that is open: {tensor.op.name!r} "
                                     f"comes later\ntype: goto {tensor.op.name}")
             else:
-                values.extend(self._values([tensor], self._opened.moment))
+                assert self.stepper.opened is not None
+                values.extend(self.state.values([tensor], self.stepper.opened.moment))
         return values
 
-    def _keep(self, text: str, array: Any, when: str, names: tuple[str, ...], stats: Any, *, keep: bool) -> Value:
-        number = max(self._history, default=0) + 1 if keep else 0
-        found = Value(text, number, array, stats, when, names)
-        if keep:
-            self._history[number] = found
-            while len(self._history) > _KEPT:
-                del self._history[next(iter(self._history))]
-        return found
-
-    def _as_value(self, value: Any) -> Any:
+    def as_value(self, value: Any) -> Any:
         return np.asarray(self.evaluate(value, keep=False).array) if isinstance(value, str) else value
 
-    def feed(self, target: str, value: Any) -> Feed:
-        """Feed this value from now on. value: array, number, or text: a NumPy expression. Raises what a run would."""
-        tensor = self.targets.outside(target)
-        _, arrays = self._reader.read({tensor: self._as_value(value)})
-        self._constants[tensor] = arrays[0]
-        return self._feed_row(tensor, arrays[0], "constant")
+    def keep(self, text: str, array: Any, when: str, names: tuple[str, ...] = (), *, stats: Any = None,
+             is_listed: bool = True) -> Value:
+        """A value that was found, as the next `$n` unless it is not to be listed. names: of the tensors in it."""
+        stats = statistics(array) if stats is None else stats
+        return self._history.add(text, array, when, names, stats) if is_listed else Value(text, 0, array, stats, when,
+                                                                                          names)
 
 
 def plain(value: Any) -> Any:

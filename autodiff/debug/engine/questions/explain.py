@@ -1,4 +1,4 @@
-"""Explaining: why a gradient is None, not finite, zero or tiny, and the way it takes."""
+"""Explanations: why a gradient is None, not finite, zero or tiny, and the way it takes."""
 from __future__ import annotations
 
 from collections import deque
@@ -22,15 +22,20 @@ from ...facts.graph_lists import trainable_tensors
 from ...facts.roles import at_line, is_variable
 from ...facts.stats import has_nonfinite, statistics
 from ...history.replay import Moment
-from .blame import Blaming
+from ..runs.effects import Effects
+from ..runs.inner_watches import InnerSamples
+from ..state import State
+from .blame import Blame
 
 _PARTS = 500  # inputs shared by several ops at which each op's part of the gradient is found out
 
 
-class Explaining(Blaming):
+class Explanations:
     """Asks the analyses, with the values of the last run."""
 
-    # ---- why ----------------------------------------------------------------------------
+    def __init__(self, state: State, effects: Effects, inner: InnerSamples, blame: Blame) -> None:
+        self.state, self.model, self.effects, self.inner, self.blame = state, state.model, effects, inner, blame
+
     def why(self, target: str = "", y: str = "", *, kind: str = "", order: int = 1) -> Any:
         """Why the gradient at a tensor is None, non-finite, zero or tiny; or its value, if that is not finite.
 
@@ -39,24 +44,24 @@ class Explaining(Blaming):
         """
         if not target:
             return self._why_all(y, kind or "nan", order)
-        x = self.targets.one(target)
+        x = self.model.targets.one(target)
         try:
-            top: Tensor | None = self._y_of(y)
+            top: Tensor | None = self.model.y_of(y)
         except ArgumentError:
             top = None
-        at = self._moment_for([x] if top is None else [x, top])
+        at = self.state.moment_for([x] if top is None else [x, top])
         try:
             return self._why_at(top, x, kind, at)
         except OpError as error:
-            return self._why_failed(error, at)
+            return self.blame.why_failed(error, at)
 
     def _why_inside(self, top: Tensor | None, x: Tensor, at: Moment) -> Any:
         """Of a tensor inside of branches and loops: for all the times that it was computed."""
-        caller = self.targets.inner.callers(x.op)[0]
+        caller = self.model.targets.inner.callers(x.op)[0]
         if top is None or self._value_is_bad(x, at):
             bad = next((t for t in caller.outputs if self._value_is_bad(t, at)), None)
-            return self._why_value(self.targets.inner.outer(x) if bad is None else bad, at)
-        turns = self._gradient_turns(top, x, at)
+            return self.blame.why_value(self.model.targets.inner.outer(x) if bad is None else bad, at)
+        turns = self.inner.gradient_turns(top, x, at)
         if has_nonfinite(turns.flat()):
             before = [t for t in caller.inputs if t.dtype.base_dtype.is_differentiable]
             found = [self._why_at(top, t, "", at) for t in before]
@@ -64,47 +69,48 @@ class Explaining(Blaming):
         return why_turns(top, turns)
 
     def _why_at(self, top: Tensor | None, x: Tensor, kind: str, at: Moment) -> Any:
-        if self.targets.inner.has(x):
+        if self.model.targets.inner.has(x):
             return self._why_inside(top, x, at)
         if top is None or x is top or x.op.gradient_of is not None:
-            return self._why_value(x, at)
-        gradient, _ = self.derivatives.gradient(top, x)
+            return self.blame.why_value(x, at)
+        gradient, _ = self.model.derivatives.gradient(top, x)
         if gradient is None or kind == "none":
             if kind != "none" and self._value_is_bad(x, at):
-                return self._why_value(x, at)
-            return why_none(top, x, self.derivatives.script_call(top))
+                return self.blame.why_value(x, at)
+            return why_none(top, x, self.model.derivatives.script_call(top))
         source = gradient.values if isinstance(gradient, IndexedSlices) else gradient
-        if has_nonfinite(self._values([source], at)[0]):
-            return self._why_value(source, at)
+        if has_nonfinite(self.state.values([source], at)[0]):
+            return self.blame.why_value(source, at)
         bad = next((tensor for tensor in (x, top) if self._value_is_bad(tensor, at)), None)
         if bad is not None:
-            return self._why_value(bad, at)
+            return self.blame.why_value(bad, at)
         found = self._why_small(top, x, at)
-        call = self.derivatives.script_call(top)
+        call = self.model.derivatives.script_call(top)
         if found.kind == "fine" and is_variable(x) and call is not None and any(map(is_variable, call.xs)):
             missing = why_none(top, x, call)
             return missing if missing.kind == "not asked" else found
         return found
 
     def _value_is_bad(self, tensor: Tensor, at: Moment) -> bool:
-        found = self._stats_of(tensor, at)
+        found = self.state.stats_of(tensor, at)
         return found is not None and found.nonfinite > 0
 
     def _why_all(self, y: str, kind: str, order: int = 1) -> Any:
         if kind in ("nan", "inf", "nonfinite"):
-            roots = self._roots(y, order)
-            at = self._moment_for(roots)
-            why = self._why_nonfinite(roots, None, at)
-            return why if why.origins else self._failed(at) or why
-        top = self._y_of(y)
-        tensors = trainable_tensors(self.graph)
-        self.derivatives.prepare(top, tensors)
-        found = {t: self.derivatives.gradient(top, t)[0] for t in tensors}
+            roots = self.effects.roots(y, order)
+            at = self.state.moment_for(roots)
+            why = self.blame.why_nonfinite(roots, None, at)
+            return why if why.origins else self.blame.failed(at) or why
+        top = self.model.y_of(y)
+        tensors = trainable_tensors(self.model.graph)
+        self.model.derivatives.prepare(top, tensors)
+        found = {t: self.model.derivatives.gradient(top, t)[0] for t in tensors}
         if kind == "none":
-            return tuple(why_none(top, t, self.derivatives.script_call(top)) for t, g in found.items() if g is None)
+            return tuple(why_none(top, t, self.model.derivatives.script_call(top)) for t, g in found.items()
+                         if g is None)
         if kind != "zero":
             raise ArgumentError(f"expected nan, none or zero, found {kind!r}")
-        at = self._moment_for([top])
+        at = self.state.moment_for([top])
         small = (self._why_small(top, t, at) for t, g in found.items() if g is not None)
         return tuple(finding for finding in small if finding.kind != "fine")
 
@@ -115,11 +121,11 @@ class Explaining(Blaming):
                                 "runs were "
                                 "fed\nrun a step of the train op first, or feed what it needs")
         found = self._inside_of_loss(why_small(y, x, gradients, values), gradients, values, at)
-        slices = self.derivatives.gradient(y, x)[0]
+        slices = self.model.derivatives.gradient(y, x)[0]
         if found.kind != "fine" or not isinstance(slices, IndexedSlices) or not is_variable(x):
             return found
         whole = np.shape(at.variables.get(x.op.name, 0))[:1]
-        rows = np.unique(self._values([slices.indices], at)[0])
+        rows = np.unique(self.state.values([slices.indices], at)[0])
         some = ", ".join(map(str, rows[:8])) + (" …" if rows.size > 8 else "")
         count = f"{rows.size} of {whole[0]}" if whole else str(rows.size)
         return replace(found, text=f"{found.text}; {count} rows get one, those looked up in this run: {some}")
@@ -128,13 +134,14 @@ class Explaining(Blaming):
                         at: Moment) -> WhySmall:
         """The same, with the op inside of a loop or branch that loses most, if it is one that loses."""
         hop = found.losses[0] if found.losses else None
-        op = None if hop is None else self.graph.operations[hop.op]
+        op = None if hop is None else self.model.graph.operations[hop.op]
         if hop is None or op is None or not functions_of(op) or "branch was taken" in hop.note:
             return found
-        call = next(iter(deque(self._inside(at).of(op, values), 1)), None)
+        call = next(iter(deque(self.state.replayer.calls(at).of(op, values), 1)), None)
         if call is None:
             return found
-        nodes = [node for node in nodes_inside(op, values, self._inside(at), gradients, 0) if node.gain is not None]
+        nodes = [node for node in nodes_inside(op, values, self.state.replayer.calls(at), gradients, 0)
+                 if node.gain is not None]
         loss = None if nodes else flat_inside(call.ops, call.values)
         if nodes:
             node = (max if found.kind == "exploding" else min)(nodes, key=lambda node: node.gain or 0.0)
@@ -151,25 +158,25 @@ class Explaining(Blaming):
 
     def _along(self, y: Tensor, x: Tensor, at: Moment) -> tuple[dict[Tensor, Any], dict[Tensor, Any]]:
         """Gradients of y at all tensors between y and x, and the values of those tensors and of their siblings."""
-        found = self.derivatives.all_from(y, x)
-        gradients = self._replayer.values_if_possible(at, list(dict.fromkeys(
+        found = self.model.derivatives.all_from(y, x)
+        gradients = self.state.replayer.values_if_possible(at, list(dict.fromkeys(
             g.values if isinstance(g, IndexedSlices) else g for g in found.values())))
         at_tensors = {t: gradients[k] for t, g in found.items()
                       if (k := g.values if isinstance(g, IndexedSlices) else g) in gradients}
         ops = dict.fromkeys(op for t in found for op in (t.op, *(i.op for i in t.op.inputs)))
-        return at_tensors, self._values_known(ops, at)
+        return at_tensors, self.state.values_known(ops, at)
 
     def path(self, y: str, x: str) -> Path:
         """How the gradient flows from y ("": the default) to x in the last run, with its norm at each op."""
-        top, bottom = self._y_of(y), self.targets.one(x)
-        gradient, _ = self.derivatives.gradient(top, bottom)
+        top, bottom = self.model.y_of(y), self.model.targets.one(x)
+        gradient, _ = self.model.derivatives.gradient(top, bottom)
         if gradient is None:
             return path(top, bottom, {})
-        at = self._moment_for([top, bottom])
+        at = self.state.moment_for([top, bottom])
         gradients, values = self._along(top, bottom, at)
-        ways, inside = passed(top, bottom), self._inside(at)
-        edges = self.derivatives.parts(top, bottom, shared(ways)[:_PARTS])
-        known = self._replayer.values_if_possible(at, list(edges.values()))
+        ways, inside = passed(top, bottom), self.state.replayer.calls(at)
+        edges = self.model.derivatives.parts(top, bottom, shared(ways)[:_PARTS])
+        known = self.state.replayer.values_if_possible(at, list(edges.values()))
         parts = {edge: known[part] for edge, part in edges.items() if part in known}
         found = path(top, bottom, gradients, parts)
         figures = {key: statistics(value) for key, value in (*gradients.items(), *parts.items())}
@@ -179,4 +186,4 @@ class Explaining(Blaming):
 
     def why_missing(self, x: str, y: str = "") -> WhyNone:
         """Why d y / d x is None; from the graph alone, so before any run."""
-        return why_none(self._y_of(y), self.targets.one(x))
+        return why_none(self.model.y_of(y), self.model.targets.one(x))

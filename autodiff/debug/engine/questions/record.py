@@ -1,70 +1,75 @@
-"""Storing: steps written to a folder, and a Debugger made of such a folder, without the script."""
+"""Recordings: steps written to a folder, and such a folder looked at without the script."""
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ....core.errors import ArgumentError
 from ...facts.answers import Recorded
 from ...history import recording
-from ...history.recording import Recorder
-from .edit import Changing
+from ...history.recording import Recorder, Recording
+from ..log import RunLog
+from ..model import Model
+from ..overrides import Overrides
+from ..runs.hooks import Hooks
+from ..state import State
 
 
-class Storing(Changing):
+class Recordings:
     """Keeps what happened beyond the session."""
+
+    def __init__(self, state: State, hooks: Hooks) -> None:
+        self.state, self.model, self.log, self.hooks = state, state.model, state.log, hooks
 
     def record(self, path: str, steps: slice | None = None) -> Recorded:
         """Write every step from now on into the folder `path`; with `steps`, those of them that are kept, at once."""
         if steps is not None:
-            chosen = [m for m in self.moments if (steps.start is None or m.step >= steps.start)
+            chosen = [m for m in self.state.moments if (steps.start is None or m.step >= steps.start)
                       and (steps.stop is None or m.step < steps.stop)]
             if not chosen:
-                raise ArgumentError("no step is kept: run one first" if not self.moments else "none of these steps is "
-                                    f"kept: {self.moments[0].step} to {self.moments[-1].step} are")
-        recorder = Recorder(path, self.graph, {"script": self.script_name, "y": self.y}, self.handles)
+                raise ArgumentError("no step is kept: run one first" if not self.state.moments
+                                    else "none of these steps is "
+                                    f"kept: {self.state.moments[0].step} to {self.state.moments[-1].step} are")
+        recorder = Recorder(path, self.model.graph, {"script": self.model.script_name, "y": self.model.y},
+                            self.model.handles)
         if steps is None:
-            self._recorder = recorder
+            self.hooks.record_into(recorder)
             return Recorded(path, 0, True)
-        by_step = {record.step: record for record in self.records}
+        by_step = {record.step: record for record in self.log.records}
         for moment in chosen:
             recorder.write(moment, by_step[moment.step])
         return Recorded(path, recorder.steps, False)
 
-    def stop_recording(self) -> Recorded:
+    def stop(self) -> Recorded:
         """Write no further steps. Raises ArgumentError if none are written."""
-        if self._recorder is None:
+        recorder = self.hooks.recorder
+        if recorder is None:
             raise ArgumentError("nothing is being recorded\ntype: record FOLDER")
-        recorder, self._recorder = self._recorder, None
+        self.hooks.record_into(None)
         return Recorded(recorder.path, recorder.steps, False)
 
-    def open_recording(self, path: str) -> Recorded:
-        """Look at a recording instead: its graph, its steps; the last one at first."""
-        found = recording.read(path)
-        self.script_name = found.script or path
-        self.attach(found.graph, handles=dict(found.handles))
-        self.records.clear()
-        for moment, record in zip(found.moments, found.records):
-            self.moments.keep(moment, self.budget)
-            self.records.append(record)
-        self.step = found.moments[-1].step if found.moments else 0
+    def show(self, found: Recording, path: str) -> Recorded:
+        """Look at what was read from a folder, the last step at first. The model is already that of its graph."""
+        state, model = self.state, self.model
+        model.use_script_name(found.script or path)
+        for moment in found.moments:
+            state.remember(moment, moment.wanted)
+        self.log.replace(found.records, found.moments[-1].step if found.moments else 0)
         if found.y:
-            self.y = found.y
+            model.y = found.y
         if found.moments:
-            last = found.moments[-1]
-            self._last = self._last_whole = last.wanted
-            self.session.variables.update(last.variables)
-            self.session.runs, self.session.entropy = last.number, last.entropy
-            self.goto_step(last.step)
+            last, session = found.moments[-1], model.session
+            session.variables.update(last.variables)
+            session.runs, session.entropy = last.number, last.entropy
+            state.look_at(last.step)
         return Recorded(path, len(found.moments), False)
 
-    def _side(self, text: str) -> int | dict[str, np.ndarray]:
-        if not recording.is_recording(text):
-            return super()._side(text)
-        other = type(self)()
-        other.open_recording(text)
-        if not other.moments:
-            raise ArgumentError(f"the recording {text!r} has no steps")
-        at: Any = other.moments[-1]
-        return {t.name: v for t, v in other._values_known(other.graph.get_operations(), at).items()}
+
+def values_in(path: str) -> dict[str, Any]:
+    """The values of all tensors in the last step of a recording, by name. Raises ArgumentError if it has no steps."""
+    found = recording.read(path)
+    if not found.moments:
+        raise ArgumentError(f"the recording {path!r} has no steps")
+    state = State(Model(found.graph, handles=dict(found.handles)), Overrides(), RunLog())
+    for moment in found.moments:
+        state.remember(moment, None)
+    return {t.name: v for t, v in state.values_known(found.graph.get_operations(), state.moments[-1]).items()}

@@ -16,55 +16,54 @@ from ...facts.records import Stats
 from ...facts.roles import place_of
 from ...facts.stats import statistics
 from ...history.replay import Moment
+from ..state import State
+from ..updates import before_and_after
 from .evaluate import plain
-from .gradients import Differentiating
 
 _GRADIENTS = ("grad", "delta", "value")  # what the gradient is called among an update's inputs
 _UPDATES = ("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply", "AssignSub", "AssignAdd", "ScatterSub",
             "ScatterAdd", "ResourceScatter")
-_CLIPS = ("Minimum", "Maximum", "ClipByValue", "L2Loss", "GlobalNorm", "IsFinite", "RealDiv")
 
 
-class Staging(Differentiating):
+class UpdateStages:
     """Follows gradients from backpropagation into the variables."""
 
-    def stages(self, y: str = "", *, step: int | None = None) -> Stages:
+    def __init__(self, state: State) -> None:
+        self.state, self.model = state, state.model
+
+    def of(self, y: str = "", *, step: int | None = None) -> Stages:
         """For each trainable variable: the gradient raw, as the update op was given it, and the change it made."""
-        top = self._y_of(y)
-        tensors = trainable_tensors(self.graph)
-        self.derivatives.prepare(top, tensors)
+        top = self.model.y_of(y)
+        tensors = trainable_tensors(self.model.graph)
+        self.model.derivatives.prepare(top, tensors)
         updates = {t: _update_of(t) for t in tensors}
         wanted = [top, *(u[1] for u in updates.values() if u is not None)]
-        at = self._moment_for(wanted, step)
+        at = self.state.moment_for(wanted, step)
         rows = tuple(self._stage_row(top, t, updates[t], at) for t in tensors)
         return Stages(top.name, at.step, rows, tuple(_notes(rows)))
 
     def _stage_row(self, y: Tensor, tensor: Tensor, update: tuple[Operation, Tensor] | None, at: Moment) -> StageRow:
         try:
-            raw = self.derivatives.gradient(y, tensor)[0]
+            raw = self.model.derivatives.gradient(y, tensor)[0]
         except AutodiffError:
             raw = None
         source = raw.values if isinstance(raw, IndexedSlices) else raw
         given = None if update is None else update[1]
         between = () if source is None or given is None else _between(source, given)
-        return StageRow(tensor.name, self._figures_of(raw, at), self._figures_of(given, at), self._change(tensor, at),
+        return StageRow(tensor.name, self._figures_of(raw, at), self._figures_of(given, at),
+                        self._change(tensor.op.name, at),
                         between, "" if update is None else update[0].name, place_of(tensor.op))
 
     def _figures_of(self, gradient: Any, at: Moment) -> Stats | None:
         if gradient is None:
             return None
-        found = self._replayer.values_if_possible(at, [gradient])
+        found = self.state.replayer.values_if_possible(at, [gradient])
         return statistics(plain(found[gradient])) if found else None
 
-    def _change(self, tensor: Tensor, at: Moment) -> Stats | None:
+    def _change(self, name: str, at: Moment) -> Stats | None:
         """Figures of what a step added to a variable."""
-        old = at.variables.get(tensor.op.name)
-        index = next((i for i, m in enumerate(self.moments) if m is at), None)
-        if old is None or index is None:
-            return None
-        following = self.moments[index + 1].variables if index + 1 < len(self.moments) else self.session.variables
-        new = following.get(tensor.op.name)
-        if new is None or np.shape(new) != np.shape(old):
+        old, new = before_and_after(self.state, name, at)
+        if new is None:
             return None
         with np.errstate(all="ignore"):
             return statistics(np.asarray(new) - np.asarray(old))

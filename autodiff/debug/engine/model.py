@@ -1,0 +1,162 @@
+"""Model: what is under the debugger: a graph and its session, the script's names, and which y gradients are of."""
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.errors import ArgumentError
+from ...core.graph import Graph, Tensor
+from ...core.indexed_slices import IndexedSlices, dense
+from ...gradients.blocked_reasons import gradient_calls
+from ...runtime.feed import Feeds
+from ...runtime.plan.state import Variables
+from ...runtime.session import Session
+from ..derivatives.derivatives import Derivatives
+from ..facts.graph_lists import trainable_tensors, variables_of
+from ..facts.roles import PLACEHOLDERS
+from ..language.targets import Targets, tensors_of
+
+_LOSS_NAMES = ("loss", "total_loss", "cost", "objective", "error", "y")
+
+
+class Model:
+    """graph: under the debugger. handles: the script's variables by name. script_name: its file, "" if none is known.
+
+    targets: finds tensors by what the user types. derivatives: gradients, the script's and those built on demand.
+    reader: reads feed_dicts. chosen_y: the tensor the user named to differentiate, or None.
+    """
+
+    def __init__(self, graph: Graph, session: Session | None = None, *, handles: dict[str, Any] | None = None,
+                 script: str = "") -> None:
+        self.graph, self.script_name = graph, script
+        self.handles = {} if handles is None else handles
+        self.derivatives = Derivatives(graph)
+        self.targets = Targets(graph, self.handles, self.gradient_tensor, lambda: self.derivatives.hidden.operations)
+        self.reader = Feeds(graph)
+        self.chosen_y: Tensor | None = None
+        self._session, self._own_session = session, None  # type: Session | None, Session | None
+        self._told: Any = None
+        self._told_y: Tensor | None = None
+
+    def use_session(self, session: Session) -> None:
+        """Go on with another session of the same graph."""
+        self._session = session
+
+    def use_handles(self, handles: dict[str, Any]) -> None:
+        """Go on with another namespace of the script."""
+        self.handles.clear()
+        self.handles.update(handles)
+        self._told = None
+
+    def use_script_name(self, name: str) -> None:
+        """Go on under another name."""
+        self.script_name = name
+
+    def choose_y(self, tensor: Tensor) -> None:
+        """Take gradients of this tensor by default."""
+        self.chosen_y = tensor
+
+    @property
+    def session(self) -> Session:
+        """The script's session, or one of the debugger's own."""
+        if self._session is not None and not self._session.closed:
+            return self._session
+        if self._own_session is None or self._own_session.graph is not self.graph:
+            self._own_session = Session(graph=self.graph)
+            if self._session is not None:  # the script closed its own: go on from the values it left
+                self._own_session.variables.update(self._session.variables)
+                self._own_session.runs, self._own_session.entropy = self._session.runs, self._session.entropy
+        return self._own_session
+
+    def names(self) -> list[str]:
+        """Every word that stands for a tensor: handles, then tensor names."""
+        return self.targets.words()
+
+    def resolve(self, target: str) -> tuple[str, ...]:
+        """Tensor names for a name, unique suffix, handle, `/regex/`, `%12` or `g12`. At least one.
+
+        Raises UnknownNameError, with the nearest candidates, or ArgumentError for an ambiguous suffix.
+        """
+        return tuple(tensor.name for tensor in self.targets.all(target))
+
+    def short(self, name: str) -> str:
+        """The short handle of a tensor: `%12`; `g12` stands for its gradient."""
+        return self.targets.short(self.targets.one(name))
+
+    @property
+    def y(self) -> str:
+        """Name of the tensor that gradients are of by default; "" if there is none."""
+        tensor = self.default_y()
+        return tensor.name if tensor is not None else ""
+
+    @y.setter
+    def y(self, target: str) -> None:
+        self.chosen_y = self.targets.outside(target)
+
+    def y_of(self, target: str) -> Tensor:
+        """The y that is meant. Raises ArgumentError if none is given and none can be told."""
+        if target:
+            return self.targets.outside(target)
+        found = self.default_y()
+        if found is None:
+            raise ArgumentError("no gradient of what? there is no train op, no gradient call, and no scalar called "
+                                "loss or cost\nname it: grad Y X")
+        return found
+
+    def default_y(self) -> Tensor | None:
+        if self.chosen_y is not None:
+            return self.chosen_y
+        version = (self.graph.version, len(self.graph.extras.get("calls", ())))
+        if self._told != version:
+            self._told, self._told_y = version, self._tell_y()
+        return self._told_y
+
+    def _tell_y(self) -> Tensor | None:
+        """The tensor that is probably meant: what was differentiated, what is called a loss, the last scalar."""
+        called = self._differentiated()
+        if called is not None:
+            return called
+        for name in _LOSS_NAMES:
+            for tensor in tensors_of(self.handles.get(name)):
+                if _is_scalar(tensor) and tensor.graph is self.graph:
+                    return tensor
+        listed = [t for key in ("losses",) for t in self.graph.collections.get(key, ()) if isinstance(t, Tensor)]
+        if listed:
+            return listed[-1]
+        return next((t for op in reversed(list(self.graph.operations.values())) for t in op.outputs
+                     if _is_scalar(t) and op.gradient_of is None and op.inputs and not t._consumers), None)
+
+    def _differentiated(self) -> Tensor | None:
+        """The y of the script's last gradient call for trainable variables, else of its last for anything."""
+        calls = [call for call in gradient_calls(self.graph) if call.ys[0].op.gradient_of is None]
+        trainable = set(trainable_tensors(self.graph))
+        trained = [call for call in calls if trainable.intersection(call.xs)]
+        return (trained or calls)[-1].ys[0] if calls else None
+
+    def gradient_tensor(self, tensor: Tensor) -> Tensor | None:
+        """The gradient of the default y at a tensor, dense; built if need be."""
+        y = self.default_y()
+        found = None if y is None else self.derivatives.gradient(y, tensor)[0]
+        if isinstance(found, IndexedSlices):
+            with self.derivatives.hidden.building():
+                return dense(found)
+        return found
+
+    def placeholders(self) -> list[Tensor]:
+        """The placeholders, in the order they were made."""
+        return [op.outputs[0] for op in self.graph.operations.values() if op.type in PLACEHOLDERS[:1]]
+
+    def initialize(self) -> int:
+        """Give the variables that have no value their initial ones; count of them. For the debugger's own runs."""
+        session = self.session
+        missing = [variable for variable, _ in variables_of(self.graph) if variable.op.name not in session.variables]
+        if missing:
+            session.run([variable.initializer for variable in missing])
+        return len(missing)
+
+    def count_uninitialized(self) -> int:
+        values: Variables | dict[str, Any] = self.session.variables
+        return sum(variable.op.name not in values for variable, _ in variables_of(self.graph))
+
+
+def _is_scalar(tensor: Tensor) -> bool:
+    return tensor.dims == () and tensor.dtype.base_dtype.is_differentiable

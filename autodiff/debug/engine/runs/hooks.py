@@ -1,0 +1,115 @@
+"""The cut between an engine that makes runs and the debugger: four calls, none of them inside of a plan's loop.
+
+Whatever makes a step, a Session.run or another framework, calls `before_run`, computes what the OpenRun asks for,
+and hands the values to `after_run`, or its exception to `at_error`. Where a stop condition holds `at_stop` is called.
+"""
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ....core.traversal import dependencies
+from ...facts.records import RunRecord, Sample, Stop
+from ...facts.roles import PLACEHOLDERS
+from ...history.feed_copies import Keeper
+from ...history.recording import Recorder
+from ...history.replay import moment_of
+from ..state import State
+from ..watches import Watches
+from .inner_watches import InnerSamples
+from .run_view import OpenRun, RunViews
+from .samples import RunSamples
+from .stop_conditions import Holds, StopConditions, stop_at
+
+
+class Hooks:
+    """What an engine tells the debugger. recorder: writes every run into a folder, or None."""
+
+    def __init__(self, state: State, watches: Watches, inner: InnerSamples, views: RunViews, samples: RunSamples,
+                 stops: StopConditions) -> None:
+        self.state, self.model, self.overrides, self.log = state, state.model, state.overrides, state.log
+        self.watches, self.inner, self.views, self.samples, self.stops = watches, inner, views, samples, stops
+        self.recorder: Recorder | None = None
+        self._keeper = Keeper()
+
+    # ---- the cut ------------------------------------------------------------------------
+    def before_run(self, fetches: Any, feed_dict: dict | None = None, *, is_changeable: bool = False) -> OpenRun:
+        """A run is about to be made: what to fetch, and with which feeds.
+
+        is_changeable: values may be set while it is under way. Raises ArgumentError for what cannot be fetched or fed.
+        """
+        began = time.perf_counter()
+        given = {**(feed_dict or {}), **self.overrides.values} if self.overrides.values else feed_dict or {}
+        feeds = self._keeper.kept(*self.model.reader.read(given))
+        view = self.views.view_of(fetches, frozenset([t for t in feeds if t.op.type not in PLACEHOLDERS]))
+        state, session = self.state, self.model.session
+        before = self.samples.before(view)
+        moment = moment_of(session, feeds, self.log.step + 1, view.wanted, state.moments.variables(session))
+        state.look_at(None)
+        is_repeatable = view.is_repeatable and self.recorder is None and not is_changeable
+        return OpenRun(moment, view, began, before, feeds, is_repeatable)
+
+    def after_run(self, run: OpenRun, seen: Sequence[Any]) -> RunRecord:
+        """A run was made. seen: values of what the debugger looks at, the second part of `run.whole`."""
+        outcomes = run.view.outcomes
+        if outcomes:
+            run.moment.outcomes.update(zip(outcomes, seen[len(seen) - len(outcomes):]))
+        step, ms = self._remembered(run, is_repeatable=run.is_repeatable)
+        view, due = run.view, self.views.due(run.view, step)
+        samples, loss = self.samples.of_run(run, due, seen)
+        if view.guards:
+            samples = self.samples.with_hidden(run, seen, samples)
+        if due.inner:
+            ran = dependencies(view.wanted.tensors, view.wanted.targets)
+            samples += tuple(self.inner.samples(due.inner, ran, run.moment, failed=False))
+        record = self._record(run, step, ms, samples, loss=loss)
+        found = [self.at_stop(held) for held in self.stops.holding(record, asked=run.asked)]
+        stops = tuple(stop for stop in found if stop is not None)
+        return self._kept(run, replace(record, stops=stops) if stops else record)
+
+    def at_error(self, run: OpenRun, error: BaseException) -> RunRecord:
+        """A run failed; its record says so and is a stop."""
+        step, ms = self._remembered(run, is_repeatable=False)
+        due = self.views.due(run.view, step)
+        samples, _ = self.samples.of_run(run, due, [], failed=True)
+        samples += tuple(self.inner.samples(due.inner, set(), run.moment, failed=True))
+        text = f"{type(error).__name__}: {error}"
+        return self._kept(run, replace(self._record(run, step, ms, samples), error=text, stops=(Stop("error", text),)))
+
+    def at_stop(self, held: Holds) -> Stop | None:
+        """A stop condition holds of a tensor that was asked for; the stop, None if it is to be ignored."""
+        stop = stop_at(held)
+        if stop is not None and held.watch.is_temporary:
+            self.watches.remove(held.watch)
+        return stop
+
+    # ---- records ------------------------------------------------------------------------
+    def record_into(self, recorder: Recorder | None) -> None:
+        """Write every run from now on; with None no further ones."""
+        self.recorder = recorder
+
+    def _remembered(self, run: OpenRun, *, is_repeatable: bool) -> tuple[int, float]:
+        """Count a run and keep it, so that it can be made again; its number and the ms that it took."""
+        step, session = self.log.count(), self.model.session
+        self.overrides.mark_edited(False)
+        ms = 1e3 * (time.perf_counter() - run.began)
+        is_whole = is_repeatable and session.runs == run.moment.number
+        self.state.remember(run.moment, run.whole, ms, session.variables if is_whole else None)
+        for name, value in self.overrides.frozen.items():
+            session.variables[name] = value
+        return step, ms
+
+    def _record(self, run: OpenRun, step: int, ms: float, samples: tuple[Sample, ...],
+                loss: float | None = None) -> RunRecord:
+        moments, view = self.state.moments, run.view
+        notes, moments.trouble = ((moments.trouble,) if moments.trouble else ()), ""
+        return RunRecord(step, view.names, view.fed_samples(run.feeds), loss, view.y, samples, ms, notes=notes)
+
+    def _kept(self, run: OpenRun, record: RunRecord) -> RunRecord:
+        self.log.add(record)
+        if self.recorder is not None:
+            self.recorder.write(run.moment, record)
+        return record
+

@@ -1,0 +1,36 @@
+"""What a step did to a variable."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..history.replay import Moment
+from .state import State
+
+
+def before_and_after(state: State, name: str, at: Moment) -> tuple[Any, Any]:
+    """A variable's values before and after a remembered run; None for each that is not known."""
+    index = next((i for i, m in enumerate(state.moments) if m is at), None)
+    old = at.variables.get(name)
+    if old is None or index is None:
+        return old, None
+    following = state.moments[index + 1].variables if index + 1 < len(state.moments) else state.model.session.variables
+    new = following.get(name)
+    return old, None if new is None or np.shape(new) != np.shape(old) else new
+
+
+def update_ratio(state: State, name: str, step: int) -> float | None:
+    """Norm of a variable's change in a step over its norm before it; None if it is no variable."""
+    at = next((m for m in state.moments if m.step == step), None)
+    op = name.partition(":")[0]
+    if at is None or op not in at.variables:
+        return None
+    old, new = before_and_after(state, op, at)
+    if new is None or np.asarray(old).dtype.kind not in "fc":
+        return None
+    if new is old:
+        return 0.0
+    with np.errstate(all="ignore"):
+        size = float(np.linalg.norm(np.asarray(old).ravel()))
+        return float(np.linalg.norm(np.asarray(new - old).ravel())) / size if size else None

@@ -1,0 +1,194 @@
+"""Watches: watches and breakpoints by number, with the conditions they stop at."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ...core.errors import ArgumentError
+from ...core.traversal import dependencies
+from ..analysis.why import why_none
+from ..facts.answers import WatchRow
+from ..facts.graph_lists import trainable_tensors
+from ..facts.roles import role_of
+from ..language.conditions import Condition, Other, parse_condition
+from ..language.watches import Watch, WatchList
+from .model import Model
+
+
+class Watches:
+    """What is looked at in each run of a model, and when it stops; iterates over the Watch of each number."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self._list = WatchList()
+        self._extra: list[Condition] = []  # conditions asked of runs without a watch or breakpoint
+
+    def __iter__(self) -> Iterator[Watch]:
+        return iter(self._list)
+
+    @property
+    def version(self) -> int:
+        """Changes whenever another thing is looked at."""
+        return self._list.version
+
+    def due(self, step: int) -> list[int]:
+        """Numbers of those that look at a run."""
+        return self._list.due(step)
+
+    def remove(self, watch: Watch) -> None:
+        """Let a watch or breakpoint go."""
+        self._list.remove(watch.number)
+
+    def others(self, step: int | None = None) -> set[Other]:
+        """What conditions ask of tensors that they name; with a step, of those due then."""
+        return {other for condition in self._conditions(step) for other in condition.others}
+
+    def ask(self, word: str) -> bool:
+        """Whether any condition asks this."""
+        return any(condition.asks(word) for condition in self._conditions())
+
+    def _conditions(self, step: int | None = None) -> list[Condition]:
+        return [*(watch.condition for watch in self if watch.condition is not None
+                  and (step is None or watch.is_due(step))), *self._extra]
+
+    @contextmanager
+    def asking(self, text: str) -> Iterator[Condition | None]:
+        """Have runs look at what a condition asks about; gives the condition, None for an empty text.
+
+        Raises ArgumentError for what is no condition, UnknownNameError for an unknown name in it.
+        """
+        condition = self.parse(text)
+        if condition is None or self.others().issuperset(condition.others):
+            yield condition
+            return
+        self._extra.append(condition)
+        self._list.touch()
+        try:
+            yield condition
+        finally:
+            self._extra.remove(condition)
+            self._list.touch()
+
+    def watch(self, *targets: str, condition: str = "", every: int = 1, level: str = "stats") -> WatchRow:
+        """Track these tensors and their gradients from now on; stop only where `condition` holds.
+
+        every: in every so many runs. level: "stats", or "full": the values, which replay gives in any case.
+        """
+        if not targets:
+            raise ArgumentError("nothing to watch: name a tensor, a handle or a /regex/")
+        names = tuple(dict.fromkeys(name for target in targets for name in self._worth_watching(target)))
+        parsed = self.parse(condition)
+        return self._row(self._list.add("watch", targets, names, condition=parsed, every=every, level=level))
+
+    def break_at(self, target: str = "", *, step: int | None = None, condition: str = "",
+                 exclude: str = "", temporary: bool = False, inside: bool = False) -> WatchRow:
+        """Stop after a run that computes `target`, after run number `step`, or where `condition` holds.
+
+        The condition is asked of `target`, without one of all that is differentiable; exclude: names to leave out.
+        temporary: it goes at its first stop. inside: ask the condition inside of runs, at the op of `target` and of its
+        gradient, and stop there; such runs are made op by op.
+        """
+        if not target and step is None and not condition:
+            raise ArgumentError("break where? name a tensor, a step, or a condition: break loss if nan")
+        parsed = self.parse(condition)
+        names = self.model.resolve(target) if target else self._names_for(parsed)
+        if inside and (parsed is None or any(map(parsed.asks, ("harmful", "none", "ratio", "changed")))):
+            raise ArgumentError("inside of a run a condition on the value can be asked: nan, norm(.) > 1e3; whether it "
+                                "harms, is missing, changed or moves a variable is known after the run")
+        if inside and (within := next(filter(self.model.targets.inner.has_name, names), "")):
+            raise ArgumentError(f"{within!r} is inside of a branch or loop, which runs as a whole: leave out --inside, "
+                                "and the condition is asked of each turn after the run")
+        row = self._list.add("break", (target,) if target else (), names, condition=parsed, step=step,
+                               exclude=exclude, is_temporary=temporary, at_op=inside)
+        return self._row(row)
+
+    def rows(self, kind: str = "") -> tuple[WatchRow, ...]:
+        """Watches and breakpoints; kind: "watch", "break", or "" for both."""
+        return tuple(self._row(watch) for watch in self._list if kind in ("", watch.kind))
+
+    def delete(self, *numbers: int) -> tuple[WatchRow, ...]:
+        """Remove watches and breakpoints by number."""
+        return tuple(self._row(self._list.remove(number)) for number in numbers)
+
+    def unwatch(self, *targets: str) -> tuple[WatchRow, ...]:
+        """Stop tracking tensors: a watch loses these names, and goes when none is left. Gives the watches changed."""
+        gone = {name for target in targets for name in self.model.resolve(target)}
+        changed = []
+        for watch in self._list:
+            if watch.kind == "watch" and gone.intersection(watch.names):
+                self._list.change(watch.number, names=tuple(name for name in watch.names if name not in gone))
+                changed.append(self._row(watch))
+                if not watch.names:
+                    self._list.remove(watch.number)
+        self._list.touch()
+        if not changed:
+            raise ArgumentError(f"{', '.join(targets)}: not watched")
+        return tuple(changed)
+
+    def enable(self, number: int, on: bool) -> WatchRow:
+        """Switch a watch or breakpoint on or off."""
+        return self._row(self._list.change(number, enabled=on))
+
+    def ignore(self, number: int, count: int) -> WatchRow:
+        """Let the next `count` hits pass."""
+        return self._row(self._list.change(number, ignore=count))
+
+    def condition(self, number: int, text: str) -> WatchRow:
+        """Give a watch or breakpoint another condition; an empty text takes it away."""
+        watch, parsed = self._list.get(number), self.parse(text)
+        if watch.kind == "break" and not watch.targets and watch.step is None:
+            self._list.change(number, names=self._names_for(parsed))
+        return self._row(self._list.change(number, condition=parsed))
+
+    def commands(self, number: int, lines: tuple[str, ...]) -> WatchRow:
+        """What to do at each of its stops: the stop carries these lines."""
+        return self._row(self._list.change(number, commands=tuple(lines)))
+
+    @property
+    def stops_inside(self) -> bool:
+        """Whether some breakpoint stops inside of runs."""
+        return any(watch.is_inside for watch in self._list)
+
+    def parse(self, text: str) -> Condition | None:
+        """A condition, None for an empty text. Raises ArgumentError, or UnknownNameError for what it names."""
+        return parse_condition(text, self._name_in_condition) if text.strip() else None
+
+    def _name_in_condition(self, target: str, is_gradient: bool) -> str:
+        """The name of a tensor that a condition asks about; refuses one whose gradient there cannot be."""
+        tensor = self.model.targets.one(target)
+        if is_gradient:
+            y, inner = self.model.y_of(""), self.model.targets.inner
+            given = [t for t in inner.outer_op(tensor.op).outputs if t.dtype.base_dtype.is_differentiable
+                     ] if inner.has(tensor) else [tensor]
+            if all(self.model.derivatives.gradient(y, t)[0] is None for t in given):
+                why = f": {why_none(y, given[0]).text}" if given else ", which no gradient gets into"
+                raise ArgumentError(f"there is no gradient of {y.name} at {tensor.name!r}{why}\nask: why {target}")
+        return tensor.name
+
+    def _worth_watching(self, target: str) -> list[str]:
+        """The tensors of a target; of a `/regex/`, those of the model that can have a gradient, if there are any."""
+        found = self.model.targets.all(target)
+        if target.startswith("/"):
+            begin = dependencies([op.inputs[1] for op in self.model.graph.operations.values()
+                            if op.type in ("Assign", "AssignVariableOp") and len(op.inputs) > 1])
+            y = self.model.default_y()
+            begin -= dependencies([y]) if y is not None else set()
+            found = [t for t in found if t.dtype.base_dtype.is_differentiable and t.op not in begin
+                     and role_of(t.op) in ("forward", "variable", "placeholder")] or found
+        return [tensor.name for tensor in found]
+
+    def _names_for(self, condition: Condition | None) -> tuple[str, ...]:
+        """What a breakpoint without a target has to look at."""
+        if condition is None or not condition.asks_target:
+            return ()
+        if condition.seeks_harm and (y := self.model.default_y()) is not None:
+            return (y.name,
+                    *(t.name for t in trainable_tensors(self.model.graph)))  # what is harmful reaches one of these
+        return tuple(t.name for op in self.model.graph.operations.values() for t in op.outputs
+                     if t.dtype.base_dtype.is_differentiable)
+
+    def _row(self, watch: Watch) -> WatchRow:
+        y = self.model.default_y()
+        call = None if y is None else self.model.derivatives.script_call(y)
+        found = {} if call is None else {t.name for t, g in call.found.items() if g is not None}
+        return watch.row(sum(name in found for name in watch.names))
