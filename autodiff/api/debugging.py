@@ -116,6 +116,8 @@ def _comparison(op: str, sign: str, name_: str, text: str) -> Callable[..., Any]
     def check(x: Any, y: Any, data: Any = None, summarize: int | None = None, message: str | None = None,
               name: str | None = None) -> Any:
         with scope(name, name_, [x, y]) as full:
+            if x is y and op == "Equal" and not get_default_graph().executing_eagerly:
+                return build.NoOp()
             x = convert_to_tensor(x, name="x")
             y = convert_to_tensor(y, dtype=x.dtype.base_dtype if not hasattr(y, "dtype") else None, name="y")
             if data is None:

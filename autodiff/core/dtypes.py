@@ -86,6 +86,11 @@ class DType:
     def is_compatible_with(self, other: object) -> bool:
         return self.base_dtype is as_dtype(other).base_dtype
 
+    @property
+    def as_datatype_enum(self) -> int:
+        """TensorFlow's number of the type, as its files hold it; a reference's is 100 more."""
+        return _NUMBERS[self.base_dtype.name] + (100 if self.is_ref else 0)
+
     def __eq__(self, other: object) -> bool:
         if other is None or isinstance(other, DType):
             return self is other
@@ -139,16 +144,25 @@ REALS = FLOATS + INTEGERS
 
 _BY_NAME = {t.name: t for t in ALL} | {"float": float32, "double": float64, "half": float16}
 _BY_NUMPY = {np.dtype(t.as_numpy_dtype): t for t in ALL if t.kind != "O"}
-_BY_PYTHON = {float: float32, int: int32, bool: bool_, complex: complex128, str: string, bytes: string, object: string}
+_BY_PYTHON = {float: float32, bool: bool_, complex: complex128, str: string, bytes: string, object: string}
+_NUMBERS = {"float32": 1, "float64": 2, "int32": 3, "uint8": 4, "int16": 5, "int8": 6, "string": 7, "complex64": 8,
+            "int64": 9, "bool": 10, "uint16": 17, "complex128": 18, "float16": 19, "resource": 20, "variant": 21,
+            "uint32": 22, "uint64": 23}  # tensorflow/core/framework/types.proto
+_BY_NUMBER = {number: _BY_NAME[name] for name, number in _NUMBERS.items()}
 
 
 def as_dtype(type_value: object) -> DType:
-    """The DType for a DType, name (`"float32"`, `"float"`), NumPy dtype or Python type.
+    """The DType for a DType, name (`"float32"`, `"float"`), number of TensorFlow's, NumPy dtype or Python type.
 
-    Raises DTypeError (a TypeError) for anything else.
+    Raises DTypeError (a TypeError) for anything else, and for Python's int, which TensorFlow takes for no one type.
     """
     if isinstance(type_value, DType):
         return type_value
+    if type_value is int:
+        raise DTypeError("Cannot convert value <class 'int'> to a TensorFlow DType.\nuse tf.int32 or tf.int64")
+    if type(type_value) is int and type_value % 100 in _BY_NUMBER and type_value < 200:
+        found = _BY_NUMBER[type_value % 100]
+        return found.as_ref if type_value > 100 else found
     if isinstance(type_value, str):
         if type_value.endswith("_ref") and type_value[:-4] in _BY_NAME:
             return _BY_NAME[type_value[:-4]].as_ref

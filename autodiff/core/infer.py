@@ -67,9 +67,9 @@ def rank_of(x: Tensor, *, at_least: int = 0, exactly: int | None = None, what: s
         return None
     rank = len(x.dims)
     if exactly is not None and rank != exactly:
-        raise ShapeError(f"{what} has rank {rank} {show(x.dims)}, expected rank {exactly}")
+        raise ShapeError(f"Shape must be rank {exactly} but is rank {rank}: {what} is {show(x.dims)}")
     if rank < at_least:
-        raise ShapeError(f"{what} has rank {rank} {show(x.dims)}, expected rank >= {at_least}")
+        raise ShapeError(f"Shape must be at least rank {at_least} but is rank {rank}: {what} is {show(x.dims)}")
     return rank
 
 

@@ -103,15 +103,17 @@ class Dimension:
 
 
 def dimension_value(value: Any) -> int | None:
-    """The int or None inside a Dimension, int-like or None. Raises ShapeError if negative."""
+    """The int or None inside a Dimension, something equal to an int (2.0, "12") or None. ShapeError if negative."""
     if value is None:
         return None
     if isinstance(value, Dimension):
         return value.value
     try:
-        size = value.__index__()
-    except AttributeError:
+        size = int(value) if isinstance(value, (str, bytes, float)) else value.__index__()
+    except (AttributeError, ValueError, OverflowError):
         raise KindError(f"expected a dimension (an int or None), found {value!r}") from None
+    if isinstance(value, float) and size != value:
+        raise ShapeError(f"Ambiguous dimension: {value!r}")
     if size < 0:
         raise ShapeError(f"expected a dimension >= 0, found {size}")
     return size
@@ -240,9 +242,12 @@ class TensorShape(Sequence):
 
     def __eq__(self, other: object) -> bool:
         try:
-            return self.dims_tuple == as_dims(other)
+            dims = as_dims(other)
         except (TypeError, ValueError):
             return NotImplemented
+        if self is not other and dims is not None and None in dims:
+            return False  # whether unknown sizes are equal is unknown, and that counts as no
+        return self.dims_tuple == dims
 
     def __hash__(self) -> int:
         return hash(self.dims_tuple)

@@ -15,7 +15,7 @@ from ..core.op import build
 from ..core.shapes import compatible, num_elements, show
 from .backprop import UnconnectedGradients, seed, unconnected
 from .batching import vectorize
-from .sweep import Sweep, carries_gradient, zeros_for
+from .sweep import Sweep, carries_gradient, inputs_of, zeros_for
 
 
 class GradientTape:
@@ -56,7 +56,7 @@ class GradientTape:
         """Whether an operation depends on something watched."""
         assert self._record is not None
         watched = self._record.watched
-        return any(tensor in watched for tensor in op.inputs)
+        return any(tensor in watched for tensor in inputs_of(op))
 
     def record(self, op: Any) -> None:
         """Keep an executed operation; what it gives is watched from here on."""
@@ -235,7 +235,7 @@ class _Record:
             op = stack.pop()
             if op in self.operations and op not in between:
                 between[op] = None
-                stack.extend(t.op for t in op.inputs)
+                stack.extend(t.op for t in inputs_of(op))
         return Sweep(graph, ys, between, set())
 
     def rows(self, target: Tensor, xs: list[Tensor], directions: Tensor) -> list[Tensor | None]:

@@ -102,3 +102,16 @@ def test_the_decoder_drops_blanks_and_repeats() -> None:
             value, minus = session.run([decoded, total])
         assert value.values.tolist() == expected
         assert (value.dense_shape.tolist(), minus.tolist()) == ([1, len(expected)], [[-10.0]])
+
+
+def test_what_lies_beyond_a_sequence_counts_for_nothing() -> None:
+    logits = np.random.default_rng(0).normal(size=(5, 2, 4)).astype(np.float32)
+    logits[3:, 0] = np.nan
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.constant(logits)
+        labels = tf.SparseTensor([[0, 0], [1, 0], [1, 1]], [1, 0, 2], [2, 2])
+        loss = tf.nn.ctc_loss(labels, x, [3, 5])
+        values, gradient = session.run([loss, tf.gradients(loss, x)[0]])
+    assert np.isfinite(values).all()
+    assert np.isfinite(gradient).all()
+    assert not gradient[3:, 0].any()

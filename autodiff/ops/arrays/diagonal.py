@@ -14,6 +14,7 @@ _COUNTS = "counts of diagonals are integers"
 
 def _on_diagonal(diagonal):
     dims = diagonal.dims
+    rank_of(diagonal, at_least=1, what="diagonal")
     return Spec(diagonal.dtype.base_dtype, None if dims is None else (*dims, *dims))
 
 

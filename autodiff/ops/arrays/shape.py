@@ -268,6 +268,7 @@ def _(node, args, batched):
 
 def _checked_shape(tensor, *, shape):
     dims = tensor.dims
+    rank_of(tensor, exactly=len(shape))
     return Spec(tensor.dtype.base_dtype, tuple(shape) if dims is None else tuple(map(merge_sizes, dims, shape)))
 
 

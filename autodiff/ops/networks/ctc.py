@@ -117,14 +117,14 @@ def _loss(inputs, sequences, times, merge):
     if not inputs.size:
         return np.zeros(batch, inputs.dtype), np.zeros(inputs.shape, inputs.dtype)
     path = _path(sequences, classes - 1, merge)
-    log_y = _log_softmax(inputs.astype(np.float64))
+    is_there = (np.arange(longest)[:, None] < times) & (times > 0)
+    log_y = _log_softmax(np.where(is_there[:, :, None], inputs, 0).astype(np.float64))
     b = np.arange(batch)
     emitted = log_y[:, b[:, None], path.symbols]
     alpha, beta = _forward(emitted, path), _backward(emitted, path, times)
     last = alpha[np.maximum(times, 1) - 1, b]
     end = path.lengths - 1
     log_p = np.logaddexp(last[b, end], np.where(end > 0, last[b, end - 1], -np.inf))
-    is_there = (np.arange(longest)[:, None] < times) & (times > 0)
     with np.errstate(invalid="ignore"):
         share = np.exp(alpha + beta - np.where(np.isfinite(log_p), log_p, np.inf)[:, None])
     gradient = np.exp(log_y)
