@@ -100,8 +100,8 @@ def _add(graph: Graph, definition: OpDef, values: tuple, attrs: dict[str, Any], 
             attrs = _complete(definition, attrs)
         specs = _inferred(graph, definition, inputs, attrs)
     except AutodiffError as error:
-        if "\nin " not in error.message:
-            error.explain(f"in {definition.name}({', '.join(map(_describe, values))})", written_at(graph))
+        if not error.node:
+            error.explain(node=f"{definition.name}({', '.join(map(_describe, values))})", line=written_at(graph))
         if not name.endswith("/"):
             graph.unique_name(name)  # as in TensorFlow, what failed has taken its name
         raise
@@ -118,7 +118,7 @@ def _inferred(graph: Graph, definition: OpDef, inputs: tuple[Tensor, ...], attrs
     except (ShapeError, ArgumentError) as error:
         if not graph.executing_eagerly:
             raise
-        raise InvalidArgumentError(error.message) from None
+        raise InvalidArgumentError(error.sentence, **error.where) from None
 
 
 def _inputs(graph: Graph, definition: OpDef, values: tuple, hint: DType | None) -> tuple[Tensor, ...]:
@@ -198,6 +198,6 @@ def _describe(value: Any) -> str:
 
 
 def written_at(graph: Graph) -> str:
-    """`written at train.py:41 in model`: the user's line that is being executed, or of the program being read."""
+    """`train.py:41 in model`: the user's line that is being executed, or of the program being read; "" if unknown."""
     frames = site.resolve(site.capture(graph.made_from))
-    return f"written at {frames[0]}" if frames else ""
+    return str(frames[0]) if frames else ""

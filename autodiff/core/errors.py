@@ -20,21 +20,50 @@ def shown_as(name: str) -> Callable[[type], type]:
 class AutodiffError(Exception):
     """Every failure that a user can cause. Anything else is a bug and keeps its traceback.
 
-    The message has one fact a line: what is wrong (expected and found), where in the graph,
-    where in the user's script, what to do next.
+    what: what is wrong; a text that says the following itself will do. expected, found: in the words that come after
+    "expected" and "found". node: where in the graph. line: where in the user's script. hint: what to do next.
+    str() is made of them, a fact a line.
     """
+
+    def __init__(self, what: object = "", *more: object, expected: str = "", found: str = "", node: str = "",
+                 line: str = "", hint: str = "") -> None:
+        super().__init__(what, *more)
+        self.expected, self.found, self.node, self.line, self.hint = expected, found, node, line, hint
+
+    @property
+    def what(self) -> str:
+        """The first argument, as text."""
+        return str(self.args[0]) if self.args else ""
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong, with expected and found."""
+        facts = ((("expected", self.expected), ("found", self.found)))
+        judged = ", ".join(f"{word} {fact}" for word, fact in facts if fact)
+        return ": ".join(part for part in (self.what, judged) if part)
+
+    @property
+    def where(self) -> dict[str, str]:
+        """node, line and hint, to hand on to the error that takes its place."""
+        return {"node": self.node, "line": self.line, "hint": self.hint}
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Where in the graph and where in the script, as lines."""
+        lines = (f"in {self.node}" if self.node else "", f"written at {self.line}" if self.line else "")
+        return tuple(line for line in lines if line)
 
     @property
     def message(self) -> str:
         """The whole text, without KeyError's quotes."""
-        return str(self.args[0]) if self.args else ""
+        return "\n".join(part for part in (self.sentence, *self.places, self.hint) if part)
 
     def __str__(self) -> str:
         return self.message
 
-    def explain(self, *lines: str) -> "AutodiffError":
-        """Append what is known further up (node, line, next step); gives the error itself."""
-        self.args = ("\n".join([self.message, *(line for line in lines if line)]), *self.args[1:])
+    def explain(self, *, node: str = "", line: str = "", hint: str = "") -> "AutodiffError":
+        """Add what is known further up, as far as it is not said yet; gives the error itself."""
+        self.node, self.line, self.hint = self.node or node, self.line or line, self.hint or hint
         return self
 
 
@@ -100,10 +129,10 @@ class OpError(AutodiffError):
 
     error_code = UNKNOWN
 
-    def __init__(self, node_def: Any, op: Any = None, message: str = "") -> None:
+    def __init__(self, node_def: Any, op: Any = None, message: str = "", **fields: str) -> None:
         if message == "" and isinstance(node_def, str):
             node_def, message = None, node_def
-        super().__init__(message)
+        super().__init__(message, **fields)
         self.node_def, self.op = node_def, op
 
 

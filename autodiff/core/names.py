@@ -67,7 +67,7 @@ def element_named(name: str, operations: Mapping[str, Any], *, allow_tensor: boo
         op = operations.get(op_name)
         if op is None:
             raise UnknownNameError(f"the name {name!r} refers to a tensor of an operation that is not in the "
-                                   f"graph: {op_name!r}").explain(did_you_mean(op_name, operations))
+                                   f"graph: {op_name!r}").explain(hint=did_you_mean(op_name, operations))
         if int(slot) >= len(op.outputs):
             raise UnknownNameError(f"the name {name!r} refers to an output that does not exist: operation "
                                    f"{op_name!r} has {len(op.outputs)}")
@@ -82,4 +82,4 @@ def element_named(name: str, operations: Mapping[str, Any], *, allow_tensor: boo
     if not allow_operation:
         raise ArgumentError(f"{name!r} is not a tensor name: expected 'op_name:output_index'")
     raise UnknownNameError(f"the name {name!r} refers to an operation that is not in the graph").explain(
-        did_you_mean(name, operations))
+        hint=did_you_mean(name, operations))

@@ -55,11 +55,11 @@ class MissingOpError(AutodiffError, NotImplementedError):
 
     def __init__(self, source: str, missing: Sequence[MissingOp]) -> None:
         first, *others = missing
-        super().__init__(f"{source} op {first.op!r} is not there: the model has {first.uses} of it")
+        more = f"; missing too: {', '.join(m.op for m in others)}" if others else ""
+        super().__init__(f"{source} op {first.op!r} is not there: the model has {first.uses} of it{more}",
+                         line=str(first.site or ""),
+                         hint="`gradbg --survey FILE` lists what a model needs that is not there")
         self.missing = tuple(missing)
-        self.explain(f"written at {first.site}" if first.site else "",
-                     f"missing too: {', '.join(m.op for m in others)}" if others else "",
-                     "`gradbg --survey FILE` lists what a model needs that is not there")
 
 
 @dataclass(frozen=True)
@@ -152,9 +152,8 @@ def build_at(graph: Graph, sites: Sequence[Site], where: str, build: Callable[..
     try:
         return build(*arguments)
     except AutodiffError as error:
-        if "\nwritten at " not in error.message and sites:
-            error.explain(f"written at {sites[0]}")
-        error.explain(f"in {where}")
+        error.explain(line=str(sites[0]) if sites else "")
+        error.node = f"{error.node}\nin {where}" if error.node else where
         raise
     finally:
         graph.made_from = saved

@@ -186,17 +186,16 @@ class EagerContext(Graph):
         definition = operation.definition
         self.runner.op = operation
         engine = {"run": self.runner} if definition.takes_run else {}
+        here = {"node": operation.describe(), "line": str(operation.site)}
         try:
             with np.errstate(all="ignore"):
                 result = definition.kernel(*arrays, **operation.attrs, **engine)
         except (ArgumentError, ShapeError) as error:
-            raise InvalidArgumentError(error.message).explain(f"in {operation.describe()}",
-                                                              f"written at {operation.site}") from None
+            raise InvalidArgumentError(error.sentence, **error.where).explain(**here) from None
         except AutodiffError as error:
-            raise error.explain(f"in {operation.describe()}", f"written at {operation.site}") from None
+            raise error.explain(**here) from None
         except (ValueError, IndexError, TypeError, ArithmeticError) as error:
-            raise InvalidArgumentError(None, None, f"{error}\nin {operation.describe()}\nwritten at {operation.site}"
-                                       ) from error
+            raise InvalidArgumentError(None, None, str(error), **here) from error
         return result
 
     @contextlib.contextmanager

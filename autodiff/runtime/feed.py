@@ -67,7 +67,7 @@ class Feeds:
         try:
             tensor = self._graph.as_graph_element(key, allow_operation=False)
         except AutodiffError as error:
-            raise KindError(f"cannot feed {key!r}: {error.message}") from None
+            raise KindError(f"cannot feed {key!r}: {error.sentence}", hint=error.hint) from None
         if not self._graph.is_feedable(tensor):
             raise ArgumentError(f"{tensor.name!r} may not be fed: graph.prevent_feeding says so")
         return tensor

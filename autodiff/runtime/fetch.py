@@ -134,7 +134,7 @@ class _Reader:
             raise KindError(f"cannot fetch {fetch!r} of type {type(fetch).__name__}: expected a tensor, a variable, an "
                             "operation, a name, or lists, tuples and dicts of them") from None
         except AutodiffError as error:
-            raise GraphError(f"cannot fetch {fetch!r}: {error.message}") from None
+            raise GraphError(f"cannot fetch {fetch!r}: {error.sentence}", hint=error.hint) from None
         if not self.graph.is_fetchable(element):
             raise ArgumentError(f"{element.name!r} may not be fetched: graph.prevent_fetching says so")
         return element

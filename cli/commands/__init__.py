@@ -7,6 +7,7 @@ from . import (
            look,
            motion,
            own,
+           page_lookups,
            pictures,
            recordings,
            script,
@@ -16,5 +17,5 @@ from . import (
            travel,
 )
 
-__all__ = ["change", "diagnose", "gradients", "look", "motion", "own", "pictures",
+__all__ = ["change", "diagnose", "gradients", "look", "motion", "own", "page_lookups", "pictures",
            "recordings", "script", "sharing", "stops", "tools", "travel"]

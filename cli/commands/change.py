@@ -5,8 +5,9 @@ import re
 
 from autodiff.debug.debugger import Debugger
 
-from ..language.argument_kinds import Assigned, Count, Setting, SettingValue, Target
+from ..language.argument_kinds import Count
 from ..language.command import command
+from ..language.target_kinds import Assigned, Setting, SettingValue, Target
 from ..model.results import Result, Text
 from ..model.shell import CHOICES, OPTIONS, Shell
 from ..model.usage_error import UsageError

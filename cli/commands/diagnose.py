@@ -19,8 +19,9 @@ from autodiff.debug.analysis.findings import (
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.facts.records import Place
 
-from ..language.argument_kinds import FileKind, FloatKind, IntKind, Target, X, Y
+from ..language.argument_kinds import FileKind, FloatKind, IntKind
 from ..language.command import command
+from ..language.target_kinds import Target, X, Y
 from ..model.results import Column, Group, Result, Table, Text, TreeBranch
 from ..model.usage_error import UsageError
 from ..view.debugger_rows import place

@@ -8,8 +8,9 @@ from autodiff.debug.debugger import Debugger
 from autodiff.debug.facts.answers import Eigen, Examples, GradRow, HessianCost, Spectrum, Stages
 from autodiff.debug.facts.records import Stats
 
-from ..language.argument_kinds import ChoiceKind, Count, IntKind, Slice, Target, Word, X, Y
+from ..language.argument_kinds import ChoiceKind, Count, IntKind, Slice, Word
 from ..language.command import command
+from ..language.target_kinds import Target, X, Y
 from ..model.results import Array, Column, Result, Table, Text
 from ..view.debugger_rows import FIGURES, bytes_in_words, figures, shape
 from ..view.progress import Progress

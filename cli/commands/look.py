@@ -15,8 +15,9 @@ from autodiff.debug.facts.answers import OpRow, TensorRow
 from autodiff.debug.facts.lazy_rows import Rows
 from autodiff.debug.facts.records import Stats
 
-from ..language.argument_kinds import ChoiceKind, Condition, Expression, FormatKind, OpName, Place, Range, check_regex
+from ..language.argument_kinds import ChoiceKind, FormatKind, Range, check_regex
 from ..language.command import command
+from ..language.target_kinds import Condition, Expression, OpName, Place
 from ..model.results import Column, Group, Result, Source, Table, Text, Tree
 from ..model.shell import Shell
 from ..model.usage_error import UsageError

@@ -5,8 +5,9 @@ import math
 
 from autodiff.debug.facts.answers import Position
 
-from ..language.argument_kinds import Condition, Count
+from ..language.argument_kinds import Count
 from ..language.command import command
+from ..language.target_kinds import Condition
 from ..model.results import Group, Result, Stop
 from ..model.shell import Shell
 from ..model.usage_error import UsageError

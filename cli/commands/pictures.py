@@ -9,8 +9,9 @@ from typing import Annotated, Any
 from autodiff.core.errors import AutodiffError
 from autodiff.debug.debugger import Debugger
 
-from ..language.argument_kinds import Expression, FormatKind, Target
+from ..language.argument_kinds import FormatKind
 from ..language.command import command
+from ..language.target_kinds import Expression, Target
 from ..model.results import Array, Plot, Result, Text
 from ..model.shell import Shell
 from ..model.usage_error import UsageError

@@ -7,8 +7,9 @@ from typing import Annotated
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.history.recording import is_recording
 
-from ..language.argument_kinds import Assigned, ChoiceKind, FileKind, Float, Target, TargetKind, Word
+from ..language.argument_kinds import ChoiceKind, FileKind, Float, Word
 from ..language.command import command
+from ..language.target_kinds import Assigned, Target, TargetKind
 from ..model.results import Column, Result, Table, Text
 from ..model.shell import Shell
 from ..model.usage_error import UsageError

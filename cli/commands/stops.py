@@ -7,20 +7,9 @@ from typing import Annotated
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.facts.answers import WatchRow
 
-from ..language.argument_kinds import (
-    AnyStop,
-    ChoiceKind,
-    Count,
-    IntKind,
-    NumberedConditionKind,
-    Predicate,
-    RawKind,
-    Regex,
-    StopNumber,
-    StopPlace,
-    Target,
-)
+from ..language.argument_kinds import ChoiceKind, Count, IntKind, RawKind, Regex
 from ..language.command import command
+from ..language.target_kinds import AnyStop, NumberedConditionKind, Predicate, StopNumber, StopPlace, Target
 from ..model.results import Column, Result, Table, Text
 from ..model.usage_error import UsageError
 

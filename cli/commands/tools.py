@@ -14,9 +14,10 @@ from autodiff.core.errors import AutodiffError
 from autodiff.debug.language.conditions import WORDS, Condition, parse_condition
 
 from ..language import manual
-from ..language.argument_kinds import CommandName, Count, Expression, FileName, RawKind
+from ..language.argument_kinds import CommandName, Count, FileName, RawKind
 from ..language.command import command, find
 from ..language.interpreter import execute
+from ..language.target_kinds import Asserted, Expression
 from ..model import trust as trusting
 from ..model.results import Column, Error, Group, Leave, Result, Table, Text
 from ..model.shell import DEEPEST, Shell
@@ -73,7 +74,7 @@ def source(shell: Shell, file: FileName, *, trust: bool = False) -> Result:
 
 
 @command("expect", group="Diagnose")
-def expect(shell: Shell, expression: Expression) -> Result:
+def expect(shell: Shell, expression: Asserted) -> Result:
     """Assert that an expression or a predicate is true; a false one ends batch mode with exit code 3.
 
     A NumPy expression over tensors, as print takes it; or a predicate, as break takes it after `if`, of the last run or
@@ -156,7 +157,7 @@ def history(shell: Shell, lines: Count = 20) -> Result:
     return Group((typed, Table((Column("value", "name"), Column("expression"), Column("type"), Column("from")), rows)))
 
 
-@command("python", group="Shell", aliases=("py",))
+@command("python", group="Shell", aliases=("py", "!"))
 def python(shell: Shell, code: Code) -> Result:
     """Run Python with the script's variables, `dbg`, `tf` and `np`; shows the value of an expression.
 

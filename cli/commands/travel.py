@@ -3,8 +3,9 @@ from __future__ import annotations
 
 from autodiff.debug.debugger import Debugger
 
-from ..language.argument_kinds import Count, OpName
+from ..language.argument_kinds import Count
 from ..language.command import command
+from ..language.target_kinds import OpName
 from ..model.results import Group, Result
 from ..model.shell import Shell
 from ..model.usage_error import UsageError

@@ -3,15 +3,16 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from autodiff.core.names import did_you_mean
 
 from ..model.usage_error import UsageError
 from .argument_kinds import Kind
 
+SIGNS = "/@!"  # verbs of one character, with no blank needed behind them
 GROUPS = ("Script", "Run", "Watch", "Look", "Gradients", "Diagnose", "Change", "Shell")
 
 
@@ -31,6 +32,11 @@ class Parameter:
         return self.by_name and (self.kind is None or not self.kind.introducer)
 
     @property
+    def takes_many(self) -> bool:
+        """Whether it takes all words that are left."""
+        return self.variadic or self.kind is not None and self.kind.rest and not self.kind.introducer
+
+    @property
     def option(self) -> str:
         return "--" + self.name.rstrip("_").replace("_", "-")
 
@@ -45,13 +51,23 @@ class Parameter:
         return f"[{text}]" if self.optional else text
 
 
+class Alias(NamedTuple):
+    """What another word stands for: the command's name, maybe with arguments, and what its own options are called.
+
+    options: "-n" -> "--name", "--kind relu" for a fixed value, or "/s" for a letter of the format.
+    """
+
+    words: str
+    options: Mapping[str, str] = {}
+
+
 @dataclass(frozen=True)
 class Command:
-    """One command. aliases: alias -> the words it stands for (the name, or the name with arguments)."""
+    """One command. aliases: other word -> what it stands for."""
 
     name: str
     group: str
-    aliases: dict[str, str]
+    aliases: dict[str, Alias]
     run: Callable[..., Any]
     wants: str
     parameters: tuple[Parameter, ...]
@@ -74,25 +90,43 @@ class Command:
     def synopsis(self) -> str:
         formats = [p for p in self.arguments if p.kind and p.kind.introducer == "/"]
         others = [p for p in self.parameters if p not in formats]
-        return " ".join([self.name, *(p.synopsis for p in formats + others)])
+        words = [p.synopsis for p in formats + others]
+        return self.name + " ".join(words) if self.name in SIGNS else " ".join([self.name, *words])
 
     @property
     def takes_expression(self) -> bool:
         return any(p.kind is not None and p.kind.expression for p in self.parameters)
 
+    @property
+    def keeps_marks(self) -> bool:
+        """Whether `>` and `|` are always its argument's own."""
+        return any(p.kind is not None and p.kind.keeps_marks for p in self.parameters)
+
+    @property
+    def is_raw(self) -> bool:
+        """Whether all of the line is its one argument."""
+        return len(self.parameters) == 1 and self.parameters[0].takes_many and not self.parameters[0].variadic
+
+    @property
+    def same(self) -> list[str]:
+        """Aliases that stand for nothing but the name."""
+        return [word for word, alias in self.aliases.items() if alias == Alias(self.name)]
+
 
 COMMANDS: dict[str, Command] = {}
 
 
-def command(name: str, *, group: str, aliases: tuple[str, ...] = (), shorthands: dict[str, str] | None = None,
+def command(name: str, *, group: str, aliases: tuple[str, ...] = (), shorthands: dict[str, str | Alias] | None = None,
             shorts: dict[str, str] | None = None, repeats: bool = False) -> Callable[[Callable], Callable]:
     """Declare a command.
 
-    shorthands: tfdbg's words -> what they stand for (`lt` -> `info tensors`). shorts: one-letter options -> option.
+    shorthands: words of other debuggers -> what they stand for (`lt` -> `info tensors`). shorts: one-letter options ->
+    option.
     repeats: an empty line on a terminal does it again.
     """
     def declare(run: Callable) -> Callable:
-        known = {**dict.fromkeys(aliases, name), **(shorthands or {})}
+        words = {**dict.fromkeys(aliases, name), **(shorthands or {})}
+        known = {word: alias if isinstance(alias, Alias) else Alias(alias) for word, alias in words.items()}
         parameters = _parameters(run)
         wants = next(iter(inspect.signature(run).parameters))
         COMMANDS[name] = Command(name, group, known, run, wants, parameters, shorts or {}, repeats,
@@ -136,19 +170,19 @@ def _sections(doc: str) -> tuple[str, str, tuple[str, ...], str]:
     return summary.strip(), body.strip("\n"), examples, api
 
 
-def find(verb: str) -> tuple[Command, str]:
-    """The command of a verb and the words the verb stands for: exact name, alias, unique beginning.
+def find(verb: str) -> tuple[Command, Alias]:
+    """The command of a verb and what the verb stands for: exact name, alias, unique beginning.
 
     Raises UsageError that lists the candidates, or guesses.
     """
     if verb in COMMANDS:
-        return COMMANDS[verb], verb
+        return COMMANDS[verb], Alias(verb)
     for candidate in COMMANDS.values():
         if verb in candidate.aliases:
             return candidate, candidate.aliases[verb]
     near = [name for name in COMMANDS if name.startswith(verb)]
     if len(near) == 1:
-        return COMMANDS[near[0]], near[0]
+        return COMMANDS[near[0]], Alias(near[0])
     if near:
         raise UsageError(f"{verb!r} could be {', '.join(near[:-1])} or {near[-1]}", "type more of it",
                          code="ambiguous_command")

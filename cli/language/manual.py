@@ -14,8 +14,7 @@ TARGET      a tensor (hidden/MatMul:0, or a unique end of it), a variable of the
 PREDICATE   nan inf nonfinite harmful none zero changed norm(.)>k max(.)>k
             ratio(.)>k step>=n loss>k, joined by and, or, not; with a TARGET or
             grad(TARGET) in place of the . it is asked of that: norm(W)>k nan(h)
-> FILE, >> FILE, | PROGRAM at the end take the output; # begins a comment
-/PATTERN searches what was shown last; @I,J is an element of the array shown last"""
+> FILE, >> FILE, | PROGRAM at the end take the output; # begins a comment"""
 WIDE = 78  # letters of a line of a help page
 
 
@@ -31,8 +30,7 @@ def overview() -> str:
 
 
 def _names(command: Command) -> str:
-    short = [alias for alias, words in command.aliases.items() if words == command.name]
-    return ", ".join([command.name, *short])
+    return ", ".join([command.name, *command.same])
 
 
 def page(command: Command) -> str:
@@ -41,10 +39,9 @@ def page(command: Command) -> str:
     if command.body:
         paragraphs = re.split(r"\n\s*\n", command.body.strip())
         lines += ["", "\n\n".join(textwrap.fill(" ".join(text.split()), WIDE) for text in paragraphs)]
-    same = [alias for alias, words in command.aliases.items() if words == command.name]
-    other = [f"{alias} = {words}" for alias, words in command.aliases.items() if words != command.name]
-    if same:
-        lines += ["", f"Aliases:  {', '.join(same)}"]
+    other = [f"{word} = {alias.words}" for word, alias in command.aliases.items() if word not in command.same]
+    if command.same:
+        lines += ["", f"Aliases:  {', '.join(command.same)}"]
     if other:
         lines += ["", f"Short forms:  {', '.join(other)}"]
     if command.shorts:
@@ -65,8 +62,7 @@ def reference() -> str:
             continue
         lines += [f"### {group}", "", "| Command | What it does | Example |", "|---|---|---|"]
         for command in members:
-            aliases = [alias for alias, words in command.aliases.items() if words == command.name]
-            also = f" ({', '.join(f'`{alias}`' for alias in aliases)})" if aliases else ""
+            also = f" ({', '.join(f'`{alias}`' for alias in command.same)})" if command.same else ""
             cells = f"`{_cell(command.synopsis)}`{also}", _cell(command.summary), f"`{_cell(command.examples[0])}`"
             lines.append(f"| {' | '.join(cells)} |")
         lines.append("")

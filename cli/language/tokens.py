@@ -1,4 +1,4 @@
-"""A command line cut into words: quotes, brackets, /regexes/, comments, redirections."""
+"""A command line cut into words: quotes, brackets, /regexes/, comments."""
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -17,25 +17,25 @@ class Word(NamedTuple):
     quoted: bool = False
 
 
-def split(line: str, *, open_end: bool = False) -> list[Word]:
-    """Words of `line` up to a `#` that begins a word.
+def split(line: str, start: int = 0) -> tuple[list[Word], UsageError | None]:
+    """Words of `line` from `start` up to a `#` that begins a word, and what is wrong with the last one.
 
-    White space inside quotes, brackets and /regexes/ does not separate. open_end: a line still being
-    typed, whose last quote or bracket may be open. Raises UsageError for an open quote or bracket else.
+    White space inside quotes, brackets and /regexes/ does not separate. A quote or bracket left open reaches to the
+    end of the line, and is the error.
     """
     words: list[Word] = []
-    at = 0
+    at, error = start, None
     while True:
         while at < len(line) and line[at].isspace():
             at += 1
         if at >= len(line) or line[at] == "#":
-            return words
-        end = _end_of_word(line, at, open_end)
+            return words, error
+        end, error = _end_of_word(line, at)
         words.append(_word(line, at, end))
         at = end
 
 
-def _end_of_word(line: str, start: int, open_end: bool) -> int:
+def _end_of_word(line: str, start: int) -> tuple[int, UsageError | None]:
     at = _end_of_regex(line, start) or start
     depth: list[str] = []
     while at < len(line):
@@ -43,22 +43,20 @@ def _end_of_word(line: str, start: int, open_end: bool) -> int:
         if char in "'\"":
             close = _closing_quote(line, at)
             if close < 0:
-                if open_end:
-                    return len(line)
-                raise UsageError(f"a quote is open from column {at + 1}: {line[at:][:30]}", f"close it with {char}",
-                                 code="syntax")
+                return len(line), UsageError(f"a quote is open: {line[at:][:30]}", f"close it with {char}",
+                                             code="syntax", span=(at, len(line)))
             at = close
         elif char in PAIRS:
             depth.append(PAIRS[char])
         elif depth and char == depth[-1]:
             depth.pop()
         elif not depth and char.isspace():
-            return at
+            return at, None
         at += 1
-    if depth and not open_end:
-        raise UsageError(f"expected {depth[-1]!r} before the end of the line: {line[start:][:40]}",
-                         f"{line}{''.join(reversed(depth))}", code="syntax")
-    return len(line)
+    if not depth:
+        return len(line), None
+    return len(line), UsageError(expected=f"{depth[-1]!r}", found=f"the end of the line: {line[start:][:40]}",
+                                 hint=f"{line}{''.join(reversed(depth))}", code="syntax", span=(start, len(line)))
 
 
 def _closing_quote(line: str, start: int) -> int:
@@ -114,35 +112,3 @@ def statements(line: str) -> list[str]:
             start = at + 1
         at += 1
     return [part.strip() for part in (*parts, line[start:]) if part.strip()]
-
-
-def without_comment(line: str) -> str:
-    """`line` up to a comment, stripped."""
-    words = split(line, open_end=True)
-    return line[words[0].start:words[-1].end] if words else ""
-
-
-class Output(NamedTuple):
-    """Where the output of a line goes: kind is "", ">", ">>" or "|"; to is a file name or a shell command."""
-
-    kind: str = ""
-    to: str = ""
-
-
-def redirection(line: str) -> tuple[str, Output]:
-    """A line parted from `> FILE`, `>> FILE` or `| PROGRAM` at its end."""
-    words = split(line, open_end=True)
-    for i, word in enumerate(words):
-        if word.quoted or i == 0:
-            continue
-        if word.text == "|":
-            return line[:word.start].rstrip(), Output("|", line[word.end:].strip())
-    if len(words) > 1 and not words[-1].quoted and words[-1].text in (">", ">>"):
-        return line[:words[-1].start].rstrip(), Output(words[-1].text)
-    if len(words) > 2 and words[-2].text in (">", ">>") and not words[-2].quoted:
-        return line[:words[-2].start].rstrip(), Output(words[-2].text, words[-1].text)
-    last = words[-1] if len(words) > 1 else None
-    if last and not last.quoted and last.text[0] == ">" and last.text.strip("=>"):
-        mark = ">>" if last.text.startswith(">>") else ">"
-        return line[:last.start].rstrip(), Output(mark, last.text[len(mark):])
-    return line, Output()

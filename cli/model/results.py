@@ -125,6 +125,8 @@ class Source(Result):
 class Error(Result):
     """An expected failure. code: one word for programs. hint: the next thing to type. trace: only for bugs.
 
+    fields: the parts of the message by name (what, expected, found, node, line), as far as they are known. typed, span:
+    the line that was typed, and its columns where the mistake is; "" and None where it is not in the line.
     status: the exit code it stands for: 1 a command failed, 3 an expectation, 4 the model script.
     """
 
@@ -133,6 +135,9 @@ class Error(Result):
     hint: str = ""
     status: int = 1
     trace: str = ""
+    fields: dict[str, str] = field(default_factory=dict, hash=False)
+    typed: str = ""
+    span: tuple[int, int] | None = None
 
     @property
     def exit_code(self) -> int:

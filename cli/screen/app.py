@@ -19,6 +19,7 @@ from prompt_toolkit.filters import Condition
 from prompt_toolkit.output import ColorDepth
 
 from ..language.interpreter import execute, typed
+from ..language.parse import parse
 from ..model.results import Result, Text, leaves
 from ..model.script_signals import heed_ctrl_c
 from ..model.shell import Shell
@@ -156,7 +157,8 @@ class FullScreen:
         page.command, page.result = line, result
         self._about, self.message = about, ""
         self.app.editing_mode = self._editing()
-        if line.split()[0] in ("help", "h") and isinstance(result, Text):
+        command = parse(line, self.shell).command
+        if command is not None and command.name == "help" and isinstance(result, Text):
             self.show_beside(page)
         elif result != Text() or page.printed:
             self._show(page)
@@ -259,7 +261,8 @@ class FullScreen:
         seconds = time.monotonic() - self._began
         if seconds < TICK:
             return " "
-        return f"{self.worker.busy.split()[0]} runs, {seconds:.0f} s  |  {progress(self.shell)}  |  Ctrl-C stops"
+        verb = parse(self.worker.busy, self.shell).verb.text
+        return f"{verb} runs, {seconds:.0f} s  |  {progress(self.shell)}  |  Ctrl-C stops"
 
     def about(self) -> str:
         """The status when nothing runs."""

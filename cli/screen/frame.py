@@ -28,6 +28,7 @@ from prompt_toolkit.widgets import SearchToolbar
 
 from ..view.render import STYLES
 from ..view.text import clean, display_width, shorten
+from .lexer import CommandLexer
 from .line_prompt import PROMPT
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class Frame:
         found = SearchToolbar(vi_mode=False)
         self.line = Window(
             BufferControl(screen.line, input_processors=[BeforeInput(self._prompt), AppendAutoSuggestion()],
-                          search_buffer_control=found.control, preview_search=True),
+                          search_buffer_control=found.control, preview_search=True, lexer=CommandLexer(screen.shell)),
             height=Dimension(min=1, max=4), wrap_lines=True, dont_extend_height=True)
         pattern = Window(BufferControl(screen.pattern, input_processors=[BeforeInput(lambda: screen.way)]), height=1)
         asks = Condition(lambda: bool(screen.way))

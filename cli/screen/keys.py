@@ -12,8 +12,7 @@ from prompt_toolkit.key_binding.bindings.completion import generate_completions
 from prompt_toolkit.key_binding.bindings.open_in_editor import load_open_in_editor_bindings
 from prompt_toolkit.keys import Keys
 
-from ..language.command import find
-from ..model.usage_error import UsageError
+from ..language.parse import parse
 from .frame import MENU
 from .pages import Page
 
@@ -55,7 +54,8 @@ def _everywhere(screen: "FullScreen") -> KeyBindings:
         if screen.beside is not None:
             _close(screen, event)
             return
-        screen.follow(f"help {_verb(screen.line.text)}".strip())
+        command = parse(screen.line.text, screen.shell).command
+        screen.follow(f"help {command.name}" if command is not None else "help")
 
     @keys.add("f12")
     @keys.add("c-w", "w", filter=Condition(lambda: screen.beside is not None and not screen.line.text))
@@ -208,9 +208,3 @@ def _close(screen: "FullScreen", event: Event) -> None:
     event.app.layout.focus(screen.frame.line)
 
 
-def _verb(text: str) -> str:
-    """The command that a line being typed is for; "" if that is not known yet."""
-    try:
-        return find(text.split()[0].partition("/")[0])[0].name
-    except (UsageError, IndexError):
-        return ""

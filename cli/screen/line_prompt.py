@@ -21,6 +21,7 @@ from prompt_toolkit.output import ColorDepth
 from ..language.complete import complete
 from ..model.shell import Shell
 from ..view.status_line import status
+from .lexer import CommandLexer
 
 PROMPT = "(gradbg) "
 HISTORY = os.path.join("~", ".local", "state", "gradbg", "history")
@@ -49,7 +50,7 @@ class Prompt:
         depth = None if color else ColorDepth.DEPTH_1_BIT
         self._session: PromptSession[str] = PromptSession(
             history=history_of_lines(), auto_suggest=AutoSuggestFromHistory(),
-            completer=ThreadedCompleter(CommandCompleter(shell)),
+            completer=ThreadedCompleter(CommandCompleter(shell)), lexer=CommandLexer(shell),
             complete_while_typing=False, bottom_toolbar=self._toolbar, color_depth=depth, enable_history_search=True,
             enable_open_in_editor=True, tempfile_suffix=".gradbg")
         self._is_late = False

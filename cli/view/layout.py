@@ -96,6 +96,10 @@ def error(result: Error) -> list[Line]:
     """`error: what`, then where, then the next thing to type."""
     first, *rest = clean(result.message).split("\n")
     lines: list[Line] = [[("error", "error: "), ("", first)], *([("", f"  {line}")] for line in rest)]
+    if result.span is not None:
+        start, end = result.span
+        lead = display_width(clean(result.typed[:start]))
+        lines += [[("", f"  {clean(result.typed)}")], [("error", f"  {' ' * lead}{'^' * max(end - start, 1)}")]]
     if result.hint:
         lines.append([("hint", f"  {clean(result.hint)}")])
     if result.trace:

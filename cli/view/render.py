@@ -132,8 +132,14 @@ def to_json(command: str, result: Result) -> str:
     ok = result.exit_code == 0 or error is None
     body = {"schema": 1, "cmd": command, "ok": ok, "kind": kind(result),
             "data": None if isinstance(result, Error) else data(result),
-            "error": {"code": error.code, "message": error.message, "hint": error.hint} if error else None}
+            "error": _error(error) if error else None}
     return json.dumps(body, allow_nan=False, ensure_ascii=True)
+
+
+def _error(error: Error) -> dict[str, Any]:
+    fields = {name: error.fields.get(name, "") for name in ("what", "expected", "found", "node", "line")}
+    return {"code": error.code, "message": error.message, **fields, "hint": error.hint,
+            "columns": None if error.span is None else list(error.span)}
 
 
 def kind(result: Result) -> str:

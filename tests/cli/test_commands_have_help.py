@@ -3,8 +3,9 @@
 import pytest
 
 from cli.language.bind import bind
-from cli.language.command import COMMANDS, GROUPS, command, find
+from cli.language.command import COMMANDS, GROUPS, command
 from cli.language.manual import page
+from cli.language.parse import parse
 from cli.model.shell import Shell
 
 
@@ -33,9 +34,9 @@ def test_a_command_is_documented(name: str) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_its_examples_are_commands_of_its_own(name: str) -> None:
     for example in COMMANDS[name].examples:
-        verb = example.split()[0].partition("/")[0]
-        assert find(verb)[0].name == name
-        bind(COMMANDS[name], example[len(verb):], Shell())
+        parsed = parse(example, Shell())
+        assert parsed.command is COMMANDS[name]
+        bind(parsed, Shell())
 
 
 def test_no_two_commands_share_a_word() -> None:

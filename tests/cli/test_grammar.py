@@ -4,25 +4,13 @@ from typing import Annotated, Any
 
 import pytest
 
-from cli.language.argument_kinds import (
-    Assigned,
-    ChoiceKind,
-    Count,
-    Expression,
-    Float,
-    FormatKind,
-    Predicate,
-    Range,
-    Slice,
-    Target,
-    Word,
-    X,
-    Y,
-)
+from cli.language.argument_kinds import ChoiceKind, Count, Float, FormatKind, Range, Slice, Word
 from cli.language.bind import bind
 from cli.language.command import COMMANDS, Command, command, find
 from cli.language.complete import complete
 from cli.language.interpreter import execute
+from cli.language.parse import parse
+from cli.language.target_kinds import Assigned, Expression, Predicate, Target, X, Y
 from cli.model.results import Error, Text
 from cli.model.shell import Shell
 from cli.model.usage_error import UsageError
@@ -38,7 +26,11 @@ def declared(run: Any) -> Command:
 
 
 def bound(run: Any, line: str) -> tuple[list[Any], dict[str, Any]]:
-    return bind(declared(run), line, Shell())
+    command("probe", group="Shell")(run)
+    try:
+        return bind(parse(f"probe {line}", Shell()), Shell())
+    finally:
+        del COMMANDS["probe"]
 
 
 def variadic(shell: Shell, *targets: Target, when: Predicate = "", every: Count = 1, loud: bool = False) -> None:
@@ -101,7 +93,7 @@ def test_binding(run: Any, line: str, positional: list[Any], named: dict[str, An
 def test_bad_lines_say_what_was_expected_and_the_next_thing_to_type(run: Any, line: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         bound(run, line)
-    assert caught.value.message == message
+    assert caught.value.sentence == message
     assert caught.value.hint
 
 
@@ -116,7 +108,7 @@ def test_exact_names_come_before_aliases_and_unique_beginnings() -> None:
     assert find("next")[0].name == "next"
     assert find("n")[0].name == "next"
     assert find("wat")[0].name == "watch"
-    assert find("lt") == (COMMANDS["info"], "info tensors")
+    assert find("lt")[1].words == "info tensors"
 
 
 @pytest.mark.parametrize(("line", "code", "text"), [

@@ -25,6 +25,7 @@ SCHEMA = json.loads((ROOT / "cli" / "schema.json").read_text())
 # what an example needs to be true before it runs
 BEFORE = {"delete": "watch loss", "enable": "watch loss", "disable": "watch loss", "ignore": "watch loss",
           "condition": "watch loss", "commands": "break step 40", "undo": "set hidden1/biases = hidden1/biases * 0",
+          "@": "print hidden1/biases",
           "detach": "load scripts/models/digits_loop.py", "rc": "watch loss if step >= 4; next; next; next"}
 
 

@@ -181,7 +181,7 @@ def test_the_parenthesis_is_completed() -> None:
     some = names[0]
     assert f"norm({some}" in ends(f"break loss if norm({some[:-1]}")
     assert f"norm(grad({some}" in ends(f"break loss if norm(grad({some[:-1]}")
-    assert "nan and norm(grad(" in ends("break loss if nan and norm(gra")
+    assert "norm(grad(" in ends("break loss if nan and norm(gra")
     assert "norm(" in ends("condition 1 no") and "absmax(" in ends("watch loss if absm")
     shell.close()
 

@@ -18,6 +18,8 @@ _COUNTERS = ("step", "loss")
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt, "<": operator.lt,
     "=": operator.eq}
+_MADE_OF = (f"conditions are made of: {', '.join(WORDS)}, norm(.) > 1e3, max(W) > 10, ratio(.) > 0.1, nan(grad(W)), "
+            "step >= 10, loss > 5, and, or, not, ( )")
 _TOKEN = re.compile(r"\s*(?:(?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)|(?P<word>[A-Za-z_]+)"
                     r"|(?P<mark>>=|<=|==|!=|[><=()·.]))")
 _GRADIENT = re.compile(r"grad\s*\((?P<target>.*)\)\Z|g(?P<short>\d+(?::\d+)?)\Z", re.DOTALL)
@@ -143,9 +145,7 @@ class _Parser:
         found = repr(self.value) if self.kind else "the end"
         hint = did_you_mean(self.value, (*WORDS, *MEASURES, *_COUNTERS)) if self.kind == "word" else ""
         raise ArgumentError(f"expected {wanted}, found {found} at column {self.start + 1} of the condition "
-                            f"{self.text!r}"
-                            ).explain(hint, f"conditions are made of: {', '.join(WORDS)}, norm(.) > 1e3, max(W) > 10, "
-                                            "ratio(.) > 0.1, nan(grad(W)), step >= 10, loss > 5, and, or, not, ( )")
+                            f"{self.text!r}", hint="\n".join(filter(None, (hint, _MADE_OF))))
 
     def either(self) -> _Part:
         parts = [self.both()]

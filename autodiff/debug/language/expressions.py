@@ -117,7 +117,7 @@ def evaluate(expression: Expression, values: Mapping[str, Any]) -> Any:
         with np.errstate(all="ignore"):
             return _Evaluator(values).visit(expression.tree)
     except AutodiffError as error:
-        raise error.explain(f"in the expression {expression.text!r}") from None
+        raise error.explain(node=f"the expression {expression.text!r}") from None
     except RecursionError:
         raise ArgumentError(f"the expression nests too deeply: {expression.text[:60]!r}…") from None
     except (ArithmeticError, ValueError, TypeError, IndexError, KeyError, MemoryError, AttributeError,
@@ -144,17 +144,18 @@ class _Evaluator:
             if node.id in table:
                 return table[node.id]
         raise ArgumentError(f"no tensor, handle or function is called {node.id!r}").explain(
-            did_you_mean(node.id, [*self.values, *_FUNCTIONS]))
+            hint=did_you_mean(node.id, [*self.values, *_FUNCTIONS]))
 
     def _attribute(self, node: ast.Attribute) -> Any:
         if isinstance(node.value, ast.Name) and node.value.id in ("np", "numpy", "linalg") or isinstance(
                 node.value, ast.Attribute) and node.value.attr == "linalg":
             if node.attr in _FUNCTIONS or node.attr in _CONSTANTS:
                 return {**_CONSTANTS, **_FUNCTIONS}[node.attr]
-            raise ArgumentError(f"np.{node.attr} is not served here").explain(did_you_mean(node.attr, _FUNCTIONS))
+            raise ArgumentError(f"np.{node.attr} is not served here").explain(
+                hint=did_you_mean(node.attr, _FUNCTIONS))
         if node.attr not in _ATTRIBUTES and node.attr not in _METHODS:
             raise ArgumentError(f"attribute {node.attr!r} is not allowed").explain(
-                did_you_mean(node.attr, [*_ATTRIBUTES, *_METHODS]))
+                hint=did_you_mean(node.attr, [*_ATTRIBUTES, *_METHODS]))
         value = self.visit(node.value)
         return getattr(value if isinstance(value, (np.ndarray, np.generic)) else np.asarray(value), node.attr)
 

@@ -66,7 +66,7 @@ class Targets:
         if forward:
             raise ArgumentError(f"{target!r} stands for {len(forward)} operations: {_few(op.name for op in forward)}\n"
                                 f"name more of it, or use /{re.escape(target)}/ for all of them")
-        raise UnknownNameError(f"no tensor, operation or handle is called {target!r}").explain(self.near(target))
+        raise UnknownNameError(f"no tensor, operation or handle is called {target!r}").explain(hint=self.near(target))
 
     def one(self, target: str) -> Tensor:
         """The one tensor a target stands for; of an operation with several outputs the first."""
@@ -144,7 +144,7 @@ class Targets:
             raise ArgumentError(f"not a regular expression: {pattern!r}: {error}") from None
         found = [tensor for op in self.operations() for tensor in op.outputs if search(tensor.name)]
         if not found:
-            raise UnknownNameError(f"no tensor name matches /{pattern}/").explain(self.near(pattern))
+            raise UnknownNameError(f"no tensor name matches /{pattern}/").explain(hint=self.near(pattern))
         return found
 
     def _short(self, target: str) -> list[Tensor]:

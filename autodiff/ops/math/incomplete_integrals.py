@@ -194,8 +194,8 @@ def _one_shape(a, b, x):
         try:
             dims = merge(dims, tensor.dims)
         except ShapeError as error:
-            raise error.explain(f"a, b and x have one shape or are scalars, found {show(a.dims)}, {show(b.dims)} and "
-                                f"{show(x.dims)}") from None
+            raise error.explain(hint=f"a, b and x have one shape or are scalars, found {show(a.dims)}, {show(b.dims)} "
+                                f"and {show(x.dims)}") from None
     return Spec(x.dtype.base_dtype, dims)
 
 

@@ -62,7 +62,7 @@ def _reshaped(input_indices, input_shape, new_shape):
         try:
             _fitted(wanted, num_elements(whole))
         except ArgumentError as error:
-            raise ShapeError(error.message) from None
+            raise ShapeError(error.sentence) from None
     rank = new_shape.dims[0] if new_shape.dims is not None else None
     return Spec(input_indices.dtype.base_dtype, (n, rank)), Spec(new_shape.dtype.base_dtype, (rank,))
 

@@ -74,7 +74,7 @@ def _added(a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh):
     try:
         merge(static_dims(a_shape), static_dims(b_shape))
     except ShapeError as error:
-        raise ShapeError(f"{error.message}: the sparse tensors have other shapes") from None
+        raise ShapeError(f"{error.sentence}: the sparse tensors have other shapes") from None
     indices, values = _both(a_indices, a_values, a_shape, b_indices, b_values, b_shape)
     return indices, values, Spec(a_shape.dtype.base_dtype, indices.dims[1:])
 

@@ -65,26 +65,28 @@ def fail(error: Exception, op: Operation, args: Sequence[Any]) -> NoReturn:
     if isinstance(error, OpError):
         if error.op is None:
             error.op = op
-        raise error if "\nin " in error.message else error.explain(*where(op, args))
+        raise error if error.node else error.explain(**where(op, args))
     if isinstance(error, (MemoryError, *_REFUSALS)):
         kind = ResourceExhaustedError if isinstance(error, MemoryError) else InvalidArgumentError
-        text = error.message if isinstance(error, AutodiffError) else str(error) or type(error).__name__
-        known = "\nin " in text
-        raise kind(None, op, "\n".join([text] if known else [text, *where(op, args)])) from error
-    error.add_note("\n".join(where(op, args)))
+        if isinstance(error, AutodiffError):
+            refused = kind(None, op, error.sentence, **error.where)
+        else:
+            refused = kind(None, op, str(error) or type(error).__name__)
+        raise (refused if refused.node else refused.explain(**where(op, args))) from error
+    known = where(op, args)
+    error.add_note(f"in {known['node']}\nwritten at {known['line']}")
     raise error
 
 
-def where(op: Operation, args: Sequence[Any]) -> list[str]:
-    """Lines that say which op it is, what it was given, and where the user wrote it."""
-    lines = [f"in {op.name}: {op.describe()}"]
+def where(op: Operation, args: Sequence[Any]) -> dict[str, str]:
+    """node: which op it is, and what it was given; line: where the user wrote it."""
+    lines = [f"{op.name}: {op.describe()}"]
     if args:
         lines.append(f"found {', '.join(map(describe, args))}")
     if op.origin is not None:
         forward = op.forward_op
         lines.append(f"for the gradient of {forward.name}, written at {forward.site}")
-    lines.append(f"written at {op.site}")
-    return lines
+    return {"node": "\n".join(lines), "line": str(op.site)}
 
 
 def describe(value: Any) -> str:

@@ -1,0 +1,68 @@
+"""`/PATTERN` and `@I,J`: they look at what was shown last."""
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Annotated
+
+import numpy as np
+
+from ..language.argument_kinds import RawKind
+from ..language.command import command
+from ..language.lazy_lines import array_in
+from ..model.results import Array, Result, Text
+from ..model.shell import Shell
+from ..model.usage_error import UsageError
+from ..view.layout import layout
+
+Pattern = Annotated[str, RawKind("PATTERN")]
+Index = Annotated[str, RawKind("I,J,…")]
+MOST = 50  # lines that are shown of those found
+
+
+@command("/", group="Look")
+def search(shell: Shell, pattern: Pattern) -> Result:
+    """Show the lines of the last output that match a regex, each with its number.
+
+    Letters of any case match, unless the pattern has a capital. In the full screen it goes to the next line found.
+
+    Example:  /hidden1
+    """
+    found = next(_shown(shell), Text())
+    flags = 0 if any(c.isupper() for c in pattern) else re.IGNORECASE
+    try:
+        wanted = re.compile(pattern, flags)
+    except re.error:
+        wanted = re.compile(re.escape(pattern), flags)
+    texts = ("".join(text for _, text in pieces) for pieces in layout(found))
+    matches = [f"{number:>5}  {text.rstrip()}" for number, text in enumerate(texts, 1) if wanted.search(text)]
+    if not matches:
+        return Text(f"/{pattern}: not found in the last output", "warning")
+    head = f"/{pattern}: {len(matches)} lines" if len(matches) > 1 else f"/{pattern}: 1 line"
+    more = [f"… {len(matches) - MOST} more"] if len(matches) > MOST else []
+    return Text("\n".join([head, *matches[:MOST], *more]))
+
+
+@command("@", group="Look")
+def element(shell: Shell, index: Index) -> Result:
+    """Show one element of the array that was shown last. In the full screen it scrolls there.
+
+    Example:  @3
+    """
+    array = next((found for result in _shown(shell) if (found := array_in(result)) is not None), None)
+    if array is None:
+        raise UsageError("no array was shown yet", "print loss", code="wrong_moment")
+    words = re.findall(r"[^\s,]+", index.removeprefix("[").removesuffix("]"))
+    shape = array.value.shape
+    try:
+        at = tuple(int(word) for word in words)
+        value = array.value[at]
+    except (ValueError, IndexError):
+        raise UsageError(expected=f"an index of {array.name}, of shape {list(shape)}", found=repr(index),
+                         hint=f"@{','.join(['0'] * len(shape))}", code="bad_value") from None
+    return Array(f"{array.name}[{','.join(words)}]", np.asarray(value))
+
+
+def _shown(shell: Shell) -> Iterator[Result]:
+    """What was shown, the last first, without what was looked up in it."""
+    return (result for said, result in reversed(shell.log) if not said.startswith(("/", "@")))

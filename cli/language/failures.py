@@ -1,0 +1,63 @@
+"""What a command raised becomes an Error: the fields of the exception, a code, and what to type next."""
+from __future__ import annotations
+
+import os
+import traceback
+
+from autodiff.core.errors import (
+    ArgumentError,
+    AutodiffError,
+    DTypeError,
+    GraphError,
+    KindError,
+    NoGradientError,
+    ShapeError,
+    StateError,
+    UnknownNameError,
+)
+
+from ..model.results import Error
+from ..model.usage_error import UsageError
+from .parsed import Parsed
+
+CODES = {UnknownNameError: "unknown_name", ShapeError: "bad_shape", ArgumentError: "bad_value", DTypeError: "bad_type",
+         KindError: "bad_type", NoGradientError: "no_gradient", StateError: "wrong_moment", GraphError: "graph"}
+
+
+def failed(error: Exception, parsed: Parsed) -> Error:
+    """The Error of what executing a line has raised."""
+    usual = f"help {parsed.command.name}" if parsed.command is not None else "help"
+    if isinstance(error, AutodiffError):
+        return _expected(error, parsed, usual)
+    if isinstance(error, RecursionError):
+        return Error("the expression or graph is nested too deeply", "system", usual)
+    if isinstance(error, (OSError, MemoryError)):
+        return Error(f"{type(error).__name__}: {error}", "system", usual)
+    return _bug(error)
+
+
+def _expected(error: AutodiffError, parsed: Parsed, usual: str) -> Error:
+    span = error.span if isinstance(error, UsageError) and error.span != (0, len(parsed.line)) else None
+    lines = [error.sentence or type(error).__name__, *error.places, *getattr(error, "__notes__", ())]
+    fields = {"what": error.what, "expected": error.expected, "found": error.found, "node": error.node,
+              "line": error.line}
+    return Error("\n".join(lines), _code(error), error.hint or usual, fields=fields, typed=parsed.line if span else "",
+                 span=span)
+
+
+def _code(error: AutodiffError) -> str:
+    """One word for programs; of a class without one of its own, its name."""
+    if isinstance(error, UsageError):
+        return error.code
+    spelled = "".join("_" + c.lower() if c.isupper() else c for c in type(error).__name__).strip("_")
+    return next((code for kind, code in CODES.items() if isinstance(error, kind)), spelled)
+
+
+def _bug(error: Exception) -> Error:
+    """Something nobody expected: one line names it, the traceback comes with GRADBG_TRACE=1."""
+    wanted = os.environ.get("GRADBG_TRACE", "") not in ("", "0")
+    trace = "".join(traceback.format_exception(error)) if wanted else ""
+    text = str(error).split("\n")[0]
+    return Error(f"a bug in gradbg: {type(error).__name__}{': ' if text else ''}{text}", "bug",
+                 "" if wanted else "with GRADBG_TRACE=1 in the environment it shows its traceback",
+                 trace=trace)
