@@ -9,8 +9,6 @@ from ...core.dtypes import as_dtype, string
 from ...core.errors import InvalidArgumentError, NotFoundError
 from ...core.infer import rank_of
 from ...core.op import Kind, Own, Spec, outputs
-from ...files.checkpoint import Part, Stored, write_bundle
-from ...files.checkpoints import open_checkpoint, prefix_of
 
 String = Kind("String", allowed=(string,), default=string)
 
@@ -44,6 +42,8 @@ def _restored(prefix, tensor_names, shape_and_slices, *, dtypes):
 @op("RestoreV2", infer=_restored, stateful=True, no_grad="the values come from a file")
 def restore(prefix: String, tensor_names: String, shape_and_slices: String, *, dtypes):
     """Arrays of a checkpoint, or parts of them. prefix: string[]; the others: string[n] -> any[...] n times."""
+    from ...files.checkpoints import open_checkpoint
+
     reader, found = open_checkpoint(_plain(prefix)), []
     stored = reader.dtypes()
     for name, text, dtype in zip(_texts(tensor_names), _texts(shape_and_slices), map(as_dtype, dtypes)):
@@ -66,6 +66,8 @@ def _nothing(*inputs, **attrs):
 @op("SaveV2", infer=_nothing, stateful=True, no_grad="a file is written")
 def save(prefix: String, tensor_names: String, shape_and_slices: String, *tensors: Own):
     """Write a checkpoint. prefix: string[], tensor_names and shape_and_slices: string[n], tensors: any[...] n times."""
+    from ...files.checkpoint import Part, Stored, write_bundle
+
     found: dict = {}
     for name, text, array in zip(_texts(tensor_names), _texts(shape_and_slices), tensors):
         array, part = np.asarray(array), _part(text)
@@ -84,6 +86,9 @@ def save(prefix: String, tensor_names: String, shape_and_slices: String, *tensor
 @op("MergeV2Checkpoints", infer=_nothing, stateful=True, no_grad="files are written")
 def merge_checkpoints(checkpoint_prefixes: String, destination_prefix: String, *, delete_old_dirs=True):
     """Several checkpoints as one. checkpoint_prefixes: string[n], destination_prefix: string[]."""
+    from ...files.checkpoint import Stored, write_bundle
+    from ...files.checkpoints import open_checkpoint, prefix_of
+
     prefixes, merged = _texts(checkpoint_prefixes), {}
     for prefix in prefixes:
         reader = open_checkpoint(prefix)
