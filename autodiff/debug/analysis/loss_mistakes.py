@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.graph import Operation, Tensor
-from ..facts.roles import place_of
+from ..facts.roles import at_line, place_of
 from .findings import Finding
 from .remedies import origin_of
 
@@ -30,10 +30,17 @@ def value_suspicions(y: Tensor, ops: Sequence[Operation], values: Values) -> lis
     """What shows in the values of a run."""
     found = []
     for op in ops:
-        known = [np.asarray(values[t]) for t in op.inputs if t in values]
+        known = [np.asarray(values[t]) for t in map(unbroadcast, op.inputs) if t in values]
         if len(known) == len(op.inputs):
             found += _labels(op, known) + _crossed(op, known)
     return found
+
+
+def unbroadcast(tensor: Tensor) -> Tensor:
+    """What was broadcast to make a tensor, or itself."""
+    while tensor.op.type in ("BroadcastTo", "Identity") and tensor.op.inputs:
+        tensor = tensor.op.inputs[0]
+    return tensor
 
 
 def _finding(severity: int, kind: str, op: Operation, text: str, remedy: str) -> Finding:
@@ -55,6 +62,12 @@ def _twice(op: Operation) -> list[Finding]:
             return [_finding(66, "double softmax", op, f"the logits of {op.name} are the {source.type.lower()} of "
                              f"{source.inputs[0].name}: the softmax is taken twice, which flattens the gradient",
                              f"give it {source.inputs[0].name}, from before the {source.type.lower()}")]
+    if op.type == "LogSoftmax":
+        source = origin_of(op.inputs[0])
+        if source.type in ("Softmax", "LogSoftmax"):
+            return [_finding(66, "double softmax", source, f"{op.name} (LogSoftmax{at_line(place_of(op))}) takes the "
+                             f"softmax of {source.outputs[0].name}, which is one already: it is taken twice, which "
+                             "flattens the gradient", f"give it {source.inputs[0].name}, from before the softmax")]
     if "logistic_loss" in op.name and op.type == "Mul":  # of logits and labels
         for tensor in op.inputs:
             if tensor.op.type == "Sigmoid" and "logistic_loss" not in tensor.op.name:

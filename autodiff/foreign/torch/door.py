@@ -89,10 +89,10 @@ class TorchDoor:
 
 def _updates(entry: Entry, parameters: dict[str, Any]) -> bool:
     """Whether an op changes parameters without autograd: they are what they are when backward is called."""
-    if entry.has_grad or isinstance(entry.op, Call):
+    if isinstance(entry.op, Call):
         return False
-    own = {storage_of(p) for p in parameters.values()}
-    return any(storage_of(t) in own for t in written_by(entry))
+    written = [t for t in written_by(entry) if not (entry.has_grad and t.requires_grad)]
+    return bool(written) and not {storage_of(p) for p in parameters.values()}.isdisjoint(map(storage_of, written))
 
 
 def _change(now: Any, before: Any) -> np.ndarray | None:

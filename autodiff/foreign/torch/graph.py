@@ -1,13 +1,11 @@
-"""A record of ATen ops as a graph of ours: every tensor of torch's finds its tensor here.
-
-Memory is followed as torch has it: each storage has a version, a write makes a new one, and a view that is older is
-read again out of its storage. A tensor that torch does not differentiate is behind a stop_gradient here.
-"""
+"""A record of ATen ops as a graph of ours. A tensor that torch does not differentiate is behind a stop_gradient."""
 from __future__ import annotations
 
+import inspect
+import linecache
+import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,10 +13,11 @@ import torch
 
 from ...core.graph import Graph
 from ...core.site import Known
+from ...debug.analysis.advice import advice_of
 from ..model import legal_name, tf
 from .aten import aten
-from .aten.common import as_type, taken
-from .aten.indexing import put_at
+from .aten.common import as_type
+from .memory import Memory
 from .record import Call, Entry, Recorder, storage_of, tensors_in, traits_of
 from .sizes import Sizes
 
@@ -27,24 +26,6 @@ DTYPES = {torch.float16: tf.float16, torch.bfloat16: tf.float32, torch.float32: 
           torch.uint8: tf.uint8, torch.bool: tf.bool, torch.complex64: tf.complex64,
           torch.complex128: tf.complex128}
 DROPPED = (torch.device, torch.layout, torch.memory_format, torch.Generator)
-
-
-@dataclass(slots=True)
-class _Storage:
-    """One piece of memory. version: writes so far. source: the tensor of torch's that says all of it, and ours."""
-
-    version: int
-    like: Any
-    node: Any
-
-
-@dataclass(slots=True)
-class _Seen:
-    """What stands for a tensor of torch's. version: of its storage, when that was so. keep: the tensor, alive."""
-
-    node: Any
-    version: int
-    keep: Any
 
 
 def sliced(entries: Sequence[Entry], wanted: Iterable[Any]) -> list[Entry]:
@@ -71,8 +52,8 @@ def sliced(entries: Sequence[Entry], wanted: Iterable[Any]) -> list[Entry]:
             kept.append(entry)
             for tensor in tensors_in((entry.args, entry.kwargs)):
                 want(tensor)
-            if isinstance(entry.op, Call):
-                for tensor in results:
+            for inner in entry.op.body if isinstance(entry.op, Call) else ():
+                for tensor in tensors_in((inner.args, inner.kwargs)):
                     want(tensor)
     return kept[::-1]
 
@@ -88,73 +69,24 @@ def written_by(entry: Entry) -> list[Any]:
 class TorchGraph:
     """Adds records to a graph. leaf(tensor, value, entry): what stands for a tensor that no recorded op made.
 
-    value: its array. entry: the random op that drew it, or None.
+    value: gives its array. entry: the random op that drew it, or None. edits: entries that changed in place, unseen by
+    autograd, what is differentiated.
     """
 
-    def __init__(self, graph: Graph, recorder: Recorder, leaf: Callable[..., Any], sizes: Sizes | None = None) -> None:
+    def __init__(self, graph: Graph, recorder: Recorder, leaf: Callable[..., Any], sizes: Sizes | None = None,
+                 memory: Memory | None = None) -> None:
         self.graph, self._recorder, self._leaf = graph, recorder, leaf
         self._sizes = sizes or Sizes()
-        self._seen: dict[int, _Seen] = {}
-        self._storages: dict[int, _Storage] = {}
+        self.memory = memory or Memory(lambda tensor: leaf(tensor, lambda: array_of(recorder.value_of(tensor)), None))
+        self.edits: list[Entry] = []
 
-    # ---- tensors ------------------------------------------------------------------------
     def give(self, tensor: Any, node: Any) -> None:
-        """Let `node` stand for a tensor that has its own or known memory."""
-        storage = self._storages.get(storage_of(tensor))
-        if storage is None:
-            storage = self._storages[storage_of(tensor)] = _Storage(0, tensor, node)
-        self._seen[id(tensor)] = _Seen(node, storage.version, tensor)
+        """Let `node` stand for a tensor."""
+        self.memory.give(tensor, node)
 
     def of(self, tensor: Any) -> Any:
         """What stands for a tensor now."""
-        seen = self._seen.get(id(tensor))
-        storage = self._storages.get(storage_of(tensor))
-        if seen is not None and storage is not None and seen.version == storage.version:
-            if not hasattr(seen.node, "dtype"):  # made when it is asked for
-                seen.node = seen.node()
-            return seen.node
-        if storage is not None:
-            node = self._view(storage, tensor)
-            node = node if tensor.requires_grad or not tensor.is_floating_point() else tf.stop_gradient(node)
-        else:
-            node = self._leaf(tensor, lambda: array_of(self._recorder.value_of(tensor)), None)
-        self.give(tensor, node)
-        return node
-
-    def _view(self, storage: _Storage, tensor: Any) -> Any:
-        """A tensor read out of its memory."""
-        if _lies_as(storage.like, tensor):
-            return storage.node
-        return taken(self._flat(storage), _places(tensor) - self._start(storage.like))
-
-    @staticmethod
-    def _start(like: Any) -> int:
-        return like.storage_offset() if not _fills(like) else 0
-
-    def _flat(self, storage: _Storage) -> Any:
-        """All of a storage, in its order."""
-        like, node = storage.like, tf.reshape(storage.node, [-1])
-        if like.is_contiguous():
-            return node
-        order = _places(like).ravel() - like.storage_offset()
-        back = np.zeros(order.max() + 1, np.int64)
-        back[order] = np.arange(order.size)
-        return tf.gather(node, tf.constant(back))
-
-    def write(self, tensor: Any, node: Any) -> None:
-        """Let a tensor, and with it its memory, have a new value."""
-        self.of(tensor)
-        storage = self._storages[storage_of(tensor)]
-        if _lies_as(storage.like, tensor):
-            storage.node = node
-        else:
-            flat = put_at(self._flat(storage), _places(tensor) - self._start(storage.like), node)
-            count = storage.like.numel()
-            base = storage.like.detach()
-            storage.like = base if base.is_contiguous() else base.as_strided((count,), (1,), base.storage_offset())
-            storage.node = tf.reshape(flat, list(storage.like.shape))
-        storage.version += 1
-        self._seen[id(tensor)] = _Seen(node, storage.version, tensor)
+        return self.memory.of(tensor)
 
     # ---- ops ----------------------------------------------------------------------------
     def add(self, entries: Sequence[Entry]) -> None:
@@ -177,6 +109,10 @@ class TorchGraph:
             self._drawn(entry, traits)
             return
         packet, overload = name_of(entry.op)
+        if traits.writes and self._is_edit(entry):
+            self.edits.append(entry)
+            for tensor in written_by(entry):
+                self.give(tensor, self.memory.of(tensor, held=False))
         args, kwargs = self._translated(entry.args), self._translated(entry.kwargs)
         row = row_of(packet, overload)
         if row is None:
@@ -190,7 +126,8 @@ class TorchGraph:
         name = name_of(entry.op)[0]
         if writes:
             for tensor, node in zip(written_by(entry), found):
-                self.write(tensor, self._checked(entry, tensor, node, name))
+                node = as_type(node, DTYPES[tensor.dtype])
+                self.memory.write(tensor, node if self._is_edit(entry) else self._checked(entry, tensor, node, name))
             return
         for tensor, node in zip(tensors_in(entry.result), found):
             if hasattr(node, "dtype"):
@@ -206,6 +143,10 @@ class TorchGraph:
             return tf.stop_gradient(node, name=cut)
         return node
 
+    def _is_edit(self, entry: Entry) -> bool:
+        """Whether an op changes in place what autograd goes on to differentiate as if it had not been changed."""
+        return any(self.memory.flows(t) and not (entry.has_grad and t.requires_grad) for t in written_by(entry))
+
     @staticmethod
     def _flows_into(entry: Entry) -> bool:
         return any(t.requires_grad for t in tensors_in((entry.args, entry.kwargs)))
@@ -216,7 +157,7 @@ class TorchGraph:
             drawn = entry.drawn[i]
             node = self._leaf(tensor, lambda drawn=drawn: array_of(drawn), entry)
             if traits.writes:
-                self.write(tensor, node)
+                self.memory.write(tensor, node)
             else:
                 self.give(tensor, node)
         packet = name_of(entry.op)[0]
@@ -255,40 +196,54 @@ class TorchGraph:
         return None if isinstance(value, DROPPED) else value
 
     # ---- functions with a gradient of their own -----------------------------------------
+    def _part(self) -> "TorchGraph":
+        """What goes on from here on its own."""
+        return TorchGraph(self.graph, self._recorder, self._leaf, self._sizes, self.memory.copy())
+
     def _call(self, entry: Entry) -> None:
-        """A function with its own backward: what its forward gave, behind a gradient that its backward makes."""
-        call = entry.op
-        inputs = [t for t in entry.args if isinstance(t, torch.Tensor)]
-        results = [t for t in tensors_in(entry.result) if t.requires_grad]
-        nodes = [tf.stop_gradient(self.of(t)) for t in results]
+        """A function with its own backward: what its forward gives, behind a gradient that its backward makes."""
+        call, part = entry.op, self._part()
         at = [i for i, t in enumerate(entry.args) if isinstance(t, torch.Tensor)]
         outputs = list(tensors_in(entry.result))
+        results = [t for t in outputs if t.requires_grad]
 
-        def function(*_: Any) -> Any:
+        def function(*inputs: Any) -> Any:
+            for i, node in zip(at, inputs):
+                part.memory.replace(entry.args[i], node)
+            part.add(sliced(call.body, outputs))
+
             def grad(*dys: Any) -> list[Any]:
                 given = dict(zip(map(id, results), dys))
-                return self._slopes(call, [given.get(id(t)) for t in outputs], at)
-            return nodes, grad
+                return part.slopes(call, [given.get(id(t)) for t in outputs], at)
+            return [part.of(t) for t in results], grad
 
         with self.graph.name_scope(legal_name(call.name())):
-            found = tf.custom_gradient(function)(*[self.of(t) for t in inputs])
+            found = tf.custom_gradient(function)(*[self.of(entry.args[i]) for i in at])
         for tensor, node in zip(results, found):
-            storage = self._storages[storage_of(tensor)]
-            storage.version += 0 if any(tensor is t for t in inputs) else 1
-            storage.like, storage.node = tensor, node
-            self._seen[id(tensor)] = _Seen(node, storage.version, tensor)
+            self.memory.replace(tensor, node)
+        for tensor in outputs:
+            if not tensor.requires_grad:
+                self.memory.replace(tensor, tf.stop_gradient(part.of(tensor)))
+        advice_of(self.graph).lines[found[0].op.name] = lines_of(call.function.backward)
 
-    def _slopes(self, call: Call, dys: Sequence[Any], at: Sequence[int]) -> list[Any]:
+    def slopes(self, call: Call, dys: Sequence[Any], at: Sequence[int]) -> list[Any]:
         """What a function's backward makes of the gradients of its results, for each tensor it was given."""
-        part = TorchGraph(self.graph, self._recorder, self._leaf, self._sizes)
-        part._seen, part._storages = dict(self._seen), {k: _Storage(s.version, s.like, s.node)
-                                                        for k, s in self._storages.items()}
+        part = self._part()
         for tensor, node in zip(call.dys, dys):
             if isinstance(tensor, torch.Tensor) and node is not None:
-                part.give(tensor, node)
+                part.memory.replace(tensor, node)
         part.add(sliced(call.entries, [s for s in call.slopes if isinstance(s, torch.Tensor)]))
         slopes = [call.slopes[i] if i < len(call.slopes) else None for i in at]
         return [None if s is None else part.of(s) for s in slopes]
+
+
+def lines_of(function: Any) -> tuple[str, ...]:
+    """The lines of a function's body, as `file.py:12: code`."""
+    code = inspect.unwrap(function).__code__
+    numbers = sorted({line for _, _, line in code.co_lines() if line is not None and line > code.co_firstlineno})
+    file = os.path.basename(code.co_filename)
+    found = ((n, linecache.getline(code.co_filename, n).strip()) for n in numbers)
+    return tuple(f"{file}:{n}: {text}" for n, text in found if text and not text.startswith(("def ", "@")))
 
 
 def name_of(op: Any) -> tuple[str, str]:
@@ -315,24 +270,3 @@ def array_of(tensor: Any) -> np.ndarray:
     if tensor.dtype is torch.bfloat16:
         tensor = tensor.float()
     return np.array(tensor.cpu().numpy())
-
-
-def _lies_as(a: Any, b: Any) -> bool:
-    """Whether two tensors of one storage are the same elements in the same order."""
-    return a is b or a.shape == b.shape and a.storage_offset() == b.storage_offset() and a.stride() == b.stride() \
-        and a.dtype == b.dtype
-
-
-def _fills(tensor: Any) -> bool:
-    """Whether a tensor is all of its storage."""
-    return tensor.storage_offset() == 0
-
-
-def _places(tensor: Any) -> np.ndarray:
-    """Where each element of a tensor is in its storage."""
-    found = np.full(tuple(tensor.shape), tensor.storage_offset(), np.int64)
-    for axis, (size, stride) in enumerate(zip(tensor.shape, tensor.stride())):
-        found += (np.arange(size) * stride).reshape([-1 if a == axis else 1 for a in range(tensor.dim())])
-    return found
-
-

@@ -102,16 +102,18 @@ class Entry:
 
 @dataclass(slots=True, eq=False)
 class Call:
-    """One use of an autograd.Function. node: its node in torch's graph. dys, slopes: what its backward was given and
-    gave; entries: what that did."""
+    """One use of an autograd.Function. body: what its forward did. node: its node in torch's graph. dys, slopes: what
+    its backward was given and gave; entries: what that did."""
 
     function: Any
+    body: list[Entry] = field(default_factory=list)
     node: Any = None
     dys: tuple[Any, ...] = ()
     slopes: tuple[Any, ...] = ()
     entries: list[Entry] = field(default_factory=list)
 
     def name(self) -> str:
+        """What the user calls it."""
         return self.function.__name__
 
 
@@ -195,9 +197,7 @@ class Calls:
         forward, calls = function.apply.__func__, self
 
         def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
-            result = forward(cls, *args, **kwargs)
-            calls._used(cls, args, result)
-            return result
+            return calls._used(cls, args, lambda: forward(cls, *args, **kwargs))
 
         def apply_backward(node: Any, *dys: Any) -> Any:
             return calls.differentiated(node, dys, lambda: calls._saved[1](node, *dys))
@@ -208,14 +208,24 @@ class Calls:
     def __exit__(self, *_: Any) -> None:
         torch.autograd.Function.apply, torch.autograd.function.BackwardCFunction.apply = self._saved
 
-    def _used(self, cls: Any, args: Any, result: Any) -> None:
+    def _used(self, cls: Any, args: Any, run: Any) -> Any:
+        """What a Function gives; its ops are recorded as those of the call, if it is differentiated."""
         recorder = self._recorder
         if recorder.paused:
-            return
-        call = Call(cls, next((t.grad_fn for t in tensors_in(result) if t.grad_fn is not None), None))
-        if call.node is not None:
+            return run()
+        call, outside = Call(cls), recorder.entries
+        recorder.entries = call.body
+        try:
+            result = run()
+        finally:
+            recorder.entries = outside
+        call.node = next((t.grad_fn for t in tensors_in(result) if t.grad_fn is not None), None)
+        if call.node is None:
+            outside += call.body
+        else:
             self._known[id(call.node)] = call
-            recorder.entries.append(Entry(call, args, {}, result, user_frames(), torch.is_grad_enabled()))
+            outside.append(Entry(call, args, {}, result, user_frames(), torch.is_grad_enabled()))
+        return result
 
     def differentiated(self, node: Any, dys: tuple[Any, ...], run: Any) -> Any:
         """What a Function's backward gives; its ops are recorded as those of the call."""

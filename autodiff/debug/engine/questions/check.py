@@ -12,17 +12,20 @@ from ....core.function_graph import calls_python, functions_of
 from ....core.graph import Operation, Tensor
 from ....core.indexed_slices import IndexedSlices
 from ....core.traversal import ancestors, dependencies, descendants
+from ...analysis.advice import advice_of
 from ...analysis.findings import Check, RuleCheck
 from ...analysis.float64_kernels import Kernels, widened
 from ...analysis.flow import cuts_between
 from ...analysis.rule_check import check_op
 from ...facts.function_calls import Calls
 from ...facts.graph_lists import trainable_tensors
-from ...facts.roles import is_variable, place_of
+from ...facts.roles import at_line, is_variable, place_of
 from ...history.replay import Moment
 from ..state import State
 
 _STEP = 1e-6  # of the differences of the whole, in float64
+_PARTIAL = 1e-3  # relative error above which the whole gradient is not that of y
+_LINES = 8  # of each kind that are shown
 
 
 class RuleChecks:
@@ -57,6 +60,7 @@ class RuleChecks:
                                        "its inputs have no values: run a step first", place_of(op)))
         if order == 2:
             found += self._without_second(top, xs)
+        found += advice_of(self.model.graph).differing
         return self._summary(top, xs, order, ops, found, at)
 
     def _entering(self, x: Tensor) -> list[Tensor]:
@@ -110,7 +114,7 @@ class RuleChecks:
         total = self._whole(y, xs, at)
         if wrong:
             names = ", ".join(dict.fromkeys(f"{c.op} ({c.op_type})" for c in wrong))
-            text = f"wrong: the gradient rule of {names}"
+            text = "\n  ".join([f"wrong: the gradient rule of {names}", *self._lines_of(wrong)])
         elif missing:
             names = ", ".join(dict.fromkeys(f"{c.op} ({c.op_type})" for c in missing))
             text = f"there is no {'second derivative' if order == 2 else 'gradient rule'} of {names}"
@@ -118,7 +122,21 @@ class RuleChecks:
             text = f"all {right} rules that could be judged are right, in {len(ops)} ops"
         else:
             text = f"none of {len(ops)} ops could be judged"
+        if total is not None and total > _PARTIAL and not wrong:
+            text += self._held(y, xs)
         return Check(y.name, tuple(x.name for x in xs), order, wrong, missing, unchecked, right, len(ops), total, text)
+
+    def _lines_of(self, wrong: tuple[RuleCheck, ...]) -> list[str]:
+        """The lines of the gradient functions that are wrong, as far as somebody knows them."""
+        known = advice_of(self.model.graph).lines
+        return [line for op in dict.fromkeys(check.op for check in wrong) for line in known.get(op, ())][:_LINES]
+
+    def _held(self, y: Tensor, xs: list[Tensor]) -> str:
+        """What holds a part of y constant on the way to xs, so that the gradient is not that of the whole y."""
+        cuts = dict.fromkeys((cut.op, cut.op_type, at_line(cut.place)) for x in xs for cut in cuts_between(y, x)[0]
+                             if cut.kind == "stop_gradient" and cut.first)
+        some = [f"{op} ({kind}){at}" for op, kind, at in list(cuts)[:_LINES]]
+        return f"\nthe whole gradient leaves out what is held constant in {', '.join(some)}" if some else ""
 
     def _whole(self, y: Tensor, xs: list[Tensor], at: Moment) -> float | None:
         """Relative error of the whole gradient along a random direction, in float64; None if not to be had."""

@@ -7,9 +7,10 @@ from ....core.errors import AutodiffError
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, dependencies, descendants, in_order
 from ....gradients.blocked_reasons import gradient_calls
+from ...analysis.advice import advice_of
 from ...analysis.attenuation import SATURATING
 from ...analysis.findings import Diagnosis, Finding, Origin, WhyFailed
-from ...analysis.loss_mistakes import value_suspicions
+from ...analysis.loss_mistakes import unbroadcast, value_suspicions
 from ...analysis.traps import static_findings
 from ...analysis.update_blame import is_store
 from ...analysis.why import why_none
@@ -57,6 +58,7 @@ class Checkup:
         found += self._not_updated()
         found += self._wrong_rules(y, variables, at)
         found += self._stage_findings(y)
+        found += advice_of(self.model.graph).findings
         known = {(f.op, f.kind) for f in found} | {(f.target, f.kind) for f in found}
         found += [f for f in traps if (f.op, f.kind) not in known and (f.target, f.kind) not in known]
         found.sort(key=lambda f: -f.severity)
@@ -176,7 +178,7 @@ class Checkup:
     def _mistaken(self, y: Tensor, variables: list[Tensor], at: Moment) -> list[Finding]:
         ops = in_order(ancestors([y]) & descendants(variables))
         wanted = [op for op in ops if op.type in ("SoftmaxCrossEntropyWithLogits", "Sub", "SquaredDifference")]
-        values = self.state.values_known(dict.fromkeys(t.op for op in wanted for t in op.inputs), at)
+        values = self.state.values_known(dict.fromkeys(unbroadcast(t).op for op in wanted for t in op.inputs), at)
         return value_suspicions(y, wanted, values)
 
     def _not_updated(self) -> list[Finding]:
