@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 import autodiff
 
 from .commands import advance
+from .commands.script import is_model, survey
 from .language import command_line
 from .language.command import verbs
 from .language.interpreter import execute, typed
@@ -102,6 +103,10 @@ class Program:
                 self.show(Text("no script is loaded: load FILE runs one, help lists the commands", "quiet"))
             return
         label = f"load {self.given.script}"
+        if is_model(self.given.script) and os.path.isfile(self.given.script):
+            self.do(f"load '{self.given.script}'")
+            self.done = self.done or self.code != FINE and not self.shell.interactive
+            return
         try:
             event = self.shell.load(self.given.script, self.given.arguments, as_module=self.given.as_module)
         except UsageError as error:
@@ -199,8 +204,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return complain(str(error))
     try:
         if given.shows:
-            sys.stdout.write(command_line.USAGE + "\n" if given.shows == "help" else f"gradbg {autodiff.__version__}\n")
-            return FINE
+            return _show(given)
         return Program(given).run()
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -212,6 +216,18 @@ def main(words: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"gradbg: cannot write: {error.strerror or error}\n")
         _pipe_closed()
         return FAILED
+
+
+def _show(given: command_line.Arguments) -> int:
+    """Print what was asked for in place of a prompt; gives the exit code."""
+    if given.shows == "survey":
+        if given.script is None:
+            return complain("--survey needs a FILE")
+        found = survey(given.script)
+        Screen(sys.stdout, as_json=given.json).show(found, f"survey {given.script}", 0)
+        return FINE if isinstance(found, Text) else FAILED
+    sys.stdout.write(command_line.USAGE + "\n" if given.shows == "help" else f"gradbg {autodiff.__version__}\n")
+    return FINE
 
 
 def _open_what_is_closed() -> None:

@@ -7,6 +7,8 @@ from typing import Any
 from .errors import ArgumentError
 from .graph import get_default_graph
 
+OUTPUTS = "model_outputs"  # what a model that was read gives, in its order
+
 
 class GraphKeys:
     """Names of the collections that the library itself fills or reads."""

@@ -11,9 +11,11 @@ from typing import Any
 
 from .model import ForeignOp, MissingOp, MissingOpError, Model, Table, Use
 
-__all__ = ["ForeignOp", "MissingOp", "MissingOpError", "Model", "Table", "Use", "from_jax", "from_onnx", "from_torch"]
+__all__ = ["ForeignOp", "MissingOp", "MissingOpError", "Model", "Table", "Use", "from_jax", "from_onnx", "from_torch",
+           "survey"]
 
-_READERS = {"from_torch": "torch.reader", "from_jax": "jax_reader", "from_onnx": "onnx.reader"}
+_READERS = {"from_torch": "torch.reader", "from_jax": "jax_reader", "from_onnx": "onnx.reader",
+            "survey": "onnx.reader"}
 
 
 def __getattr__(name: str) -> Any:

@@ -25,7 +25,7 @@ class Model:
     """A foreign program, read. inputs: its placeholders by name, in the order of its arguments. outputs: tensors.
 
     variables: its parameters by dotted name. feeds: placeholder -> example value, for `session.run(outputs, feeds)`;
-    empty where the source has none.
+    empty where the source has none. values: what the source has names for -> the tensor.
     """
 
     graph: Graph
@@ -33,6 +33,7 @@ class Model:
     outputs: Sequence[Tensor]
     variables: Mapping[str, Variable] = field(default_factory=dict)
     feeds: Mapping[Tensor, np.ndarray] = field(default_factory=dict)
+    values: Mapping[str, Tensor] = field(default_factory=dict)
 
 
 class Use(NamedTuple):

@@ -4,13 +4,15 @@ from __future__ import annotations
 import os
 from typing import Annotated
 
+from autodiff import foreign
+from autodiff.core.errors import AutodiffError
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.history.recording import is_recording
 
 from ..language.argument_kinds import ChoiceKind, FileKind, Float, Word
 from ..language.command import command
 from ..language.target_kinds import Assigned, Target, TargetKind
-from ..model.results import Column, Result, Table, Text
+from ..model.results import Column, Error, Result, Table, Text
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
 from ..view.debugger_rows import FIGURES, figures
@@ -25,8 +27,9 @@ Loss = Annotated[str, TargetKind("Y")]
 def load(shell: Shell, file: Script, *arguments: Word) -> Result:
     """Run a model script up to its first Session.run, or to its end when it only builds a graph.
 
-    FILE may be a recording. It takes the place of the script that is loaded. The words after FILE are the script's
-    sys.argv. The script is not edited: its own Session.runs become the steps of next, continue and step.
+    FILE may be a recording, or an ONNX model, whose inputs are fed from an .npz file of its name. It takes the place of
+    the script that is loaded. The words after FILE are the script's sys.argv. The script is not edited: its own
+    Session.runs become the steps of next, continue and step.
 
     Example:  load scripts/models/digits_loop.py
     API:      Debugger(graph, session)
@@ -34,8 +37,46 @@ def load(shell: Shell, file: Script, *arguments: Word) -> Result:
     if is_recording(os.path.expanduser(file)):
         found = shell.open_recording(os.path.expanduser(file))
         return Text(f"recording {found.path}: {found.steps} steps; the last is looked at, back and goto step N go on")
+    if is_model(file):
+        return _opened(shell, shell.open_model(os.path.expanduser(file)))
     event = shell.load(os.path.expanduser(file), arguments)
     return advance.arrived(shell, event)
+
+
+def is_model(file: str) -> bool:
+    """Whether a file is a model of another framework rather than a script."""
+    return file.lower().endswith(".onnx")
+
+
+def _opened(shell: Shell, model: foreign.Model) -> Result:
+    """What there is in a model, and what to do with it."""
+    card = shell.dbg.script()
+    fed = {tensor.name for tensor in model.feeds}
+    waiting = [name for name, tensor in model.inputs.items() if tensor.name not in fed]
+    lines = [f"{os.path.basename(card.file)}: {card.ops} ops, {card.variables} variables, {card.parameters} parameters",
+             f"inputs: {', '.join(tensor.describe() for tensor in model.inputs.values()) or 'none'}",
+             f"outputs: {', '.join(tensor.describe() for tensor in model.outputs)}"]
+    if fed:
+        lines.append(f"fed from the .npz file beside it: {', '.join(sorted(fed))}")
+    if waiting:
+        lines.append(f"feed gives values to: {', '.join(waiting)}")
+    first = next(iter(model.outputs)).op.name
+    lines.append(f"run computes the outputs; python loss = tf.reduce_sum(tf.square({first})) builds a loss of them")
+    return Text("\n".join(lines))
+
+
+def survey(file: str) -> Result:
+    """Which ops of an ONNX model are not there. An Error if that cannot be said, a Table if there are any."""
+    if not is_model(file):
+        return Error(f"expected an ONNX file to survey, found {file!r}", hint=f"gradbg {file} runs a script")
+    try:
+        missing = foreign.survey(file)
+    except (AutodiffError, OSError) as error:
+        return Error(str(error), "no_script")
+    if not missing:
+        return Text(f"{os.path.basename(file)}: every op is there")
+    columns = (Column("op not there", "name"), Column("nodes"), Column("first at"))
+    return Table(columns, tuple((row.op, row.uses, str(row.site or "")) for row in missing))
 
 
 @command("train", group="Script")

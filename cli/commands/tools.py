@@ -164,9 +164,11 @@ def python(shell: Shell, code: Code) -> Result:
     Example:  python len(dbg.model.names())
     """
     namespace: dict[str, Any] = shell.script.namespace if shell.script else shell.namespace
-    extra = {"dbg": shell.dbg, "np": np, "tf": autodiff, **(shell.script.handles() if shell.script else {})}
+    known = shell.script.handles() if shell.script else shell.dbg.handles
+    extra = {"dbg": shell.dbg, "np": np, "tf": autodiff, **known}
     added = {name: value for name, value in extra.items() if name not in namespace}
     namespace.update(added)
+    before = dict(namespace)
     written = io.StringIO()
     try:
         with contextlib.redirect_stdout(written), shell.graph():
@@ -180,6 +182,9 @@ def python(shell: Shell, code: Code) -> Result:
         for name, item in added.items():
             if namespace.get(name) is item:
                 del namespace[name]
+    made = {name: value for name, value in namespace.items() if before.get(name) is not value and name.isidentifier()}
+    if made:
+        shell.dbg.attach(handles={**shell.dbg.handles, **made})
     shown = written.getvalue().rstrip("\n")
     return Text("\n".join(part for part in (shown, "" if value is None else repr(value)) if part))
 

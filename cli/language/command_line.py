@@ -8,7 +8,8 @@ USAGE = """\
 usage: gradbg [-q] [-nx] [--batch] [--json] [-x FILE]... [-ex CMD]... [--ui line|screen] SCRIPT [args...]
        gradbg [options] -m MODULE [args...]
 
-An interactive debugger for gradients. SCRIPT is a model script in TensorFlow 1's names; it is not edited.
+An interactive debugger for gradients. SCRIPT is a model script in TensorFlow 1's names, which is not edited, or an
+ONNX model.
 
   -ex CMD        run a command; may be given often, in order with -x
   -x FILE        run the commands in FILE
@@ -16,6 +17,7 @@ An interactive debugger for gradients. SCRIPT is a model script in TensorFlow 1'
   --keep-going   in batch, go on after a command that failed
   --json         one JSON object for each command on standard output; the script's own prints go to standard error
   -m MODULE      run a module instead of a file
+  --survey       say which ops of an ONNX model are not there, and leave
   -q             no greeting
   -nx            do not read ~/.config/gradbg/rc
   --ui NAME      screen: the whole terminal, for a person at a capable one; line: a plain prompt
@@ -84,8 +86,8 @@ def _flag(found: Arguments, option: str) -> bool:
     """Note a flag; False if there is none of that name."""
     names = {"-q": "quiet", "--quiet": "quiet", "-nx": "no_rc", "--nx": "no_rc", "--batch": "batch", "--json": "json",
              "--keep-going": "keep_going"}
-    if option in ("-h", "--help", "--version"):
-        found.shows = "version" if option == "--version" else "help"
+    if option in ("-h", "--help", "--version", "--survey"):
+        found.shows = {"--version": "version", "--survey": "survey"}.get(option, "help")
     elif option in names:
         setattr(found, names[option], True)
     else:

@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from autodiff import foreign
 from autodiff.core.gc_pause import look_again, pass_over
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.facts.answers import Recorded
+from autodiff.runtime.session import Session
 
 from .results import Result
 from .script import Event, ModelScript, script_line, script_traceback
@@ -96,6 +98,27 @@ class Shell:
         self._take_the_disk(dbg)
         self.script, self.dbg, self.own_runs, self.listed = None, dbg, False, ("", 0)
         return found
+
+    def open_model(self, path: str) -> foreign.Model:
+        """Look at a model that another framework left in a file instead of a script.
+
+        Its variables have their values, and its inputs are fed what lies beside the file. Raises UsageError if there
+        is no such file.
+        """
+        if not os.path.isfile(path):
+            raise UsageError(f"no model {path!r}", f"it was looked for from {os.getcwd()}", code="no_script")
+        model = foreign.from_onnx(path)
+        session = Session(graph=model.graph)
+        session.run([variable.initializer for variable in model.variables.values()])
+        handles = {name: tensor for name, tensor in model.values.items() if name not in model.variables}
+        handles.update({tensor.op.name: tensor for tensor in model.outputs})
+        dbg = Debugger(model.graph, session, handles=handles, script=path)
+        for tensor, value in model.feeds.items():
+            dbg.feed(tensor.name, value)
+        self.close()
+        self._take_the_disk(dbg)
+        self.script, self.dbg, self.own_runs, self.listed = None, dbg, False, ("", 0)
+        return model
 
     def _take_the_disk(self, dbg: Debugger) -> None:
         """Give the folder of past steps up, and the next debugger one of its own, if steps are to go to disk."""

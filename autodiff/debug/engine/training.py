@@ -5,6 +5,7 @@ from typing import Any
 
 from ...api import train as optimizers
 from ...api.math.norms import clip_by_global_norm
+from ...core.collections import OUTPUTS
 from ...core.errors import ArgumentError
 from ...core.graph import Operation, Tensor
 from ..analysis.why import why_none
@@ -81,13 +82,15 @@ class Training:
         return list(dict.fromkeys(found))
 
     def default_fetches(self) -> list[Any]:
-        """The train op and y; else what the script ran last; else y alone."""
+        """The train op and y; else what the script ran last; else y alone; else the outputs of a model that was read."""
         y = self.model.default_y()
         train = self.newest_train_op
         if train is not None:
             return [train] if y is None else [train, y]
         if self.state.last is not None:
             return [*self.state.last.tensors, *self.state.last.targets]
+        if y is None and self.model.graph.collections.get(OUTPUTS):
+            return list(self.model.graph.collections[OUTPUTS])
         if y is None:
             raise ArgumentError("nothing to run: there is no train op, no loss, and the script ran nothing\ntry: train "
                                 "LOSS")

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.collections import OUTPUTS
 from ...core.errors import ArgumentError
 from ...core.graph import Graph, Tensor, get_default_graph
 from ...core.site import Site
@@ -41,21 +42,20 @@ def from_onnx(source: Any) -> Model:
     """Read a model into a graph of its own. source: the path of a file, its bytes, or a ModelProto.
 
     Float initializers become Variables by their names, inputs placeholders. Ops are named below their node, and have
-    the user's line where the exporter left it. feeds: what NAME.npz beside NAME.onnx has for the inputs. Raises
-    MissingOpError for ops that are not there, DataLossError for a damaged file.
+    the user's line where the exporter left it; else the place of the node in its graph, as a line of the file. feeds:
+    what NAME.npz beside NAME.onnx has for the inputs. Raises MissingOpError for ops that are not there, DataLossError
+    for a damaged file.
     """
-    model, folder = read_model(source)
-    reader = _Reader(model, folder)
+    reader = _Reader(source)
     onnx.check(reader.uses())
     with reader.graph.as_default():
-        made = reader.read()
-    feeds = _examples(os.path.splitext(os.fspath(source))[0] + ".npz", made.inputs) if folder else {}
-    return replace(made, feeds=feeds)
+        made = build_at(reader.graph, reader.places(None), reader.file, reader.read)
+    return replace(made, feeds=_examples(os.path.splitext(reader.file)[0] + ".npz", made.inputs))
 
 
 def survey(source: Any) -> list[MissingOp]:
     """The ops of a model that are not there, most frequent first."""
-    return onnx.missing(_Reader(*read_model(source)).uses())
+    return onnx.missing(_Reader(source).uses())
 
 
 def _examples(path: str, inputs: Mapping[str, Tensor]) -> dict[Tensor, np.ndarray]:
@@ -70,29 +70,32 @@ def _examples(path: str, inputs: Mapping[str, Tensor]) -> dict[Tensor, np.ndarra
 class _Reader:
     """A model while it is being read. values are looked up in the scopes of graphs, innermost first."""
 
-    def __init__(self, model: Any, folder: str) -> None:
+    def __init__(self, source: Any) -> None:
+        model, self._folder = read_model(source)
+        self._model = model
+        self.file = os.fspath(source) if self._folder else f"{model.graph.name or 'model'}.onnx"
         self.graph = Graph()
-        self._model, self._folder = model, folder
         self._functions = {(f.domain, f.name, f.overload): f for f in model.functions}
         self._versions = _versions(model.opset_import)
         self._declared = {info.name: declared(info) for info in (*model.graph.value_info, *model.graph.output)}
         self._variables: dict[str, Any] = {}
+        self._numbers = {id(node): number for number, node in enumerate(self._all_nodes(), 1)}
 
     def uses(self) -> Iterator[Use]:
-        """Every op of the model, those of branches, bodies and functions that it calls too."""
-        seen: set[Any] = set()
-        waiting = list(self._model.graph.node)
+        """Every op of the model, those of branches, bodies and functions too."""
+        for node in self._all_nodes():
+            if _key(node) not in self._functions:
+                yield Use(_op_name(node), self.places(node)[0])
+
+    def _all_nodes(self) -> Iterator[Any]:
+        """The nodes of the graph and of what is in them, in the order of the file, then those of functions."""
+        waiting = [*self._model.graph.node, *[node for function in self._model.functions for node in function.node]]
+        waiting.reverse()
         while waiting:
-            node = waiting.pop(0)
-            called = self._functions.get(_key(node))
-            if called is not None:
-                if id(called) not in seen:
-                    seen.add(id(called))
-                    waiting.extend(called.node)
-                continue
-            yield Use(_op_name(node), next(iter(_sites(node)), None))
-            for attribute in node.attribute:
-                waiting.extend(n for graph in (attribute.g, *attribute.graphs) for n in graph.node)
+            node = waiting.pop()
+            yield node
+            graphs = [g for attribute in node.attribute for g in (attribute.g, *attribute.graphs)]
+            waiting.extend(reversed([inner for graph in graphs for inner in graph.node]))
 
     # ---- the whole ------------------------------------------------------------------------
     def read(self) -> Model:
@@ -103,8 +106,11 @@ class _Reader:
         inputs = {info.name: self._input(info) for info in source.input if info.name not in values}
         values.update(inputs)
         self._nodes(source.node, values, self._versions, {})
-        outputs = tuple(self._output(info.name, values[info.name]) for info in source.output)
-        return Model(self.graph, inputs, outputs, self._variables)
+        made_by = {name: self.places(node) for node in source.node for name in node.output}
+        outputs = tuple(build_at(self.graph, made_by.get(info.name, ()), "outputs", self._output, info.name,
+                                 values[info.name]) for info in source.output)
+        named = {name: value for name, value in values.items() if isinstance(value, Tensor)}
+        return Model(self.graph, inputs, outputs, self._variables, values=named)
 
     def _input(self, info: Any) -> Tensor:
         found = declared(info)
@@ -117,7 +123,11 @@ class _Reader:
         return tf.placeholder(tf.as_dtype(found[0]), found[1], name=legal_name(info.name))
 
     def _output(self, name: str, value: Any) -> Any:
-        return tf.identity(value, name=legal_name(name)) if isinstance(value, Tensor) else value
+        if not isinstance(value, Tensor):
+            return value
+        found = tf.identity(value, name=legal_name(name))
+        self.graph.add_to_collection(OUTPUTS, found)
+        return found
 
     def _initialize(self, source: Any, values: ChainMap[str, Any]) -> None:
         """Initializers: parameters become Variables, integers constants."""
@@ -140,6 +150,12 @@ class _Reader:
                 if name:
                     values[name] = self._shaped(name, value)
 
+    def places(self, node: Any | None) -> tuple[Site, ...]:
+        """The user's lines for a node, else its number in the file, counted from 1; 0 is what belongs to no node."""
+        if node is None:
+            return (Site(self.file, 0, "<module>"),)
+        return _sites(node) or (Site(self.file, self._numbers[id(node)], node.name or node.op_type),)
+
     def _node(self, node: Any, values: ChainMap[str, Any], versions: Mapping[str, int],
               given: Mapping[str, Any]) -> Sequence[Any]:
         """given: attributes of the function that this node is in, by name."""
@@ -151,9 +167,9 @@ class _Reader:
         graph = get_default_graph()
         with graph.name_scope(legal_name(node.name or node.output[0])):
             if called is not None:
-                return build_at(graph, _sites(node), where, self._call, called, inputs, node, given)
+                return build_at(graph, self.places(node), where, self._call, called, inputs, node, given)
             attributes = {a.name: self._attribute(a, values, versions, given) for a in _resolved(node, given)}
-            return build_at(graph, _sites(node), where, self._build, node, inputs, attributes, versions)
+            return build_at(graph, self.places(node), where, self._build, node, inputs, attributes, versions)
 
     def _build(self, node: Any, inputs: list[Any], attributes: dict[str, Any], versions: Mapping[str, int]) -> Any:
         op = _op_name(node)
