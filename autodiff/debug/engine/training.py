@@ -82,7 +82,7 @@ class Training:
         return list(dict.fromkeys(found))
 
     def default_fetches(self) -> list[Any]:
-        """The train op and y; else what the script ran last; else y alone; else the outputs of a model that was read."""
+        """The train op and y; else what the script ran last; else y alone; else what a model gives."""
         y = self.model.default_y()
         train = self.newest_train_op
         if train is not None:
