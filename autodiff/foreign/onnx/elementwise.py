@@ -34,7 +34,7 @@ def power(x: Any, y: Any) -> Any:
     return tf.pow(x, like(y, x))
 
 
-@onnx.op("Mod", note="fmod=1 has the sign of the dividend, as C's, and a gradient, which our op of that meaning has not")
+@onnx.op("Mod", note="fmod=1 has the sign of the dividend, as C's; unlike TensorFlow's it has a gradient")
 def mod(a: Any, b: Any, *, fmod: int = 0) -> Any:
     if fmod and is_float(a):
         return tf.sign(a) * tf.floormod(tf.abs(a), tf.abs(b))
