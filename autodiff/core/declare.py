@@ -12,8 +12,6 @@ from .graph import Graph, Tensor, checked_op_name, graph_of, is_numpy
 from .infer import held
 from .op import OPS, Kind, OpDef, Parameter, Spec, T
 
-_ENGINE_ARGUMENTS = ("out", "run")
-
 
 def op(name: str, *, infer: Callable[..., Any], elementwise: bool = False, dtypes: tuple[DType, ...] = ALL,
        stateful: bool = False, no_grad: str | None = None, no_rule: str | None = None,
@@ -27,15 +25,11 @@ def op(name: str, *, infer: Callable[..., Any], elementwise: bool = False, dtype
     """
 
     def declare(kernel: Callable[..., Any]) -> OpDef:
-        definition = OpDef(name, kernel, _parameters(kernel), _attributes(kernel), infer, build_op,
+        code, count = kernel.__code__, kernel.__code__.co_argcount
+        definition = OpDef(name, kernel, parameters=_parameters(kernel), infer=infer, build=build_op,
+                           keyword_only=code.co_varnames[count:count + code.co_kwonlyargcount],
                            elementwise=elementwise, dtypes=dtypes, stateful=stateful, no_grad=no_grad,
-                           no_rule=no_rule, batching_rule=batched, doc=kernel.__doc__ or "")
-        code = kernel.__code__
-        keyword_only = _keyword_only(kernel)
-        definition.required = frozenset(k for k in keyword_only if k not in definition.attributes)
-        definition.is_plain = all(p.kind is T and not p.variadic for p in definition.parameters)
-        definition.takes_out, definition.takes_run = _engine_arguments(kernel)
-        definition.declared_at = f"{code.co_filename}:{code.co_firstlineno}"
+                           no_rule=no_rule, batching_rule=batched)
         if name in OPS:
             raise ArgumentError(f"op {name!r} is declared twice: {OPS[name].declared_at} and {definition.declared_at}")
         OPS[name] = definition
@@ -51,27 +45,10 @@ def _parameters(kernel: Callable[..., Any]) -> tuple[Parameter, ...]:
     if code.co_flags & 0x04:  # *args
         variadic = code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
         parameters.append(Parameter(variadic, kinds.get(variadic, T), variadic=True))
-    if not all(isinstance(p.kind, Kind) for p in parameters):
+    if not all([isinstance(p.kind, Kind) for p in parameters]):
         raise ArgumentError(f"{code.co_name}: annotations of positional parameters are Kinds (T, Index, Bool, …), and "
                             "the module must not postpone annotations")
     return tuple(parameters)
-
-
-def _keyword_only(kernel: Callable[..., Any]) -> list[str]:
-    code = kernel.__code__
-    names = code.co_varnames[code.co_argcount:code.co_argcount + code.co_kwonlyargcount]
-    return [n for n in names if n not in _ENGINE_ARGUMENTS]
-
-
-def _attributes(kernel: Callable[..., Any]) -> dict[str, Any]:
-    defaults = kernel.__kwdefaults__ or {}
-    return {n: defaults[n] for n in _keyword_only(kernel) if n in defaults}
-
-
-def _engine_arguments(kernel: Callable[..., Any]) -> tuple[bool, bool]:
-    code = kernel.__code__
-    names = code.co_varnames[code.co_argcount:code.co_argcount + code.co_kwonlyargcount]
-    return "out" in names, "run" in names
 
 
 def build_op(definition: OpDef, values: tuple, attrs: dict[str, Any], name: str | None = None,

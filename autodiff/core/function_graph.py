@@ -4,7 +4,6 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, field
 from typing import Any
 
 from .dtypes import DType
@@ -158,7 +157,6 @@ def _stand_in(graph: FunctionGraph, tensor: Tensor, copies: _Copies) -> Tensor |
     return tensor if moved else None
 
 
-@dataclass(frozen=True, eq=False)
 class Function:
     """A finished FunctionGraph: inner inputs (arguments, then captures) and outputs.
 
@@ -167,13 +165,11 @@ class Function:
     is_repeatable: whether a call may be made again. cache: what the runtime compiled of it.
     """
 
-    graph: FunctionGraph
-    inputs: tuple[Tensor, ...]
-    outputs: tuple[Tensor, ...]
-    captured: tuple[Tensor, ...]
-    kept: tuple[Tensor, ...] = ()
-    is_repeatable: bool = True
-    cache: dict[Any, Any] = field(default_factory=dict)
+    def __init__(self, graph: FunctionGraph, inputs: tuple[Tensor, ...], outputs: tuple[Tensor, ...],
+                 captured: tuple[Tensor, ...], kept: tuple[Tensor, ...] = (), is_repeatable: bool = True) -> None:
+        self.graph, self.inputs, self.outputs = graph, inputs, outputs
+        self.captured, self.kept, self.is_repeatable = captured, kept, is_repeatable
+        self.cache: dict[Any, Any] = {}
 
     @property
     def arguments(self) -> tuple[Tensor, ...]:

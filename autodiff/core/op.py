@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from .dtypes import ALL, COMPLEX, FLOATS, INDICES, NUMBERS, DType, bool_, int32, resource
@@ -48,6 +47,9 @@ class Parameter(NamedTuple):
     variadic: bool = False
 
 
+_ENGINE_ARGUMENTS = ("out", "run")  # keyword-only parameters of kernels that are no attributes
+
+
 class Blocked(NamedTuple):
     """In place of a gradient: there is none, and why."""
 
@@ -64,7 +66,6 @@ def blocked(reason: str) -> Blocked:
     return Blocked(reason)
 
 
-@dataclass(eq=False, slots=True)
 class OpDef:
     """One op. Calling it adds an operation to the graph and gives its output tensors.
 
@@ -76,25 +77,28 @@ class OpDef:
     takes_out / takes_run: the kernel has `out` / `run`.
     """
 
-    name: str
-    kernel: Callable[..., Any]
-    parameters: tuple[Parameter, ...]
-    attributes: dict[str, Any]
-    infer: Callable[..., Any]
-    build: Callable[..., Any]
-    required: frozenset[str] = frozenset()
-    elementwise: bool = False
-    dtypes: tuple[DType, ...] = ALL
-    is_plain: bool = False
-    takes_out: bool = False
-    takes_run: bool = False
-    stateful: bool = False
-    no_grad: str | None = None
-    no_rule: str | None = None
-    gradient_rule: Callable[..., Any] | None = None
-    batching_rule: Callable[..., Any] | None = None
-    doc: str = ""
-    declared_at: str = field(default="")
+    __slots__ = ("name", "kernel", "parameters", "attributes", "required", "infer", "build", "elementwise", "dtypes",
+                 "is_plain", "takes_out", "takes_run", "stateful", "no_grad", "no_rule", "gradient_rule",
+                 "batching_rule", "doc", "declared_at")
+
+    def __init__(self, name: str, kernel: Callable[..., Any], *, parameters: tuple[Parameter, ...],
+                 keyword_only: tuple[str, ...], infer: Callable[..., Any], build: Callable[..., Any], elementwise: bool,
+                 dtypes: tuple[DType, ...], stateful: bool, no_grad: str | None, no_rule: str | None,
+                 batching_rule: Callable[..., Any] | None) -> None:
+        defaults = kernel.__kwdefaults__ or {}
+        attributes = [name for name in keyword_only if name not in _ENGINE_ARGUMENTS]
+        self.name, self.kernel, self.infer, self.build = name, kernel, infer, build
+        self.parameters = parameters
+        self.attributes: dict[str, Any] = {name: defaults[name] for name in attributes if name in defaults}
+        self.required = frozenset(name for name in attributes if name not in defaults)
+        self.is_plain = all([p.kind is T and not p.variadic for p in parameters])
+        self.takes_out, self.takes_run = "out" in keyword_only, "run" in keyword_only
+        self.elementwise, self.dtypes, self.stateful = elementwise, dtypes, stateful
+        self.no_grad, self.no_rule = no_grad, no_rule
+        self.gradient_rule: Callable[..., Any] | None = None
+        self.batching_rule = batching_rule
+        self.doc = kernel.__doc__ or ""
+        self.declared_at = f"{kernel.__code__.co_filename}:{kernel.__code__.co_firstlineno}"
 
     def __call__(self, *inputs: Any, name: str | None = None, **attrs: Any) -> Any:
         return self.build(self, inputs, attrs or NO_ATTRIBUTES, name)

@@ -16,8 +16,9 @@ from ..core.indexed_slices import IndexedSlices
 from ..core.op import build
 from ..core.shapes import compatible, is_known, show
 from .aggregate import Gradient, check_method
+from .between import ends_of, ops_between
 from .blocked_reasons import GradientCall
-from .sweep import Sweep, ends_of, ops_between
+from .sweep import Sweep
 
 
 class UnconnectedGradients(enum.Enum):

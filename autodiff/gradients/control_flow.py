@@ -16,9 +16,10 @@ from ..core.indexed_slices import dense
 from ..core.op import OPS, Blocked, blocked, build
 from ..core.traversal import ancestors
 from ..ops.control.if_and_while import if_, recall, while_
+from .apply_rule import rule_of
 from .backprop import gradients
+from .between import carries_gradient
 from .blocked_reasons import no_gradient_reason
-from .sweep import carries_gradient, rule_of
 
 
 def zeros_of(tensor: Tensor) -> Tensor:

@@ -15,7 +15,8 @@ from ..core.op import build
 from ..core.shapes import compatible, num_elements, show
 from .backprop import UnconnectedGradients, seed, unconnected
 from .batching import vectorize
-from .sweep import Sweep, carries_gradient, inputs_of, zeros_for
+from .between import carries_gradient, inputs_of
+from .sweep import Sweep, zeros_for
 
 
 class GradientTape:

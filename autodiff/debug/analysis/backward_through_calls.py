@@ -13,7 +13,7 @@ from ...core.graph import Graph, Operation, Tensor
 from ...core.indexed_slices import dense
 from ...core.op import Spec, build
 from ...gradients.backprop import gradients
-from ...gradients.sweep import carries_gradient
+from ...gradients.between import carries_gradient
 from ...runtime.session import RepeatSession
 from ..facts.function_calls import Call, Calls
 from ..facts.records import Stats

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from ...core.graph import Operation
-from ...gradients.sweep import carries_gradient
+from ...gradients.between import carries_gradient
 from ..facts.roles import VARIABLES
 
 _STRAIGHT = "or keep the forward value and pass the gradient straight through: z + tf.stop_gradient(chosen - z)"

@@ -9,8 +9,8 @@ import numpy as np
 
 from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors, descendants
+from ...gradients.between import carries_gradient
 from ...gradients.blocked_reasons import blocked_reason, no_gradient_reason
-from ...gradients.sweep import carries_gradient
 from ..facts.roles import place_of
 from ..facts.stats import statistics
 from .cut_remedies import remedy_for_cut

@@ -22,7 +22,7 @@ from ...core.indexed_slices import dense
 from ...core.op import REGISTERED_GRADIENTS, build
 from ...core.traversal import descendants
 from ...gradients.backprop import gradients
-from ...gradients.sweep import carries_gradient
+from ...gradients.between import carries_gradient
 from ...runtime.session import RepeatSession
 from ..facts.roles import place_of
 from .findings import RuleCheck

@@ -1,0 +1,129 @@
+"""The gradient rule of one operation: found, called with what its outputs received, its answer checked."""
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.errors import ArgumentError, NoGradientError, ShapeError
+from ..core.graph import Graph, Operation, Tensor
+from ..core.indexed_slices import IndexedSlices, dense
+from ..core.op import REGISTERED_GRADIENTS, Blocked, blocked, build
+from ..core.shapes import compatible, show
+from .aggregate import Gradient
+from .between import carries_gradient, inputs_of
+from .blocked_reasons import no_gradient_reason, note_blocked
+
+_TAKE_NONE = frozenset(("If", "While"))  # rules that ask which outputs receive anything: not all depend on all inputs
+_TAKE_ROWS = frozenset(("Identity", "DebugGradientIdentity", "ReadVariableOp"))  # rules that pass IndexedSlices on
+
+
+def apply_rule(graph: Graph, op: Operation, y: Tensor, dys: dict[Tensor, Gradient | None], *,
+               gate: bool) -> list[Gradient | None]:
+    """What each input of `op` receives; None where no gradient flows, and the graph then keeps the reason.
+
+    dys: what each output received; zeros are put there where nothing arrived and the rule wants a tensor.
+    gate: no gradient is ready before all are.
+    Raises NoGradientError (LookupError) without a rule, ArgumentError or ShapeError (ValueError) for a wrong answer.
+    """
+    with _RuleScope(graph, op, y):
+        rule = rule_of(op)
+        if rule is None:
+            reason = no_gradient_reason(op) or ""
+            for index in range(len(op.inputs)):
+                note_blocked(graph, op, index, reason)
+            return [None] * len(op.inputs)
+        if op.type not in _TAKE_NONE:
+            _fill_up(op, dys)
+        given = [dys[t] for t in op.outputs]
+        if op.type not in _TAKE_ROWS:
+            given = [dense(dy) if isinstance(dy, IndexedSlices) else dy for dy in given]
+        dxs = [_checked(graph, op, index, dx) for index, dx in enumerate(_answer(rule, op, given))]
+        return _gated(graph, dxs) if gate and sum(dx is not None for dx in dxs) > 1 else dxs
+
+
+def rule_of(op: Operation) -> Any:
+    """The gradient rule of an operation, or None if it is declared to have none.
+
+    Raises NoGradientError (LookupError) if there should be one and is not.
+    """
+    if op.override is not None:
+        if op.override not in REGISTERED_GRADIENTS:
+            raise NoGradientError(f"no gradient is registered under the name {op.override!r}\nin {op.name}: "
+                                  f"{op.describe()}\nwritten at {op.site}\nregister one with "
+                                  f"@tf.RegisterGradient({op.override!r})")
+        return REGISTERED_GRADIENTS[op.override]
+    definition = op.definition
+    if definition.gradient_rule is None and definition.no_grad is None:
+        if op.type in REGISTERED_GRADIENTS:
+            return REGISTERED_GRADIENTS[op.type]
+        raise NoGradientError(f"no gradient is defined for operation {op.name!r} (op type {op.type}): "
+                              f"{definition.no_rule}\nwritten at {op.site}")
+    return definition.gradient_rule
+
+
+class _RuleScope:
+    """What a rule makes is named after its operation and belongs to it. Entered for each: leaner than two contexts."""
+
+    __slots__ = ("graph", "saved")
+
+    def __init__(self, graph: Graph, op: Operation, y: Tensor) -> None:
+        self.graph, self.saved = graph, (graph.scope, graph.backprop_origin)
+        graph.scope = graph.unique_name(f"{op.name}_grad")
+        graph.backprop_origin = (op, y)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        self.graph.scope, self.graph.backprop_origin = self.saved
+
+
+def _fill_up(op: Operation, dys: dict[Tensor, Gradient | None]) -> None:
+    for tensor in op.outputs:
+        if dys[tensor] is None and tensor.dtype.base_dtype.is_differentiable:
+            dys[tensor] = build.ZerosLike(tensor)
+
+
+def _answer(rule: Any, op: Operation, dys: list[Gradient | None]) -> list[Any]:
+    """What the rule gives, one for each input."""
+    dxs = rule(op, *dys)
+    dxs = list(dxs) if isinstance(dxs, (list, tuple)) and not isinstance(dxs, Blocked) else [dxs]
+    if len(dxs) != len(inputs_of(op)):
+        raise ArgumentError(f"the gradient of {op.type} gave {len(dxs)} gradients for {len(op.inputs)} inputs\n"
+                            f"in {op.name}: {op.describe()}\nwritten at {op.site}")
+    return dxs
+
+
+def _checked(graph: Graph, op: Operation, index: int, dx: Any) -> Gradient | None:
+    """The gradient of one input, with the shape of the input; None, and a note why, if the rule blocks it."""
+    tensor = inputs_of(op)[index]
+    if dx is None:
+        dx = blocked(f"the gradient function of {op.type} gives None for this input")
+    if isinstance(dx, Blocked):
+        note_blocked(graph, op, index, dx.reason)
+        return None
+    if not carries_gradient(tensor):
+        return None
+    if isinstance(dx, Tensor) and tensor.dtype.base_dtype.is_differentiable:
+        if not compatible(dx.dims, tensor.dims):
+            raise ShapeError(f"the gradient of {op.type} for {tensor.name!r} has shape {show(dx.dims)}, expected "
+                             f"{show(tensor.dims)}\nin {op.name}: {op.describe()}\nwritten at {op.site}")
+        if dx.dims != tensor.dims:
+            dx.set_shape(tensor.dims)
+    return dx
+
+
+def _gated(graph: Graph, dxs: list[Gradient | None]) -> list[Gradient | None]:
+    """The same gradients, none of them ready before all are: gate_gradients, in TensorFlow's names."""
+    with graph.name_scope("tuple"):
+        with graph.control_dependencies([dx.op for dx in dxs if dx is not None]):
+            group = build.NoOp(name="group_deps")
+        with graph.control_dependencies([group]):
+            return [_held(dx) for dx in dxs]
+
+
+def _held(dx: Gradient | None) -> Gradient | None:
+    if dx is None:
+        return None
+    if isinstance(dx, IndexedSlices):
+        return IndexedSlices(build.Identity(dx.values, name="control_dependency"), dx.indices, dx.dense_shape)
+    return build.Identity(dx, name="control_dependency")
