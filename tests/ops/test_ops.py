@@ -248,7 +248,9 @@ def test_every_op_is_complete(name: str) -> None:
 
 
 def test_an_incomplete_op_is_noticed() -> None:
-    bare = OpDef("Bare", lambda x: x, OPS["Identity"].parameters, {}, lambda x: x, lambda *_: None)
+    bare = OpDef("Bare", lambda x: x, parameters=OPS["Identity"].parameters, keyword_only=(), infer=lambda x: x,
+                 build=lambda *_: None, elementwise=False, dtypes=(tf.float32,), stateful=False, no_grad=None,
+                 no_rule=None, batching_rule=None)
     assert len(missing_of(bare, CASES)) == 4
 
 
