@@ -38,6 +38,7 @@ from .core.dtypes import (
 )
 from .core.errors import OpError, UnsupportedError
 from .core.graph import Graph, Operation, Tensor, get_default_graph, reset_default_graph
+from .core.graph_def import FORMS
 from .core.indexed_slices import IndexedSlices, IndexedSlicesValue
 from .core.shapes import Dimension, TensorShape
 from .core.sparse_tensor import SparseTensor, SparseTensorValue
@@ -96,13 +97,16 @@ _NAMES = {
         "is_strictly_increasing is_tensor Print print verify_tensor_all_finite",
     "api.image.boxes":
         "extract_image_patches",
-    "api.import_graph":
+    "api.saved_graphs.reading":
         "import_graph_def",
     "api.linalg":
         "cholesky cholesky_solve clip_by_average_norm clip_by_global_norm clip_by_norm einsum global_norm "
         "log_matrix_determinant matmul matrix_determinant matrix_inverse matrix_solve matrix_solve_ls "
         "matrix_square_root matrix_triangular_solve norm qr self_adjoint_eig self_adjoint_eigvals svd tensordot "
         "trace",
+    "api.messages":
+        "AttrValue Event GraphDef HistogramProto LogMessage MetaGraphDef NameAttrList NodeDef SessionLog Summary "
+        "SummaryMetadata TensorInfo",
     "api.math":
         "abs accumulate_n acos acosh add add_n angle arg_max arg_min argmax argmin asin asinh atan atan2 atanh "
         "bessel_i0 bessel_i0e bessel_i1 bessel_i1e betainc bincount cast ceil clip_by_value complex conj cos cosh "
@@ -158,14 +162,10 @@ _NAMES = {
         "convert_to_tensor",
     "core.defaults":
         "get_default_session",
-    "core.graph_def":
-        "GraphDef NodeDef",
     "gradients.higher_order":
         "_hessian_vector_product hessian_vector_product hessians",
     "gradients.tape":
         "GradientTape",
-    "ops.common.summary_messages":
-        "HistogramProto Summary",
     "runtime.config":
         "ConfigProto GPUOptions GraphOptions OptimizerOptions RunMetadata RunOptions",
     "runtime.eager":
@@ -174,6 +174,8 @@ _NAMES = {
         "InteractiveSession Session",
 }
 PLACES = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+FORMS.update({"GraphDef": "api.saved_graphs.writing.graph_def_of", "NodeDef": "api.saved_graphs.writing.node_def_of"})
 
 # `import autodiff.nn` is `import autodiff.api.nn`: a namespace is one module, by whichever path it is imported.
 sys.meta_path.insert(0, PublicPaths(__name__, NAMESPACES))

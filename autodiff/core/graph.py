@@ -11,7 +11,7 @@ import numpy as np
 from .defaults import STACKS
 from .device_names import merged_device
 from .errors import GraphError, KindError, StateError, shown_as
-from .graph_def import GraphDef
+from .graph_def import written_as
 from .names import UniqueNames, check_op_name, check_scope_name, element_named
 from .op import OPS, OpDef, Spec
 from .operation import Operation
@@ -151,9 +151,9 @@ class Graph:
         return self.scope
 
     # ---- looking up ---------------------------------------------------------------------
-    def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> GraphDef:
-        """Names, op types, inputs and attributes of all operations as plain data; from_version: only the later ones."""
-        return GraphDef([op.node_def for op in self.get_operations()[from_version or 0:]])
+    def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> Any:
+        """All operations as a GraphDef; from_version: only the later ones. add_shapes: with `_output_shapes`."""
+        return written_as("GraphDef", self, from_version, add_shapes)
 
     def get_operations(self) -> list[Operation]:
         """All operations in the order they were made."""

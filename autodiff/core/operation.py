@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from . import site
 from .defaults import session_for
 from .errors import ArgumentError
-from .graph_def import NodeDef, node_def_of
+from .graph_def import written_as
 from .op import OpDef, Spec
 from .tensor import Tensor
 
@@ -81,9 +81,9 @@ class Operation:
         return self.outputs
 
     @property
-    def node_def(self) -> NodeDef:
-        """Name, op type, names of inputs and attributes as plain data."""
-        return node_def_of(self)
+    def node_def(self) -> Any:
+        """Name, op type, names of inputs and attributes as a NodeDef."""
+        return written_as("NodeDef", self)
 
     def run(self, feed_dict: dict | None = None, session: Any = None) -> None:
         """Run this operation in `session` or the default session."""

@@ -20,7 +20,7 @@ class Message:
     FIELDS: tuple[Field, ...] = ()
     BY_NAME: dict[str, Field] = {}
     BY_NUMBER: dict[int, Field] = {}
-    __slots__ = ("__weakref__", "_is_marked", "stored_values", "unknown_fields")
+    __slots__ = ("__weakref__", "_is_marked", "beside", "stored_values", "unknown_fields")
 
     def __init__(self, **fields: Any) -> None:
         self._restart()
@@ -32,7 +32,7 @@ class Message:
                 self._fill(self.BY_NAME[name], value)
 
     def _restart(self) -> None:
-        for name, value in (("stored_values", {}), ("unknown_fields", []), ("_is_marked", False)):
+        for name, value in (("stored_values", {}), ("unknown_fields", []), ("_is_marked", False), ("beside", None)):
             object.__setattr__(self, name, value)
 
     def _fill(self, field: Field, value: Any) -> None:
@@ -137,6 +137,10 @@ class Message:
         """(field, value) of all that is set, by number."""
         return [(field, self.stored_values[field.name]) for field in self.FIELDS if self.is_set(field)]
 
+    def put_beside(self, value: Any) -> None:
+        """Keep what no field can hold, such as a Python function: copies have it too, bytes and text do not."""
+        object.__setattr__(self, "beside", value)
+
     # ---- whole messages -----------------------------------------------------------------
     def Clear(self) -> None:  # noqa: N802
         """Forget everything."""
@@ -164,6 +168,8 @@ class Message:
             else:
                 self.put(field, value)
         self.unknown_fields.extend(other.unknown_fields)
+        if other.beside is not None:
+            self.put_beside(other.beside)
 
     def MergeFromString(self, serialized: bytes) -> int:  # noqa: N802
         """Add what bytes hold; gives their number. Raises DataLossError for damaged ones."""

@@ -1,0 +1,146 @@
+"""Where the nodes of a GraphDef stand: an order in which inputs come first, and the loops and branches they are in.
+
+Old control flow is told from the nodes: Enter begins a loop and Exit ends it; a Switch that does not read a LoopCond
+begins the two sides of a branch, which a Merge ends.
+"""
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from ...core.errors import ArgumentError
+
+SWITCHES, MERGES = frozenset(("Switch", "RefSwitch")), frozenset(("Merge", "RefMerge"))
+ENTERS, EXITS = frozenset(("Enter", "RefEnter")), frozenset(("Exit", "RefExit"))
+NEXTS = frozenset(("NextIteration", "RefNextIteration"))
+
+
+class Loop(NamedTuple):
+    """Inside of a loop, named as its Enters do."""
+
+    frame: str
+
+
+class Side(NamedTuple):
+    """On one side of a branch. predicate: the tensor's name."""
+
+    predicate: str
+    holds: bool
+
+
+Context = tuple[Loop | Side, ...]
+
+
+class Layout(NamedTuple):
+    """nodes: by name. order: names, inputs first. context: of each node, from the outermost in."""
+
+    nodes: Mapping[str, Any]
+    order: dict[str, int]
+    context: dict[str, Context]
+
+    def output_context(self, tensor: str) -> Context:
+        """Where a tensor is known: that of its node, and for a branch's Switch the side that it is for."""
+        name, slot = split_name(tensor)
+        node = self.nodes[name]
+        found = self.context[name]
+        if node.op in SWITCHES and not self.is_loop_switch(node):
+            return (*found, Side(full_name(node.input[1]), slot == 1))
+        return found
+
+    def is_loop_switch(self, node: Any) -> bool:
+        """Whether a Switch belongs to a loop."""
+        return self.nodes[split_name(node.input[1])[0]].op == "LoopCond"
+
+    def is_loop_merge(self, node: Any) -> bool:
+        """Whether a Merge belongs to a loop."""
+        return any(self.nodes[split_name(text)[0]].op in NEXTS for text in data_inputs(node))
+
+
+def split_name(text: str) -> tuple[str, int]:
+    """`x:1` -> x, 1; `x` and `^x` -> x, 0."""
+    name, _, slot = text.removeprefix("^").rpartition(":")
+    if name and slot.isdigit():
+        return name, int(slot)
+    return text.removeprefix("^"), 0
+
+
+def full_name(text: str) -> str:
+    """`x` -> `x:0`."""
+    return "{}:{}".format(*split_name(text))
+
+
+def data_inputs(node: Any) -> list[str]:
+    """The inputs that are tensors."""
+    return [text for text in node.input if not text.startswith("^")]
+
+
+def layout_of(nodes: Mapping[str, Any]) -> Layout:
+    """Raises ArgumentError (ValueError) for an input that is not there, or for a circle."""
+    layout = Layout(nodes, {}, {})
+    for name in _sorted(layout):
+        layout.order[name] = len(layout.order)
+        layout.context[name] = _context(layout, nodes[name])
+    return layout
+
+
+def _before(layout: Layout, node: Any) -> Iterator[str]:
+    """Names of the nodes that come before one; what an iteration hands to the next is not among them."""
+    for text in node.input:
+        name = split_name(text)[0]
+        if name not in layout.nodes:
+            raise ArgumentError(f"Node {node.name!r}: Unknown input node {text!r}\n"
+                                f"node {name!r} not found in graph_def")
+        if not (node.op in MERGES and layout.nodes[name].op in NEXTS):
+            yield name
+
+
+def _sorted(layout: Layout) -> Iterator[str]:
+    """Names with inputs first, else as they are given."""
+    places = {name: i for i, name in enumerate(layout.nodes)}
+    readers: dict[str, list[str]] = {}
+    missing = {}
+    for name, node in layout.nodes.items():
+        before = set(_before(layout, node))
+        missing[name] = len(before)
+        for each in before:
+            readers.setdefault(each, []).append(name)
+    ready = [(places[name], name) for name, count in missing.items() if not count]
+    given = 0
+    while ready:
+        _, name = heapq.heappop(ready)
+        given += 1
+        yield name
+        for reader in readers.get(name, ()):
+            missing[reader] -= 1
+            if not missing[reader]:
+                heapq.heappush(ready, (places[reader], reader))
+    if given < len(places):
+        circle = [name for name, count in missing.items() if count][:3]
+        raise ArgumentError(f"{len(places) - given} node(s) in a cycle, such as {', '.join(circle)}")
+
+
+def _context(layout: Layout, node: Any) -> Context:
+    found = [layout.output_context(text) if not text.startswith("^") else layout.context[split_name(text)[0]]
+             for text in node.input if split_name(text)[0] in layout.context]
+    if node.op in MERGES:
+        return _common(found) if not layout.is_loop_merge(node) else max(found, key=len, default=())
+    deepest = max(found, key=len, default=())
+    if node.op in ENTERS:
+        return (*deepest, Loop(node.attr["frame_name"].s.decode()))
+    if node.op in EXITS:
+        loops = [i for i, entry in enumerate(deepest) if isinstance(entry, Loop)]
+        if not loops:
+            raise ArgumentError(f"Node {node.name!r}: an Exit that is in no loop")
+        return deepest[:loops[-1]]
+    return deepest
+
+
+def _common(contexts: list[Context]) -> Context:
+    """Where both sides of a branch come together."""
+    shared: list[Loop | Side] = []
+    for entries in zip(*contexts):
+        if any(entry != entries[0] for entry in entries):
+            break
+        shared.append(entries[0])
+    return tuple(shared)

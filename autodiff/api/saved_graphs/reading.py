@@ -1,0 +1,256 @@
+"""import_graph_def: the operations of a GraphDef in the graph at hand."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...core.convert import convert_to_tensor
+from ...core.dtypes import as_dtype
+from ...core.errors import ArgumentError, KindError
+from ...core.function_graph import Function, FunctionGraph, finish
+from ...core.graph import Graph, Operation, Tensor, get_default_graph
+from ...core.op import OPS, OpDef, build
+from ...files.graph_messages import GRAPH_MESSAGES
+from ...files.op_table import op_schema
+from ...gradients.control_flow import call_if, call_while
+from .attributes import dtype_of, value_of
+from .differences import RESERVING, ours, their_name
+from .layout import full_name, layout_of, split_name
+from .missing_ops import RECIPES
+from .regions import Region
+
+GraphDef = GRAPH_MESSAGES["GraphDef"]
+
+_UNKNOWN_IS_SCALAR = 24  # before this version a placeholder of shape [] has an unknown shape
+
+
+def import_graph_def(graph_def: Any, input_map: Mapping[Any, Any] | None = None,
+                     return_elements: Sequence[str] | None = None, name: str | None = None, op_dict: Any = None,
+                     producer_op_list: Any = None) -> list[Tensor | Operation] | None:
+    """Add the operations of a GraphDef below the name scope `name`, "import" if None.
+
+    input_map: names of tensors in graph_def -> tensors to use in their place. return_elements: names of operations and
+    tensors in graph_def to give back. Loops and branches of old become While and If; what they give keeps its name.
+    Raises KindError (TypeError) for other kinds, ArgumentError (ValueError) for names that graph_def does not have, or
+    that the graph has already when name is "". Source: TensorFlow 1.15.
+    """
+    if not isinstance(graph_def, GraphDef):
+        raise KindError(f"graph_def must be a GraphDef proto, found {type(graph_def).__name__}\n"
+                        "graph.as_graph_def() gives one, and tf.GraphDef.FromString reads one")
+    if not isinstance(input_map or {}, Mapping):
+        raise KindError("input_map must be a dictionary from names to tensors")
+    if return_elements is not None and not all(isinstance(each, str) for each in return_elements):
+        raise KindError("return_elements must be a list of names")
+    graph = get_default_graph()
+    with graph.name_scope("import" if name is None else name) as scope:
+        importer = Importer(graph, scope, graph_def, {_key(k): convert_to_tensor(v)
+                                                      for k, v in (input_map or {}).items()})
+        importer.add_all()
+    return None if return_elements is None else [importer.element(each) for each in return_elements]
+
+
+def _key(name: Any) -> str:
+    text = name.decode() if isinstance(name, bytes) else str(name)
+    return text if text.startswith("^") else full_name(text)
+
+
+class Importer:
+    """A GraphDef on its way into a graph. mapped: tensors to use in place of the graph_def's own, by name."""
+
+    def __init__(self, graph: Graph, scope: str, graph_def: Any, mapped: dict[str, Tensor]) -> None:
+        self._graph, self._scope, self._mapped = graph, scope, mapped
+        self._functions = {function.signature.name: function for function in graph_def.library.function}
+        self._producer = graph_def.versions.producer or _UNKNOWN_IS_SCALAR
+        self._nodes = {node.name: node for node in graph_def.node}
+        if len(self._nodes) < len(graph_def.node):
+            raise ArgumentError("Node names in graph_def are not unique")
+        self._region = Region(layout_of(self._nodes), graph, self.make_node, mapped=mapped)
+
+    def add_all(self) -> None:
+        """Add every operation. Raises ArgumentError for names in input_map that graph_def does not have."""
+        for name in self._nodes:
+            if self._scope + name in self._graph.operations:
+                raise ArgumentError(f"the graph has an operation {self._scope + name!r} already\n"
+                                    "give import_graph_def a name")
+        missing = sorted(n for n in self._mapped if n.startswith("^") or split_name(n)[0] not in self._nodes)
+        if missing:
+            raise ArgumentError("Attempted to map inputs that were not found in graph_def: "
+                                f"[{', '.join(missing)}]\ninput_map names what is not found in graph_def: "
+                                f"{', '.join(missing)}")
+        self._region.fill(self._nodes)
+
+    def element(self, name: str) -> Tensor | Operation:
+        """What a name of return_elements stands for."""
+        node = split_name(name)[0]
+        if ":" not in name:
+            if node not in self._region.made:
+                raise ArgumentError(f"Requested return_element {name!r} not found in graph_def.")
+            return self._region.made[node]
+        if full_name(name) in self._mapped:
+            return self._mapped[full_name(name)]
+        if full_name(name) not in self._region.known:
+            if node in self._region.made:
+                outputs = len(self._region.made[node].outputs)
+                raise ArgumentError(f"Requested return_element {name!r} not found in graph_def.\nnode {node!r} has no "
+                                    f"output {split_name(name)[1]}: it has {outputs}")
+            raise ArgumentError(f"Requested return_element {name!r} not found in graph_def.\nnode {node!r} not found")
+        return self._region.known[full_name(name)]
+
+    # ---- nodes --------------------------------------------------------------------------
+    def make_node(self, node: Any, inputs: list[Tensor]) -> Sequence[Tensor] | Operation:
+        """Add the operation of a plain node, or what is computed in its place."""
+        if node.op in ("While", "StatelessWhile") and not isinstance((node.beside or {}).get("body"), Function):
+            return self._while(node, inputs)
+        if node.op in ("If", "StatelessIf") and not isinstance((node.beside or {}).get("then_branch"), Function):
+            return self._if(node, inputs)
+        if node.op in self._functions or node.op in ("PartitionedCall", "StatefulPartitionedCall"):
+            return self._call(node, inputs)
+        if node.op in OPS:
+            return self._operation(OPS[node.op], node, inputs)
+        if node.op not in RECIPES and op_schema(node.op) is None:
+            raise ArgumentError(f"Op type not registered '{node.op}'\nnode {node.name!r} has the unknown op type "
+                                f"{node.op!r}")
+        return self._substituted(node, inputs)
+
+    def _operation(self, definition: OpDef, node: Any, inputs: list[Tensor]) -> Sequence[Tensor] | Operation:
+        attributes = self._attributes(definition, node)
+        made = definition(*ours(node.op, inputs), name=node.name, **attributes)
+        if isinstance(made, Operation):
+            return made
+        made = made if isinstance(made, list) else [made]
+        return [*made, made[1], made[2], made[2]] if node.op in RESERVING else made
+
+    def _attributes(self, definition: OpDef, node: Any) -> dict[str, Any]:
+        schema, found = op_schema(node.op), {}
+        for name in (*definition.attributes, *definition.required):
+            key = their_name(node.op, name)
+            if key in node.attr:
+                found[name] = value_of(node.attr[key], f"node {node.name!r}, attribute {key!r}")
+            elif name in definition.required and schema and key in schema.attributes:
+                found[name] = schema.attributes[key][1]
+        if node.op == "Placeholder" and self._producer < _UNKNOWN_IS_SCALAR and found.get("shape") == ():
+            found["shape"] = None
+        return {**found, **(node.beside or {})}
+
+    def _substituted(self, node: Any, inputs: list[Tensor]) -> Sequence[Tensor] | Operation:
+        """An op that there is only in TensorFlow, made of ours; the result has the node's name."""
+        attributes = {key: value_of(attr, f"node {node.name!r}") for key, attr in node.attr.items()
+                      if not key.startswith("_") and attr.WhichOneof("value") not in (None, "func")}
+        schema = op_schema(node.op)
+        for key, (_, default) in schema.attributes.items() if schema else ():
+            attributes.setdefault(key, default)
+        recipe = RECIPES.get(node.op)
+        if recipe is None:
+            return self._refused(node, inputs)
+        with get_default_graph().name_scope(node.name):
+            made = recipe(*inputs, **attributes)
+        if isinstance(made, Operation):
+            return made
+        made = made if isinstance(made, (list, tuple)) else [made]
+        if len(made) != 1:
+            return list(made)
+        return [build.Identity(made[0], name=node.name)]
+
+    def _refused(self, node: Any, inputs: list[Tensor]) -> Operation:
+        """An op that fails when it runs: what does not need it can be looked at all the same."""
+        schema = op_schema(node.op)
+        dtypes = [dtype for argument in (schema.outputs if schema else ()) for dtype in self._dtypes(node, argument)]
+        made = build.NotServed(*inputs, type=node.op, dtypes=tuple(dtypes), name=node.name)
+        return made if isinstance(made, Operation) else made[0].op
+
+    @staticmethod
+    def _dtypes(node: Any, argument: Any) -> list[Any]:
+        """The element types of an output, of which there may be several."""
+        if argument.list_attr:
+            return [dtype_of(number) for number in node.attr[argument.list_attr].list.type]
+        dtype = dtype_of(node.attr[argument.type_attr].type) if argument.type_attr else as_dtype(argument.dtype)
+        return [dtype] * (node.attr[argument.number_attr].i if argument.number_attr else 1)
+
+    # ---- functions ----------------------------------------------------------------------
+    def _function(self, node: Any, attribute: str) -> Any:
+        name = node.attr[attribute].func.name
+        if name not in self._functions:
+            raise ArgumentError(f"node {node.name!r} calls the function {name!r}, which is not in graph_def's library")
+        return self._functions[name]
+
+    def _outputs(self, function: Any, arguments: Sequence[Tensor]) -> list[Tensor]:
+        """The operations of a function in the graph at hand; gives what it returns."""
+        nodes, returned = plain_nodes(function)
+        known = {f"{argument.name}:0": tensor for argument, tensor in zip(function.signature.input_arg, arguments)}
+        region = Region(layout_of({node.name: node for node in nodes}), get_default_graph(), self.make_node,
+                        known=known)
+        region.fill(node.name for node in nodes if f"{node.name}:0" not in known)
+        return [region.tensor(text) for text in returned]
+
+    def _while(self, node: Any, inputs: list[Tensor]) -> list[Tensor]:
+        cond, body = (FunctionGraph(get_default_graph()) for _ in range(2))
+        shapes = [t.dims for t in inputs]
+        given = value_of(node.attr["output_shapes"], node.name) if "output_shapes" in node.attr else ()
+        if len(given) == len(shapes):
+            shapes = list(given)
+        for side in (cond, body):
+            for i, (tensor, dims) in enumerate(zip(inputs, shapes)):
+                side.add_argument(tensor.dtype.base_dtype, dims, f"loop_var_{i}")
+        with cond.as_default():
+            more = self._outputs(self._function(node, "cond"), cond.arguments)
+        with body.as_default():
+            results = self._outputs(self._function(node, "body"), body.arguments)
+        initial = [build.Identity(t) if t.dtype.is_ref else t for t in inputs]
+        return call_while(initial, finish(cond, more, ()), finish(body, results), shapes, name=node.name)
+
+    def _if(self, node: Any, inputs: list[Tensor]) -> list[Tensor]:
+        branches = []
+        for attribute in ("then_branch", "else_branch"):
+            side = FunctionGraph(get_default_graph())
+            with side.as_default():
+                arguments = [side.capture(t) for t in inputs[1:]]
+                branches.append(finish(side, self._outputs(self._function(node, attribute), arguments)))
+        return call_if(inputs[0], *branches, name=node.name)
+
+    def _call(self, node: Any, inputs: list[Tensor]) -> list[Tensor]:
+        function = self._functions.get(node.op) or self._function(node, "f")
+        with get_default_graph().name_scope(node.name):
+            return self._outputs(function, inputs)
+
+
+def plain_nodes(function: Any) -> tuple[list[Any], list[str]]:
+    """A FunctionDef's nodes with inputs named as in a GraphDef, arguments as placeholders; and what it returns."""
+    arguments = [argument.name for argument in function.signature.input_arg]
+    ops = {node.name: node for node in function.node_def}
+    made = []
+    for name in arguments:
+        placeholder = GRAPH_MESSAGES["NodeDef"](name=name, op="Placeholder")
+        made.append(placeholder)
+    for node in function.node_def:
+        copy = GRAPH_MESSAGES["NodeDef"]()
+        copy.CopyFrom(node)
+        copy.ClearField("input")
+        copy.input.extend(_plain_name(text, ops) for text in node.input)
+        made.append(copy)
+    return made, [_plain_name(function.ret[each.name], ops) for each in function.signature.output_arg]
+
+
+def _plain_name(text: str, ops: Mapping[str, Any]) -> str:
+    """`matmul:product:0` -> `matmul:0`."""
+    name, *place = text.split(":")
+    if text.startswith("^") or len(place) != 2 or name not in ops:
+        return text
+    return f"{name}:{_flat_slot(ops[name], place[0], int(place[1]))}"
+
+
+def _flat_slot(node: Any, output: str, index: int) -> int:
+    schema = op_schema(node.op)
+    at = 0
+    for argument in schema.outputs if schema else ():
+        if argument.name == output:
+            break
+        at += _count(node, argument)
+    return at + index
+
+
+def _count(node: Any, argument: Any) -> int:
+    if argument.number_attr:
+        return node.attr[argument.number_attr].i
+    return len(node.attr[argument.list_attr].list.type) if argument.list_attr else 1
+
+

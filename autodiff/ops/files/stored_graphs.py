@@ -1,0 +1,79 @@
+"""Ops that graphs here never need and that stored graphs have, above all those of stored gradients."""
+
+import numpy as np
+
+from ...core.declare import op
+from ...core.dtypes import float32, variant
+from ...core.errors import InvalidArgumentError, UnimplementedError
+from ...core.infer import same_shape
+from ...core.op import Index, Int32, Kind, Own, Spec, T, outputs
+
+List = Kind("List", allowed=(variant,))
+
+
+def _axes(s0, s1):
+    return (Spec(s0.dtype.base_dtype, (None,)),) * 2
+
+
+@op("BroadcastGradientArgs", infer=_axes, stateful=True, no_grad="axes are integers")
+def broadcast_gradient_args(s0: Index, s1: Index):
+    """The axes over which the gradients of two tensors are summed. s0, s1: int[n], shapes -> int[...] twice."""
+    rank = max(len(s0), len(s1))
+    a, b = (np.concatenate([np.ones(rank - len(s), np.int64), s]) for s in (s0, s1))
+    if ((a != b) & (a != 1) & (b != 1)).any():
+        raise InvalidArgumentError(f"Incompatible shapes: {list(map(int, s0))} vs. {list(map(int, s1))}")
+    return tuple(np.flatnonzero((own == 1) & ((other != 1) | (np.arange(rank) < rank - len(s)))).astype(s.dtype)
+                 for own, other, s in ((a, b, s0), (b, a, s1)))
+
+
+def _offsets(concat_dim, *shape):
+    return tuple(Spec(s.dtype.base_dtype, s.dims) for s in shape)
+
+
+@op("ConcatOffset", infer=_offsets, stateful=True, no_grad="offsets are integers")
+def concat_offset(concat_dim: Int32, *shape: Int32):
+    """Where each part begins in what ConcatV2 gives. concat_dim: int32[], shape: int32[n] each -> the same."""
+    found, begin = [], 0
+    for dims in shape:
+        offset = np.zeros_like(dims)
+        offset[int(concat_dim)] = begin
+        begin += dims[int(concat_dim)]
+        found.append(offset)
+    return outputs(tuple(found))
+
+
+@op("StackV2", infer=lambda max_size, **attrs: Spec(variant, ()), stateful=True, no_grad="a stack is no number")
+def stack(max_size: Int32, *, elem_type=float32, stack_name=""):
+    """An empty stack, to which a stored loop pushes what its stored gradient reads. -> list."""
+    return []
+
+
+@op("StackPushV2", infer=lambda handle, elem, **attrs: same_shape(elem), stateful=True)
+def stack_push(handle: List, elem: T, *, swap_memory=False):
+    """Put a value on a stack, and give it. elem: any[...] -> any[...]."""
+    handle.append(elem)
+    return elem
+
+
+@stack_push.gradient
+def _(node, dy):
+    return None, dy
+
+
+@op("StackPopV2", infer=lambda handle, *, elem_type: Spec(elem_type, None), stateful=True,
+    no_grad="a stored gradient reads it")
+def stack_pop(handle: List, *, elem_type):
+    """Take the last value off a stack. -> any[...]."""
+    if not handle:
+        raise InvalidArgumentError("a stack is empty: its stored loop did not run before its stored gradient")
+    return handle.pop()
+
+
+def _unserved(*inputs, type, dtypes):
+    return tuple(Spec(dtype, None) for dtype in dtypes)
+
+
+@op("NotServed", infer=_unserved, stateful=True, no_rule="the op is not served")
+def not_served(*inputs: Own, type, dtypes):
+    """In place of an op of a stored graph that gradbg does not serve: it fails when it runs. inputs: any[...]."""
+    raise UnimplementedError(f"gradbg does not serve the op {type!r}\nfetch and feed tensors that do not need it")
