@@ -49,8 +49,6 @@ LAZY: dict[tuple[str, str], str] = {
     ("autodiff.core.names", "difflib"): "only for a message: import time",
     ("autodiff.debug.derivatives.curvature", "concurrent.futures"): "only for --jobs: import time",
     ("autodiff.foreign.torch.graph", "autodiff.foreign.torch.decompose"): "only for ops without a rule: it loads much",
-    ("autodiff.ops.files.checkpoints", "autodiff.files.checkpoint"): "only to write one: import time",
-    ("autodiff.ops.files.checkpoints", "autodiff.files.checkpoints"): "only to read one: import time",
     ("autodiff.runtime.compiled.tiled_execution", "concurrent.futures"): "only for large arrays: import time",
     ("cli.view.render", "rich.console"): "only for colors: pipes and JSON start without rich",
     ("cli.view.render", "rich.text"): "as rich.console",

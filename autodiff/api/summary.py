@@ -1,4 +1,4 @@
-"""tf.summary: summary ops run as in TensorFlow; what they give goes to a FileWriter that writes no file."""
+"""tf.summary: ops that give values under tags, and the writers that take them to event files."""
 from __future__ import annotations
 
 import re
@@ -7,17 +7,28 @@ from typing import Any
 
 from ..core.collections import GraphKeys
 from ..core.convert import convert_to_tensor
-from ..core.dtypes import string
+from ..core.dtypes import float32, string
 from ..core.errors import ArgumentError
-from ..core.graph import Graph, get_default_graph
+from ..core.graph import get_default_graph
 from ..core.op import OPS, build
 from ..core.tensor import Tensor
-from ..ops.common.summary_messages import HistogramProto, Summary
 from .common.unsupported import refusing
-from .logging import info
+from .file_writer import FileWriter, FileWriterCache
+from .messages import (
+    Event,
+    HistogramProto,
+    SessionLog,
+    Summary,
+    SummaryDescription,
+    SummaryMetadata,
+    TaggedRunMetadata,
+)
 
-__all__ = ["FileWriter", "FileWriterCache", "HistogramProto", "Summary", "histogram", "image", "merge", "merge_all",
-           "scalar", "text"]
+__all__ = ["Event", "FileWriter", "FileWriterCache", "HistogramProto", "SessionLog", "Summary", "SummaryDescription",
+           "SummaryMetadata", "TaggedRunMetadata", "audio", "get_summary_description", "histogram", "image",
+           "initialize", "merge", "merge_all", "scalar", "tensor_summary", "text"]
+
+TEXT = SummaryMetadata(plugin_data={"plugin_name": "text"})
 
 
 def scalar(name: str, tensor: Any, collections: Iterable[Any] | None = None, family: str | None = None) -> Tensor:
@@ -32,7 +43,7 @@ def histogram(name: str, values: Any, collections: Iterable[Any] | None = None, 
 
 def image(name: str, tensor: Any, max_outputs: int = 3, collections: Iterable[Any] | None = None,
           family: str | None = None) -> Tensor:
-    """Sizes of the first images under a tag, without their pixels. tensor: real[n, h, w, c] -> string[]."""
+    """The first images under a tag. tensor: uint8 or float [n, h, w, 1, 3 or 4] -> string[]."""
     return _summary("ImageSummary", "tag", name, tensor, collections, family, max_images=max_outputs)
 
 
@@ -41,7 +52,37 @@ def text(name: str, tensor: Any, collections: Iterable[Any] | None = None) -> Te
     found = convert_to_tensor(tensor)
     if found.dtype.base_dtype is not string:
         raise ArgumentError(f"expected tensor {found.name!r} to have dtype string, found {found.dtype.name}")
-    return _summary("TensorSummaryV2", "tag", name, found, collections, None)
+    return tensor_summary(name, found, summary_metadata=TEXT, collections=collections)
+
+
+def tensor_summary(name: str, tensor: Any, summary_description: Any = None, collections: Iterable[Any] | None = None,
+                   summary_metadata: Any = None, family: str | None = None, display_name: str | None = None) -> Tensor:
+    """A tensor under a tag, for a plugin of TensorBoard that summary_metadata names. tensor: any[...] -> string[]."""
+    metadata = SummaryMetadata()
+    metadata.CopyFrom(summary_metadata or SummaryMetadata())
+    if display_name is not None:
+        metadata.display_name = display_name
+    if summary_description is not None:
+        metadata.summary_description = summary_description
+    return _summary("TensorSummaryV2", "tag", name, tensor, collections, family, (metadata.SerializeToString(),))
+
+
+def audio(name: str, tensor: Any, sample_rate: Any, max_outputs: int = 3, collections: Iterable[Any] | None = None,
+          family: str | None = None) -> Tensor:
+    """The first sounds under a tag. tensor: float32[n, frames, channels] or [n, frames], -1 to 1 -> string[]."""
+    rate = convert_to_tensor(sample_rate, float32)
+    return _summary("AudioSummaryV2", "tag", name, tensor, collections, family, (rate,), max_outputs=max_outputs)
+
+
+def initialize(graph: Any = None, session: Any = None) -> None:
+    """Nothing: it is for writers of TensorFlow 2."""
+
+
+def get_summary_description(node_def: Any) -> Any:
+    """The SummaryDescription of a TensorSummary node. Raises ArgumentError (ValueError) for other nodes."""
+    if node_def.op != "TensorSummary":
+        raise ArgumentError(f"Can't get_summary_description on {node_def.op}")
+    return SummaryDescription()
 
 
 def merge(inputs: Sequence[Any], collections: Iterable[Any] | None = None, name: str | None = None) -> Tensor:
@@ -60,74 +101,17 @@ def merge_all(key: Any = GraphKeys.SUMMARIES, scope: str | None = None, name: st
 
 
 def _summary(kind: str, tag_name: str, name: str, tensor: Any, collections: Iterable[Any] | None, family: str | None,
-             **attrs: Any) -> Tensor:
+             more: Sequence[Any] = (), **attrs: Any) -> Tensor:
     graph = get_default_graph()
     with graph.name_scope(_clean(name) if family is None else f"{_clean(family)}/{_clean(name)}") as scope:
         tag = scope.rstrip("/") if family is None else f"{_clean(family)}/{scope.rstrip('/')}"
-        made = OPS[kind](convert_to_tensor(tag, name=tag_name), convert_to_tensor(tensor), name=scope, **attrs)
+        made = OPS[kind](convert_to_tensor(tag, name=tag_name), convert_to_tensor(tensor), *more, name=scope, **attrs)
     graph.add_to_collections([GraphKeys.SUMMARIES] if collections is None else collections, made)
     return made
 
 
 def _clean(name: str) -> str:
     return re.sub(r"[^-/\w\.]", "_", name).lstrip("/")
-
-
-class FileWriter:
-    """Takes summaries and writes nothing: there is no event file, and `tf.logging.info` says so once for each writer.
-
-    logdir: where TensorFlow would write. last: the step and message that came last, for a look from the prompt.
-    """
-
-    def __init__(self, logdir: str, graph: Graph | None = None, max_queue: int = 10, flush_secs: float = 120,
-                 graph_def: Any = None, filename_suffix: str | None = None, session: Any = None) -> None:
-        self._logdir = logdir
-        self.last: tuple[int | None, Summary] | None = None
-        info("summaries for %s are computed and not written: gradbg keeps no event files", logdir)
-
-    def get_logdir(self) -> str:
-        """Where TensorFlow would write."""
-        return self._logdir
-
-    def add_summary(self, summary: Any, global_step: Any = None) -> None:
-        """Take a message, or its bytes. Raises DataLossError for bytes that are no summary."""
-        message = summary if isinstance(summary, Summary) else Summary.FromString(summary)
-        self.last = None if global_step is None else int(global_step), message
-
-    def add_graph(self, graph: Any, global_step: Any = None, graph_def: Any = None) -> None:
-        """Nothing: the graph is the debugger's to show."""
-
-    add_event = add_meta_graph = add_run_metadata = add_graph
-
-    def add_session_log(self, session_log: Any, global_step: Any = None) -> None:
-        """Nothing."""
-
-    def flush(self) -> None:
-        """Nothing."""
-
-    close = reopen = flush
-
-    def __enter__(self) -> FileWriter:
-        return self
-
-    def __exit__(self, *exc: Any) -> None:
-        self.close()
-
-
-class FileWriterCache:
-    """One FileWriter for each directory."""
-
-    _writers: dict[str, FileWriter] = {}
-
-    @staticmethod
-    def get(logdir: str) -> FileWriter:
-        """The writer of a directory."""
-        return FileWriterCache._writers.setdefault(logdir, FileWriter(logdir))
-
-    @staticmethod
-    def clear() -> None:
-        """Forget all writers."""
-        FileWriterCache._writers.clear()
 
 
 __getattr__ = refusing("tf.summary", __name__)

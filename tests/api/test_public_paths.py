@@ -115,7 +115,8 @@ xavier_initializer xavier_initializer_conv2d
 summarize_activation summarize_activations summarize_collection summarize_tensor summarize_tensors summary
 """,
     "contrib.layers.summaries.summary": """
-FileWriter FileWriterCache Summary histogram image merge merge_all scalar text
+Event FileWriter FileWriterCache SessionLog Summary SummaryDescription TaggedRunMetadata audio get_summary_description
+histogram image initialize merge merge_all scalar tensor_summary text
 """,
     "contrib.legacy_seq2seq": """
 rnn_decoder sequence_loss sequence_loss_by_example
@@ -285,7 +286,8 @@ segment_sqrt_n segment_sum slice softmax sparse_dense_matmul split to_dense to_i
 fft fft2d fft3d ifft ifft2d ifft3d irfft irfft2d irfft3d rfft rfft2d rfft3d
 """,
     "summary": """
-FileWriter FileWriterCache Summary histogram image merge merge_all scalar text
+Event FileWriter FileWriterCache SessionLog Summary SummaryDescription TaggedRunMetadata audio get_summary_description
+histogram image initialize merge merge_all scalar tensor_summary text
 """,
     "test": """
 TestCase compute_gradient compute_gradient_error get_temp_dir gpu_device_name is_built_with_cuda is_gpu_available main

@@ -1,4 +1,6 @@
-"""import_graph_def: names, mapped inputs, returned elements and refusals as TensorFlow 1.15 has them."""
+"""GraphDefs: names, mapped inputs and refusals as TensorFlow 1.15 has them; what it wrote computes what it computed."""
+
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -70,3 +72,71 @@ def test_other_things_are_refused():
     tf.import_graph_def(stored(), name="")
     with pytest.raises(ValueError, match="has an operation 'x' already"):
         tf.import_graph_def(stored(), name="")
+
+
+# ---- what TensorFlow 1.15.5 wrote, and computed -----------------------------------------
+
+GRAPHS = Path(__file__).parents[1] / "files" / "fixtures" / "graphs"
+NAMES = ["loop", "branch", "nested", "recurrent", "convolution"]
+
+
+def foreign(name):
+    """A GraphDef of TensorFlow's, what to feed, and what it gives."""
+    with np.load(GRAPHS / f"{name}.npz") as archive:
+        feeds = {f"{key[5:]}:0": archive[key] for key in archive.files if key.startswith("feed_")}
+        fetches = {f"{key}:0": archive[key] for key in archive.files if not key.startswith("feed_")}
+    return tf.GraphDef.FromString((GRAPHS / f"{name}.pb").read_bytes()), feeds, fetches
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_computes_what_tensorflow_computed(name):
+    graph_def, feeds, fetches = foreign(name)
+    tf.import_graph_def(graph_def, name="")
+    with tf.Session() as session:
+        for fetch, expected in fetches.items():
+            np.testing.assert_allclose(session.run(fetch, feeds), expected, rtol=2e-5, atol=1e-6, err_msg=fetch)
+
+
+@pytest.mark.parametrize(("name", "y"), [("loop", "a:0"), ("branch", "z_1:0"), ("convolution", "loss:0")])
+def test_our_gradient_is_the_stored_one(name, y, graph):
+    graph_def, feeds, fetches = foreign(name)
+    tf.import_graph_def(graph_def, name="")
+    gradient = tf.gradients(graph.get_tensor_by_name(y), graph.get_tensor_by_name("x:0"))[0]
+    with tf.Session() as session:
+        np.testing.assert_allclose(session.run(gradient, feeds), fetches["dx:0"], rtol=2e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_written_once_more_computes_the_same(name, graph):
+    """Binary and as text: loops and branches are functions then."""
+    graph_def, feeds, fetches = foreign(name)
+    tf.import_graph_def(graph_def, name="")
+    written = graph.as_graph_def()
+    again = tf.GraphDef.FromString(written.SerializeToString())
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.import_graph_def(again, name="")
+        for fetch, expected in fetches.items():
+            if fetch != "dx:0":
+                np.testing.assert_allclose(session.run(fetch, feeds), expected, rtol=2e-5, atol=1e-6, err_msg=fetch)
+
+
+def test_an_op_that_is_not_served_fails_when_it_runs_and_not_before():
+    given = tf.NodeDef(name="read", op="DecodeWav", input=["text"])
+    text = tf.NodeDef(name="text", op="Placeholder", attr={"dtype": tf.AttrValue(type=7)})
+    tf.import_graph_def(tf.GraphDef(node=[text, given]), name="")
+    with tf.Session() as session, pytest.raises(tf.errors.UnimplementedError, match="the op 'DecodeWav'"):
+        session.run("read:0", {"text:0": b"x"})
+
+
+@pytest.mark.parametrize(("nodes", "text"), [
+    ([("a", "NoSuchOp", [])], "Op type not registered 'NoSuchOp'"),
+    ([("a", "Identity", ["b"])], "Unknown input node 'b'"),
+    ([("a", "Identity", ["b"]), ("b", "Identity", ["a"])], "2 node.s. in a cycle"),
+    ([("a", "NoOp", []), ("a", "NoOp", [])], "not unique"),
+    ([("a", "Exit", ["b"]), ("b", "NoOp", [])], "an Exit that is in no loop"),
+    ([("a", "MatMul", [])], "takes 2 inputs"),
+])
+def test_graphs_that_cannot_be_are_refused(nodes, text):
+    made = tf.GraphDef(node=[tf.NodeDef(name=n, op=op, input=inputs) for n, op, inputs in nodes])
+    with pytest.raises(ValueError, match=text):
+        tf.import_graph_def(made)

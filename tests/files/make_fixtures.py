@@ -74,9 +74,75 @@ def records(tf: Any) -> None:
                 })).SerializeToString())
 
 
+# ---- graphs: what is fed, and what TensorFlow computes, stand beside each in an archive -----
+
+def loop(tf: Any) -> "tuple[dict, list]":
+    """A loop, and its gradient with the stacks that it keeps."""
+    x = tf.placeholder(tf.float32, [], name="x")
+    _, a = tf.while_loop(lambda i, a: i < 5, lambda i, a: (i + 1, a * x + 1.0), (0, tf.constant(1.0)))
+    return {x: np.float32(1.5)}, [tf.identity(a, name="a"), tf.identity(tf.gradients(a, x)[0], name="dx")]
+
+
+def branch(tf: Any) -> "tuple[dict, list]":
+    """Two branches, one after the other, and the gradient through both."""
+    x = tf.placeholder(tf.float32, [3], name="x")
+    y = tf.cond(tf.reduce_sum(x) > 0, lambda: x * x, lambda: x - 1.0, name="first")
+    z = tf.cond(tf.reduce_sum(x) < 0, lambda: (tf.reduce_sum(x), y), lambda: (tf.reduce_max(x), y * 3), name="second")
+    z = [tf.identity(t, name="z") for t in z]
+    return {x: np.float32([1, 2, 3])}, [*z, tf.identity(tf.gradients(z[1], x)[0], name="dx")]
+
+
+def nested(tf: Any) -> "tuple[dict, list]":
+    """A branch and a loop inside of a loop."""
+    x = tf.placeholder(tf.float32, [2], name="x")
+
+    def body(i: Any, a: Any) -> Any:
+        a = tf.cond(tf.equal(i % 2, 0), lambda: a * 2.0 + x, lambda: a - 1.0)
+        return i + 1, tf.while_loop(lambda j, b: j < 2, lambda j, b: (j + 1, b + x), (0, a))[1]
+
+    _, a = tf.while_loop(lambda i, a: i < 3, body, (0, x), name="outer")
+    return {x: np.float32([1, 2])}, [tf.identity(a, name="a")]
+
+
+def recurrent(tf: Any) -> "tuple[dict, list]":
+    """dynamic_rnn with lengths: TensorArrays, a loop, and branches in it. Frozen."""
+    x = tf.placeholder(tf.float32, [None, 3, 2], name="x")
+    n = tf.placeholder(tf.int32, [None], name="n")
+    out, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(2), x, n, dtype=tf.float32)
+    feeds = {x: np.linspace(-1, 1, 12, dtype=np.float32).reshape(2, 3, 2), n: np.int32([2, 3])}
+    return feeds, [tf.identity(out, name="out"), tf.identity(tf.reduce_sum(out * out), name="loss")]
+
+
+def convolution(tf: Any) -> "tuple[dict, list]":
+    """Layers, and the gradient down to the image, in training. Frozen."""
+    x = tf.placeholder(tf.float32, [None, 6, 6, 1], name="x")
+    h = tf.nn.relu(tf.layers.batch_normalization(tf.layers.conv2d(x, 2, 3), training=True, fused=True))
+    h = tf.nn.lrn(tf.layers.max_pooling2d(h, 2, 2))
+    y = tf.layers.dense(tf.layers.flatten(h), 2)
+    loss = tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits_v2(logits=y, labels=tf.one_hot([0, 1], 2)))
+    feeds = {x: np.sin(np.arange(72, dtype=np.float32)).reshape(2, 6, 6, 1)}
+    return feeds, [tf.identity(loss, name="loss"), tf.identity(tf.gradients(loss, x)[0], name="dx")]
+
+
+def graphs(tf: Any) -> None:
+    """Each graph, frozen, with what is fed and what it then gives."""
+    (FOLDER / "graphs").mkdir(exist_ok=True)
+    for make in (loop, branch, nested, recurrent, convolution):
+        with tf.Graph().as_default() as graph, tf.Session() as session:
+            tf.set_random_seed(3)
+            feeds, fetches = make(tf)
+            session.run(tf.global_variables_initializer())
+            names = [t.op.name for t in fetches]
+            frozen = tf.graph_util.convert_variables_to_constants(session, graph.as_graph_def(), names)
+            (FOLDER / "graphs" / f"{make.__name__}.pb").write_bytes(frozen.SerializeToString())
+            np.savez(str(FOLDER / "graphs" / f"{make.__name__}.npz"),
+                     **{f"feed_{t.op.name}": v for t, v in feeds.items()},
+                     **dict(zip(names, session.run(fetches, feeds))))
+
+
 if __name__ == "__main__":
     import tensorflow
 
     (FOLDER / "old_checkpoint").mkdir(parents=True, exist_ok=True)
-    for make in (checkpoint, old_checkpoint, events, records):
+    for make in (checkpoint, old_checkpoint, events, records, graphs):
         make(tensorflow)

@@ -63,7 +63,7 @@ def kind_of(value: Any) -> str | None:
         return f"list({kinds.pop()})" if len(kinds) == 1 and None not in kinds else None
     for kinds_of_python, kind in ((bool, "bool"), (int, "int"), (float, "float"), ((str, bytes), "string"),
                                   (DType, "type"), (TensorShape, "shape"), (np.ndarray, "tensor")):
-        if isinstance(value, kinds_of_python):  # type: ignore[arg-type]
+        if isinstance(value, kinds_of_python):
             return kind
     return None
 

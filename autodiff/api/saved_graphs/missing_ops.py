@@ -73,6 +73,11 @@ def _reciprocal_gradient(y: Tensor, dy: Tensor, **attrs: Any) -> Any:
     return build.Neg(dy * y * y)
 
 
+def _lrn_gradient(input_grads: Tensor, input_image: Tensor, output_image: Tensor, T: Any = None, **attrs: Any) -> Any:
+    forward = build.LRN(input_image, **attrs)
+    return OPS["LRN"].gradient_rule(forward.op, input_grads)  # type: ignore[misc]
+
+
 def _top_k(input: Tensor, k: int, sorted: bool = True, **attrs: Any) -> Any:
     return build.TopKV2(input, k, sorted=sorted)
 
@@ -138,8 +143,8 @@ RECIPES: dict[str, Callable[..., Any]] = {
     "PlaceholderV2": _placeholder, "FusedBatchNorm": _batch_norm, "FusedBatchNormV2": _batch_norm,
     "FusedBatchNormGrad": _batch_norm_gradient, "FusedBatchNormGradV2": _batch_norm_gradient,
     "FusedBatchNormGradV3": _batch_norm_gradient, "ControlTrigger": _nothing, "StackCloseV2": _nothing,
-    "Inv": lambda x, **attrs: build.Reciprocal(x), "InvGrad": _reciprocal_gradient, "TopK": _top_k,
-    "Mod": lambda x, y, **attrs: build.TruncateMod(x, y),
+    "Inv": lambda x, **attrs: build.Reciprocal(x), "InvGrad": _reciprocal_gradient, "LRNGrad": _lrn_gradient,
+    "TopK": _top_k, "Mod": lambda x, y, **attrs: build.TruncateMod(x, y),
     "ShapeN": _shapes, "Snapshot": _first, "ResourceGather": _resource_gather,
     "TensorArrayV3": _array, "TensorArrayReadV3": _array_read, "TensorArrayWriteV3": _array_write,
     "TensorArrayGatherV3": _array_gather, "TensorArrayScatterV3": _array_scatter, "TensorArraySizeV3": _array_size,

@@ -205,7 +205,8 @@ class Importer:
             with side.as_default():
                 arguments = [side.capture(t) for t in inputs[1:]]
                 branches.append(finish(side, self._outputs(self._function(node, attribute), arguments)))
-        return call_if(inputs[0], *branches, name=node.name)
+        then_branch, else_branch = branches
+        return call_if(inputs[0], then_branch, else_branch, name=node.name)
 
     def _call(self, node: Any, inputs: list[Tensor]) -> list[Tensor]:
         function = self._functions.get(node.op) or self._function(node, "f")

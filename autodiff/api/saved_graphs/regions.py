@@ -139,10 +139,8 @@ class Region:
             if not (node.op in SWITCHES and not self.layout.is_loop_switch(node) or self._is_pivot(node)):
                 self.make(node)
 
-    def _inside(self, entry: Loop | Side, known: dict[str, Tensor] | None = None,
-                graph: FunctionGraph | None = None) -> "Region":
-        return Region(self.layout, graph or FunctionGraph(self.graph), self._make_node, (*self.context, entry), self,
-                      known, self._mapped)
+    def _inside(self, entry: Loop | Side, known: dict[str, Tensor], graph: FunctionGraph) -> "Region":
+        return Region(self.layout, graph, self._make_node, (*self.context, entry), self, known, self._mapped)
 
     # ---- branches -----------------------------------------------------------------------
     def _branch(self, merge: Any) -> None:
@@ -156,11 +154,13 @@ class Region:
         functions = []
         for holds in (True, False):
             texts = [self._input_of(node, holds) for node in together]
-            inside = self._inside(Side(predicate, holds))
-            with inside.graph.as_default():
+            graph = FunctionGraph(self.graph)
+            inside = self._inside(Side(predicate, holds), {}, graph)
+            with graph.as_default():
                 inside.fill(texts)
-                functions.append(finish(inside.graph, [_value(inside.tensor(text)) for text in texts]))
-        results = call_if(pred, *functions, name=f"{scope}/If" if scope else "If")
+                functions.append(finish(graph, [_value(inside.tensor(text)) for text in texts]))
+        then_branch, else_branch = functions
+        results = call_if(pred, then_branch, else_branch, name=f"{scope}/If" if scope else "If")
         for node, result in zip(together, results):
             self._name(node, [build.Identity(result, name=node.name)])
             if f"{node.name}:1" in self._read_slots():

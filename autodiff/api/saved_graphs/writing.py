@@ -57,9 +57,9 @@ def node_def_of(op: Operation, library: Library | None = None,
         node.attr[name].CopyFrom(attr_of(kind, value))
     beside = {}
     for name, value in attributes.items():
-        kind = None if name in known else kind_of(value)
-        if kind is not None and not (schema and name in schema.attributes):
-            node.attr[name].CopyFrom(attr_of(kind, value))
+        guessed = None if name in known else kind_of(value)
+        if guessed is not None and not (schema and name in schema.attributes):
+            node.attr[name].CopyFrom(attr_of(guessed, value))
         elif name not in known:
             beside[name] = value
     if beside:

@@ -1,6 +1,19 @@
 """tf.train: optimizers, schedules, moving averages, the global step; checkpoints; monitored sessions and hooks."""
 
 from ..common.unsupported import refusing
+from ..file_writer import summary_iterator
+from ..messages import (
+    BytesList,
+    Example,
+    Feature,
+    FeatureList,
+    FeatureLists,
+    Features,
+    FloatList,
+    Int64List,
+    SaverDef,
+    SequenceExample,
+)
 from .adadelta import AdadeltaOptimizer
 from .adagrad import AdagradOptimizer
 from .adagrad_da import AdagradDAOptimizer
@@ -69,20 +82,21 @@ from .schedules import (
 from .warm_start import init_from_checkpoint
 
 __all__ = [
-    "AdadeltaOptimizer", "AdagradDAOptimizer", "AdagradOptimizer", "AdamOptimizer", "CheckpointSaverHook",
-    "CheckpointSaverListener", "CheckpointState", "ChiefSessionCreator", "Coordinator", "ExponentialMovingAverage",
-    "FeedFnHook", "FinalOpsHook", "FtrlOptimizer", "GradientDescentOptimizer", "LoggingTensorHook", "LooperThread",
-    "MomentumOptimizer", "MonitoredSession", "MonitoredTrainingSession", "NanLossDuringTrainingError",
-    "NanTensorHook", "NewCheckpointReader", "Optimizer", "ProximalAdagradOptimizer",
-    "ProximalGradientDescentOptimizer", "QueueRunner", "RMSPropOptimizer", "Saver", "Scaffold", "SecondOrStepTimer",
-    "SessionRunArgs", "SessionRunContext", "SessionRunHook", "SessionRunValues", "SingularMonitoredSession",
-    "StepCounterHook", "StopAtStepHook", "SummarySaverHook", "add_queue_runner", "assert_global_step",
-    "checkpoint_exists", "cosine_decay", "cosine_decay_restarts", "create_global_step", "exponential_decay",
+    "AdadeltaOptimizer", "AdagradDAOptimizer", "AdagradOptimizer", "AdamOptimizer", "BytesList", "CheckpointSaverHook",
+    "CheckpointSaverListener", "CheckpointState", "ChiefSessionCreator", "Coordinator", "Example",
+    "ExponentialMovingAverage", "Feature", "FeatureList", "FeatureLists", "Features", "FeedFnHook", "FinalOpsHook",
+    "FloatList", "FtrlOptimizer", "GradientDescentOptimizer", "Int64List", "LoggingTensorHook", "LooperThread",
+    "MomentumOptimizer", "MonitoredSession", "MonitoredTrainingSession", "NanLossDuringTrainingError", "NanTensorHook",
+    "NewCheckpointReader", "Optimizer", "ProximalAdagradOptimizer", "ProximalGradientDescentOptimizer", "QueueRunner",
+    "RMSPropOptimizer", "Saver", "SaverDef", "Scaffold", "SecondOrStepTimer", "SequenceExample", "SessionRunArgs",
+    "SessionRunContext", "SessionRunHook", "SessionRunValues", "SingularMonitoredSession", "StepCounterHook",
+    "StopAtStepHook", "SummarySaverHook", "add_queue_runner", "assert_global_step", "checkpoint_exists",
+    "cosine_decay", "cosine_decay_restarts", "create_global_step", "exponential_decay",
     "generate_checkpoint_state_proto", "get_checkpoint_state", "get_global_step", "get_or_create_global_step",
     "global_step", "init_from_checkpoint", "inverse_time_decay", "latest_checkpoint", "linear_cosine_decay",
     "list_variables", "load_checkpoint", "load_variable", "natural_exp_decay", "noisy_linear_cosine_decay",
-    "piecewise_constant", "piecewise_constant_decay", "polynomial_decay", "remove_checkpoint",
-    "start_queue_runners", "update_checkpoint_state", "write_graph",
+    "piecewise_constant", "piecewise_constant_decay", "polynomial_decay", "remove_checkpoint", "start_queue_runners",
+    "summary_iterator", "update_checkpoint_state", "write_graph",
 ]
 
 __getattr__ = refusing("tf.train", __name__)

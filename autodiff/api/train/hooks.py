@@ -10,8 +10,10 @@ import numpy as np
 
 from ...core.errors import ArgumentError, StateError, shown_as
 from ...core.graph import get_default_graph
+from ..file_writer import FileWriterCache
 from ..logging import error as log_error
 from ..logging import info, warning
+from ..messages import SessionLog, Summary
 from .global_step import get_global_step
 
 
@@ -262,13 +264,16 @@ class CheckpointSaverHook(SessionRunHook):
 
 
 class StepCounterHook(SessionRunHook):
-    """Logs how many steps a second the global step makes."""
+    """Logs how many steps a second the global step makes, and writes it for TensorBoard."""
 
     def __init__(self, every_n_steps: int | None = 100, every_n_secs: float | None = None,
                  output_dir: str | None = None, summary_writer: Any = None) -> None:
         self._timer = SecondOrStepTimer(every_n_secs, None if every_n_secs is not None else every_n_steps)
+        self._writer, self._folder = summary_writer, output_dir
 
     def begin(self) -> None:
+        if self._writer is None and self._folder:
+            self._writer = FileWriterCache.get(self._folder)
         self._step = _global_step("StepCounterHook")
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
@@ -279,7 +284,11 @@ class StepCounterHook(SessionRunHook):
         if self._timer.should_trigger_for_step(step):
             seconds, steps = self._timer.update_last_triggered_step(step)
             if seconds:
-                info("%s/sec: %g", self._step.op.name, (steps or 0) / seconds)
+                tag = f"{self._step.op.name}/sec"
+                info("%s: %g", tag, (steps or 0) / seconds)
+                if self._writer is not None:
+                    value = Summary.Value(tag=tag, simple_value=(steps or 0) / seconds)
+                    self._writer.add_summary(Summary(value=[value]), step)
 
 
 class SummarySaverHook(SessionRunHook):
@@ -289,26 +298,37 @@ class SummarySaverHook(SessionRunHook):
                  summary_writer: Any = None, scaffold: Any = None, summary_op: Any = None) -> None:
         if (scaffold is None) == (summary_op is None):
             raise ArgumentError("exactly one of scaffold or summary_op must be provided")
-        self._op, self._scaffold, self._writer = summary_op, scaffold, summary_writer
+        self._op, self._scaffold, self._writer, self._folder = summary_op, scaffold, summary_writer, output_dir
         self._timer = SecondOrStepTimer(save_secs, save_steps)
 
     def begin(self) -> None:
+        if self._writer is None and self._folder:
+            self._writer = FileWriterCache.get(self._folder)
         self._step = _global_step("SummarySaverHook")
-        self._due, self._at = False, 0
+        self._due, self._next = False, -1
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         op = self._op if self._scaffold is None else self._scaffold.summary_op
-        self._due = op is not None and self._timer.should_trigger_for_step(self._at)
+        self._due = op is not None and (self._next < 0 or self._timer.should_trigger_for_step(self._next))
         return SessionRunArgs({"step": self._step, **({"summary": op} if self._due else {})})
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
-        self._at = int(run_values.results["step"]) + 1
+        step = int(run_values.results["step"]) + 1
+        if self._next < 0 or self._due:
+            step = int(run_context.session.run(self._step))
+        if self._next < 0 and self._writer is not None:
+            self._writer.add_session_log(SessionLog(status=SessionLog.START), step)
         if self._due:
-            self._timer.update_last_triggered_step(self._at)
+            self._timer.update_last_triggered_step(step)
             found = run_values.results["summary"]
             for summary in found if isinstance(found, (list, tuple)) else [found]:
                 if self._writer is not None:
-                    self._writer.add_summary(summary, self._at)
+                    self._writer.add_summary(summary, step)
+        self._next = step + 1
+
+    def end(self, session: Any) -> None:
+        if self._writer is not None:
+            self._writer.flush()
 
 
 class FinalOpsHook(SessionRunHook):

@@ -24,6 +24,7 @@ from .hooks import (
     SessionRunHook,
     SessionRunValues,
     StepCounterHook,
+    SummarySaverHook,
 )
 from .saver import Saver
 
@@ -231,14 +232,16 @@ def MonitoredTrainingSession(master: str = "", is_chief: bool = True, checkpoint
                              scaffold: Scaffold | None = None, hooks: Sequence[SessionRunHook] | None = None,
                              chief_only_hooks: Sequence[SessionRunHook] | None = None,
                              save_checkpoint_secs: Any = _DEFAULT,
-                             save_summaries_steps: Any = None, save_summaries_secs: Any = None, config: Any = None,
+                             save_summaries_steps: Any = _DEFAULT, save_summaries_secs: Any = _DEFAULT,
+                             config: Any = None,
                              stop_grace_period_secs: float = 120, log_step_count_steps: int | None = 100,
                              max_wait_secs: float = 7200, save_checkpoint_steps: Any = _DEFAULT,
                              summary_dir: str | None = None) -> MonitoredSession:
     """A MonitoredSession that continues from checkpoint_dir, and saves there: by default every 600 seconds.
 
     Raises ArgumentError (ValueError) for a worker that is not the chief: there is one process.
-    save_summaries_*, max_wait_secs and summary_dir are accepted without effect: no event files are written.
+    save_summaries_*: by default every 100 steps; summary_dir: where, by default beside the checkpoints.
+    max_wait_secs is accepted without effect.
     """
     if not is_chief:
         raise ArgumentError("there is one process: expected is_chief=True")
@@ -246,9 +249,15 @@ def MonitoredTrainingSession(master: str = "", is_chief: bool = True, checkpoint
     if save_checkpoint_secs is _DEFAULT and save_checkpoint_steps is _DEFAULT:
         save_checkpoint_secs, save_checkpoint_steps = 600, None
     seconds, steps = (None if v is _DEFAULT else v for v in (save_checkpoint_secs, save_checkpoint_steps))
+    if save_summaries_steps is _DEFAULT and save_summaries_secs is _DEFAULT:
+        save_summaries_steps, save_summaries_secs = 100, None
+    each, every = (None if v is _DEFAULT else v for v in (save_summaries_steps, save_summaries_secs))
+    summary_dir = summary_dir or checkpoint_dir
     own: list[SessionRunHook] = []
-    if checkpoint_dir and log_step_count_steps:
-        own.append(StepCounterHook(every_n_steps=log_step_count_steps))
+    if summary_dir and log_step_count_steps:
+        own.append(StepCounterHook(every_n_steps=log_step_count_steps, output_dir=summary_dir))
+    if summary_dir and (each or every):
+        own.append(SummarySaverHook(each or None, every or None, summary_dir, scaffold=scaffold))
     if checkpoint_dir and (seconds or steps):
         own.append(CheckpointSaverHook(checkpoint_dir, save_secs=seconds or None, save_steps=steps or None,
                                        scaffold=scaffold))

@@ -9,6 +9,7 @@ from ...core.dtypes import as_dtype, string
 from ...core.errors import InvalidArgumentError, NotFoundError
 from ...core.infer import rank_of
 from ...core.op import Kind, Own, Spec, outputs
+from ..common.file_formats import file_format
 
 String = Kind("String", allowed=(string,), default=string)
 
@@ -42,9 +43,7 @@ def _restored(prefix, tensor_names, shape_and_slices, *, dtypes):
 @op("RestoreV2", infer=_restored, stateful=True, no_grad="the values come from a file")
 def restore(prefix: String, tensor_names: String, shape_and_slices: String, *, dtypes):
     """Arrays of a checkpoint, or parts of them. prefix: string[]; the others: string[n] -> any[...] n times."""
-    from ...files.checkpoints import open_checkpoint
-
-    reader, found = open_checkpoint(_plain(prefix)), []
+    reader, found = file_format("checkpoints").open_checkpoint(_plain(prefix)), []
     stored = reader.dtypes()
     for name, text, dtype in zip(_texts(tensor_names), _texts(shape_and_slices), map(as_dtype, dtypes)):
         if name not in stored:
@@ -63,21 +62,23 @@ def _nothing(*inputs, **attrs):
     return ()
 
 
+def _stored(dtype, array, part):
+    return file_format("checkpoint").Stored(dtype, array, part)
+
+
 @op("SaveV2", infer=_nothing, stateful=True, no_grad="a file is written")
 def save(prefix: String, tensor_names: String, shape_and_slices: String, *tensors: Own):
     """Write a checkpoint. prefix: string[], tensor_names and shape_and_slices: string[n], tensors: any[...] n times."""
-    from ...files.checkpoint import Part, Stored, write_bundle
-
     found: dict = {}
     for name, text, array in zip(_texts(tensor_names), _texts(shape_and_slices), tensors):
         array, part = np.asarray(array), _part(text)
-        stored = Stored(as_dtype(array.dtype).name, array, part and Part(*part[:2]))
+        stored = _stored(as_dtype(array.dtype).name, array, part and file_format("checkpoint").Part(*part[:2]))
         if part:
             found.setdefault(name, []).append(stored)
         else:
             found[name] = stored
     try:
-        write_bundle(_plain(prefix), found)
+        file_format("checkpoint").write_bundle(_plain(prefix), found)
     except OSError as error:
         raise NotFoundError(f"{_plain(prefix)}; {error.strerror}") from None
     return ()
@@ -86,16 +87,13 @@ def save(prefix: String, tensor_names: String, shape_and_slices: String, *tensor
 @op("MergeV2Checkpoints", infer=_nothing, stateful=True, no_grad="files are written")
 def merge_checkpoints(checkpoint_prefixes: String, destination_prefix: String, *, delete_old_dirs=True):
     """Several checkpoints as one. checkpoint_prefixes: string[n], destination_prefix: string[]."""
-    from ...files.checkpoint import Stored, write_bundle
-    from ...files.checkpoints import open_checkpoint, prefix_of
-
     prefixes, merged = _texts(checkpoint_prefixes), {}
     for prefix in prefixes:
-        reader = open_checkpoint(prefix)
-        merged.update({name: Stored(dtype, reader.read(name)) for name, dtype in reader.dtypes().items()})
-    write_bundle(_plain(destination_prefix), merged)
+        reader = file_format("checkpoints").open_checkpoint(prefix)
+        merged.update({name: _stored(dtype, reader.read(name), None) for name, dtype in reader.dtypes().items()})
+    file_format("checkpoint").write_bundle(_plain(destination_prefix), merged)
     for prefix in prefixes:
-        if prefix_of(prefix) != _plain(destination_prefix):
+        if file_format("checkpoints").prefix_of(prefix) != _plain(destination_prefix):
             for suffix in (".index", ".data-00000-of-00001"):
                 os.remove(prefix + suffix)
             if delete_old_dirs and not os.listdir(os.path.dirname(prefix) or "."):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...core.declare import op
-from ...core.dtypes import float32, variant
+from ...core.dtypes import as_dtype, float32, variant
 from ...core.errors import InvalidArgumentError, UnimplementedError
 from ...core.infer import same_shape
 from ...core.op import Index, Int32, Kind, Own, Spec, T, outputs
@@ -70,7 +70,7 @@ def stack_pop(handle: List, *, elem_type):
 
 
 def _unserved(*inputs, type, dtypes):
-    return tuple(Spec(dtype, None) for dtype in dtypes)
+    return tuple(Spec(as_dtype(dtype), None) for dtype in dtypes)
 
 
 @op("NotServed", infer=_unserved, stateful=True, no_rule="the op is not served")

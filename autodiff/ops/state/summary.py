@@ -8,9 +8,10 @@ from ...core.declare import op
 from ...core.dtypes import string
 from ...core.errors import InvalidArgumentError, ShapeError
 from ...core.infer import rank_of
-from ...core.op import Number, Own, Spec
-from ..common.summary_messages import HistogramProto, Summary
+from ...core.op import Kind, Number, Own, Spec
+from ..common.file_formats import file_format
 
+Text = Kind("Text", allowed=(string,), default=string)
 _LARGEST = float(np.finfo(np.float64).max)
 
 
@@ -24,7 +25,7 @@ def scalar_summary(tags, values: Number):
     if np.shape(values) != np.shape(tags):
         raise InvalidArgumentError(f"tags and values not the same shape: {list(np.shape(tags))} != "
                                    f"{list(np.shape(values))} (tag {_plain(tags)!r})")
-    return Summary(value=[Summary.Value(tag=_plain(tags), simple_value=float(values))]).SerializeToString()
+    return _summary({"tag": _plain(tags), "simple_value": float(values)})
 
 
 @op("HistogramSummary", infer=_text, dtypes=(string,), stateful=True, no_grad="a summary is a text")
@@ -34,7 +35,7 @@ def histogram_summary(tag, values: Number):
     if not np.isfinite(flat).all():
         found = "nan" if np.isnan(flat).any() else "inf"
         raise InvalidArgumentError(f"{found} in summary histogram for: {_plain(tag)}")
-    return Summary(value=[Summary.Value(tag=_plain(tag), histo=_histogram(flat))]).SerializeToString()
+    return _summary({"tag": _plain(tag), "histo": _histogram(flat)})
 
 
 def _images(tag, tensor, *, max_images=3):
@@ -46,27 +47,61 @@ def _images(tag, tensor, *, max_images=3):
 
 @op("ImageSummary", infer=_images, dtypes=(string,), stateful=True, no_grad="a summary is a text")
 def image_summary(tag, tensor: Number, *, max_images=3):
-    """Sizes of images under a tag, without their pixels. tag: string[], tensor: real[n, h, w, c] -> string[]."""
+    """Images under a tag, as PNG. tag: string[], tensor: real[n, h, w, c] -> string[]."""
     count, height, width, channels = tensor.shape
     tags = [f"{_plain(tag)}/image"] if max_images == 1 else [f"{_plain(tag)}/image/{i}" for i in range(max_images)]
-    return Summary(value=[
-        Summary.Value(tag=t, image=Summary.Image(height=height, width=width, colorspace=channels))
-        for t in tags[:count]]).SerializeToString()
+    write_png = file_format("media").write_png
+    return _summary(*({"tag": t, "image": {"height": height, "width": width, "colorspace": channels,
+                                           "encoded_image_string": write_png(_pixels(image))}}
+                      for t, image in zip(tags[:count], tensor)))
+
+
+def _pixels(image):
+    """uint8[h, w, c]. The largest float becomes 255, zero being 0, or 127 with negative ones; others are red."""
+    if image.dtype == np.uint8:
+        return image
+    image = np.asarray(image, np.float32)
+    finite = np.isfinite(image)
+    low, high = image[finite].min(initial=0), image[finite].max(initial=0)
+    reach = max(abs(low), abs(high)) if low < 0 else high
+    scale = np.float32((127 if low < 0 else 255) / reach) if reach else np.float32(0)
+    with np.errstate(invalid="ignore"):
+        pixels = np.where(finite, image * scale + (128 if low < 0 else 0), 0).astype(np.uint8)
+    pixels[~finite.all(-1)] = (255, 0, 0, 255)[:image.shape[-1]]
+    return pixels
 
 
 @op("TensorSummaryV2", infer=_text, dtypes=(string,), stateful=True, no_grad="a summary is a text")
-def text_summary(tag, tensor: Own):
-    """Texts under a tag. tag: string[], tensor: string[...] -> string[]."""
-    value = Summary.Value(tag=_plain(tag))
-    value.tensor.dtype = 7  # a string, as tensor.proto numbers types
-    value.tensor.string_val = [bytes(v) for v in np.asarray(tensor, object).ravel()]
-    return Summary(value=[value]).SerializeToString()
+def tensor_summary(tag, tensor: Own, serialized_summary_metadata: Text):
+    """A tensor under a tag. tag: string[], tensor: any[...], serialized_summary_metadata: string[] -> string[]."""
+    array = np.asarray(tensor)
+    proto = file_format("tensor_values").proto_of_array("string" if array.dtype == object else array.dtype.name, array)
+    metadata = file_format("event_messages").EVENT_MESSAGES["SummaryMetadata"]
+    return _summary({"tag": _plain(tag), "tensor": proto,
+                     "metadata": metadata.FromString(np.asarray(serialized_summary_metadata, object).item())})
+
+
+@op("AudioSummaryV2", infer=_text, dtypes=(string,), stateful=True, no_grad="a summary is a text")
+def audio_summary(tag, tensor: Number, sample_rate: Number, *, max_outputs=3):
+    """Sounds under a tag, as WAV. tag: string[], tensor: float[n, frames, channels] or [n, frames] -> string[]."""
+    sounds = tensor[:, :, None] if tensor.ndim == 2 else tensor
+    tags = [f"{_plain(tag)}/audio"] if max_outputs == 1 else [f"{_plain(tag)}/audio/{i}" for i in range(max_outputs)]
+    write_wav = file_format("media").write_wav
+    return _summary(*({"tag": t, "audio": {"sample_rate": float(sample_rate), "num_channels": sound.shape[1],
+                                           "length_frames": sound.shape[0], "content_type": "audio/wav",
+                                           "encoded_audio_string": write_wav(sound, int(sample_rate))}}
+                      for t, sound in zip(tags, sounds)))
 
 
 @op("MergeSummary", infer=_text, dtypes=(string,), stateful=True, no_grad="a summary is a text")
 def merge_summary(*inputs):
     """Several summaries in one: their bytes, joined. inputs: string[]... -> string[]."""
     return b"".join(np.asarray(x, object).item() for x in inputs)
+
+
+def _summary(*values):
+    """The bytes of a tf.Summary. values: the fields of each of its values."""
+    return file_format("event_messages").EVENT_MESSAGES["Summary"](value=list(values)).SerializeToString()
 
 
 def _plain(tag):
@@ -77,7 +112,7 @@ def _plain(tag):
 @functools.cache
 def _limits():
     """Upper bounds of buckets, ten per cent apart, as TensorFlow's histograms have them."""
-    sizes = 1e-12 * 1.1 ** np.arange(774)
+    sizes = np.multiply.accumulate([1e-12, *[1.1] * 773])
     sizes = [*sizes[sizes < 1e20], _LARGEST]
     return np.array([*(-s for s in reversed(sizes)), 0.0, *sizes])
 
@@ -86,6 +121,6 @@ def _histogram(flat):
     limits = _limits()
     counts = np.bincount(np.searchsorted(limits, flat, side="right"), minlength=len(limits))[:len(limits)]
     ends_run = np.append((counts[:-1] > 0) | (counts[1:] > 0), True)  # a run of empty buckets is told as one
-    return HistogramProto(min=float(flat.min(initial=_LARGEST)), max=float(flat.max(initial=-_LARGEST)), num=flat.size,
-                          sum=float(flat.sum()), sum_squares=float(flat @ flat),
-                          bucket_limit=limits[ends_run].tolist(), bucket=counts[ends_run].astype(float).tolist())
+    return {"min": float(flat.min(initial=_LARGEST)), "max": float(flat.max(initial=-_LARGEST)), "num": flat.size,
+            "sum": float(flat.sum()), "sum_squares": float(flat @ flat),
+            "bucket_limit": limits[ends_run].tolist(), "bucket": counts[ends_run].astype(float).tolist()}

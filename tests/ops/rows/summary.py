@@ -12,6 +12,7 @@ ROWS: list[Case] = [
     Case("HistogramSummary", ("w", np.array([1.0, np.nan])), fails=InvalidArgumentError, at_run=True, id="nan"),
     Case("ImageSummary", ("x", array(2, 4, 5, 3)), {"max_images": 2}),
     Case("ImageSummary", ("x", array(2, 4, 5)), fails=ValueError, id="rank"),
-    Case("TensorSummaryV2", ("t", np.array([b"a", b"b"], object))),
+    Case("TensorSummaryV2", ("t", np.array([b"a", b"b"], object), b"")),
+    Case("AudioSummaryV2", ("t", array(2, 7, 1, dtype=np.float32), np.float32(8000))),
     Case("MergeSummary", (np.array(b"\n\x05\n\x01a", object), np.array(b"", object))),
 ]
