@@ -140,7 +140,7 @@ class Program:
         if self.ui == "screen":
             from .screen import FullScreen
 
-            FullScreen(self.shell, self._noted, color=self.screen.has_color,
+            FullScreen(self.shell, self._noted, colors=self.screen.colors, background=self.screen.background,
                        encoding=self.screen.encoding).run(self.begun)
             return
         read = self._reader()

@@ -21,8 +21,7 @@ from .main import Program
 from .model.results import Result
 from .model.script import Event, ModelScript
 from .model.shell import Shell
-from .view.html import html
-from .view.render import STYLES, plain
+from .view.render import plain
 
 __all__ = ["DebugSession", "Shown", "set_trace"]
 
@@ -116,7 +115,9 @@ class Shown:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return html(self.result, STYLES)
+        from .view.drawn.console import html
+
+        return html(self.result)
 
 
 def set_trace(session: Session | None = None, commands: Sequence[str] | None = None, *, ui: str = "") -> None:

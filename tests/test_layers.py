@@ -50,15 +50,19 @@ LAZY: dict[tuple[str, str], str] = {
     ("autodiff.debug.derivatives.curvature", "concurrent.futures"): "only for --jobs: import time",
     ("autodiff.foreign.torch.graph", "autodiff.foreign.torch.decompose"): "only for ops without a rule: it loads much",
     ("autodiff.runtime.compiled.tiled_execution", "concurrent.futures"): "only for large arrays: import time",
-    ("cli.view.render", "rich.console"): "only for colors: pipes and JSON start without rich",
-    ("cli.view.render", "rich.text"): "as rich.console",
+    ("cli.view.render", "cli.view.drawn.console"): "only for terminals: pipes and JSON start without rich",
+    ("cli.commands.sharing", "cli.view.drawn.console"): "as cli.view.render",
+    ("cli.wrap", "cli.view.drawn.console"): "as cli.view.render",
+    ("cli.view.drawn.sources", "rich.syntax"): "only for source: import time",
+    ("cli.view.drawn.progress", "rich.console"): "only for what takes long: import time",
+    ("cli.view.drawn.progress", "rich.progress"): "as rich.console",
     ("cli.main", "cli.screen.line_prompt"): "only for a person: pipes and batch start without prompt_toolkit",
     ("cli.main", "cli.screen"): "as cli.repl",
 }
 
 # outside package -> the only rooms that may import it
 KEPT_TO = {
-    "rich": ("cli.view",),
+    "rich": ("cli.view.drawn",),
     "prompt_toolkit": ("cli.screen",),
     "torch": ("autodiff.foreign.torch",),
 }

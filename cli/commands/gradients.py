@@ -11,9 +11,9 @@ from autodiff.debug.facts.records import Stats
 from ..language.argument_kinds import ChoiceKind, Count, IntKind, Slice, Word
 from ..language.command import command
 from ..language.target_kinds import Target, X, Y
-from ..model.results import Array, Column, Result, Table, Text
+from ..model.results import Array, Axis, Column, Hessian, Result, Table, Text
 from ..view.debugger_rows import FIGURES, bytes_in_words, figures, shape
-from ..view.progress import Progress
+from ..view.drawn.progress import Progress
 
 Order = Annotated[int, IntKind(1)]
 Jobs = Annotated[int, IntKind(1)]
@@ -21,7 +21,6 @@ Budget = Annotated[int, IntKind(1, "MIB")]
 By = Annotated[str, ChoiceKind("scope")]
 Sort = Annotated[str, ChoiceKind("name", "norm", "max", "zero", "nan", "inf", "update")]
 
-READABLE = 64  # elements of a Hessian that are read as numbers; more are seen as a heatmap
 
 
 @command("grad", group="Gradients", aliases=("g",))
@@ -120,14 +119,13 @@ def hessian(dbg: Debugger, y: Y | None, x: X, *, rows: Slice | None = None, diag
     notes = [_cost(found.cost), found.when]
     if not found.complete:
         notes.insert(0, f"stopped by Ctrl-C: {len(found.array)} of {found.cost.rows} rows")
-    if found.asymmetry is not None:
-        notes.append(f"largest |H - H'|: {found.asymmetry:.3g}")
     ref = f"${found.number}" if found.number else ""
-    is_picture = found.kind in ("full", "rows") and found.array.size > READABLE
-    if is_picture and ref:
-        notes.append(f"print {ref} shows the numbers")
-    return Array(f"{what} of {found.y} by {found.x}", found.array, ref, form="h" if is_picture else "",
-                 notes=tuple(note for note in notes if note))
+    name, said = f"{what} of {found.y} by {found.x}", tuple(note for note in notes if note)
+    if found.kind not in ("full", "rows"):
+        return Array(name, found.array, ref, notes=said)
+    first = (rows.start or 0) if rows is not None else 0
+    return Hessian(name, found.array, ref, notes=said, axes=(Axis(found.x, found.x_shape),),
+                   first=first if first >= 0 else found.cost.parameters + first, asymmetry=found.asymmetry)
 
 
 def _spectrum(found: Spectrum) -> Table:

@@ -308,9 +308,9 @@ def list_(shell: Shell, at: Place = "", op: OpName = "", *, steps: bool = False)
     shell.listed = (f"{file}:{line}", found.lines[-1].number)
     gutter = {}
     for row in found.lines:
-        norm = f"  grad norm {row.gradient_norm:.3g}" if row.gradient_norm is not None else ""
+        norm = f"grad {row.gradient_norm:.3g}  " if row.gradient_norm is not None else ""
         if row.ops:
-            gutter[row.number] = f"{_types(row.ops)}{norm}"
+            gutter[row.number] = f"{norm}{_types(row.ops)}"
     here = line if os.path.realpath(found.file) == os.path.realpath(file) else 0
     current = here or next((row.number for row in found.lines if row.current), 0)
     return Source(found.file, found.lines[0].number, tuple(row.text for row in found.lines), current, gutter)

@@ -9,11 +9,10 @@ import numpy as np
 
 from ..language.argument_kinds import RawKind
 from ..language.command import command
-from ..language.lazy_lines import array_in
-from ..model.results import Array, Result, Text
+from ..model.results import Array, Result, Text, array_in
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
-from ..view.layout import layout
+from ..view.plain import WIDTH, lines_of
 
 Pattern = Annotated[str, RawKind("PATTERN")]
 Index = Annotated[str, RawKind("I,J,…")]
@@ -34,8 +33,8 @@ def search(shell: Shell, pattern: Pattern) -> Result:
         wanted = re.compile(pattern, flags)
     except re.error:
         wanted = re.compile(re.escape(pattern), flags)
-    texts = ("".join(text for _, text in pieces) for pieces in layout(found))
-    matches = [f"{number:>5}  {text.rstrip()}" for number, text in enumerate(texts, 1) if wanted.search(text)]
+    matches = [f"{number:>5}  {text.rstrip()}" for number, text in enumerate(lines_of(found, WIDTH), 1)
+               if wanted.search(text)]
     if not matches:
         return Text(f"/{pattern}: not found in the last output", "warning")
     head = f"/{pattern}: {len(matches)} lines" if len(matches) > 1 else f"/{pattern}: 1 line"

@@ -5,6 +5,7 @@ import json
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -16,8 +17,7 @@ from ..language.command import command
 from ..model.results import Group, Result, Table, Text
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
-from ..view.html import session
-from ..view.render import STYLES, drawing, jsonable, to_json
+from ..view.json_text import jsonable, to_json
 from ..view.tensorboard_events import event_file
 from ..view.text import clean
 
@@ -38,7 +38,8 @@ def export(shell: Shell, kind: Annotated[str, ChoiceKind("dot", "events", "html"
     API:      dbg.ops(), dbg.variables(), dbg.records
     """
     writers: dict[str, Callable[[Shell, str], str]] = {
-        "dot": _dot, "events": _events, "html": _html, "json": _json, "npz": _npz, "svg": _svg, "tsv": _tsv}
+        "dot": _dot, "events": _events, "html": partial(_picture, kind="html"), "json": _json, "npz": _npz,
+        "svg": partial(_picture, kind="svg"), "tsv": _tsv}
     try:
         what = writers[kind](shell, file)
     except OSError as error:
@@ -51,13 +52,10 @@ def _write(path: str, text: str) -> None:
         file.write(text)
 
 
-def _html(shell: Shell, path: str) -> str:
-    _write(path, session(_log(shell), STYLES, f"gradbg {shell.where()}".strip()))
-    return f"{len(shell.log)} commands to {path}"
+def _picture(shell: Shell, path: str, kind: str) -> str:
+    from ..view.drawn.console import exported
 
-
-def _svg(shell: Shell, path: str) -> str:
-    _write(path, drawing(_log(shell), f"gradbg {shell.where()}".strip()))
+    _write(path, exported(_log(shell), f"gradbg {shell.where()}".strip(), kind))
     return f"{len(shell.log)} commands to {path}"
 
 

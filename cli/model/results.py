@@ -54,7 +54,7 @@ class Table(Result):
     """Rows of raw values under named columns. notes: lines below, such as what is missing and why.
 
     branches_drawn: of a tree, one for each row, drawn before its first cell; else empty. prose: rows are read like
-    sentences, so each becomes a paragraph where the screen is too narrow for it.
+    sentences, so each becomes a paragraph. sections: rows before which a new part of the table begins.
     """
 
     columns: tuple[Column, ...]
@@ -63,6 +63,7 @@ class Table(Result):
     notes: tuple[str, ...] = ()
     branches_drawn: tuple[TreeBranch, ...] = ()
     prose: bool = False
+    sections: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,29 @@ class Array(Result):
     __hash__ = None  # type: ignore[assignment]
 
 
+class Axis(NamedTuple):
+    """A variable along a side of a Hessian: its name and shape."""
+
+    name: str
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        return int(np.prod(self.shape))
+
+
+@dataclass(frozen=True, eq=False)
+class Hessian(Array):
+    """Second derivatives, float[rows, n]. axes: the variables along the columns, in order.
+
+    first: number of the first row.     asymmetry: largest |H - H'|, or None.
+    """
+
+    axes: tuple[Axis, ...] = ()
+    first: int = 0
+    asymmetry: float | None = None
+
+
 @dataclass(frozen=True)
 class Plot(Result):
     """Curves over steps. series: name, steps, values; a value is None where it is not known. log: logarithmic."""
@@ -112,13 +136,18 @@ class Plot(Result):
 
 @dataclass(frozen=True)
 class Source(Result):
-    """Lines of a file. first: number of lines[0]. current: the line to point at, 0 for none. gutter: line -> remark."""
+    """Lines of a file. first: number of lines[0]. current: the line to point at, 0 for none. gutter: line -> remark.
+
+    cause: the line that is to blame, 0 for none. armed: lines that something stops at.
+    """
 
     file: str
     first: int
     lines: tuple[str, ...]
     current: int = 0
     gutter: dict[int, str] = field(default_factory=dict, hash=False)
+    cause: int = 0
+    armed: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -170,6 +199,13 @@ class Group(Result):
 
 
 @dataclass(frozen=True)
+class Card(Group):
+    """Several results that are one thing: drawn in a frame with its title."""
+
+    title: str = ""
+
+
+@dataclass(frozen=True)
 class Leave(Result):
     """The user leaves."""
 
@@ -188,3 +224,12 @@ def error_in(result: Result) -> Error | None:
 def leaves(result: Result) -> bool:
     """Whether the terminal is left after a result."""
     return isinstance(result, Leave) or isinstance(result, Group) and any(map(leaves, result.parts))
+
+
+def array_in(result: Result) -> Array | None:
+    """The first array of a result."""
+    if isinstance(result, Array):
+        return result
+    if isinstance(result, Group):
+        return next((found for part in result.parts if (found := array_in(part)) is not None), None)
+    return None

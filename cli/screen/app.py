@@ -24,9 +24,10 @@ from ..model.results import Result, Text, leaves
 from ..model.script_signals import heed_ctrl_c
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
+from ..view.drawn.palette import Palette
 from ..view.render import encodable
 from ..view.status_line import progress, status
-from .frame import STYLE, Frame
+from .frame import Frame, style_sheet
 from .keys import bindings
 from .line_prompt import CommandCompleter, history_of_lines
 from .pages import Page, Pages
@@ -34,6 +35,8 @@ from .pane import Pane
 from .search import Search
 from .worker import Printed, Worker
 
+DEPTHS = {"": ColorDepth.DEPTH_1_BIT, "standard": ColorDepth.DEPTH_4_BIT, "256": ColorDepth.DEPTH_8_BIT,
+          "truecolor": ColorDepth.DEPTH_24_BIT}
 TICK = 0.2  # seconds between looks at a command that runs
 
 
@@ -43,8 +46,10 @@ class FullScreen:
     pages: what was shown. beside: the help page that is open beside, or None. message: the last word to the user.
     """
 
-    def __init__(self, shell: Shell, note: Callable[[Result], bool], *, color: bool, encoding: str = "utf-8") -> None:
+    def __init__(self, shell: Shell, note: Callable[[Result], bool], *, colors: str, background: str = "dark",
+                 encoding: str = "utf-8") -> None:
         self.shell, self._note = shell, note
+        self.palette = Palette(background, marks=not colors)
         self.pages = Pages()
         self.beside: Page | None = None
         self.message = self._about = ""
@@ -64,9 +69,9 @@ class FullScreen:
         self.side = Pane(lambda: self.beside or self.page, self.follow, lambda: None, self.text_of)
         self.frame = Frame(self)
         self.app: Application[None] = Application(
-            self.frame.layout, key_bindings=bindings(self), style=STYLE, full_screen=True,
+            self.frame.layout, key_bindings=bindings(self), style=style_sheet(self.palette), full_screen=True,
             mouse_support=Condition(lambda: bool(shell.settings["mouse"])),
-            color_depth=None if color else ColorDepth.DEPTH_1_BIT, editing_mode=self._editing(),
+            color_depth=DEPTHS[colors], editing_mode=self._editing(),
             enable_page_navigation_bindings=False)
         self.app.ttimeoutlen = 0.05  # seconds that a lone Escape is waited for
 
@@ -78,7 +83,7 @@ class FullScreen:
         """Stay until the user leaves. shown: results to begin with."""
         heed_ctrl_c()
         for command, result in shown:
-            self._show(Page(command, result))
+            self._show(Page(command, result, self.palette))
         self._about = status(self.shell)
         printed = Printed(self._print)
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed), _no_input():
@@ -128,7 +133,7 @@ class FullScreen:
         self.message = ""
         if not self.worker.busy:
             self._began = time.monotonic()
-            self._running = Page(line)
+            self._running = Page(line, None, self.palette)
         self.worker.submit(line)
         self.app.invalidate()
 
@@ -152,7 +157,7 @@ class FullScreen:
             loop.call_soon_threadsafe(self._arrived, line, result, about)
 
     def _arrived(self, line: str, result: Result, about: str) -> None:
-        page = self._running if self._running is not None else Page(line)
+        page = self._running if self._running is not None else Page(line, None, self.palette)
         self._running = None
         page.command, page.result = line, result
         self._about, self.message = about, ""

@@ -26,7 +26,8 @@ from prompt_toolkit.mouse_events import MouseEvent, MouseEventType
 from prompt_toolkit.styles import Style
 from prompt_toolkit.widgets import SearchToolbar
 
-from ..view.render import STYLES
+from ..view.drawn.palette import Palette, fragment_style
+from ..view.roles import ROLES
 from ..view.text import clean, display_width, shorten
 from .lexer import CommandLexer
 from .line_prompt import PROMPT
@@ -38,19 +39,11 @@ ROOMY = 110  # columns from which on help opens at the right rather than below
 MENU = (("F1", "help", "help"), ("F2", "grads", "grads"), ("F3", "tensors", "info tensors"),
         ("F4", "vars", "info vars"), ("F5", "next", "next"), ("F6", "go on", "continue"),
         ("F7", "why nan", "why nan"), ("F8", "source", "list"))
-_NAMES = {"dim": "ansibrightblack"}
-_COLORS = ("cyan", "red", "yellow", "green", "magenta", "blue")
 
 
-def _translated(words: str) -> str:
-    return " ".join(_NAMES.get(word, f"ansi{word}" if word in _COLORS else word) for word in words.split())
-
-
-STYLE = Style.from_dict({
-    **{name: _translated(words) for name, words in STYLES.items() if name},
-    "link": "underline", "chosen": "reverse bold", "found": "reverse", "found.here": "reverse bold underline",
-    "bar": "ansibrightblack", "top": "reverse", "menu": "bold", "status": "reverse", "prompt": "bold",
-    "message": "reverse bold"})
+def style_sheet(palette: Palette) -> Style:
+    """All roles as classes of prompt_toolkit."""
+    return Style.from_dict({name: fragment_style(palette.style(name)) for name in ROLES if name})
 
 
 class Frame:

@@ -5,11 +5,11 @@ import re
 
 import numpy as np
 
-from ..language.lazy_lines import Lines, Sheet, Stack, array_in, line_of_element, sheet_of
-from ..language.links import Link
-from ..model.results import Result, Text
+from ..model.results import Result, Text, array_in
 from ..model.usage_error import UsageError
-from ..view.text import clean, wrapped
+from ..view.drawn.palette import Palette
+from ..view.drawn.sheets import Lines, Link, Sheet, Stack, line_of_element, sheet_of
+from ..view.text import clean
 
 KEPT = 100  # pages to go back to
 PRINTED = 10_000  # lines of the script's own prints kept on a page
@@ -21,8 +21,8 @@ class Page:
     chosen: line and number of the link that Enter follows, or None. height: lines there is room for.
     """
 
-    def __init__(self, command: str, result: Result | None = None) -> None:
-        self.command, self.result = command, result or Text()
+    def __init__(self, command: str, result: Result | None = None, palette: Palette | None = None) -> None:
+        self.command, self.result, self._palette = command, result or Text(), palette or Palette()
         self.printed: list[str] = []
         self.top = self.pan = 0
         self.width, self.height = 80, 20
@@ -41,12 +41,11 @@ class Page:
         return self._made[1]
 
     def _sheet(self) -> Sheet:
-        shown = sheet_of(self.result, self.width, self._here)
+        shown = sheet_of(self.result, self.width, self._here, self._palette)
         if not self.printed:
             return shown
         texts = self.printed if self.printed[-1] else self.printed[:-1]
-        lines = [part for text in texts for part in wrapped(clean(text, keep="").expandtabs(4), self.width)]
-        return Stack((Lines([[("quiet", text)] for text in lines]), shown))
+        return Stack((Lines([[("", clean(text, keep="").expandtabs(4))] for text in texts]), shown))
 
     def printed_more(self, text: str) -> None:
         """Take what the script prints; the page stays at its end, if it was there."""

@@ -8,7 +8,8 @@ from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.layout.controls import UIContent, UIControl
 from prompt_toolkit.mouse_events import MouseEvent, MouseEventType
 
-from ..view.text import Line, display_width
+from ..view.drawn.sheets import Fragments
+from ..view.text import display_width
 from .pages import Page
 from .search import Search
 
@@ -91,15 +92,14 @@ class Pane(UIControl):
         return None
 
 
-def _cells(line: Line) -> list[tuple[str, str]]:
+def _cells(line: Fragments) -> list[tuple[str, str]]:
     """Each character with its style; a link's columns are then its cells."""
     cells = []
     for style, text in line:
-        named = f"class:{style}" if style else ""
         for char in text:
-            cells.append((named, char))
+            cells.append((style, char))
             if display_width(char) == 2:
-                cells.append((named, ""))
+                cells.append((style, ""))
     return cells
 
 

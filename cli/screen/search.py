@@ -5,7 +5,7 @@ import re
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator
 
-from ..language.lazy_lines import Sheet
+from ..view.drawn.sheets import Sheet
 
 SLICE = 400  # lines that are looked at in one go
 

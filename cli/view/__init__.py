@@ -1,4 +1,4 @@
-"""Results as text, colors, JSON and pictures. The only room that knows rich.
+"""Results as text, colors, JSON and pictures.
 
-Start with render.py.
+Start with blocks.py, from which both writers begin: plain.py for pipes, and drawn/ for people. render.py decides.
 """

@@ -2,16 +2,12 @@
 from __future__ import annotations
 
 import math
-import re
-import textwrap
 import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-Piece = tuple[str, str]  # style, text
-Line = list[Piece]
 BLOCKS = "▁▂▃▄▅▆▇█"
 GAP = "  "
 
@@ -31,15 +27,6 @@ def _escape(char: str) -> str:
     return char.encode("unicode_escape").decode("ascii")
 
 
-def wrapped(line: str, width: int | None) -> list[str]:
-    """`line` broken between words for a screen; what follows is set in below the text after its last wide gap."""
-    if width is None or display_width(line) <= width:
-        return [line]
-    gap = max((match.end() for match in re.finditer(r"(?:^|\S) {2,}", line) if match.end() < width // 2), default=0)
-    return textwrap.wrap(line, width, subsequent_indent=" " * gap, drop_whitespace=True, break_on_hyphens=False,
-                         replace_whitespace=False) or [line]
-
-
 def display_width(text: str) -> int:
     """Columns that `text` takes on a terminal."""
     if text.isascii():
@@ -54,14 +41,6 @@ def shorten(text: str, width: int) -> str:
     keep = max(width - 1, 0)
     tail = keep * 2 // 3
     return text[:keep - tail] + "…" + (text[-tail:] if tail else "")
-
-
-def add(line: Line, style: str, text: str) -> None:
-    """Put a piece at the end of a line, joined to the last one if that has the same style."""
-    if line and line[-1][0] == style:
-        line[-1] = (style, line[-1][1] + text)
-    else:
-        line.append((style, text))
 
 
 def number(value: Any) -> str:

@@ -17,7 +17,9 @@ from cli.language.complete import complete
 from cli.language.interpreter import execute
 from cli.model.results import Array, Error, Group, Plot, Table, Text
 from cli.model.shell import Shell
-from cli.view.plots import curve
+from cli.view.drawn.console import drawn
+from cli.view.numbers.plots import curve
+from cli.view.pieces import text_of
 from cli.view.render import plain
 from cli.view.tensorboard_events import crc32c, event_file
 
@@ -51,11 +53,11 @@ def test_x_pages_through_elements_and_ends(shell: Shell) -> None:
 
 def test_a_heatmap_of_what_has_no_room_is_of_means() -> None:
     value = np.arange(200 * 300.0).reshape(200, 300)
-    lines = plain(Array("m", value, form="h"), 80).splitlines()
+    lines = drawn(Array("m", value, form="h"), 80).splitlines()
     assert lines[-1] == "200 by 300: a cell is the mean of 6 by 8"
     assert max(map(len, lines)) <= 80
     value[7, 9] = np.nan
-    assert plain(Array("m", value, form="h"), 80).count("!!") == 1
+    assert drawn(Array("m", value, form="h"), 80).count("!!") == 1
 
 
 def test_plot_draws_what_was_seen(shell: Shell) -> None:
@@ -66,7 +68,7 @@ def test_plot_draws_what_was_seen(shell: Shell) -> None:
     assert [name for name, *_ in execute("plot hidden1", shell).series] == [  # type: ignore[attr-defined]
         "norm of hidden1/Relu:0", "norm of the gradient of hidden1/Relu:0"]
     rows = curve((1, 2, 3, 4), (1.0, None, float("nan"), 8.0), 40)
-    assert "".join(text for _, text in rows[5]).endswith("▁ !█")
+    assert text_of(rows[5]).endswith("▁ !█")
     assert plain(Plot((("none", (1,), (float("inf"),)),))).splitlines()[1] == "no finite values"
 
 
@@ -208,8 +210,8 @@ def test_rows_fit_the_screen_and_columns_their_heads(shell: Shell) -> None:
     """`lp` put totals under the wrong columns, and wrapped each row at 120 columns."""
     for line in ("grads", "info tensors", "info vars", "info op hidden1/MatMul"):
         for width in (80, 120):
-            for text in plain(execute(line, shell), width).splitlines():
-                assert len(text) <= width or text.startswith(("made at", "used by")), text
+            for text in drawn(execute(line, shell), width).splitlines():
+                assert len(text) <= width, text
     table = execute("grads", shell)
     assert isinstance(table, Table)
     assert {len(row) for row in table.rows} == {len(table.columns)}

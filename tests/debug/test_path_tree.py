@@ -11,11 +11,11 @@ from autodiff.core.graph import Tensor
 from autodiff.debug.analysis.findings import Node, Path
 from autodiff.debug.debugger import Debugger
 from cli.language.interpreter import execute
-from cli.language.links import links_of_row
 from cli.model.results import Column, Table, TreeBranch
 from cli.model.shell import Shell
+from cli.view.drawn.console import drawn as as_drawn
+from cli.view.drawn.sheets import sheet_of
 from cli.view.render import encodable, plain, to_json
-from cli.view.tables import TableLines
 
 
 def debugged(model: Callable[[Tensor], Tensor], value: object) -> Debugger:
@@ -117,19 +117,21 @@ def shell() -> Shell:
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
 def test_it_fits_each_width(shell: Shell, width: int) -> None:
-    for text in plain(execute("path loss a", shell), width).splitlines():
+    for text in as_drawn(execute("path loss a", shell), width).splitlines():
         assert len(text) <= width, text
 
 
 def test_it_is_drawn_with_lines_and_without(shell: Shell) -> None:
     shown = execute("path loss a", shell)
     assert isinstance(shown, Table)
-    lines = plain(shown).splitlines()
+    lines = as_drawn(shown, 100).splitlines()
     assert lines[0] == "from loss:0 to a:0: 27 paths"
-    assert any(line.startswith("├─ ") for line in lines) and any("└→ " in line for line in lines)
-    ascii_lines = encodable(plain(shown), "ascii").splitlines()
+    assert any(line.startswith("├── ") for line in lines) and any("└── → " in line for line in lines)
+    ascii_lines = encodable(as_drawn(shown, 100), "ascii").splitlines()
     assert [len(line) for line in ascii_lines] == [len(line) for line in lines]
-    assert any(line.startswith("|- ") for line in ascii_lines) and any("`> " in line for line in ascii_lines)
+    assert any(line.startswith("|-- ") for line in ascii_lines) and any("`-- > " in line for line in ascii_lines)
+    in_a_pipe = plain(shown).splitlines()
+    assert any(line.startswith("  ") for line in in_a_pipe) and any(line.startswith("  → ") for line in in_a_pipe)
 
 
 def test_as_json_a_row_says_where_it_hangs(shell: Shell) -> None:
@@ -141,10 +143,10 @@ def test_as_json_a_row_says_where_it_hangs(shell: Shell) -> None:
 def test_names_are_links_where_they_stand(shell: Shell) -> None:
     shown = execute("path loss a", shell)
     assert isinstance(shown, Table)
-    lines = TableLines(shown, 100)
+    lines = sheet_of(shown, 100)
     for at in range(len(lines)):
         text = "".join(part for _, part in lines.line(at))
-        for link in links_of_row(lines, at):
+        for link in lines.links(at):
             if link.command.startswith("info op"):
                 assert text[link.start:link.end] == link.command.removeprefix("info op "), text
 
@@ -153,5 +155,5 @@ def test_deep_trees_leave_room_for_names() -> None:
     rows = tuple((f"scope/operation_number_{i}", 1.0) for i in range(9))
     table = Table((Column("op", "name"), Column("norm", "number")), rows,
                   branches_drawn=tuple(TreeBranch(i, True) for i in range(9)))
-    for at, text in enumerate(plain(table, 32).splitlines()[1:]):
+    for at, text in enumerate(as_drawn(table, 32).splitlines()[2:]):
         assert len(text) <= 32 and text.split()[-2].endswith(f"_{at}"), text

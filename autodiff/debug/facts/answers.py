@@ -270,7 +270,7 @@ class Hessian:
     """Second derivatives of y by x, x flattened: array float[rows, n], or float[n] for the diagonal or a product.
 
     asymmetry: max |H - H^T| where the whole is known. kind: "full", "rows", "diag" or "hvp". complete: False if it
-    was interrupted: the array then has the first of the `cost.rows` rows.
+    was interrupted: the array then has the first of the `cost.rows` rows. x_shape: of x before it was flattened.
     """
 
     y: str
@@ -283,6 +283,7 @@ class Hessian:
     when: str
     asymmetry: float | None = None
     complete: bool = True
+    x_shape: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

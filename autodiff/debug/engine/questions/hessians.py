@@ -54,7 +54,7 @@ class Hessians:
         kept = self.values.keep(f"hessian {top.name} {bottom.name}", array, self.state.when(at), (bottom.name,))
         complete = kind == "hvp" or len(array) == cost.rows
         return Hessian(top.name, bottom.name, kind, array, kept.stats, cost, kept.number, kept.when, asymmetry,
-                       complete)
+                       complete, curvature.shape)
 
     def eigen(self, x: str, y: str = "", *, count: int = 1, verify: bool = False) -> Eigen:
         """The `count` eigenvalues of largest absolute value of the Hessian of y by x, by products with vectors alone.

@@ -4,8 +4,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ..model.results import Plot
-from .text import BLOCKS, Line, add, clean, number
+from ...model.results import Plot
+from ..pieces import Line, Piece, add
+from ..text import BLOCKS, clean, number
 
 HEIGHT = 6  # lines of one curve
 LABEL = 10  # columns of the numbers at the left
@@ -13,11 +14,11 @@ LABEL = 10  # columns of the numbers at the left
 
 def plot(result: Plot, width: int | None) -> list[Line]:
     """Each curve by itself: its name, the greatest and least value at the left, the steps below."""
-    lines: list[Line] = [[("title", clean(result.title))]] if result.title else []
+    lines: list[Line] = [[Piece("title", clean(result.title))]] if result.title else []
     for name, steps, values in result.series:
-        lines.append([("name", clean(name)), ("quiet", "  logarithmic" if result.log else "")])
+        lines.append([Piece("name", clean(name)), Piece("quiet", "  logarithmic" if result.log else "")])
         lines += curve(steps, values, min((width or 100) - LABEL - 2, 120), log=result.log)
-    return lines + [[("quiet", clean(note))] for note in result.notes]
+    return lines + [[Piece("quiet", clean(note))] for note in result.notes]
 
 
 def curve(steps: Sequence[int], values: Sequence[float | None], room: int, *, log: bool = False) -> list[Line]:
@@ -28,7 +29,7 @@ def curve(steps: Sequence[int], values: Sequence[float | None], room: int, *, lo
     columns = _columns(values, max(room, 8))
     finite = [v for v in columns if v is not None and math.isfinite(v) and (v > 0 or not log)]
     if not finite:
-        return [[("bad" if any(v is not None for v in columns) else "quiet", "no finite values")]]
+        return [[Piece("bad" if any(v is not None for v in columns) else "quiet", "no finite values")]]
     low, high = min(finite), max(finite)
     heights = [_height(v, low, high, log) for v in columns]
     lines: list[Line] = []
@@ -38,10 +39,10 @@ def curve(steps: Sequence[int], values: Sequence[float | None], room: int, *, lo
         for height in heights:
             text = " " if height is None else "!" * (row == 0) or " " if height < 0 else _bar(height - 8 * row)
             add(bars, "bad" if text == "!" else "spark", text)
-        lines.append([("quiet", f"{label:>{LABEL}} "), *bars])
+        lines.append([Piece("quiet", f"{label:>{LABEL}} "), *bars])
     first, last = f"step {steps[0]}", str(steps[-1])
     between = " " * max(len(columns) - len(first) - len(last), 1)
-    return [*lines, [("quiet", " " * (LABEL + 1) + first + between + last)]]
+    return [*lines, [Piece("quiet", " " * (LABEL + 1) + first + between + last)]]
 
 
 def _columns(values: Sequence[float | None], room: int) -> list[float | None]:

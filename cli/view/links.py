@@ -3,51 +3,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..model.results import Column
-from ..view.tables import TableLines
-from ..view.text import Line, display_width
-from .command import COMMANDS
+from .pieces import Line, Piece, text_of
 
-BY_COLUMN = {"variable": "grad {}", "op": "info op {}", "cut at": "info op {}", "value": "print {}", "cmd": "help {}",
-             "alias": "{}"}  # head of a column of names -> what a name in it leads to; without a row here, print
+BY_COLUMN = {"variable": "grad {}", "op": "info op {}", "cut at": "info op {}", "value": "print {}",
+             "command": "help {}", "alias": "{}"}  # head of a column of names -> what a name in it leads to; else print
 _PLACE = re.compile(r"(?<![\w/.])[\w./-]*\w\.py:\d+\b")
 _TENSOR = re.compile(r"(?<![\w./:%$])[A-Za-z][\w./-]*:\d+\b|(?<!\w)\$\d+\b")
 _TYPED = re.compile(r"\b(?:why (?:nan|none|zero)|info (?:tensors|ops|vars|run|nans|script|watches|breaks)"
                     r"|doctor|help)\b")
-_HELP = re.compile(r"^  ([a-z]+)(?:, [a-z?.!]+)*(?=  )")
 _EXAMPLE = re.compile(r"^Example:  (.+)$")
 _RANKED = re.compile(r"^\d+\. (\S+)(?= \()")
 _WHY = re.compile(r"^no gradient: (\S+):")
 _ACTIONS = ("why ", "grad ", "info ", "list ", "print ", "help ", "load ", "train ", "x ", "where ", "path ")
 
 
-class Link(NamedTuple):
-    """Columns start to end of a line lead to a command."""
-
-    start: int
-    end: int
-    command: str
-
-
-def links_of_row(lines: TableLines, at: int) -> list[Link]:
-    """Links of a row of a table: its names and places, and counts of nan and inf."""
-    row = lines.row_at(at)
-    if row is None:
-        return links_of_text(lines.line(at))
-    nans = any(row[i] for i, c in enumerate(lines.table.columns) if c.shown == "bad")
-    found = []
-    for column, place, start, end in lines.spans():
-        command = _of_cell(column, row[place], nans=nans)
-        if command:
-            shown = display_width(str(row[place]))
-            left = max(end - shown, start) if column.shown == "bad" else start + (0 if place else len(lines.lead(at)))
-            found.append(Link(left, min(left + shown, end), command))
-    return found
-
-
-def _of_cell(column: Column, value: Any, *, nans: bool) -> str:
+def of_cell(column: Column, value: Any, *, nans: bool) -> str:
+    """The command of a cell of a table, or empty. nans: whether its row counts some."""
     if column.shown == "bad":
         return "why nan" if value else ""
     if not isinstance(value, str) or not value or not value.isprintable():
@@ -59,23 +33,32 @@ def _of_cell(column: Column, value: Any, *, nans: bool) -> str:
     return BY_COLUMN.get(column.name, "print {}").format(value)
 
 
-def links_of_text(line: Line) -> list[Link]:
-    """Links in a line of prose: lines of the script, tensors, commands that are named."""
-    text = "".join(part for _, part in line)
-    found: list[Link] = []
-    for start, end, command in _in_text(text, "hint" in {style for style, _ in line}):
-        left = display_width(text[:start])
-        right = left + display_width(text[start:end])
-        if all(right <= link.start or left >= link.end for link in found):
-            found.append(Link(left, right, command))
-    return sorted(found)
+def linked(line: Line) -> Line:
+    """A line of prose with its links: lines of the script, tensors, commands that are named."""
+    text = text_of(line)
+    spans: list[tuple[int, int, str]] = []
+    for start, end, command in _in_text(text, any(piece.role == "hint" for piece in line)):
+        if all(end <= first or start >= last for first, last, _ in spans):
+            spans.append((start, end, command))
+    return list(_cut(line, sorted(spans))) if spans else line
+
+
+def _cut(line: Line, spans: list[tuple[int, int, str]]) -> Iterator[Piece]:
+    """The pieces of a line, cut where links begin and end."""
+    edges = sorted({edge for start, end, _ in spans for edge in (start, end)})
+    at = 0
+    for piece in line:
+        end = at + len(piece.text)
+        stops = [at, *(edge for edge in edges if at < edge < end), end]
+        for first, last in zip(stops, stops[1:]):
+            command = next((command for start, close, command in spans if start <= first < close), "")
+            yield piece._replace(text=piece.text[first - at:last - at], command=command or piece.command)
+        at = end
 
 
 def _in_text(text: str, is_hint: bool) -> Iterator[tuple[int, int, str]]:
     if match := _EXAMPLE.match(text):
         yield match.start(1), match.end(1), match[1]
-    if (match := _HELP.match(text)) and match[1] in COMMANDS:
-        yield match.start(1), match.end(1), f"help {match[1]}"
     if match := _RANKED.match(text):
         yield match.start(1), match.end(1), f"info op {match[1]}"
     bare = text.strip()

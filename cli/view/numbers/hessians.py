@@ -1,0 +1,213 @@
+"""A Hessian: numbers under the names of its variables' elements, or where there is no room a picture of its blocks."""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...model.results import Axis, Column, Hessian, Table
+from ..pieces import Drawing, Line, Paragraph, Piece, Prose, add
+from ..text import GAP, clean, display_width, number, shorten
+from .arrays import Part, above
+from .digits import Digits
+from .grids import WIDTH
+from .heatmaps import blocks
+
+MOST = 24  # rows that are read as numbers
+EXACT = 512  # rows up to which all eigenvalues are computed
+LISTED = 10  # of the largest entries
+LABEL = 12  # columns of a name beside a row
+BESIDE = "eigenvalues"  # head of the column that has them beside the rows
+SHADES = " ░▒▓█"  # of magnitudes; blank is zero
+PICTURE = 32  # cells of a picture, a side
+
+
+def hessian(found: Hessian, width: int | None) -> list[Part]:
+    """Head and figures, then numbers or a picture, then what is known of the whole."""
+    eigenvalues = _eigenvalues(found)
+    tables = (_numbers(found, width or WIDTH, eigenvalues, figures) for figures in (3, 2))
+    table = next((table for table in tables if table is not None), None)
+    shown = [table] if table is not None else _picture(found, width or WIDTH)
+    is_beside = table is not None and table.columns[-1].name == BESIDE
+    notes = ([Piece("quiet", clean(note))] for note in found.notes)
+    lines = [*_definite(found, eigenvalues, is_beside=is_beside), *notes]
+    if table is None and found.ref:
+        lines.append([Piece("quiet", f"print {found.ref} shows the numbers")])
+    if not np.isfinite(found.value).all():
+        lines.insert(0, _nonfinite(found))
+    return [above(found), *shown, Prose(tuple(Paragraph(line) for line in lines))]
+
+
+def _eigenvalues(found: Hessian) -> np.ndarray | None:
+    """Of the symmetric part, the largest first; None for a part of a Hessian, and for one that is not finite."""
+    value = found.value
+    if value.ndim != 2 or value.shape[0] != value.shape[1] or value.shape[0] > EXACT or not np.isfinite(value).all():
+        return None
+    return np.linalg.eigvalsh((value + value.T) / 2)[::-1]
+
+
+def _numbers(found: Hessian, width: int, eigenvalues: np.ndarray | None, figures: int) -> Table | None:
+    """Each element, its row and column named; None where there is no room."""
+    value = found.value
+    if value.ndim != 2 or value.shape[0] > MOST or value.shape[1] > MOST:
+        return None
+    digits = Digits(value, figures)
+    labels = _labels(found.axes, value.shape[1])
+    cells = [[digits.piece(item) for item in row] for row in value]
+    wide = max((display_width(piece.text) for row in cells for piece in row), default=1)
+    ends = _ends(found.axes)
+    columns = [Column("", "place")]
+    for at, label in enumerate(labels):
+        columns += [Column("", "text")] if at in ends else []
+        columns.append(Column(label, "number"))
+    needed = max(map(len, labels)) + sum(max(wide, len(label)) + len(GAP) for label in labels) + 3 * len(ends) + 1
+    if needed > width:
+        return None
+    rows = []
+    for at, row in enumerate(cells):
+        line: list[Piece] = [Piece("place", labels[(found.first + at) % len(labels)])]
+        for place, piece in enumerate(row):
+            line += [Piece("rule", "│")] if place in ends else []
+            line.append(piece)
+        rows.append(line)
+    if eigenvalues is not None and needed + 3 + 12 + len(GAP) <= width:
+        columns += [Column("", "text"), Column(BESIDE, "number")]
+        for line, eigenvalue in zip(rows, eigenvalues):
+            line += [Piece("rule", "│"), Piece("", number(float(eigenvalue)))]
+    notes = (f"cells {digits.unit}",) if digits.unit else ()
+    sections = tuple(end - found.first for end in sorted(ends) if 0 < end - found.first < len(rows))
+    return Table(tuple(columns), tuple(map(tuple, rows)), notes=notes, sections=sections)
+
+
+def _labels(axes: Sequence[Axis], size: int) -> list[str]:
+    """`w[0,1]` for each element; the index alone where there is one variable."""
+    if not axes:
+        return [str(at) for at in range(size)]
+    found = []
+    for axis in axes:
+        name = _short(axis.name) if len(axes) > 1 else ""
+        for index in np.ndindex(*axis.shape):
+            text = ",".join(map(str, index))
+            found.append(f"{name}[{text}]" if name else text or "0")
+    return found
+
+
+def _short(name: str) -> str:
+    return shorten(clean(name.removesuffix(":0").rpartition("/")[2], keep=""), LABEL)
+
+
+def _ends(axes: Sequence[Axis]) -> set[int]:
+    """Where a block begins: a variable, or a row of the only one."""
+    if len(axes) == 1:
+        shape = axes[0].shape
+        step = int(np.prod(shape[1:])) if len(shape) > 1 else axes[0].size
+        return set(range(step, axes[0].size, step)) if step > 1 else set()
+    found, at = set(), 0
+    for axis in axes[:-1]:
+        at += axis.size
+        found.add(at)
+    return found
+
+
+def _definite(found: Hessian, eigenvalues: np.ndarray | None, *, is_beside: bool) -> list[Line]:
+    """What kind of matrix it is, with the ends of its eigenvalues where they are not beside it."""
+    lines: list[Line] = []
+    if eigenvalues is not None and len(eigenvalues):
+        small = 1e-6 * max(float(np.abs(eigenvalues).max()), 1e-300)
+        counts = int((eigenvalues > small).sum()), int((eigenvalues < -small).sum())
+        said = f"{_kind(*counts, len(eigenvalues))}: {counts[0]} eigenvalues above zero, {counts[1]} below"
+        lines.append([Piece("", said + ("" if is_beside else f"; {_ends_of(eigenvalues)}"))])
+    if found.asymmetry is not None:
+        lines.append([Piece("quiet", f"largest |H - H'|: {found.asymmetry:.3g}")])
+    return lines
+
+
+def _kind(above_zero: int, below_zero: int, count: int) -> str:
+    if above_zero and below_zero:
+        return "indefinite"
+    if not above_zero and not below_zero:
+        return "zero"
+    half = "" if above_zero + below_zero == count else "semi"
+    return f"{'positive' if above_zero else 'negative'} {half}definite"
+
+
+def _ends_of(eigenvalues: np.ndarray) -> str:
+    """The largest and the smallest."""
+    shown = [number(float(eigenvalue)) for eigenvalue in eigenvalues]
+    return "  ".join(shown if len(shown) <= 6 else [*shown[:3], "…", *shown[-2:]])
+
+
+def _nonfinite(found: Hessian) -> Line:
+    """How many entries are not finite, and where the first ones are."""
+    bad = np.argwhere(~np.isfinite(found.value))
+    labels = _labels(found.axes, found.value.shape[-1])
+    first = [" ".join(f"[{labels[(found.first * (at == 0) + i) % len(labels)]}]" if found.value.ndim == 2 else f"[{i}]"
+                      for at, i in enumerate(map(int, index))) for index in bad[:3]]
+    return [Piece("bad", f"{len(bad)} of {found.value.size} entries are nan or inf"),
+            Piece("", f", the first at {', '.join(first)}; "), Piece("hint", "why nan", "why nan"),
+            Piece("", " says where it comes from")]
+
+
+def _picture(found: Hessian, width: int) -> list[Part]:
+    """Shades of magnitudes with axes, and the ten largest entries."""
+    value = np.atleast_2d(found.value).astype(np.float64)
+    small, block = blocks(np.abs(value), min((width - LABEL - 4) // 2, PICTURE))
+    finite = small[np.isfinite(small)]
+    largest = float(finite.max()) if finite.size else 0.0
+    ends = _ends(found.axes) if len(found.axes) > 1 else set()
+    lines: list[Line] = [_legend(largest, block)]
+    for at, row in enumerate(small):
+        start = found.first + at * block[0]
+        if any(start - block[0] < end <= start for end in ends) and at:
+            lines.append([Piece("rule", " " * (LABEL + 2) + "─" * (2 * len(row) + len(ends)))])
+        line: Line = [Piece("place", f"{_row_label(found.axes, start, at):>{LABEL}}"), Piece("rule", " │")]
+        for place, item in enumerate(row):
+            column = place * block[1]
+            if any(column - block[1] < end <= column for end in ends) and place:
+                add(line, "rule", "│")
+            add(line, "bad" if not math.isfinite(item) else "warm", _shade(item, largest))
+        lines.append(line)
+    return [Drawing(tuple(lines)), _listed(found, value)]
+
+
+def _legend(largest: float, block: tuple[int, int]) -> Line:
+    steps = [f"{shade * 2} {number(largest * at / 4)}" for at, shade in enumerate(SHADES) if at]
+    means = f"; a cell is the mean of {block[0]} by {block[1]}" if block != (1, 1) else ""
+    return [Piece("quiet", f"|H|: blank 0, up to {'  '.join(steps)}{means}")]
+
+
+def _row_label(axes: Sequence[Axis], row: int, at: int) -> str:
+    """The element at a row, where a variable begins with its name."""
+    start = 0
+    for axis in axes:
+        if row < start + axis.size:
+            index = ",".join(str(int(i)) for i in np.unravel_index(row - start, axis.shape)) if axis.shape else ""
+            return shorten(f"{_short(axis.name) if len(axes) > 1 else ''}[{index}]", LABEL)
+        start += axis.size
+    return str(row)
+
+
+def _shade(item: float, largest: float) -> str:
+    if not math.isfinite(item):
+        return "!!"
+    if item == 0 or not largest:
+        return "  "
+    return SHADES[max(math.ceil(4 * item / largest), 1)] * 2
+
+
+def _listed(found: Hessian, value: np.ndarray) -> Table:
+    """The entries of the largest magnitude; of a symmetric matrix each pair once."""
+    size = np.where(np.isfinite(value), np.abs(value), -1.0)
+    if found.asymmetry is not None and value.shape[0] == value.shape[1]:
+        size = np.triu(size)
+    count = min(LISTED, size.size)
+    order = np.argpartition(size.reshape(-1), size.size - count)[size.size - count:]
+    order = order[np.argsort(-size.reshape(-1)[order], kind="stable")]
+    labels = _labels(found.axes, value.shape[1]) if value.shape[1] <= 100_000 else [""]
+    rows = []
+    for flat in order:
+        row, column = divmod(int(flat), value.shape[1])
+        ends = labels[(found.first + row) % len(labels)], labels[column % len(labels)]
+        rows.append((*(Piece("place", label) for label in ends), float(value[row, column])))
+    return Table((Column("row", "text"), Column("column", "text"), Column("largest entries", "number")), tuple(rows))

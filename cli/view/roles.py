@@ -1,0 +1,64 @@
+"""The one table of styles: what each role looks like on a dark and on a light background.
+
+A style is words that rich understands. Colors by name follow the terminal's own palette; those by number are brought
+down to 256 or 16 colors by rich where the terminal has no more. Nothing is told by color alone.
+"""
+from __future__ import annotations
+
+import os
+
+BACKGROUNDS = ("dark", "light")
+ROLES = {  # role -> its style on dark, and on light where that differs
+    "": ("",),
+    "title": ("bold",),
+    "head": ("bold",),
+    "rule": ("bright_black",),
+    "name": ("cyan", "color(24)"),
+    "op": ("bright_blue", "blue"),
+    "place": ("magenta",),
+    "number": ("",),
+    "zero": ("bright_black",),
+    "bad": ("bold white on red",),
+    "good": ("green",),
+    "warning": ("yellow", "color(130)"),
+    "error": ("bold red",),
+    "hint": ("green",),
+    "quiet": ("bright_black", "color(240)"),
+    "spark": ("blue",),
+    "stop": ("bold yellow", "bold color(130)"),
+    "current": ("bold yellow", "bold color(130)"),
+    "cause": ("bold red",),
+    "armed": ("red",),
+    "code": ("",),
+    "heat1": ("#8fa3b0", "#7d8f9a"),  # the least quarter of the magnitudes
+    "heat2": ("#d8d8d8", "#404040"),
+    "heat3": ("#e8b84a", "#a06a00"),
+    "heat4": ("bold #ff7a45", "bold #c03000"),
+    "warm": ("red",),
+    "cold": ("blue",),
+    "link": ("underline",),
+    "chosen": ("reverse bold",),
+    "found": ("reverse",),
+    "found.here": ("reverse bold underline",),
+    "bar": ("bright_black", "color(245)"),
+    "frame": ("bright_black", "color(245)"),
+    "frame.focus": ("bold cyan", "bold color(24)"),
+    "top": ("reverse",),
+    "menu": ("bold",),
+    "status": ("reverse",),
+    "message": ("reverse bold",),
+    "prompt": ("bold",),
+}
+CODE_THEMES = {"dark": "ansi_dark", "light": "ansi_light"}  # pygments' colors for source, by name of the terminal's
+
+
+def style_of(role: str, background: str = "dark") -> str:
+    """The words of a role's style; an unknown role has none."""
+    styles = ROLES.get(role, ("",))
+    return styles[-1 if background == "light" else 0]
+
+
+def background_of(environment: "os._Environ[str] | dict[str, str]") -> str:
+    """What COLORFGBG says of the terminal, as xterm, rxvt and konsole set it; dark if nothing is said."""
+    last = environment.get("COLORFGBG", "").rpartition(";")[2]
+    return "light" if last in ("7", "15") else "dark"
