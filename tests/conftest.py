@@ -1,10 +1,13 @@
 """Fixtures that several test modules ask for."""
 
+import os
 from collections.abc import Iterator
 
 import pytest
 
 import autodiff as tf
+
+os.environ["COLUMNS"] = "1000"  # sentences are compared whole; test_render.py looks at how they are broken
 
 
 @pytest.fixture
