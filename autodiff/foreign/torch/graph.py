@@ -16,7 +16,7 @@ from ...core.site import Known
 from ...debug.analysis.advice import advice_of
 from ..model import legal_name, tf
 from .aten import aten
-from .aten.common import as_type
+from .aten.common import as_type, row_of
 from .memory import Memory
 from .record import Call, Entry, Recorder, storage_of, tensors_in, traits_of
 from .sizes import Sizes
@@ -250,16 +250,6 @@ def name_of(op: Any) -> tuple[str, str]:
     """`add`, `Tensor` of aten::add.Tensor; without what stands for "in place"."""
     packet, _, overload = op.name().partition("::")[2].partition(".")
     return packet, overload or "default"
-
-
-def row_of(packet: str, overload: str) -> str | None:
-    """The name under which the table has an op: with its overload, or for all; in place, as the op that is not."""
-    plain = packet[:-1] if packet.endswith("_") and not packet.endswith("__") else packet
-    for name in (packet, plain):
-        for wanted in (f"{name}.{overload}", name):
-            if wanted in aten:
-                return wanted
-    return None
 
 
 def array_of(tensor: Any) -> np.ndarray:

@@ -168,7 +168,8 @@ def xlogy(x: Any, y: Any) -> Any:
 @aten.op("copysign")
 def copysign(x: Any, y: Any) -> Any:
     x, y = promoted(x, y, floating=True)
-    return x * no_gradient(tf.sign(x) * where(tf.less(y, 0), -tf.ones_like(y), tf.ones_like(y)))
+    is_negative = tf.less(where(tf.equal(y, 0), tf.reciprocal(y), y), 0)
+    return tf.abs(x) * where(is_negative, -tf.ones_like(y), tf.ones_like(y))
 
 
 @aten.op("lerp", "lerp.Scalar", "lerp.Tensor")
@@ -204,6 +205,7 @@ for _name, _function in {
         "sigmoid": tf.sigmoid, "i0": tf.bessel_i0, "special_i0e": tf.bessel_i0e, "special_i1e": tf.bessel_i1e,
         "special_i1": tf.bessel_i1,
         "exp2": lambda x: tf.exp(x * number(math.log(2), x)), "log2": lambda x: tf.log(x) * number(1 / math.log(2), x),
+        "deg2rad": lambda x: x * number(math.pi / 180, x), "rad2deg": lambda x: x * number(180 / math.pi, x),
         "log10": lambda x: tf.log(x) * number(1 / math.log(10), x)}.items():
     aten.op(_name)(_of_floats(_function))
 

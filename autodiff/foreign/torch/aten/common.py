@@ -12,6 +12,16 @@ aten = Table("torch", ignored=("layout", "device", "pin_memory", "memory_format"
 CATEGORIES = "biufc"  # bool, integers, floats, complex: a higher one wins over any type of a lower one
 
 
+def row_of(packet: str, overload: str) -> str | None:
+    """The name under which the table has an op: with its overload, or for all; in place, as the op that is not."""
+    plain = packet[:-1] if packet.endswith("_") and not packet.endswith("__") else packet
+    for name in (packet, plain):
+        for wanted in (f"{name}.{overload}", name):
+            if wanted in aten:
+                return wanted
+    return None
+
+
 def is_tensor(x: Any) -> bool:
     """Whether something is a tensor of ours, not a number."""
     return isinstance(x, tf.Tensor)

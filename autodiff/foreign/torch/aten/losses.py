@@ -51,7 +51,7 @@ def binary_cross_entropy(x: Any, y: Any, weight: Any = None, reduction: int = 1)
     flat, least = no_gradient(x), number(-100.0, x)
     value = -(y * tf.maximum(tf.log(flat), least) + (1 - y) * tf.maximum(tf.log1p(-flat), least))
     bottom = tf.maximum((1 - flat) * flat, number(1e-12, x))
-    target_slope = tf.maximum(tf.log1p(-flat), least) - tf.maximum(tf.log(flat), least)
+    target_slope = tf.log1p(-flat) - tf.log(flat)
     loss = with_gradient(value, [x, y], lambda dy: (dy * (flat - no_gradient(y)) / bottom, dy * target_slope))
     return reduced(loss if weight is None else loss * weight, reduction)
 

@@ -168,7 +168,8 @@ def cholesky(x: Any, upper: bool = False, *, check_errors: bool = False) -> Any:
 
 @aten.op("cholesky_solve")
 def cholesky_solve(b: Any, factor: Any, upper: bool = False) -> Any:
-    return tf.linalg.cholesky_solve(_mt(factor) if upper else factor, b)
+    lower = _mt(factor) if upper else factor
+    return tf.linalg.solve(tf.matmul(lower, _mt(lower)), b)
 
 
 @aten.op("cholesky_inverse")
@@ -179,7 +180,7 @@ def cholesky_inverse(factor: Any, upper: bool = False) -> Any:
 
 @aten.op("_linalg_eigh", "linalg_eigh")
 def eigh(x: Any, lower: str = "L", compute_v: bool = True) -> Any:
-    values, vectors = tf.linalg.eigh(x)
+    values, vectors = tf.linalg.eigh((x + _mt(x)) / 2)
     return values, vectors
 
 
