@@ -24,7 +24,7 @@ def set_(shell: Shell, target: Setting | None, option_value: SettingValue | None
     past steps that memory has no room for go to a temporary folder; it is removed at the end, or by `set ring.disk 0`.
 
     Example:  set hidden1/biases = hidden1/biases * 0
-    API:      dbg.set("hidden1/biases", value)
+    API:      dbg.set("hidden1/biases", 0.0), dbg.set("logits", 0.0), dbg.edits.unset("logits")
     """
     if target is None:
         return Text("\n".join(f"{name} {_shown(value)}  ({OPTIONS[name]})" for name, value in shell.settings.items()))
@@ -48,7 +48,7 @@ def freeze(dbg: Debugger, target: Target | None) -> Result:
     set NAME = off, or undo, lets it go.
 
     Example:  freeze hidden1/weights
-    API:      dbg.freeze("hidden1/weights")
+    API:      dbg.freeze("hidden1/weights"), dbg.edits.held()
     """
     if target is None:
         return Text(f"held: {', '.join(dbg.edits.held())}" if dbg.edits.held() else "nothing is held", "quiet")

@@ -41,7 +41,7 @@ def why(dbg: Debugger, target: Target, *, of: Target = "", order: Order = 1) -> 
     all variables. of: the Y, by default the loss of the train op. order 2: `why nan` looks at second derivatives too.
 
     Example:  why hidden1/weights
-    API:      dbg.why("hidden1/weights"), dbg.why(kind="nan")
+    API:      dbg.why("hidden1/weights"), dbg.why(kind="nan"), dbg.explain.why_missing("hidden1/weights")
     """
     kind = KINDS.get(target, "")
     found = dbg.why("" if kind else target, of, kind=kind, order=order)

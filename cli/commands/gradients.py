@@ -34,7 +34,7 @@ def grad(dbg: Debugger, y: Y | None, x: X, *, per_example: bool = False, order: 
     the figures of X's gradient raw, as its update was given it, and of X's change.
 
     Example:  grad loss hidden1/weights
-    API:      dbg.grad("hidden1/weights", "loss")
+    API:      dbg.grad("hidden1/weights", "loss"), dbg.gradients.examples("hidden1/weights", "losses")
     """
     if stages:
         return _stages(dbg.stages(y or ""), dbg.resolve(x))
@@ -60,7 +60,7 @@ def grads(dbg: Debugger, target: Target = "", *, of: Target = "", by: By = "", s
     stages: the norms raw, as the update op was given them (clipped), and of the change applied to the variable.
 
     Example:  grads --sort norm
-    API:      dbg.grads(sort="norm")
+    API:      dbg.grads(sort="norm"), dbg.stages()
     """
     if stages:
         return _stages(dbg.stages(of), dbg.resolve(target) if target else ())
@@ -103,7 +103,8 @@ def hessian(dbg: Debugger, y: Y | None, x: X, *, rows: Slice | None = None, diag
     spectrum: how the eigenvalues are spread, by stochastic Lanczos quadrature; exact up to 512 parameters.
 
     Example:  hessian loss hidden2/biases --rows 0:4
-    API:      dbg.hessian("hidden2/biases", "loss", rows=slice(0, 4))
+    API:      dbg.hessian("hidden2/biases", "loss", rows=slice(0, 4)), dbg.hessians.eigen("hidden2/biases"),
+              dbg.hessians.spectrum("hidden2/biases"), dbg.hessians.cost("hidden2/biases")
     """
     if spectrum:
         return _spectrum(dbg.hessians.spectrum(x, y or ""))

@@ -45,7 +45,8 @@ def info(shell: Shell, topic: Topic | None, target: OpName = "", *, unused: bool
     nans: --harmful lists those that reach y or a gradient, --masked those without effect.
 
     Example:  info tensors /hidden1/
-    API:      dbg.tensors("hidden1"), dbg.op("hidden1/MatMul"), dbg.variables()
+    API:      dbg.tensors("hidden1"), dbg.ops(), dbg.op("hidden1/MatMul"), dbg.variables(), dbg.nonfinite(),
+              dbg.script(), dbg.stops(), dbg.lists.memory(), dbg.history.position
     """
     dbg = shell.dbg
     is_regex = len(target) > 1 and target[0] == target[-1] == "/"

@@ -25,7 +25,7 @@ def run(shell: Shell, *, times: Count | None = None, till: Condition = "", no_de
     without one, or feeds that change, one run is all.
 
     Example:  run -f nan
-    API:      dbg.run(steps, until="nan")
+    API:      dbg.run(20, until="nan")
     """
     _to_present(shell)
     return advance.run_steps(shell, 1 if no_debug else times or _all(shell, till), till)
@@ -36,7 +36,7 @@ def go_on(shell: Shell, times: Count = 1) -> Result:
     """Go on to the next stop, or N stops further.
 
     Example:  continue
-    API:      dbg.run(steps)
+    API:      dbg.run(20)
     """
     _to_present(shell)
     for _ in range(times - 1):
@@ -59,7 +59,7 @@ def next_step(shell: Shell, steps: Count = 1) -> Result:
     Shows the loss and what the watches saw in the last one. A run that was opened by step is finished first.
 
     Example:  next 20
-    API:      dbg.run(20)
+    API:      dbg.run(20), dbg.history.forth(), dbg.history.present()
     """
     if not shell.dbg.history.position.is_present:
         return stands(shell.dbg.history.forth(steps))
@@ -72,7 +72,7 @@ def detach(shell: Shell) -> Result:
     """Let the script finish undisturbed: its runs are neither looked at nor stopped any more.
 
     Example:  detach
-    API:      session.run
+    API:      session.run(loss, {images: np.zeros((2, 64)), labels: [0, 1]})
     """
     if not advance.drives_script(shell) or shell.script is None:
         raise UsageError("no script is waiting: there is nothing to detach from", "load FILE runs one", code="at_end")
@@ -106,7 +106,7 @@ def step(shell: Shell, ops: Count = 1) -> Result:
     Opens the next run if none is open; next finishes it. print looks at everything computed so far.
 
     Example:  step 3
-    API:      dbg.stepper.step(3)
+    API:      dbg.stepper.step(3), dbg.stepper.cursor, dbg.stepper.finish()
     """
     dbg = shell.dbg
     parts: list[Result] = []

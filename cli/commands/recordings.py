@@ -21,7 +21,7 @@ def record(dbg: Debugger, file: Folder, word: Word | None, steps: Slice | None) 
     the script: any tensor, why, grads, path, back, diff.
 
     Example:  record training.rec steps 1:20
-    API:      dbg.record("training.rec"), dbg.open_recording("training.rec")
+    API:      dbg.record("training.rec"), dbg.run(), dbg.recordings.stop(), dbg.open_recording("training.rec")
     """
     if file == "off":
         done = dbg.recordings.stop()

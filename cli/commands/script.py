@@ -119,7 +119,7 @@ def feed(shell: Shell, target: Target | None, value: Assigned | None, *, from_: 
     the next run is fed. A script that defines feeds() is fed from it without being asked.
 
     Example:  feed images = np.zeros((2, 64))
-    API:      dbg.feed("images", value), dbg.feed_from(feeds)
+    API:      dbg.feed("images", np.zeros((2, 64))), dbg.feed_from(feeds), dbg.feeds.rows(), dbg.feeds.clear()
     """
     dbg = shell.dbg
     if clear:

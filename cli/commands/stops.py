@@ -139,7 +139,7 @@ def enable(dbg: Debugger, number: StopNumber) -> Result:
     """Let a watch or breakpoint work again.
 
     Example:  enable 1
-    API:      dbg.watches.enable(1, True)
+    API:      dbg.watches.enable(1, True), dbg.stops()
     """
     return stops_table((dbg.watches.enable(number, True),))
 

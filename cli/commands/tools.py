@@ -81,7 +81,7 @@ def expect(shell: Shell, expression: Asserted) -> Result:
     the step looked at: expect not nan(logits) and norm(grad(W)) < 10.
 
     Example:  expect loss < 100
-    API:      assert dbg.evaluate("loss < 100").array.all(), assert dbg.holds("not nan(loss)")
+    API:      dbg.evaluate("loss < 100").array.all(), dbg.holds("not nan(loss)")
     """
     condition = _predicate(expression)
     if condition is not None and any(map(condition.asks, WORDS)):

@@ -52,7 +52,7 @@ def goto(shell: Shell, op: OpName, step: Count | None) -> Result:
     A step that is kept is looked at; one to come is run to. Without an open run, an op is gone to in the last one.
 
     Example:  goto step 12
-    API:      dbg.history.goto(12), dbg.stepper.goto("hidden1/MatMul")
+    API:      dbg.history.goto(12), dbg.stepper.replay(), dbg.stepper.goto("hidden1/MatMul")
     """
     dbg = shell.dbg
     if op != "step":
