@@ -119,10 +119,15 @@ class State:
         found.update(self.replayer.values_if_possible(moment, wanted) if wanted else {})
         return found
 
+    def look_up(self, tensor: Tensor, moment: Moment) -> Any:
+        """The value of one tensor at a moment, for an analysis: kept for the next question, not to be written to."""
+        found = self.values_known([tensor.op], moment)
+        return found[tensor] if tensor in found else self.values([tensor], moment)[0]
+
     def stats_of(self, tensor: Any, moment: Moment) -> Stats | None:
         """Figures of one tensor at a moment; None if it cannot be computed."""
         try:
-            return statistics(self.values([tensor], moment)[0])
+            return statistics(self.look_up(tensor, moment))
         except AutodiffError:
             return None
 

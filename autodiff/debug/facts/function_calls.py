@@ -38,6 +38,14 @@ class Call(NamedTuple):
     turn: int | None
 
 
+class FunctionPlan(NamedTuple):
+    """How a function is called: its operations in order, the tensors whose values are to be known, the plan."""
+
+    ops: list[Operation]
+    tensors: tuple[Tensor, ...]
+    plan: Plan
+
+
 Inside = Callable[[Operation, Values, int], Call | None]
 
 
@@ -46,18 +54,21 @@ class Calls:
 
     fetch: values of tensors of the run that are no arrays, such as the history of a loop. wanted: the inner tensors
     whose values are asked for, if not of all that the functions' outputs are made of; only then conditions are calls.
-    outcomes: what ops that call Python gave in the run: they are not asked again.
+    outcomes: what ops that call Python gave in the run: they are not asked again. plans: of functions, shared by the
+    Calls of one graph.
     """
 
     def __init__(self, graph: Graph, variables: Mapping[str, Any], number: int, entropy: int,
                  fetch: Callable[[Sequence[Tensor]], Mapping[Tensor, Any]],
-                 wanted: Sequence[Tensor] | None = None, outcomes: Values | None = None) -> None:
-        self._fetch, self._wanted, self._outcomes = fetch, wanted, outcomes or {}
+                 wanted: Sequence[Tensor] | None = None, outcomes: Values | None = None,
+                 plans: dict[Any, FunctionPlan] | None = None) -> None:
+        self._fetch, self._outcomes = fetch, outcomes or {}
+        self._wanted = None if wanted is None else tuple(wanted)
         session = RepeatSession(graph=graph)
         session.variables.update(variables)
         session.entropy = entropy
         self._run = Run(session, number)
-        self._plans: dict[Function, tuple[list[Operation], tuple[Tensor, ...], Plan]] = {}
+        self._plans = {} if plans is None else plans
 
     def __call__(self, op: Operation, values: Values, within: int = 0) -> Call | None:
         """The first call of op's in which something finite became non-finite; None if there is none to be found."""
@@ -114,13 +125,14 @@ class Calls:
 
     def _called(self, function: Function, arguments: Sequence[Any], where: str, number: int,
                 turn: int | None = None, kept: Sequence[Any] = ()) -> Call:
-        if function not in self._plans:
+        key = function, self._wanted, bool(kept)
+        if key not in self._plans:
             below = sorted(ancestors(function.outputs), key=lambda op: op.index)
             ops = [op for op in below if op.type not in ("Argument", "Captured")]
             tensors = self._tensors(function, ops)
             known = (*function.inputs, *function.kept) if kept else function.inputs
-            self._plans[function] = ops, tensors, compile_plan(tensors, (), known)
-        ops, tensors, plan = self._plans[function]
+            self._plans[key] = FunctionPlan(ops, tensors, compile_plan(tensors, (), known))
+        ops, tensors, plan = self._plans[key]
         self._run.current_call = number
         with np.errstate(all="ignore"):
             found = interpret(plan, self._run, [*arguments, *kept])

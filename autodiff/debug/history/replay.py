@@ -7,12 +7,14 @@ from typing import Any
 
 from ...core.errors import AutodiffError
 from ...core.graph import Graph, Tensor
+from ...runtime import fetch
 from ...runtime.cursor import Execution
 from ...runtime.feed import Fed
 from ...runtime.session import RepeatSession, Session
 from ..derivatives.row_blocks import Recipe, recipe_of
-from ..facts.function_calls import Calls
+from ..facts.function_calls import Calls, FunctionPlan
 from ..facts.inner_ops import InnerOps
+from .looked_up import LookedUp
 from .loop_values import Turns, turns_of
 
 _MANY = 32  # tensors: such a look is taken once, and compiling it well would take longer than it runs
@@ -48,6 +50,8 @@ class Replayer:
     def __init__(self, graph: Graph, inner: InnerOps) -> None:
         self._session = RepeatSession(graph=graph)
         self._inner = inner
+        self._known = LookedUp()
+        self._function_plans: dict[Any, FunctionPlan] = {}
 
     def values(self, moment: Moment, tensors: Sequence[Any], feeds: dict[Tensor, Any] | None = None) -> list[Any]:
         """The values that `tensors` (IndexedSlices too) had in that run. feeds: in place of some of its own.
@@ -76,7 +80,8 @@ class Replayer:
     def calls(self, moment: Moment, wanted: Sequence[Tensor] | None = None) -> Calls:
         """The calls that branches and loops made in that run. wanted: inner tensors, if not all are."""
         return Calls(self._session.graph, moment.variables, moment.number, moment.entropy,
-                     lambda missing: self.values_if_possible(moment, missing), wanted, moment.outcomes)
+                     lambda missing: self.values_if_possible(moment,
+                                                             missing), wanted, moment.outcomes, self._function_plans)
 
     def start(self, moment: Moment, fetches: Sequence[Any], feeds: dict[Tensor, Any] | None = None) -> Execution:
         """That run again, to be gone through op by op, in a session of its own."""
@@ -104,11 +109,45 @@ class Replayer:
         session.entropy, session.runs = moment.entropy, moment.number - 1
 
     def values_if_possible(self, moment: Moment, tensors: Sequence[Any]) -> dict[Any, Any]:
-        """The same for tensors of which some may not be computable (unfed, uninitialized): those are left out."""
+        """The same for tensors of which some may not be computable (unfed, uninitialized): those are left out.
+
+        For analyses: the values are kept, and not to be written to.
+        """
+        parts = {each: fetch.parse(self._session.graph, each) for each in tensors if not isinstance(each, Tensor)}
+        plain = dict.fromkeys(t for each in tensors for t in (parts[each].tensors if each in parts else (each,)))
+        found = self._looked_up(moment, list(plain))
+        whole = {each: part.rebuild([found[t] for t in part.tensors]) for each, part in parts.items()
+                 if all(t in found for t in part.tensors)}
+        return {each: whole[each] if each in parts else found[each] for each in tensors
+                if (each in whole if each in parts else each in found)}
+
+    def _looked_up(self, moment: Moment, tensors: list[Tensor]) -> dict[Tensor, Any]:
+        """Of tensors those that can be computed; each is computed once for a run, however many questions ask for it."""
+        known = self._known.of(moment)
+        missing = [t for t in tensors if t not in known]
+        inside = [t for t in missing if self._inner.has(t)]
+        outside = [t for t in missing if t not in inside]
+        found = self._halved(moment, inside) if inside else {}
+        if outside:
+            found.update(self._few(moment, outside) if not known and len(outside) <= _MANY else
+                         self._compute(moment, outside))
+        self._known.add(moment, found)
+        return {t: known[t] if t in known else found[t] for t in tensors if t in known or t in found}
+
+    def _few(self, moment: Moment, tensors: list[Tensor]) -> dict[Tensor, Any]:
+        """By a compiled plan: the same few are often asked for in many runs."""
         try:
             return dict(zip(tensors, self.values(moment, tensors)))
         except AutodiffError:
-            if len(tensors) == 1:
-                return {}
-        half = len(tensors) // 2
-        return {**self.values_if_possible(moment, tensors[:half]), **self.values_if_possible(moment, tensors[half:])}
+            return self._compute(moment, tensors)
+
+    def _compute(self, moment: Moment, tensors: list[Tensor]) -> dict[Tensor, Any]:
+        self._rewind(moment)
+        return self._known.compute(moment, tensors, {**moment.outcomes, **moment.feeds}, self._session.new_run())
+
+    def _halved(self, moment: Moment, tensors: list[Tensor]) -> dict[Tensor, Any]:
+        try:
+            return dict(zip(tensors, self.values(moment, tensors)))
+        except AutodiffError:
+            half = len(tensors) // 2
+            return {} if not half else {**self._halved(moment, tensors[:half]), **self._halved(moment, tensors[half:])}

@@ -79,12 +79,13 @@ class Explanations:
                 return self.blame.why_value(x, at)
             return why_none(top, x, self.model.derivatives.script_call(top))
         source = gradient.values if isinstance(gradient, IndexedSlices) else gradient
-        if has_nonfinite(self.state.values([source], at)[0]):
+        gradients, values = self._along(top, x, at)
+        if has_nonfinite(self.state.look_up(source, at)):
             return self.blame.why_value(source, at)
         bad = next((tensor for tensor in (x, top) if self._value_is_bad(tensor, at)), None)
         if bad is not None:
             return self.blame.why_value(bad, at)
-        found = self._why_small(top, x, at)
+        found = self._small(top, x, at, gradients, values)
         call = self.model.derivatives.script_call(top)
         if found.kind == "fine" and is_variable(x) and call is not None and any(map(is_variable, call.xs)):
             missing = why_none(top, x, call)
@@ -115,7 +116,11 @@ class Explanations:
         return tuple(finding for finding in small if finding.kind != "fine")
 
     def _why_small(self, y: Tensor, x: Tensor, at: Moment) -> WhySmall:
-        gradients, values = self._along(y, x, at)
+        return self._small(y, x, at, *self._along(y, x, at))
+
+    def _small(self, y: Tensor, x: Tensor, at: Moment, gradients: dict[Tensor, Any],
+               values: dict[Tensor, Any]) -> WhySmall:
+        """gradients, values: along the way from y to x."""
         if x not in gradients:
             raise ArgumentError(f"the gradient of {y.name} at {x.name} cannot be computed from what the remembered "
                                 "runs were "
