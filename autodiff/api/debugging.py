@@ -238,7 +238,7 @@ def assert_scalar(tensor: Any, name: str | None = None, message: str | None = No
     """The tensor. Raises ShapeError (ValueError) unless it is a scalar."""
     tensor = convert_to_tensor(tensor)
     if tensor.dims != ():
-        raise ShapeError(f"{message or 'assert_scalar'}: expected a scalar, found {tensor.describe()}")
+        raise ShapeError(f"{message or 'assert_scalar'}", expected="a scalar", found=tensor.describe())
     return tensor
 
 
@@ -246,7 +246,7 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
     """Raises DTypeError (TypeError) unless x is an integer tensor."""
     x = convert_to_tensor(x)
     if not x.dtype.base_dtype.is_integer:
-        raise DTypeError(f"{message or 'assert_integer'}: expected an integer tensor, found {x.describe()}")
+        raise DTypeError(f"{message or 'assert_integer'}", expected="an integer tensor", found=x.describe())
     return build.NoOp(name=name or "assert_integer")
 
 
@@ -254,7 +254,7 @@ def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str
     """Raises DTypeError (TypeError) unless the tensor is of this dtype."""
     tensor, wanted = convert_to_tensor(tensor), as_dtype(tf_type).base_dtype
     if tensor.dtype.base_dtype is not wanted:
-        raise DTypeError(f"{message or 'assert_type'}: expected dtype {wanted.name}, found {tensor.describe()}")
+        raise DTypeError(f"{message or 'assert_type'}", expected=f"dtype {wanted.name}", found=tensor.describe())
     return build.NoOp(name=name or "assert_type")
 
 
@@ -265,18 +265,18 @@ def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: Any = N
         if tensor is not None:
             own = convert_to_tensor(tensor).dtype.base_dtype
             if found not in (None, own):
-                raise ArgumentError(f"expected one dtype for all tensors, found {found.name} and {own.name}")
+                raise ArgumentError(expected="one dtype for all tensors", found=f"{found.name} and {own.name}")
             found = own
     found = as_dtype("float32") if found is None else found
     if not found.is_floating:
-        raise ArgumentError(f"expected a floating dtype, found {found.name}")
+        raise ArgumentError(expected="a floating dtype", found=found.name)
     return found
 
 
 def assert_proper_iterable(values: Any) -> None:
     """Raises KindError (TypeError) for a tensor, array or string, and for what cannot be iterated."""
     if isinstance(values, (Tensor, np.ndarray, str, bytes)) or not hasattr(values, "__iter__"):
-        raise KindError(f"expected a list or tuple of values, found {values!r} of type {type(values).__name__}")
+        raise KindError(expected="a list or tuple of values", found=f"{values!r} of type {type(values).__name__}")
 
 
 def is_numeric_tensor(tensor: Any) -> bool:

@@ -155,7 +155,7 @@ def Walk(top: Any, in_order: bool = True) -> Iterator[tuple[str, list[str], list
 
 def _free(path: Any, overwrite: bool) -> None:
     if not overwrite and os.path.exists(path):
-        raise AlreadyExistsError(f"{path}: a file is there already\npass overwrite=True to replace it")
+        raise AlreadyExistsError(f"{path}: a file is there already", hint="pass overwrite=True to replace it")
 
 
 _CLASSES: tuple[tuple[type[OSError], type[OpError]], ...] = (

@@ -37,7 +37,7 @@ def _pad_sequences(sequences: Sequence[Sequence[Any]], maxlen: int | None = None
     """
     for name, side in (("padding", padding), ("truncating", truncating)):
         if side not in ("pre", "post"):
-            raise ArgumentError(f"expected {name} to be 'pre' or 'post', found {side!r}")
+            raise ArgumentError(expected=f"{name} to be 'pre' or 'post'", found=repr(side))
     longest = max(map(len, sequences), default=0) if maxlen is None else maxlen
     inner = next((np.shape(s)[1:] for s in sequences if len(s)), ())
     padded = np.full((len(sequences), longest, *inner), value, dtype)

@@ -41,7 +41,7 @@ class Reduction:
     def validate(cls, key: str) -> None:
         """Raises ArgumentError (ValueError) for anything else."""
         if key not in cls.all():
-            raise ArgumentError(f"expected a reduction of {sorted(set(cls.all()))}, found {key!r}")
+            raise ArgumentError(expected=f"a reduction of {sorted(set(cls.all()))}", found=repr(key))
 
 
 _LOSSES, _NONZERO = GraphKeys.LOSSES, Reduction.SUM_BY_NONZERO_WEIGHTS
@@ -122,14 +122,14 @@ def _present(losses: Tensor, weights: Tensor) -> Tensor:
 
 def _checked(weights: Any, losses: Tensor) -> Tensor:
     if weights is None:
-        raise ArgumentError("expected weights, found None")
+        raise ArgumentError(expected="weights", found="None")
     weights = convert_to_tensor(weights, name="weights")
     if weights.dims and losses.dims is not None:
         fits = len(weights.dims) == len(losses.dims) and all(
             w == 1 or w is None or n is None or w == n for w, n in zip(weights.dims, losses.dims))
         if not fits:
-            raise ShapeError(f"weights cannot be broadcast to losses: expected a scalar, or {show(losses.dims)} "
-                             f"with any size 1, found {show(weights.dims)}")
+            raise ShapeError("weights cannot be broadcast to losses",
+                             expected=f"a scalar, or {show(losses.dims)} with any size 1", found=show(weights.dims))
     return weights
 
 
@@ -141,7 +141,7 @@ def _single(x: Any) -> Tensor:
 def _pair(labels: Any, predictions: Any, what: str = "predictions") -> tuple[Tensor, Tensor]:
     """Both in float32. Raises ArgumentError or ShapeError (ValueError) if one is None or the shapes differ."""
     if labels is None or predictions is None:
-        raise ArgumentError(f"expected labels and {what}, found None")
+        raise ArgumentError(expected=f"labels and {what}", found="None")
     predictions, labels = _single(predictions), _single(labels)
     if not compatible(labels.dims, predictions.dims):
         raise ShapeError(f"labels and {what} have different shapes: {show(labels.dims)} and {show(predictions.dims)}")
@@ -270,7 +270,7 @@ def softmax_cross_entropy(onehot_labels: Any, logits: Any, weights: Any = 1.0, l
 
 def _labeled(labels: Any, logits: Any) -> tuple[Tensor, Tensor]:
     if labels is None or logits is None:
-        raise ArgumentError("expected labels and logits, found None")
+        raise ArgumentError(expected="labels and logits", found="None")
     logits, labels = convert_to_tensor(logits), convert_to_tensor(labels)
     if labels.dtype.base_dtype is not logits.dtype.base_dtype:
         labels = build.Cast(labels, dtype=logits.dtype.base_dtype)
@@ -283,7 +283,7 @@ def sparse_softmax_cross_entropy(labels: Any, logits: Any, weights: Any = 1.0, s
                                  loss_collection: Any = _LOSSES, reduction: str = _NONZERO) -> Tensor:
     """Cross entropy of softmax(logits) and class labels. logits: float[n, k], labels: int[n] or int[n, 1]."""
     if labels is None or logits is None:
-        raise ArgumentError("expected labels and logits, found None")
+        raise ArgumentError(expected="labels and logits", found="None")
     with name_scope(scope, "sparse_softmax_cross_entropy_loss", [logits, labels, weights]) as full:
         logits, labels = convert_to_tensor(logits), convert_to_tensor(labels)
         if logits.dims is not None and labels.dims is not None and len(labels.dims) == len(logits.dims) \

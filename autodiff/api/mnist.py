@@ -41,9 +41,9 @@ class DataSet:
                  dtype: Any = float32, reshape: bool = True, seed: int | None = None) -> None:
         dtype = as_dtype(dtype).base_dtype
         if dtype not in (uint8, float32):
-            raise ArgumentError(f"expected images of dtype uint8 or float32, found {dtype.name}")
+            raise ArgumentError(expected="images of dtype uint8 or float32", found=dtype.name)
         if len(images) != len(labels):
-            raise ArgumentError(f"expected a label for each of {len(images)} images, found {len(labels)}")
+            raise ArgumentError(expected=f"a label for each of {len(images)} images", found=len(labels))
         if reshape:
             images = images.reshape(len(images), -1)
         self._images = images.astype(np.float32) * np.float32(1 / 255) if dtype is float32 else images
@@ -69,7 +69,7 @@ class DataSet:
                    shuffle: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """The next images and labels; past the end the rest of this epoch and the beginning of the next."""
         if batch_size > self.num_examples:
-            raise ArgumentError(f"expected a batch of at most {self.num_examples} images, found {batch_size}")
+            raise ArgumentError(expected=f"a batch of at most {self.num_examples} images", found=batch_size)
         if self._next == 0 and self.epochs_completed == 0 and shuffle:
             self._random.shuffle(self._order)
         chosen = self._order[self._next:self._next + batch_size]
@@ -102,7 +102,7 @@ def read_data_sets(train_dir: str = "MNIST_data", fake_data: bool = False, one_h
     """
     images, labels, test_images, test_labels = load_mnist(train_dir)
     if not 0 <= validation_size <= len(images):
-        raise ArgumentError(f"expected a validation size of 0 to {len(images)}, found {validation_size}")
+        raise ArgumentError(expected=f"a validation size of 0 to {len(images)}", found=validation_size)
     if one_hot:
         labels, test_labels = np.eye(10)[labels], np.eye(10)[test_labels]
     cut = validation_size
@@ -129,12 +129,12 @@ def read_idx(path: str) -> np.ndarray:
     with gzip.open(path) if path.endswith(".gz") else open(path, "rb") as file:
         data = file.read()
     if len(data) < 4 or data[:3] != b"\0\0\x08":
-        raise DataLossError(f"{path!r} is no idx file of bytes: expected it to begin with 00 00 08, found "
-                            f"{data[:3].hex(' ')}")
+        raise DataLossError(f"{path!r} is no idx file of bytes", expected="it to begin with 00 00 08",
+                            found=data[:3].hex(' '))
     shape = struct.unpack(f">{data[3]}I", data[4:4 + 4 * data[3]])
     body = np.frombuffer(data, np.uint8, offset=4 + 4 * data[3])
     if body.size != np.prod(shape):
-        raise DataLossError(f"{path!r} is cut off: expected {np.prod(shape)} bytes of data, found {body.size}")
+        raise DataLossError(f"{path!r} is cut off", expected=f"{np.prod(shape)} bytes of data", found=body.size)
     return body.reshape(shape)
 
 

@@ -79,7 +79,7 @@ def random_uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any =
     dtype = as_dtype(dtype)
     if maxval is None:
         if dtype.is_integer:
-            raise ArgumentError(f"expected a maxval for integers of {dtype.name}, found None")
+            raise ArgumentError(expected=f"a maxval for integers of {dtype.name}", found="None")
         maxval = 1
     with scope(name, "random_uniform", [shape, minval, maxval]) as full:
         shape = _shape(shape)
@@ -104,8 +104,8 @@ def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None
         wanted = static_dims(size)
         if is_known(value.dims) and wanted is not None and is_known(wanted):
             if any(w > v for w, v in zip(wanted, value.dims)):
-                raise InvalidArgumentError(None, None, f"expected a crop no larger than {list(value.dims)}, found "
-                                           f"{list(wanted)}")
+                raise InvalidArgumentError(None, None, expected=f"a crop no larger than {list(value.dims)}",
+                                           found=list(wanted))
         room = build.Shape(value, out_type=size.dtype.base_dtype) - size + 1
         start = random_uniform(build.Shape(room), maxval=size.dtype.base_dtype.max, dtype=size.dtype.base_dtype,
                                seed=seed)
@@ -146,7 +146,7 @@ def random_gamma(shape: Any, alpha: Any, beta: Any = None, dtype: Any = float32,
 
 def _tiny(dtype: Any) -> float:
     if not dtype.is_floating:
-        raise DTypeError(f"expected a float type for gamma numbers, found {dtype.name}")
+        raise DTypeError(expected="a float type for gamma numbers", found=dtype.name)
     return {float32: 1.1754944e-38, float64: 2.2250738585072014e-308}.get(dtype, 6.104e-05)
 
 
@@ -179,7 +179,7 @@ def stateless_uniform(shape: Any, seed: Any, minval: Any = 0, maxval: Any = None
                       name: str | None = None) -> Tensor:
     """Floats in [minval, maxval) that `seed`, int[2], alone decides. maxval: 1 if None. -> dtype[shape]."""
     if not as_dtype(dtype).is_floating:
-        raise ArgumentError(f"expected a floating point dtype, found {as_dtype(dtype).name}")
+        raise ArgumentError(expected="a floating point dtype", found=as_dtype(dtype).name)
     with scope(name, "stateless_random_uniform", [shape, seed, minval, maxval]) as full:
         minval = convert_to_tensor(minval, dtype=dtype, name="min")
         maxval = convert_to_tensor(1 if maxval is None else maxval, dtype=dtype, name="max")

@@ -51,7 +51,7 @@ def text(name: str, tensor: Any, collections: Iterable[Any] | None = None) -> Te
     """Texts under a tag. tensor: string[...] -> string[]. Raises ArgumentError (ValueError) for numbers."""
     found = convert_to_tensor(tensor)
     if found.dtype.base_dtype is not string:
-        raise ArgumentError(f"expected tensor {found.name!r} to have dtype string, found {found.dtype.name}")
+        raise ArgumentError(expected=f"tensor {found.name!r} to have dtype string", found=found.dtype.name)
     return tensor_summary(name, found, summary_metadata=TEXT, collections=collections)
 
 

@@ -73,6 +73,6 @@ def checked_names(collections: Any, default: Iterable[str]) -> list[Any]:
     if collections is None:
         return list(default)
     if isinstance(collections, str) or not isinstance(collections, (list, tuple, set)):
-        raise ArgumentError(f"expected collections to be a list, tuple or set, found {collections!r} of type "
-                             f"{type(collections).__name__}")
+        raise ArgumentError(expected="collections to be a list, tuple or set",
+                            found=f"{collections!r} of type {type(collections).__name__}")
     return list(collections)

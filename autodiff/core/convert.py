@@ -23,7 +23,7 @@ def as_array(value: Any, dtype: DType | None = None) -> np.ndarray:
     not of the dtype's kind, ArgumentError (ValueError) for None and for ragged lists.
     """
     if value is None:
-        raise ArgumentError("expected a value that can become a tensor, found None")
+        raise ArgumentError(expected="a value that can become a tensor", found="None")
     if is_numpy(value):
         return _as_strings(np.asarray(value)) if np.asarray(value).dtype.kind in "SUO" else _cast(value, dtype)
     if isinstance(value, (TensorShape, Dimension)):
@@ -33,9 +33,9 @@ def as_array(value: Any, dtype: DType | None = None) -> np.ndarray:
     except AutodiffError:
         raise
     except ValueError as error:
-        raise ArgumentError(f"expected rows of equal length, found {shortened(value)}") from error
+        raise ArgumentError(expected="rows of equal length", found=shortened(value)) from error
     except OverflowError as error:
-        raise ArgumentError(f"expected a number of at most 64 bits, found {shortened(value)}") from error
+        raise ArgumentError(expected="a number of at most 64 bits", found=shortened(value)) from error
     if array.dtype.kind in "OSU":
         array = _objects(value, array)
     return _typed(value, array, dtype)
@@ -47,7 +47,7 @@ def _cast(value: Any, dtype: DType | None) -> np.ndarray:
         as_dtype(array.dtype)
         return array
     if dtype.kind == "O":
-        raise DTypeError(f"expected {dtype.name}, found an array of {array.dtype}")
+        raise DTypeError(expected=dtype.name, found=f"an array of {array.dtype}")
     return array.astype(dtype.as_numpy_dtype, copy=False)
 
 
@@ -61,11 +61,11 @@ def _typed(value: Any, array: np.ndarray, dtype: DType | None) -> np.ndarray:
         as_dtype(array.dtype)
         return array
     if array.size and array.dtype.kind not in _ACCEPTS.get(dtype.kind, ""):
-        raise DTypeError(f"expected {dtype.name}, found {shortened(value)} of type {_python_type(value)!r}")
+        raise DTypeError(expected=dtype.name, found=f"{shortened(value)} of type {_python_type(value)!r}")
     if dtype.is_integer and array.size:
         info = np.iinfo(dtype.as_numpy_dtype)
         if array.min() < info.min or array.max() > info.max:
-            raise ArgumentError(f"expected values that fit in {dtype.name}, found {shortened(value)}")
+            raise ArgumentError(expected=f"values that fit in {dtype.name}", found=shortened(value))
     return array.astype(dtype.as_numpy_dtype, copy=False)
 
 
@@ -76,16 +76,16 @@ def _objects(value: Any, array: np.ndarray) -> np.ndarray:
     if all(isinstance(v, (str, bytes)) for v in flat):
         return _as_strings(array)
     if any(isinstance(v, (list, tuple)) for v in flat):
-        raise ArgumentError(f"expected rows of equal length, found {shortened(value)}")
+        raise ArgumentError(expected="rows of equal length", found=shortened(value))
     if any(v is None for v in flat):
-        raise KindError(f"expected a value that can become a tensor, found None in {shortened(value)}")
+        raise KindError(expected="a value that can become a tensor", found=f"None in {shortened(value)}")
     try:
         again = np.array(flat)
     except (TypeError, ValueError):
         again = array
     if again.dtype.kind == "O":
-        raise KindError(f"expected numbers, strings, arrays or tensors, found {shortened(value)} of type "
-                        f"{_python_type(value)!r}")
+        raise KindError(expected="numbers, strings, arrays or tensors",
+                        found=f"{shortened(value)} of type {_python_type(value)!r}")
     return again.reshape(array.shape)
 
 
@@ -93,7 +93,7 @@ def _as_strings(array: np.ndarray) -> np.ndarray:
     flat = [v.encode() if isinstance(v, str) else v for v in array.ravel().tolist()]
     other = next((v for v in flat if not isinstance(v, bytes)), None)
     if other is not None or None in flat:
-        raise KindError(f"expected strings alone, found {shortened(other)} among them")
+        raise KindError(expected="strings alone", found=f"{shortened(other)} among them")
     out = np.empty(len(flat), dtype=object)
     out[:] = flat
     return out.reshape(array.shape)
@@ -103,8 +103,8 @@ def _static_sizes(value: TensorShape | Dimension) -> Any:
     if isinstance(value, Dimension):
         return int(value)
     if not value.is_fully_defined():
-        raise ShapeError(f"expected a fully known shape to make a tensor of, found {value}\nuse tf.shape(x) for sizes "
-                         "that are known only when it runs")
+        raise ShapeError(expected="a fully known shape to make a tensor of", found=value,
+                         hint="use tf.shape(x) for sizes that are known only when it runs")
     return np.array(value.as_list(), dtype=np.int32)
 
 
@@ -144,7 +144,7 @@ def to_tensor(graph: Graph, value: Any, dtype: DType | None, name: str) -> Tenso
         value = as_tensor()
     if isinstance(value, Tensor):
         if dtype is not None and value.dtype.base_dtype is not dtype:
-            raise ArgumentError(f"expected a tensor of dtype {dtype.name}, found {value.describe()}")
+            raise ArgumentError(expected=f"a tensor of dtype {dtype.name}", found=value.describe())
         return value
     if isinstance(value, (list, tuple)) and holds_tensor(value):
         return _pack(graph, value, dtype, name)
@@ -180,9 +180,10 @@ def _pack(graph: Graph, values: Any, dtype: DType | None, name: str) -> Tensor:
                  else to_tensor(graph, v, None if holds_tensor(v) else dtype, str(i)) for i, v in enumerate(values)]
         for part in parts:
             if part.dtype.base_dtype is not dtype:
-                raise DTypeError(f"expected parts of dtype {dtype.name}, found {part.describe()}")  # type: ignore[union-attr]
+                raise DTypeError(expected=f"parts of dtype {dtype.name}",  # type: ignore[union-attr]
+                                 found=part.describe())
             if part.dims is not None and parts[0].dims is not None and len(part.dims) != len(parts[0].dims):
-                raise ShapeError(f"expected parts of equal shape, found {show(parts[0].dims)} and {show(part.dims)}")
+                raise ShapeError(expected="parts of equal shape", found=f"{show(parts[0].dims)} and {show(part.dims)}")
         return OPS["Pack"](*parts, axis=0, name=scope)
 
 

@@ -123,7 +123,8 @@ def _inputs(graph: Graph, definition: OpDef, values: tuple, hint: DType | None) 
             elif dtype is not shared:
                 refusal = InvalidArgumentError if graph.executing_eagerly else DTypeError
                 raise refusal(f"input {parameter.name!r} has dtype {dtype.name}, which does not match dtype "
-                              f"{shared.name} of {first!r}\nuse tf.cast to change one of them")
+                              f"{shared.name} of {first!r}",
+                              hint="use tf.cast to change one of them")
         elif dtype not in kind.allowed:
             raise DTypeError(_unwanted(parameter, value, kind.allowed))
         inputs.append(value)

@@ -33,5 +33,5 @@ def _parts(name: str) -> dict[str, str]:
 
 def _number(name: str, text: str) -> str:
     if text != "*" and not text.isdigit():
-        raise ArgumentError(f"expected a device with a number, found {name!r}")
+        raise ArgumentError(expected="a device with a number", found=repr(name))
     return text

@@ -159,7 +159,7 @@ def as_dtype(type_value: object) -> DType:
     if isinstance(type_value, DType):
         return type_value
     if type_value is int:
-        raise DTypeError("Cannot convert value <class 'int'> to a TensorFlow DType.\nuse tf.int32 or tf.int64")
+        raise DTypeError("Cannot convert value <class 'int'> to a TensorFlow DType.", hint="use tf.int32 or tf.int64")
     if type(type_value) is int and type_value % 100 in _BY_NUMBER and type_value < 200:
         found = _BY_NUMBER[type_value % 100]
         return found.as_ref if type_value > 100 else found
@@ -180,4 +180,4 @@ def as_dtype(type_value: object) -> DType:
         found = _BY_NUMPY.get(numpy_type.newbyteorder("="))
         if found is not None:
             return found
-    raise DTypeError(f"expected an element type such as tf.float32, found {type_value!r}")
+    raise DTypeError(expected="an element type such as tf.float32", found=repr(type_value))

@@ -20,15 +20,15 @@ def shown_as(name: str) -> Callable[[type], type]:
 class AutodiffError(Exception):
     """Every failure that a user can cause. Anything else is a bug and keeps its traceback.
 
-    what: what is wrong; a text that says the following itself will do. expected, found: in the words that come after
-    "expected" and "found". node: where in the graph. line: where in the user's script. hint: what to do next.
-    str() is made of them, a fact a line.
+    what: what is wrong; a text that says all of it will do. expected, found: the words that follow "expected" and
+    "found", or the things themselves. node: where in the graph. line: where in the user's script. hint: what to do
+    next. str() is made of them, a fact a line.
     """
 
-    def __init__(self, what: object = "", *more: object, expected: str = "", found: str = "", node: str = "",
+    def __init__(self, what: object = "", *more: object, expected: object = "", found: object = "", node: str = "",
                  line: str = "", hint: str = "") -> None:
         super().__init__(what, *more)
-        self.expected, self.found, self.node, self.line, self.hint = expected, found, node, line, hint
+        self.expected, self.found, self.node, self.line, self.hint = str(expected), str(found), node, line, hint
 
     @property
     def what(self) -> str:
@@ -38,7 +38,7 @@ class AutodiffError(Exception):
     @property
     def sentence(self) -> str:
         """What is wrong, with expected and found."""
-        facts = ((("expected", self.expected), ("found", self.found)))
+        facts = ("expected", self.expected), ("found", self.found)
         judged = ", ".join(f"{word} {fact}" for word, fact in facts if fact)
         return ": ".join(part for part in (self.what, judged) if part)
 
@@ -129,7 +129,7 @@ class OpError(AutodiffError):
 
     error_code = UNKNOWN
 
-    def __init__(self, node_def: Any, op: Any = None, message: str = "", **fields: str) -> None:
+    def __init__(self, node_def: Any, op: Any = None, message: str = "", **fields: Any) -> None:
         if message == "" and isinstance(node_def, str):
             node_def, message = None, node_def
         super().__init__(message, **fields)

@@ -80,8 +80,8 @@ class Graph:
             value, spec = np.asarray(tensor), Spec(tensor.dtype, tensor.dims)
             return self.add(OPS["Const"], (), {"value": value, "dtype": tensor.dtype}, (spec,), "Const").outputs[0]
         if tensor.graph is not self:
-            raise GraphError(f"tensor {tensor.name!r} is from another graph than this one\nbuild both in the same "
-                             "`with graph.as_default()` block")
+            raise GraphError(f"tensor {tensor.name!r} is from another graph than this one",
+                             hint="build both in the same `with graph.as_default()` block")
         return tensor
 
     def _control_inputs_for(self, inputs: tuple[Tensor, ...]) -> tuple[Operation, ...]:
@@ -183,7 +183,7 @@ class Graph:
                 raise GraphError(f"{element!r} is not an element of this graph")
             return element
         wanted = " or ".join(w for w, ok in (("a Tensor", allow_tensor), ("an Operation", allow_operation)) if ok)
-        raise KindError(f"expected {wanted} or its name, found {element!r} of type {type(element).__name__}")
+        raise KindError(expected=f"{wanted} or its name", found=f"{element!r} of type {type(element).__name__}")
 
     # ---- collections --------------------------------------------------------------------
     def add_to_collection(self, name: Any, value: Any) -> None:
@@ -225,7 +225,7 @@ class Graph:
         """Ops of these types made inside take the gradient registered under another name."""
         for name in (*mapping, *mapping.values()):
             if not isinstance(name, str):
-                raise KindError(f"expected names of op types and gradients, found {name!r}")
+                raise KindError(expected="names of op types and gradients", found=repr(name))
         saved = dict(self.overrides)
         self.overrides.update(mapping)  # in place: functions share the map, and a script may hold the outermost graph
         try:
@@ -331,8 +331,8 @@ def graph_of(values: Iterable[Any]) -> Graph:
             found = graph
         if isinstance(graph, Graph) and graph is not found and not graph.executing_eagerly:
             if found is not None:
-                raise GraphError(f"inputs are from different graphs: {value!r} and others\nbuild all of them in the "
-                                 "same `with graph.as_default()` block")
+                raise GraphError(f"inputs are from different graphs: {value!r} and others",
+                                 hint="build all of them in the same `with graph.as_default()` block")
             found = graph
     return found or default
 

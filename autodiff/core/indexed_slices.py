@@ -63,7 +63,7 @@ class IndexedSlices:
     def as_tensor(self) -> Tensor:
         """The dense gradient, duplicates summed. Raises ArgumentError (ValueError) without dense_shape."""
         if self.dense_shape is None:
-            raise ArgumentError(f"expected dense_shape to make a tensor of {self}, found None")
+            raise ArgumentError(expected=f"dense_shape to make a tensor of {self}", found="None")
         rows = self.dense_shape[0]
         dense = build.UnsortedSegmentSum(self.values, self.indices, rows)
         dense.set_shape(self.shape)

@@ -61,7 +61,7 @@ def mask_tensor(graph: Any, tensor: Any, mask: Any, axis: int = 0, *, name: str 
     with graph.name_scope(name):
         mask = mask if hasattr(mask, "dims") else OPS["Identity"](mask, name="mask")
         if not mask.dims:
-            raise ArgumentError(f"expected a mask of known rank >= 1, found {mask.describe()}")
+            raise ArgumentError(expected="a mask of known rank >= 1", found=mask.describe())
         last = axis + len(mask.dims)
         if tensor.dims is not None:
             merge(tensor.dims[axis:last], mask.dims)

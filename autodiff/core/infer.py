@@ -87,6 +87,6 @@ def square_matrix(x: Tensor, **_: Any) -> Spec:
         return Spec(x.dtype.base_dtype, None)
     m, n = x.dims[-2:]
     if m is not None and n is not None and m != n:
-        raise ShapeError(f"expected a square matrix, found {show(x.dims)}")
+        raise ShapeError(expected="a square matrix", found=show(x.dims))
     n = n if m is None else m
     return Spec(x.dtype.base_dtype, (*x.dims[:-2], n, n))

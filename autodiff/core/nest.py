@@ -26,7 +26,7 @@ def _keys(structure: Mapping) -> list[Any]:
     try:
         return sorted(structure)
     except TypeError:
-        raise KindError(f"expected a dict whose keys can be sorted, found {list(structure)!r}") from None
+        raise KindError(expected="a dict whose keys can be sorted", found=repr(list(structure))) from None
 
 
 def flatten(structure: Any) -> list[Any]:
@@ -41,7 +41,7 @@ def pack_sequence_as(structure: Any, flat_sequence: Iterable[Any]) -> Any:
     leaves = list(flat_sequence)
     expected = len(flatten(structure))
     if len(leaves) != expected:
-        raise ArgumentError(f"expected {expected} leaves for {structure!r}, found {len(leaves)}")
+        raise ArgumentError(expected=f"{expected} leaves for {structure!r}", found=len(leaves))
     return _packed(structure, iter(leaves))
 
 

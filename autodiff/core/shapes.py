@@ -19,7 +19,7 @@ class Dimension:
 
     def __int__(self) -> int:
         if self.value is None:
-            raise KindError("expected a known dimension, found an unknown one")
+            raise KindError(expected="a known dimension", found="an unknown one")
         return self.value
 
     __index__ = __int__
@@ -111,11 +111,11 @@ def dimension_value(value: Any) -> int | None:
     try:
         size = int(value) if isinstance(value, (str, bytes, float)) else value.__index__()
     except (AttributeError, ValueError, OverflowError):
-        raise KindError(f"expected a dimension (an int or None), found {value!r}") from None
+        raise KindError(expected="a dimension (an int or None)", found=repr(value)) from None
     if isinstance(value, float) and size != value:
         raise ShapeError(f"Ambiguous dimension: {value!r}")
     if size < 0:
-        raise ShapeError(f"expected a dimension >= 0, found {size}")
+        raise ShapeError(expected="a dimension >= 0", found=size)
     return size
 
 
@@ -166,7 +166,7 @@ class TensorShape(Sequence):
 
     def _known_rank(self) -> Dims:
         if self.dims_tuple is None:
-            raise ShapeError("expected a shape of known rank, found an unknown shape")
+            raise ShapeError(expected="a shape of known rank", found="an unknown shape")
         return self.dims_tuple
 
     def __bool__(self) -> bool:
@@ -195,7 +195,7 @@ class TensorShape(Sequence):
 
     def assert_is_fully_defined(self) -> None:
         if not self.is_fully_defined():
-            raise ShapeError(f"expected a fully known shape, found {self}")
+            raise ShapeError(expected="a fully known shape", found=self)
 
     def is_compatible_with(self, other: Any) -> bool:
         return compatible(self.dims_tuple, as_dims(other))
@@ -232,12 +232,12 @@ class TensorShape(Sequence):
 
     def with_rank_at_least(self, rank: int) -> "TensorShape":
         if self.dims_tuple is not None and len(self.dims_tuple) < rank:
-            raise ShapeError(f"expected rank >= {rank}, found {self}")
+            raise ShapeError(expected=f"rank >= {rank}", found=self)
         return self
 
     def with_rank_at_most(self, rank: int) -> "TensorShape":
         if self.dims_tuple is not None and len(self.dims_tuple) > rank:
-            raise ShapeError(f"expected rank <= {rank}, found {self}")
+            raise ShapeError(expected=f"rank <= {rank}", found=self)
         return self
 
     def __eq__(self, other: object) -> bool:

@@ -51,7 +51,7 @@ class SparseTensor:
     def from_value(cls, sparse_tensor_value: Any) -> "SparseTensor":
         """A SparseTensor of a SparseTensorValue or another one. Raises KindError (TypeError) for anything else."""
         if not isinstance(sparse_tensor_value, (SparseTensor, SparseTensorValue)):
-            raise KindError(f"expected a SparseTensor or SparseTensorValue, found {sparse_tensor_value!r}")
+            raise KindError(expected="a SparseTensor or SparseTensorValue", found=repr(sparse_tensor_value))
         return cls(*parts_of(sparse_tensor_value))
 
     @property
@@ -96,8 +96,8 @@ class SparseTensor:
 
     def as_tensor(self) -> Tensor:
         """Refuses: a SparseTensor does not become dense unasked. Raises KindError (TypeError)."""
-        raise KindError(f"expected a tensor, found a SparseTensor: {self}\n"
-                        "use tf.sparse_tensor_to_dense, or a tf.sparse function")
+        raise KindError(expected="a tensor", found=f"a SparseTensor: {self}",
+                        hint="use tf.sparse_tensor_to_dense, or a tf.sparse function")
 
     def __mul__(self, other: Any) -> "SparseTensor":
         return self._by("SparseDenseCwiseMul", "mul", other)
@@ -159,4 +159,5 @@ def as_sparse(value: Any) -> SparseTensor:
         return value
     if isinstance(value, SparseTensorValue):
         return SparseTensor.from_value(value)
-    raise KindError(f"expected a SparseTensor, found {value!r}\nuse tf.sparse.from_dense to make one of a tensor")
+    raise KindError(expected="a SparseTensor", found=repr(value),
+                    hint="use tf.sparse.from_dense to make one of a tensor")

@@ -187,20 +187,21 @@ class Tensor:
         return found
 
     def __bool__(self) -> bool:
-        raise OperatorNotAllowedInGraphError(
-            f"using a tf.Tensor as a Python bool is not allowed: {self.describe()} has no value while the graph is "
-            "built\nuse tf.cond for a choice in the graph, or `is not None` to test for presence")
+        raise OperatorNotAllowedInGraphError(f"using a tf.Tensor as a Python bool is not allowed: {self.describe()} "
+                                             "has no value while the graph is built",
+                                             hint="use tf.cond for a choice in the graph, or `is not None` to test "
+                                                  "for presence")
 
     def __iter__(self) -> Iterator["Tensor"]:
-        raise OperatorNotAllowedInGraphError(f"a tensor is not iterable in graph mode: {self.describe()}\n"
-                                             "use tf.unstack or tf.map_fn")
+        raise OperatorNotAllowedInGraphError(f"a tensor is not iterable in graph mode: {self.describe()}",
+                                             hint="use tf.unstack or tf.map_fn")
 
     def __len__(self) -> int:
-        raise KindError(f"len is not defined for a tensor: {self.describe()}\nuse tf.shape(x)[0] or x.shape[0]")
+        raise KindError(f"len is not defined for a tensor: {self.describe()}", hint="use tf.shape(x)[0] or x.shape[0]")
 
     def __array__(self, *_: Any, **__: Any) -> Any:
-        raise NoValueError(f"a tensor has no value while the graph is built: {self.describe()}\n"
-                           "evaluate it with session.run, or use the tf function instead of the NumPy one")
+        raise NoValueError(f"a tensor has no value while the graph is built: {self.describe()}",
+                           hint="evaluate it with session.run, or use the tf function instead of the NumPy one")
 
     def __float__(self) -> float:
         raise KindError(f"a tensor has no value while the graph is built: {self.describe()}")

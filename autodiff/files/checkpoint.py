@@ -122,8 +122,8 @@ class BundleReader:
     def _data(self, name: str, entry: Any) -> bytes:
         path = data_path(self.prefix, entry.shard_id, self._shards)
         if not os.path.exists(path):
-            raise NotFoundError(f"{path}; No such file or directory\n"
-                                f"it holds {name!r}, which {self.prefix}.index lists")
+            raise NotFoundError(f"{path}; No such file or directory",
+                                hint=f"it holds {name!r}, which {self.prefix}.index lists")
         with open(path, "rb") as file:
             size = file.seek(0, os.SEEK_END)
             if not 0 <= entry.offset <= entry.offset + entry.size <= size:

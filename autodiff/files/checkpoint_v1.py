@@ -108,7 +108,7 @@ def _array(dtype: str, values: Any, shape: list[int], what: str) -> np.ndarray:
         return array_of_bytes(dtype, getattr(values, _PACKED[dtype]), shape, what)
     listed = getattr(values, _LISTS.get(dtype, "int_val"))
     if len(listed) != math.prod(shape):
-        raise DataLossError(f"{what}: expected {math.prod(shape)} elements, found {len(listed)}")
+        raise DataLossError(f"{what}", expected=f"{math.prod(shape)} elements", found=len(listed))
     found = np.empty(len(listed), object)
     found[:] = listed
     return (found if dtype == "string" else found.astype(dtype)).reshape(shape)

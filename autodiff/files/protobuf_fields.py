@@ -103,7 +103,7 @@ def _integer(name: str, bits: int, signed: bool) -> Callable[[Any], int]:
             raise _refused(value, "int, long")
         found = int(value)
         if not low <= found <= high:
-            raise ArgumentError(f"Value out of range: {value}\nexpected {name}: {low} to {high}")
+            raise ArgumentError(f"Value out of range: {value}", hint=f"expected {name}: {low} to {high}")
         return found
 
     return accepts

@@ -26,8 +26,8 @@ class Message:
         self._restart()
         for name, value in fields.items():
             if name not in self.BY_NAME:
-                raise ArgumentError(f'Protocol message {type(self).__name__} has no "{name}" field.\n'
-                                    f"it has {', '.join(self.BY_NAME)}")
+                raise ArgumentError(f"Protocol message {type(self).__name__} has no \"{name}\" field.",
+                                    hint=f"it has {', '.join(self.BY_NAME)}")
             if value is not None:
                 self._fill(self.BY_NAME[name], value)
 
@@ -50,8 +50,8 @@ class Message:
     # ---- fields -------------------------------------------------------------------------
     def _field(self, name: str) -> Field:
         if name not in self.BY_NAME:
-            raise UnsupportedError(f"'{type(self).__name__}' object has no attribute '{name}'\n"
-                                 f"its fields are {', '.join(self.BY_NAME)}")
+            raise UnsupportedError(f"'{type(self).__name__}' object has no attribute '{name}'",
+                                   hint=f"its fields are {', '.join(self.BY_NAME)}")
         return self.BY_NAME[name]
 
     def __getattr__(self, name: str) -> Any:
@@ -65,8 +65,9 @@ class Message:
     def __setattr__(self, name: str, value: Any) -> None:
         field = self._field(name)
         if field.repeated or field.is_message or field.key is not None:
-            raise UnsupportedError(f'Assignment not allowed to repeated field, map or message "{name}" in protocol '
-                                 f"message object.\nuse {name}.extend(values), {name}.CopyFrom(message) or {name}[key]")
+            raise UnsupportedError(f"Assignment not allowed to repeated field, map or message \"{name}\" in protocol "
+                                   "message object.",
+                                   hint=f"use {name}.extend(values), {name}.CopyFrom(message) or {name}[key]")
         self.put(field, field.kind.accepts(value))
 
     def slot(self, field: Field) -> Any:
@@ -114,8 +115,8 @@ class Message:
 
     def _named(self, name: str) -> Field:
         if name not in self.BY_NAME:
-            raise ArgumentError(f'Protocol message {type(self).__name__} has no field "{name}".\n'
-                                f"it has {', '.join(self.BY_NAME)}")
+            raise ArgumentError(f"Protocol message {type(self).__name__} has no field \"{name}\".",
+                                hint=f"it has {', '.join(self.BY_NAME)}")
         return self.BY_NAME[name]
 
     def ClearField(self, name: str) -> None:  # noqa: N802

@@ -100,7 +100,7 @@ class _Parser:
         line = self._text.count("\n", 0, token.at) + 1
         column = token.at - self._text.rfind("\n", 0, token.at)
         found = repr(token.text[:40]) if token.text else "the end"
-        return DataLossError(f"{self._what}: {line}:{column} : expected {expected}, found {found}")
+        return DataLossError(f"{self._what}: {line}:{column} ", expected=expected, found=found)
 
     def _take(self) -> _Token:
         token = self._next

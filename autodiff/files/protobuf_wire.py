@@ -85,7 +85,7 @@ def read_varint(data: Any, at: int, end: int, what: str) -> tuple[int, int]:
             return value & 0xFFFFFFFFFFFFFFFF, at
         shift += 7
     found = "more than ten bytes" if shift >= 70 else "the end of the data"
-    raise DataLossError(f"{what}: expected a number at byte {start}, found {found}")
+    raise DataLossError(f"{what}", expected=f"a number at byte {start}", found=found)
 
 
 def read_message(message: Any, data: Any, what: str = "") -> None:

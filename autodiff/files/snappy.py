@@ -23,7 +23,7 @@ def decompress(data: bytes, limit: int) -> bytes:
         if len(found) > length:
             raise DataLossError(f"snappy: more than the {length} bytes that were promised, at byte {at}")
     if len(found) != length:
-        raise DataLossError(f"snappy: expected {length} bytes, found {len(found)}")
+        raise DataLossError("snappy", expected=f"{length} bytes", found=len(found))
     return bytes(found)
 
 

@@ -26,7 +26,7 @@ _PLAIN, _SNAPPY = 0, 1
 def read_table(data: bytes, what: str) -> dict[bytes, bytes]:
     """Keys and values of a table. what: its name in errors. Raises DataLossError for what is no table."""
     if len(data) < _FOOTER or not data.endswith(_MAGIC):
-        raise DataLossError(f"{what}: expected a table (sstable), found {len(data)} bytes without its footer")
+        raise DataLossError(f"{what}", expected="a table (sstable)", found=f"{len(data)} bytes without its footer")
     start, total = len(data) - _FOOTER, len(data)
     _, _, at = _handle(data, start, total, what)
     offset, size, _ = _handle(data, at, total, what)

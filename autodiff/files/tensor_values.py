@@ -61,7 +61,7 @@ def array_of_bytes(name: str, data: Any, shape: Sequence[int], what: str) -> np.
     """The array that bytes stand for. Raises DataLossError if there are more or fewer than the shape says."""
     kind = stored_dtype(name)
     if math.prod(shape) * kind.itemsize != len(data):
-        raise DataLossError(f"{what}: expected {math.prod(shape)} elements of {name}, found {len(data)} bytes")
+        raise DataLossError(f"{what}", expected=f"{math.prod(shape)} elements of {name}", found=f"{len(data)} bytes")
     return _widened(name, np.frombuffer(data, kind)).reshape(shape)
 
 

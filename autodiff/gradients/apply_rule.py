@@ -47,16 +47,16 @@ def rule_of(op: Operation) -> Any:
     """
     if op.override is not None:
         if op.override not in REGISTERED_GRADIENTS:
-            raise NoGradientError(f"no gradient is registered under the name {op.override!r}\nin {op.name}: "
-                                  f"{op.describe()}\nwritten at {op.site}\nregister one with "
-                                  f"@tf.RegisterGradient({op.override!r})")
+            raise NoGradientError(f"no gradient is registered under the name {op.override!r}",
+                                  node=f"{op.name}: {op.describe()}", line=f"{op.site}",
+                                  hint=f"register one with @tf.RegisterGradient({op.override!r})")
         return REGISTERED_GRADIENTS[op.override]
     definition = op.definition
     if definition.gradient_rule is None and definition.no_grad is None:
         if op.type in REGISTERED_GRADIENTS:
             return REGISTERED_GRADIENTS[op.type]
         raise NoGradientError(f"no gradient is defined for operation {op.name!r} (op type {op.type}): "
-                              f"{definition.no_rule}\nwritten at {op.site}")
+                              f"{definition.no_rule}", line=f"{op.site}")
     return definition.gradient_rule
 
 
@@ -88,8 +88,8 @@ def _answer(rule: Any, op: Operation, dys: list[Gradient | None]) -> list[Any]:
     dxs = rule(op, *dys)
     dxs = list(dxs) if isinstance(dxs, (list, tuple)) and not isinstance(dxs, Blocked) else [dxs]
     if len(dxs) != len(inputs_of(op)):
-        raise ArgumentError(f"the gradient of {op.type} gave {len(dxs)} gradients for {len(op.inputs)} inputs\n"
-                            f"in {op.name}: {op.describe()}\nwritten at {op.site}")
+        raise ArgumentError(f"the gradient of {op.type} gave {len(dxs)} gradients for {len(op.inputs)} inputs",
+                            node=f"{op.name}: {op.describe()}", line=f"{op.site}")
     return dxs
 
 
@@ -106,7 +106,7 @@ def _checked(graph: Graph, op: Operation, index: int, dx: Any) -> Gradient | Non
     if isinstance(dx, Tensor) and tensor.dtype.base_dtype.is_differentiable:
         if not compatible(dx.dims, tensor.dims):
             raise ShapeError(f"the gradient of {op.type} for {tensor.name!r} has shape {show(dx.dims)}, expected "
-                             f"{show(tensor.dims)}\nin {op.name}: {op.describe()}\nwritten at {op.site}")
+                             f"{show(tensor.dims)}", node=f"{op.name}: {op.describe()}", line=f"{op.site}")
         if dx.dims != tensor.dims:
             dx.set_shape(tensor.dims)
     return dx

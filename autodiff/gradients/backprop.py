@@ -43,7 +43,7 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients",
     Source: reverse accumulation; Griewank and Walther (2008), section 3.2.
     """
     if get_default_graph().executing_eagerly:
-        raise StateError("tf.gradients is not supported when eager execution is enabled\nuse tf.GradientTape")
+        raise StateError("tf.gradients is not supported when eager execution is enabled", hint="use tf.GradientTape")
     ys, xs = _tensors(ys), [source_of(x) for x in _as_list(xs)]
     stops = [source_of(s) for s in _as_list(stop_gradients)] if stop_gradients is not None else []
     given = _as_list(grad_ys) if grad_ys is not None else [None] * len(ys)
@@ -94,7 +94,7 @@ def source_of(value: Any) -> Tensor:
     if isinstance(value, IndexedSlices):
         return value.values
     if value is None or isinstance(value, (str, Operation)):
-        raise KindError(f"expected a tensor or Variable to differentiate by, found {value!r}")
+        raise KindError(expected="a tensor or Variable to differentiate by", found=repr(value))
     return to_tensor(graph_of([value]), value, None, "x")
 
 
@@ -111,8 +111,9 @@ def seed(graph: Graph, y: Tensor, grad_y: Any, index: int) -> Gradient:
     dtype = y.dtype.base_dtype
     if grad_y is None:
         if dtype.is_complex:
-            raise DTypeError(f"gradients of complex tensors need grad_ys: {y.describe()}\nthe derivative of a complex "
-                             "value is not one number; give grad_ys, or differentiate tf.real, tf.imag or tf.abs of it")
+            raise DTypeError(f"gradients of complex tensors need grad_ys: {y.describe()}",
+                             hint="the derivative of a complex value is not one number; give grad_ys, or "
+                                  "differentiate tf.real, tf.imag or tf.abs of it")
         with graph.differentiating(y.op, y):
             known = y.dims is not None and is_known(y.dims)
             shape = to_tensor(graph, list(y.dims), int32, "Shape") if known else build.Shape(y)  # type: ignore[arg-type]

@@ -77,8 +77,8 @@ def _while_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[T
     moving = _spread(body, batched[:count], batched[count + skipped:])
     cond_flags = [*moving, *batched[count:count + skipped]]
     if _depends(cond.outputs, [t for t, b in zip(cond.inputs, cond_flags) if b])[0]:
-        raise NoGradientError("a loop whose length differs from slice to slice cannot be vectorized\n"
-                              f"in {node.name}: {node.type}\nwritten at {node.site}")
+        raise NoGradientError("a loop whose length differs from slice to slice cannot be vectorized",
+                              node=f"{node.name}: {node.type}", line=f"{node.site}")
     size = _size_of(args, batched)
     initial = [repeat(t, size) if m and not b else t for t, m, b in zip(args, moving, batched)]
     dims = [(None, *d) if m and d is not None and t.dtype.name != "variant" else d

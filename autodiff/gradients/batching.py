@@ -112,7 +112,8 @@ def _apply(op: Operation, args: list[Tensor], batched: list[bool]) -> Sequence[T
     elif definition.elementwise:
         result = definition(*align(op.inputs, args, batched), **op.attrs)
     else:
-        raise NoGradientError(f"op {op.type} has no batching rule\nin {op.name}: {op.describe()}\nwritten at {op.site}")
+        raise NoGradientError(f"op {op.type} has no batching rule", node=f"{op.name}: {op.describe()}",
+                              line=f"{op.site}")
     return result if isinstance(result, (list, tuple)) else [result]
 
 
@@ -120,8 +121,8 @@ def align(inputs: Sequence[Tensor], args: Sequence[Tensor], batched: Sequence[bo
     """Make batched inputs of an elementwise op broadcast as the unbatched did: ones after the new axis."""
     ranks = [None if t.dims is None else len(t.dims) for t in inputs]
     if len(inputs) > 1 and any(r is None for r in ranks):
-        raise ShapeError("expected inputs of known rank to vectorize an elementwise op, found "
-                         f"{', '.join(t.describe() for t in inputs)}\nuse set_shape to give the rank")
+        raise ShapeError(expected="inputs of known rank to vectorize an elementwise op",
+                         found=', '.join(t.describe() for t in inputs), hint="use set_shape to give the rank")
     highest = max((r for r in ranks if r is not None), default=0)
     aligned = []
     for arg, rank, is_batched in zip(args, ranks, batched):

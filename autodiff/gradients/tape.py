@@ -89,7 +89,7 @@ class GradientTape:
             elif isinstance(item, Tensor):
                 self._record.watched.add(item)
             else:
-                raise ArgumentError(f"expected tensors or variables to watch, found {item!r}")
+                raise ArgumentError(expected="tensors or variables to watch", found=repr(item))
 
     @contextlib.contextmanager
     def stop_recording(self) -> Iterator[None]:
@@ -266,11 +266,11 @@ def source_of(source: Any) -> Tensor:
     handle = getattr(source, "handle_tensor", None)
     if handle is None:
         if not isinstance(source, Tensor):
-            raise NotASourceError(f"expected a tensor or variable to differentiate by, found {source!r}")
+            raise NotASourceError(expected="a tensor or variable to differentiate by", found=repr(source))
         return source
     if handle.dtype.is_ref:
-        raise SpentTapeError(f"{source.name!r} is not a resource variable: only resource variables notify a tape\nuse "
-                             "tf.get_variable(..., use_resource=True), or watch the tensor that was read")
+        raise SpentTapeError(f"{source.name!r} is not a resource variable: only resource variables notify a tape",
+                             hint="use tf.get_variable(..., use_resource=True), or watch the tensor that was read")
     return handle
 
 

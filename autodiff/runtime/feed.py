@@ -108,7 +108,8 @@ def convert(tensor: Tensor, value: Any) -> np.ndarray:
     dtype = tensor.dtype.base_dtype
     if type(value) is not np.ndarray and (isinstance(value, Tensor) or hasattr(value, "as_tensor")):
         raise KindError(f"the value fed for {tensor.name!r} is a tensor: expected an array, a number, a string or a "
-                        f"list of them\nfetch {getattr(value, 'name', value)!r} first, and feed what comes back")
+                        "list of them",
+                        hint=f"fetch {getattr(value, 'name', value)!r} first, and feed what comes back")
     if dtype.name == "variant" and isinstance(value, list):  # a history that was fetched
         return value  # type: ignore[return-value]
     array = _strings(tensor, value) if dtype.name == "string" else _numbers(tensor, value)
@@ -134,8 +135,8 @@ def _numbers(tensor: Tensor, value: Any) -> np.ndarray:
         array: np.ndarray = np.asarray(value, dtype.as_numpy_dtype, order="C")
     except OverflowError:
         kind = KindError if isinstance(value, int) else ArgumentError
-        raise kind(f"cannot feed {value!r} for {tensor.describe()}: it does not fit in {dtype.name}\nuse a wider type "
-                   "for the placeholder, such as tf.int64") from None
+        raise kind(f"cannot feed {value!r} for {tensor.describe()}: it does not fit in {dtype.name}",
+                   hint="use a wider type for the placeholder, such as tf.int64") from None
     except (ValueError, TypeError) as error:
         if isinstance(error, AutodiffError):
             raise
@@ -172,8 +173,8 @@ def _parts(key: Any, value: Any) -> Iterator[Any]:
         yield value
         return
     if not isinstance(value, (list, tuple)) or len(value) != len(keys):
-        raise ArgumentError(f"expected {len(keys)} values for {len(keys)} tensors fed together, found "
-                            f"{shortened(value)}")
+        raise ArgumentError(expected=f"{len(keys)} values for {len(keys)} tensors fed together",
+                            found=shortened(value))
     for k, v in zip(keys, value):
         yield from _parts(k, v)
 

@@ -101,7 +101,7 @@ class Session:
 
         def call(*values: Any, **options: Any) -> Any:
             if len(values) != len(keys):
-                raise ArgumentError(f"expected {len(keys)} values, one for each of feed_list, found {len(values)}")
+                raise ArgumentError(expected=f"{len(keys)} values, one for each of feed_list", found=len(values))
             if reader is None or options or self.closed or type(self).run is not _RUN:
                 return self.run(fetches, dict(zip(keys, values)), **options)
             return self._values(wanted, self._program(wanted, reader.tensors), reader(values))
@@ -171,7 +171,8 @@ class Session:
 
     def __enter__(self) -> "Session":
         if self._entered:
-            raise StateError("this session's `with` block is entered already\nuse session.as_default() for another")
+            raise StateError("this session's `with` block is entered already",
+                             hint="use session.as_default() for another")
         for context in (self.graph.as_default(), default_session(self)):
             context.__enter__()
             self._entered.append(context)

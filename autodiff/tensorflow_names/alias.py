@@ -162,8 +162,8 @@ def standing_in(*, shadow: bool = False) -> Iterator[None]:
     """
     real = "" if shadow else real_tensorflow()
     if real:
-        raise StateError(f"a real TensorFlow is installed: {real}\nuse `import autodiff as tf` beside it, or "
-                         "standing_in(shadow=True) to hide it")
+        raise StateError(f"a real TensorFlow is installed: {real}",
+                         hint="use `import autodiff as tf` beside it, or standing_in(shadow=True) to hide it")
     flags.FLAGS.forget()
     saved, finder = _taken_out(), Finder()
     sys.meta_path.insert(0, finder)

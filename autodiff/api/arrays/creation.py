@@ -23,8 +23,8 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     ArgumentError (ValueError) for too many elements.
     """
     if isinstance(value, Tensor) or holds_tensor(value):
-        raise KindError(f"expected numbers or arrays to make a constant of, found {value!r}\n"
-                        "use tf.identity or tf.stack for tensors")
+        raise KindError(expected="numbers or arrays to make a constant of", found=repr(value),
+                        hint="use tf.identity or tf.stack for tensors")
     array = as_array(value, None if dtype is None else as_dtype(dtype).base_dtype)
     if shape is not None:
         array = _in_shape(array, as_dims(shape), verify_shape)
@@ -33,9 +33,9 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
 
 def _in_shape(array: np.ndarray, dims: Any, verify: bool) -> np.ndarray:
     if not is_known(dims):
-        raise ShapeError(f"expected a fully known shape for a constant, found {show(dims)}")
+        raise ShapeError(expected="a fully known shape for a constant", found=show(dims))
     if verify and array.shape != dims:
-        raise KindError(f"expected a value of shape {show(dims)}, found {show(array.shape)}")
+        raise KindError(expected=f"a value of shape {show(dims)}", found=show(array.shape))
     missing = num_elements(dims) - array.size  # type: ignore[operator]
     if missing < 0 or missing and not array.size:
         raise ArgumentError(f"expected at most {num_elements(dims)} elements for shape {show(dims)}, found {array.size}"
@@ -101,8 +101,8 @@ def _filled(shape: Any, value: int, dtype: Any, name: str) -> Tensor:
         dims = as_dims(shape)
         if not is_known(dims):
             error = ShapeError if shape is None or isinstance(shape, TensorShape) else KindError
-            raise error(f"expected a fully known shape, found {show(dims)}\n"
-                             "use tf.shape(x) or tf.zeros_like(x) for sizes that are known only when it runs")
+            raise error(expected="a fully known shape", found=show(dims),
+                        hint="use tf.shape(x) or tf.zeros_like(x) for sizes that are known only when it runs")
         if num_elements(dims) < _FOLDED:  # type: ignore[operator]
             return constant_in(get_default_graph(), np.full(dims, scalar), name)  # type: ignore[arg-type]
         with get_default_graph().name_scope(name) as name:
@@ -161,7 +161,7 @@ def one_hot(indices: Any, depth: Any, on_value: Any = None, off_value: Any = Non
         wanted = found if dtype is None else as_dtype(dtype)
         for value in given:
             if value is not None and value.dtype.base_dtype is not wanted:
-                raise DTypeError(f"expected on_value and off_value of dtype {wanted.name}, found {value.dtype.name}")
+                raise DTypeError(expected=f"on_value and off_value of dtype {wanted.name}", found=value.dtype.name)
         on, off = (to_tensor(graph, number, wanted, what) if value is None else value
                    for value, number, what in zip(given, (1, 0), ("on_value", "off_value")))
         return build.OneHot(indices, depth, on, off, axis=-1 if axis is None else axis, name=scope)

@@ -23,7 +23,7 @@ def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
     with graph_of([params, indices]).name_scope(name or "BatchGather"):
         indices = convert_to_tensor(indices, name="indices")
         if indices.dims is None:
-            raise ShapeError(f"expected indices of known rank, found {indices.describe()}")
+            raise ShapeError(expected="indices of known rank", found=indices.describe())
         batch_dims = len(indices.dims) - 1
         return build.GatherV2(convert_to_tensor(params, name="params"), indices, batch_dims, batch_dims=batch_dims)
 

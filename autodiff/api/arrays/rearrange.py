@@ -66,9 +66,9 @@ def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None =
         if axis is None or data.dims == ():
             data, axis = build.Reshape(data, [-1]), 0
         if not isinstance(axis, int):
-            raise KindError(f"expected an int as axis, found {axis!r}")
+            raise KindError(expected="an int as axis", found=repr(axis))
         if data.dims is None or repeats.dims is None:
-            raise ShapeError(f"expected inputs of known rank, found {data.describe()} and {repeats.describe()}")
+            raise ShapeError(expected="inputs of known rank", found=f"{data.describe()} and {repeats.describe()}")
         axis = axis_in(axis, len(data.dims))
         if repeats.dims == ():
             return _tiled_along(data, axis, repeats)
@@ -114,7 +114,7 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = bool_, name: st
         else:
             maxlen = convert_to_tensor(maxlen)
         if maxlen.dims not in ((), None):
-            raise ArgumentError(f"expected a scalar maxlen, found {maxlen.describe()}")
+            raise ArgumentError(expected="a scalar maxlen", found=maxlen.describe())
         places = build.Range(creation.zeros([], maxlen.dtype), maxlen, creation.ones([], maxlen.dtype))
         column = build.ExpandDims(lengths, -1)
         mask = build.Less(places, column if column.dtype is maxlen.dtype else build.Cast(column, dtype=maxlen.dtype))
@@ -170,7 +170,7 @@ def required_space_to_batch_paddings(input_shape: Any, block_shape: Any, base_pa
         blocks = convert_to_tensor(block_shape, int32, "block_shape")
         count = blocks.dims[0] if blocks.dims else None
         if count is None:
-            raise ShapeError(f"expected block_shape of known length, found {blocks.describe()}")
+            raise ShapeError(expected="block_shape of known length", found=blocks.describe())
         base = creation.zeros([count, 2], int32) if base_paddings is None else convert_to_tensor(
             base_paddings, int32, "base_paddings")
         sizes, blocks, base = known(sizes), known(blocks), known(base)
@@ -230,8 +230,8 @@ def matrix_set_diag(input: Any, diagonal: Any, name: str = "set_diag", k: int = 
 def _main_diagonal_only(**given: Any) -> None:
     for name, value in given.items():
         if value is not None:
-            raise UnsupportedError(f"{name}={value!r} is not served: only whole main diagonals are\n"
-                                 "use tf.pad or tf.gather_nd to place others")
+            raise UnsupportedError(f"{name}={value!r} is not served: only whole main diagonals are",
+                                   hint="use tf.pad or tf.gather_nd to place others")
 
 
 def matrix_band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
@@ -249,7 +249,7 @@ def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = F
             last = build.Pack(build.Rank(a) - 1, build.Rank(a) - 2, axis=0)
             return swap(a, build.ConcatV2(0, first, last), name="transpose")
         if len(a.dims) < 2:
-            raise ShapeError(f"expected rank >= 2, found {a.describe()}")
+            raise ShapeError(expected="rank >= 2", found=a.describe())
         return swap(a, [*range(len(a.dims) - 2), len(a.dims) - 1, len(a.dims) - 2], name="transpose")
 
 

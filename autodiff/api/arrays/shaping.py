@@ -117,7 +117,7 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
     if len(values) == 1:
         with graph_of([values[0], axis]).name_scope(name):
             if convert_to_tensor(axis, int32, "concat_dim").dims not in ((), None):
-                raise ArgumentError(f"expected a scalar axis, found {axis!r}")
+                raise ArgumentError(expected="a scalar axis", found=repr(axis))
             return build.Identity(values[0], name=name)
     graph, dtype = graph_of([*values, axis]), first_dtype(values)
     with graph.name_scope(name or "concat") as scope:
@@ -152,7 +152,8 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
             raise ArgumentError("cannot unstack a scalar: expected rank >= 1")
         num = value.dims[axis_in(axis, len(value.dims))]
     if num is None:
-        raise ArgumentError(f"cannot tell how many slices there are along axis {axis} of {show(value.dims)}\ngive num")
+        raise ArgumentError(f"cannot tell how many slices there are along axis {axis} of {show(value.dims)}",
+                            hint="give num")
     return build.Unpack(value, num=num, axis=axis, name=name)
 
 
@@ -163,11 +164,12 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
     if isinstance(num_or_size_splits, (int, np.integer, Dimension)):
         return build.Split(axis, value, num_split=int(num_or_size_splits), name=name)
     if sizes.dims == ():
-        raise ArgumentError(f"expected a number or a vector of lengths, found the scalar tensor {num_or_size_splits!r}")
+        raise ArgumentError(expected="a number or a vector of lengths",
+                            found=f"the scalar tensor {num_or_size_splits!r}")
     if num is None:
         num = sizes.dims[0] if sizes.dims else None
         if num is None:
-            raise ArgumentError(f"cannot tell the number of pieces from {sizes.describe()}\ngive num")
+            raise ArgumentError(f"cannot tell the number of pieces from {sizes.describe()}", hint="give num")
     return build.SplitV(value, sizes, axis, num_split=num, name=name)
 
 

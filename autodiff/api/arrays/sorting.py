@@ -66,10 +66,10 @@ def _ordered(values: Any, axis: Any, direction: str) -> tuple[Tensor, Tensor]:
         raise ArgumentError(f"direction is {direction!r}, expected 'ASCENDING' or 'DESCENDING'")
     at = static_value(axis)
     if at is None or at.ndim:
-        raise ArgumentError(f"expected a constant scalar axis, found {axis!r}")
+        raise ArgumentError(expected="a constant scalar axis", found=repr(axis))
     values = convert_to_tensor(values, name="values")
     if values.dims is None and int(at) != -1:
-        raise ShapeError(f"expected values of known rank to sort along axis {int(at)}, found {values.describe()}")
+        raise ShapeError(expected=f"values of known rank to sort along axis {int(at)}", found=values.describe())
     last = values.dims is None or axis_in(int(at), len(values.dims)) == len(values.dims) - 1
     swap = None if last else _swapped(axis_in(int(at), len(values.dims)), len(values.dims))
     rows = values if swap is None else build.Transpose(values, swap)

@@ -9,5 +9,5 @@ from ...core.errors import ArgumentError
 def one_of(name: str, value: Any, old_name: str, old_value: Any) -> Any:
     """The argument under whichever name it has, None under neither. Raises ArgumentError (ValueError) for both."""
     if value is not None and old_value is not None:
-        raise ArgumentError(f"expected {name!r} or its other name {old_name!r}, found both")
+        raise ArgumentError(expected=f"{name!r} or its other name {old_name!r}", found="both")
     return old_value if value is None else value

@@ -50,8 +50,7 @@ def arg_scope(list_ops_or_scope: Any, **kwargs: Any) -> Iterator[dict[Any, dict[
     """
     if isinstance(list_ops_or_scope, dict):
         if kwargs:
-            raise ArgumentError("expected no arguments along with a scope to open again, found "
-                                f"{', '.join(kwargs)}")
+            raise ArgumentError(expected="no arguments along with a scope to open again", found=', '.join(kwargs))
         scope = dict(list_ops_or_scope)
     elif isinstance(list_ops_or_scope, (list, tuple)):
         scope = dict(_DEFAULTS.get())
@@ -60,7 +59,7 @@ def arg_scope(list_ops_or_scope: Any, **kwargs: Any) -> Iterator[dict[Any, dict[
                 raise ArgumentError(f"{func!r} is not decorated with @add_arg_scope")
             scope[func._scoped] = {**scope.get(func._scoped, {}), **kwargs}
     else:
-        raise KindError(f"expected a list of functions or a scope, found {list_ops_or_scope!r}")
+        raise KindError(expected="a list of functions or a scope", found=repr(list_ops_or_scope))
     token = _DEFAULTS.set(scope)
     try:
         yield scope

@@ -146,7 +146,7 @@ def get_variables_to_restore(include: Any = None, exclude: Any = None) -> list[V
     """The variables in any of the scopes `include` (by default all) and in none of `exclude`."""
     for what, scopes in (("include", include), ("exclude", exclude)):
         if scopes is not None and not isinstance(scopes, (list, tuple)):
-            raise KindError(f"expected a list of scopes as {what}, found {scopes!r}")
+            raise KindError(expected=f"a list of scopes as {what}", found=repr(scopes))
     wanted = get_variables() if include is None else [v for scope in include for v in get_variables(scope)]
     unwanted = {id(v) for scope in exclude or () for v in get_variables(scope)}
     return [v for v in wanted if id(v) not in unwanted]
@@ -227,7 +227,7 @@ def assert_scalar(tensor: Any, name: str | None = None) -> Any:
     """The tensor. Raises ShapeError (ValueError) if it is known to have axes."""
     found = convert_to_tensor(tensor)
     if found.dims not in ((), None):
-        raise ShapeError(f"expected a scalar, found {found.describe()}")
+        raise ShapeError(expected="a scalar", found=found.describe())
     return found
 
 

@@ -43,8 +43,8 @@ def sequence_loss_by_example(logits: Any, targets: Any, weights: Any, average_ac
     softmax_loss_function: of (labels=, logits=), in place of the sparse softmax cross entropy.
     """
     if len(targets) != len(logits) or len(weights) != len(logits):
-        raise ArgumentError("expected as many logits as targets and weights, found "
-                            f"{len(logits)}, {len(targets)} and {len(weights)}")
+        raise ArgumentError(expected="as many logits as targets and weights",
+                            found=f"{len(logits)}, {len(targets)} and {len(weights)}")
     with name_scope(name, "sequence_loss_by_example", [*logits, *targets, *weights]):
         terms = []
         for logit, target, weight in zip(logits, targets, weights):

@@ -43,7 +43,7 @@ class GRUBlockCellV2(GRUCell):
     def __init__(self, num_units: int | None = None, cell_size: int | None = None, reuse: bool | None = None,
                  name: Any = "gru_cell") -> None:
         if (num_units is None) == (cell_size is None):
-            raise ArgumentError(f"expected num_units or its old name cell_size, found {num_units} and {cell_size}")
+            raise ArgumentError(expected="num_units or its old name cell_size", found=f"{num_units} and {cell_size}")
         super().__init__(num_units or cell_size or 0, reuse=reuse, name=name)
 
 
@@ -153,7 +153,7 @@ class NASCell(LayerRNNCell):
 def _projected(x: Tensor, size: int, activation: Any) -> Tensor:
     """activation(x · kernel + bias), with variables of the current scope."""
     if x.dims is None or len(x.dims) != 2 or x.dims[1] is None:
-        raise ShapeError(f"expected a matrix with a known number of columns to project, found {x.describe()}")
+        raise ShapeError(expected="a matrix with a known number of columns to project", found=x.describe())
     dtype = x.dtype.base_dtype
     kernel = get_variable("kernel", [x.dims[1], size], dtype)
     y = bias_add(build.MatMul(x, kernel), get_variable("bias", [size], dtype, Zeros()))
@@ -167,7 +167,7 @@ class _Projection(RNNCell):
         super().__init__(_reuse=reuse)
         check_cell("cell", cell)
         if size < 1:
-            raise ArgumentError(f"expected a size >= 1 of a projection, found {size}")
+            raise ArgumentError(expected="a size >= 1 of a projection", found=size)
         self._cell, self._size, self._activation = cell, size, activation
 
     @property

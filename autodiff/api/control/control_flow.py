@@ -34,8 +34,8 @@ def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable
     if graph.executing_eagerly:
         return _unwrapped((true_fn if bool(pred) else false_fn)(), strict)
     if isinstance(pred, bool):
-        raise KindError(f"pred must be a tensor, found the Python bool {pred}\nuse a Python `if` for a choice that is "
-                        "known while the graph is built")
+        raise KindError(f"pred must be a tensor, found the Python bool {pred}",
+                        hint="use a Python `if` for a choice that is known while the graph is built")
     with graph.name_scope(name or "cond"):
         pred = as_predicate(pred)
         sides, results, given = [], [], []
@@ -59,9 +59,9 @@ def as_predicate(value: Any) -> Tensor:
     """A bool[] tensor. Raises KindError (TypeError) for another dtype, ShapeError (ValueError) for another rank."""
     pred = convert_to_tensor(value)
     if pred.dtype.base_dtype is not bool_:
-        raise KindError(f"expected a predicate of dtype bool, found {pred.describe()}")
+        raise KindError(expected="a predicate of dtype bool", found=pred.describe())
     if pred.dims:
-        raise ShapeError(f"expected a predicate of shape [], found {pred.describe()}")
+        raise ShapeError(expected="a predicate of shape []", found=pred.describe())
     return pred
 
 
@@ -115,7 +115,7 @@ def case(pred_fn_pairs: Any, default: Callable[[], Any] | None = None, exclusive
         list(pred_fn_pairs)
     for pair in pairs:
         if not isinstance(pair, (tuple, list)) or len(pair) != 2 or not callable(pair[1]):
-            raise KindError(f"expected (predicate, callable) pairs, found {pair!r}")
+            raise KindError(expected="(predicate, callable) pairs", found=repr(pair))
     graph = get_default_graph()
     if graph.executing_eagerly:
         return _eager_case(pairs, default, exclusive)
@@ -169,9 +169,9 @@ def _numbered(branch_index: Any, branch_fns: Any) -> list[Callable[[], Any]]:
         return pairs
     for pair in pairs:
         if not isinstance(pair, tuple) or len(pair) != 2 or not isinstance(pair[0], int) or not callable(pair[1]):
-            raise KindError(f"expected callables or (int, callable) pairs, found {pair!r}")
+            raise KindError(expected="callables or (int, callable) pairs", found=repr(pair))
     if sorted(number for number, _ in pairs) != list(range(len(pairs))):
-        raise ArgumentError(f"expected branch indices 0 to {len(pairs) - 1}, found {sorted(n for n, _ in pairs)}")
+        raise ArgumentError(expected=f"branch indices 0 to {len(pairs) - 1}", found=sorted((n for n, _ in pairs)))
     return [function for _, function in sorted(pairs, key=lambda pair: pair[0])]
 
 
@@ -190,6 +190,6 @@ def _otherwise(rest: Callable[[], Any], pair: tuple[Any, Callable[[], Any]]) -> 
 def _eager_case(pairs: Sequence[Any], default: Callable[[], Any] | None, exclusive: bool) -> Any:
     holding = [function for predicate, function in pairs if bool(predicate)]
     if exclusive and len(holding) > 1 or not holding and default is None:
-        raise ArgumentError(f"expected {'exactly' if exclusive else 'at least'} one predicate to hold, found "
-                            f"{len(holding)}")
+        raise ArgumentError(expected=f"{'exactly' if exclusive else 'at least'} one predicate to hold",
+                            found=len(holding))
     return (holding[0] if holding else default)()  # type: ignore[misc]

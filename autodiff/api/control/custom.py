@@ -30,7 +30,7 @@ def py_func(func: Callable[..., Any], inp: Any, Tout: Any, stateful: bool = True
     raises ValueError or TypeError, or gives another dtype, the run fails with InvalidArgumentError.
     """
     if not callable(func):
-        raise ArgumentError(f"expected a function to call, found {func!r}")
+        raise ArgumentError(expected="a function to call", found=repr(func))
     several = isinstance(Tout, (list, tuple))
     types = [as_dtype(t).base_dtype.name for t in (Tout if several else [Tout])]
     values = list(inp) if isinstance(inp, (list, tuple)) else [inp]
@@ -92,7 +92,7 @@ class RegisterGradient:
 
     def __init__(self, op_type: str) -> None:
         if not isinstance(op_type, str):
-            raise KindError(f"expected the name of an op type, found {op_type!r}")
+            raise KindError(expected="the name of an op type", found=repr(op_type))
         self._op_type = op_type
 
     def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
@@ -103,7 +103,7 @@ class RegisterGradient:
 def NotDifferentiable(op_type: str) -> None:  # noqa: N802
     """Say that no gradient flows through ops of this type, or with this name in a gradient_override_map."""
     if not isinstance(op_type, str):
-        raise KindError(f"expected the name of an op type, found {op_type!r}")
+        raise KindError(expected="the name of an op type", found=repr(op_type))
     _register(op_type, None)
 
 
@@ -113,8 +113,8 @@ NoGradient = NotDifferentiable
 def _register(name: str, function: Callable[..., Any] | None) -> None:
     built_in = OPS.get(name)
     if name in REGISTERED_GRADIENTS or built_in is not None and built_in.no_rule is None:
-        raise UnknownNameError(f"a gradient is registered under the name {name!r} already\nchoose another name and use "
-                               "graph.gradient_override_map")
+        raise UnknownNameError(f"a gradient is registered under the name {name!r} already",
+                               hint="choose another name and use graph.gradient_override_map")
     REGISTERED_GRADIENTS[name] = function
 
 
@@ -129,7 +129,7 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(f)
     def decorated(*args: Any, **kwargs: Any) -> Any:
         if kwargs and not get_default_graph().executing_eagerly:
-            raise ArgumentError(f"expected positional arguments in graph mode, found the keywords {sorted(kwargs)}")
+            raise ArgumentError(expected="positional arguments in graph mode", found=f"the keywords {sorted(kwargs)}")
         inputs = [build.Identity(convert_to_tensor(x)) for x in args]
         with GradientTape() as tape:
             result, grad = f(*inputs, **kwargs)
@@ -162,8 +162,8 @@ class CustomRule:
             found, for_variables = self._grad(*given, variables=self._variables)
             for_variables = nest.flatten(for_variables)
             if len(for_variables) != len(self._variables):
-                raise ArgumentError(f"expected a gradient for each of {len(self._variables)} variables, found "
-                                    f"{len(for_variables)}")
+                raise ArgumentError(expected=f"a gradient for each of {len(self._variables)} variables",
+                                    found=len(for_variables))
         else:
             found, for_variables = self._grad(*given), []
         found = list(found) if isinstance(found, (list, tuple)) else [found]

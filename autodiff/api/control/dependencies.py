@@ -46,7 +46,7 @@ class name_scope:  # noqa: N801 (TensorFlow's name)
         if chosen is not None and not isinstance(chosen, str):
             raise KindError(f"a scope's name is a string, found {chosen!r}")
         if chosen is None and values is not None:
-            raise ArgumentError("expected a name or a default_name for this scope, found None for both")
+            raise ArgumentError(expected="a name or a default_name for this scope", found="None for both")
         self._name, self._values, self._stack = chosen, values, contextlib.ExitStack()
 
     @property
@@ -93,7 +93,7 @@ def _operation(item: Any) -> Operation:
     if isinstance(item, Operation):
         return item
     if not hasattr(item, "op"):
-        raise KindError(f"expected an operation, tensor or variable, found {item!r} of type {type(item).__name__}")
+        raise KindError(expected="an operation, tensor or variable", found=f"{item!r} of type {type(item).__name__}")
     return item.op
 
 
@@ -105,7 +105,7 @@ def tuple(tensors: Any, name: str | None = None, control_inputs: Any = None) -> 
     """
     present = [t for t in tensors if t is not None]
     if not present:
-        raise ArgumentError(f"expected at least one tensor that is not None, found {tensors!r}")
+        raise ArgumentError(expected="at least one tensor that is not None", found=repr(tensors))
     waits_for = [*present, *(_control_input(c) for c in control_inputs or ())]
     with name_scope(name, "tuple", present):
         with control_dependencies([group(*waits_for)]):
@@ -114,7 +114,7 @@ def tuple(tensors: Any, name: str | None = None, control_inputs: Any = None) -> 
 
 def _control_input(item: Any) -> Any:
     if not isinstance(item, (Operation, Tensor)) and not hasattr(item, "as_tensor"):
-        raise KindError(f"expected control inputs to be operations or tensors, found {item!r}")
+        raise KindError(expected="control inputs to be operations or tensors", found=repr(item))
     return item
 
 

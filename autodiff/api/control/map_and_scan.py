@@ -19,7 +19,7 @@ def _slices(elems: Any) -> tuple[list[Tensor], Any, Callable[[Any], Any], int | 
     flat = [convert_to_tensor(e) for e in nest.flatten(elems)]
     known = {t.dims[0] for t in flat if t.dims}
     if len(known - {None}) > 1:
-        raise ArgumentError(f"expected elems of one length, found {[t.describe() for t in flat]}")
+        raise ArgumentError(expected="elems of one length", found=[t.describe() for t in flat])
     static = next(iter(known - {None}), None)
     count = build.Shape(flat[0])[0] if static is None else convert_to_tensor(static)
     arrays = [TensorArray(t.dtype.base_dtype, size=count).unstack(t) for t in flat]

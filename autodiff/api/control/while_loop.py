@@ -32,7 +32,7 @@ def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: An
     if not callable(cond) or not callable(body):
         raise KindError(f"cond and body must be callable, found {cond!r} and {body!r}")
     if parallel_iterations < 1:
-        raise KindError(f"expected parallel_iterations >= 1, found {parallel_iterations}")
+        raise KindError(expected="parallel_iterations >= 1", found=parallel_iterations)
     if not nest.flatten(loop_vars):
         raise ArgumentError("no loop variables provided")
     loop_vars = loop_vars if isinstance(loop_vars, (list, tuple)) else [loop_vars]
@@ -103,7 +103,7 @@ class _Loop:
     def _with_invariants(self, invariants: Any) -> list[Dims | None]:
         flat = flatten_shapes(invariants, self.structure)
         if len(flat) != len(self.initial):
-            raise ArgumentError(f"expected {len(self.initial)} shape_invariants, found {len(flat)}")
+            raise ArgumentError(expected=f"{len(self.initial)} shape_invariants", found=len(flat))
         for tensor, dims in zip(self.initial, flat):
             if tensor.dtype.name != "variant" and not _less_specific(dims, tensor.dims):
                 raise ShapeError(f"the shape invariant {show(dims)} is not true of {tensor.describe()} at the start")
@@ -118,7 +118,7 @@ class _Loop:
             dims.append(())
             limit = convert_to_tensor(self.limit, name="maximum_iterations")
             if limit.dims:
-                raise ShapeError(f"expected a scalar maximum_iterations, found {limit.describe()}")
+                raise ShapeError(expected="a scalar maximum_iterations", found=limit.describe())
         for side in (cond, body):
             for i, (tensor, d) in enumerate(zip(initial, dims)):
                 side.add_argument(tensor.dtype.base_dtype, d, f"loop_var_{i}")
@@ -162,8 +162,8 @@ class _Loop:
                             f"{value.dtype.name} after one iteration")
         if not _less_specific(self.dims[index], value.dims):
             raise ShapeError(f"the shape of loop variable {index} is not invariant: it enters with "
-                             f"{show(self.dims[index])} and has {show(value.dims)} after one iteration\n"
-                             "give shape_invariants, or set_shape")
+                             f"{show(self.dims[index])} and has {show(value.dims)} after one iteration",
+                             hint="give shape_invariants, or set_shape")
 
 
 def _loop_tensor(value: Any) -> Tensor:
@@ -178,7 +178,7 @@ def flatten_shapes(invariants: Any, structure: Any) -> list[Dims | None]:
     children = nest.children(structure)
     shapes = nest.children(invariants) if isinstance(invariants, dict) else list(invariants)
     if len(children) != len(shapes):
-        raise ArgumentError(f"expected {len(children)} shape_invariants, found {len(shapes)}")
+        raise ArgumentError(expected=f"{len(children)} shape_invariants", found=len(shapes))
     return [dims for shape, child in zip(shapes, children) for dims in flatten_shapes(shape, child)]
 
 

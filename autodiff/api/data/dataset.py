@@ -58,7 +58,7 @@ class Dataset(Structured):
                        args: Any = ()) -> "Dataset":
         """What `generator(*args)` yields. output_types: nested dtypes; output_shapes: nested shapes, if known."""
         if not callable(generator):
-            raise KindError(f"expected a callable generator, found {generator!r}")
+            raise KindError(expected="a callable generator", found=repr(generator))
         types = nest.flatten(output_types)
         shapes = [None] * len(types) if output_shapes is None else flatten_shapes(output_shapes, output_types)
         structure = nest.pack_sequence_as(output_types, [Element(as_dtype(t), s) for t, s in zip(types, shapes)])
@@ -79,7 +79,7 @@ class Dataset(Structured):
         """Elements of several datasets side by side, in the structure of `datasets`, up to the shortest."""
         parts = nest.flatten(datasets)
         if not all(isinstance(d, Dataset) for d in parts):
-            raise KindError(f"expected a nested structure of datasets, found {datasets!r}")
+            raise KindError(expected="a nested structure of datasets", found=repr(datasets))
         structure = _join(datasets, [d._structure for d in parts])
         counts = list(itertools.accumulate((len(d._sources) for d in parts), initial=0))
 
@@ -175,7 +175,7 @@ class Dataset(Structured):
         """These elements, then those of another dataset of the same structure."""
         nest.assert_same_structure(self._structure, dataset._structure)
         if nest.flatten(self.output_types) != nest.flatten(dataset.output_types):
-            raise KindError(f"expected elements of {self.output_types}, found {dataset.output_types}")
+            raise KindError(expected=f"elements of {self.output_types}", found=dataset.output_types)
         split = len(self._sources)
 
         def elements(values: list[np.ndarray]) -> PythonIterator[Any]:
@@ -259,9 +259,9 @@ def _from(tensors: Any, *, slices: bool) -> Dataset:
     dtypes = [v.dtype.base_dtype if isinstance(v, Tensor) else as_dtype(v.dtype) for v in leaves]
     if slices:
         if any(dims == () for dims in shapes):
-            raise ArgumentError("expected arrays of rank >= 1 to slice, found a scalar")
+            raise ArgumentError(expected="arrays of rank >= 1 to slice", found="a scalar")
         if len({dims[0] for dims in shapes if dims is not None and dims[0] is not None}) > 1:
-            raise ArgumentError(f"expected arrays of one length, found shapes {shapes}")
+            raise ArgumentError(expected="arrays of one length", found=f"shapes {shapes}")
         shapes = [None if dims is None else dims[1:] for dims in shapes]
     structure = nest.pack_sequence_as(whole, [Element(t, s) for t, s in zip(dtypes, shapes)])
 

@@ -61,7 +61,7 @@ def positive_count(value: Any) -> int:
     """A known number, at least 1. Raises ArgumentError (ValueError) for any other."""
     known = static_value(value) if isinstance(value, Tensor) else value
     if known is None or int(known) < 1:
-        raise ArgumentError(f"expected a known count >= 1, found {value!r}")
+        raise ArgumentError(expected="a known count >= 1", found=repr(value))
     return int(known)
 
 

@@ -36,7 +36,7 @@ class Iterator(Structured):
         """The operation that points this iterator at the start of `dataset`."""
         for mine, theirs in zip(nest.flatten(self._structure), nest.flatten(dataset._structure), strict=True):
             if mine.dtype is not theirs.dtype or not compatible(mine.dims, theirs.dims):
-                raise ArgumentError(f"expected a dataset of {mine}, found one of {theirs}")
+                raise ArgumentError(expected=f"a dataset of {mine}", found=f"one of {theirs}")
 
         def begin(*values: np.ndarray) -> np.bool_:
             self._begin(dataset, list(values))

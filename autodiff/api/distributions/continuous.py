@@ -23,8 +23,8 @@ class Normal(Distribution):
                  name: str = "Normal") -> None:
         self.loc, self.scale = as_floats(loc), as_floats(scale)
         if self.loc.dtype.base_dtype is not self.scale.dtype.base_dtype:
-            raise ArgumentError(f"expected loc and scale of one dtype, found {self.loc.dtype.name} and "
-                                f"{self.scale.dtype.name}")
+            raise ArgumentError(expected="loc and scale of one dtype",
+                                found=f"{self.loc.dtype.name} and {self.scale.dtype.name}")
         if validate_args:
             with control_dependencies([assert_positive(self.scale)]):
                 self.scale = build.Identity(self.scale, name="scale")
@@ -77,7 +77,7 @@ class MultivariateNormalDiag(Distribution):
                  validate_args: bool = False, allow_nan_stats: bool = True,
                  name: str = "MultivariateNormalDiag") -> None:
         if loc is None and scale_diag is None:
-            raise ArgumentError("expected loc or scale_diag, found neither")
+            raise ArgumentError(expected="loc or scale_diag", found="neither")
         self.loc = as_floats(loc) if loc is not None else build.ZerosLike(as_floats(scale_diag))
         scale = as_floats(scale_diag) if scale_diag is not None else build.OnesLike(self.loc)
         if scale_identity_multiplier is not None:

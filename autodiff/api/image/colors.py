@@ -87,13 +87,13 @@ def adjust_hue(image: Any, delta: Any, name: str | None = None) -> Tensor:
 
 def _within(value: float, what: str, highest: float = float("inf")) -> None:
     if not 0 <= value <= highest:
-        raise ArgumentError(f"expected {what} to be from 0 to {highest}, found {value}")
+        raise ArgumentError(expected=f"{what} to be from 0 to {highest}", found=value)
 
 
 def _factor(lower: float, upper: float, seed: int | None) -> Tensor:
     _within(lower, "lower")
     if upper <= lower:
-        raise ArgumentError(f"expected upper to be above lower, found {upper} and {lower}")
+        raise ArgumentError(expected="upper to be above lower", found=f"{upper} and {lower}")
     return random_uniform([], lower, upper, seed=seed)
 
 
@@ -152,7 +152,7 @@ def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
             rank_minus_1 = build.ExpandDims(build.Rank(images) - 1, 0)
             return build.Tile(images, build.ConcatV2(0, build.Fill(rank_minus_1, 1), [3]), name=full)
         if images.dims[-1] not in (1, None):
-            raise ShapeError(f"expected one channel in the last axis, found {images.dims[-1]}")
+            raise ShapeError(expected="one channel in the last axis", found=images.dims[-1])
         colors = build.Tile(images, [1] * (rank - 1) + [3], name=full)
         colors.set_shape([*images.dims[:-1], 3])
         return colors

@@ -42,7 +42,7 @@ def _checked(img1: Tensor, img2: Tensor) -> Tensor:
     """img1, once both are known to be images of one size."""
     for image in (img1, img2):
         if image.dims is not None and len(image.dims) < 3:
-            raise ShapeError(f"expected images of rank >= 3, found {image.describe()}")
+            raise ShapeError(expected="images of rank >= 3", found=image.describe())
     if img1.dims is not None and img2.dims is not None:
         broadcast(img1.dims[:-3], img2.dims[:-3])
         if not compatible(img1.dims[-3:], img2.dims[-3:]):
@@ -85,7 +85,7 @@ def _similarity(img1: Tensor, img2: Tensor, bound: Tensor, window: tuple[int, fl
     with get_default_graph().control_dependencies(checks):
         img1 = build.Identity(img1)
     if img1.dims is None or img1.dims[-1] is None:
-        raise ArgumentError(f"expected images with a known count of channels, found {img1.describe()}")
+        raise ArgumentError(expected="images with a known count of channels", found=img1.describe())
     weights: Any = np.tile(_window(*window)[:, :, None, None], (1, 1, img1.dims[-1], 1)).astype(np.float32)
 
     def reduced(x: Tensor) -> Tensor:
@@ -165,7 +165,7 @@ def sobel_edges(image: Any) -> Tensor:
     """
     image = convert_to_tensor(image)
     if image.dims is None or image.dims[-1] is None:
-        raise ArgumentError(f"expected images with a known count of channels, found {image.describe()}")
+        raise ArgumentError(expected="images with a known count of channels", found=image.describe())
     kernel = np.array([[-1, -2, -1], [0, 0, 0], [1, 2, 1]])
     both = np.stack([kernel, kernel.T], axis=-1)[:, :, None, :]
     weights: Any = np.tile(both, (1, 1, image.dims[-1], 1)).astype(as_dtype(image.dtype.base_dtype).as_numpy_dtype)
@@ -185,7 +185,7 @@ def total_variation(images: Any, name: str | None = None) -> Tensor:
         images = convert_to_tensor(images, name="images")
         rank = rank_of(images, what="images")
         if rank not in (3, 4):
-            raise ShapeError(f"expected images of 3 or 4 axes, found shape {images.shape}")
+            raise ShapeError(expected="images of 3 or 4 axes", found=f"shape {images.shape}")
         down = images[..., 1:, :, :] - images[..., :-1, :, :]
         across = images[..., 1:, :] - images[..., :-1, :]
         axes = [1, 2, 3] if rank == 4 else None

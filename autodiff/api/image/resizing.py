@@ -69,7 +69,7 @@ def resize_images(images: Any, size: Any, method: int = ResizeMethod.BILINEAR, a
         batch, single = as_batch(convert_to_tensor(images, name="images"), "images")
         size = convert_to_tensor(size, dtype=int32, name="size")
         if size.dims is not None and (len(size.dims) != 1 or size.dims[0] not in (2, None)):
-            raise ShapeError(f"expected size to be a vector of 2, height and width, found shape {list(size.dims)}")
+            raise ShapeError(expected="size to be a vector of 2, height and width", found=f"shape {list(size.dims)}")
         if preserve_aspect_ratio:
             size = _within_size(batch, size)
         if method not in _RESIZERS:

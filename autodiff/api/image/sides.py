@@ -26,14 +26,14 @@ def floored(x: Any) -> Any:
 def as_batch(image: Tensor, what: str = "image") -> tuple[Tensor, bool]:
     """The image as one of a batch, and whether it was alone. Raises ShapeError unless 3 or 4 axes are known."""
     if image.dims is None or len(image.dims) not in (3, 4):
-        raise ShapeError(f"expected {what} of 3 or 4 axes, found shape {image.shape}")
+        raise ShapeError(expected=f"{what} of 3 or 4 axes", found=f"shape {image.shape}")
     return (build.ExpandDims(image, 0), True) if len(image.dims) == 3 else (image, False)
 
 
 def known_sides(image: Tensor) -> list[Any]:
     """Height and width of an image or a batch, None where they are not known."""
     if image.dims is None or len(image.dims) not in (3, 4):
-        raise ShapeError(f"expected image of 3 or 4 axes, found shape {image.shape}")
+        raise ShapeError(expected="image of 3 or 4 axes", found=f"shape {image.shape}")
     return list(image.dims[-3:-1])
 
 

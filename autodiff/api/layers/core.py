@@ -41,7 +41,7 @@ class Dense(Layer):
     def build(self, input_shape: Any) -> None:
         dims = as_dims(input_shape)
         if not dims or dims[-1] is None:
-            raise ShapeError(f"expected inputs of a Dense layer with a known last size, found shape {input_shape}")
+            raise ShapeError(expected="inputs of a Dense layer with a known last size", found=f"shape {input_shape}")
         self.input_spec = InputSpec(min_ndim=2, axes={-1: dims[-1]})
         self.kernel = self.add_weight("kernel", [dims[-1], self.units], initializer=self.kernel_initializer,
                                       regularizer=self.kernel_regularizer, constraint=self.kernel_constraint)
@@ -64,7 +64,7 @@ class Dense(Layer):
     def compute_output_shape(self, input_shape: Any) -> TensorShape:
         dims = as_dims(input_shape)
         if dims is None or len(dims) < 2 or dims[-1] is None:
-            raise ShapeError(f"expected rank >= 2 and a known last size, found {input_shape}")
+            raise ShapeError(expected="rank >= 2 and a known last size", found=input_shape)
         return TensorShape((*dims[:-1], self.units))
 
 
@@ -128,7 +128,7 @@ def checked_format(data_format: str | None) -> str:
     """'channels_last' or 'channels_first'. Raises ArgumentError (ValueError) for anything else."""
     found = (data_format or "channels_last").lower()
     if found not in ("channels_last", "channels_first"):
-        raise ArgumentError(f"expected a data_format 'channels_last' or 'channels_first', found {data_format!r}")
+        raise ArgumentError(expected="a data_format 'channels_last' or 'channels_first'", found=repr(data_format))
     return found
 
 

@@ -39,9 +39,9 @@ class BatchNormalization(Layer):
         super().__init__(trainable, name, **options)
         for what, given in (("renorm", renorm), ("virtual_batch_size", virtual_batch_size), ("adjustment", adjustment)):
             if given:
-                raise UnsupportedError(f"batch normalization with {what} is not served\nleave {what} out")
+                raise UnsupportedError(f"batch normalization with {what} is not served", hint=f"leave {what} out")
         if not isinstance(axis, (int, list)):
-            raise KindError(f"expected an int or a list as axis, found {axis!r}")
+            raise KindError(expected="an int or a list as axis", found=repr(axis))
         self.axis = [axis] if isinstance(axis, int) else list(axis)
         self.momentum, self.epsilon, self.center, self.scale, self.fused = momentum, epsilon, center, scale, fused
         self.beta_initializer, self.gamma_initializer = beta_initializer, gamma_initializer
@@ -55,13 +55,13 @@ class BatchNormalization(Layer):
     def build(self, input_shape: Any) -> None:
         dims = as_dims(input_shape)
         if not dims:
-            raise ShapeError(f"layer {self.name!r}: expected inputs of known rank, found {input_shape}")
+            raise ShapeError(f"layer {self.name!r}", expected="inputs of known rank", found=input_shape)
         self.axis = [a + len(dims) if a < 0 else a for a in self.axis]
         if any(not 0 <= a < len(dims) for a in self.axis) or len(set(self.axis)) != len(self.axis):
-            raise ArgumentError(f"expected different axes of {len(dims)}, found {self.axis}")
+            raise ArgumentError(expected=f"different axes of {len(dims)}", found=self.axis)
         sizes = {a: dims[a] for a in self.axis}
         if None in sizes.values():
-            raise ShapeError(f"layer {self.name!r}: expected a known size of axis {self.axis}, found {input_shape}")
+            raise ShapeError(f"layer {self.name!r}", expected=f"a known size of axis {self.axis}", found=input_shape)
         images = len(dims) == 4 and self.axis in ([1], [3])
         self.fused = images and self.fused is not False
         self.input_spec = InputSpec(ndim=len(dims), axes=sizes)

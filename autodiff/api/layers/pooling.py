@@ -22,7 +22,7 @@ def sizes(value: Any, rank: int, what: str) -> tuple[int, ...]:
     except (TypeError, ValueError):
         listed = ()
     if len(listed) != rank:
-        raise ArgumentError(f"expected an int or {rank} ints as {what}, found {value!r}")
+        raise ArgumentError(expected=f"an int or {rank} ints as {what}", found=repr(value))
     return listed
 
 
@@ -31,7 +31,7 @@ def checked_padding(padding: Any, causal: bool = False) -> str:
     found = padding.lower() if isinstance(padding, str) else padding
     allowed = ("valid", "same", "causal") if causal else ("valid", "same")
     if found not in allowed:
-        raise ArgumentError(f"expected a padding of {', '.join(map(repr, allowed))}, found {padding!r}")
+        raise ArgumentError(expected=f"a padding of {', '.join(map(repr, allowed))}", found=repr(padding))
     return found
 
 

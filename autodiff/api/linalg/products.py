@@ -29,7 +29,7 @@ def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False,
     b_is_sparse change nothing.
     """
     if transpose_a and adjoint_a or transpose_b and adjoint_b:
-        raise ArgumentError("expected transpose or adjoint of one matrix, found both")
+        raise ArgumentError(expected="transpose or adjoint of one matrix", found="both")
     with scope(name, "MatMul", [a, b]) as full:
         a, b = convert_to_tensor(a, name="a"), convert_to_tensor(b, name="b")
         if all(x.dims is not None and len(x.dims) <= 2 for x in (a, b)):
@@ -60,7 +60,7 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
     with scope(name, "Tensordot", [a, b, axes]) as full:
         a, b = convert_to_tensor(a, name="a"), convert_to_tensor(b, name="b")
         if a.dims is None or b.dims is None:
-            raise ShapeError(f"expected tensors of known rank, found {a.describe()} and {b.describe()}")
+            raise ShapeError(expected="tensors of known rank", found=f"{a.describe()} and {b.describe()}")
         a_axes, b_axes = _paired(len(a.dims), len(b.dims), axes)
         a_free = [i for i in range(len(a.dims)) if i not in a_axes]
         b_free = [i for i in range(len(b.dims)) if i not in b_axes]
@@ -78,17 +78,17 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
 def _paired(a: int, b: int, axes: Any) -> tuple[list[int], list[int]]:
     known = static_value(axes) if isinstance(axes, Tensor) else axes
     if known is None:
-        raise ArgumentError("expected axes that are known while the graph is built, found a tensor")
+        raise ArgumentError(expected="axes that are known while the graph is built", found="a tensor")
     if np.ndim(known) == 0:
         count = int(known)
         if not 0 <= count <= min(a, b):
-            raise ArgumentError(f"expected 0 <= axes <= {min(a, b)}, found {count}")
+            raise ArgumentError(expected=f"0 <= axes <= {min(a, b)}", found=count)
         return list(range(a - count, a)), list(range(count))
     if len(known) != 2:
-        raise ArgumentError(f"expected axes as a count or two lists, found {axes!r}")
+        raise ArgumentError(expected="axes as a count or two lists", found=repr(axes))
     pairs = [[axis_in(int(i), rank) for i in np.atleast_1d(part)] for rank, part in zip((a, b), known)]
     if len(pairs[0]) != len(pairs[1]):
-        raise ArgumentError(f"expected as many axes of a as of b, found {axes!r}")
+        raise ArgumentError(expected="as many axes of a as of b", found=repr(axes))
     return pairs[0], pairs[1]
 
 
@@ -127,11 +127,11 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
 def _explicit(equation: str, inputs: list[Tensor]) -> str:
     """The equation with `->`, and letters in place of `...`."""
     if not re.fullmatch(r"(?:[A-Za-z]|\.\.\.|,)*(?:->(?:[A-Za-z]|\.\.\.)*)?", equation):
-        raise ArgumentError(f"expected an equation such as 'ij,jk->ik', found {equation!r}")
+        raise ArgumentError(expected="an equation such as 'ij,jk->ik'", found=repr(equation))
     left, arrow, right = equation.partition("->")
     terms = left.split(",")
     if len(terms) != len(inputs):
-        raise ArgumentError(f"expected {len(terms)} inputs for {equation!r}, found {len(inputs)}")
+        raise ArgumentError(expected=f"{len(terms)} inputs for {equation!r}", found=len(inputs))
     rest = [len(x.dims) - len(term.replace("...", "")) if "..." in term and x.dims is not None else 0
             for term, x in zip(terms, inputs)]
     spare = [chr(c) for c in range(ord("a"), 0x250) if chr(c).isalpha() and chr(c) not in equation]
@@ -146,7 +146,7 @@ def _explicit(equation: str, inputs: list[Tensor]) -> str:
     right = right.replace("...", dots)
     for term in [*terms, right]:
         if len(set(term)) != len(term):
-            raise ArgumentError(f"expected each letter once in a term, found {term!r} in {equation!r}")
+            raise ArgumentError(expected="each letter once in a term", found=f"{term!r} in {equation!r}")
     if not set(right) <= set("".join(terms)):
         unknown = "".join(sorted(set(right) - set("".join(terms))))
         raise ArgumentError(f"the result of {equation!r} has letters that no input has: {unknown!r}")

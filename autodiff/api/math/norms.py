@@ -54,7 +54,7 @@ def _norm(x: Tensor, ord: Any, axes: tuple[int, ...] | None) -> Tensor:
 
 def _spectral(x: Tensor, axes: tuple[int, ...]) -> Tensor:
     if x.dims is None:
-        raise ArgumentError(f"expected a tensor of known rank for the norm 2 of matrices, found {x.describe()}")
+        raise ArgumentError(expected="a tensor of known rank for the norm 2 of matrices", found=x.describe())
     rank = len(x.dims)
     last = [axis % rank for axis in axes]
     order = [*(i for i in range(rank) if i not in last), *last]
@@ -66,14 +66,14 @@ def _checked_axes(ord: Any, axis: Any) -> tuple[int, ...] | None:
     """The axes as a tuple, None for all. Raises ArgumentError for axes or a norm that there are not."""
     if isinstance(axis, (list, tuple)) and len(axis) == 2:
         if not all(isinstance(a, int) for a in axis) or axis[0] == axis[1]:
-            raise ArgumentError(f"expected None, an integer or 2 different integers as axis, found {axis!r}")
+            raise ArgumentError(expected="None, an integer or 2 different integers as axis", found=repr(axis))
         if ord not in ("euclidean", "fro", 1, 2, np.inf):
-            raise ArgumentError(f"expected a matrix norm 'euclidean', 'fro', 1, 2 or inf, found {ord!r}")
+            raise ArgumentError(expected="a matrix norm 'euclidean', 'fro', 1, 2 or inf", found=repr(ord))
         return tuple(axis)
     if axis is not None and not isinstance(axis, int):
-        raise ArgumentError(f"expected None, an integer or 2 different integers as axis, found {axis!r}")
+        raise ArgumentError(expected="None, an integer or 2 different integers as axis", found=repr(axis))
     if ord != "euclidean" and (isinstance(ord, str) or not np.isreal(ord) or ord <= 0):
-        raise ArgumentError(f"expected a vector norm 'euclidean', 1, 2, inf or p > 0, found {ord!r}")
+        raise ArgumentError(expected="a vector norm 'euclidean', 1, 2, inf or p > 0", found=repr(ord))
     return None if axis is None else (axis,)
 
 
@@ -136,7 +136,7 @@ def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Ten
 def global_norm(t_list: Any, name: str | None = None) -> Tensor:
     """The norm of all elements of a list of tensors, IndexedSlices (duplicates not summed) and Nones (skipped)."""
     if not isinstance(t_list, (list, tuple)):
-        raise KindError(f"expected a list of tensors, found {type(t_list).__name__}")
+        raise KindError(expected="a list of tensors", found=type(t_list).__name__)
     with scope(name, "global_norm", [t for t in t_list if t is not None]):
         values = [_values(t, f"t_{i}") for i, t in enumerate(t_list) if t is not None]
         if not values:
@@ -152,7 +152,7 @@ def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None, name:
     An infinite or undefined norm turns them all to nan. Nones pass. use_norm: the norm if it is known.
     """
     if not isinstance(t_list, (list, tuple)):
-        raise KindError(f"expected a list of tensors, found {type(t_list).__name__}")
+        raise KindError(expected="a list of tensors", found=type(t_list).__name__)
     if use_norm is None:
         use_norm = global_norm(t_list, name)
     with scope(name, "clip_by_global_norm", [t for t in t_list if t is not None]) as full:

@@ -89,7 +89,7 @@ def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False,
     with graph_of([input_tensor]).name_scope(name or "reduce_variance"):
         x = _tensor(input_tensor)
         if x.dtype.is_integer:
-            raise ArgumentError(f"expected floats, found {x.describe()}\nuse tf.cast first")
+            raise ArgumentError(expected="floats", found=x.describe(), hint="use tf.cast first")
         distances = x - _reduce("Mean", x, axis, keepdims=True)
         return _reduce("Mean", build.Square(distances), axis, keepdims=keepdims)
 
@@ -175,9 +175,9 @@ def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name:
     tensors = _of_one_kind(inputs, "accumulate_n")
     dtypes = {x.dtype.base_dtype.name for x in tensors}
     if len(dtypes) > 1:
-        raise ArgumentError(f"expected tensors of one dtype, found {', '.join(sorted(dtypes))}")
+        raise ArgumentError(expected="tensors of one dtype", found=', '.join(sorted(dtypes)))
     if tensor_dtype is not None and as_dtype(tensor_dtype).name not in dtypes:
-        raise ArgumentError(f"expected tensors of dtype {as_dtype(tensor_dtype).name}, found {dtypes.pop()}")
+        raise ArgumentError(expected=f"tensors of dtype {as_dtype(tensor_dtype).name}", found=dtypes.pop())
     if len(tensors) == 1 and name is None:
         return tensors[0]
     total = build.AccumulateNV2(*tensors, name=name)

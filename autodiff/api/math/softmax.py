@@ -40,10 +40,10 @@ def _over_axis(op: OpDef, logits: Any, axis: Any, name: str | None) -> Tensor:
     logits = convert_to_tensor(logits)
     axis = -1 if axis is None else static_value(axis)
     if axis is None:
-        raise ArgumentError("expected an axis that is known while the graph is built, found a tensor")
+        raise ArgumentError(expected="an axis that is known while the graph is built", found="a tensor")
     axis = int(axis)
     if logits.dims is None and axis != -1:
-        raise ArgumentError(f"expected logits of known rank for axis {axis}, found {logits.describe()}")
+        raise ArgumentError(expected=f"logits of known rank for axis {axis}", found=logits.describe())
     rank = len(logits.dims) if logits.dims is not None else 0
     if axis == -1 or axis + 1 == rank:
         return op(logits, name=name)

@@ -71,7 +71,7 @@ def _layout(data_format: str | None) -> str:
         return "NHWC"
     if data_format.startswith("NC"):
         return "NCHW"
-    raise ArgumentError(f"expected a data_format of the form 'N...C' or 'NC...', found {data_format!r}")
+    raise ArgumentError(expected="a data_format of the form 'N...C' or 'NC...'", found=repr(data_format))
 
 
 def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Tensor:

@@ -22,7 +22,7 @@ def _given(name: str, value: Any, old_name: str, old_value: Any) -> Any:
     """The argument under either name. Raises ArgumentError (ValueError) for both and for neither."""
     found = one_of(name, value, old_name, old_value)
     if found is None:
-        raise ArgumentError(f"expected an argument {name!r}, found None")
+        raise ArgumentError(expected=f"an argument {name!r}", found="None")
     return found
 
 
@@ -35,7 +35,7 @@ def _entries(values: Any, data_format: str, what: str) -> list[int]:
     if len(listed) == 1:
         listed *= count - 2
     if len(listed) != count - 2:
-        raise ArgumentError(f"expected 1, {count - 2} or {count} {what} for {data_format}, found {listed}")
+        raise ArgumentError(expected=f"1, {count - 2} or {count} {what} for {data_format}", found=listed)
     return [1, 1, *listed] if data_format[1] == "C" else [1, *listed, 1]
 
 
@@ -48,13 +48,13 @@ def _geometry(strides: Any, padding: Any, data_format: str | None, dilations: An
             raise ArgumentError("explicit padding is given as 4 pairs (before, after), found 'EXPLICIT'")
         return {**attrs, "padding": padding.upper()}
     if len(default) != 4:
-        raise ArgumentError(f"expected padding 'SAME' or 'VALID', found {padding!r}")
+        raise ArgumentError(expected="padding 'SAME' or 'VALID'", found=repr(padding))
     pairs = np.array(padding, int)
     if pairs.shape != (4, 2):
-        raise ArgumentError(f"expected padding 'SAME', 'VALID' or 4 pairs (before, after), found {padding!r}")
+        raise ArgumentError(expected="padding 'SAME', 'VALID' or 4 pairs (before, after)", found=repr(padding))
     channel = 1 if layout[1] == "C" else 3
     if pairs.min() < 0 or pairs[[0, channel]].any():
-        raise ArgumentError(f"expected padding >= 0, and none of batch and channels, found {padding!r}")
+        raise ArgumentError(expected="padding >= 0, and none of batch and channels", found=repr(padding))
     return {**attrs, "padding": "EXPLICIT", "explicit_paddings": pairs.ravel().tolist()}
 
 
@@ -62,8 +62,8 @@ def check_steps(strides: Any, dilations: Any) -> None:
     """Raises ArgumentError (ValueError) if there are both strides and dilations, which TensorFlow's layers refuse."""
     wide = [np.max(1 if steps is None else steps, initial=1) > 1 for steps in (strides, dilations)]
     if all(wide):
-        raise ArgumentError(f"strides and dilations cannot both be above 1, found {strides} and {dilations}\n"
-                            "use tf.nn.conv2d, which has both")
+        raise ArgumentError(f"strides and dilations cannot both be above 1, found {strides} and {dilations}",
+                            hint="use tf.nn.conv2d, which has both")
 
 
 def conv2d(input: Any, filter: Any = None, strides: Any = None, padding: Any = None, use_cudnn_on_gpu: bool = True,
@@ -131,8 +131,8 @@ def _transposed(op: str, value: Any, filter: Any, output_shape: Any, attrs: dict
         wanted = static_dims(shape)
         if wanted is not None and filter.dims is not None and None not in (wanted[channel], filter.dims[-2]) \
                 and wanted[channel] != filter.dims[-2]:
-            raise ArgumentError(f"expected an output_shape with {filter.dims[-2]} channels, those of the filter, found "
-                                f"{list(wanted)}")
+            raise ArgumentError(expected=f"an output_shape with {filter.dims[-2]} channels, those of the filter",
+                                found=list(wanted))
         return OPS[op](shape, filter, value, name=full, **attrs)
 
 
@@ -150,7 +150,7 @@ def _as_image(x: Any, layout: str) -> Tensor:
 def _layout_1d(data_format: str | None) -> str:
     layout = {None: "NWC", "NHWC": "NWC", "NCHW": "NCW"}.get(data_format, data_format)
     if layout not in ("NWC", "NCW"):
-        raise ArgumentError(f"expected a data_format 'NWC' or 'NCW', found {data_format!r}")
+        raise ArgumentError(expected="a data_format 'NWC' or 'NCW'", found=repr(data_format))
     return layout
 
 
@@ -216,7 +216,7 @@ def convolution(input: Any, filter: Any = None, padding: Any = None, strides: An
         filter = convert_to_tensor(filter, name="filter", dtype=input.dtype.base_dtype)
         ranks = [len(x.dims) for x in (input, filter) if x.dims is not None]
         if not ranks or ranks[0] not in (3, 4, 5):
-            raise ArgumentError(f"expected an input of rank 3, 4 or 5, found {input.describe()}")
+            raise ArgumentError(expected="an input of rank 3, 4 or 5", found=input.describe())
         if ranks[0] == 3:
             return conv1d(input, filter, strides, padding, data_format=data_format, dilations=rate)
         made, default = (build.Conv2D, "NHWC") if ranks[0] == 4 else (build.Conv3D, "NDHWC")

@@ -120,7 +120,7 @@ def softmax_cross_entropy_with_logits_v2(labels: Any, logits: Any, axis: int | N
 
 def _axis_last(x: Tensor, axis: int) -> Tensor:
     if x.dims is None:
-        raise ShapeError(f"expected logits of known rank for axis {axis}, found {x.describe()}")
+        raise ShapeError(expected=f"logits of known rank for axis {axis}", found=x.describe())
     rank = len(x.dims)
     axis %= rank
     return build.Transpose(x, [*range(axis), *range(axis + 1, rank), axis])

@@ -76,7 +76,7 @@ def _blank_last(logits: Tensor, values: Tensor, blank: int) -> tuple[Tensor, Ten
     """Logits with the blank's as the last class, and labels to match."""
     classes = logits.dims[2] if logits.dims is not None else None
     if classes is None:
-        raise ArgumentError(f"expected logits with a known count of classes, found {logits.describe()}")
+        raise ArgumentError(expected="logits with a known count of classes", found=logits.describe())
     blank = blank + classes if blank < 0 else blank
     if blank == classes - 1:
         return logits, values

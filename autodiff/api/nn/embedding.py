@@ -26,7 +26,7 @@ def embedding_lookup(params: Any, ids: Any, partition_strategy: str = "mod", nam
     parts = list(params) if isinstance(params, (list, tuple)) or hasattr(params, "__iter__") and not isinstance(
         params, Tensor) and not hasattr(params, "as_tensor") else [params]
     if not parts:
-        raise ArgumentError("expected at least one table, found none")
+        raise ArgumentError(expected="at least one table", found="none")
     with scope(name, "embedding_lookup", [ids]) as full:
         ids = convert_to_tensor(ids, name="ids")
         if len(parts) == 1:
@@ -38,8 +38,8 @@ def _clipped(rows: Tensor, ids: Tensor, max_norm: float | None) -> Tensor:
     if max_norm is None:
         return rows
     if rows.dims is None or ids.dims is None:
-        raise ArgumentError(f"expected ids and table of known rank for max_norm, found {ids.describe()} and "
-                            f"{rows.describe()}")
+        raise ArgumentError(expected="ids and table of known rank for max_norm",
+                            found=f"{ids.describe()} and {rows.describe()}")
     return clip_by_norm(rows, max_norm, axes=list(range(len(ids.dims), len(rows.dims))))
 
 
@@ -53,7 +53,7 @@ def _from_parts(parts: list[Any], ids: Tensor, strategy: str, max_norm: float | 
     elif strategy == "div":
         owner, local = _contiguous(tables, flat)
     else:
-        raise ArgumentError(f"expected a partition_strategy 'mod' or 'div', found {strategy!r}")
+        raise ArgumentError(expected="a partition_strategy 'mod' or 'div'", found=repr(strategy))
     owner = build.Cast(owner, dtype=int32) if owner.dtype is not int32 else owner
     wanted = dynamic_partition(local, owner, count)
     places = dynamic_partition(where, owner, count)

@@ -32,7 +32,7 @@ def _kept(keepdims: bool | None, keep_dims: bool | None) -> bool:
 def _axes(axes: Any) -> list[int]:
     known = static_value(axes)
     if known is None:
-        raise ArgumentError("expected axes that are known while the graph is built, found a tensor")
+        raise ArgumentError(expected="axes that are known while the graph is built", found="a tensor")
     return [int(a) for a in np.atleast_1d(known)]
 
 
@@ -134,7 +134,7 @@ def fused_batch_norm(x: Any, scale: Any, offset: Any, mean: Any = None, variance
     the variance returned is the unbiased one. In inference the given moments are used and returned.
     """
     if is_training and (mean is not None or variance is not None):
-        raise ArgumentError("expected mean and variance to be None if is_training, found others")
+        raise ArgumentError(expected="mean and variance to be None if is_training", found="others")
     x = convert_to_tensor(x, name="input")
     dtype = x.dtype.base_dtype
     scale = convert_to_tensor(scale, dtype=dtype, name="scale")
@@ -162,16 +162,16 @@ def dropout(x: Any, keep_prob: Any = None, noise_shape: Any = None, seed: int | 
     Raises ArgumentError (ValueError) unless 0 <= rate < 1, and for integers.
     """
     if keep_prob is not None and rate is not None:
-        raise ArgumentError("expected 'rate' or its complement 'keep_prob', found both")
+        raise ArgumentError(expected="'rate' or its complement 'keep_prob'", found="both")
     if keep_prob is None and rate is None:
         raise ArgumentError("dropout needs a rate")
     rate = 1 - keep_prob if rate is None else rate
     with scope(name, "dropout", [x]):
         x = convert_to_tensor(x, name="x")
         if not x.dtype.is_floating:
-            raise ArgumentError(f"expected a floating point tensor, since it is scaled, found {x.describe()}")
+            raise ArgumentError(expected="a floating point tensor, since it is scaled", found=x.describe())
         if isinstance(rate, numbers.Real) and not 0 <= float(rate) < 1:
-            raise ArgumentError(f"expected a rate with 0 <= rate < 1, found {rate:g}")
+            raise ArgumentError(expected="a rate with 0 <= rate < 1", found=f"{rate:g}")
         if isinstance(rate, numbers.Real) and rate == 0:
             return x
         rate = convert_to_tensor(rate, dtype=x.dtype.base_dtype, name="rate")

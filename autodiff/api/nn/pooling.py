@@ -25,7 +25,7 @@ def _entries(values: Any, layout: str, what: str) -> list[int]:
     if len(listed) == 1:
         listed *= len(layout) - 2
     if len(listed) != len(layout) - 2:
-        raise ArgumentError(f"expected 1, {len(layout) - 2} or {len(layout)} {what} for {layout}, found {listed}")
+        raise ArgumentError(expected=f"1, {len(layout) - 2} or {len(layout)} {what} for {layout}", found=listed)
     return [1, 1, *listed] if layout[1] == "C" else [1, *listed, 1]
 
 
@@ -119,9 +119,9 @@ def pool(input: Any, window_shape: Any, pooling_type: str, padding: str, dilatio
     """
     rate = dilation_rate if dilations is None else dilations
     if rate is not None and any(r != 1 for r in np.atleast_1d(rate)):
-        raise ArgumentError(f"expected windows without holes, found dilations {rate!r}")
+        raise ArgumentError(expected="windows without holes", found=f"dilations {rate!r}")
     if pooling_type not in ("MAX", "AVG"):
-        raise ArgumentError(f"expected a pooling_type 'MAX' or 'AVG', found {pooling_type!r}")
+        raise ArgumentError(expected="a pooling_type 'MAX' or 'AVG'", found=repr(pooling_type))
     with scope(name, "pool", [input]):
         x = convert_to_tensor(input, name="input")
         strides = 1 if strides is None else strides
@@ -131,7 +131,7 @@ def pool(input: Any, window_shape: Any, pooling_type: str, padding: str, dilatio
 def _by_rank(x: Tensor, ksize: Any, strides: Any, padding: str, data_format: str | None, largest: bool) -> Tensor:
     rank = None if x.dims is None else len(x.dims)
     if rank not in (3, 4, 5):
-        raise ArgumentError(f"expected an input of rank 3, 4 or 5, found {x.describe()}")
+        raise ArgumentError(expected="an input of rank 3, 4 or 5", found=x.describe())
     if rank == 3:
         return (max_pool1d if largest else avg_pool1d)(x, ksize, strides, padding, data_format or "NWC")
     if rank == 4:

@@ -55,8 +55,8 @@ def swapped(x: Tensor) -> Tensor:
 def _check_series(flat: list[Tensor]) -> None:
     for x in flat:
         if x.dims is None or len(x.dims) < 3 or None in x.dims[2:]:
-            raise ShapeError("expected inputs of three axes or more (batch, time, depth), with known sizes behind "
-                             f"batch and time, found {x.describe()}")
+            raise ShapeError(expected="inputs of three axes or more (batch, time, depth), with known sizes behind "
+                                      "batch and time", found=x.describe())
         merge(x.dims[:2], flat[0].dims[:2])  # type: ignore[index]
 
 
@@ -64,8 +64,7 @@ def _lengths(sequence_length: Any, batch: Any) -> Tensor:
     """The lengths as int32[n], with a check at run time that there is one for each row."""
     lengths = build.Cast(convert_to_tensor(sequence_length), dtype=int32)
     if lengths.dims is not None and len(lengths.dims) != 1:
-        raise ShapeError("expected sequence_length to be a vector, one number for each row, found "
-                         f"{lengths.describe()}")
+        raise ShapeError(expected="sequence_length to be a vector, one number for each row", found=lengths.describe())
     lengths = build.Identity(lengths, name="sequence_length")
     if lengths.dims is not None and None not in lengths.dims and isinstance(batch, int) and lengths.dims[0] == batch:
         return build.Identity(lengths, name="CheckSeqLen")
@@ -81,7 +80,7 @@ def first_state(cell: Any, batch: Any, initial_state: Any, dtype: Any) -> Any:
     if initial_state is not None:
         return initial_state
     if not dtype:
-        raise ArgumentError("expected an initial_state, or a dtype for a state of zeros, found neither")
+        raise ArgumentError(expected="an initial_state, or a dtype for a state of zeros", found="neither")
     if hasattr(cell, "get_initial_state"):
         return cell.get_initial_state(inputs=None, batch_size=batch, dtype=dtype)
     return cell.zero_state(batch, dtype)
@@ -93,8 +92,8 @@ def output_dtype(dtype: Any, state: Any) -> Any:
         return as_dtype(dtype)
     found = {tensor.dtype.base_dtype for tensor in nest.flatten(state) if not isinstance(tensor, TensorArray)}
     if len(found) != 1:
-        raise ArgumentError("expected a state of one dtype, or the argument dtype, found "
-                            f"{sorted(d.name for d in found)}")
+        raise ArgumentError(expected="a state of one dtype, or the argument dtype",
+                            found=sorted(d.name for d in found))
     return found.pop()
 
 

@@ -30,7 +30,7 @@ def raw_rnn(cell: Any, loop_fn: Callable[..., Any], parallel_iterations: int | N
     """
     check_cell("cell", cell)
     if not callable(loop_fn):
-        raise KindError(f"expected a function as loop_fn, found {loop_fn!r}")
+        raise KindError(expected="a function as loop_fn", found=repr(loop_fn))
     with variable_scope(scope or "rnn"):
         time = convert_to_tensor(0, name="time")
         finished, first_input, state, emitted, loop_state = loop_fn(time, None, None, None)

@@ -36,7 +36,7 @@ def static_rnn(cell: Any, inputs: Any, initial_state: Any = None, dtype: Any = N
         if sequence_length is not None:
             lengths = build.Cast(convert_to_tensor(sequence_length, name="sequence_length"), dtype=int32)
             if lengths.dims is not None and len(lengths.dims) != 1:
-                raise ShapeError(f"expected sequence_length to be a vector, found {lengths.describe()}")
+                raise ShapeError(expected="sequence_length to be a vector", found=lengths.describe())
             wanted = output_dtype(dtype, state)
             zero = nest.map_structure(lambda size: zeros_of(batch, size, wanted), cell.output_size)
         for time, now in enumerate(inputs):
@@ -52,20 +52,21 @@ def static_rnn(cell: Any, inputs: Any, initial_state: Any = None, dtype: Any = N
 
 def _check_inputs(inputs: Any) -> None:
     if not nest.is_sequence(inputs):
-        raise KindError(f"expected a list of inputs, one a step, found {inputs!r}\nuse tf.unstack for a tensor")
+        raise KindError(expected="a list of inputs, one a step", found=repr(inputs),
+                        hint="use tf.unstack for a tensor")
     if not inputs:
-        raise ArgumentError("expected at least one step, found no inputs")
+        raise ArgumentError(expected="at least one step", found="no inputs")
     for x in nest.flatten(inputs):
         if x.dims is None or len(x.dims) > 1 and None in x.dims[1:]:
-            raise ShapeError(f"expected inputs with known sizes behind the batch, found {x.describe()}")
+            raise ShapeError(expected="inputs with known sizes behind the batch", found=x.describe())
 
 
 def static_state_saving_rnn(cell: Any, inputs: Any, state_saver: Any, state_name: Any, sequence_length: Any = None,
                             scope: Any = None) -> tuple[list[Any], Any]:
     """static_rnn that takes its state from `state_saver.state(name)` and gives it to `save_state(name, value)`."""
     if nest.is_sequence(cell.state_size) != nest.is_sequence(state_name):
-        raise ArgumentError(f"expected state_name of the form of the state size {cell.state_size}, found "
-                            f"{state_name!r}")
+        raise ArgumentError(expected=f"state_name of the form of the state size {cell.state_size}",
+                            found=repr(state_name))
     names = nest.flatten(state_name)
     start = nest.pack_sequence_as(cell.state_size, [state_saver.state(name) for name in names])
     outputs, state = static_rnn(cell, inputs, start, sequence_length=sequence_length, scope=scope)

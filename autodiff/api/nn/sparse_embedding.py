@@ -35,10 +35,10 @@ def embedding_lookup_sparse(params: Any, sp_ids: Any, sp_weights: Any, partition
     """
     combiner = _checked_combiner("mean" if combiner is None else combiner)
     if not isinstance(sp_ids, SparseTensor):
-        raise KindError(f"expected a SparseTensor of ids, found {sp_ids!r}")
+        raise KindError(expected="a SparseTensor of ids", found=repr(sp_ids))
     if sp_weights is not None:
         if not isinstance(sp_weights, SparseTensor):
-            raise KindError(f"expected a SparseTensor of weights or None, found {sp_weights!r}")
+            raise KindError(expected="a SparseTensor of weights or None", found=repr(sp_weights))
         for ids, weights in zip(parts_of(sp_ids), parts_of(sp_weights)):
             merge(ids.dims, weights.dims)
     tables = params if isinstance(params, (list, tuple)) else [params]
@@ -54,7 +54,7 @@ def embedding_lookup_sparse(params: Any, sp_ids: Any, sp_weights: Any, partition
 
 def _checked_combiner(combiner: str) -> str:
     if combiner not in _COMBINERS:
-        raise ArgumentError(f"expected a combiner 'mean', 'sqrtn' or 'sum', found {combiner!r}")
+        raise ArgumentError(expected="a combiner 'mean', 'sqrtn' or 'sum'", found=repr(combiner))
     return combiner
 
 
@@ -100,11 +100,11 @@ def safe_embedding_lookup_sparse(embedding_weights: Any, sparse_ids: Any, sparse
     """
     tables = list(embedding_weights) if isinstance(embedding_weights, (list, tuple)) else [embedding_weights]
     if not tables or tables[0] is None:
-        raise ArgumentError(f"expected at least one table, found {embedding_weights!r}")
+        raise ArgumentError(expected="at least one table", found=repr(embedding_weights))
     _checked_combiner(combiner)
     for part in (sparse_ids, *([] if sparse_weights is None else [sparse_weights])):
         if not isinstance(part, SparseTensor):
-            raise KindError(f"expected a SparseTensor, found {part!r}")
+            raise KindError(expected="a SparseTensor", found=repr(part))
     dtype = None if sparse_weights is None else sparse_weights.dtype.base_dtype
     tables = [t if hasattr(t, "as_tensor") and dtype in (None, t.dtype.base_dtype) else convert_to_tensor(t, dtype)
               for t in tables]

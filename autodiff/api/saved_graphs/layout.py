@@ -89,8 +89,8 @@ def _before(layout: Layout, node: Any) -> Iterator[str]:
     for text in node.input:
         name = split_name(text)[0]
         if name not in layout.nodes:
-            raise ArgumentError(f"Node {node.name!r}: Unknown input node {text!r}\n"
-                                f"node {name!r} not found in graph_def")
+            raise ArgumentError(f"Node {node.name!r}: Unknown input node {text!r}",
+                                hint=f"node {name!r} not found in graph_def")
         if not (node.op in MERGES and layout.nodes[name].op in NEXTS):
             yield name
 

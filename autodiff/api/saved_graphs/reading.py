@@ -35,8 +35,8 @@ def import_graph_def(graph_def: Any, input_map: Mapping[Any, Any] | None = None,
     that the graph has already when name is "". Source: TensorFlow 1.15.
     """
     if not isinstance(graph_def, GraphDef):
-        raise KindError(f"graph_def must be a GraphDef proto, found {type(graph_def).__name__}\n"
-                        "graph.as_graph_def() gives one, and tf.GraphDef.FromString reads one")
+        raise KindError(f"graph_def must be a GraphDef proto, found {type(graph_def).__name__}",
+                        hint="graph.as_graph_def() gives one, and tf.GraphDef.FromString reads one")
     if not isinstance(input_map or {}, Mapping):
         raise KindError("input_map must be a dictionary from names to tensors")
     if return_elements is not None and not all(isinstance(each, str) for each in return_elements):
@@ -70,13 +70,12 @@ class Importer:
         """Add every operation. Raises ArgumentError for names in input_map that graph_def does not have."""
         for name in self._nodes:
             if self._scope + name in self._graph.operations:
-                raise ArgumentError(f"the graph has an operation {self._scope + name!r} already\n"
-                                    "give import_graph_def a name")
+                raise ArgumentError(f"the graph has an operation {self._scope + name!r} already",
+                                    hint="give import_graph_def a name")
         missing = sorted(n for n in self._mapped if n.startswith("^") or split_name(n)[0] not in self._nodes)
         if missing:
-            raise ArgumentError("Attempted to map inputs that were not found in graph_def: "
-                                f"[{', '.join(missing)}]\ninput_map names what is not found in graph_def: "
-                                f"{', '.join(missing)}")
+            raise ArgumentError(f"Attempted to map inputs that were not found in graph_def: [{', '.join(missing)}]",
+                                hint=f"input_map names what is not found in graph_def: {', '.join(missing)}")
         self._region.fill(self._nodes)
 
     def element(self, name: str) -> Tensor | Operation:
@@ -91,9 +90,10 @@ class Importer:
         if full_name(name) not in self._region.known:
             if node in self._region.made:
                 outputs = len(self._region.made[node].outputs)
-                raise ArgumentError(f"Requested return_element {name!r} not found in graph_def.\nnode {node!r} has no "
-                                    f"output {split_name(name)[1]}: it has {outputs}")
-            raise ArgumentError(f"Requested return_element {name!r} not found in graph_def.\nnode {node!r} not found")
+                raise ArgumentError(f"Requested return_element {name!r} not found in graph_def.",
+                                    hint=f"node {node!r} has no output {split_name(name)[1]}: it has {outputs}")
+            raise ArgumentError(f"Requested return_element {name!r} not found in graph_def.",
+                                hint=f"node {node!r} not found")
         return self._region.known[full_name(name)]
 
     # ---- nodes --------------------------------------------------------------------------
@@ -108,8 +108,8 @@ class Importer:
         if node.op in OPS:
             return self._operation(OPS[node.op], node, inputs)
         if node.op not in RECIPES and op_schema(node.op) is None:
-            raise ArgumentError(f"Op type not registered '{node.op}'\nnode {node.name!r} has the unknown op type "
-                                f"{node.op!r}")
+            raise ArgumentError(f"Op type not registered '{node.op}'",
+                                hint=f"node {node.name!r} has the unknown op type {node.op!r}")
         return self._substituted(node, inputs)
 
     def _operation(self, definition: OpDef, node: Any, inputs: list[Tensor]) -> Sequence[Tensor] | Operation:

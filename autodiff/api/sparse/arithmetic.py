@@ -24,7 +24,7 @@ def convert_to_tensor_or_sparse_tensor(value: Any, dtype: Any = None, name: str 
         return convert_to_tensor(value, dtype, name)
     sparse = as_sparse(value)
     if dtype is not None and as_dtype(dtype).base_dtype is not sparse.dtype.base_dtype:
-        raise KindError(f"expected a sparse tensor of dtype {as_dtype(dtype).name}, found {sparse}")
+        raise KindError(expected=f"a sparse tensor of dtype {as_dtype(dtype).name}", found=sparse)
     return sparse
 
 
@@ -86,7 +86,8 @@ def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any
     threshold = one_of("threshold", threshold, "thresh", thresh)
     is_sparse = [isinstance(x, (SparseTensor, SparseTensorValue)) for x in (a, b)]
     if not any(is_sparse):
-        raise KindError(f"expected a SparseTensor among the two, found {a!r} and {b!r}\nuse tf.add for tensors")
+        raise KindError(expected="a SparseTensor among the two", found=f"{a!r} and {b!r}",
+                        hint="use tf.add for tensors")
     if not all(is_sparse):
         sparse, dense = (a, b) if is_sparse[0] else (b, a)
         return build.SparseTensorDenseAdd(*parts_of(as_sparse(sparse)), dense)

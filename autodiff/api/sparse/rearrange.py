@@ -89,10 +89,10 @@ def sparse_concat(axis: Any = None, sp_inputs: Any = None, name: str | None = No
     axis = int(one_of("axis", axis, "concat_dim", concat_dim))
     expand = expand_nonconcat_dim if expand_nonconcat_dims is None else expand_nonconcat_dims
     if not isinstance(sp_inputs, (list, tuple)):
-        raise KindError(f"expected a list of sparse tensors, found {sp_inputs!r}")
+        raise KindError(expected="a list of sparse tensors", found=repr(sp_inputs))
     inputs = [as_sparse(sparse) for sparse in sp_inputs]
     if not inputs:
-        raise ArgumentError("expected at least one sparse tensor to concatenate, found none")
+        raise ArgumentError(expected="at least one sparse tensor to concatenate", found="none")
     if len(inputs) == 1:
         return inputs[0]
     shapes = [sparse.dense_shape for sparse in inputs]
@@ -115,7 +115,7 @@ def sparse_split(keyword_required: Any = None, sp_input: Any = None, num_split: 
                  name: str | None = None, split_dim: Any = None) -> list[SparseTensor]:
     """Pieces along an axis, the first ones longer if they are not equal. All arguments go by name."""
     if keyword_required is not None:
-        raise ArgumentError("expected keyword arguments only, found one by position")
+        raise ArgumentError(expected="keyword arguments only", found="one by position")
     axis = one_of("axis", axis, "split_dim", split_dim)
     if sp_input is None or num_split is None or axis is None:
         raise ArgumentError("expected sp_input, num_split and axis")
@@ -149,7 +149,7 @@ def sparse_reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
     if given is not None and own is not None:
         merge_sizes(len(own), len(given))
         if any(n is not None and m is not None and n < m for n, m in zip(given, own)):
-            raise ShapeError(f"expected a new_shape of at least {show(own)}, found {show(given)}")
+            raise ShapeError(expected=f"a new_shape of at least {show(own)}", found=show(given))
     if is_known(given) and is_known(own):
         return SparseTensor(indices, values, _known(shape))
     holds = build.All(build.GreaterEqual(shape, old), [0])
@@ -164,7 +164,7 @@ def sparse_expand_dims(sp_input: Any, axis: Any = None, name: str | None = None)
     with scope(name, "expand_dims", [sparse]):
         rank = sparse.dense_shape.dims[0] if sparse.dense_shape.dims else None
         if rank is None:
-            raise ShapeError(f"expected a sparse tensor of known rank, found {sparse}")
+            raise ShapeError(expected="a sparse tensor of known rank", found=sparse)
         at = axis_in(-1 if axis is None else int(axis), rank + 1)
         indices = concat([sparse.indices[:, :at], zeros_like(sparse.indices[:, :1]), sparse.indices[:, at:]], 1)
         shape = concat([sparse.dense_shape[:at], np.array([1]), sparse.dense_shape[at:]], 0)
@@ -202,7 +202,7 @@ def sparse_merge(sp_ids: Any, sp_values: Any, vocab_size: Any, name: str | None 
     ids = [as_sparse(s) for s in (sp_ids if several else [sp_ids])]
     sizes = list(vocab_size) if several else [vocab_size]
     if len(sizes) != len(ids):
-        raise ArgumentError(f"expected {len(ids)} vocab_size, one for each of sp_ids, found {len(sizes)}")
+        raise ArgumentError(expected=f"{len(ids)} vocab_size, one for each of sp_ids", found=len(sizes))
     values = as_sparse(sp_values)
     with scope(name, "SparseMerge", [*ids, values]):
         columns = [build.Cast(expand_dims(s.values, 1), dtype=int64) for s in ids]

@@ -22,7 +22,7 @@ class AdagradOptimizer(Optimizer):
     def __init__(self, learning_rate: Any, initial_accumulator_value: float = 0.1, use_locking: bool = False,
                  name: str = "Adagrad") -> None:
         if initial_accumulator_value <= 0.0:
-            raise ArgumentError(f"expected initial_accumulator_value > 0, found {initial_accumulator_value}")
+            raise ArgumentError(expected="initial_accumulator_value > 0", found=initial_accumulator_value)
         super().__init__(use_locking, name)
         self._learning_rate, self._initial = learning_rate, initial_accumulator_value
 

@@ -25,8 +25,8 @@ class AdagradDAOptimizer(Optimizer):
                  l1_regularization_strength: float = 0.0, l2_regularization_strength: float = 0.0,
                  use_locking: bool = False, name: str = "AdagradDA") -> None:
         if initial_gradient_squared_accumulator_value <= 0.0:
-            raise ArgumentError("expected initial_gradient_squared_accumulator_value > 0, found "
-                                f"{initial_gradient_squared_accumulator_value}")
+            raise ArgumentError(expected="initial_gradient_squared_accumulator_value > 0",
+                                found=initial_gradient_squared_accumulator_value)
         super().__init__(use_locking, name)
         self._learning_rate, self._global_step = learning_rate, global_step
         self._initial = initial_gradient_squared_accumulator_value

@@ -73,8 +73,8 @@ class CheckpointReader:
     def array(self, tensor_str: str) -> np.ndarray:
         """An array by name. Raises NotFoundError for an unknown one."""
         if not self.has_tensor(tensor_str):
-            raise NotFoundError(f"Key {tensor_str} not found in checkpoint {self._prefix!r}\n"
-                                f"it holds: {', '.join(self._reader.entries) or 'nothing'}")
+            raise NotFoundError(f"Key {tensor_str} not found in checkpoint {self._prefix!r}",
+                                hint=f"it holds: {', '.join(self._reader.entries) or 'nothing'}")
         return self._reader.read(tensor_str)
 
     def debug_string(self) -> bytes:

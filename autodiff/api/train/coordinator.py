@@ -92,7 +92,7 @@ class LooperThread(threading.Thread):
                  args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None) -> None:
         super().__init__(daemon=True)
         if not isinstance(coord, Coordinator):
-            raise ArgumentError(f"expected a Coordinator, found {coord!r}")
+            raise ArgumentError(expected="a Coordinator", found=repr(coord))
         self._coord, self._interval = coord, timer_interval_secs
         self._call: tuple[Any, Sequence[Any], dict[str, Any]] = target, args, kwargs or {}
         coord.register_thread(self)
@@ -167,8 +167,8 @@ def start_queue_runners(sess: Any = None, coord: Coordinator | None = None, daem
     """Threads of all queue runners of the graph. Raises ArgumentError (ValueError) without a session."""
     sess = get_default_session() if sess is None else sess
     if sess is None:
-        raise ArgumentError("cannot start queue runners: no default session\npass sess=")
+        raise ArgumentError("cannot start queue runners: no default session", hint="pass sess=")
     if not hasattr(sess, "run"):
-        raise KindError(f"expected a tf.Session, found {sess!r}")
+        raise KindError(expected="a tf.Session", found=repr(sess))
     return [thread for runner in get_collection(collection)
             for thread in runner.create_threads(sess, coord, daemon=daemon, start=start)]

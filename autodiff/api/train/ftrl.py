@@ -31,9 +31,9 @@ class FtrlOptimizer(Optimizer):
                             ("l2_regularization_strength", l2_regularization_strength),
                             ("l2_shrinkage_regularization_strength", l2_shrinkage_regularization_strength)):
             if value < 0.0:
-                raise ArgumentError(f"expected {what} >= 0, found {value}")
+                raise ArgumentError(expected=f"{what} >= 0", found=value)
         if learning_rate_power > 0.0:
-            raise ArgumentError(f"expected learning_rate_power <= 0, found {learning_rate_power}")
+            raise ArgumentError(expected="learning_rate_power <= 0", found=learning_rate_power)
         self._initial, self._accum_name, self._linear_name = initial_accumulator_value, accum_name, linear_name
         self._learning_rate, self._power = learning_rate, learning_rate_power
         self._l1, self._l2 = l1_regularization_strength, l2_regularization_strength

@@ -20,7 +20,7 @@ def get_global_step(graph: Graph | None = None) -> Variable | None:
     graph = get_default_graph() if graph is None else graph
     found = graph.get_collection(GraphKeys.GLOBAL_STEP)
     if len(found) > 1:
-        raise GraphError(f"expected one global step in the collection, found {[v.name for v in found]}")
+        raise GraphError(expected="one global step in the collection", found=[v.name for v in found])
     named = [v for v in graph.get_collection(GraphKeys.GLOBAL_VARIABLES) if v.name == "global_step:0"]
     step = next(iter(found or named), None)
     if step is not None:
@@ -32,7 +32,7 @@ def create_global_step(graph: Graph | None = None) -> Variable:
     """A new global step, int64, beginning at 0. Raises GraphError (ValueError) if there is one already."""
     graph = get_default_graph() if graph is None else graph
     if get_global_step(graph) is not None:
-        raise GraphError("the graph has a global step already\nuse tf.train.get_or_create_global_step()")
+        raise GraphError("the graph has a global step already", hint="use tf.train.get_or_create_global_step()")
     with graph.as_default(), graph.name_scope(None):
         return get_variable(GraphKeys.GLOBAL_STEP, shape=[], dtype=int64, initializer=Zeros(), trainable=False,
                             collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP])
@@ -48,11 +48,11 @@ def get_or_create_global_step(graph: Graph | None = None) -> Variable:
 def assert_global_step(global_step_tensor: Any) -> None:
     """Raises KindError (TypeError) unless it is a variable or tensor holding one integer."""
     if not isinstance(global_step_tensor, (Variable, Tensor)):
-        raise KindError(f"expected the global step to be a variable or tensor, found {global_step_tensor!r}")
+        raise KindError(expected="the global step to be a variable or tensor", found=repr(global_step_tensor))
     if not global_step_tensor.dtype.base_dtype.is_integer:
-        raise KindError(f"expected an integer global step, found dtype {global_step_tensor.dtype.name}")
+        raise KindError(expected="an integer global step", found=f"dtype {global_step_tensor.dtype.name}")
     if global_step_tensor.get_shape().ndims not in (0, None):
-        raise KindError(f"expected a scalar global step, found shape {global_step_tensor.get_shape()}")
+        raise KindError(expected="a scalar global step", found=f"shape {global_step_tensor.get_shape()}")
 
 
 def global_step(sess: Any, global_step_tensor: Any) -> int:

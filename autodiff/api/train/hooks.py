@@ -103,8 +103,8 @@ class SecondOrStepTimer:
 def _global_step(purpose: str) -> Any:
     found = get_global_step()
     if found is None:
-        raise StateError(f"Global step should be created to use {purpose}\n"
-                         "call tf.train.get_or_create_global_step() and pass it to minimize")
+        raise StateError(f"Global step should be created to use {purpose}",
+                         hint="call tf.train.get_or_create_global_step() and pass it to minimize")
     return found
 
 
@@ -113,7 +113,7 @@ class StopAtStepHook(SessionRunHook):
 
     def __init__(self, num_steps: int | None = None, last_step: int | None = None) -> None:
         if (num_steps is None) == (last_step is None):
-            raise ArgumentError(f"expected one of num_steps and last_step, found {num_steps!r} and {last_step!r}")
+            raise ArgumentError(expected="one of num_steps and last_step", found=f"{num_steps!r} and {last_step!r}")
         self._num_steps, self._last_step = num_steps, last_step
 
     def begin(self) -> None:
@@ -190,8 +190,9 @@ class NanTensorHook(SessionRunHook):
             return
         if self._fails:
             log_error("Model diverged with loss = NaN.")
-            raise NanLossDuringTrainingError(f"NaN loss during training: {self._loss.name}\n"
-                                             f"`why {self._loss.name}` at gradbg's prompt says where it comes from")
+            raise NanLossDuringTrainingError(f"NaN loss during training: {self._loss.name}",
+                                             hint=f"`why {self._loss.name}` at gradbg's prompt says where it comes "
+                                                  "from")
         warning("Model diverged with loss = NaN.")
         run_context.request_stop()
 

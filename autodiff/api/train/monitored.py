@@ -109,9 +109,9 @@ class ChiefSessionCreator:
         missing = session.run(scaffold.ready_op)
         if missing is not None and len(missing):
             names = ", ".join(name.decode() for name in missing)
-            raise StateError(f"variables without a value after initializing: {names}\n"
-                             + (f"the checkpoint {path!r} does not hold them" if path else
-                                "the Scaffold's init_op does not initialize them"))
+            raise StateError(f"variables without a value after initializing: {names}",
+                             hint=f"the checkpoint {path!r} does not hold them" if path else
+                             "the Scaffold's init_op does not initialize them")
         return session
 
 

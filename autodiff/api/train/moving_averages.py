@@ -45,7 +45,8 @@ class ExponentialMovingAverage:
         variables = trainable_variables() if var_list is None else list(var_list)
         for var in variables:
             if var.dtype.base_dtype not in FLOATS:
-                raise KindError(f"expected floating variables to average, found {var.name!r} of dtype {var.dtype.name}")
+                raise KindError(expected="floating variables to average",
+                                found=f"{var.name!r} of dtype {var.dtype.name}")
             if var not in self._averages:
                 self._averages[var] = self._new(var)
         with name_scope(self._name) as scope:
@@ -111,7 +112,7 @@ def assign_moving_average(variable: Variable, value: Any, decay: Any, zero_debia
 def _debiased(variable: Variable, value: Any, kept: Any) -> Any:
     """The average of a tensor: its biased sum and its count of steps are variables of their own."""
     if not variable.shape.is_fully_defined():
-        raise ArgumentError(f"expected a known shape to correct the bias of {variable.name!r}, found {variable.shape}")
+        raise ArgumentError(expected=f"a known shape to correct the bias of {variable.name!r}", found=variable.shape)
     dtype = variable.dtype.base_dtype
     with variable_scope(variable.op.name, values=[value]):
         biased = get_variable("biased", variable.shape, dtype, initializer=Zeros(), trainable=False)

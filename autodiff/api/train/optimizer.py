@@ -37,7 +37,7 @@ class Optimizer:
 
     def __init__(self, use_locking: bool, name: str) -> None:
         if not name:
-            raise ArgumentError("expected a name for the optimizer, found none")
+            raise ArgumentError(expected="a name for the optimizer", found="none")
         self._use_locking, self._name = use_locking, name
         self._slots = Slots()
 
@@ -228,7 +228,7 @@ def _taped(loss: Callable[[], Any], var_list: Any, grad_loss: Any) -> list[tuple
 
 def _check_variable(variable: Any) -> None:
     if not isinstance(variable, (Variable, Tensor)):
-        raise UnsupportedVariableError(f"expected a variable to optimize, found {variable!r}")
+        raise UnsupportedVariableError(expected="a variable to optimize", found=repr(variable))
 
 
 def _as_gradient(gradient: Any) -> Any:

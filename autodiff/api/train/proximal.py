@@ -41,7 +41,7 @@ class ProximalAdagradOptimizer(Optimizer):
                  l1_regularization_strength: float = 0.0, l2_regularization_strength: float = 0.0,
                  use_locking: bool = False, name: str = "ProximalAdagrad") -> None:
         if initial_accumulator_value <= 0.0:
-            raise ArgumentError(f"expected initial_accumulator_value > 0, found {initial_accumulator_value}")
+            raise ArgumentError(expected="initial_accumulator_value > 0", found=initial_accumulator_value)
         super().__init__(use_locking, name)
         self._initial = initial_accumulator_value
         self._given = learning_rate, l1_regularization_strength, l2_regularization_strength

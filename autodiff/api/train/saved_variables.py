@@ -20,7 +20,7 @@ def named_variables(wanted: Any) -> dict[str, list[Variable]]:
     ArgumentError (ValueError) for two variables of one name, or two names of one variable.
     """
     if not isinstance(wanted, (Mapping, list, tuple, set)):
-        raise KindError(f"expected a list or dict of variables, found {wanted!r}")
+        raise KindError(expected="a list or dict of variables", found=repr(wanted))
     found: dict[str, list[Variable]] = {}
     for name, variable in _pairs(wanted):
         part = part_of(variable)
@@ -30,7 +30,7 @@ def named_variables(wanted: Any) -> dict[str, list[Variable]]:
         found.setdefault(name, []).append(variable)
     listed = [variable for variables in found.values() for variable in variables]
     if len(set(listed)) < len(listed):
-        raise ArgumentError(f"expected one name for each variable, found several among {list(found)}")
+        raise ArgumentError(expected="one name for each variable", found=f"several among {list(found)}")
     return found
 
 
@@ -40,7 +40,7 @@ def _pairs(wanted: Any) -> Iterator[tuple[str | None, Any]]:
         several = isinstance(item, (list, tuple)) or hasattr(item, "_get_variable_list")
         for variable in item if several else [item]:
             if not isinstance(variable, Variable):
-                raise KindError(f"expected variables to save, found {variable!r}")
+                raise KindError(expected="variables to save", found=repr(variable))
             yield name, variable
 
 
@@ -59,8 +59,8 @@ def arrays_of(session: Any, variables: Mapping[str, list[Variable]]) -> dict[str
 def _value(session: Any, variable: Variable) -> np.ndarray:
     value = session.variables.get(variable.op.name)
     if value is None:
-        raise FailedPreconditionError(None, variable.op, f"Attempting to use uninitialized value {variable.op.name}\n"
-                                      "run tf.global_variables_initializer() before saving")
+        raise FailedPreconditionError(None, variable.op, f"Attempting to use uninitialized value {variable.op.name}",
+                                      hint="run tf.global_variables_initializer() before saving")
     return value
 
 
@@ -85,6 +85,7 @@ def fitting(reader: CheckpointReader, name: str, variable: Variable, *, reshape:
         return np.ascontiguousarray(value).reshape(value.shape)
     if reshape and is_known(dims) and value.size == np.prod(dims):
         return value.reshape(dims)
-    raise InvalidArgumentError(None, variable.op, f"Assign requires shapes of both tensors to match. variable {name!r} "
-                               f"has shape {show(dims)}, the checkpoint has {show(value.shape)}\nbuild the model as it "
-                               "was when it was saved, or leave the variable out of the Saver's var_list")
+    raise InvalidArgumentError(None, variable.op, "Assign requires shapes of both tensors to match. variable "
+                               f"{name!r} has shape {show(dims)}, the checkpoint has {show(value.shape)}",
+                               hint="build the model as it was when it was saved, or leave the variable out of the "
+                                    "Saver's var_list")

@@ -41,7 +41,8 @@ class Saver:
                  defer_build: bool = False, allow_empty: bool = False, write_version: Any = None,
                  pad_step_number: bool = False, save_relative_paths: bool = False, filename: str | None = None) -> None:
         if saver_def is not None or builder is not None:
-            raise UnsupportedError("a Saver is made of variables, not of a saver_def or builder\nuse Saver(var_list)")
+            raise UnsupportedError("a Saver is made of variables, not of a saver_def or builder",
+                                   hint="use Saver(var_list)")
         self._wanted, self._reshape, self._allow_empty = var_list, reshape, allow_empty
         self._max_to_keep = max_to_keep or 0
         self._period, self._pad = keep_checkpoint_every_n_hours * 3600, pad_step_number
@@ -78,10 +79,10 @@ class Saver:
             raise ArgumentError(f"latest_filename is a name without a directory, found {latest_filename!r}")
         folder = os.path.dirname(path)
         if folder and not os.path.isdir(folder):
-            raise ArgumentError(f"Parent directory of {path} doesn't exist, can't save.\nmake it first: "
-                                f"tf.gfile.MakeDirs({folder!r})")
+            raise ArgumentError(f"Parent directory of {path} doesn't exist, can't save.",
+                                hint=f"make it first: tf.gfile.MakeDirs({folder!r})")
         if not os.path.basename(path):
-            raise ArgumentError(f"expected a name for the checkpoint, found the directory {path!r}")
+            raise ArgumentError(expected="a name for the checkpoint", found=f"the directory {path!r}")
         session = _session(sess)
         prefix = path if global_step is None else f"{path}-{self._step(sess, global_step)}"
         write_checkpoint(prefix, arrays_of(session, self._built()))
@@ -139,8 +140,8 @@ class Saver:
         that it lacks, InvalidArgumentError for another shape or dtype. No variable is changed then.
         """
         if save_path is None:
-            raise ArgumentError("Can't load save_path when it is None.\ntf.train.latest_checkpoint gives None where it "
-                                "finds none")
+            raise ArgumentError("Can't load save_path when it is None.",
+                                hint="tf.train.latest_checkpoint gives None where it finds none")
         if not checkpoint_exists(save_path):
             raise ArgumentError(f"The passed save_path is not a valid checkpoint: {os.fspath(save_path)}")
         reader, session = CheckpointReader(save_path), _session(sess)
@@ -169,7 +170,7 @@ def write_graph(graph_or_graph_def: Any, logdir: Any, name: str, as_text: bool =
     Raises UnsupportedError for as_text=False: TensorFlow's binary format is not written.
     """
     if not as_text:
-        raise UnsupportedError("gradbg does not write graphs in TensorFlow's binary format\npass as_text=True")
+        raise UnsupportedError("gradbg does not write graphs in TensorFlow's binary format", hint="pass as_text=True")
     found = graph_or_graph_def.as_graph_def() if hasattr(graph_or_graph_def, "as_graph_def") else graph_or_graph_def
     os.makedirs(logdir, exist_ok=True)
     path = os.path.join(logdir, name)
@@ -182,7 +183,7 @@ def _session(sess: Any) -> Any:
     while not hasattr(sess, "variables") and hasattr(sess, "raw_session"):
         sess = sess.raw_session()
     if not hasattr(sess, "variables"):
-        raise KindError(f"expected a tf.Session, found {sess!r}")
+        raise KindError(expected="a tf.Session", found=repr(sess))
     if sess.closed:
         raise StateError("attempted to use a closed Session")
     return sess

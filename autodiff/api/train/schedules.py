@@ -41,7 +41,7 @@ def _number(value: Any, dtype: DType) -> Tensor:
 def _begin(learning_rate: Any, global_step: Any, *numbers: Any) -> list[Tensor]:
     """The rate, the step and the other numbers, all of the rate's dtype."""
     if global_step is None:
-        raise ArgumentError("expected global_step, found None: a schedule is a function of it")
+        raise ArgumentError(expected="global_step", found="None: a schedule is a function of it")
     rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
     return [rate, *(_number(value, rate.dtype.base_dtype) for value in (global_step, *numbers))]
 
@@ -167,15 +167,15 @@ def piecewise_constant(x: Any, boundaries: Sequence[Any], values: Sequence[Any],
     Raises ArgumentError (ValueError) for another count, or dtypes that differ.
     """
     if len(boundaries) != len(values) - 1:
-        raise ArgumentError(f"expected one value more than boundaries, found {len(values)} values and "
-                            f"{len(boundaries)} boundaries")
+        raise ArgumentError(expected="one value more than boundaries",
+                            found=f"{len(values)} values and {len(boundaries)} boundaries")
     with scope(name, "PiecewiseConstant") as full:
         x = convert_to_tensor(x)
         dtype = x.dtype.base_dtype
         limits = [_limit(convert_to_tensor(b), dtype) for b in boundaries]
         rates = [convert_to_tensor(v) for v in values]
         if any(rate.dtype.base_dtype is not rates[0].dtype.base_dtype for rate in rates):
-            raise ArgumentError(f"expected values of one dtype, found {[r.dtype.name for r in rates]}")
+            raise ArgumentError(expected="values of one dtype", found=[r.dtype.name for r in rates])
         if not limits:
             return build.Identity(rates[0], name=full)
         passed = build.Cast(build.Greater(x, build.Pack(*limits, axis=0)), dtype=int32)
@@ -189,5 +189,5 @@ def _limit(limit: Tensor, dtype: DType) -> Tensor:
     if limit.dtype.base_dtype is int32 and dtype is int64:
         return build.Cast(limit, dtype=int64)
     if limit.dtype.base_dtype is not dtype:
-        raise ArgumentError(f"expected boundaries of dtype {dtype.name} like x, found {limit.dtype.name}")
+        raise ArgumentError(expected=f"boundaries of dtype {dtype.name} like x", found=limit.dtype.name)
     return limit

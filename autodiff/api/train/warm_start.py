@@ -43,7 +43,7 @@ def _pairs(reader: CheckpointReader, name: str, wanted: Any) -> Iterator[tuple[s
         named.setdefault(full, []).append(variable)
     if not name.endswith("/"):
         if wanted not in named:
-            raise ArgumentError(f"Variable {wanted} is not in the graph\nit has {', '.join(named) or 'none'}")
+            raise ArgumentError(f"Variable {wanted} is not in the graph", hint=f"it has {', '.join(named) or 'none'}")
         yield name, named[wanted]
         return
     if not wanted.endswith("/"):
@@ -52,7 +52,8 @@ def _pairs(reader: CheckpointReader, name: str, wanted: Any) -> Iterator[tuple[s
     scope, base = wanted.lstrip("/"), name.lstrip("/")
     inside = {full: found for full, found in named.items() if full.startswith(scope)}
     if not inside:
-        raise ArgumentError(f"Couldn't find variables in scope {scope!r}\nthere are {', '.join(named) or 'none'}")
+        raise ArgumentError(f"Couldn't find variables in scope {scope!r}",
+                            hint=f"there are {', '.join(named) or 'none'}")
     for full, found in inside.items():
         stored = base + full[len(scope):]
         if not reader.has_tensor(stored):

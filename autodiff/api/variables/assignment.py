@@ -130,7 +130,7 @@ def count_up_to(ref: Variable, limit: int, name: str | None = None) -> Tensor:
 def _scatter(kind: str, text: str) -> Callable[..., Any]:
     def scatter(ref: Variable, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None) -> Any:
         if not isinstance(ref, Variable):
-            raise KindError(f"expected a variable to change, found {ref!r}")
+            raise KindError(expected="a variable to change", found=repr(ref))
         return ref._rows_changed(kind, indices, updates, name)
 
     scatter.__doc__ = text

@@ -141,12 +141,12 @@ class VarianceScaling(Initializer):
     def __init__(self, scale: float = 1.0, mode: str = "fan_in", distribution: str = "truncated_normal",
                  seed: int | None = None, dtype: Any = float32) -> None:
         if scale <= 0.0:
-            raise ArgumentError(f"expected a scale > 0, found {scale}")
+            raise ArgumentError(expected="a scale > 0", found=scale)
         if mode not in ("fan_in", "fan_out", "fan_avg"):
-            raise ArgumentError(f"expected a mode of 'fan_in', 'fan_out' or 'fan_avg', found {mode!r}")
+            raise ArgumentError(expected="a mode of 'fan_in', 'fan_out' or 'fan_avg'", found=repr(mode))
         if distribution not in ("normal", "uniform", "truncated_normal", "untruncated_normal"):
-            raise ArgumentError("expected a distribution of 'truncated_normal', 'untruncated_normal' or 'uniform', "
-                                f"found {distribution!r}")
+            raise ArgumentError(expected="a distribution of 'truncated_normal', 'untruncated_normal' or 'uniform'",
+                                found=repr(distribution))
         self.scale, self.mode, self.distribution = scale, mode, distribution
         self.seed, self.dtype = seed, _floating(dtype)
 
@@ -196,7 +196,7 @@ class Orthogonal(Initializer):
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
         dims = as_dims(shape)
         if dims is None or len(dims) < 2:
-            raise ArgumentError(f"expected a shape of rank >= 2 to be orthogonal, found {shape}")
+            raise ArgumentError(expected="a shape of rank >= 2 to be orthogonal", found=shape)
         rows, columns = math.prod(dims[:-1]), dims[-1]
         flat = (max(rows, columns), min(rows, columns))
         numbers = random.random_normal(flat, dtype=self._dtype(dtype), seed=self.seed)
@@ -218,7 +218,7 @@ class Identity(Initializer):
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
         dims = as_dims(shape)
         if dims is None or len(dims) != 2:
-            raise ArgumentError(f"expected a shape of rank 2 for an identity matrix, found {shape}")
+            raise ArgumentError(expected="a shape of rank 2 for an identity matrix", found=shape)
         return creation.constant(self.gain * np.eye(*dims), dtype=self._dtype(dtype))
 
 
@@ -255,7 +255,7 @@ def fans(dims: Sequence[Any] | None) -> tuple[float, float]:
 def _floating(dtype: Any) -> DType:
     found = as_dtype(dtype)
     if not found.is_floating:
-        raise ArgumentError(f"expected a floating dtype such as {float32.name} or {float64.name}, found {found.name}")
+        raise ArgumentError(expected=f"a floating dtype such as {float32.name} or {float64.name}", found=found.name)
     return found
 
 

@@ -259,7 +259,7 @@ def _numbered(base: str) -> str:
 def callable_or_none(function: Any, what: str) -> Any:
     """The function. Raises KindError (TypeError) for anything that cannot be called."""
     if function is not None and not callable(function):
-        raise KindError(f"expected a function as {what}, found {function!r}")
+        raise KindError(expected=f"a function as {what}", found=repr(function))
     return function
 
 

@@ -30,5 +30,5 @@ def look_up_name(item: Any, table: dict[str, Any], what: str) -> Any:
     if not isinstance(item, str):
         return item
     if item not in table:
-        raise ArgumentError(f"expected an {what} of {', '.join(sorted(table))}, found {item!r}")
+        raise ArgumentError(expected=f"an {what} of {', '.join(sorted(table))}", found=repr(item))
     return table[item]

@@ -14,7 +14,7 @@ class Rows:
 
     def _scatter(self, kind: str, slices: Any, name: str | None) -> Any:
         if not hasattr(slices, "indices"):
-            raise KindError(f"expected IndexedSlices, found {slices!r}")
+            raise KindError(expected="IndexedSlices", found=repr(slices))
         return self._rows_changed(kind, slices.indices, slices.values, name)
 
     def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:

@@ -48,7 +48,7 @@ class Variable(Rows):
                  constraint: Callable[[Any], Any] | None = None, use_resource: bool | None = None,
                  synchronization: Any = None, aggregation: Any = None, shape: Any = None) -> None:
         if initial_value is None:
-            raise ArgumentError("expected an initial value for the variable, found None")
+            raise ArgumentError(expected="an initial value for the variable", found="None")
         if variable_def is not None:
             raise ArgumentError("variable_def: variables are not restored from protocol buffers")
         if constraint is not None and not callable(constraint):
@@ -191,7 +191,7 @@ class Variable(Rows):
         return self.as_tensor()[key]
 
     def __iter__(self) -> Iterator[Any]:
-        raise KindError(f"a variable is not iterable: {self.name!r}\nuse tf.unstack")
+        raise KindError(f"a variable is not iterable: {self.name!r}", hint="use tf.unstack")
 
     __array_priority__ = 100  # numpy_array * variable asks the variable
 
@@ -315,8 +315,8 @@ def _built(kind: str, variable: Variable, *values: Any, name: str | None = None,
 def _initial_tensor(value: Any, dtype: DType | None, validate_shape: bool) -> Tensor:
     tensor = to_tensor(get_default_graph(), value, dtype, "initial_value")
     if validate_shape and not is_known(tensor.dims):
-        raise ShapeError(f"the initial value of a variable must have a known shape, found {tensor.describe()}\n"
-                         "pass validate_shape=False to allow any shape")
+        raise ShapeError(f"the initial value of a variable must have a known shape, found {tensor.describe()}",
+                         hint="pass validate_shape=False to allow any shape")
     return tensor
 
 

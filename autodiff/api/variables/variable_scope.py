@@ -137,7 +137,8 @@ def _in_scope(scope: VariableScope, name: str, shape: Any = None, dtype: Any = N
     if not isinstance(name, str) or not name:
         raise ArgumentError(f"the name of a variable is a string that is not empty, found {name!r}")
     if partitioner is not None or scope.partitioner is not None:
-        raise ArgumentError(f"variable {name!r}: partitioned variables are not served\nleave the partitioner out")
+        raise ArgumentError(f"variable {name!r}: partitioned variables are not served",
+                            hint="leave the partitioner out")
     if dtype is not None and initializer is not None and not callable(initializer):
         _check_value_dtype(name, initializer, as_dtype(dtype))
     if custom_getter is None:
@@ -186,7 +187,7 @@ class variable_scope:  # noqa: N801 (TensorFlow's name)
                  custom_getter: Any = None, reuse: Any = None, dtype: Any = None, use_resource: bool | None = None,
                  constraint: Any = None, auxiliary_name_scope: bool = True) -> None:
         if name_or_scope is None and default_name is None:
-            raise KindError("expected a name_or_scope or a default_name, found None for both")
+            raise KindError(expected="a name_or_scope or a default_name", found="None for both")
         if reuse not in (None, True, False, AUTO_REUSE):
             raise ArgumentError(f"reuse is {reuse!r}, expected True, False, None or tf.AUTO_REUSE")
         if name_or_scope is None and reuse:
@@ -194,7 +195,7 @@ class variable_scope:  # noqa: N801 (TensorFlow's name)
         if not isinstance(auxiliary_name_scope, bool):
             raise KindError(f"auxiliary_name_scope is {auxiliary_name_scope!r}, expected True or False")
         if name_or_scope is not None and not isinstance(name_or_scope, (str, VariableScope)):
-            raise KindError(f"expected a string or VariableScope to open, found {name_or_scope!r}")
+            raise KindError(expected="a string or VariableScope to open", found=repr(name_or_scope))
         self._scope, self._default, self._values = name_or_scope, default_name, values
         self._reuse, self._getter, self._names_ops = reuse or None, custom_getter, auxiliary_name_scope
         given = dict(initializer=initializer, regularizer=regularizer, caching_device=caching_device,

@@ -27,8 +27,8 @@ def found_or_made(name: str, shape: Any = None, dtype: Any = float32, initialize
     if name in store:
         return _shared(store[name], name, dims, dtype, reuse)
     if reuse is True:
-        raise GraphError(f"variable {name!r} does not exist, or was not made with tf.get_variable()\nuse "
-                         "reuse=tf.AUTO_REUSE, or reuse=False, to make it here")
+        raise GraphError(f"variable {name!r} does not exist, or was not made with tf.get_variable()",
+                         hint="use reuse=tf.AUTO_REUSE, or reuse=False, to make it here")
     options.pop("partitioner", None)
     initial_value, own_dtype = _initial(name, initializer, shape, dims, dtype, options.get("validate_shape", True))
     variable = store[name] = Variable(initial_value, name=name, dtype=own_dtype, **options)
@@ -39,8 +39,8 @@ def found_or_made(name: str, shape: Any = None, dtype: Any = float32, initialize
 
 def _shared(variable: Variable, name: str, dims: Any, dtype: DType, reuse: Any) -> Variable:
     if reuse is False or reuse is None:
-        raise GraphError(f"variable {name!r} already exists\nmade at {variable.op.site}\nuse reuse=True or "
-                         "reuse=tf.AUTO_REUSE in its variable_scope to share it")
+        raise GraphError(f"variable {name!r} already exists\nmade at {variable.op.site}",
+                         hint="use reuse=True or reuse=tf.AUTO_REUSE in its variable_scope to share it")
     if not compatible(dims, variable.shape.dims_tuple):
         raise ShapeError(f"variable {name!r} has shape {show(variable.shape.dims_tuple)}, and shape {show(dims)} was "
                          f"asked for\nmade at {variable.op.site}")
@@ -66,8 +66,8 @@ def _initial(name: str, initializer: Any, shape: Any, dims: Any, dtype: DType, v
     if dims is None and shape is None and _takes_nothing(initializer):
         return initializer, None
     if shape is None or validate_shape:
-        raise ShapeError(f"the shape of a new variable ({name}) must be fully defined, but instead was {show(dims)}\n"
-                         "pass shape, or a tensor or value as the initializer")
+        raise ShapeError(f"the shape of a new variable ({name}) must be fully defined, but instead was {show(dims)}",
+                         hint="pass shape, or a tensor or value as the initializer")
     raise ArgumentError(f"variable {name!r}: the initializer needs a fully defined shape, found {show(dims)}")
 
 

@@ -26,7 +26,8 @@ def gradient_turns(x: Tensor, inner: InnerOps, calls: Calls, known: Values, arri
     walk = _Walk(x, set(chain), calls)
     walk.go(chain[0], known, 0, (), arriving)
     if not walk.found:
-        raise ArgumentError(f"no gradient gets to {x.name!r} inside of {name_of(chain[-1])}\nask: why {chain[0].name}")
+        raise ArgumentError(f"no gradient gets to {x.name!r} inside of {name_of(chain[-1])}",
+                            hint=f"ask: why {chain[0].name}")
     walk.found.sort(key=lambda pair: pair[0])
     at, values = zip(*walk.found)
     return Turns(x, tuple(name_of(op) for op in chain if op.type == "While"), at, values)

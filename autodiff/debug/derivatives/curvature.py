@@ -56,18 +56,19 @@ class Curvature:
             return
         fitting = max(budget // max(self.size * self.dtype.itemsize, 1), 1)
         enough = -(-cost.bytes // (1 << 20))
-        raise ResourceExhaustedError(
-            None, None, f"this Hessian has {cost.rows} x {self.size} elements, {cost.bytes:,} bytes: more than the "
-            f"budget of {budget:,}\nask for some rows (--rows 0:{min(fitting, self.size)}), the diagonal (--diag), a "
-            f"product with a vector (--hvp V), the largest eigenvalues (--eig K), or allow more (--budget {enough})")
+        raise ResourceExhaustedError(None, None, f"this Hessian has {cost.rows} x {self.size} elements, "
+                                     f"{cost.bytes:,} bytes: more than the budget of {budget:,}",
+                                     hint=f"ask for some rows (--rows 0:{min(fitting, self.size)}), the diagonal "
+                                          "(--diag), a product with a vector (--hvp V), the largest eigenvalues "
+                                          f"(--eig K), or allow more (--budget {enough})")
 
     def times(self, v: Any) -> np.ndarray:
         """The product with a vector of x's shape, as float[n]."""
         try:
             direction = np.broadcast_to(np.asarray(v, self.dtype), self.shape)
         except ValueError:
-            raise ArgumentError(f"expected a vector of x's shape {list(self.shape)}, found {list(np.shape(v))}"
-                                ) from None
+            raise ArgumentError(expected=f"a vector of x's shape {list(self.shape)}",
+                                found=list(np.shape(v))) from None
         return np.asarray(self._run([self.product.result], {self.product.direction: direction})[0]).reshape(-1)
 
     def matrix(self, rows: slice | None, jobs: int = 1) -> np.ndarray:
@@ -81,7 +82,7 @@ class Curvature:
     def _gathered(self, wanted: range, jobs: int, diagonal: bool) -> np.ndarray:
         """The wanted rows in blocks, or the diagonal's part of them; after Ctrl-C as many as there are, if any."""
         if jobs < 1:
-            raise ArgumentError(f"expected at least 1 job, found {jobs}")
+            raise ArgumentError(expected="at least 1 job", found=jobs)
         times_rows = self._times_rows if jobs == 1 else self._threaded()
 
         def part(block: range) -> np.ndarray:
@@ -122,7 +123,7 @@ class Curvature:
         Source: Golub and Van Loan (2013), section 10.3.
         """
         if not 1 <= count <= self.size:
-            raise ArgumentError(f"expected 1 to {self.size} eigenvalues, found {count}")
+            raise ArgumentError(expected=f"1 to {self.size} eigenvalues", found=count)
         width = min(self.size, count + 4)
         most = min(self.size, max(10 * width, 60))
         basis, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((self.size, width)))

@@ -55,8 +55,8 @@ class Derivatives:
         for tensor in (y, x):
             if tensor.graph is not self.graph:
                 raise ArgumentError(f"{tensor.name!r} is inside of a branch or loop: this is answered for tensors "
-                                    "outside of them only\n`grad` gives its gradient in each iteration, `print` its "
-                                    "value")
+                                    "outside of them only",
+                                    hint="`grad` gives its gradient in each iteration, `print` its value")
         call = self.script_call(y)
         if call is not None and call.found.get(x) is not None and not call.stops:
             return call.found[x], call

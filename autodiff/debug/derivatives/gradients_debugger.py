@@ -73,7 +73,7 @@ class GradientsDebugger:
         graph: Graph = input_tensor.graph
         if name in graph.operations:
             raise GraphError(f"The graph already contains an op named {name}: each tensor is identified once by each "
-                             "GradientsDebugger\nuse the tensor that the first identify_gradient gave")
+                             "GradientsDebugger", hint="use the tensor that the first identify_gradient gave")
         with graph.as_default():
             forwarded = build.DebugGradientIdentity(to_tensor(graph, input_tensor, None, "input"), name=f"{name}/")
         self._watch(graph, forwarded, input_tensor.name)

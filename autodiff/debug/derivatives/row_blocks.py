@@ -121,7 +121,8 @@ def _stacked(graph: Graph, y: Tensor, x: Any) -> tuple[Tensor, Tensor, tuple[int
     with graph.name_scope("rows"):
         x_value = to_tensor(graph, x, None, "x")
         if not is_known(y.dims) or not is_known(x_value.dims):
-            raise ArgumentError(f"expected known shapes, found {show(y.dims)} by {show(x_value.dims)}\nuse set_shape")
+            raise ArgumentError(expected="known shapes", found=f"{show(y.dims)} by {show(x_value.dims)}",
+                                hint="use set_shape")
         direction = build.Identity(build.ZerosLike(y), name="direction")
         found = gradients(y, [x], grad_ys=[direction])[0]
         directions = build.Placeholder(dtype=y.dtype.base_dtype, shape=(None, *y.dims))  # type: ignore[misc]
@@ -152,7 +153,7 @@ def _recipe(session: Session, plan: Plan, fed: Sequence[tuple[Tensor, Any]]) -> 
             values[step.outputs[0]] = run.read(step.reads)
         elif not is_pure(step):
             raise StateError(f"{step.op.name!r} ({step.op.type}) needs the session it runs in: it cannot be sent to "
-                             f"workers\nwritten at {step.op.site}")
+                             "workers", line=f"{step.op.site}")
         elif all(s in values for s in step.inputs):
             with np.errstate(all="ignore"):
                 result = step.op.definition.kernel(*[values[s] for s in step.inputs], **step.op.attrs)

@@ -59,4 +59,5 @@ def binned(nodes: np.ndarray, shares: np.ndarray, bins: int) -> tuple[np.ndarray
 
 def _refuse_nonfinite(values: np.ndarray) -> None:
     if not np.isfinite(values).all():
-        raise ArgumentError("expected a finite Hessian, found nan or inf in it: it has no eigenvalues\nask: why nan")
+        raise ArgumentError(expected="a finite Hessian", found="nan or inf in it: it has no eigenvalues",
+                            hint="ask: why nan")

@@ -101,7 +101,7 @@ def _items(source: Any, step: Any) -> Iterator[Any]:
         return source
     if isinstance(source, (list, tuple)):
         return iter(source)
-    raise KindError(f"expected a function, generator, list or dict to feed from, found {type(source).__name__}")
+    raise KindError(expected="a function, generator, list or dict to feed from", found=type(source).__name__)
 
 
 def _calls(function: Any, step: Any) -> Iterator[Any]:

@@ -99,7 +99,7 @@ class Model:
         found = self.default_y()
         if found is None:
             raise ArgumentError("no gradient of what? there is no train op, no gradient call, and no scalar called "
-                                "loss or cost\nname it: grad Y X")
+                                "loss or cost", hint="name it: grad Y X")
         return found
 
     def default_y(self) -> Tensor | None:

@@ -102,8 +102,8 @@ class State:
 
     def variable_value(self, tensor: Tensor, variables: Mapping[str, Any]) -> Any:
         if tensor.op.name not in variables:
-            raise UnknownNameError(f"variable {tensor.op.name!r} has no value yet: it is not initialized\nrun the "
-                                   "script up to its initializer, or run a step of a train op")
+            raise UnknownNameError(f"variable {tensor.op.name!r} has no value yet: it is not initialized",
+                                   hint="run the script up to its initializer, or run a step of a train op")
         return variables[tensor.op.name]
 
     def values_known(self, ops: Iterable[Operation], moment: Moment) -> dict[Tensor, Any]:

@@ -92,8 +92,8 @@ class Training:
         if y is None and self.model.graph.collections.get(OUTPUTS):
             return list(self.model.graph.collections[OUTPUTS])
         if y is None:
-            raise ArgumentError("nothing to run: there is no train op, no loss, and the script ran nothing\ntry: train "
-                                "LOSS")
+            raise ArgumentError("nothing to run: there is no train op, no loss, and the script ran nothing",
+                                hint="try: train LOSS")
         return [y]
 
 

@@ -162,7 +162,8 @@ class Watches:
                      ] if inner.has(tensor) else [tensor]
             if all(self.model.derivatives.gradient(y, t)[0] is None for t in given):
                 why = f": {why_none(y, given[0]).text}" if given else ", which no gradient gets into"
-                raise ArgumentError(f"there is no gradient of {y.name} at {tensor.name!r}{why}\nask: why {target}")
+                raise ArgumentError(f"there is no gradient of {y.name} at {tensor.name!r}{why}",
+                                    hint=f"ask: why {target}")
         return tensor.name
 
     def _worth_watching(self, target: str) -> list[str]:

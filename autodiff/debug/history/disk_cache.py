@@ -98,9 +98,8 @@ class Disk:
                 self._read = path, arrays
             return self._read[1][member]
         except Exception as error:  # zipfile and NumPy raise whatever a damaged file leads them to
-            raise StateError(
-                f"this step was put on disk, and cannot be read any more: {type(error).__name__}: {error}\n"
-                "look at a later step; set ring.disk 0 gives up those on disk") from None
+            raise StateError(f"this step was put on disk, and cannot be read any more: {type(error).__name__}: {error}",
+                             hint="look at a later step; set ring.disk 0 gives up those on disk") from None
 
 
 def _remove(folder: str, owner: int) -> None:

@@ -144,8 +144,8 @@ class _Parser:
     def refuse(self, wanted: str) -> None:
         found = repr(self.value) if self.kind else "the end"
         hint = did_you_mean(self.value, (*WORDS, *MEASURES, *_COUNTERS)) if self.kind == "word" else ""
-        raise ArgumentError(f"expected {wanted}, found {found} at column {self.start + 1} of the condition "
-                            f"{self.text!r}", hint="\n".join(filter(None, (hint, _MADE_OF))))
+        raise ArgumentError(expected=wanted, found=f"{found} at column {self.start + 1} of the condition {self.text!r}",
+                            hint="\n".join(filter(None, (hint, _MADE_OF))))
 
     def either(self) -> _Part:
         parts = [self.both()]

@@ -99,8 +99,8 @@ def parse_expression(text: str, known: Callable[[str], bool]) -> Expression:
     try:
         tree = ast.parse(replaced.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ArgumentError(f"not an expression: {text!r}: {getattr(error, 'msg', error)}\nnames with unusual "
-                            "characters go in backquotes: `scope/name:0`") from None
+        raise ArgumentError(f"not an expression: {text!r}: {getattr(error, 'msg', error)}",
+                            hint="names with unusual characters go in backquotes: `scope/name:0`") from None
     return Expression(text, tree, names, history)
 
 

@@ -64,16 +64,16 @@ class Targets:
         if len(forward) == 1:
             return self._slot(forward[0], target)
         if forward:
-            raise ArgumentError(f"{target!r} stands for {len(forward)} operations: {_few(op.name for op in forward)}\n"
-                                f"name more of it, or use /{re.escape(target)}/ for all of them")
+            raise ArgumentError(f"{target!r} stands for {len(forward)} operations: {_few(op.name for op in forward)}",
+                                hint=f"name more of it, or use /{re.escape(target)}/ for all of them")
         raise UnknownNameError(f"no tensor, operation or handle is called {target!r}").explain(hint=self.near(target))
 
     def one(self, target: str) -> Tensor:
         """The one tensor a target stands for; of an operation with several outputs the first."""
         found = self.all(target)
         if not found:
-            raise ArgumentError(f"{target!r} is an operation without outputs: expected a tensor\n`info op {target}` "
-                                "shows it")
+            raise ArgumentError(f"{target!r} is an operation without outputs: expected a tensor",
+                                hint=f"`info op {target}` shows it")
         if len({t.op for t in found}) > 1:
             raise ArgumentError(f"expected one tensor, {target!r} stands for {len(found)}: "
                                 f"{_few(t.name for t in found)}")
@@ -85,8 +85,9 @@ class Targets:
         if tensor.graph is not self.graph:
             around = self.inner.outer_op(tensor.op).name
             raise ArgumentError(f"{tensor.name!r} is inside of {around!r}: expected a tensor outside of branches and "
-                                f"loops\n`print`, `grad`, `watch` and `why` take it; `info op {around}` shows what "
-                                "goes in and comes out")
+                                "loops",
+                                hint=f"`print`, `grad`, `watch` and `why` take it; `info op {around}` shows what "
+                                     "goes in and comes out")
         return tensor
 
     def operation(self, target: str) -> Operation:
@@ -160,7 +161,7 @@ class Targets:
             return [tensor]
         gradient = self._gradient_of(tensor)
         if gradient is None:
-            raise UnknownNameError(f"there is no gradient of {tensor.name!r}\nask: why {tensor.name}")
+            raise UnknownNameError(f"there is no gradient of {tensor.name!r}", hint=f"ask: why {tensor.name}")
         return [gradient]
 
     # ---- names --------------------------------------------------------------------------

@@ -93,9 +93,9 @@ class WatchList:
             exclude: str = "", is_temporary: bool = False, at_op: bool = False) -> Watch:
         """Raises ArgumentError for a bad level, period or pattern."""
         if every < 1:
-            raise ArgumentError(f"expected a period of at least 1 run, found {every}")
+            raise ArgumentError(expected="a period of at least 1 run", found=every)
         if level not in ("stats", "full"):
-            raise ArgumentError(f"expected the level 'stats' or 'full', found {level!r}")
+            raise ArgumentError(expected="the level 'stats' or 'full'", found=repr(level))
         try:
             re.compile(exclude)
         except re.error as error:

@@ -233,7 +233,7 @@ def _by_index(x: Any, kind: str, pairs: Any) -> Any:
             place = tf.floormod(place, period)
             place = tf.minimum(place, period - place)
         else:
-            raise ArgumentError(f"expected a mode constant, reflect, edge or wrap, found {kind!r}")
+            raise ArgumentError(expected="a mode constant, reflect, edge or wrap", found=repr(kind))
         x = tf.gather(x, place, axis=axis)
     return x
 

@@ -97,8 +97,8 @@ def scan(*inputs: Any, body: Body, num_scan_inputs: int, scan_input_axes: Any = 
          scan_output_axes: Any = None, scan_output_directions: Any = None, node: Node) -> Any:
     """body(*state, *slices) -> *state, *slices; the slices are taken and stacked along an axis each."""
     if node.version < 9:
-        raise ArgumentError("expected a Scan of version 9 or later, which has no batches of its own\n"
-                            "onnx.version_converter brings a model to a later version")
+        raise ArgumentError("expected a Scan of version 9 or later, which has no batches of its own",
+                            hint="onnx.version_converter brings a model to a later version")
     count = len(inputs) - num_scan_inputs
     state, sequences = list(inputs[:count]), []
     for x, axis, backward in zip(inputs[count:], scan_input_axes or [0] * num_scan_inputs,

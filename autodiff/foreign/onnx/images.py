@@ -54,7 +54,7 @@ def _sources(count: int, size: int, scale: float, mode: str, low: float, high: f
     if mode == "pytorch_half_pixel" and length == 1:
         return i * 0 - 0.5
     if mode not in ("half_pixel", "pytorch_half_pixel", "half_pixel_symmetric"):
-        raise ArgumentError(f"expected a known coordinate_transformation_mode, found {mode!r}")
+        raise ArgumentError(expected="a known coordinate_transformation_mode", found=repr(mode))
     shift = size / 2 * (1 - count / length) if mode == "half_pixel_symmetric" else 0.0
     return shift + (i + 0.5) / scale - 0.5
 

@@ -89,7 +89,7 @@ def _scattered(x: Any, places: Any, updates: Any, reduction: str) -> Any:
     combine = {"mul": (tf.unsorted_segment_prod, tf.multiply), "max": (tf.unsorted_segment_max, tf.maximum),
                "min": (tf.unsorted_segment_min, tf.minimum)}
     if reduction not in combine:
-        raise ArgumentError(f"expected a reduction none, add, mul, max or min, found {reduction!r}")
+        raise ArgumentError(expected="a reduction none, add, mul, max or min", found=repr(reduction))
     segments, both = combine[reduction]
     width = int(places.shape[-1])
     sizes = [tf.cast(n, tf.int64) for n in sizes_of(x)]

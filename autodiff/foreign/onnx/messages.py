@@ -115,7 +115,7 @@ def read_model(source: Any) -> tuple[Any, str]:
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _parsed(source, "the ONNX bytes"), ""
     if not isinstance(source, (str, os.PathLike)):
-        raise KindError(f"expected the path of an ONNX file, its bytes or a ModelProto, found {type(source).__name__}")
+        raise KindError(expected="the path of an ONNX file, its bytes or a ModelProto", found=type(source).__name__)
     path = os.fspath(source)
     with open(path, "rb") as file:
         return _parsed(file.read(), path), os.path.dirname(os.path.abspath(path))
@@ -131,7 +131,7 @@ def _parsed(data: Any, what: str) -> Any:
 def dtype_of(code: int) -> Any:
     """NumPy's dtype for a TensorProto.DataType. Raises ArgumentError for one that NumPy has not."""
     if code not in DTYPES:
-        raise ArgumentError(f"expected an element type that NumPy has, found ONNX's number {code}")
+        raise ArgumentError(expected="an element type that NumPy has", found=f"ONNX's number {code}")
     return np.dtype(DTYPES[code])
 
 
@@ -169,7 +169,7 @@ def _external(tensor: Any, folder: str) -> bytes:
     path = os.path.normpath(os.path.join(folder, where.get("location", "")))
     if not folder or os.path.commonpath([folder, path]) != folder:
         raise ArgumentError(f"tensor {tensor.name!r} is kept in {where.get('location')!r}, expected a file beside the "
-                            "model\ngive the path of the model")
+                            "model", hint="give the path of the model")
     with open(path, "rb") as file:
         file.seek(int(where.get("offset", 0)))
         return file.read(int(where["length"]) if "length" in where else -1)

@@ -119,7 +119,7 @@ class _Reader:
             if kind == "optional_type" and info.type.optional_type.elem_type.WhichOneof("value") == "tensor_type":
                 info.type.CopyFrom(info.type.optional_type.elem_type)  # a value is always given
                 return self._input(info)
-            raise ArgumentError(f"expected inputs that are tensors, found {info.name!r}, a {kind}")
+            raise ArgumentError(expected="inputs that are tensors", found=f"{info.name!r}, a {kind}")
         return tf.placeholder(tf.as_dtype(found[0]), found[1], name=legal_name(info.name))
 
     def _output(self, name: str, value: Any) -> Any:

@@ -30,7 +30,7 @@ def _activations(names: Any, defaults: Sequence[str], directions: int, alpha: An
     found: list[Callable[[Any], Any]] = []
     for name in [text(n) for n in names or list(defaults) * directions]:
         if name.lower() not in _ACTIVATIONS:
-            raise ArgumentError(f"expected an activation among {', '.join(_ACTIVATIONS)}, found {name!r}")
+            raise ArgumentError(expected=f"an activation among {', '.join(_ACTIVATIONS)}", found=repr(name))
         of, a, b = _ACTIVATIONS[name.lower()]
         a = alphas.pop(0) if a and alphas else a
         b = betas.pop(0) if b and betas else b

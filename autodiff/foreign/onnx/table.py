@@ -47,15 +47,15 @@ def is_float(x: Tensor) -> bool:
 def rank_of(x: Tensor) -> int:
     """Raises ArgumentError where the rank is not known."""
     if x.dims is None:
-        raise ArgumentError(f"expected a tensor of known rank, found {x.describe()}\n"
-                            "onnx.shape_inference.infer_shapes(model) may find it")
+        raise ArgumentError(expected="a tensor of known rank", found=x.describe(),
+                            hint="onnx.shape_inference.infer_shapes(model) may find it")
     return len(x.dims)
 
 
 def axis_of(axis: int, rank: int) -> int:
     """An axis counted from the front. Raises ArgumentError outside of -rank .. rank - 1."""
     if not -rank <= axis < max(rank, 1):
-        raise ArgumentError(f"expected an axis from {-rank} to {rank - 1}, found {axis}")
+        raise ArgumentError(expected=f"an axis from {-rank} to {rank - 1}", found=axis)
     return axis + rank if axis < 0 else axis
 
 

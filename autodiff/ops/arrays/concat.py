@@ -22,7 +22,7 @@ def _static_axis(axis, rank):
 
 def _some(values):
     if not values:
-        raise ArgumentError("expected at least one tensor, found none")
+        raise ArgumentError(expected="at least one tensor", found="none")
 
 
 def _joined_dims(axis, *values):
@@ -36,7 +36,8 @@ def _joined_dims(axis, *values):
         if len(dims) != rank:
             raise ShapeError(f"ranks differ: {show(known[0])} and {show(dims)}")
     if rank == 0:
-        raise ShapeError("cannot concatenate scalars: expected rank >= 1\nuse tf.stack to make a vector of them")
+        raise ShapeError("cannot concatenate scalars: expected rank >= 1",
+                         hint="use tf.stack to make a vector of them")
     i = _static_axis(axis, rank)
     if i is None:
         return Spec(dtype, (None,) * rank)
@@ -140,7 +141,7 @@ def _(node, args, batched):
 def _pieces(split_dim, value, *, num_split):
     dtype, dims = value.dtype.base_dtype, value.dims
     if num_split < 1:
-        raise ArgumentError(f"expected num_split >= 1, found {num_split}")
+        raise ArgumentError(expected="num_split >= 1", found=num_split)
     i = _static_axis(split_dim, rank_of(value, at_least=1, what="value"))
     if i is None:
         return (Spec(dtype, None if dims is None else (None,) * len(dims)),) * num_split

@@ -87,7 +87,7 @@ def _filled(dims, value):
     rank_of(value, exactly=0, what="value")
     sizes = static_value(dims)
     if sizes is not None and sizes.size and sizes.min() < 0:
-        raise ShapeError(f"expected sizes >= 0, found {sizes.tolist()}")
+        raise ShapeError(expected="sizes >= 0", found=sizes.tolist())
     return Spec(value.dtype.base_dtype, static_dims(dims))
 
 
@@ -160,7 +160,7 @@ def _each_input(node, args, batched):
 @fill.batched
 def _fill_batched(node, args, batched):
     if batched[0]:
-        raise ShapeError("expected the same shape for each slice, found a fill whose shape varies")
+        raise ShapeError(expected="the same shape for each slice", found="a fill whose shape varies")
     value = args[1][(slice(None), *[None] * node.inputs[0].dims[0])]
     return build.BroadcastTo(value, build.ConcatV2(0, build.Shape(args[1]), args[0]))
 

@@ -25,8 +25,8 @@ def _gathered(params, indices, axis, *, batch_dims=0):
         return Spec(dtype, (None,) * (rank - 1 + len(indices.dims) - batch_dims))
     i = axis_in(int(at), rank)
     if not 0 <= batch_dims <= min(i, len(indices.dims)):
-        raise ArgumentError(f"expected 0 <= batch_dims <= axis {i} and rank of indices {len(indices.dims)}, found "
-                            f"{batch_dims}")
+        raise ArgumentError(expected=f"0 <= batch_dims <= axis {i} and rank of indices {len(indices.dims)}",
+                            found=batch_dims)
     shared_dims = merge(params.dims[:batch_dims], indices.dims[:batch_dims])
     return Spec(dtype, (*shared_dims, *params.dims[batch_dims:i], *indices.dims[batch_dims:], *params.dims[i + 1:]))
 

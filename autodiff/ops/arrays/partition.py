@@ -15,12 +15,12 @@ from ..common.batch_axis import all_batched, rank_in, shared, sizes
 def _stitched(*tensors, n):
     indices, data = tensors[:n], tensors[n:]
     if len(tensors) != 2 * n or not n:
-        raise ArgumentError(f"expected as many indices as data, found {n} and {len(tensors) - n}")
+        raise ArgumentError(expected="as many indices as data", found=f"{n} and {len(tensors) - n}")
     dtype, rest, longest = data[0].dtype.base_dtype, None, 0
     for where_to, part in zip(indices, data):
         if where_to.dtype is not int32 or part.dtype.base_dtype is not dtype:
-            raise DTypeError(f"expected int32 indices and {dtype.name} data, found {where_to.dtype.name} and "
-                             f"{part.dtype.name}")
+            raise DTypeError(expected=f"int32 indices and {dtype.name} data",
+                             found=f"{where_to.dtype.name} and {part.dtype.name}")
         if where_to.dims is not None and part.dims is not None:
             merge(part.dims[:len(where_to.dims)], where_to.dims)
             rest = merge(rest, part.dims[len(where_to.dims):])
@@ -61,16 +61,16 @@ def _(node, args, batched):
 
 def _no_varying_indices(node, batched):
     if any(batched):
-        raise ShapeError(f"cannot vectorize {node.type} over indices that vary from slice to slice\nin {node.name}: "
-                         f"{node.describe()}")
+        raise ShapeError(f"cannot vectorize {node.type} over indices that vary from slice to slice",
+                         node=f"{node.name}: {node.describe()}")
 
 
 def _axis_moved(x, source, target):
     """`x` with one axis moved, the order of the others kept."""
     rank = len(x.dims) if x.dims is not None else None
     if rank is None:
-        raise ShapeError(f"cannot vectorize over a tensor of unknown rank: {x.describe()}\n"
-                         "use set_shape to give the rank")
+        raise ShapeError(f"cannot vectorize over a tensor of unknown rank: {x.describe()}",
+                         hint="use set_shape to give the rank")
     order = [i for i in range(rank) if i != source]
     order.insert(target, source)
     return build.Transpose(x, order)

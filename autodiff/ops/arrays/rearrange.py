@@ -24,7 +24,7 @@ def _tiled(input, multiples):
         return Spec(input.dtype.base_dtype, None)
     times = static_entries(multiples, rank)
     if any(m is not None and m < 0 for m in times):
-        raise ArgumentError(f"expected multiples >= 0, found {times}")
+        raise ArgumentError(expected="multiples >= 0", found=times)
     dims = input.dims or (None,) * rank
     return Spec(input.dtype.base_dtype, tuple(None if None in (d, m) else d * m for d, m in zip(dims, times)))
 
@@ -72,7 +72,7 @@ def _resized(input, paddings, sign):
         return Spec(dtype, None)
     borders = static_entries(paddings, rank)
     if any(border is not None and min(border) < 0 for border in borders):
-        raise ArgumentError(f"expected paddings >= 0, found {borders}")
+        raise ArgumentError(expected="paddings >= 0", found=borders)
     dims = input.dims or (None,) * rank
     return Spec(dtype, tuple(None if None in (d, border) else d + sign * sum(border)
                              for d, border in zip(dims, borders)))
@@ -197,7 +197,7 @@ def _reversed(tensor, axis):
     if tensor.dims is not None and axes is not None:
         found = [axis_in(int(i), len(tensor.dims)) for i in axes]
         if len(set(found)) < len(found):
-            raise ArgumentError(f"expected each axis once, found {axes.tolist()}")
+            raise ArgumentError(expected="each axis once", found=axes.tolist())
     return same_shape(tensor)
 
 

@@ -29,8 +29,8 @@ def _steps(start, limit, delta):
     if delta == 0:
         raise ArgumentError("expected delta other than 0")
     if (limit - start) * delta < 0:
-        raise ArgumentError(f"expected start {'<=' if delta > 0 else '>='} limit when delta is {delta}, found start "
-                            f"{start} and limit {limit}")
+        raise ArgumentError(expected=f"start {'<=' if delta > 0 else '>='} limit when delta is {delta}",
+                            found=f"start {start} and limit {limit}")
     return math.ceil((limit - start) / delta)
 
 
@@ -53,7 +53,7 @@ def _spaced(start, stop, num):
         rank_of(value, exactly=0, what=what)
     count = static_value(num)
     if count is not None and count < 1:
-        raise ArgumentError(f"expected num >= 1, found {count}")
+        raise ArgumentError(expected="num >= 1", found=count)
     return Spec(start.dtype.base_dtype, (None if count is None else int(count),))
 
 
@@ -74,7 +74,7 @@ def _(node, args, batched):
 def _one_hot_dims(indices, depth, on_value, off_value, *, axis=-1):
     count = static_value(depth)
     if count is not None and count < 0:
-        raise ArgumentError(f"expected depth >= 0, found {count}")
+        raise ArgumentError(expected="depth >= 0", found=count)
     if indices.dims is None:
         return Spec(on_value.dtype.base_dtype, None)
     i = axis_in(axis, len(indices.dims) + 1)
@@ -110,7 +110,7 @@ def sparse_to_dense(sparse_indices: Index, output_shape: Index, sparse_values, d
     """default_value, with sparse_values at sparse_indices. indices: int[n, rank], values: any[n] or any[]."""
     index = sparse_indices.reshape(-1, sparse_indices.shape[1] if sparse_indices.ndim == 2 else 1)
     if default_value.ndim:
-        raise ArgumentError(f"expected a scalar default_value, found shape {show(default_value.shape)}")
+        raise ArgumentError(expected="a scalar default_value", found=f"shape {show(default_value.shape)}")
     if index.shape[1] != len(output_shape):
         raise ArgumentError(f"output_shape has {len(output_shape)} sizes, expected {index.shape[1]} like an index")
     if sparse_values.shape not in ((), index.shape[:1]):
@@ -146,7 +146,7 @@ def _(node, args, batched):
     shared(node, batched, 0, 1, 3)
     indices, shape, values, default = args
     if node.outputs[0].dims is None:
-        raise ShapeError(f"cannot vectorize an output of unknown rank\nin {node.name}: {node.describe()}")
+        raise ShapeError("cannot vectorize an output of unknown rank", node=f"{node.name}: {node.describe()}")
     rows = build.Reshape(indices, [-1, len(node.outputs[0].dims)])
     if node.inputs[2].dims == ():
         values = build.BroadcastTo(values[:, None], build.ConcatV2(0, build.Shape(values), build.Shape(rows)[:1]))

@@ -18,7 +18,7 @@ def _reshaped(tensor, shape):
     rank_of(shape, exactly=1, what="shape")
     wanted = static_value(shape)
     if wanted is not None and wanted.size and wanted.min() < -1:
-        raise ShapeError(f"expected sizes >= 0, or -1 for the rest, found {wanted.tolist()}")
+        raise ShapeError(expected="sizes >= 0, or -1 for the rest", found=wanted.tolist())
     dims, total = static_dims(shape), num_elements(tensor.dims)
     _check_divisible(tensor.dims, dims)
     if dims is None or total is None:
@@ -37,8 +37,8 @@ def _check_divisible(have, wanted):
     total = num_elements(wanted)
     factor = num_elements([d for d in have if d is not None]) if have is not None else None
     if total is not None and factor and total % factor:
-        raise ShapeError(f"cannot reshape {show(have)} to {show(wanted)}: expected a multiple of {factor} elements, "
-                         f"found {total}")
+        raise ShapeError(f"cannot reshape {show(have)} to {show(wanted)}", expected=f"a multiple of {factor} elements",
+                         found=total)
 
 
 @op("Reshape", infer=_reshaped)
@@ -169,7 +169,7 @@ def _squeezed(input, *, squeeze_dims=()):
     axes = {axis_in(i, len(dims)) for i in squeeze_dims}
     for i in axes:
         if dims[i] not in (1, None):
-            raise ShapeError(f"cannot squeeze axis {i} of {show(dims)}: expected size 1, found {dims[i]}")
+            raise ShapeError(f"cannot squeeze axis {i} of {show(dims)}", expected="size 1", found=dims[i])
     return Spec(input.dtype.base_dtype, tuple(d for i, d in enumerate(dims) if i not in axes))
 
 

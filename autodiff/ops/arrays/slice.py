@@ -47,7 +47,7 @@ def sliced(input, begin, end, strides, *, begin_mask=0, end_mask=0, ellipsis_mas
     given = [i for i in range(length) if not (ellipsis_mask | new_axis_mask) >> i & 1]
     skipped = len(input.dims) - len(given)
     if skipped < 0:
-        raise ShapeError(f"expected at most {len(input.dims)} indices for {show(input.dims)}, found {len(given)}")
+        raise ShapeError(expected=f"at most {len(input.dims)} indices for {show(input.dims)}", found=len(given))
     bounds = list(zip(*(static_entries(t, length) for t in (begin, end, strides))))
     dims, at = [], 0
     for i, (b, e, s) in enumerate(bounds):
@@ -68,7 +68,7 @@ def sliced(input, begin, end, strides, *, begin_mask=0, end_mask=0, ellipsis_mas
 
 def _check_index(size, index, stride, axis):
     if stride is not None and stride < 1:
-        raise ShapeError(f"expected stride 1 for a single index, found {stride}")
+        raise ShapeError(expected="stride 1 for a single index", found=stride)
     if size is not None and index is not None and not -size <= index < size:
         raise ShapeError(f"index {index} is out of bounds for axis {axis} of size {size}")
 
@@ -177,9 +177,9 @@ def _part(input, begin, size):
 def _taken(axis, whole, begin, size):
     """Length of a slice along one axis, or None; size -1 takes the rest."""
     if begin is not None and begin < 0 or size is not None and size < -1:
-        raise ShapeError(f"expected begin >= 0 and size >= -1, found {begin} and {size} for axis {axis}")
+        raise ShapeError(expected="begin >= 0 and size >= -1", found=f"{begin} and {size} for axis {axis}")
     if whole is not None and begin is not None and begin + max(size or 0, 0) > whole:
-        raise ShapeError(f"expected begin + size <= {whole} for axis {axis}, found {begin} + {size}")
+        raise ShapeError(expected=f"begin + size <= {whole} for axis {axis}", found=f"{begin} + {size}")
     if size == -1:
         return None if whole is None or begin is None else whole - begin
     return size

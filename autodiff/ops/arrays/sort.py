@@ -19,7 +19,7 @@ def _largest(input, k, *, sorted=True):
     count = None if count is None else int(count)
     dims = input.dims
     if count is not None and (count < 0 or dims is not None and dims[-1] is not None and dims[-1] < count):
-        raise ArgumentError(f"expected 0 <= k <= size of the last axis, found k={count} for {input.describe()}")
+        raise ArgumentError(expected="0 <= k <= size of the last axis", found=f"k={count} for {input.describe()}")
     dims = None if dims is None else (*dims[:-1], count)
     return Spec(input.dtype.base_dtype, dims), Spec(int32, dims)
 

@@ -17,7 +17,7 @@ def _scaled(input, block_size, data_format, *, deeper):
     """Shape after space_to_depth (deeper) or depth_to_space."""
     rank_of(input, exactly=4, what="input")
     if block_size < 2:
-        raise ArgumentError(f"expected block_size >= 2, found {block_size}")
+        raise ArgumentError(expected="block_size >= 2", found=block_size)
     if data_format not in ("NHWC", "NCHW"):
         raise ArgumentError(f"data_format is {data_format!r}, expected 'NHWC' or 'NCHW'")
     if input.dims is None:
@@ -88,8 +88,8 @@ def _regrouped(input, block_shape, borders, to_batch):
     m = len(blocks)
     rank_of(input, at_least=1 + m, what="input")
     if blocks.min(initial=1) < 1 or edges is not None and edges.shape != (m, 2):
-        raise ArgumentError(f"expected blocks >= 1 and {m} rows of two, found {blocks.tolist()} and "
-                            f"{show(borders.dims)}")
+        raise ArgumentError(expected=f"blocks >= 1 and {m} rows of two",
+                            found=f"{blocks.tolist()} and {show(borders.dims)}")
     batch, total = input.dims[0], int(np.prod(blocks))
     if batch is not None and not to_batch and batch % total:
         raise ShapeError(f"the batch has size {batch}, expected a multiple of {total}")
@@ -102,9 +102,9 @@ def _regrouped(input, block_shape, borders, to_batch):
 
 def _regrouped_size(size, block, edge, to_batch):
     if to_batch and (size + edge) % block:
-        raise ShapeError(f"expected a padded size that is a multiple of {block}, found {size} + {edge}")
+        raise ShapeError(expected=f"a padded size that is a multiple of {block}", found=f"{size} + {edge}")
     if not to_batch and size * block < edge:
-        raise ShapeError(f"expected crops of at most {size * block}, found {edge}")
+        raise ShapeError(expected=f"crops of at most {size * block}", found=edge)
     return (size + edge) // block if to_batch else size * block - edge
 
 

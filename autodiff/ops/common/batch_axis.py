@@ -59,16 +59,16 @@ def shared(node: Operation, batched: list[bool], *inputs: int) -> None:
     """Raises ShapeError if any of these inputs (shapes, indices) varies from slice to slice."""
     for i in inputs:
         if batched[i]:
-            raise ShapeError(f"cannot vectorize {node.type} over input {i}: expected the same for each slice, found "
-                             f"one that varies\nin {node.name}: {node.describe()}\nwritten at {node.site}")
+            raise ShapeError(f"cannot vectorize {node.type} over input {i}", expected="the same for each slice",
+                             found="one that varies", node=f"{node.name}: {node.describe()}", line=f"{node.site}")
 
 
 def rank_in(node: Operation, index: int = 0) -> int:
     """Rank of an input before it got its leading axis. Raises ShapeError if unknown."""
     dims = node.inputs[index].dims
     if dims is None:
-        raise ShapeError(f"cannot vectorize {node.type} over an input of unknown rank\nin {node.name}: "
-                         f"{node.describe()}\nuse set_shape to give the rank")
+        raise ShapeError(f"cannot vectorize {node.type} over an input of unknown rank",
+                         node=f"{node.name}: {node.describe()}", hint="use set_shape to give the rank")
     return len(dims)
 
 

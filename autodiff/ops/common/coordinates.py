@@ -21,8 +21,8 @@ def coordinates(indices, values, shape):
 def checked(indices, values, shape):
     """Raises ArgumentError unless there is a value for each index and each index is inside of `shape`."""
     if indices.ndim != 2 or indices.shape[1] != shape.size or values.shape != indices.shape[:1]:
-        raise ArgumentError(f"expected indices [n,{shape.size}] and values [n] for a shape {shape.tolist()}, "
-                            f"found {show(indices.shape)} and {show(values.shape)}")
+        raise ArgumentError(expected=f"indices [n,{shape.size}] and values [n] for a shape {shape.tolist()}",
+                            found=f"{show(indices.shape)} and {show(values.shape)}")
     outside = ((indices < 0) | (indices >= shape)).any(axis=1)
     if outside.any():
         i = int(outside.argmax())

@@ -24,7 +24,7 @@ class Slide(NamedTuple):
 def channels_first(data_format: str) -> bool:
     """Whether a layout such as "NCHW" keeps channels before space."""
     if not isinstance(data_format, str) or data_format[:1] != "N" or "C" not in data_format:
-        raise ArgumentError(f"expected a data_format such as 'NHWC' or 'NCHW', found {data_format!r}")
+        raise ArgumentError(expected="a data_format such as 'NHWC' or 'NCHW'", found=repr(data_format))
     return data_format[1] == "C"
 
 
@@ -42,12 +42,12 @@ def of_space(values: Sequence[int], data_format: str, what: str) -> tuple[int, .
     """The entries for the axes of space of an attribute with one entry an axis. Those of n and c must be 1."""
     values = tuple(int(v) for v in values)
     if len(values) != len(data_format):
-        raise ArgumentError(f"expected {len(data_format)} {what} for {data_format}, found {list(values)}")
+        raise ArgumentError(expected=f"{len(data_format)} {what} for {data_format}", found=list(values))
     first = 2 if channels_first(data_format) else 1
     space = values[first:first + len(values) - 2]
     rest = values[:first] + values[first + len(space):]
     if any(v != 1 for v in rest) or any(v < 1 for v in space):
-        raise ArgumentError(f"expected {what} of 1 for batch and channels, and >= 1 for space, found {list(values)}")
+        raise ArgumentError(expected=f"{what} of 1 for batch and channels, and >= 1 for space", found=list(values))
     return space
 
 
@@ -61,7 +61,7 @@ def slide_of(*, strides: Any, padding: str, data_format: str, dilations: Any = N
         first = 2 if channels_first(data_format) else 1
         return Slide(space, dilated, tuple(pairs[first:first + len(space)]))
     if padding not in ("SAME", "VALID"):
-        raise ArgumentError(f"expected padding 'SAME' or 'VALID', found {padding!r}")
+        raise ArgumentError(expected="padding 'SAME' or 'VALID'", found=repr(padding))
     return Slide(space, dilated, padding)
 
 
@@ -75,7 +75,7 @@ def extent(size: int | None, window: int | None, stride: int, dilation: int, pad
     if padding != "VALID":
         size += sum(padding)
     if size < reach:
-        raise ShapeError(f"the window does not fit: expected at most {size}, found {reach}")
+        raise ShapeError("the window does not fit", expected=f"at most {size}", found=reach)
     return (size - reach) // stride + 1
 
 

@@ -177,7 +177,7 @@ def list_stack(items: List, like: List, *, dtype, shape=None, written=False):
         return np.zeros((len(items), *dims), as_dtype(dtype).as_numpy_dtype)
     filled = [np.zeros_like(one) if item is None else item for item in items]
     if any(np.shape(item) != np.shape(one) for item in filled):
-        raise InvalidArgumentError(f"expected elements of one shape, found {sorted({np.shape(i) for i in filled})}")
+        raise InvalidArgumentError(expected="elements of one shape", found=sorted({np.shape(i) for i in filled}))
     return np.stack(filled)
 
 

@@ -30,7 +30,7 @@ def _part(text):
     *dims, slices = text.split(" ")
     full, extents = tuple(map(int, dims)), slices.split(":") if slices else []
     if len(extents) != len(full):
-        raise InvalidArgumentError(f"expected a shape and a slice of it, as '7 2 0,3:-', found {text!r}")
+        raise InvalidArgumentError(expected="a shape and a slice of it, as '7 2 0,3:-'", found=repr(text))
     pairs = [(0, dim) if extent == "-" else tuple(map(int, extent.split(","))) for extent, dim in zip(extents, full)]
     return full, tuple(begin for begin, _ in pairs), tuple(length for _, length in pairs)
 

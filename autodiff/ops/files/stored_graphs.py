@@ -76,4 +76,5 @@ def _unserved(*inputs, type, dtypes):
 @op("NotServed", infer=_unserved, stateful=True, no_rule="the op is not served")
 def not_served(*inputs: Own, type, dtypes):
     """In place of an op of a stored graph that gradbg does not serve: it fails when it runs. inputs: any[...]."""
-    raise UnimplementedError(f"gradbg does not serve the op {type!r}\nfetch and feed tensors that do not need it")
+    raise UnimplementedError(f"gradbg does not serve the op {type!r}",
+                             hint="fetch and feed tensors that do not need it")

@@ -17,7 +17,7 @@ _NO_RULE = "TensorFlow 1 has no gradient of color adjustments; write them out of
 def _colors(images, *others, **_):
     rank_of(images, at_least=1, what="images")
     if images.dims and images.dims[-1] not in (3, None):
-        raise ShapeError(f"expected 3 channels in the last axis, found {images.dims[-1]}")
+        raise ShapeError(expected="3 channels in the last axis", found=images.dims[-1])
     return same_shape(images)
 
 

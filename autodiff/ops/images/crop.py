@@ -59,19 +59,19 @@ def _corners(image, box_ind, y, x):
 
 def _check_boxes(box_ind, count):
     if box_ind.size and (box_ind.min() < 0 or box_ind.max() >= count):
-        raise OutOfRangeError(f"box_index has values outside [0, batch_size): expected 0 to {count - 1}, found "
-                         f"{box_ind.tolist()}")
+        raise OutOfRangeError("box_index has values outside [0, batch_size)", expected=f"0 to {count - 1}",
+                              found=box_ind.tolist())
 
 
 # ---- shapes -------------------------------------------------------------------------------
 
 def _check_inputs(boxes, box_ind, method):
     if method not in _METHODS:
-        raise ArgumentError(f"expected a method 'bilinear' or 'nearest', found {method!r}")
+        raise ArgumentError(expected="a method 'bilinear' or 'nearest'", found=repr(method))
     rank_of(boxes, exactly=2, what="boxes")
     rank_of(box_ind, exactly=1, what="box_ind")
     if boxes.dims is not None and boxes.dims[1] not in (None, 4):
-        raise ShapeError(f"expected boxes [y1, x1, y2, x2], found shape {show(boxes.dims)}")
+        raise ShapeError(expected="boxes [y1, x1, y2, x2]", found=f"shape {show(boxes.dims)}")
     if boxes.dims is not None and box_ind.dims is not None and not compatible(boxes.dims[:1], box_ind.dims):
         raise ShapeError(f"boxes and box_ind differ in number: {show(boxes.dims)} and {show(box_ind.dims)}")
 
@@ -81,7 +81,7 @@ def _cropped(image, boxes, box_ind, crop_size, *, method="bilinear", extrapolati
     rank_of(image, exactly=4, what="image")
     size = static_dims(crop_size)
     if size is not None and len(size) != 2:
-        raise ShapeError(f"expected a crop_size [height, width], found {list(size)}")
+        raise ShapeError(expected="a crop_size [height, width]", found=list(size))
     count = boxes.dims[0] if boxes.dims is not None else None
     return Spec(float32, (count, *(size or (None, None)), image.dims[3] if image.dims is not None else None))
 
@@ -175,5 +175,5 @@ def _(node, dz):
 @crop_and_resize_grad_image.batched
 @crop_and_resize_grad_boxes.batched
 def _(node, args, batched):
-    raise ShapeError(f"cannot vectorize {node.type}: expected the same images and boxes for each slice\n"
-                     "use one call over more boxes")
+    raise ShapeError(f"cannot vectorize {node.type}: expected the same images and boxes for each slice",
+                     hint="use one call over more boxes")

@@ -122,7 +122,7 @@ def _working(dtype: np.dtype) -> np.dtype:
 def _resized_by(rule, images, size, **attrs):
     (n, m), (height, width) = images.shape[1:3], _checked_size(size)
     if 0 in (n, m):
-        raise ShapeError(f"expected images with pixels, found {list(images.shape)}")
+        raise ShapeError(expected="images with pixels", found=list(images.shape))
     x = images.astype(np.float32, copy=False)
     return _taken(_taken(x, rule(m, width, **attrs), 2), rule(n, height, **attrs), 1)
 
@@ -136,7 +136,7 @@ def _spread_by(rule, grads, space, **attrs):
 def _checked_size(size):
     height, width = (int(v) for v in size)
     if height <= 0 or width <= 0:
-        raise ArgumentError(f"expected a size above 0, found {height} by {width}")
+        raise ArgumentError(expected="a size above 0", found=f"{height} by {width}")
     return height, width
 
 
@@ -145,7 +145,7 @@ def _checked_size(size):
 def _resized(images, size, **_):
     rank_of(images, exactly=4, what="images")
     if size.dims is not None and (len(size.dims) != 1 or size.dims[0] not in (2, None)):
-        raise ShapeError(f"expected size to be a vector of 2, height and width, found shape {list(size.dims)}")
+        raise ShapeError(expected="size to be a vector of 2, height and width", found=f"shape {list(size.dims)}")
     entries = static_entries(size, 2)
     if static_value(size) is not None:
         _checked_size(entries)

@@ -15,7 +15,7 @@ def _parts(equation, count):
     left, _, right = equation.partition("->")
     terms = left.split(",")
     if len(terms) != count:
-        raise ArgumentError(f"expected {len(terms)} inputs for {equation!r}, found {count}")
+        raise ArgumentError(expected=f"{len(terms)} inputs for {equation!r}", found=count)
     return terms, right
 
 

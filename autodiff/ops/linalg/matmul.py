@@ -112,7 +112,7 @@ def _(node, dz):
 def _(node, args, batched):
     ranks = [rank_of(t) for t in node.inputs]
     if None in ranks:
-        raise ShapeError(f"expected matrices of known rank to vectorize a product, found {node.describe()}")
+        raise ShapeError(expected="matrices of known rank to vectorize a product", found=node.describe())
     highest = max(ranks)
     aligned = [arg[(slice(None), *[None] * (highest - rank))] if is_batched and rank < highest else arg
                for arg, rank, is_batched in zip(args, ranks, batched)]

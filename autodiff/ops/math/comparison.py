@@ -157,8 +157,8 @@ def _(node, args, batched):
     condition, x, y = args
     rank = next((len(t.dims) for t in node.inputs[1:] if t.dims is not None), None)
     if rank is None or node.inputs[0].dims is None:
-        raise ShapeError(f"expected inputs of known rank to vectorize a choice, found {node.describe()}\n"
-                         "use set_shape to give the rank")
+        raise ShapeError(expected="inputs of known rank to vectorize a choice", found=node.describe(),
+                         hint="use set_shape to give the rank")
     missing = rank - len(node.inputs[0].dims)
     if missing:
         condition = condition[(Ellipsis, *[None] * missing)]
@@ -188,4 +188,4 @@ def where(condition: Own):
 
 @where.batched
 def _(node, args, batched):
-    raise ShapeError(f"expected as many coordinates for each slice, found {node.describe()}, whose count varies")
+    raise ShapeError(expected="as many coordinates for each slice", found=f"{node.describe()}, whose count varies")

@@ -182,7 +182,7 @@ def _(node, dy):
 def _along_axes(node, args, batched):
     *xs, axis = args
     if batched[-1]:
-        raise ShapeError(f"expected the same axes for each slice, found axes that vary: {node.describe()}")
+        raise ShapeError(expected="the same axes for each slice", found=f"axes that vary: {node.describe()}")
     whole = build.ZerosLike(next(x for x, is_batched in zip(xs, batched) if is_batched))
     xs = [x if is_batched else build.Add(whole, x) for x, is_batched in zip(xs, batched)]
     known = static_value(axis)

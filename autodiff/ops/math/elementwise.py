@@ -100,8 +100,8 @@ def _true_division(definition: OpDef, values: tuple, attrs: dict[str, Any], name
         x = to_tensor(graph, values[0], hint, "x")
         y = to_tensor(graph, values[1], None if known and known[-1] is not x.dtype else x.dtype.base_dtype, "y")
         if x.dtype.base_dtype is not y.dtype.base_dtype:
-            raise DTypeError(f"x and y have different dtypes: {x.dtype.name} and {y.dtype.name}\n"
-                             "use tf.cast to change one of them")
+            raise DTypeError(f"x and y have different dtypes: {x.dtype.name} and {y.dtype.name}",
+                             hint="use tf.cast to change one of them")
         if x.dtype.is_integer:
             wide = _WIDE[x.dtype.base_dtype.size]
             x, y = build.Cast(x, dtype=wide, name="Cast"), build.Cast(y, dtype=wide, name="Cast_1")

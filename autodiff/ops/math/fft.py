@@ -72,7 +72,7 @@ def _lengths(input: Tensor, fft_length: Tensor, rank: int) -> list[int | None]:
     rank_of(input, at_least=rank, what="input")
     rank_of(fft_length, exactly=1, what="fft_length")
     if fft_length.dims not in (None, (None,), (rank,)):
-        raise ShapeError(f"expected an fft_length of shape [{rank}], found {show(fft_length.dims)}")
+        raise ShapeError(expected=f"an fft_length of shape [{rank}]", found=show(fft_length.dims))
     return static_entries(fft_length, rank)
 
 

@@ -13,13 +13,13 @@ from ...core.shapes import compatible, show
 
 def _bins(values, value_range, nbins, *, dtype=int32):
     if as_dtype(dtype) not in (int32, int64):
-        raise DTypeError(f"expected counts of dtype int32 or int64, found {as_dtype(dtype).name}")
+        raise DTypeError(expected="counts of dtype int32 or int64", found=as_dtype(dtype).name)
     if not compatible(value_range.dims, (2,)):
-        raise ShapeError(f"expected a value_range [low, high], found shape {show(value_range.dims)}")
+        raise ShapeError(expected="a value_range [low, high]", found=f"shape {show(value_range.dims)}")
     rank_of(nbins, exactly=0, what="nbins")
     count = static_value(nbins)
     if count is not None and count <= 0:
-        raise ArgumentError(f"expected nbins > 0, found {count}")
+        raise ArgumentError(expected="nbins > 0", found=count)
     return Spec(as_dtype(dtype), (None if count is None else int(count),))
 
 
@@ -46,4 +46,4 @@ def histogram_fixed_width(values, value_range, nbins: Int32, *, dtype=int32):
 
 @histogram_fixed_width.batched
 def _(node, args, batched):
-    raise ShapeError(f"expected the same counts for each slice, found values that vary: {node.describe()}")
+    raise ShapeError(expected="the same counts for each slice", found=f"values that vary: {node.describe()}")

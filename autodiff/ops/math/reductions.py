@@ -273,7 +273,7 @@ def _axis_behind(axis):
 
 def _refuse_batched(node, is_batched, what):
     if is_batched:
-        raise ShapeError(f"expected the same {what} for each slice, found {what} that vary: {node.describe()}")
+        raise ShapeError(expected=f"the same {what} for each slice", found=f"{what} that vary: {node.describe()}")
 
 
 @total.batched
@@ -303,8 +303,8 @@ def _(node, args, batched):
     count = build.StridedSlice(build.Shape(x, out_type=shape.dtype.base_dtype), [0], [1], [1])
     rank, target = node.inputs[0].dims, node.inputs[1].dims
     if rank is None or target is None or target[0] is None:
-        raise ShapeError(f"expected inputs of known rank to vectorize a sum, found {node.describe()}\n"
-                         "use set_shape to give the rank")
+        raise ShapeError(expected="inputs of known rank to vectorize a sum", found=node.describe(),
+                         hint="use set_shape to give the rank")
     missing = len(rank) - target[0]
     result = build.SumTo(x, build.ConcatV2(0, count, *[[1] * missing] * bool(missing), shape))
     return build.Reshape(result, build.ConcatV2(0, count, shape)) if missing else result

@@ -226,7 +226,7 @@ def bincount(arr: Int32, size: Int32, weights: Number):
     """How often 0, 1, … size - 1 occur, or the sums of their weights. arr: int32[...], weights: its shape or empty."""
     numbers = arr.reshape(-1)
     if numbers.size and numbers.min() < 0:
-        raise ArgumentError(f"expected numbers >= 0 to count, found {numbers.min()}")
+        raise ArgumentError(expected="numbers >= 0 to count", found=numbers.min())
     within = numbers < size
     given = weights.reshape(-1)[within] if weights.size else None
     counts = np.bincount(numbers[within], given, int(size))
@@ -237,13 +237,13 @@ def bincount(arr: Int32, size: Int32, weights: Number):
 
 def _same_numbers(node, batched):
     if any(batched[1:]):
-        raise ShapeError(f"expected the same segment numbers for each slice, found varying ones: {node.describe()}")
+        raise ShapeError(expected="the same segment numbers for each slice", found=f"varying ones: {node.describe()}")
 
 
 def _axis_moved(x, source, target):
     """x with axis `source` moved to `target`. Its rank must be known."""
     if x.dims is None:
-        raise ShapeError(f"expected a tensor of known rank to vectorize a segment op, found {x.describe()}")
+        raise ShapeError(expected="a tensor of known rank to vectorize a segment op", found=x.describe())
     order = [i for i in range(len(x.dims)) if i != source]
     order.insert(target, source)
     return build.Transpose(x, order)
@@ -266,7 +266,8 @@ def _segments_batched(node, args, batched):
 
 @bincount.batched
 def _(node, args, batched):
-    raise ShapeError(f"expected the same counts for each slice, found numbers or weights that vary: {node.describe()}")
+    raise ShapeError(expected="the same counts for each slice",
+                     found=f"numbers or weights that vary: {node.describe()}")
 
 
 @gather_or_zero.batched

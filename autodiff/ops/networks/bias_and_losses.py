@@ -16,7 +16,7 @@ _Scores = Kind("Scores", allowed=(float32,), default=float32)
 def channel_axis(data_format, rank):
     """Where a layout such as "NHWC", "NCHW" or "NDHWC" keeps its channels."""
     if not isinstance(data_format, str) or not data_format.startswith("N") or "C" not in data_format:
-        raise ArgumentError(f"expected a data_format of the form 'N...C' or 'NC...', found {data_format!r}")
+        raise ArgumentError(expected="a data_format of the form 'N...C' or 'NC...'", found=repr(data_format))
     return 1 if data_format.startswith("NC") else rank - 1
 
 
@@ -32,8 +32,8 @@ def _biased(value, bias, *, data_format="NHWC"):
     try:
         size = merge_sizes(value.dims[axis], bias.dims[0])
     except ShapeError:
-        raise ShapeError(f"one bias for each channel: expected {value.dims[axis]} of {show(value.dims)}, found "
-                         f"{bias.dims[0]}") from None
+        raise ShapeError("one bias for each channel", expected=f"{value.dims[axis]} of {show(value.dims)}",
+                         found=bias.dims[0]) from None
     return Spec(value.dtype.base_dtype, (*value.dims[:axis], size, *value.dims[axis + 1:]))
 
 

@@ -238,5 +238,5 @@ def ctc_greedy_decoder(inputs, sequence_length: Labels, *, merge_repeated=False)
 @ctc_loss_v2.batched
 @ctc_greedy_decoder.batched
 def _(node, args, batched):
-    raise ShapeError(f"cannot vectorize {node.type}: its labels differ in number from slice to slice\n"
-                     "use one call over a larger batch")
+    raise ShapeError(f"cannot vectorize {node.type}: its labels differ in number from slice to slice",
+                     hint="use one call over a larger batch")

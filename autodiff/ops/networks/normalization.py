@@ -33,7 +33,7 @@ def _batch_normed(x, scale, offset, mean, variance, *, epsilon=1e-4, data_format
         try:
             (size,) = merge((size,), vector.dims if vector.dims is not None else (None,))
         except ShapeError:
-            raise ShapeError(f"one {what} for each channel: expected {size}, found {show(vector.dims)}") from None
+            raise ShapeError(f"one {what} for each channel", expected=size, found=show(vector.dims)) from None
     dims = list(x.dims or (None,) * 4)
     dims[channel] = size
     dtype = x.dtype.base_dtype

@@ -70,7 +70,7 @@ def _reshaped(input_indices, input_shape, new_shape):
 def _fitted(shape, elements):
     """`shape` with a -1 replaced by the size that gives this number of elements."""
     if (shape == -1).sum() > 1:
-        raise ArgumentError(f"expected at most one size of -1, found {shape.tolist()}")
+        raise ArgumentError(expected="at most one size of -1", found=shape.tolist())
     rest = int(np.prod(shape[shape != -1]))
     fitted = np.where(shape == -1, elements // rest if rest else 0, shape)
     if int(np.prod(fitted)) != elements:
@@ -105,7 +105,7 @@ def sparse_slice(indices: Index, values, shape: Index, start: Index, size: Index
     """The entries from `start` on for `size`, as far as the shape goes. indices: int[n, rank] -> int[k, rank]."""
     for bound, what in ((start, "start"), (size, "size")):
         if bound.shape != shape.shape:
-            raise ArgumentError(f"expected {what} to have {shape.size} entries, found shape {show(bound.shape)}")
+            raise ArgumentError(expected=f"{what} to have {shape.size} entries", found=f"shape {show(bound.shape)}")
     inside = ((indices >= start) & (indices < start + size)).all(axis=1)
     return indices[inside] - start, values[inside], np.maximum(np.minimum(size, shape - start), 0)
 
@@ -135,7 +135,7 @@ def _joined(*parts, concat_dim, n):
     rank = None
     for i, v, s in zip(indices, values, shapes):
         if v.dtype.base_dtype is not values[0].dtype.base_dtype:
-            raise DTypeError(f"expected values of one dtype, found {values[0].describe()} and {v.describe()}")
+            raise DTypeError(expected="values of one dtype", found=f"{values[0].describe()} and {v.describe()}")
         entries, own = coordinates(i, v, s)
         if None not in (rank, own) and rank != own:
             raise ShapeError(f"ranks differ: {rank} and {own}")
@@ -193,7 +193,7 @@ def sparse_split(split_dim: Index, indices: Index, values, shape: Index, *, num_
         raise ArgumentError(f"axis {split_dim} is out of range, expected {-rank} <= axis < {rank}")
     length = int(shape[split_dim])
     if not 1 <= num_split <= length:
-        raise ArgumentError(f"expected 1 <= num_split <= {length}, the size of axis {split_dim}, found {num_split}")
+        raise ArgumentError(expected=f"1 <= num_split <= {length}, the size of axis {split_dim}", found=num_split)
     short, longer = divmod(length, num_split)
     found = [], [], []
     first = 0
@@ -233,12 +233,12 @@ def sparse_fill_empty_rows(indices: Index, values, dense_shape: Index, default_v
     Gives indices, values, bool[rows]: which were empty, and int64[n]: where each entry went.
     """
     if default_value.ndim:
-        raise ArgumentError(f"expected a scalar default_value, found shape {show(default_value.shape)}")
+        raise ArgumentError(expected="a scalar default_value", found=f"shape {show(default_value.shape)}")
     if not dense_shape.size:
-        raise ArgumentError("expected a shape of rank >= 1, found []")
+        raise ArgumentError(expected="a shape of rank >= 1", found="[]")
     rows, count_of_rows = indices[:, 0], int(dense_shape[0])
     if len(rows) and (rows.min() < 0 or rows.max() >= count_of_rows):
-        raise ArgumentError(f"expected 0 <= row < {count_of_rows}, found {rows.min()} to {rows.max()}")
+        raise ArgumentError(expected=f"0 <= row < {count_of_rows}", found=f"{rows.min()} to {rows.max()}")
     empty = np.bincount(rows, minlength=count_of_rows) == 0
     added = np.zeros((int(empty.sum()), indices.shape[1]), indices.dtype)
     added[:, 0] = np.flatnonzero(empty)
@@ -270,7 +270,7 @@ def _(node, args, batched):
 def sparse_softmax(sp_indices: Index, sp_values, sp_shape: Index):
     """The softmax of the entries of each row of the last axis; what has no entry has no share. sp_values: float[n]."""
     if len(sp_shape) < 2:
-        raise ArgumentError(f"expected rank >= 2, found {len(sp_shape)}")
+        raise ArgumentError(expected="rank >= 2", found=len(sp_shape))
     checked(sp_indices, sp_values, sp_shape)
     rows = np.unique(numbers(sp_indices[:, :-1], sp_shape[:-1]), return_inverse=True)[1]
     size = len(rows)

@@ -34,7 +34,7 @@ def _union(a_indices, a_values, a_shape, b_indices, b_values, b_shape):
         raise ArgumentError(f"shapes differ: {a_shape.tolist()} and {b_shape.tolist()}")
     for indices, values in ((a_indices, a_values), (b_indices, b_values)):
         if indices.ndim != 2 or indices.shape != (values.size, a_shape.size):
-            raise ArgumentError(f"expected indices [{values.size},{a_shape.size}], found {show(indices.shape)}")
+            raise ArgumentError(expected=f"indices [{values.size},{a_shape.size}]", found=show(indices.shape))
     keys = np.concatenate([_keys(a_indices, a_shape), _keys(b_indices, b_shape)])
     _, first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     place = place.reshape(-1)
@@ -70,7 +70,7 @@ def _added(a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh):
     dtype = a_values.dtype.base_dtype
     wanted = (float32 if dtype is complex64 else float64) if dtype in COMPLEX else dtype
     if thresh.dtype.base_dtype is not wanted:
-        raise DTypeError(f"expected a threshold of dtype {wanted.name}, found {thresh.describe()}")
+        raise DTypeError(expected=f"a threshold of dtype {wanted.name}", found=thresh.describe())
     try:
         merge(static_dims(a_shape), static_dims(b_shape))
     except ShapeError as error:

@@ -38,7 +38,7 @@ def sparse_tensor_dense_matmul(a_indices: Index, a_values, a_shape: Index, b, *,
     Each entry counts, in any order; entries of one place add up.
     """
     if a_shape.shape != (2,) or b.ndim != 2:
-        raise ArgumentError(f"expected two matrices, found shapes {a_shape.tolist()} and {show(b.shape)}")
+        raise ArgumentError(expected="two matrices", found=f"shapes {a_shape.tolist()} and {show(b.shape)}")
     checked(a_indices, a_values, a_shape)
     rows, columns = a_indices.T[::-1 if adjoint_a else 1]
     m, k = a_shape[::-1 if adjoint_a else 1]
@@ -92,8 +92,8 @@ def _faced(sp_indices, sp_values, sp_shape, dense):
     checked(sp_indices, sp_values, sp_shape)
     own = sp_shape[len(sp_shape) - dense.ndim:]
     if dense.ndim > len(sp_shape) or any(d not in (1, s) for d, s in zip(dense.shape, own)):
-        raise ArgumentError(f"expected a dense shape that broadcasts to {show(sp_shape.tolist())}, found "
-                            f"{show(dense.shape)}")
+        raise ArgumentError(expected=f"a dense shape that broadcasts to {show(sp_shape.tolist())}",
+                            found=show(dense.shape))
     places = sp_indices[:, len(sp_shape) - dense.ndim:]
     return dense[tuple(np.where(d == 1, 0, place) for d, place in zip(dense.shape, places.T))]
 

@@ -41,7 +41,7 @@ def histogram_summary(tag, values: Number):
 def _images(tag, tensor, *, max_images=3):
     rank_of(tensor, exactly=4, what="tensor")
     if tensor.dims is not None and tensor.dims[3] not in (None, 1, 3, 4):
-        raise ShapeError(f"expected images of 1, 3 or 4 channels, found {tensor.dims[3]}")
+        raise ShapeError(expected="images of 1, 3 or 4 channels", found=tensor.dims[3])
     return Spec(string, ())
 
 

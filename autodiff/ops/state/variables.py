@@ -39,7 +39,8 @@ def _(node, dy):
 def referred(ref, value=None, *, validate_shape=True, **_):
     """The reference that an assignment passes on, after checking the value's shape."""
     if not ref.dtype.is_ref and ref.dtype is not resource:
-        raise DTypeError(f"expected a variable to assign to, found the tensor {ref.name!r} of dtype {ref.dtype.name}")
+        raise DTypeError(expected="a variable to assign to",
+                         found=f"the tensor {ref.name!r} of dtype {ref.dtype.name}")
     spec = held(ref)
     if value is not None and validate_shape and not compatible(spec.dims, value.dims):
         raise ShapeError(f"shapes differ: the variable has {show(spec.dims)}, and the value {show(value.dims)}")

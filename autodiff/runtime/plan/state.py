@@ -93,8 +93,8 @@ class Run:
         """The value of a variable. Raises FailedPreconditionError if it has none."""
         value = self.variables.get(name)
         if value is None:
-            raise FailedPreconditionError(None, self.op, f"variable {name!r} is not initialized\nrun "
-                                          "tf.global_variables_initializer() first")
+            raise FailedPreconditionError(None, self.op, f"variable {name!r} is not initialized",
+                                          hint="run tf.global_variables_initializer() first")
         return value
 
     def assign(self, name: str, value: Any) -> Any:
@@ -108,8 +108,8 @@ class Run:
     def not_fed(self) -> Any:
         """Raises InvalidArgumentError: a placeholder was needed and not fed."""
         tensor = self.op.outputs[0]
-        raise InvalidArgumentError(None, self.op, f"placeholder {tensor.name!r} must be fed: {tensor.describe()}\npass "
-                                   f"feed_dict={{{self.op.name}: value}}")
+        raise InvalidArgumentError(None, self.op, f"placeholder {tensor.name!r} must be fed: {tensor.describe()}",
+                                   hint=f"pass feed_dict={{{self.op.name}: value}}")
 
     def stream(self, seed: int, seed2: int) -> np.random.Generator:
         """The random numbers of one op in this run: counter-based, so that a replay draws the same.

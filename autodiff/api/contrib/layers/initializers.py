@@ -30,7 +30,7 @@ def variance_scaling_initializer(factor: float = 2.0, mode: str = "FAN_IN", unif
     """Numbers of variance factor / n, where n is the count of inputs, outputs or their mean, by mode 'FAN_IN',
     'FAN_OUT' or 'FAN_AVG'. Source: He et al. (2015), equation 10, for the defaults."""
     if mode not in ("FAN_IN", "FAN_OUT", "FAN_AVG"):
-        raise KindError(f"expected a mode 'FAN_IN', 'FAN_OUT' or 'FAN_AVG', found {mode!r}")
+        raise KindError(expected="a mode 'FAN_IN', 'FAN_OUT' or 'FAN_AVG'", found=repr(mode))
     _check_floating(dtype)
 
     def initializer(shape: Any, dtype: Any = dtype, partition_info: Any = None) -> Tensor:
@@ -48,4 +48,4 @@ def variance_scaling_initializer(factor: float = 2.0, mode: str = "FAN_IN", unif
 
 def _check_floating(dtype: Any) -> None:
     if not as_dtype(dtype).is_floating:
-        raise KindError(f"expected a floating dtype to initialize, found {as_dtype(dtype).name}")
+        raise KindError(expected="a floating dtype to initialize", found=as_dtype(dtype).name)

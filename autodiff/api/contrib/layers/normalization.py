@@ -44,12 +44,12 @@ def batch_norm(inputs: Any, decay: float = 0.999, center: bool = True, scale: bo
     for what, given in (("renorm", renorm), ("adjustment", adjustment),
                         ("zero_debias_moving_mean", zero_debias_moving_mean)):
         if given:
-            raise UnsupportedError(f"batch_norm with {what} is not served\nleave {what} out")
+            raise UnsupportedError(f"batch_norm with {what} is not served", hint=f"leave {what} out")
     layout = channels_first(data_format)
     inputs = convert_to_tensor(inputs)
     rank = None if inputs.dims is None else len(inputs.dims)
     if rank is None:
-        raise ShapeError(f"expected inputs of known rank to normalize, found {inputs.describe()}")
+        raise ShapeError(expected="inputs of known rank to normalize", found=inputs.describe())
     fused = fused is not False and batch_weights is None and rank in (2, 4)
     by_layer = batch_weights is None and updates_collections == GraphKeys.UPDATE_OPS and not (fused and rank == 2)
     getter = renaming_getter() if by_layer else None
@@ -156,7 +156,7 @@ class _Norm:
 def _known(inputs: Tensor, axis: int) -> int:
     size = inputs.dims[axis] if inputs.dims else None
     if size is None:
-        raise ShapeError(f"expected inputs with a known number of channels to normalize, found {inputs.describe()}")
+        raise ShapeError(expected="inputs with a known number of channels to normalize", found=inputs.describe())
     return size
 
 
@@ -180,15 +180,15 @@ def layer_norm(inputs: Any, center: bool = True, scale: bool = True, activation_
     with variable_scope(scope, "LayerNorm", [inputs], reuse=reuse) as sc:
         inputs = convert_to_tensor(inputs)
         if inputs.dims is None:
-            raise ShapeError(f"expected inputs of known rank to normalize, found {inputs.describe()}")
+            raise ShapeError(expected="inputs of known rank to normalize", found=inputs.describe())
         rank = len(inputs.dims)
         first = begin_norm_axis + rank if begin_norm_axis < 0 else begin_norm_axis
         if begin_params_axis >= rank or first >= rank:
-            raise ArgumentError(f"expected begin_params_axis and begin_norm_axis below {rank}, the rank of the inputs, "
-                                f"found {begin_params_axis} and {begin_norm_axis}")
+            raise ArgumentError(expected=f"begin_params_axis and begin_norm_axis below {rank}, the rank of the inputs",
+                                found=f"{begin_params_axis} and {begin_norm_axis}")
         shape = inputs.dims[begin_params_axis:]
         if None in shape:
-            raise ShapeError(f"expected known sizes from axis {begin_params_axis} on, found {inputs.describe()}")
+            raise ShapeError(expected=f"known sizes from axis {begin_params_axis} on", found=inputs.describe())
         dtype = inputs.dtype.base_dtype
         beta, gamma = _affine(shape, dtype, center, scale, {}, variables_collections, trainable)
         mean, variance = moments(inputs, list(range(first, rank)), keep_dims=True)
@@ -207,7 +207,7 @@ def instance_norm(inputs: Any, center: bool = True, scale: bool = True, epsilon:
     layout = channels_first(data_format)
     inputs = convert_to_tensor(inputs)
     if inputs.dims is None:
-        raise ShapeError(f"expected inputs of known rank to normalize, found {inputs.describe()}")
+        raise ShapeError(expected="inputs of known rank to normalize", found=inputs.describe())
     with variable_scope(scope, "InstanceNorm", [inputs], reuse=reuse) as sc:
         rank = len(inputs.dims)
         axis = 1 if layout == "channels_first" else rank - 1
@@ -229,7 +229,7 @@ def unit_norm(inputs: Any, dim: int, epsilon: float = 1e-7, scope: Any = None) -
     with variable_scope(scope, "UnitNorm", [inputs]):
         inputs = convert_to_tensor(inputs)
         if inputs.dims is None or not 0 <= dim < len(inputs.dims):
-            raise ArgumentError("expected inputs of known rank and an axis >= 0 of them, found "
-                                f"{inputs.describe()} and {dim}")
+            raise ArgumentError(expected="inputs of known rank and an axis >= 0 of them",
+                                found=f"{inputs.describe()} and {dim}")
         lengths = build.Sqrt(epsilon + reduce_sum(build.Square(inputs), dim, keepdims=True))
         return inputs / lengths

@@ -88,7 +88,7 @@ def _summaries(names: Any) -> list[str]:
         return ["loss", "learning_rate", "global_gradient_norm"]
     for name in names:
         if name not in OPTIMIZER_SUMMARIES:
-            raise ArgumentError(f"expected summaries of {', '.join(OPTIMIZER_SUMMARIES)}, found {name!r}")
+            raise ArgumentError(expected=f"summaries of {', '.join(OPTIMIZER_SUMMARIES)}", found=repr(name))
     return list(names)
 
 
@@ -97,9 +97,9 @@ def _rate(learning_rate: Any) -> Any:
     if learning_rate is None or isinstance(learning_rate, Tensor) and learning_rate.dims == ():
         return learning_rate
     if not isinstance(learning_rate, float):
-        raise ArgumentError(f"expected a float or a scalar tensor as learning_rate, found {learning_rate!r}")
+        raise ArgumentError(expected="a float or a scalar tensor as learning_rate", found=repr(learning_rate))
     if learning_rate < 0.0:
-        raise ArgumentError(f"expected a learning_rate >= 0, found {learning_rate:g}")
+        raise ArgumentError(expected="a learning_rate >= 0", found=f"{learning_rate:g}")
     return get_variable("learning_rate", [], trainable=False, initializer=Constant(learning_rate))
 
 
@@ -108,13 +108,13 @@ def _optimizer(optimizer: Any, rate: Any) -> Optimizer:
         return optimizer
     by_name = isinstance(optimizer, str)
     if by_name and optimizer not in OPTIMIZER_CLS_NAMES:
-        raise ArgumentError(f"expected an optimizer of {', '.join(OPTIMIZER_CLS_NAMES)}, found {optimizer!r}")
+        raise ArgumentError(expected=f"an optimizer of {', '.join(OPTIMIZER_CLS_NAMES)}", found=repr(optimizer))
     if rate is None and (by_name or isinstance(optimizer, type)):
         raise ArgumentError(f"optimizer {optimizer!r} needs a learning_rate, found None")
     made = OPTIMIZER_CLS_NAMES[optimizer] if by_name else optimizer
     found = (made() if rate is None else made(rate)) if callable(made) else made
     if not isinstance(found, Optimizer):
-        raise ArgumentError(f"expected an optimizer, its name, or a function that makes one, found {optimizer!r}")
+        raise ArgumentError(expected="an optimizer, its name, or a function that makes one", found=repr(optimizer))
     return found
 
 
@@ -147,7 +147,7 @@ def _clipped(pairs: list[Any], clip: Any) -> list[Any]:
     if callable(clip):
         return list(clip(pairs))
     if not isinstance(clip, float):
-        raise ArgumentError(f"expected a float or a function as clip_gradients, found {clip!r}")
+        raise ArgumentError(expected="a float or a function as clip_gradients", found=repr(clip))
     clipped, _ = clip_by_global_norm([gradient for gradient, _ in pairs], clip)
     return [(gradient, variable) for gradient, (_, variable) in zip(clipped, pairs)]
 

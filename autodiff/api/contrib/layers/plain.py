@@ -73,7 +73,7 @@ def softmax(logits: Any, scope: Any = None) -> Tensor:
     with variable_scope(scope, "softmax", [logits]):
         logits = convert_to_tensor(logits)
         if logits.dims is None or len(logits.dims) < 2 or logits.dims[-1] is None:
-            raise ShapeError(f"expected logits of rank >= 2 with a known last size, found {logits.describe()}")
+            raise ShapeError(expected="logits of rank >= 2 with a known last size", found=logits.describe())
         rows = build.Softmax(build.Reshape(logits, [-1, logits.dims[-1]]))
         result = build.Reshape(rows, build.Shape(logits))
         result.set_shape(logits.dims)
@@ -94,7 +94,7 @@ def repeat(inputs: Any, repetitions: int, layer: Any, *args: Any, scope: Any = N
 def stack(inputs: Any, layer: Any, stack_args: Any, *, scope: Any = None, **options: Any) -> Tensor:
     """A layer applied once for each item of stack_args, which is its argument or a list of its arguments."""
     if not isinstance(stack_args, (list, tuple)):
-        raise ArgumentError(f"expected a list as stack_args, found {stack_args!r}")
+        raise ArgumentError(expected="a list as stack_args", found=repr(stack_args))
     with variable_scope(scope, "Stack", [inputs]):
         outputs = convert_to_tensor(inputs)
         for i, args in enumerate(stack_args):
@@ -116,7 +116,7 @@ def embed_sequence(ids: Any, vocab_size: int | None = None, embed_dim: int | Non
     unique is accepted without effect on the result. Raises ArgumentError (ValueError) without sizes, unless reused.
     """
     if not (reuse or vocab_size and embed_dim):
-        raise ArgumentError(f"expected vocab_size and embed_dim, found {vocab_size} and {embed_dim}")
+        raise ArgumentError(expected="vocab_size and embed_dim", found=f"{vocab_size} and {embed_dim}")
     with variable_scope(scope, "EmbedSequence", [ids], reuse=reuse):
         shape = None if reuse and vocab_size is None or embed_dim is None else [vocab_size, embed_dim]
         table = model_variable("embeddings", shape, initializer=initializer, regularizer=regularizer,

@@ -28,9 +28,9 @@ def l2_regularizer(scale: float, scope: str | None = None) -> Callable[[Any], Te
 
 def _scaled(scale: Any, scope: str, penalty: Callable[[Any], Tensor]) -> Callable[[Any], Tensor | None]:
     if isinstance(scale, numbers.Integral):
-        raise ArgumentError(f"expected a float as scale of a regularizer, found the integer {scale}")
+        raise ArgumentError(expected="a float as scale of a regularizer", found=f"the integer {scale}")
     if isinstance(scale, numbers.Real) and scale < 0.0:
-        raise ArgumentError(f"expected a scale >= 0 of a regularizer, found {scale:g}")
+        raise ArgumentError(expected="a scale >= 0 of a regularizer", found=f"{scale:g}")
     if isinstance(scale, numbers.Real) and scale == 0.0:
         return lambda weights: None
 
@@ -47,7 +47,7 @@ def l1_l2_regularizer(scale_l1: float = 1.0, scale_l2: float = 1.0,
     """The sum of l1_regularizer and l2_regularizer."""
     scope = scope or "l1_l2_regularizer"
     if isinstance(scale_l1, numbers.Integral) or isinstance(scale_l2, numbers.Integral):
-        raise ArgumentError(f"expected floats as scales of a regularizer, found {scale_l1!r} and {scale_l2!r}")
+        raise ArgumentError(expected="floats as scales of a regularizer", found=f"{scale_l1!r} and {scale_l2!r}")
     if scale_l1 == 0.0:
         return l2_regularizer(scale_l2, scope)
     if scale_l2 == 0.0:
@@ -76,13 +76,13 @@ def apply_regularization(regularizer: Callable[[Any], Tensor | None], weights_li
     """
     weights_list = weights_list or get_collection(GraphKeys.WEIGHTS)
     if not weights_list:
-        raise ArgumentError("expected weights to regularize, found none")
+        raise ArgumentError(expected="weights to regularize", found="none")
     with name_scope("get_regularization_penalty", values=weights_list) as full:
         penalties = [regularizer(weights) for weights in weights_list]
         tensors = [convert_to_tensor(0.0) if p is None else p for p in penalties]
         for tensor in tensors:
             if tensor.dims != ():
-                raise ShapeError(f"expected a regularizer that gives a scalar, found {tensor.describe()}")
+                raise ShapeError(expected="a regularizer that gives a scalar", found=tensor.describe())
         total = add_n(tensors, name=full)
         get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, total)
         return total

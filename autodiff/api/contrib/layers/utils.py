@@ -63,7 +63,7 @@ def convert_collection_to_dict(collection: str, clear_collection: bool = False) 
 def constant_value(value_or_tensor_or_var: Any, dtype: Any = None) -> Any:
     """The value that is known while the graph is built, or None."""
     if value_or_tensor_or_var is None:
-        raise ArgumentError("expected a value or tensor, found None")
+        raise ArgumentError(expected="a value or tensor", found="None")
     if isinstance(value_or_tensor_or_var, Variable):
         return None
     return static_value(value_or_tensor_or_var) if isinstance(value_or_tensor_or_var, Tensor) \
@@ -76,12 +76,12 @@ def smart_cond(pred: Any, fn1: Any, fn2: Any, name: str | None = None) -> Any:
     if known is None:
         return cond(pred, fn1, fn2, name=name)
     if not callable(fn1) or not callable(fn2):
-        raise KindError(f"expected two functions, found {fn1!r} and {fn2!r}")
+        raise KindError(expected="two functions", found=f"{fn1!r} and {fn2!r}")
     return fn1() if known else fn2()
 
 
 def channels_first(data_format: str | None, allowed: tuple[str | None, ...] = ("NHWC", "NCHW")) -> str:
     """'channels_first' or 'channels_last'. Raises ArgumentError (ValueError) for a format that is not allowed."""
     if data_format not in allowed:
-        raise ArgumentError(f"expected a data_format of {', '.join(map(str, allowed))}, found {data_format!r}")
+        raise ArgumentError(expected=f"a data_format of {', '.join(map(str, allowed))}", found=repr(data_format))
     return "channels_first" if data_format and data_format.startswith("NC") else "channels_last"

@@ -40,7 +40,7 @@ def fully_connected(inputs: Any, num_outputs: int, activation_fn: Any = relu_of,
     'biases'. Raises ArgumentError (ValueError) unless num_outputs is an int.
     """
     if not isinstance(num_outputs, int):
-        raise ArgumentError(f"expected an int as num_outputs, found {num_outputs!r}")
+        raise ArgumentError(expected="an int as num_outputs", found=repr(num_outputs))
     with variable_scope(scope, "fully_connected", [inputs], reuse=reuse, custom_getter=renaming_getter(_NAMES)) as sc:
         inputs = convert_to_tensor(inputs)
         layer = Dense(num_outputs, None, not normalizer_fn and bool(biases_initializer), weights_initializer,
@@ -86,8 +86,8 @@ def convolution(inputs: Any, num_outputs: int, kernel_size: Any, stride: Any = 1
         inputs = convert_to_tensor(inputs)
         rank = None if inputs.dims is None else len(inputs.dims)
         if rank not in (3, 4, 5) or conv_dims not in (None, rank - 2):
-            raise ShapeError(f"expected inputs of rank {conv_dims + 2 if conv_dims else '3, 4 or 5'}, found "
-                             f"{inputs.describe()}")
+            raise ShapeError(expected=f"inputs of rank {conv_dims + 2 if conv_dims else '3, 4 or 5'}",
+                             found=inputs.describe())
         layer = {3: Conv1D, 4: Conv2D, 5: Conv3D}[rank](
             num_outputs, kernel_size, stride, padding, layout, rate, None,
             not normalizer_fn and bool(biases_initializer), weights_initializer, biases_initializer,
@@ -190,7 +190,7 @@ def _depthwise(inputs: Tensor, kernel_size: Any, depth_multiplier: int, stride: 
 
 def _channels(inputs: Tensor, axis: int) -> int:
     if inputs.dims is None or inputs.dims[axis] is None:
-        raise ShapeError(f"expected inputs with a known number of channels, found {inputs.describe()}")
+        raise ShapeError(expected="inputs with a known number of channels", found=inputs.describe())
     return inputs.dims[axis]
 
 

@@ -44,7 +44,7 @@ class AttentionMechanism:
 
     def _prepared(self, memory: Tensor) -> Tensor:
         if memory.dims is None or len(memory.dims) < 3 or None in memory.dims[2:]:
-            raise ShapeError(f"expected a memory [batch, time, depth] of known depth, found {memory.describe()}")
+            raise ShapeError(expected="a memory [batch, time, depth] of known depth", found=memory.describe())
         if self._lengths is None:
             return memory
         mask = build.Cast(sequence_mask(self._lengths, build.Shape(memory)[1]), dtype=memory.dtype.base_dtype)
@@ -90,7 +90,7 @@ class LuongAttention(AttentionMechanism):
     def __call__(self, query: Tensor, state: Any) -> tuple[Tensor, Any]:
         with variable_scope(None, "luong_attention", [query]):
             if query.dims is not None and query.dims[-1] != self._num_units:
-                raise ShapeError(f"expected a query as deep as the keys, {self._num_units}, found {query.describe()}")
+                raise ShapeError(expected=f"a query as deep as the keys, {self._num_units}", found=query.describe())
             score = build.Squeeze(build.BatchMatMulV2(build.ExpandDims(query, 1), self.keys, adj_y=True),
                                   squeeze_dims=[1])
             if self._scale:
@@ -170,9 +170,9 @@ class AttentionWrapper(RNNCell):
         self._mechanisms = tuple(attention_mechanism) if self._several else (attention_mechanism,)
         for mechanism in self._mechanisms:
             if not isinstance(mechanism, AttentionMechanism):
-                raise KindError(f"expected an AttentionMechanism or a list of them, found {mechanism!r}")
+                raise KindError(expected="an AttentionMechanism or a list of them", found=repr(mechanism))
         if cell_input_fn is not None and not callable(cell_input_fn):
-            raise KindError(f"expected a function as cell_input_fn, found {cell_input_fn!r}")
+            raise KindError(expected="a function as cell_input_fn", found=repr(cell_input_fn))
         self._cell, self._output_attention, self._history = cell, output_attention, alignment_history
         self._cell_input = cell_input_fn or (lambda inputs, attention: concat([inputs, attention], -1))
         self._attend = attention_fn or _attended
@@ -182,12 +182,12 @@ class AttentionWrapper(RNNCell):
     def _made_layers(self, sizes: Any, layers: Any) -> tuple[Any, int]:
         """A layer or None for each mechanism, and the size of what they give together."""
         if sizes is not None and layers is not None:
-            raise ArgumentError("expected attention_layer_size or attention_layer, found both")
+            raise ArgumentError(expected="attention_layer_size or attention_layer", found="both")
         given = sizes if layers is None else layers
         listed = tuple(given) if isinstance(given, (list, tuple)) else (given,)
         if given is not None and len(listed) != len(self._mechanisms):
-            raise ArgumentError(f"expected one attention layer for each of {len(self._mechanisms)} mechanisms, found "
-                                f"{len(listed)}")
+            raise ArgumentError(expected=f"one attention layer for each of {len(self._mechanisms)} mechanisms",
+                                found=len(listed))
         depths = [m.values.dims[-1] for m in self._mechanisms]
         if given is None:
             return [None] * len(self._mechanisms), sum(depths)
@@ -230,7 +230,7 @@ class AttentionWrapper(RNNCell):
 
     def call(self, inputs: Any, state: Any) -> Any:
         if not isinstance(state, AttentionWrapperState):
-            raise KindError(f"expected an AttentionWrapperState, found {state!r}")
+            raise KindError(expected="an AttentionWrapperState", found=repr(state))
         output, cell_state = self._cell(self._cell_input(inputs, state.attention), state.cell_state)
         states = state.attention_state if self._several else [state.attention_state]
         histories = state.alignment_history if self._several else [state.alignment_history]

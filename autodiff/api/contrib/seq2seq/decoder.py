@@ -55,9 +55,9 @@ class BasicDecoder(Decoder):
     def __init__(self, cell: Any, helper: Any, initial_state: Any, output_layer: Any = None) -> None:
         check_cell("cell", cell)
         if not isinstance(helper, Helper):
-            raise KindError(f"expected a Helper, found {helper!r}")
+            raise KindError(expected="a Helper", found=repr(helper))
         if output_layer is not None and not isinstance(output_layer, Layer):
-            raise KindError(f"expected a Layer as output_layer, found {output_layer!r}")
+            raise KindError(expected="a Layer as output_layer", found=repr(output_layer))
         self._cell, self._helper, self._layer, self._state = cell, helper, output_layer, initial_state
 
     @property
@@ -99,13 +99,13 @@ def dynamic_decode(decoder: Decoder, output_time_major: bool = False, impute_fin
     maximum_iterations: int32[], the most steps.
     """
     if not isinstance(decoder, Decoder):
-        raise KindError(f"expected a Decoder, found {decoder!r}")
+        raise KindError(expected="a Decoder", found=repr(decoder))
     with variable_scope(scope, "decoder"):
         finished, inputs, state = decoder.initialize()
         if maximum_iterations is not None:
             maximum_iterations = convert_to_tensor(maximum_iterations, dtype=int32, name="maximum_iterations")
             if maximum_iterations.dims not in ((), None):
-                raise ShapeError(f"expected maximum_iterations to be a scalar, found {maximum_iterations.describe()}")
+                raise ShapeError(expected="maximum_iterations to be a scalar", found=maximum_iterations.describe())
             finished = build.LogicalOr(finished, build.LessEqual(maximum_iterations, 0))
         sizes, dtypes = decoder.output_size, decoder.output_dtype
         zeros = nest.map_structure(lambda size, dtype: zeros_of(decoder.batch_size, size, dtype), sizes, dtypes)

@@ -74,7 +74,7 @@ class TrainingHelper(Helper):
         series = self.inputs if time_major else nest.map_structure(swapped, self.inputs)
         self.sequence_length = build.Cast(convert_to_tensor(sequence_length, name="sequence_length"), dtype=int32)
         if self.sequence_length.dims is None or len(self.sequence_length.dims) != 1:
-            raise ShapeError(f"expected sequence_length to be a vector, found {self.sequence_length.describe()}")
+            raise ShapeError(expected="sequence_length to be a vector", found=self.sequence_length.describe())
         self._arrays = nest.map_structure(
             lambda x: TensorArray(x.dtype.base_dtype, batch_of(x, 0), element_shape=x.dims[1:]).unstack(x), series)
         self._zeros = nest.map_structure(lambda x: build.ZerosLike(x[0]), series)
@@ -107,8 +107,8 @@ class GreedyEmbeddingHelper(Helper):
         self._start = convert_to_tensor(start_tokens, dtype=int32, name="start_tokens")
         self._end = convert_to_tensor(end_token, dtype=int32, name="end_token")
         if self._start.dims is None or len(self._start.dims) != 1 or self._end.dims != ():
-            raise ShapeError("expected start_tokens to be a vector and end_token a scalar, found "
-                             f"{self._start.describe()} and {self._end.describe()}")
+            raise ShapeError(expected="start_tokens to be a vector and end_token a scalar",
+                             found=f"{self._start.describe()} and {self._end.describe()}")
         self.batch_size = batch_of(self._start, 0)
         self._first = self._embedding(self._start)
 
@@ -117,7 +117,7 @@ class GreedyEmbeddingHelper(Helper):
 
     def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
         if not isinstance(outputs, Tensor):
-            raise KindError(f"expected one tensor of outputs, found {outputs!r}")
+            raise KindError(expected="one tensor of outputs", found=repr(outputs))
         return self._choose(outputs)
 
     def _choose(self, logits: Tensor) -> Tensor:

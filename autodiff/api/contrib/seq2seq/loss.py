@@ -25,9 +25,9 @@ def sequence_loss(logits: Any, targets: Any, weights: Any, average_across_timest
     logits, targets, weights = (convert_to_tensor(x) for x in (logits, targets, weights))
     for what, x, rank in (("logits", logits, 3), ("targets", targets, 2), ("weights", weights, 2)):
         if x.dims is None or len(x.dims) != rank:
-            raise ShapeError(f"expected {what} of rank {rank}, found {x.describe()}")
+            raise ShapeError(expected=f"{what} of rank {rank}", found=x.describe())
     if average_across_timesteps and sum_over_timesteps or average_across_batch and sum_over_batch:
-        raise ArgumentError("expected average_across_… or sum_over_… of timesteps and of batch, found both of one")
+        raise ArgumentError(expected="average_across_… or sum_over_… of timesteps and of batch", found="both of one")
     with name_scope(name, "sequence_loss", [logits, targets, weights]):
         rows = build.Reshape(logits, [-1, build.Shape(logits)[2]])
         function = softmax_loss_function or sparse_softmax_cross_entropy_with_logits

@@ -64,7 +64,8 @@ class RNNCell(Layer):
             tensor = convert_to_tensor(inputs, name="inputs")
             batch_size, dtype = batch_of(tensor, 0), tensor.dtype
         if batch_size is None or dtype is None:
-            raise ArgumentError(f"expected batch_size and dtype of the initial state, found {batch_size} and {dtype}")
+            raise ArgumentError(expected="batch_size and dtype of the initial state",
+                                found=f"{batch_size} and {dtype}")
         return self.zero_state(batch_size, dtype)
 
     def zero_state(self, batch_size: Any, dtype: Any) -> Any:
@@ -87,7 +88,7 @@ def zeros_of(batch_size: Any, size: Any, dtype: Any) -> Tensor:
     """Zeros of shape [batch_size, *size]. size: an int or a shape."""
     rest = size_dims(size)
     if None in rest:
-        raise ShapeError(f"expected known sizes of a state, found {list(rest)}")
+        raise ShapeError(expected="known sizes of a state", found=list(rest))
     return zeros([batch_size, *rest], as_dtype(dtype))
 
 
@@ -106,7 +107,7 @@ def input_depth(name: str, shape: Any) -> int:
     """The last size of the inputs. Raises ShapeError (ValueError) if it is unknown."""
     dims = as_dims(shape)
     if not dims or dims[-1] is None:
-        raise ShapeError(f"cell {name!r}: expected inputs with a known last size, found shape {shape}")
+        raise ShapeError(f"cell {name!r}", expected="inputs with a known last size", found=f"shape {shape}")
     return dims[-1]
 
 
@@ -115,7 +116,7 @@ def check_cell(what: str, cell: Any) -> None:
     if isinstance(cell, type) or not callable(cell) or not hasattr(type(cell), "output_size") \
             or not hasattr(type(cell), "state_size") \
             or not (hasattr(cell, "zero_state") or hasattr(cell, "get_initial_state")):
-        raise KindError(f"expected an RNNCell as {what}, found {cell!r}")
+        raise KindError(expected=f"an RNNCell as {what}", found=repr(cell))
 
 
 def batch_of(tensor: Tensor, axis: int) -> Any:

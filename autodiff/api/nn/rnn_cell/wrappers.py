@@ -31,9 +31,9 @@ class MultiRNNCell(RNNCell):
     def __init__(self, cells: Any, state_is_tuple: bool = True) -> None:
         super().__init__()
         if not cells:
-            raise ArgumentError("expected at least one cell in a MultiRNNCell, found none")
+            raise ArgumentError(expected="at least one cell in a MultiRNNCell", found="none")
         if not nest.is_sequence(cells):
-            raise KindError(f"expected a list or tuple of cells, found {cells!r}")
+            raise KindError(expected="a list or tuple of cells", found=repr(cells))
         if not state_is_tuple and any(nest.is_sequence(cell.state_size) for cell in cells):
             raise ArgumentError("cells whose states are tuples need state_is_tuple=True, found state sizes "
                                 f"{[cell.state_size for cell in cells]}")
@@ -64,7 +64,7 @@ class MultiRNNCell(RNNCell):
 
     def call(self, inputs: Any, state: Any) -> Any:
         if self._state_is_tuple and not nest.is_sequence(state):
-            raise ArgumentError(f"expected a tuple of {len(self._cells)} states, found {state!r}")
+            raise ArgumentError(expected=f"a tuple of {len(self._cells)} states", found=repr(state))
         new_states, start = [], 0
         for i, cell in enumerate(self._cells):
             with variable_scope(f"cell_{i}"):
@@ -135,8 +135,8 @@ class DropoutWrapper(RNNCellWrapper):
                  seed: int | None = None, dropout_state_filter_visitor: Any = None, **options: Any) -> None:
         super().__init__(cell, dtype=dtype, **options)
         if dropout_state_filter_visitor is not None and not callable(dropout_state_filter_visitor):
-            raise KindError("expected a function as dropout_state_filter_visitor, found "
-                            f"{dropout_state_filter_visitor!r}")
+            raise KindError(expected="a function as dropout_state_filter_visitor",
+                            found=repr(dropout_state_filter_visitor))
         self._filter = dropout_state_filter_visitor or _keep_h_of_lstm
         self._seed, self._variational = seed, variational_recurrent
         self._input_keep_prob = _probability("input_keep_prob", input_keep_prob)
@@ -203,7 +203,7 @@ def _probability(name: str, value: Any) -> Any:
     if known is None or hasattr(value, "as_tensor"):
         return convert_to_tensor(value)
     if not 0 <= float(known) <= 1:
-        raise ArgumentError(f"expected {name} between 0 and 1, found {float(known):g}")
+        raise ArgumentError(expected=f"{name} between 0 and 1", found=f"{float(known):g}")
     return float(known)
 
 

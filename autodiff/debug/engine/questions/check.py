@@ -41,11 +41,11 @@ class RuleChecks:
         and the ops that have none, which is known before any run.
         """
         if order not in (1, 2):
-            raise ArgumentError(f"expected an order of 1 or 2, found {order}")
+            raise ArgumentError(expected="an order of 1 or 2", found=order)
         top = self.model.y_of(y)
         xs = self._entering(self.model.targets.one(x)) if x else trainable_tensors(self.model.graph)
         if not xs:
-            raise ArgumentError("there is no trainable variable\nname what to differentiate by: check Y X")
+            raise ArgumentError("there is no trainable variable", hint="name what to differentiate by: check Y X")
         ops = self.ops_between(top, xs)
         at = self.state.moment_for([top])
         values = self.state.values_known(dict.fromkeys((*ops, *(t.op for op in ops for t in op.inputs))), at)

@@ -55,7 +55,7 @@ class Comparison:
         if is_recording(text):
             return values_in(text)
         if not os.path.exists(text):
-            raise ArgumentError(f"expected `step N` or an .npz file, found {text!r}: there is no such file")
+            raise ArgumentError(expected="`step N` or an .npz file", found=f"{text!r}: there is no such file")
         try:
             with np.load(text, allow_pickle=False) as file:
                 return {name: file[name] for name in file.files}

@@ -49,8 +49,8 @@ class Edits:
 
     def _set_variable(self, tensor: Tensor, given: Any) -> Changed:
         if self.stepper.is_replaying or self.state.view is not None:
-            raise StateError("variables are set in the present: a past step is looked at\nuse set on the tensor that "
-                             "is read from it, or return by: run -t 1")
+            raise StateError("variables are set in the present: a past step is looked at",
+                             hint="use set on the tensor that is read from it, or return by: run -t 1")
         values, name = self.model.session.variables, tensor.op.name
         old = values.get(name)
         dtype = old.dtype if old is not None else tensor.dtype.base_dtype.as_numpy_dtype
@@ -58,9 +58,8 @@ class Edits:
         try:
             new = np.array(np.broadcast_to(np.asarray(given, dtype), shape))
         except (ValueError, TypeError) as error:
-            raise ArgumentError(f"expected a value of shape {list(shape)} for {name!r}, found {np.shape(given)}: "
-                                f"{error}"
-                                ) from None
+            raise ArgumentError(expected=f"a value of shape {list(shape)} for {name!r}",
+                                found=f"{np.shape(given)}: {error}") from None
         self._give_back_later(name, f"set {name}")
         values[name] = new
         self.overrides.mark_edited()

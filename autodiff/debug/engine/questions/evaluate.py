@@ -83,7 +83,8 @@ class Values:
         values.update(zip(outside, self._present(list(outside.values()), at, step)))
         result = evaluate(parsed, {name: plain(value) for name, value in values.items()})
         if callable(result):
-            raise ArgumentError(f"{text.strip('`')!r} is a function: expected a value\ncall it: {text.strip('`')}(…)")
+            raise ArgumentError(f"{text.strip('`')!r} is a function: expected a value",
+                                hint=f"call it: {text.strip('`')}(…)")
         array = result if isinstance(result, (tuple, list)) else np.asarray(result)
         names = tuple(dict.fromkeys(t.name for t in tensors.values()))
         past = [t for t in tensors.values() if not is_variable(t)] or (step is not None and tensors)
@@ -130,7 +131,7 @@ class Values:
                 values.append(self.stepper.execution.value(tensor))
             elif tensor in self.stepper.execution.plan.slots:
                 raise ArgumentError(f"{tensor.name!r} has no value yet in the run that is open: {tensor.op.name!r} "
-                                    f"comes later\ntype: goto {tensor.op.name}")
+                                    "comes later", hint=f"type: goto {tensor.op.name}")
             else:
                 assert self.stepper.opened is not None
                 values.extend(self.state.values([tensor], self.stepper.opened.moment))

@@ -110,7 +110,7 @@ class Explanations:
             return tuple(why_none(top, t, self.model.derivatives.script_call(top)) for t, g in found.items()
                          if g is None)
         if kind != "zero":
-            raise ArgumentError(f"expected nan, none or zero, found {kind!r}")
+            raise ArgumentError(expected="nan, none or zero", found=repr(kind))
         at = self.state.moment_for([top])
         small = (self._why_small(top, t, at) for t, g in found.items() if g is not None)
         return tuple(finding for finding in small if finding.kind != "fine")
@@ -123,8 +123,7 @@ class Explanations:
         """gradients, values: along the way from y to x."""
         if x not in gradients:
             raise ArgumentError(f"the gradient of {y.name} at {x.name} cannot be computed from what the remembered "
-                                "runs were "
-                                "fed\nrun a step of the train op first, or feed what it needs")
+                                "runs were fed", hint="run a step of the train op first, or feed what it needs")
         found = self._inside_of_loss(why_small(y, x, gradients, values), gradients, values, at)
         slices = self.model.derivatives.gradient(y, x)[0]
         if found.kind != "fine" or not isinstance(slices, IndexedSlices) or not is_variable(x):

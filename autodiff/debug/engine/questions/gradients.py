@@ -39,7 +39,7 @@ class Gradients:
         """
         top, bottom = self.model.y_of(y), self.model.targets.one(x)
         if order < 1:
-            raise ArgumentError(f"expected an order of at least 1, found {order}")
+            raise ArgumentError(expected="an order of at least 1", found=order)
         at = self.state.moment_for([top, bottom], step)
         shape = None if top.dims is None or None in top.dims else tuple(top.dims)
         if self.model.targets.inner.has(bottom):
@@ -90,15 +90,15 @@ class Gradients:
         while found.dims == () and found.op.type == "Identity":
             return self._examples_of(found.op.inputs[0])
         if found.dims == ():
-            raise ArgumentError(f"{y.name} is one number: its examples are summed up already\nname the loss of each "
-                                "example: the vector that the mean or sum is taken of")
+            raise ArgumentError(f"{y.name} is one number: its examples are summed up already",
+                                hint="name the loss of each example: the vector that the mean or sum is taken of")
         return found
 
     def examples(self, x: str, y: str = "", *, top: int = 10) -> Examples:
         """The gradients of single examples at x, those of largest norm first; nan and inf before all."""
         found = self.grad(x, y, per_example=True)
         if found.array is None:
-            raise ArgumentError(f"there is no gradient: {found.reason}\nask: why {found.x}")
+            raise ArgumentError(f"there is no gradient: {found.reason}", hint=f"ask: why {found.x}")
         figures = [statistics(row) for row in found.array]
         order = sorted(range(len(figures)), key=lambda i: (-figures[i].nonfinite, -(figures[i].norm or 0.0)))
         return Examples(found.y, found.x, tuple((i, figures[i]) for i in order[:top]), len(figures), found.when)
@@ -109,7 +109,7 @@ class Gradients:
         by="scope" adds up name scopes. sort: name, norm, max, zero, nan, inf or update, largest first.
         """
         if by not in ("", "scope") or sort and sort not in SORTS:
-            raise ArgumentError(f"expected by 'scope' and sort one of {', '.join(SORTS)}, found {by or sort!r}")
+            raise ArgumentError(expected=f"by 'scope' and sort one of {', '.join(SORTS)}", found=repr(by or sort))
         top = self.model.y_of(y)
         tensors = [t for t in self.model.targets.all(target) if is_forward(t)
                    and t.dtype.base_dtype.is_differentiable or

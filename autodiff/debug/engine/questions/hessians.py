@@ -35,7 +35,7 @@ class Hessians:
         finished so far, and is raised only if there are none. report: called with the rows done and all rows.
         """
         if kind not in ("full", "rows", "diag", "hvp"):
-            raise ArgumentError(f"expected full, rows, diag or hvp, found {kind!r}")
+            raise ArgumentError(expected="full, rows, diag or hvp", found=repr(kind))
         top, bottom = self.model.y_of(y), self.model.targets.outside(x)
         at = self.state.moment_for([top, bottom])
         curvature = self._curvature(top, bottom, at)
@@ -75,7 +75,7 @@ class Hessians:
     def spectrum(self, x: str, y: str = "", *, bins: int = 20) -> Spectrum:
         """How the eigenvalues of the Hessian of y by x are spread; estimated by products, exact for a small x."""
         if bins < 1:
-            raise ArgumentError(f"expected at least 1 bin, found {bins}")
+            raise ArgumentError(expected="at least 1 bin", found=bins)
         top, bottom = self.model.y_of(y), self.model.targets.outside(x)
         at = self.state.moment_for([top, bottom])
         curvature = self._curvature(top, bottom, at)
@@ -91,7 +91,7 @@ class Hessians:
     def _curvature(self, y: Tensor, x: Tensor, at: Moment) -> Curvature:
         product = self.model.derivatives.product(y, x)
         if product is None:
-            raise ArgumentError(f"there is no Hessian: {why_none(y, x).text}\nask: why {x.name}")
+            raise ArgumentError(f"there is no Hessian: {why_none(y, x).text}", hint=f"ask: why {x.name}")
         value = np.asarray(self.state.values([x], at)[0] if x.dtype.name != "resource" else at.variables[x.op.name])
         return Curvature(product, value.shape, value.dtype, lambda tensors,
                          feeds: self.state.values(tensors, at, feeds),

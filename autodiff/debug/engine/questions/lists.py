@@ -120,7 +120,7 @@ class Lists:
         kind: "harmful" for those that reach y or a gradient, "masked" for the others, "" for all.
         """
         if kind not in ("", "harmful", "masked"):
-            raise ArgumentError(f"expected harmful or masked, found {kind!r}")
+            raise ArgumentError(expected="harmful or masked", found=repr(kind))
         roots = self.effects.roots()
         ops, values = self.effects.everything(roots, self.state.moment_for(roots))
         harmful = reaches(ops, values, roots)

@@ -43,7 +43,7 @@ class Recordings:
         """Write no further steps. Raises ArgumentError if none are written."""
         recorder = self.hooks.recorder
         if recorder is None:
-            raise ArgumentError("nothing is being recorded\ntype: record FOLDER")
+            raise ArgumentError("nothing is being recorded", hint="type: record FOLDER")
         self.hooks.record_into(None)
         return Recorded(recorder.path, recorder.steps, False)
 

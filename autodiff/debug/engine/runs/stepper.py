@@ -117,7 +117,7 @@ class Stepper:
     def leave(self) -> None:
         if self.execution is not None:
             if not self._is_replay:
-                raise StateError("a run is open: finish it first\ntype: next")
+                raise StateError("a run is open: finish it first", hint="type: next")
             self.end_replay()
 
     def end_replay(self) -> Runs:
@@ -196,7 +196,7 @@ class Stepper:
         op = self.model.targets.inner.outer_op(self.model.targets.operation(target))
         index = next((i for i, step in enumerate(execution.plan.steps) if step.op is op), None)
         if index is None:
-            raise ArgumentError(f"{op.name!r} is not part of this run\ntype: info ops for those that are")
+            raise ArgumentError(f"{op.name!r} is not part of this run", hint="type: info ops for those that are")
         if index < execution.position:
             return self.back(execution.position - index - 1)
         while execution.position <= index:

@@ -31,15 +31,15 @@ class History:
         there can be no such folder.
         """
         if limit < 0:
-            raise ArgumentError(f"expected a count of bytes, found {limit}")
+            raise ArgumentError(expected="a count of bytes", found=limit)
         moments = self.state.moments
         if not limit and self.state.view in [m.step for m in moments[:moments.away]]:
             self.present()
         try:
             moments.spill(limit)
         except OSError as error:
-            raise ArgumentError(f"no steps can be put on disk: {error.strerror or error}\nset TMPDIR to a folder that "
-                                "can be written to") from None
+            raise ArgumentError(f"no steps can be put on disk: {error.strerror or error}",
+                                hint="set TMPDIR to a folder that can be written to") from None
         return self.position
 
     def goto(self, step: int) -> Position:
