@@ -34,7 +34,6 @@ ADVICE = {
     "string_to": "work on strings in Python before feeding",
     "strings": "work on strings in Python before feeding",
     "regex_replace": "work on strings in Python before feeding",
-    "train.import_meta_graph": "build the graph by the model's own code, then tf.train.Saver().restore(session, path)",
     "train.batch": "cut batches in Python and feed them, or use tf.data.Dataset",
     "train.shuffle_batch": "cut batches in Python and feed them, or use tf.data.Dataset",
     "train.string_input_producer": "read the files in Python and feed, or use tf.data.Dataset",

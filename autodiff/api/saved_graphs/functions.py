@@ -19,7 +19,14 @@ from ...files.tensor_values import dtype_number
 FunctionDef, NameAttrList = GRAPH_MESSAGES["FunctionDef"], GRAPH_MESSAGES["NameAttrList"]
 _INPUTS = frozenset(("Argument", "Captured"))
 
-NodeWriter = Callable[..., Any]  # (operation, library, name of a tensor) -> NodeDef
+Reference = Callable[..., str]        # (tensor, name of its node where that is another) -> how an input names it
+NodeWriter = Callable[..., list[Any]]  # (operation, library, reference) -> NodeDefs
+
+
+def plain_reference(tensor: Tensor, name: str = "") -> str:
+    """`x` for x:0, `x:1` for others."""
+    name = name or tensor.op.name
+    return name if tensor.value_index == 0 else f"{name}:{tensor.value_index}"
 
 
 class Library:
@@ -67,12 +74,12 @@ class Library:
             made.signature.input_arg.add(name=f"input_{i}", type=dtype_number(dtype.name))
         inside = {tensor: f"input_{place}" for tensor, place in zip(function.inputs, places)}
 
-        def reference(tensor: Tensor) -> str:
-            return inside.get(tensor) or f"{tensor.op.name}:{output_place(tensor)}"
+        def reference(tensor: Tensor, name: str = "") -> str:
+            return inside.get(tensor) or f"{name or tensor.op.name}:{output_place(tensor)}"
 
         for op in in_order(function.graph.operations.values()):
             if op.type not in _INPUTS:
-                made.node_def.extend_raw([self._write_node(op, self, reference)])
+                made.node_def.extend_raw(self._write_node(op, self, reference))
         returned = [*((t.dtype, reference(t)) for t in function.outputs), *((types[i], f"input_{i}") for i in passed)]
         for i, (dtype, source) in enumerate(returned):
             made.signature.output_arg.add(name=f"output_{i}", type=dtype_number(dtype.base_dtype.name))

@@ -1,7 +1,7 @@
 """A graph as a GraphDef: each operation with all the attributes that TensorFlow's op of that name has."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from ...core.function_graph import Function
@@ -10,7 +10,8 @@ from ...files.graph_messages import GRAPH_MESSAGES
 from ...files.op_table import Argument, OpSchema, op_schema
 from .attributes import attr_of, kind_of
 from .differences import theirs, with_their_names
-from .functions import Library
+from .expansions import expanded
+from .functions import Library, Reference, plain_reference
 
 GraphDef, NodeDef = GRAPH_MESSAGES["GraphDef"], GRAPH_MESSAGES["NodeDef"]
 
@@ -19,7 +20,7 @@ PRODUCER, MIN_CONSUMER = 134, 12  # the versions that TensorFlow 1.15 writes
 
 def graph_def_of(graph: Graph, from_version: int | None = None, add_shapes: bool = False) -> Any:
     """The GraphDef of a graph. from_version: only operations from this one on. add_shapes: with `_output_shapes`."""
-    library = Library(node_def_of)
+    library = Library(nodes_of_op)
     made = GraphDef(versions={"producer": PRODUCER})
     made.node.extend_raw(nodes_of(graph.get_operations()[from_version or 0:], library, add_shapes=add_shapes))
     made.library.function.extend_raw(library.definitions)
@@ -30,31 +31,48 @@ def nodes_of(operations: Iterable[Operation], library: Library, *, add_shapes: b
     """The NodeDefs of operations. library: takes the functions that they call."""
     nodes = []
     for op in operations:
-        node = node_def_of(op, library)
-        if add_shapes and op.outputs:
-            node.attr["_output_shapes"].CopyFrom(attr_of("list(shape)", [t.dims for t in op.outputs]))
-        nodes.append(node)
+        made = nodes_of_op(op, library)
+        if add_shapes and op.outputs and made[-1].op == op.type:
+            made[-1].attr["_output_shapes"].CopyFrom(attr_of("list(shape)", [t.dims for t in op.outputs]))
+        nodes.extend(made)
     return nodes
 
 
-def _reference(tensor: Tensor) -> str:
-    """`x` for x:0, `x:1` for others."""
-    return tensor.op.name if tensor.value_index == 0 else tensor.name
+def nodes_of_op(op: Operation, library: Library, reference: Reference = plain_reference) -> list[Any]:
+    """The NodeDef of an operation, after those of which it is made for TensorFlow."""
+    found = expanded(op)
+    if found is None:
+        return [node_def_of(op, library, reference)]
+    operations, sources, result = found
+
+    def inside(tensor: Tensor, name: str = "") -> str:
+        if tensor in sources:
+            return reference(sources[tensor])
+        return reference(tensor, name or f"{op.name}/{tensor.op.name}")
+
+    nodes = [node_def_of(each, library, inside) for each in operations]
+    for each, node in zip(operations, nodes):
+        node.name = op.name if each is result.op else f"{op.name}/{each.name}"
+        node.device = op.device
+    last = next(node for node in nodes if node.name == op.name)
+    last.input.extend(f"^{c.name}" for c in op.control_inputs)
+    return [*(node for node in nodes if node is not last), last]
 
 
 def node_def_of(op: Operation, library: Library | None = None,
-                reference: Callable[[Tensor], str] = _reference) -> Any:
+                reference: Reference = plain_reference) -> Any:
     """The NodeDef of an operation. library: takes the functions that it calls. reference: how inputs are named."""
     inputs = [reference(t) for t in op.inputs]
-    node = NodeDef(name=op.name, op=op.type, device=op.device,
+    kind = their_op(op)
+    node = NodeDef(name=op.name, op=kind, device=op.device,
                    input=[*theirs(op.type, inputs), *(f"^{c.name}" for c in op.control_inputs)])
-    schema = op_schema(op.type)
+    schema = op_schema(kind)
     attributes = with_their_names(op.type, op.attrs)
     if any(isinstance(value, Function) for value in attributes.values()):
-        attributes = (library or Library(node_def_of)).called(op, attributes)
+        attributes = (library or Library(nodes_of_op)).called(op, attributes)
     known = attributes_of(op, schema, attributes) if schema else {}
-    for name, (kind, value) in known.items():
-        node.attr[name].CopyFrom(attr_of(kind, value))
+    for name, (declared, value) in known.items():
+        node.attr[name].CopyFrom(attr_of(declared, value))
     beside = {}
     for name, value in attributes.items():
         guessed = None if name in known else kind_of(value)
@@ -67,12 +85,19 @@ def node_def_of(op: Operation, library: Library | None = None,
     return node
 
 
+def their_op(op: Operation) -> str:
+    """The op's name in TensorFlow, where what changes a resource variable is an op of its own."""
+    resource = f"Resource{op.type}"
+    on_resource = bool(op.inputs) and op.inputs[0].dtype.name == "resource" and op_schema(op.type) is not None
+    return resource if on_resource and op_schema(resource) is not None else op.type
+
+
 def attributes_of(op: Operation, schema: OpSchema, given: dict[str, Any]) -> dict[str, tuple[str, Any]]:
     """Name -> (kind, value) of the attributes that an op has in TensorFlow."""
     found = {}
     inferred = _inferred(op, schema)
     for name, (kind, default) in schema.attributes.items():
-        if name in given:
+        if given.get(name) is not None or name in given and kind == "shape":
             value = given[name]
             if kind == "list(type)" and isinstance(value, (str, bytes)):
                 value = [value]

@@ -66,7 +66,7 @@ from .moving_averages import ExponentialMovingAverage
 from .optimizer import Optimizer
 from .proximal import ProximalAdagradOptimizer, ProximalGradientDescentOptimizer
 from .rmsprop import RMSPropOptimizer
-from .saver import Saver, write_graph
+from .saver import Saver, export_meta_graph, import_meta_graph, write_graph
 from .schedules import (
     cosine_decay,
     cosine_decay_restarts,
@@ -91,12 +91,12 @@ __all__ = [
     "RMSPropOptimizer", "Saver", "SaverDef", "Scaffold", "SecondOrStepTimer", "SequenceExample", "SessionRunArgs",
     "SessionRunContext", "SessionRunHook", "SessionRunValues", "SingularMonitoredSession", "StepCounterHook",
     "StopAtStepHook", "SummarySaverHook", "add_queue_runner", "assert_global_step", "checkpoint_exists",
-    "cosine_decay", "cosine_decay_restarts", "create_global_step", "exponential_decay",
+    "cosine_decay", "cosine_decay_restarts", "create_global_step", "exponential_decay", "export_meta_graph",
     "generate_checkpoint_state_proto", "get_checkpoint_state", "get_global_step", "get_or_create_global_step",
-    "global_step", "init_from_checkpoint", "inverse_time_decay", "latest_checkpoint", "linear_cosine_decay",
-    "list_variables", "load_checkpoint", "load_variable", "natural_exp_decay", "noisy_linear_cosine_decay",
-    "piecewise_constant", "piecewise_constant_decay", "polynomial_decay", "remove_checkpoint", "start_queue_runners",
-    "summary_iterator", "update_checkpoint_state", "write_graph",
+    "global_step", "import_meta_graph", "init_from_checkpoint", "inverse_time_decay", "latest_checkpoint",
+    "linear_cosine_decay", "list_variables", "load_checkpoint", "load_variable", "natural_exp_decay",
+    "noisy_linear_cosine_decay", "piecewise_constant", "piecewise_constant_decay", "polynomial_decay",
+    "remove_checkpoint", "start_queue_runners", "summary_iterator", "update_checkpoint_state", "write_graph",
 ]
 
 __getattr__ = refusing("tf.train", __name__)

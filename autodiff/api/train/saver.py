@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,10 @@ from ...core.errors import (
     UnsupportedError,
 )
 from ...core.graph import get_default_graph
-from ...files.checkpoint import replace_file
+from ..messages import SaverDef
+from ..saved_graphs.meta_graph import import_meta_graph as add_meta_graph
+from ..saved_graphs.meta_graph import meta_graph_of, write_message
+from ..saved_graphs.saver_nodes import saver_nodes
 from ..variables.variable import Variable
 from .checkpoint_state import update_checkpoint_state
 from .checkpoints import CheckpointReader, checkpoint_exists, remove_checkpoint, write_checkpoint
@@ -40,16 +43,19 @@ class Saver:
                  restore_sequentially: bool = False, saver_def: Any = None, builder: Any = None,
                  defer_build: bool = False, allow_empty: bool = False, write_version: Any = None,
                  pad_step_number: bool = False, save_relative_paths: bool = False, filename: str | None = None) -> None:
-        if saver_def is not None or builder is not None:
-            raise UnsupportedError("a Saver is made of variables, not of a saver_def or builder",
-                                   hint="use Saver(var_list)")
+        if builder is not None:
+            raise UnsupportedError("a Saver is made of variables, not of a builder", hint="use Saver(var_list)")
+        self._saver_def = saver_def
         self._wanted, self._reshape, self._allow_empty = var_list, reshape, allow_empty
         self._max_to_keep = max_to_keep or 0
         self._period, self._pad = keep_checkpoint_every_n_hours * 3600, pad_step_number
         self._kept_next = time.time() + self._period
         self._saved: list[tuple[str, float]] = []
         self._variables: dict[str, list[Variable]] | None = None
-        if not defer_build:
+        if saver_def is not None:
+            self._max_to_keep = saver_def.max_to_keep
+            self._variables = {}
+        elif not defer_build:
             self.build()
 
     def build(self) -> None:
@@ -70,9 +76,8 @@ class Saver:
              strip_default_attrs: bool = False, save_debug_info: bool = False) -> str:
         """Write a checkpoint; gives its name: the path, and `-step` if a global step is given.
 
-        `<name>.meta` gets the names and inputs of the graph as text, to be read. Raises
-        FailedPreconditionError for a variable without value, ArgumentError (ValueError) for a
-        directory that is not there.
+        `<name>.meta` gets the graph as a MetaGraphDef, for import_meta_graph. Raises FailedPreconditionError for
+        a variable without value, ArgumentError (ValueError) for a directory that is not there.
         """
         path = os.fspath(save_path)
         if latest_filename is not None and os.path.dirname(latest_filename):
@@ -85,7 +90,10 @@ class Saver:
             raise ArgumentError(expected="a name for the checkpoint", found=f"the directory {path!r}")
         session = _session(sess)
         prefix = path if global_step is None else f"{path}-{self._step(sess, global_step)}"
-        write_checkpoint(prefix, arrays_of(session, self._built()))
+        if self._saver_def is not None:
+            session.run(self._saver_def.save_tensor_name, {self._saver_def.filename_tensor_name: prefix})
+        else:
+            write_checkpoint(prefix, arrays_of(session, self._built()))
         if write_meta_graph:
             self.export_meta_graph(f"{prefix}.{meta_graph_suffix}")
         if write_state:
@@ -126,11 +134,30 @@ class Saver:
         self._saved = [(path, os.path.getmtime(path + ".index")) for path in there]
 
     def export_meta_graph(self, filename: str | None = None, collection_list: Any = None, as_text: bool = False,
-                          **without_effect: Any) -> None:
-        """Write the graph's names, op types and inputs as text. It is for readers: graphs are not made from it."""
+                          export_scope: str | None = None, clear_devices: bool = False,
+                          **without_effect: Any) -> Any:
+        """The graph, its collections and this Saver as a MetaGraphDef, which is written to a file if one is named."""
+        saved = self._built() if self._saver_def is None else None
+        made = meta_graph_of(get_default_graph(), saved, collection_list=collection_list, clear_devices=clear_devices)
+        made.saver_def.MergeFrom(self._described(made.saver_def))
         if filename is not None:
-            text = str(get_default_graph().as_graph_def()).encode()
-            replace_file(filename, lambda file: file.write(text))
+            write_message(made, filename, as_text=as_text)
+        return made
+
+    def _described(self, named: Any) -> Any:
+        """A SaverDef with the names of another, and how this Saver works."""
+        made = SaverDef()
+        made.CopyFrom(self._saver_def if self._saver_def is not None else named)
+        made.max_to_keep, made.keep_checkpoint_every_n_hours = self._max_to_keep, self._period / 3600
+        return made
+
+    def as_saver_def(self) -> Any:
+        """The SaverDef: how this Saver works, and the names that its nodes have in a stored graph."""
+        if self._saver_def is not None:
+            return self._saver_def
+        return self._described(saver_nodes(self._built(), set(get_default_graph().operations))[1])
+
+    to_proto = as_saver_def
 
     # ---- restoring ----------------------------------------------------------------------
     def restore(self, sess: Any, save_path: Any) -> None:
@@ -144,6 +171,10 @@ class Saver:
                                 hint="tf.train.latest_checkpoint gives None where it finds none")
         if not checkpoint_exists(save_path):
             raise ArgumentError(f"The passed save_path is not a valid checkpoint: {os.fspath(save_path)}")
+        if self._saver_def is not None:
+            restore, names = self._saver_def.restore_op_name, self._saver_def.filename_tensor_name
+            _session(sess).run(restore, {names: os.fspath(save_path)})
+            return
         reader, session = CheckpointReader(save_path), _session(sess)
         values = [(v, fitting(reader, name, v, reshape=self._reshape))
                   for name, variables in self._built().items() for v in variables]
@@ -157,24 +188,41 @@ class Saver:
             raise StateError("this Saver was made with defer_build=True: call build() first")
         return self._variables
 
-    def as_saver_def(self) -> NoReturn:
-        """Raises UnsupportedError: a Saver is not stored."""
-        raise UnsupportedError("a Saver adds no operations to the graph and has no saver_def")
 
-    to_proto = as_saver_def
+def import_meta_graph(meta_graph_or_file: Any, clear_devices: bool = False, import_scope: str | None = None,
+                      **options: Any) -> Saver | None:
+    """Add a graph and its collections, of a MetaGraphDef or the file of one; gives its Saver, None if it saves nothing.
+
+    Raises OSError for a file that is not there, DataLossError for what is no MetaGraphDef.
+    """
+    meta, scope = add_meta_graph(meta_graph_or_file, clear_devices, import_scope, **options)
+    if not meta.HasField("saver_def"):
+        return Saver() if get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES, scope) else None
+    saver_def = SaverDef()
+    saver_def.CopyFrom(meta.saver_def)
+    for field in ("filename_tensor_name", "save_tensor_name", "restore_op_name"):
+        setattr(saver_def, field, f"{scope}/{getattr(saver_def, field)}" if scope else getattr(saver_def, field))
+    return Saver(saver_def=saver_def)
+
+
+def export_meta_graph(filename: str | None = None, graph: Any = None, collection_list: Any = None,
+                      as_text: bool = False, clear_devices: bool = False, saver_def: Any = None,
+                      **without_effect: Any) -> Any:
+    """A graph and its collections as a MetaGraphDef, which is written to a file if one is named."""
+    made = meta_graph_of(graph or get_default_graph(), collection_list=collection_list, clear_devices=clear_devices)
+    if saver_def is not None:
+        made.saver_def.CopyFrom(saver_def)
+    if filename is not None:
+        write_message(made, filename, as_text=as_text)
+    return made
 
 
 def write_graph(graph_or_graph_def: Any, logdir: Any, name: str, as_text: bool = True) -> str:
-    """Write names, op types and inputs of a graph as text; gives the path.
-
-    Raises UnsupportedError for as_text=False: TensorFlow's binary format is not written.
-    """
-    if not as_text:
-        raise UnsupportedError("gradbg does not write graphs in TensorFlow's binary format", hint="pass as_text=True")
+    """Write a graph as a GraphDef, as text or binary; gives the path."""
     found = graph_or_graph_def.as_graph_def() if hasattr(graph_or_graph_def, "as_graph_def") else graph_or_graph_def
     os.makedirs(logdir, exist_ok=True)
     path = os.path.join(logdir, name)
-    replace_file(path, lambda file: file.write(str(found).encode()))
+    write_message(found, path, as_text=as_text)
     return path
 
 

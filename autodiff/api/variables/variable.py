@@ -83,6 +83,14 @@ class Variable(Rows):
                                                    validate_shape=validate_shape).op
         self._snapshot: Tensor = build.Identity(self.handle_tensor, name="read")
 
+    def adopt(self, graph: Graph, handle: Tensor, initializer: Operation, snapshot: Tensor, initial_value: Any, *,
+              trainable: bool) -> None:
+        """Become the variable of operations that are in a graph already, in place of `__init__`."""
+        self._graph, self.handle_tensor, self.initializer, self._snapshot = graph, handle, initializer, snapshot
+        self._initial_value = initializer.inputs[1] if initial_value is None else initial_value
+        self.trainable, self.constraint, self.created = trainable, None, next(_CREATED)
+        self.synchronization = self.aggregation = None
+
     # ---- what it is ---------------------------------------------------------------------
     @property
     def op(self) -> Operation:
@@ -232,6 +240,12 @@ class ResourceVariable(Variable):
                                                       name=assign_scope)
         with graph.name_scope("Read"):
             self._snapshot = self._read()
+
+    def adopt(self, graph: Graph, handle: Tensor, initializer: Operation, snapshot: Tensor, initial_value: Any, *,
+              trainable: bool) -> None:
+        super().adopt(graph, handle, initializer, snapshot, initial_value, trainable=trainable)
+        self._dtype, self._dims = handle.op.attrs["dtype"], as_dims(handle.op.attrs["shape"])
+        self._name = handle.op.name
 
     def _read(self) -> Tensor:
         return build.ReadVariableOp(self.handle_tensor)

@@ -1,0 +1,134 @@
+"""MetaGraphDefs: a graph with its collections and its Saver, to a file and back."""
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ...core.collections import GraphKeys
+from ...core.errors import ArgumentError, AutodiffError, DataLossError, UnknownNameError, shown_as
+from ...core.graph import Graph, Operation, Tensor, get_default_graph
+from ...files.checkpoint import replace_file
+from ...files.meta_graph_messages import META_GRAPH_MESSAGES
+from ...files.protobuf_text import parse_message
+from ..logging import warning
+from ..variables.variable import Variable
+from ..variables.variable_protos import VariableDef, variable_def_of, variable_of_def
+from .reading import import_graph_def
+from .saver_nodes import saver_nodes
+
+MetaGraphDef = META_GRAPH_MESSAGES["MetaGraphDef"]
+
+_VARIABLES = frozenset((
+    GraphKeys.GLOBAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES, GraphKeys.LOCAL_VARIABLES, GraphKeys.MODEL_VARIABLES,
+    GraphKeys.MOVING_AVERAGE_VARIABLES, GraphKeys.GLOBAL_STEP, GraphKeys.EVAL_STEP, "concatenated_variables"))
+_TENSORFLOW = "1.15.5"  # whose format this is
+
+
+@shown_as("OSError")
+class MissingFileError(AutodiffError, OSError):
+    """A file that is not there; an OSError, as TensorFlow's importer raises."""
+
+
+def meta_graph_of(graph: Graph, saved: Mapping[str, list[Variable]] | None = None, *, tags: Iterable[str] = (),
+                  collection_list: Iterable[Any] | None = None, clear_devices: bool = False) -> Any:
+    """The MetaGraphDef of a graph. saved: the variables of its Saver, by name in the checkpoint; None for no Saver."""
+    made = MetaGraphDef(meta_info_def={"tensorflow_version": _TENSORFLOW, "tags": list(tags)},
+                        graph_def=graph.as_graph_def(add_shapes=True))
+    if saved:
+        nodes, saver_def = saver_nodes(saved, set(graph.operations))
+        made.graph_def.node.extend_raw(nodes)
+        made.saver_def.CopyFrom(saver_def)
+    for key in graph.collections if collection_list is None else collection_list:
+        if isinstance(key, str):
+            _write_collection(made, key, graph.get_collection(key))
+    if clear_devices:
+        for node in made.graph_def.node:
+            node.device = ""
+    return made
+
+
+def _write_collection(made: Any, key: str, items: list[Any]) -> None:
+    """One collection, unless it holds what a file cannot."""
+    if items and all(isinstance(item, Variable) for item in items):
+        made.collection_def[key].bytes_list.value.extend(variable_def_of(v).SerializeToString() for v in items)
+    elif items and all(isinstance(item, (Tensor, Operation)) for item in items):
+        made.collection_def[key].node_list.value.extend(item.name for item in items)
+    elif items and all(isinstance(item, (str, bytes)) for item in items):
+        made.collection_def[key].bytes_list.value.extend(
+            item if isinstance(item, bytes) else item.encode() for item in items)
+    elif items and all(type(item) is int for item in items):
+        made.collection_def[key].int64_list.value.extend(items)
+    elif items and all(isinstance(item, (int, float)) for item in items):
+        made.collection_def[key].float_list.value.extend(items)
+
+
+def write_message(message: Any, path: str, *, as_text: bool) -> None:
+    """A message to a file, whole or not at all."""
+    data = str(message).encode() if as_text else message.SerializeToString()
+    replace_file(path, lambda file: file.write(data))
+
+
+def read_message_file(path: Any, kind: Any) -> Any:
+    """A message of a file, binary or text. Raises MissingFileError (OSError), DataLossError for another format."""
+    path = os.fspath(path)
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except OSError as error:
+        raise MissingFileError(f"File {path} does not exist.\n{error.strerror}") from None
+    try:
+        return kind.FromString(data)
+    except DataLossError as error:
+        refusal = error
+    try:
+        return parse_message(data.decode(), kind(), f"{path}: text format")
+    except (UnicodeDecodeError, DataLossError) as error:
+        seen = f"\nas text: {error}" if isinstance(error, DataLossError) and _is_text(data) else ""
+        raise DataLossError(f"{path}: neither {kind.__name__} in binary nor in text\n"
+                            f"in binary: {refusal}{seen}") from None
+
+
+def _is_text(data: bytes) -> bool:
+    return not any(byte < 9 for byte in data[:1000])
+
+
+def import_meta_graph(meta_graph_or_file: Any, clear_devices: bool = False, import_scope: str | None = None,
+                      **options: Any) -> tuple[Any, str | None]:
+    """Add a MetaGraphDef's operations and collections to the graph at hand; gives it, and the scope it is below."""
+    meta = meta_graph_or_file
+    if not isinstance(meta, MetaGraphDef):
+        meta = read_message_file(meta_graph_or_file, MetaGraphDef)
+        if not meta.graph_def.node:
+            raise DataLossError(f"{os.fspath(meta_graph_or_file)}: expected a MetaGraphDef, found one without a graph")
+    graph = get_default_graph()
+    if clear_devices:
+        for node in meta.graph_def.node:
+            node.device = ""
+    scope = None if not import_scope else graph.unique_name(import_scope, mark_as_used=False)
+    import_graph_def(meta.graph_def, name=import_scope or "", **options)
+    variables: dict[bytes, Variable] = {}
+    for key, collection in sorted(meta.collection_def.items()):
+        for item in _read_collection(graph, key, collection, scope, variables):
+            graph.add_to_collection(key, item)
+    return meta, scope
+
+
+def _read_collection(graph: Graph, key: str, collection: Any, scope: str | None,
+                     variables: dict[bytes, Variable]) -> list[Any]:
+    kind = collection.WhichOneof("kind")
+    if kind is None or kind == "any_list" or key in (GraphKeys.COND_CONTEXT, GraphKeys.WHILE_CONTEXT):
+        return []
+    items = getattr(collection, kind).value
+    try:
+        if kind == "node_list":
+            return [graph.as_graph_element(f"{scope}/{name}" if scope else name) for name in items]
+        if kind == "bytes_list" and key in _VARIABLES:
+            for data in items:
+                if data not in variables:
+                    variables[data] = variable_of_def(VariableDef.FromString(data), scope, graph)
+            return [variables[data] for data in items]
+    except (UnknownNameError, ArgumentError, DataLossError) as error:
+        warning("the collection %s is left out: %s", key, error.message.partition("\n")[0])
+        return []
+    return list(items)

@@ -1,0 +1,45 @@
+"""Variables as VariableDefs: the names of the operations that one consists of."""
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.graph import Graph, get_default_graph
+from ...files.meta_graph_messages import META_GRAPH_MESSAGES
+from .variable import ResourceVariable, Variable
+
+VariableDef = META_GRAPH_MESSAGES["VariableDef"]
+
+
+def variable_def_of(variable: Variable) -> Any:
+    """The VariableDef of a variable."""
+    made = VariableDef(variable_name=variable.handle_tensor.name, initializer_name=variable.initializer.name,
+                       snapshot_name=variable._snapshot.name, initial_value_name=variable.initial_value.name,
+                       trainable=variable.trainable, is_resource=variable.is_resource)
+    info = getattr(variable, "_save_slice_info", None)
+    if info is not None:
+        made.save_slice_info_def.MergeFrom(type(made.save_slice_info_def)(
+            full_name=info.full_name, full_shape=info.full_shape, var_offset=info.var_offset,
+            var_shape=info.var_shape))
+    return made
+
+
+def variable_of_def(variable_def: Any, import_scope: str | None = None, graph: Graph | None = None) -> Variable:
+    """The variable of operations that are in the graph already. Raises UnknownNameError (KeyError) if they are not.
+
+    import_scope: the name scope that they were imported below.
+    """
+    graph = graph or get_default_graph()
+
+    def named(name: str) -> Any:
+        return graph.as_graph_element(f"{import_scope}/{name}" if import_scope else name)
+
+    kind = ResourceVariable if variable_def.is_resource else Variable
+    handle = named(variable_def.variable_name)
+    made = object.__new__(kind)
+    snapshot = named(variable_def.snapshot_name) if variable_def.snapshot_name else handle
+    initial = named(variable_def.initial_value_name) if variable_def.initial_value_name else None
+    made.adopt(graph, handle, named(variable_def.initializer_name), snapshot, initial,
+               trainable=variable_def.trainable)
+    if variable_def.HasField("save_slice_info_def"):
+        made._save_slice_info = variable_def.save_slice_info_def  # type: ignore[attr-defined]
+    return made

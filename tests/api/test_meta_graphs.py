@@ -1,0 +1,110 @@
+"""MetaGraphDefs: TensorFlow 1.15.5's models go on here, and ours come back with variables, collections and Saver."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import autodiff as tf
+
+pytestmark = pytest.mark.usefixtures("own_graph")
+MODEL = str(Path(__file__).parents[1] / "files" / "fixtures" / "checkpoint" / "model-1")
+W = np.arange(12, dtype=np.float32).reshape(3, 4) / 8
+
+
+@pytest.mark.parametrize("scope", ["", "deep/"])
+def test_a_model_of_tensorflows_is_restored_and_trained(scope: str) -> None:
+    saver = tf.train.import_meta_graph(MODEL + ".meta", import_scope=scope.rstrip("/") or None)
+    names = [v.name for v in tf.global_variables()]
+    assert f"{scope}w:0" in names and f"{scope}resource:0" in names and f"{scope}part/part_2:0" in names
+    assert tf.global_variables()[0] in tf.trainable_variables()
+    session = tf.Session()
+    saver.restore(session, MODEL)
+    np.testing.assert_allclose(session.run(f"{scope}w:0"), W - 0.25 * np.sign(W), rtol=1e-4, atol=1e-6)
+    assert session.run(f"{scope}part/part_1:0").tolist() == [[6, 7], [8, 9]]
+    assert session.run(f"{scope}resource/Read/ReadVariableOp:0") == 2.5
+    session.run(tf.get_collection("train_op")[0])
+    assert session.run(f"{scope}global_step:0") == 2
+
+
+def build() -> tuple[tf.Tensor, tf.Operation]:
+    x = tf.placeholder(tf.float32, [None, 3], name="x")
+    w = tf.get_variable("w", initializer=np.float32([[1.0], [2.0], [3.0]]))
+    b = tf.get_variable("b", initializer=np.float32([0.5]), use_resource=True)
+    loss = tf.reduce_mean(tf.square(tf.matmul(x, w) + b), name="loss")
+    train = tf.train.AdamOptimizer(0.1).minimize(loss, tf.train.get_or_create_global_step(), name="train")
+    tf.add_to_collection("fetches", loss)
+    tf.add_to_collection("texts", "some words")
+    tf.add_to_collection("numbers", 3)
+    return loss, train
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_our_model_comes_back_whole_and_trains_alike(tmp_path: Path, as_text: bool) -> None:
+    feeds = {"x:0": np.float32([[1, 2, 3], [4, 5, 6]])}
+    with tf.Graph().as_default(), tf.Session() as session:
+        build()
+        session.run(tf.global_variables_initializer())
+        saver = tf.train.Saver()
+        path = saver.save(session, str(tmp_path / "m"))
+        if as_text:
+            saver.export_meta_graph(path + ".meta", as_text=True)
+        losses = [session.run(["loss:0", "train"], feeds)[0] for _ in range(3)]
+    saver = tf.train.import_meta_graph(path + ".meta")
+    assert tf.get_collection("fetches")[0].name == "loss:0"
+    assert (tf.get_collection("texts"), tf.get_collection("numbers")) == ([b"some words"], [3])
+    assert [v.name for v in tf.trainable_variables()] == ["w:0", "b:0"]
+    with tf.Session() as session:
+        saver.restore(session, path)
+        assert [session.run(["loss:0", "train"], feeds)[0] for _ in range(3)] == losses
+        again = saver.save(session, str(tmp_path / "again"), write_meta_graph=False)
+        assert tf.train.load_variable(again, "global_step") == 3
+        gradient = tf.gradients(tf.get_collection("fetches")[0], tf.trainable_variables()[0])[0]
+        assert session.run(gradient, feeds).shape == (3, 1)
+
+
+def test_what_tensorflow_does_not_have_is_written_as_what_it_has() -> None:
+    """The gradient of a broadcast sum, of a lookup and of a maximum: ops of our own, made of TensorFlow's."""
+    x = tf.placeholder(tf.float32, [None, 3], name="x")
+    b, e = tf.get_variable("b", [3]), tf.get_variable("e", [5, 3])
+    rows = tf.nn.embedding_lookup(e, tf.constant([1, 3, 1]))
+    y = tf.reduce_sum(tf.maximum(x + b, 0.0) * rows) + tf.reduce_sum(tf.reduce_max(x * x, 1)) + tf.reduce_prod(b)
+    found = tf.gradients(y, [x, b])
+    dense = tf.identity(tf.convert_to_tensor(tf.gradients(y, e)[0]), name="de")
+    graph_def = tf.get_default_graph().as_graph_def()
+    assert not {"SumTo", "KeepWhere", "KeptShape", "GatherOrZero", "LogOrZero"} & {node.op for node in graph_def.node}
+    fetches = [t.name for t in (*found, dense)]
+    feeds = {"x:0": np.float32([[1, -2, 3], [4, 5, -6], [0.5, 1, 2]])}
+    init = "init"
+    tf.group(tf.global_variables_initializer(), name=init)
+    values = {v.name: np.linspace(-1, 1, v.shape.num_elements(), dtype=np.float32).reshape(v.shape.as_list())
+              for v in tf.global_variables()}
+    with tf.Session() as session:
+        for variable in tf.global_variables():
+            variable.load(values[variable.name], session)
+        expected = session.run(fetches, feeds)
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        tf.import_graph_def(tf.GraphDef.FromString(graph_def.SerializeToString()), name="")
+        for name, value in values.items():
+            assign = graph.get_operation_by_name(f"{name[:-2]}/Assign")
+            session.run(assign, {assign.inputs[1]: value})
+        for a, b in zip(session.run(fetches, feeds), expected):
+            np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("data", "text"), [
+    (b"\x00\x01garbage", "neither MetaGraphDef in binary nor in text"), (b"node { nothing: 3 }", "expected a field of"),
+    (b"", "found one without a graph")])
+def test_a_file_that_is_no_meta_graph_is_refused(data: bytes, text: str, tmp_path: Path) -> None:
+    (tmp_path / "x.meta").write_bytes(data)
+    with pytest.raises(tf.errors.DataLossError, match=text):
+        tf.train.import_meta_graph(str(tmp_path / "x.meta"))
+
+
+def test_graphs_are_written_binary_and_as_text(tmp_path: Path) -> None:
+    build()
+    graph_def = tf.get_default_graph().as_graph_def()
+    path = tf.train.write_graph(tf.get_default_graph(), str(tmp_path / "new"), "g.pb", as_text=False)
+    assert tf.GraphDef.FromString(Path(path).read_bytes()) == graph_def
+    path = tf.train.write_graph(graph_def, str(tmp_path), "g.pbtxt")
+    assert Path(path).read_text() == str(graph_def)
