@@ -4,6 +4,7 @@ A file is a family: kernel, shape rule, gradient and batching of each op stand t
 """
 
 from . import (  # noqa: F401  importing a family declares its ops
+    bits,
     cast,
     comparison,
     cumulative,
@@ -12,6 +13,7 @@ from . import (  # noqa: F401  importing a family declares its ops
     fft,
     histogram,
     incomplete_integrals,
+    inverse_error_function,
     reductions,
     segments,
     special,

@@ -7,4 +7,5 @@ from . import (  # noqa: F401  importing a family declares its ops
     candidate_sampling,
     stateful,
     stateless,
+    threefry,
 )

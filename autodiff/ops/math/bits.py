@@ -1,0 +1,93 @@
+"""Numbers as bits: and, or, not, shifts, counts, the bits of one type read as another's, the next float."""
+
+import numpy as np
+
+from ...core.declare import op
+from ...core.dtypes import ALL, FLOATS, REALS, as_dtype, uint8
+from ...core.errors import ArgumentError
+from ...core.infer import broadcast_shape, same_shape
+from ...core.op import Own, Spec
+
+INTEGERS = tuple(t for t in REALS if t.is_integer)
+_BITS = "bits have no gradient"
+
+
+@op("BitwiseAnd", infer=broadcast_shape, elementwise=True, dtypes=INTEGERS, no_grad=_BITS)
+def bitwise_and(x, y, *, out=None):
+    """The bits that are set in both, broadcast. x, y: int[...] -> int[...]."""
+    return np.bitwise_and(x, y, out=out)
+
+
+@op("BitwiseOr", infer=broadcast_shape, elementwise=True, dtypes=INTEGERS, no_grad=_BITS)
+def bitwise_or(x, y, *, out=None):
+    """The bits that are set in either, broadcast. x, y: int[...] -> int[...]."""
+    return np.bitwise_or(x, y, out=out)
+
+
+@op("BitwiseXor", infer=broadcast_shape, elementwise=True, dtypes=INTEGERS, no_grad=_BITS)
+def bitwise_xor(x, y, *, out=None):
+    """The bits that are set in one of them alone, broadcast. x, y: int[...] -> int[...]."""
+    return np.bitwise_xor(x, y, out=out)
+
+
+@op("Invert", infer=same_shape, elementwise=True, dtypes=INTEGERS, no_grad=_BITS)
+def invert(x, *, out=None):
+    """The bits that are not set. x: int[...] -> int[...]."""
+    return np.invert(x, out=out)
+
+
+@op("LeftShift", infer=broadcast_shape, elementwise=True, dtypes=INTEGERS, no_grad=_BITS)
+def left_shift(x, y, *, out=None):
+    """x moved up by y bits, at most its width less one. x, y: int[...] -> int[...]."""
+    return np.left_shift(x, _within(x, y), out=out)
+
+
+@op("RightShift", infer=broadcast_shape, elementwise=True, dtypes=INTEGERS, no_grad=_BITS)
+def right_shift(x, y, *, out=None):
+    """x moved down by y bits, at most its width less one; a negative one stays so. x, y: int[...] -> int[...]."""
+    return np.right_shift(x, _within(x, y), out=out)
+
+
+def _within(x, y):
+    return np.clip(y, y.dtype.type(0), y.dtype.type(8 * x.dtype.itemsize - 1))
+
+
+@op("PopulationCount", infer=lambda x: Spec(uint8, x.dims), elementwise=True, dtypes=INTEGERS, no_grad=_BITS)
+def population_count(x):
+    """How many bits are set. x: int[...] -> uint8[...]."""
+    return np.bitwise_count(np.asarray(x).view(f"u{x.dtype.itemsize}"))
+
+
+def _as_type(input, *, type):
+    new, old = as_dtype(type), input.dtype.base_dtype
+    if new.size == old.size or input.dims is None:
+        return Spec(new, input.dims)
+    if new.size < old.size:
+        return Spec(new, (*input.dims, old.size // new.size))
+    if not input.dims or input.dims[-1] not in (None, new.size // old.size):
+        raise ArgumentError(f"expected {new.size // old.size} {old.name} in the last axis for a {new.name}, found "
+                            f"{input.describe()}")
+    return Spec(new, input.dims[:-1])
+
+
+@op("Bitcast", infer=_as_type, dtypes=ALL, no_grad=_BITS)
+def bitcast(input: Own, *, type):
+    """The same bits as elements of another type; a last axis holds the parts of wider ones."""
+    new = np.dtype(as_dtype(type).as_numpy_dtype)
+    array = np.ascontiguousarray(input)
+    if new.itemsize == array.dtype.itemsize:
+        return array.view(new).reshape(input.shape)
+    if new.itemsize < array.dtype.itemsize:
+        return array[..., None].view(new)
+    return array.view(new)[..., 0]
+
+
+@bitcast.batched
+def _(node, args, batched):
+    return bitcast(*args, **node.attrs)
+
+
+@op("NextAfter", infer=broadcast_shape, elementwise=True, dtypes=FLOATS, no_grad="it moves by one bit")
+def next_after(x1, x2, *, out=None):
+    """The float next to x1 on the way to x2, broadcast. x1, x2: float[...] -> float[...]."""
+    return np.nextafter(x1, x2, out=out)
