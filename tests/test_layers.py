@@ -64,6 +64,7 @@ LAZY: dict[tuple[str, str], str] = {
 KEPT_TO = {
     "rich": ("cli.view.drawn",),
     "prompt_toolkit": ("cli.screen",),
+    "jax": ("autodiff.foreign.jax",),
     "torch": ("autodiff.foreign.torch",),
 }
 

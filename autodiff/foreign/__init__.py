@@ -14,7 +14,7 @@ from .model import ForeignOp, MissingOp, MissingOpError, Model, Table, Use
 __all__ = ["ForeignOp", "MissingOp", "MissingOpError", "Model", "Table", "Use", "from_jax", "from_onnx", "from_torch",
            "survey"]
 
-_READERS = {"from_torch": "torch.reader", "from_jax": "jax_reader", "from_onnx": "onnx.reader",
+_READERS = {"from_torch": "torch.reader", "from_jax": "jax.reader", "from_onnx": "onnx.reader",
             "survey": "onnx.reader"}
 
 

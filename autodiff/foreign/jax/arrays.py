@@ -1,0 +1,151 @@
+"""Primitives that move elements: shapes, axes, slices, padding, joining, what is made from nothing."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..model import tf
+from .table import JAX, Tensor
+
+
+@JAX.op("broadcast_in_dim")
+def broadcast_in_dim(x: Tensor, *, shape: Sequence[int], broadcast_dimensions: Sequence[int]) -> Tensor:
+    if tuple(broadcast_dimensions) == tuple(range(len(shape) - len(x.dims), len(shape))):
+        return tf.broadcast_to(x, list(shape))
+    kept = [x.dims[broadcast_dimensions.index(i)] if i in broadcast_dimensions else 1 for i in range(len(shape))]
+    spread = x if tuple(kept) == x.dims else tf.reshape(x, kept)
+    return spread if tuple(kept) == tuple(shape) else tf.broadcast_to(spread, list(shape))
+
+
+@JAX.op("broadcast_to")
+def broadcast_to(x: Tensor, *, shape: Sequence[int]) -> Tensor:
+    return tf.broadcast_to(x, list(shape))
+
+
+@JAX.op("reshape")
+def reshape(x: Tensor, *, new_sizes: Sequence[int], dimensions: Sequence[int] | None = None) -> Tensor:
+    return tf.reshape(x if dimensions is None else tf.transpose(x, dimensions), list(new_sizes))
+
+
+@JAX.op("squeeze")
+def squeeze(x: Tensor, *, dimensions: Sequence[int]) -> Tensor:
+    return tf.squeeze(x, list(dimensions)) if dimensions else tf.identity(x)
+
+
+@JAX.op("transpose")
+def transpose(x: Tensor, *, permutation: Sequence[int]) -> Tensor:
+    return tf.transpose(x, list(permutation))
+
+
+@JAX.op("rev")
+def reverse(x: Tensor, *, dimensions: Sequence[int]) -> Tensor:
+    return tf.reverse(x, list(dimensions)) if dimensions else tf.identity(x)
+
+
+@JAX.op("tile")
+def tile(x: Tensor, *, reps: Sequence[int]) -> Tensor:
+    return tf.tile(x, list(reps))
+
+
+# ---- joining and parting ---------------------------------------------------------------------
+
+@JAX.op("concatenate")
+def concatenate(*xs: Tensor, dimension: int) -> Tensor:
+    return tf.concat(xs, dimension)
+
+
+@JAX.op("stack")
+def stack(*xs: Tensor, axis: int) -> Tensor:
+    return tf.stack(xs, axis)
+
+
+@JAX.op("unstack")
+def unstack(x: Tensor, *, axis: int) -> list[Tensor]:
+    return list(tf.unstack(x, axis=axis))
+
+
+@JAX.op("split")
+def split(x: Tensor, *, sizes: Sequence[int], axis: int) -> list[Tensor]:
+    return list(tf.split(x, list(sizes), axis))
+
+
+# ---- slices and padding ------------------------------------------------------------------------
+
+@JAX.op("slice")
+def slice_(x: Tensor, *, start_indices: Sequence[int], limit_indices: Sequence[int],
+           strides: Sequence[int] | None = None) -> Tensor:
+    return tf.strided_slice(x, list(start_indices), list(limit_indices), list(strides or [1] * len(start_indices)))
+
+
+@JAX.op("dynamic_slice", note="starts are moved so that the slice lies inside")
+def dynamic_slice(x: Tensor, *starts: Tensor, slice_sizes: Sequence[int]) -> Tensor:
+    if not starts:
+        return tf.identity(x)
+    return tf.slice(x, tf.stack(_inside(x, starts, slice_sizes)), list(slice_sizes))
+
+
+@JAX.op("dynamic_update_slice", note="starts are moved so that the slice lies inside")
+def dynamic_update_slice(x: Tensor, update: Tensor, *starts: Tensor) -> Tensor:
+    if not starts:
+        return tf.identity(update)
+    before = tf.stack(_inside(x, starts, update.dims))
+    margins = tf.stack([before, np.array(x.dims, np.int32) - np.array(update.dims, np.int32) - before], axis=1)
+    is_new = tf.pad(tf.ones(update.dims, tf.int32), margins) > 0
+    new = tf.pad(update, margins) if update.dtype != tf.bool else tf.pad(tf.cast(update, tf.int32), margins) > 0
+    for tensor in (is_new, new):
+        tensor.set_shape(x.dims)
+    return tf.where(is_new, new, x)
+
+
+def _inside(x: Tensor, starts: Sequence[Tensor], sizes: Any) -> list[Tensor]:
+    """Where a slice of these sizes starts, moved into x."""
+    return [tf.minimum(tf.maximum(tf.cast(start, tf.int32), 0), size - taken)
+            for start, size, taken in zip(starts, x.dims, sizes)]
+
+
+@JAX.op("pad", note="margins may be negative; `interior` lies between neighbors")
+def pad(x: Tensor, value: Tensor, *, padding_config: Sequence[Sequence[int]]) -> Tensor:
+    for axis, (_, _, between) in enumerate(padding_config):
+        x = _spread(x, value, axis, int(between)) if between else x
+    margins = [[max(int(low), 0), max(int(high), 0)] for low, high, _ in padding_config]
+    if np.any(margins):
+        x = _padded(x, margins, value)
+    if any(low < 0 or high < 0 for low, high, _ in padding_config):
+        starts = [max(-int(low), 0) for low, _, _ in padding_config]
+        ends = [size + min(int(high), 0) for size, (_, high, _) in zip(x.dims, padding_config)]
+        x = tf.strided_slice(x, starts, ends)
+    return x
+
+
+def _padded(x: Tensor, margins: Sequence[Sequence[int]], value: Tensor) -> Tensor:
+    if x.dtype == tf.bool:
+        return tf.pad(tf.cast(x, tf.int32), margins, constant_values=tf.cast(value, tf.int32)) > 0
+    return tf.pad(x, margins, constant_values=value)
+
+
+def _spread(x: Tensor, value: Tensor, axis: int, between: int) -> Tensor:
+    """`between` times the value after each element along an axis but the last."""
+    shape = list(x.dims)
+    if shape[axis] < 2:
+        return x
+    apart = tf.reshape(x, [*shape[:axis + 1], 1, *shape[axis + 1:]])
+    margins = [[0, 0]] * (axis + 1) + [[0, between]] + [[0, 0]] * (len(shape) - axis - 1)
+    shape[axis] *= between + 1
+    wide = tf.reshape(_padded(apart, margins, value), shape)
+    shape[axis] -= between
+    return tf.slice(wide, [0] * len(shape), shape)
+
+
+# ---- from nothing ------------------------------------------------------------------------------
+
+@JAX.op("iota")
+def iota(*, dtype: str, shape: Sequence[int], dimension: int) -> Tensor:
+    counted = np.arange(shape[dimension]).reshape([-1 if i == dimension else 1 for i in range(len(shape))])
+    return tf.constant(np.broadcast_to(counted, shape).astype(dtype))
+
+
+@JAX.op("empty", "empty2")
+def empty(*, shape: Sequence[int] = (), dtype: str) -> Tensor:
+    return tf.zeros(list(shape), dtype)

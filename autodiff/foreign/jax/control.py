@@ -1,0 +1,103 @@
+"""Primitives that call programs: jit and its like, branches, loops, functions with derivatives of their own."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..model import tf
+from .table import JAX, Tensor
+from .walk import Called
+
+
+@JAX.op("jit", "pjit", "closed_call", "core_call", "remat2", "checkpoint", "custom_vmap_call", "composite", "call",
+        note="its equations, in place")
+def inlined(*xs: Tensor, jaxpr: Called | None = None, call_jaxpr: Called | None = None, call: Called | None = None,
+            **params: Any) -> list[Tensor]:
+    called = jaxpr or call_jaxpr or call
+    assert called is not None
+    return called.in_scope(*xs)
+
+
+@JAX.op("custom_jvp_call", pulled_back=True, note="its gradient is the user's own rule, traced")
+def custom_jvp_call(*xs: Tensor, call_jaxpr: Called, **params: Any) -> list[Tensor]:
+    return call_jaxpr(*xs)
+
+
+@JAX.op("custom_vjp_call", "custom_vjp_call_jaxpr", pulled_back=True, note="its gradient is the user's own, traced")
+def custom_vjp_call(*xs: Tensor, call_jaxpr: Called | None = None, fun_jaxpr: Called | None = None,
+                    **params: Any) -> list[Tensor]:
+    called = call_jaxpr or fun_jaxpr
+    assert called is not None
+    return called(*xs)
+
+
+@JAX.op("custom_linear_solve", pulled_back=True)
+def custom_linear_solve(*xs: Tensor, const_lengths: dict[str, int], jaxprs: dict[str, Called]) -> list[Tensor]:
+    before = [const_lengths[name] for name in ("matvec", "vecmat")]
+    constants, right = xs[sum(before):sum(before) + const_lengths["solve"]], xs[sum(const_lengths.values()):]
+    return jaxprs["solve"](*constants, *right)
+
+
+# ---- branches ----------------------------------------------------------------------------------
+
+@JAX.op("cond")
+def cond(index: Tensor, *xs: Tensor, branches: Sequence[Called], **params: Any) -> list[Tensor]:
+    if not branches[0].program.outputs:
+        return []
+
+    def chosen(among: Sequence[Called], start: int) -> list[Tensor]:
+        if len(among) == 1:
+            return [tf.identity(y) for y in among[0](*xs)]
+        is_first = tf.less_equal(tf.cast(index, tf.int32), start)
+        return list(tf.cond(is_first, lambda: [tf.identity(y) for y in among[0](*xs)],
+                            lambda: chosen(among[1:], start + 1), strict=True))
+
+    if index.dtype == tf.bool:
+        index = tf.cast(index, tf.int32)
+    return chosen(branches, 0)
+
+
+@JAX.op("platform_index", note="that of the CPU")
+def platform_index(*, platforms: Sequence[Any] = ()) -> Tensor:
+    known = [i for i, names in enumerate(platforms) if names is None or "cpu" in names]
+    return tf.constant(known[0] if known else 0, tf.int32)
+
+
+# ---- loops -------------------------------------------------------------------------------------
+
+@JAX.op("while")
+def while_(*xs: Tensor, cond_nconsts: int, cond_jaxpr: Called, body_nconsts: int, body_jaxpr: Called) -> list[Tensor]:
+    of_cond, of_body = xs[:cond_nconsts], xs[cond_nconsts:cond_nconsts + body_nconsts]
+    state = list(xs[cond_nconsts + body_nconsts:])
+    return list(tf.while_loop(lambda *s: cond_jaxpr(*of_cond, *s)[0], lambda *s: body_jaxpr(*of_body, *s), state,
+                              return_same_structure=True))
+
+
+@JAX.op("scan")
+def scan(*xs: Tensor, jaxpr: Called, length: int, num_consts: int, num_carry: int, reverse: bool = False,
+         **params: Any) -> list[Tensor]:
+    constants, carried = xs[:num_consts], xs[num_consts:num_consts + num_carry]
+    rows = [tf.TensorArray(x.dtype, length, element_shape=x.dims[1:], clear_after_read=False).unstack(x)
+            for x in xs[num_consts + num_carry:]]
+    results = jaxpr.program.outputs[num_carry:]
+    stacked = [tf.TensorArray(_type_of(v), length, element_shape=_shape_of(v)) for v in results]
+
+    def body(i: Tensor, state: list[Tensor], arrays: list[Any]) -> Any:
+        at = length - 1 - i if reverse else i
+        found = jaxpr(*constants, *state, *[row.read(at) for row in rows])
+        written = [array.write(at, y) for array, y in zip(arrays, found[num_carry:])]
+        return i + 1, [tf.identity(y) for y in found[:num_carry]], written
+
+    _, last, arrays = tf.while_loop(lambda i, *_: i < length, body, (0, list(carried), stacked))
+    outputs = [array.stack() for array in arrays]
+    for tensor, variable in zip(outputs, results):
+        tensor.set_shape((length, *_shape_of(variable)))
+    return [*last, *outputs]
+
+
+def _type_of(atom: Any) -> str:
+    return str(atom.dtype if hasattr(atom, "dtype") else atom.value.dtype)
+
+
+def _shape_of(atom: Any) -> tuple[int, ...]:
+    return tuple(atom.shape if hasattr(atom, "shape") else atom.value.shape)

@@ -1,0 +1,89 @@
+"""A jaxpr as plain data, without JAX: variables, equations, programs."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core.site import Site
+from ..model import Use
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """A value inside of a program. dtype: NumPy's name; a random key is one uint64 of its two words."""
+
+    dtype: str
+    shape: tuple[int, ...]
+
+
+class Literal(NamedTuple):
+    """A value that stands in an equation itself."""
+
+    value: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Equation:
+    """`outputs = primitive(*inputs)`. params: plain values, the programs that it calls among them.
+
+    sites: the user's lines inside of the program, innermost first. pullback: gives the program of its gradient as JAX
+    has it: all inputs and a cotangent for each inexact output, to a gradient for each inexact variable in the inputs.
+    """
+
+    primitive: str
+    inputs: tuple[Variable | Literal, ...]
+    outputs: tuple[Variable, ...]
+    params: Mapping[str, Any] = field(default_factory=dict)
+    sites: tuple[Site, ...] = ()
+    pullback: Callable[[], Program] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """Equations in order. constants: variables whose values are known. name, site: of the function that was traced."""
+
+    inputs: tuple[Variable, ...]
+    constants: tuple[tuple[Variable, np.ndarray], ...]
+    equations: tuple[Equation, ...]
+    outputs: tuple[Variable | Literal, ...]
+    name: str = ""
+    site: Site | None = None
+
+    def uses(self, outside: tuple[Site, ...] = ()) -> Iterator[Use]:
+        """The primitives of all equations, also of the programs that they call."""
+        for equation in self.equations:
+            sites = joined(equation.sites, outside)
+            yield Use(equation.primitive, sites[0] if sites else None)
+            for program in programs_in(equation.params.values()):
+                yield from program.uses(sites)
+
+
+def programs_in(values: Any) -> Iterator[Program]:
+    """The programs among parameters."""
+    for value in values:
+        if isinstance(value, Program):
+            yield value
+        elif isinstance(value, (tuple, list)):
+            yield from programs_in(value)
+        elif isinstance(value, dict):
+            yield from programs_in(value.values())
+
+
+def joined(inside: tuple[Site, ...], outside: tuple[Site, ...]) -> tuple[Site, ...]:
+    """The lines of an equation in a called program: JAX cuts some of them at the call and leaves others whole."""
+    return inside if outside and inside[-len(outside):] == outside else inside + outside
+
+
+def without_dead(program: Program) -> Program:
+    """The same without equations whose outputs nothing needs."""
+    needed = {id(v) for v in program.outputs}
+    kept = []
+    for equation in reversed(program.equations):
+        if any(id(v) in needed for v in equation.outputs):
+            kept.append(equation)
+            needed.update(map(id, equation.inputs))
+    constants = tuple(c for c in program.constants if id(c[0]) in needed)
+    return Program(program.inputs, constants, tuple(reversed(kept)), program.outputs, program.name, program.site)

@@ -1,0 +1,231 @@
+"""Primitives element by element: arithmetic, functions, comparisons, bits, choices, types."""
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+
+from ...core.op import build
+from ..model import tf
+from .table import JAX, Tensor, unbroadcast, with_gradient
+
+JAX.plain({
+    "neg": tf.negative, "sign": tf.sign, "floor": tf.floor, "ceil": tf.ceil, "exp": tf.exp, "log": tf.log,
+    "expm1": tf.math.expm1, "log1p": tf.math.log1p, "tanh": tf.tanh, "sin": tf.sin, "cos": tf.cos, "tan": tf.tan,
+    "asin": tf.asin, "acos": tf.acos, "atan": tf.atan, "sinh": tf.sinh, "cosh": tf.cosh, "asinh": tf.asinh,
+    "acosh": tf.acosh, "atanh": tf.atanh, "logistic": tf.sigmoid, "square": tf.square, "lgamma": tf.math.lgamma,
+    "digamma": tf.math.digamma, "erf": tf.math.erf, "erfc": tf.math.erfc, "bessel_i0e": tf.math.bessel_i0e,
+    "bessel_i1e": tf.math.bessel_i1e, "is_finite": tf.math.is_finite, "real": tf.math.real, "imag": tf.math.imag,
+    "complex": tf.complex, "add": tf.add, "add_any": tf.add, "sub": tf.subtract, "mul": tf.multiply,
+    "atan2": tf.atan2, "zeta": tf.math.zeta, "igamma": tf.math.igamma, "igammac": tf.math.igammac,
+    "igamma_grad_a": build.IgammaGradA, "polygamma": tf.math.polygamma, "stop_gradient": tf.stop_gradient,
+    "nextafter": build.NextAfter, "regularized_incomplete_beta": tf.math.betainc, "erf_inv": build.Erfinv,
+})
+
+
+@JAX.op("copy", "copy_p", "device_put", "optimization_barrier", "name", "sharding_constraint", "reshard", "pvary",
+        "layout_constraint", "random_clone", "stage", note="the same values")
+def identity(*xs: Tensor, **params: Any) -> list[Tensor]:
+    return [tf.identity(x) for x in xs]
+
+
+# ---- arithmetic whose gradient JAX writes in another way, which shows at poles and kinks -------
+
+def _quotient_rule(op: Any, dy: Tensor) -> tuple[Tensor, Tensor]:
+    x, y = op.inputs
+    return unbroadcast(quotient(dy, y), x), unbroadcast(-dy * x * power(y, tf.constant(-2, y.dtype)), y)
+
+
+def _power_rule(op: Any, dy: Tensor) -> tuple[Tensor, Tensor]:
+    x, y = op.inputs
+    base = tf.where(tf.equal(x, 0), tf.ones_like(x), x)
+    return unbroadcast(dy * (y * power(x, y - 1)), x), unbroadcast(dy * (tf.log(base) * op.outputs[0]), y)
+
+
+quotient = with_gradient("RealDiv", _quotient_rule, tf.divide)
+power = with_gradient("Pow", _power_rule, tf.pow)
+root = with_gradient("Sqrt", lambda op, dy: dy * quotient(tf.constant(0.5, dy.dtype), op.outputs[0]), tf.sqrt)
+inverse_root = with_gradient(
+    "Rsqrt", lambda op, dy: dy * (-0.5 * quotient(op.outputs[0], op.inputs[0])), tf.math.rsqrt)
+magnitude = with_gradient(
+    "Abs", lambda op, dy: tf.where(tf.greater_equal(op.inputs[0], 0), dy, -dy), tf.abs)
+JAX.plain({"sqrt": root, "rsqrt": inverse_root})
+
+
+def _balanced(op: Any, dy: Tensor) -> tuple[Tensor, Tensor]:
+    """Half of the gradient to each where they tie."""
+    x, y = op.inputs
+    is_x, is_y = (tf.cast(tf.equal(v, op.outputs[0]), dy.dtype) for v in (x, y))
+    shared = tf.where(tf.equal(is_x + is_y, 2.0), tf.fill(tf.shape(dy), tf.constant(0.5, dy.dtype)), tf.ones_like(dy))
+    return unbroadcast(dy * (shared * is_x), x), unbroadcast(dy * (shared * is_y), y)
+
+
+maximum = with_gradient("Maximum", _balanced, tf.maximum)
+minimum = with_gradient("Minimum", _balanced, tf.minimum)
+
+
+@JAX.op("max")
+def greatest(x: Tensor, y: Tensor) -> Tensor:
+    return tf.logical_or(x, y) if x.dtype == tf.bool else maximum(x, y)
+
+
+@JAX.op("min")
+def smallest(x: Tensor, y: Tensor) -> Tensor:
+    return tf.logical_and(x, y) if x.dtype == tf.bool else minimum(x, y)
+
+
+@JAX.op("abs", note="its slope at 0 is 1")
+def absolute(x: Tensor) -> Tensor:
+    return tf.abs(x) if x.dtype.is_complex else magnitude(x)
+
+
+@JAX.op("div", note="of integers, towards 0")
+def divide(x: Tensor, y: Tensor) -> Tensor:
+    return tf.truncatediv(x, y) if x.dtype.is_integer else quotient(x, y)
+
+
+@JAX.op("rem", note="of the sign of x")
+def remainder(x: Tensor, y: Tensor) -> Tensor:
+    return truncated(x, y)
+
+
+def _remainder_rule(op: Any, dy: Tensor) -> tuple[Tensor, Tensor]:
+    x, y = op.inputs
+    turns = x / y
+    return unbroadcast(dy, x), unbroadcast(-dy * (tf.sign(turns) * tf.floor(tf.abs(turns))), y)
+
+
+truncated = with_gradient("TruncateMod", _remainder_rule, tf.truncatemod)
+
+
+@JAX.op("pow")
+def pow_(x: Tensor, y: Tensor) -> Tensor:
+    if x.dtype == y.dtype:
+        return power(x, y)
+    slope_of_zero = tf.equal(y, 0)  # an integer exponent of 0 has slope 0, also at 0
+    y = tf.cast(y, x.dtype)
+    if x.dims != y.dims:
+        x, y, slope_of_zero = (tf.broadcast_to(v, x.dims or y.dims) for v in (x, y, slope_of_zero))
+    return tf.where(slope_of_zero, tf.ones_like(x), power(x, y))
+
+
+@JAX.op("integer_pow")
+def integer_pow(x: Tensor, *, y: int) -> Tensor:
+    return tf.square(x) if y == 2 else power(x, tf.constant(y, x.dtype))
+
+
+@JAX.op("cbrt", pulled_back=True)
+def cbrt(x: Tensor) -> Tensor:
+    return tf.sign(x) * tf.pow(tf.abs(x), tf.constant(1 / 3, x.dtype))
+
+
+@JAX.op("exp2")
+def exp2(x: Tensor) -> Tensor:
+    return tf.exp(x * tf.constant(math.log(2), x.dtype))
+
+
+@JAX.op("round")
+def round_(x: Tensor, *, rounding_method: str) -> Tensor:
+    return tf.round(x) if rounding_method == "TO_NEAREST_EVEN" else tf.sign(x) * tf.floor(tf.abs(x) + 0.5)
+
+
+@JAX.op("clamp", pulled_back=True, note="no gradient flows at the bounds")
+def clamp(low: Tensor, x: Tensor, high: Tensor) -> Tensor:
+    return tf.minimum(tf.maximum(x, low), high)
+
+
+@JAX.op("conj")
+def conj(x: Tensor) -> Tensor:
+    return tf.math.conj(x) if x.dtype.is_complex else tf.complex(x, tf.zeros_like(x))
+
+
+# ---- comparisons and choices -----------------------------------------------------------------
+
+def _compared(function: Any, x: Tensor, y: Tensor) -> Tensor:
+    if x.dtype == tf.bool:
+        x, y = tf.cast(x, tf.int32), tf.cast(y, tf.int32)
+    return function(x, y)
+
+
+for _name, _function in {"eq": tf.equal, "ne": tf.not_equal, "lt": tf.less, "le": tf.less_equal, "gt": tf.greater,
+                         "ge": tf.greater_equal, "eq_to": tf.equal, "lt_to": tf.less, "le_to": tf.less_equal}.items():
+    JAX.plain({_name: functools.partial(_compared, _function)})
+
+
+@JAX.op("select_n", note="of integers: the case of that number")
+def select_n(which: Tensor, *cases: Tensor) -> Tensor:
+    if which.dtype == tf.bool:
+        return _chosen(which, cases[1], cases[0]) if len(cases) > 1 else tf.identity(cases[0])
+    result = cases[-1]
+    for number in reversed(range(len(cases) - 1)):
+        result = _chosen(tf.equal(which, number), cases[number], result)
+    return result
+
+
+def _chosen(which: Tensor, yes: Tensor, no: Tensor) -> Tensor:
+    return tf.where(which, yes, no) if which.dims == yes.dims == no.dims else tf.where_v2(which, yes, no)
+
+
+# ---- bits --------------------------------------------------------------------------------------
+
+def _of_bits(logical: Any, bitwise: Any, *xs: Tensor) -> Tensor:
+    return (logical if xs[0].dtype == tf.bool else bitwise)(*xs)
+
+
+for _name, _functions in {
+        "and": (tf.logical_and, build.BitwiseAnd), "or": (tf.logical_or, build.BitwiseOr),
+        "xor": (tf.not_equal, build.BitwiseXor), "not": (tf.logical_not, build.Invert)}.items():
+    JAX.plain({_name: functools.partial(_of_bits, *_functions)})
+
+
+@JAX.op("shift_left", note="0 where all bits are shifted out")
+def shift_left(x: Tensor, count: Tensor) -> Tensor:
+    return tf.where(_is_inside(x, count), build.LeftShift(x, count), tf.zeros_like(x))
+
+
+@JAX.op("shift_right_logical", note="0 where all bits are shifted out")
+def shift_right_logical(x: Tensor, count: Tensor) -> Tensor:
+    unsigned = tf.as_dtype(x.dtype.name if x.dtype.name.startswith("u") else f"u{x.dtype.name}")
+    moved = build.RightShift(tf.cast(x, unsigned), tf.cast(count, unsigned))
+    return tf.where(_is_inside(x, count), tf.cast(moved, x.dtype), tf.zeros_like(x))
+
+
+@JAX.op("shift_right_arithmetic")
+def shift_right_arithmetic(x: Tensor, count: Tensor) -> Tensor:
+    return build.RightShift(x, tf.minimum(count, tf.constant(x.dtype.size * 8 - 1, count.dtype)))
+
+
+def _is_inside(x: Tensor, count: Tensor) -> Tensor:
+    inside = tf.less(tf.cast(count, tf.uint64), tf.constant(np.uint64(x.dtype.size * 8)))
+    return tf.broadcast_to(inside, x.dims) if inside.dims != x.dims else inside
+
+
+@JAX.op("population_count")
+def population_count(x: Tensor) -> Tensor:
+    return tf.cast(build.PopulationCount(x), x.dtype)
+
+
+@JAX.op("bitcast_convert_type")
+def bitcast(x: Tensor, *, new_dtype: str) -> Tensor:
+    return build.Bitcast(x, type=new_dtype)
+
+
+# ---- types -------------------------------------------------------------------------------------
+
+@JAX.op("convert_element_type")
+def convert_element_type(x: Tensor, *, new_dtype: str) -> Tensor:
+    if new_dtype == "bool":
+        return tf.not_equal(x, tf.zeros_like(x)) if x.dtype != tf.bool else tf.identity(x)
+    return tf.identity(x) if x.dtype.name == new_dtype else tf.cast(x, new_dtype)
+
+
+@JAX.op("reduce_precision", note="as many bits as the type has, or more, change nothing")
+def reduce_precision(x: Tensor, *, exponent_bits: int, mantissa_bits: int) -> Tensor:
+    own = np.finfo(x.dtype.as_numpy_dtype)
+    if exponent_bits >= own.nexp and mantissa_bits >= own.nmant:
+        return tf.identity(x)
+    if (exponent_bits, mantissa_bits) != (5, 10):
+        raise tf.errors.UnimplementedError(None, None, "only to float16's bits")
+    return tf.cast(tf.cast(x, tf.float16), x.dtype)

@@ -1,0 +1,89 @@
+"""Primitives that multiply and sum: dot_general, convolution, Fourier transforms."""
+from __future__ import annotations
+
+import string
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import ArgumentError
+from ..model import tf
+from .arrays import pad
+from .table import JAX, Tensor
+
+
+@JAX.op("dot_general")
+def dot_general(x: Tensor, y: Tensor, *, dimension_numbers: Sequence[Any],
+                preferred_element_type: str | None = None) -> Tensor:
+    wanted = np.dtype(preferred_element_type or x.dtype.name)
+    wide = max(wanted, *(np.dtype(v.dtype.name) for v in (x, y)), key=lambda dtype: dtype.itemsize)
+    x, y = (v if v.dtype.name == wide.name else tf.cast(v, wide.name) for v in (x, y))
+    product = _product(x, y, *dimension_numbers)
+    return product if wide == wanted else tf.cast(product, wanted.name)
+
+
+def _product(x: Tensor, y: Tensor, summed: Sequence[Any], batch: Sequence[Any]) -> Tensor:
+    (x_summed, y_summed), (x_batch, y_batch) = summed, batch
+    if not x_batch and len(x.dims) == len(y.dims) == 2 and len(x_summed) == 1:
+        return tf.matmul(x, y, transpose_a=x_summed[0] == 0, transpose_b=y_summed[0] == 1)
+    letters = iter(string.ascii_lowercase)
+    of_x = [next(letters) for _ in x.dims]
+    shared = {**dict(zip(y_batch, x_batch)), **dict(zip(y_summed, x_summed))}
+    of_y = [of_x[shared[i]] if i in shared else next(letters) for i in range(len(y.dims))]
+    result = [of_x[i] for i in x_batch]
+    result += [c for i, c in enumerate(of_x) if i not in x_batch and i not in x_summed]
+    result += [c for i, c in enumerate(of_y) if i not in shared]
+    return tf.einsum(f"{''.join(of_x)},{''.join(of_y)}->{''.join(result)}", x, y)
+
+
+# ---- convolution -------------------------------------------------------------------------------
+
+@JAX.op("conv_general_dilated", note="up to three spatial axes, in any layout")
+def conv_general_dilated(x: Tensor, kernel: Tensor, *, window_strides: Sequence[int], padding: Sequence[Sequence[int]],
+                         lhs_dilation: Sequence[int], rhs_dilation: Sequence[int],
+                         dimension_numbers: Mapping[str, Sequence[int]], feature_group_count: int = 1,
+                         batch_group_count: int = 1, preferred_element_type: str | None = None) -> Tensor:
+    x_layout, kernel_layout, out_layout = (dimension_numbers[k] for k in ("lhs_spec", "rhs_spec", "out_spec"))
+    if len(x_layout) > 5:
+        raise ArgumentError(f"a convolution over {len(x_layout) - 2} axes is not there: expected at most 3")
+    x = tf.transpose(x, [x_layout[0], *x_layout[2:], x_layout[1]])
+    kernel = tf.transpose(kernel, [*kernel_layout[2:], kernel_layout[1], kernel_layout[0]])
+    margins = [(0, 0, 0), *((low, high, step - 1) for (low, high), step in zip(padding, lhs_dilation)), (0, 0, 0)]
+    x = pad(x, tf.constant(0, x.dtype), padding_config=margins) if np.any(margins) else x
+    groups = max(feature_group_count, batch_group_count)
+    xs = tf.split(x, groups, axis=-1 if feature_group_count > 1 else 0) if groups > 1 else [x]
+    kernels = tf.split(kernel, groups, axis=-1) if groups > 1 else [kernel]
+    found = [_convolved(a, b, window_strides, rhs_dilation) for a, b in zip(xs, kernels)]
+    y = tf.concat(found, -1) if groups > 1 else found[0]
+    places = [out_layout[0], *out_layout[2:], out_layout[1]]
+    return tf.transpose(y, [int(i) for i in np.argsort(places)])
+
+
+def _convolved(x: Tensor, kernel: Tensor, strides: Sequence[int], dilations: Sequence[int]) -> Tensor:
+    """x: [n, spatial..., c], kernel: [spatial..., c, k], without padding."""
+    rank = len(x.dims) - 2
+    missing = max(2 - rank, 0)  # axes of size 1 make a convolution over two of one over fewer
+    if missing:
+        x = tf.reshape(x, [x.dims[0], *[1] * missing, *x.dims[1:]])
+        kernel = tf.reshape(kernel, [*[1] * missing, *kernel.dims])
+    steps, apart = ([1, *[1] * missing, *map(int, values), 1] for values in (strides, dilations))
+    if rank == 3:
+        y = tf.nn.conv3d(x, kernel, steps, "VALID", dilations=apart)
+    else:
+        y = tf.nn.conv2d(x, kernel, steps, "VALID", dilations=apart)
+    return tf.squeeze(y, list(range(1, 1 + missing))) if missing else y
+
+
+# ---- Fourier -----------------------------------------------------------------------------------
+
+_TRANSFORMS = {"FFT": (tf.signal.fft, tf.signal.fft2d, tf.signal.fft3d),
+               "IFFT": (tf.signal.ifft, tf.signal.ifft2d, tf.signal.ifft3d),
+               "RFFT": (tf.signal.rfft, tf.signal.rfft2d, tf.signal.rfft3d),
+               "IRFFT": (tf.signal.irfft, tf.signal.irfft2d, tf.signal.irfft3d)}
+
+
+@JAX.op("fft")
+def fft(x: Tensor, *, fft_type: str, fft_lengths: Sequence[int]) -> Tensor:
+    transform = _TRANSFORMS[fft_type][len(fft_lengths) - 1]
+    return transform(x, list(fft_lengths)) if fft_type.endswith("RFFT") else transform(x)

@@ -1,0 +1,201 @@
+"""From JAX's objects to plain data: the one file that knows how JAX keeps a jaxpr."""
+from __future__ import annotations
+
+import contextlib
+import enum
+import functools
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import jax  # loaded only where the user's program has it
+import numpy as np
+from jax._src import source_info_util
+from jax.extend import core
+
+from ...core.site import PACKAGE, Site
+from .data import Equation, Literal, Program, Variable, without_dead
+
+_DEPTH = 8  # lines kept for each equation
+
+
+def trace(function: Callable[..., Any], arguments: Sequence[Any]) -> Program:
+    """The program of function(*arguments), whose inputs are the leaves of its arguments.
+
+    What is called under jax.jit stays a call, also where the user's program has switched jit off.
+    """
+    with jax.disable_jit(False):
+        closed = jax.make_jaxpr(function)(*arguments)
+    return _program(closed.jaxpr, closed.consts)
+
+
+def input_names(function: Callable[..., Any], arguments: Sequence[Any]) -> list[str]:
+    """A dotted name for each leaf of the arguments: the parameter's, then its keys (`params.layers.0.w`)."""
+    return [dotted(path, name) for name, value in zip(parameter_names(function, arguments), arguments)
+            for path, _ in jax.tree_util.tree_leaves_with_path(value)]
+
+
+def parameter_names(function: Callable[..., Any], arguments: Sequence[Any]) -> list[str]:
+    """What a function calls each positional argument; those that it takes as a rest are numbered."""
+    try:
+        bound = inspect.signature(function).bind(*arguments).arguments
+    except (TypeError, ValueError):
+        bound = {}
+    names: list[str] = []
+    for name, value in bound.items():
+        names += [f"{name}.{i}" for i in range(len(value))] if _is_rest(function, name) else [name]
+    return names + [f"argument_{i}" for i in range(len(names), len(arguments))]
+
+
+def _is_rest(function: Callable[..., Any], name: str) -> bool:
+    parameters = inspect.signature(function).parameters
+    return name in parameters and parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
+
+
+def dotted(path: Any, name: str = "") -> str:
+    """The keys that lead to a leaf of a tree, after the name of what holds it."""
+    keys = [str(next((getattr(key, a) for a in ("key", "idx", "name") if hasattr(key, a)), key)) for key in path]
+    return ".".join([*([name] if name else []), *keys])
+
+
+def leaves(tree: Any) -> list[Any]:
+    """The arrays in a tree, in JAX's order."""
+    return jax.tree.leaves(tree)
+
+
+def array_of(value: Any) -> np.ndarray:
+    """A leaf as an array; a random key as the uint64 of its two words."""
+    if hasattr(value, "dtype") and jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key):
+        words = np.asarray(jax.random.key_data(value)).astype(np.uint64)
+        return (words[..., 0] << np.uint64(32)) | words[..., 1]
+    array = np.asarray(value)
+    return array if hasattr(value, "dtype") else array.astype(jax.dtypes.canonicalize_dtype(array.dtype))
+
+
+def _program(jaxpr: Any, consts: Iterable[Any]) -> Program:
+    known: dict[Any, Variable] = {}
+
+    def atom(v: Any) -> Variable | Literal:
+        return Literal(array_of(v.val).astype(_dtype(v.aval))) if isinstance(v, core.Literal) else variable(v)
+
+    def variable(v: Any) -> Variable:
+        if v not in known:
+            known[v] = Variable(_dtype(v.aval), tuple(getattr(v.aval, "shape", ())))
+        return known[v]
+
+    constants = tuple((variable(v), array_of(c)) for v, c in zip(jaxpr.constvars, consts))
+    equations = tuple(
+        Equation(e.primitive.name, tuple(map(atom, e.invars)), tuple(map(variable, e.outvars)), _params(e),
+                 _sites(e.source_info.traceback), functools.cache(functools.partial(_pullback, e))) for e in jaxpr.eqns)
+    name, site = _source(jaxpr)
+    return without_dead(Program(tuple(map(variable, jaxpr.invars)), constants, equations,
+                                tuple(map(atom, jaxpr.outvars)), name, site))
+
+
+def _dtype(aval: Any) -> str:
+    dtype = getattr(aval, "dtype", np.dtype(np.bool_))  # tokens have none
+    return "uint64" if jax.dtypes.issubdtype(dtype, jax.dtypes.extended) else np.dtype(dtype).name
+
+
+def _params(equation: Any) -> dict[str, Any]:
+    return _known(equation.params.items())
+
+
+def _known(items: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    found = {key: _plain(value) for key, value in items}
+    return {key: value for key, value in found.items() if value is not _OPAQUE}
+
+
+_OPAQUE = object()
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as plain data; what is none (functions, shardings) is _OPAQUE."""
+    if isinstance(value, core.ClosedJaxpr):
+        return _program(value.jaxpr, value.consts)
+    if isinstance(value, core.Jaxpr):
+        return _program(value, ())
+    if isinstance(value, enum.Enum):
+        return value.name
+    if isinstance(value, (np.integer, np.bool_)):
+        return value.item()
+    if value is None or isinstance(value, (bool, int, float, complex, str, np.ndarray, jax.Array)):
+        return array_of(value) if isinstance(value, jax.Array) else value
+    if isinstance(value, (np.dtype, type)) or hasattr(value, "_rules") and hasattr(value, "itemsize"):
+        return _dtype(jax.ShapeDtypeStruct((), value)) if not inspect.isclass(value) or _is_scalar(value) else _OPAQUE
+    if hasattr(value, "key_shape"):  # a kind of random keys
+        return str(value.tag)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return _known(zip(value._fields, value))
+    if isinstance(value, (tuple, list)):
+        return tuple([None if part is _OPAQUE else part for part in map(_plain, value)])
+    if isinstance(value, core.Primitive):
+        return value.name
+    return _OPAQUE
+
+
+def _is_scalar(kind: type) -> bool:
+    return issubclass(kind, np.generic)
+
+
+def _sites(traceback: Any) -> tuple[Site, ...]:
+    """The user's lines, innermost first, as far as the library's own files, from which JAX was called."""
+    found: list[Site] = []
+    for frame in source_info_util.user_frames(traceback):
+        if frame.file_name.startswith(PACKAGE) or len(found) == _DEPTH:
+            break
+        found.append(Site(frame.file_name, frame.start_line, frame.function_name.rpartition(".")[2]))
+    return tuple(found)
+
+
+def _source(jaxpr: Any) -> tuple[str, Site | None]:
+    """The name of the function that a jaxpr was traced from, and where it stands, if it is the user's."""
+    said = getattr(jaxpr.debug_info, "func_src_info", None) or ""
+    found = re.fullmatch(r"(.*) at (.*):(\d+)", said)
+    if not found:
+        return said.partition(" ")[0], None
+    name, file, line = found.groups()
+    is_users = source_info_util.is_user_filename(file) and not file.startswith(PACKAGE)
+    return name, Site(file, int(line), name) if is_users else None
+
+
+def _pullback(equation: Any) -> Program:
+    """The gradient of one equation as JAX has it, traced."""
+    primitive, given = equation.primitive, [v.aval for v in equation.invars]
+    moving = [i for i, v in enumerate(equation.invars) if _is_inexact(v.aval) and not isinstance(v, core.Literal)]
+    results = [i for i, v in enumerate(equation.outvars) if _is_inexact(v.aval)]
+
+    def pulled(*values: Any) -> Any:
+        inputs, cotangents = list(values[:len(given)]), list(values[len(given):])
+
+        def function(*moved: Any) -> list[Any]:
+            arguments = dict(enumerate(inputs)) | dict(zip(moving, moved))
+            found = primitive.bind(*arguments.values(), **primitive.get_bind_params(equation.params))
+            found = found if primitive.multiple_results else [found]
+            return [found[i] for i in results]
+
+        return jax.vjp(function, *[inputs[i] for i in moving])[1](cotangents)
+
+    avals = [*given, *[equation.outvars[i].aval for i in results]]
+    with equation.ctx.manager, _lines_of_rules():
+        return trace(pulled, [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in avals])
+
+
+@contextlib.contextmanager
+def _lines_of_rules() -> Iterator[None]:
+    """JAX gives what a backward function does the line of the forward call: where that is ours, it keeps its own."""
+    real = source_info_util.user_context
+
+    def context(traceback: Any, **options: Any) -> Any:
+        return real(traceback if _sites(traceback) else None, **options)
+
+    source_info_util.user_context = context
+    try:
+        yield
+    finally:
+        source_info_util.user_context = real
+
+
+def _is_inexact(aval: Any) -> bool:
+    return hasattr(aval, "dtype") and jax.dtypes.issubdtype(aval.dtype, np.inexact)
