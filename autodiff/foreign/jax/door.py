@@ -1,0 +1,127 @@
+"""The door of JAX: while a script runs, each call of what jax.grad, jax.value_and_grad or jax.vjp made is a run.
+
+jax.jit is off meanwhile, so that all values are concrete. JAX's own gradient is found first and is what the script
+gets; then the function's program, with the values of its arguments, is run as a graph under the debugger.
+"""
+from __future__ import annotations
+
+import contextlib
+import functools
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+
+from ...core.errors import AutodiffError
+from ..doors import View
+from ..steps import ForeignSteps
+from .steps import Builder, Call
+
+_SAID = ("gradbg: jax.jit is off while this script runs here, so that every value is at hand: it is slower, and sums "
+         "may differ in their last bits")
+
+
+class JaxDoor:
+    """What stands in the place of JAX's differentiating functions."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self.steps = ForeignSteps("jax")
+        self._builder = Builder(self.steps)
+        self._is_inside = False
+
+    @contextlib.contextmanager
+    def opened(self) -> Iterator[None]:
+        """While the script runs."""
+        real = {name: getattr(jax, name) for name in ("grad", "value_and_grad", "vjp")}
+        was_off = jax.config.jax_disable_jit
+        jax.config.update("jax_disable_jit", True)
+        print(_SAID, file=sys.stderr)
+        self._real = real
+        for name, function in {"grad": self._grad, "value_and_grad": self._value_and_grad, "vjp": self._vjp}.items():
+            setattr(jax, name, _standing_for(real[name], function))
+        try:
+            yield
+        finally:
+            for name, function in real.items():
+                setattr(jax, name, function)
+            jax.config.update("jax_disable_jit", was_off)
+
+    # ---- in the place of JAX's functions ---------------------------------------------------------
+    def _value_and_grad(self, fun: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, **options: Any) -> Any:
+        found = self._real["value_and_grad"](fun, argnums, has_aux, **options)
+
+        @functools.wraps(found)
+        def step(*args: Any, **kwargs: Any) -> Any:
+            if self._passes(args, kwargs):
+                return found(*args, **kwargs)
+            value, gradients = self._alone(lambda: found(*args, **kwargs))
+            self._step(Call(fun, args, kwargs, argnums, has_aux, gradients, "jax.value_and_grad"))
+            return value, gradients
+
+        return step
+
+    def _grad(self, fun: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, **options: Any) -> Any:
+        found = self._real["grad"](fun, argnums, has_aux, **options)
+
+        @functools.wraps(found)
+        def step(*args: Any, **kwargs: Any) -> Any:
+            if self._passes(args, kwargs):
+                return found(*args, **kwargs)
+            result = self._alone(lambda: found(*args, **kwargs))
+            self._step(Call(fun, args, kwargs, argnums, has_aux, result[0] if has_aux else result, "jax.grad"))
+            return result
+
+        return step
+
+    def _vjp(self, fun: Callable[..., Any], *primals: Any, has_aux: bool = False, **options: Any) -> Any:
+        if self._passes(primals, {}):
+            return self._real["vjp"](fun, *primals, has_aux=has_aux, **options)
+        value, pull, *aux = self._alone(lambda: self._real["vjp"](fun, *primals, has_aux=has_aux, **options))
+
+        @functools.wraps(pull)
+        def step(cotangents: Any) -> Any:
+            gradients = pull(cotangents)
+            if not self._passes((cotangents,), {}):
+                argnums = tuple(range(len(primals)))
+                self._step(Call(fun, primals, {}, argnums, has_aux, gradients, "jax.vjp", cotangents))
+            return gradients
+
+        return (value, step, *aux)
+
+    def _passes(self, args: Any, kwargs: Any) -> bool:
+        """Whether a call is none of the script's own: JAX differentiates or traces something around it."""
+        return (self._is_inside or self._view.is_left()
+                or any(isinstance(x, jax.core.Tracer) for x in jax.tree.leaves((args, kwargs))))
+
+    def _alone(self, run: Callable[[], Any]) -> Any:
+        """What JAX gives; calls inside of it are no steps."""
+        self._is_inside = True
+        try:
+            return run()
+        finally:
+            self._is_inside = False
+
+    def _step(self, call: Call) -> None:
+        """One step: the graph of the call, under the debugger."""
+        try:
+            step = self._alone(lambda: self._builder.built(call))
+        except (AutodiffError, jax.errors.JAXTypeError) as error:
+            reason = str(error).partition("\n")[0]
+            print(f"gradbg: this call of {call.made_by} is no step: {reason}", file=sys.stderr)
+            return
+        self.steps.run(step)
+
+
+def _standing_for(real: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function with the name and help of JAX's."""
+    @functools.wraps(real)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+    return called
+
+
+def open_door(view: View) -> Any:
+    """A context in which the script's gradients by JAX are runs."""
+    return JaxDoor(view).opened()

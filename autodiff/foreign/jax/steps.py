@@ -1,0 +1,179 @@
+"""Calls of gradient functions as graphs: calls that do the same are the same graph with other values."""
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from ...core.graph import Tensor
+from ...core.site import capture, resolve
+from ...debug.facts.roles import as_place
+from ..model import legal_name, tf
+from ..steps import ForeignStep, ForeignSteps
+from .data import Equation, Literal, Program, Variable
+from .primitives import JAX
+from .program import array_of, dotted, parameter_names, trace
+from .walk import build_program
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of what jax.grad or its like made of a function. gradients: what JAX found, in the trees of the arguments
+    that are differentiated (argnums). made_by: which of them it was. cotangents: of jax.vjp, else None."""
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    argnums: int | Sequence[int]
+    has_aux: bool
+    gradients: Any
+    made_by: str
+    cotangents: Any = None
+
+
+class Leaf(NamedTuple):
+    """An array among the arguments. place: which argument, and where in it. is_parameter: whether it is
+    differentiated."""
+
+    name: str
+    value: Any
+    place: tuple[int, Any]
+    is_parameter: bool
+
+
+@dataclass
+class _Known:
+    """A graph that was built. given: placeholders for the inputs that are no parameters, and for constants."""
+
+    loss: Tensor
+    given: list[Tensor]
+
+
+class Builder:
+    """Builds calls in the graph of `steps`."""
+
+    def __init__(self, steps: ForeignSteps) -> None:
+        self._steps = steps
+        self._known: dict[Any, _Known] = {}
+
+    def built(self, call: Call) -> ForeignStep:
+        """The step that a call is. Raises MissingOpError for primitives that are not there."""
+        leaves, program = self._traced(call)
+        JAX.check(program.uses())
+        values = {leaf.name: array_of(leaf.value) for leaf in leaves if leaf.is_parameter}
+        for name, value in values.items():
+            self._steps.variable(name, value)
+        cotangents = [] if call.cotangents is None else [array_of(c) for c in jax.tree.leaves(call.cotangents)]
+        key = signature(program), tuple(leaf.name for leaf in leaves), len(cotangents)
+        if key not in self._known:
+            self._known[key] = self._new(program, leaves, cotangents)
+        known = self._known[key]
+        data = [array_of(leaf.value) for leaf in leaves if not leaf.is_parameter]
+        data += [*cotangents, *(value for _, value in program.constants)]
+        at = resolve(capture()[:1])
+        return ForeignStep(known.loss, values, dict(zip(known.given, data)), _own_gradients(call, leaves), call.made_by,
+                           as_place(at[0]) if at else None)
+
+    def _traced(self, call: Call) -> tuple[list[Leaf], Program]:
+        """The arrays among the arguments, and their program. Where Python looks at values, only parameters vary."""
+        try:
+            leaves = leaves_of(call, everything=True)
+            return leaves, _program(call, leaves)
+        except jax.errors.ConcretizationTypeError:
+            leaves = leaves_of(call, everything=False)
+            return leaves, _program(call, leaves)
+
+    def _new(self, program: Program, leaves: Sequence[Leaf], cotangents: Sequence[np.ndarray]) -> _Known:
+        given: list[Tensor] = []
+
+        def placeholder(dtype: Any, shape: Any, name: str) -> Tensor:
+            given.append(tf.placeholder(dtype, list(shape), name=legal_name(name)))
+            return given[-1]
+
+        with self._steps.graph.as_default():
+            inputs = [self._steps.variables[leaf.name].read_value() if leaf.is_parameter else
+                      placeholder(v.dtype, v.shape, leaf.name) for leaf, v in zip(leaves, program.inputs)]
+            weights = [placeholder(c.dtype, c.shape, "cotangent") for c in cotangents]
+            constants = [placeholder(v.dtype, v.shape, "constant") for v, _ in program.constants]
+            outputs = build_program(program, inputs, constants=constants)
+            if not weights:
+                return _Known(outputs[0], given)
+            return _Known(tf.add_n([tf.reduce_sum(y * w) for y, w in zip(outputs, weights)]), given)
+
+
+def leaves_of(call: Call, everything: bool) -> list[Leaf]:
+    """The arrays that a program is traced for: parameters, and (everything) those of other arguments."""
+    wanted = {n % len(call.args) for n in ([call.argnums] if isinstance(call.argnums, int) else call.argnums)}
+    arguments = dict(enumerate(call.args)) | {len(call.args) + i: v for i, v in enumerate(call.kwargs.values())}
+    titles = [*parameter_names(call.function, call.args), *call.kwargs]
+    found, taken = [], set[str]()
+    for number, value in arguments.items():
+        for path, leaf in jax.tree_util.tree_leaves_with_path(value):
+            is_parameter = number in wanted and jax.dtypes.issubdtype(jax.numpy.result_type(leaf), np.inexact)
+            if not is_parameter and not (everything and isinstance(leaf, (jax.Array, np.ndarray))):
+                continue
+            name = (dotted(path) if is_parameter and path else "") or dotted(path, titles[number])
+            if name in taken:
+                name = dotted(path, titles[number])
+            taken.add(name)
+            found.append(Leaf(name, leaf, (number, path), is_parameter))
+    return found
+
+
+def _program(call: Call, leaves: Sequence[Leaf]) -> Program:
+    """The program of what is differentiated, for the leaves as its inputs; what the function prints is not seen."""
+    arguments = [*call.args, *call.kwargs.values()]
+    trees = [jax.tree_util.tree_flatten_with_path(argument) for argument in arguments]
+
+    def function(*values: Any) -> Any:
+        given = {(leaf.place[0], jax.tree_util.keystr(leaf.place[1])): v for leaf, v in zip(leaves, values)}
+        made = [jax.tree.unflatten(tree, [given.get((i, jax.tree_util.keystr(path)), old) for path, old in found])
+                for i, (found, tree) in enumerate(trees)]
+        result = call.function(*made[:len(call.args)], **dict(zip(call.kwargs, made[len(call.args):])))
+        return result[0] if call.has_aux else result
+
+    with contextlib.redirect_stdout(io.StringIO()):
+        return trace(function, [leaf.value for leaf in leaves])
+
+
+def _own_gradients(call: Call, leaves: Sequence[Leaf]) -> dict[str, np.ndarray | None]:
+    """What JAX found, by the name of the parameter."""
+    single = isinstance(call.argnums, int)
+    numbers = [call.argnums] if isinstance(call.argnums, int) else call.argnums
+    found = {(n % len(call.args), jax.tree_util.keystr(path)): g
+             for n, tree in zip(numbers, [call.gradients] if single else call.gradients)
+             for path, g in jax.tree_util.tree_leaves_with_path(tree)}
+    return {leaf.name: array_of(found[leaf.place[0], jax.tree_util.keystr(leaf.place[1])])
+            for leaf in leaves if leaf.is_parameter}
+
+
+# ---- which programs are the same ------------------------------------------------------------------
+
+def signature(program: Program) -> Any:
+    """What tells a program from others: primitives, shapes, lines, and what goes where; not the constants."""
+    numbers: dict[Variable, int] = {}
+
+    def atom(v: Variable | Literal) -> Any:
+        if isinstance(v, Literal):
+            return v.value.tobytes(), v.value.dtype.name
+        return numbers.setdefault(v, len(numbers)), v.dtype, v.shape
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, Program):
+            return signature(value), tuple(c.tobytes() for _, c in value.constants)
+        if isinstance(value, dict):
+            return tuple((key, plain(part)) for key, part in value.items())
+        if isinstance(value, tuple):
+            return tuple(map(plain, value))
+        return repr(value)
+
+    def described(e: Equation) -> Any:
+        return e.primitive, tuple(map(atom, e.inputs)), tuple(map(atom, e.outputs)), plain(dict(e.params)), e.sites
+
+    inputs = tuple(map(atom, (*program.inputs, *(v for v, _ in program.constants))))
+    return inputs, tuple(map(described, program.equations)), tuple(map(atom, program.outputs))
