@@ -161,8 +161,8 @@ def as_dtype(type_value: object) -> DType:
     if type_value is int:
         raise DTypeError("Cannot convert value <class 'int'> to a TensorFlow DType.", hint="use tf.int32 or tf.int64")
     if type(type_value) is int and type_value % 100 in _BY_NUMBER and type_value < 200:
-        found = _BY_NUMBER[type_value % 100]
-        return found.as_ref if type_value > 100 else found
+        numbered = _BY_NUMBER[type_value % 100]
+        return numbered.as_ref if type_value > 100 else numbered
     if isinstance(type_value, str):
         if type_value.endswith("_ref") and type_value[:-4] in _BY_NAME:
             return _BY_NAME[type_value[:-4]].as_ref

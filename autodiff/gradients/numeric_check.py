@@ -76,7 +76,7 @@ def _analytic(session: Any, x: Tensor, y: Tensor, dx: Gradient | None, feeds: di
     """One gradient for each element of y."""
     unit: np.ndarray = np.zeros(y_shape, y.dtype.as_numpy_dtype)
     directions = _elements(unit)
-    jacobian = np.zeros((_elements(feeds[x]).size, directions.size), x.dtype.real_dtype.as_numpy_dtype)
+    jacobian: np.ndarray = np.zeros((_elements(feeds[x]).size, directions.size), x.dtype.real_dtype.as_numpy_dtype)
     if dx is None or not jacobian.size:
         return jacobian
     weights = to_tensor(y.graph, unit, None, "weights")

@@ -120,7 +120,7 @@ class EagerRun:
     is_repeat = False
 
     def __init__(self) -> None:
-        self.number = 0
+        self.number = 0  # of draws since the streams began
         self.op: Any = None
 
     def handle(self, name: str, spec: Spec) -> Cell:
@@ -157,8 +157,17 @@ class EagerContext(Graph):
     executing_eagerly = True
 
     def __init__(self) -> None:
-        super().__init__()
         self.runner = EagerRun()
+        super().__init__()
+
+    @property
+    def seed(self) -> int | None:
+        """The seed of random ops; setting it begins their streams anew, as in TensorFlow."""
+        return self._seed
+
+    @seed.setter
+    def seed(self, seed: int | None) -> None:
+        self._seed, self.runner.number = seed, 0
 
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
         return f"{self.scope}/{name}" if self.scope else name

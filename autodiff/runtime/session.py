@@ -27,9 +27,9 @@ from .variable_aliases import after_updates, aliases_of
 class Session:
     """Runs operations of one graph; holds its variables' values.
 
-    variables: operation name -> array. runs: count of runs so far; with `entropy` it decides what
-    random operations draw, so setting it back repeats a run. Use it in a `with` block, which makes it
-    the default session and closes it at the end.
+    variables: operation name -> array. runs: count of runs so far. draws: name of a random operation -> in how many
+    runs it has drawn; with `entropy` it decides what comes next, so setting it back repeats a run. Use it in a `with`
+    block, which makes it the default session and closes it at the end.
     """
 
     is_repeat = False
@@ -46,6 +46,8 @@ class Session:
         self.variables = Variables()
         self.entropy = int.from_bytes(os.urandom(7), "little")
         self.runs = 0
+        self.draws: dict[str, int] = {}
+        self.last_draws: dict[str, int] = {}  # the `Run.drawn` of the newest run
         self.closed = False
         self._threads = getattr(config, "intra_op_parallelism_threads", 0) or processors()
         self._feeds = Feeds(self.graph)
@@ -121,7 +123,9 @@ class Session:
     def new_run(self) -> Run:
         """What the next run asks of this session."""
         self.runs += 1
-        return Run(self, self.runs)
+        run = Run(self, self.runs)
+        self.last_draws = run.drawn
+        return run
 
     def _wanted(self, fetches: Any) -> Fetches:
         if type(fetches) is Fetches:

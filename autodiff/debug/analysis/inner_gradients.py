@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.errors import ArgumentError
 from ...core.graph import Operation, Tensor
+from ...runtime.plan.state import OUTSIDE, CallNumber
 from ..facts.function_calls import Calls
 from ..facts.inner_ops import InnerOps, name_of
 from ..history.loop_values import Turns
@@ -24,7 +25,7 @@ def gradient_turns(x: Tensor, inner: InnerOps, calls: Calls, known: Values, arri
     """
     chain = inner.callers(x.op)
     walk = _Walk(x, set(chain), calls)
-    walk.go(chain[0], known, 0, (), arriving)
+    walk.go(chain[0], known, OUTSIDE, (), arriving)
     if not walk.found:
         raise ArgumentError(f"no gradient gets to {x.name!r} inside of {name_of(chain[-1])}",
                             hint=f"ask: why {chain[0].name}")
@@ -40,7 +41,7 @@ class _Walk:
         self.found: list[tuple[tuple[int, ...], Any]] = []
         self._x, self._within, self._calls = x, within, calls
 
-    def go(self, caller: Operation, known: Values, number: int, at: tuple[int, ...], arriving: Values) -> None:
+    def go(self, caller: Operation, known: Values, number: CallNumber, at: tuple[int, ...], arriving: Values) -> None:
         made = list(self._calls.of(caller, known, number))
         backward: dict[Any, Backward] = {}
         seeds: Sequence[Any] = [arriving.get(t) for t in caller.outputs]

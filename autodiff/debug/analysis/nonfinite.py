@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.graph import Operation, Tensor
+from ...runtime.plan.state import OUTSIDE, CallNumber
 from ..facts.function_calls import Inside
 from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 from ..facts.stats import bad_elements, has_nonfinite
@@ -85,7 +86,7 @@ def why_nonfinite(ops: Sequence[Operation], values: Values, roots: Collection[Te
 
 
 def _described(op: Operation, values: Values, harmful: bool, note: Callable[[str], str], inside: Inside,
-               depth: int = 0, within: int = 0) -> list[Origin]:
+               depth: int = 0, within: CallNumber = OUTSIDE) -> list[Origin]:
     """An op; of a branch or loop the ops inside of it that are to blame."""
     called = (call for each in (op, *_behind_lists(op)) if (call := inside(each, values, within)) is not None)
     call = next(called, None) if depth < _DEEPEST else None

@@ -65,6 +65,7 @@ class Model:
             if self._session is not None:  # the script closed its own: go on from the values it left
                 self._own_session.variables.update(self._session.variables)
                 self._own_session.runs, self._own_session.entropy = self._session.runs, self._session.entropy
+                self._own_session.draws = dict(self._session.draws)
         return self._own_session
 
     def names(self) -> list[str]:

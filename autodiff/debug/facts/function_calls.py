@@ -12,7 +12,7 @@ from ...core.graph import Graph, Operation, Tensor
 from ...core.traversal import ancestors
 from ...runtime.plan.interpreter import interpret
 from ...runtime.plan.plan import Plan, compile_plan
-from ...runtime.plan.state import Run, call_number
+from ...runtime.plan.state import OUTSIDE, CallNumber, Run, call_number
 from ...runtime.session import RepeatSession
 from .inner_ops import name_of
 from .roles import is_handle
@@ -33,7 +33,7 @@ class Call(NamedTuple):
     outputs: tuple[Tensor, ...]
     inputs: tuple[Tensor, ...]
     where: str
-    number: int
+    number: CallNumber
     graph: Graph
     turn: int | None
 
@@ -46,12 +46,13 @@ class FunctionPlan(NamedTuple):
     plan: Plan
 
 
-Inside = Callable[[Operation, Values, int], Call | None]
+Inside = Callable[[Operation, Values, CallNumber], Call | None]
 
 
 class Calls:
-    """Goes through the functions that ops call. variables: those of the run; number, entropy: of its random streams.
+    """Goes through the functions that ops call.
 
+    variables: those of the run. number, entropy, draws: of its random streams.
     fetch: values of tensors of the run that are no arrays, such as the history of a loop. wanted: the inner tensors
     whose values are asked for, if not of all that the functions' outputs are made of; only then conditions are calls.
     outcomes: what ops that call Python gave in the run: they are not asked again. plans: of functions, shared by the
@@ -59,23 +60,23 @@ class Calls:
     """
 
     def __init__(self, graph: Graph, variables: Mapping[str, Any], number: int, entropy: int,
-                 fetch: Callable[[Sequence[Tensor]], Mapping[Tensor, Any]],
+                 draws: Mapping[str, int], fetch: Callable[[Sequence[Tensor]], Mapping[Tensor, Any]],
                  wanted: Sequence[Tensor] | None = None, outcomes: Values | None = None,
                  plans: dict[Any, FunctionPlan] | None = None) -> None:
         self._fetch, self._outcomes = fetch, outcomes or {}
         self._wanted = None if wanted is None else tuple(wanted)
         session = RepeatSession(graph=graph)
         session.variables.update(variables)
-        session.entropy = entropy
+        session.entropy, session.draws = entropy, dict(draws)
         self._run = Run(session, number)
         self._plans = {} if plans is None else plans
 
-    def __call__(self, op: Operation, values: Values, within: int = 0) -> Call | None:
+    def __call__(self, op: Operation, values: Values, within: CallNumber = OUTSIDE) -> Call | None:
         """The first call of op's in which something finite became non-finite; None if there is none to be found."""
         return next((call for call in self.of(op, values, within) if any(
             has_nonfinite(v) for v in call.values.values() if isinstance(v, (np.ndarray, np.generic)))), None)
 
-    def of(self, op: Operation, values: Values, within: int = 0) -> Iterator[Call]:
+    def of(self, op: Operation, values: Values, within: CallNumber = OUTSIDE) -> Iterator[Call]:
         """The calls that an op makes of its functions, one after another; none if its inputs are not known.
 
         within: the number of the call that the op itself is part of.
@@ -105,7 +106,7 @@ class Calls:
             histories = [history for history in left[2 * count:] if history is not None]
             yield from self._iterations(op, given, within, list(zip(*histories)))
 
-    def _iterations(self, op: Operation, given: list[Any], within: int,
+    def _iterations(self, op: Operation, given: list[Any], within: CallNumber,
                     kept: Sequence[Sequence[Any]]) -> Iterator[Call]:
         """kept: of each iteration, what the body kept, if it calls Python."""
         cond, body, count = op.attrs["cond"], op.attrs["body"], len(op.attrs["shapes"])
@@ -123,7 +124,7 @@ class Calls:
             yield call
             state = [call.values[t] for t in body.outputs]
 
-    def _called(self, function: Function, arguments: Sequence[Any], where: str, number: int,
+    def _called(self, function: Function, arguments: Sequence[Any], where: str, number: CallNumber,
                 turn: int | None = None, kept: Sequence[Any] = ()) -> Call:
         key = function, self._wanted, bool(kept)
         if key not in self._plans:

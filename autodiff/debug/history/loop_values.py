@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.errors import ArgumentError
 from ...core.graph import Operation, Tensor
+from ...runtime.plan.state import OUTSIDE, CallNumber
 from ..facts.function_calls import Calls
 from ..facts.inner_ops import InnerOps, name_of
 from ..facts.roles import is_handle
@@ -66,7 +67,7 @@ def turns_of(tensors: Sequence[Tensor], inner: InnerOps, values: Callable[[Seque
     wanted = [*tensors, *(t for op in within - set(outermost) for t in (*op.inputs, *op.outputs))]
     walk = _Walk(tensors, within, calls(wanted))
     for op in outermost:
-        walk.go(op, known, 0, ())
+        walk.go(op, known, OUTSIDE, ())
     return {t: _turns(t, chains[t], walk.found[t]) for t in tensors}
 
 
@@ -77,7 +78,7 @@ class _Walk:
         self.found: dict[Tensor, list[tuple[tuple[int, ...], Any]]] = {t: [] for t in tensors}
         self._within, self._calls = within, calls
 
-    def go(self, caller: Operation, known: Mapping[Tensor, Any], number: int, at: tuple[int, ...]) -> None:
+    def go(self, caller: Operation, known: Mapping[Tensor, Any], number: CallNumber, at: tuple[int, ...]) -> None:
         for call in self._calls.of(caller, known, number):
             here = at if call.turn is None else (*at, call.turn)
             for tensor in call.values.keys() & self.found.keys():

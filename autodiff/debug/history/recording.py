@@ -69,7 +69,7 @@ class Recorder:
                 strings.append(key)
         wanted = moment.wanted
         about = {"schema": SCHEMA, "step": moment.step, "number": moment.number, "entropy": moment.entropy,
-                 "same": same, "strings": strings, "outcomes": outcomes,
+                 "draws": dict(moment.draws), "same": same, "strings": strings, "outcomes": outcomes,
                  "fetches": [] if wanted is None else [t.name for t in wanted.tensors],
                  "targets": [] if wanted is None else [op.name for op in wanted.targets],
                  "record": dataclasses.asdict(record)}
@@ -193,7 +193,7 @@ def _step(graph: Graph, about: dict[str, Any], arrays: dict[str, np.ndarray],
     outcomes = {graph.get_tensor_by_name(name): _unpacked(item, arrays) for name, item in about["outcomes"].items()}
     elements = [graph.get_tensor_by_name(n) for n in about["fetches"]] + [graph.operations[n] for n in about["targets"]]
     moment = Moment(step, int(about["number"]), int(about["entropy"]), variables, feeds,
-                    fetch.parse(graph, elements), outcomes)
+                    fetch.parse(graph, elements), outcomes, about.get("draws", {}))
     return moment, _record(about["record"])
 
 

@@ -24,8 +24,8 @@ _MANY = 32  # tensors: such a look is taken once, and compiling it well would ta
 class Moment:
     """What a run depended on: a run is a function of these alone. variables: their values before it.
 
-    number: the run's number in its session, which the random streams count by. wanted: what it fetched, or None.
-    outcomes: what its Python functions gave, and the branches and loops that call some.
+    number: the run's number in its session. draws: how often each random op that drew in it had drawn before. wanted:
+    what it fetched, or None. outcomes: what its Python functions gave, and the branches and loops that call some.
     """
 
     step: int
@@ -35,13 +35,14 @@ class Moment:
     feeds: dict[Tensor, Any]
     wanted: Any = None
     outcomes: dict[Tensor, Any] = field(default_factory=dict)
+    draws: Mapping[str, int] = field(default_factory=dict)
 
 
 def moment_of(session: Session, feeds: dict[Tensor, Any], step: int, wanted: Any = None,
               variables: Mapping[str, Any] | None = None) -> Moment:
     """The Moment of the run that `session` is about to make. variables: where its values are known from elsewhere."""
     known = dict(session.variables) if variables is None else variables
-    return Moment(step, session.runs + 1, session.entropy, known, feeds, wanted)
+    return Moment(step, session.runs + 1, session.entropy, known, feeds, wanted, draws=dict(session.draws))
 
 
 class Replayer:
@@ -79,9 +80,9 @@ class Replayer:
 
     def calls(self, moment: Moment, wanted: Sequence[Tensor] | None = None) -> Calls:
         """The calls that branches and loops made in that run. wanted: inner tensors, if not all are."""
-        return Calls(self._session.graph, moment.variables, moment.number, moment.entropy,
-                     lambda missing: self.values_if_possible(moment,
-                                                             missing), wanted, moment.outcomes, self._function_plans)
+        return Calls(self._session.graph, moment.variables, moment.number, moment.entropy, moment.draws,
+                     lambda missing: self.values_if_possible(moment, missing), wanted, moment.outcomes,
+                     self._function_plans)
 
     def start(self, moment: Moment, fetches: Sequence[Any], feeds: dict[Tensor, Any] | None = None) -> Execution:
         """That run again, to be gone through op by op, in a session of its own."""
@@ -106,7 +107,7 @@ class Replayer:
         known = dict(moment.variables)  # which may take runs of this session
         session.variables.clear()
         session.variables.update(known)
-        session.entropy, session.runs = moment.entropy, moment.number - 1
+        session.entropy, session.runs, session.draws = moment.entropy, moment.number - 1, dict(moment.draws)
 
     def values_if_possible(self, moment: Moment, tensors: Sequence[Any]) -> dict[Any, Any]:
         """The same for tensors of which some may not be computable (unfed, uninitialized): those are left out.

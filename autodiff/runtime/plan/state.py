@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -50,19 +50,36 @@ def handed_out(values: list[Any]) -> list[Any]:
 _MIX = (6364136223846793005, 3935559000370003845, 1442695040888963407, 2**63 - 1)  # Knuth's; a counter is an int64
 
 
-def call_number(op: Operation, within: int, turn: int) -> int:
-    """What tells a call of a function from all others of a run, for its random streams. within: the call around it."""
-    return (within * _MIX[0] + op.index * _MIX[1] + turn + _MIX[2]) & _MIX[3]
+class CallNumber(NamedTuple):
+    """What tells a call of a function from all others of a run, for its random streams.
+
+    among_all: from the calls of every op. by_turns: from its turn alone, so that ops of equal seeds in two loops draw
+    the same numbers, as in TensorFlow.
+    """
+
+    among_all: int = 0
+    by_turns: int = 0
+
+
+OUTSIDE = CallNumber()  # of all functions
+
+
+def call_number(op: Operation, within: CallNumber, turn: int) -> CallNumber:
+    """The number of a call that `op` makes. within: the call around it; turn: which of the calls that the op makes."""
+    among_all = (within.among_all * _MIX[0] + op.index * _MIX[1] + turn + _MIX[2]) & _MIX[3]
+    return CallNumber(among_all, (within.by_turns * _MIX[0] + turn) & _MIX[3])
 
 
 class HasState(Protocol):
     """The part of a session that runs need. entropy: where streams without a seed start.
 
-    is_repeat: whether its runs were made before, elsewhere: they print nothing.
+    draws: name of a random op -> in how many runs of the session it has drawn. is_repeat: whether its runs were made
+    before, elsewhere: they print nothing.
     """
 
     variables: Variables
     entropy: int
+    draws: dict[str, int]
     is_repeat: bool
 
     def compiled(self, function: Any) -> Any:
@@ -73,15 +90,17 @@ class Run:
     """What a kernel may ask of the session: variables, random streams, functions. op: the operation under way.
 
     number: of this run within its session, from 1. current_call: of a function, the one under way: a number that
-    follows from the ops that call and their turns alone, whatever else runs; 0 outside of all.
+    follows from the ops that call and their turns alone, whatever else runs. drawn: name of each random op that has
+    drawn in this run -> in how many runs it had drawn before.
     """
 
-    __slots__ = ("session", "number", "variables", "op", "current_call")
+    __slots__ = ("session", "number", "variables", "op", "current_call", "drawn")
 
     def __init__(self, session: HasState, number: int) -> None:
         self.session, self.number = session, number
         self.variables = session.variables
-        self.current_call = 0
+        self.current_call = OUTSIDE
+        self.drawn: dict[str, int] = {}
         self.op: Operation = None  # type: ignore[assignment]
 
     @property
@@ -114,11 +133,23 @@ class Run:
     def stream(self, seed: int, seed2: int) -> np.random.Generator:
         """The random numbers of one op in this run: counter-based, so that a replay draws the same.
 
-        Ops of equal seeds draw the same numbers, in any session; an op without draws its own.
+        What it draws depends on how often it has drawn in its session, not on what else has run. Ops of equal seeds
+        draw the same numbers, in any session; an op without draws its own.
         """
-        key = [seed, seed2] if seed or seed2 else [self.session.entropy, self.op.index]
-        counter = [0, 0, self.current_call, self.number]
-        return np.random.Generator(np.random.Philox(key=key, counter=counter))
+        call = self.current_call
+        if seed or seed2:
+            key, within = [seed, seed2], call.by_turns
+        else:
+            key, within = [self.session.entropy, self.op.index], call.among_all
+        return np.random.Generator(np.random.Philox(key=key, counter=[0, 0, within, self._earlier_draws()]))
+
+    def _earlier_draws(self) -> int:
+        """In how many runs of the session before this one the op under way has drawn."""
+        name, draws = self.op.name, self.session.draws
+        if name not in self.drawn:
+            self.drawn[name] = draws.get(name, 0)
+            draws[name] = self.drawn[name] + 1
+        return self.drawn[name]
 
     def call(self, function: Any, arguments: Sequence[Any], turn: int = 0) -> list[Any]:
         """What a function graph gives (outputs, then what it keeps), for its inputs; a variable is passed by name.

@@ -60,6 +60,7 @@ class Recordings:
             last, session = found.moments[-1], model.session
             session.variables.update(last.variables)
             session.runs, session.entropy = last.number, last.entropy
+            session.draws = {name: count + 1 for moment in found.moments for name, count in moment.draws.items()}
             state.look_at(last.step)
         return Recorded(path, len(found.moments), False)
 

@@ -96,6 +96,7 @@ class Hooks:
         self.overrides.mark_edited(False)
         ms = 1e3 * (time.perf_counter() - run.began)
         is_whole = is_repeatable and session.runs == run.moment.number
+        run.moment.draws = session.last_draws
         self.state.remember(run.moment, run.whole, ms, session.variables if is_whole else None)
         for name, value in self.overrides.frozen.items():
             session.variables[name] = value
