@@ -1,9 +1,10 @@
-"""What tests of the whole code base say when they find something: every place, one a line."""
+"""What tests of many things say when they find something: every place, each row."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pytest
 
 from autodiff.debug import Debugger
 
@@ -12,6 +13,19 @@ def expect_none(found: Iterable[object], about: str = "") -> None:
     """Fail with the list of what was found, unless it is empty."""
     lines = list(dict.fromkeys(map(str, found)))
     assert not lines, "\n".join([about, *lines])
+
+
+def expect_each(checks: Iterable[tuple[str, Callable[[], object]]]) -> None:
+    """Do every named check, whatever became of those before it, and fail with all that failed."""
+    failed = []
+    for name, check in checks:
+        try:
+            check()
+        except (Exception, pytest.fail.Exception) as error:
+            error.add_note(f"in {name}")
+            failed.append(error)
+    if failed:
+        raise BaseExceptionGroup(f"{len(failed)} checks fail", failed)
 
 
 def expect_step(dbg: Debugger, step: int, before: Mapping[str, Any], given: Sequence[Any]) -> None:

@@ -1,9 +1,9 @@
 """What every row of the op table promises: shapes, derivatives, batching, errors, completeness."""
 
 import re
-from collections.abc import Callable
-from functools import cache
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -19,36 +19,68 @@ from autodiff.gradients.batching import vectorize
 from autodiff.gradients.blocked_reasons import blocked_reason, no_gradient_reason
 
 from ..central import central, checked_elements, weighted
+from ..expect import expect_each
 from .built import KNOWN, MODES, RANK_UNKNOWN, SIZES_UNKNOWN, Built, built, types_in
 from .case import Case, array
 from .op_cases import CASES
 
-GOOD = [case for case in CASES if case.fails is None]
-BAD = [case for case in CASES if case.fails is not None]
+ROWS = {name: [case for case in CASES if case.op == name] for name in OPS}
 RTOL, ATOL = 1e-5, 1e-7  # of central differences; see central.py
 
 
-def rows(cases: list[Case]) -> Any:
-    return pytest.mark.parametrize("case", cases, ids=[case.name for case in cases])
+@dataclass(frozen=True)
+class Promise:
+    """What the rows that it is about must keep. modes: in which it is checked, () if in one that it chooses."""
+
+    check: Callable[..., None]
+    is_about: Callable[[Case], bool]
+    modes: tuple[str, ...]
 
 
-def rows_that(applies: Callable[[Case], bool]) -> Any:
-    """The good rows that a check is about; a row that cannot even be built is left for the check to show."""
+PROMISES: list[Promise] = []
 
-    def wanted(case: Case) -> bool:
+
+def promise(is_about: Callable[[Case], bool], *modes: str) -> Callable[[Callable[..., None]], None]:
+    """Decorator: a check of each row, in each mode."""
+    return lambda check: PROMISES.append(Promise(check, is_about, modes))
+
+
+def is_good(case: Case) -> bool:
+    return case.fails is None
+
+
+def kept_by(case: Case) -> Iterator[tuple[str, Callable[[], None]]]:
+    """The checks of one row. A row that cannot even be built is left for the check to show."""
+    for one in PROMISES:
         try:
-            return applies(case)
+            if not one.is_about(case):
+                continue
         except Exception:
-            return True
+            if not is_good(case):
+                continue
+        for mode in one.modes:
+            yield f"{one.check.__name__} of {case.name}, {mode}", partial(one.check, case, mode)
+        if not one.modes:
+            yield f"{one.check.__name__} of {case.name}", partial(one.check, case)
 
-    return rows([case for case in GOOD if wanted(case)])
+
+@pytest.mark.parametrize("name", sorted(OPS))
+def test_every_op_keeps_its_promises(name: str) -> None:
+    assert missing_of(OPS[name], CASES) == []
+    expect_each(check for case in ROWS[name] for check in kept_by(case))
+    forget_rows()
+
+
+def forget_rows() -> None:
+    """Rows of another op are not needed again, and Python would go through their graphs in search of garbage."""
+    built.cache_clear()
+    first_slopes.cache_clear()
 
 
 # ---- shapes and dtypes ------------------------------------------------------------------
 
-@pytest.mark.parametrize("mode", MODES)
-@rows(GOOD)
-def test_inferred_dtype_and_shape_are_the_real_ones(case: Case, mode: str) -> None:
+@promise(is_good, *MODES)
+def inferred_dtype_and_shape_are_the_real_ones(case: Case, mode: str) -> None:
     row = built(case, mode)
     for tensor, value in zip(row.outputs, row.values(), strict=True):
         found = f"{case.name} ({mode}): promised {tensor.describe()}, found {np.asarray(value).dtype}{np.shape(value)}"
@@ -60,11 +92,13 @@ def test_inferred_dtype_and_shape_are_the_real_ones(case: Case, mode: str) -> No
 
 
 def takes_float32(case: Case) -> bool:
-    return case.through is None and bool(built(case).float_inputs()) and tf.float32 in built(case).definition.dtypes
+    if not is_good(case) or case.through is not None:
+        return False
+    return bool(built(case).float_inputs()) and tf.float32 in built(case).definition.dtypes
 
 
-@rows_that(takes_float32)
-def test_float32_in_gives_float32_out(case: Case) -> None:
+@promise(takes_float32)
+def float32_in_gives_float32_out(case: Case) -> None:
     row = built(case, KNOWN, np.float32)
     wide = [tensor.dtype for tensor in built(case).outputs]
     for tensor, value, was in zip(row.outputs, row.values(), wide, strict=True):
@@ -73,8 +107,8 @@ def test_float32_in_gives_float32_out(case: Case) -> None:
             assert tensor.dtype.base_dtype is tf.float32
 
 
-@rows([case for case in GOOD if case.inputs])
-def test_a_kernel_leaves_its_inputs_alone(case: Case) -> None:
+@promise(lambda case: is_good(case) and bool(case.inputs))
+def a_kernel_leaves_its_inputs_alone(case: Case) -> None:
     row = built(case)
     fed = [i for i, tensor in enumerate(row.inputs) if tensor.op.type == "Placeholder"]
     _, _, found = row.run([row.outputs, row.op, [row.inputs[i] for i in fed]])
@@ -82,8 +116,8 @@ def test_a_kernel_leaves_its_inputs_alone(case: Case) -> None:
         np.testing.assert_array_equal(value, row.arrays[i], err_msg=f"input {i}")
 
 
-@rows([case for case in GOOD if case.op in OPS and OPS[case.op].takes_out and case.through is None])
-def test_out_gives_what_a_fresh_array_would(case: Case) -> None:
+@promise(lambda case: is_good(case) and OPS[case.op].takes_out and case.through is None)
+def out_gives_what_a_fresh_array_would(case: Case) -> None:
     definition, arrays = built(case).definition, built(case).arrays
     fresh = np.asarray(definition.kernel(*arrays, **case.attrs))
     buffer = np.full(fresh.shape, 7, fresh.dtype)
@@ -99,6 +133,8 @@ def wanted_inputs(case: Case, row: Built) -> list[int]:
 
 
 def differentiates(case: Case) -> bool:
+    if not is_good(case):
+        return False
     row = built(case)
     return bool(row.float_outputs() and wanted_inputs(case, row) and row.is_pure) and row.definition.no_rule is None
 
@@ -130,16 +166,19 @@ def first_slopes(case: Case, index: int) -> np.ndarray:
     return central(lambda xs: weighted(weights, row.run(ys, xs)), row.arrays, index)
 
 
-@rows_that(lambda case: built(case).definition.no_rule is not None and bool(built(case).float_outputs()))
-def test_asking_for_a_gradient_without_rule_is_a_lookup_error(case: Case) -> None:
+def lacks_a_rule(case: Case) -> bool:
+    return is_good(case) and built(case).definition.no_rule is not None and bool(built(case).float_outputs())
+
+
+@promise(lacks_a_rule)
+def asking_for_a_gradient_without_rule_is_a_lookup_error(case: Case) -> None:
     row = built(case)
     with pytest.raises(NoGradientError, match=re.escape(row.definition.no_rule or "")):
         tf.gradients(row.float_outputs(), [row.inputs[i] for i in row.float_inputs()])
 
 
-@pytest.mark.parametrize("mode", [KNOWN, SIZES_UNKNOWN, RANK_UNKNOWN])
-@rows_that(differentiates)
-def test_first_derivative_is_the_central_difference(case: Case, mode: str) -> None:
+@promise(differentiates, KNOWN, SIZES_UNKNOWN, RANK_UNKNOWN)
+def first_derivative_is_the_central_difference(case: Case, mode: str) -> None:
     row = Built(case, mode)
     gradients = first_gradients(case, row)
     for i, gradient in gradients.items():
@@ -151,8 +190,8 @@ def test_first_derivative_is_the_central_difference(case: Case, mode: str) -> No
                                    err_msg=f"input {i}")
 
 
-@rows_that(lambda case: case.second and differentiates(case))
-def test_second_derivative_is_the_central_difference_of_the_first(case: Case) -> None:
+@promise(lambda case: case.second and differentiates(case))
+def second_derivative_is_the_central_difference_of_the_first(case: Case) -> None:
     row = Built(case)
     gradients = first_gradients(case, row)
     targets = list(gradients.values())
@@ -186,8 +225,8 @@ def batched_subsets(case: Case) -> list[tuple[int, ...]]:
     return list(dict.fromkeys([inputs, *[(i,) for i in inputs]])) if inputs else []
 
 
-@rows_that(lambda case: bool(batched_subsets(case)) and built(case).is_pure)
-def test_batching_is_a_loop_over_slices(case: Case) -> None:
+@promise(lambda case: is_good(case) and bool(batched_subsets(case)) and built(case).is_pure)
+def batching_is_a_loop_over_slices(case: Case) -> None:
     subsets = batched_subsets(case)
     row = Built(case)
     count = batch_size(row)
@@ -208,8 +247,8 @@ def test_batching_is_a_loop_over_slices(case: Case) -> None:
 
 # ---- rows that must fail ----------------------------------------------------------------
 
-@rows(BAD)
-def test_a_bad_row_fails_with_its_class_and_says_why(case: Case) -> None:
+@promise(lambda case: not is_good(case))
+def a_bad_row_fails_with_its_class_and_says_why(case: Case) -> None:
     mode = RANK_UNKNOWN if case.at_run else KNOWN
     assert case.fails is not None
     with pytest.raises(case.fails) as caught:
@@ -242,11 +281,6 @@ def missing_of(definition: OpDef, cases: list[Case]) -> list[str]:
     return missing
 
 
-@pytest.mark.parametrize("name", sorted(OPS))
-def test_every_op_is_complete(name: str) -> None:
-    assert missing_of(OPS[name], CASES) == []
-
-
 def test_an_incomplete_op_is_noticed() -> None:
     bare = OpDef("Bare", lambda x: x, parameters=OPS["Identity"].parameters, keyword_only=(), infer=lambda x: x,
                  build=lambda *_: None, elementwise=False, dtypes=(tf.float32,), stateful=False, no_grad=None,
@@ -260,8 +294,8 @@ def test_row_names_are_unique_and_name_an_op() -> None:
     assert sorted({case.op for case in CASES if case.op not in OPS}) == []
 
 
-@rows([case for case in GOOD if case.through is not None])
-def test_a_row_that_goes_through_other_ops_has_its_own(case: Case) -> None:
+@promise(lambda case: is_good(case) and case.through is not None)
+def a_row_that_goes_through_other_ops_has_its_own(case: Case) -> None:
     assert case.op in types_in(built(case).op)
 
 
@@ -270,3 +304,9 @@ def test_reasons_are_said() -> None:
     assert blocked("a shape is made of integers").reason
     empty = [d.name for d in OPS.values() if d.no_grad is not None and len(d.no_grad.split()) < 3]
     assert empty == []
+
+
+def test_each_check_that_fails_is_told() -> None:
+    with pytest.raises(ExceptionGroup) as caught:
+        expect_each([("one", lambda: 1 / 0), ("two", lambda: None), ("three", lambda: OPS["NoSuchOp"])])
+    assert [error.__notes__ for error in caught.value.exceptions] == [["in one"], ["in three"]]
