@@ -284,6 +284,7 @@ def test_the_op_inside_of_a_loop_is_named(op: str | None) -> None:
 def test_a_recurrent_net_is_checked_as_a_whole_and_inside(kept):
     """With dropout the loop itself is not judged, as it would draw again; what is inside is, and the whole gradient."""
     with tf.Graph().as_default() as graph:
+        tf.set_random_seed(1)
         x = tf.constant(np.linspace(-1, 1, 12).reshape(2, 2, 3))
         w = tf.Variable(np.linspace(0.1, 0.9, 9).reshape(3, 3), name="w")
         cell = tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.GRUCell(2), kept)
