@@ -52,9 +52,9 @@ vars()["bool"] = bool_  # tf.bool, without hiding Python's from readers of this 
 # Namespace of `tf` -> the module that it is, loaded when a script first enters it.
 NAMESPACES = {
     **{name: f"api.{name}" for name in (
-        "app", "compat", "contrib", "data", "debugging", "distributions", "dtypes", "flags", "gfile", "image", "keras",
-        "layers", "linalg", "logging", "losses", "math", "metrics", "mnist", "nn", "random", "signal", "sparse",
-        "spectral", "summary", "test", "train")},
+        "app", "compat", "contrib", "data", "debugging", "distributions", "dtypes", "flags", "gfile", "graph_util",
+        "image", "keras", "layers", "linalg", "logging", "losses", "math", "metrics", "mnist", "nn", "random",
+        "saved_model", "signal", "sparse", "spectral", "summary", "test", "train")},
     "debug": "debug", "errors": "core.errors", "initializers": "api.variables.initializers", "nest": "core.nest",
 }
 # Module -> the names at the top of `tf` that it defines, loaded when a script first uses one of them.

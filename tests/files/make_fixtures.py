@@ -140,9 +140,19 @@ def graphs(tf: Any) -> None:
                      **dict(zip(names, session.run(fetches, feeds))))
 
 
+def saved_model(tf: Any) -> None:
+    """A model for serving."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None, 2], name="x")
+        w = tf.get_variable("w", initializer=np.float32([[1], [2]]))
+        y = tf.add(tf.matmul(x, w), tf.get_variable("b", initializer=np.float32([0.5]), use_resource=True), name="y")
+        session.run(tf.global_variables_initializer())
+        tf.saved_model.simple_save(session, str(FOLDER / "saved_model"), {"x": x}, {"y": y})
+
+
 if __name__ == "__main__":
     import tensorflow
 
     (FOLDER / "old_checkpoint").mkdir(parents=True, exist_ok=True)
-    for make in (checkpoint, old_checkpoint, events, records, graphs):
+    for make in (checkpoint, old_checkpoint, events, records, graphs, saved_model):
         make(tensorflow)

@@ -60,8 +60,6 @@ ADVICE = {
     "RandomShuffleQueue": "keep the queue in Python and feed from it",
     "queue": "keep the queue in Python and feed from it",
     "profiler": "the prompt's `profile` command times each op of a run",
-    "saved_model": "tf.train.Saver keeps and restores variables",
-    "graph_util": "tf.train.Saver keeps and restores variables",
     "lite": "gradbg only runs and explains graphs",
     "quantize": "gradbg computes in floating point",
     "fake_quant": "gradbg computes in floating point",

@@ -1,0 +1,10 @@
+"""Names in signatures that servers know."""
+
+DEFAULT_SERVING_SIGNATURE_DEF_KEY = "serving_default"
+CLASSIFY_INPUTS = REGRESS_INPUTS = PREDICT_INPUTS = "inputs"
+CLASSIFY_METHOD_NAME = "tensorflow/serving/classify"
+CLASSIFY_OUTPUT_CLASSES = "classes"
+CLASSIFY_OUTPUT_SCORES = "scores"
+PREDICT_METHOD_NAME = "tensorflow/serving/predict"
+PREDICT_OUTPUTS = REGRESS_OUTPUTS = "outputs"
+REGRESS_METHOD_NAME = "tensorflow/serving/regress"
