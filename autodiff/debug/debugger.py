@@ -6,37 +6,13 @@ from typing import Any
 
 from ..core.graph import Graph, get_default_graph
 from ..runtime.session import Session
-from .engine.feeds import RunFeeds
 from .engine.log import RunLog
 from .engine.model import Model
 from .engine.overrides import Overrides
-from .engine.questions.blame import Blame
-from .engine.questions.check import RuleChecks
-from .engine.questions.diff import Comparison
-from .engine.questions.doctor import Checkup
-from .engine.questions.edit import Edits
-from .engine.questions.evaluate import ValueHistory, Values
-from .engine.questions.explain import Explanations
-from .engine.questions.gradients import Gradients
-from .engine.questions.hessians import Hessians
-from .engine.questions.lists import Lists
-from .engine.questions.places import Places
-from .engine.questions.record import Recordings
-from .engine.questions.update_stages import UpdateStages
-from .engine.runs.effects import Effects
-from .engine.runs.evidence import Evidence
-from .engine.runs.hooks import Hooks
-from .engine.runs.inner_watches import InnerSamples
-from .engine.runs.inside_stops import InsideStops
-from .engine.runs.run_once import Runner
-from .engine.runs.run_view import RunViews
-from .engine.runs.samples import RunSamples
-from .engine.runs.stepper import Stepper
-from .engine.runs.stop_conditions import StopConditions
-from .engine.runs.time_travel import History
+from .engine.questions.assembly import Questions
+from .engine.questions.evaluate import ValueHistory
+from .engine.runs.assembly import RunParts
 from .engine.state import BUDGET, State
-from .engine.training import Training
-from .engine.watches import Watches
 from .facts import answers
 from .facts.answers import OpCard, OpRow, Recorded, Script, TensorRow, VariableRow, WatchRow
 from .facts.records import RunRecord
@@ -48,9 +24,11 @@ __all__ = ["Debugger"]
 class Debugger:
     """A model under the debugger. What it answers is frozen: names, numbers and places, never tensors.
 
-    Its parts, each of which has more to ask than is passed on here: model, state, watches, feeds and training; hooks,
-    runs, stepper, inside and history, which make runs, now and again; values, gradients, hessians, explain, checks,
-    lists, places, edits and recordings, which answer and change.
+    It has parts, made anew for each graph, and passes on here what is asked most; each part can be asked for more.
+    model: graph, session, names; state: the runs remembered. watches, feeds, training: what is arranged before a run.
+    hooks: the cut to whatever makes runs. runs, stepper, inside: make them; history: goes back to them. values,
+    gradients, hessians, update_stages, explain, rules, checkup, comparison, lists, places: answer. edits: change;
+    recordings: write and read.
     """
 
     def __init__(self, graph: Graph | None = None, session: Session | None = None, *,
@@ -60,38 +38,17 @@ class Debugger:
         self._begin(Model(graph, session, handles=dict(handles or {}), script=script), BUDGET)
 
     def _begin(self, model: Model, budget: int) -> None:
-        """Put the parts together for a graph."""
-        self.model = model
-        self.state = state = State(model, Overrides(), self.log, budget)
-        self.watches, self.feeds = Watches(model), RunFeeds(state)
-        self.training = Training(state, self.watches)
-        self._begin_runs(state, Effects(state), InnerSamples(state))
-
-    def _begin_runs(self, state: State, effects: Effects, inner: InnerSamples) -> None:
-        views = RunViews(state, self.watches)
-        samples = RunSamples(state, self.watches, views)
-        self.evidence = Evidence(state, self.watches, effects, inner)
-        stops = StopConditions(self.watches, self.evidence)
-        self.hooks = Hooks(state, self.watches, inner, views, samples, stops)
-        self.stepper = Stepper(state, self.feeds, self.training, self.hooks)
-        self.inside = InsideStops(state, self.watches, self.hooks, self.stepper)
-        self.history = History(state, self.stepper)
-        self.runs = Runner(self.watches, self.feeds, self.training, evidence=self.evidence, hooks=self.hooks,
-                           stepper=self.stepper)
-        self._begin_questions(state, effects, inner)
-
-    def _begin_questions(self, state: State, effects: Effects, inner: InnerSamples) -> None:
-        self.values = Values(state, self.stepper, self._history)
-        self.gradients = Gradients(state, inner, self.training, self.values)
-        self.hessians = Hessians(state, self.values)
-        self.update_stages, self.rules = UpdateStages(state), RuleChecks(state)
-        self.explain = Explanations(state, effects, inner, Blame(state, effects))
-        self.checkup = Checkup(state, self.explain, self.gradients, stages=self.update_stages, rules=self.rules)
-        self.comparison = Comparison(state, effects)
-        self.edits = Edits(state, self.stepper, self.values)
-        self.recordings = Recordings(state, self.hooks)
-        self.lists = Lists(state, self.training, effects)
-        self.places = Places(state, self.stepper, self.lists)
+        """Make the parts for a graph."""
+        self.model, self.state = model, State(model, Overrides(), self.log, budget)
+        runs = RunParts(self.state)
+        self.watches, self.feeds, self.training, self.evidence = runs.watches, runs.feeds, runs.training, runs.evidence
+        self.hooks, self.runs, self.stepper, self.inside = runs.hooks, runs.runner, runs.stepper, runs.inside
+        self.history = runs.history
+        asked = Questions(self.state, runs, self._history)
+        self.values, self.gradients, self.hessians = asked.values, asked.gradients, asked.hessians
+        self.update_stages, self.explain, self.rules = asked.stages, asked.explain, asked.rules
+        self.checkup, self.comparison, self.edits = asked.checkup, asked.comparison, asked.edits
+        self.recordings, self.lists, self.places = asked.recordings, asked.lists, asked.places
 
     # ---- what is under the debugger -----------------------------------------------------
     def attach(self, graph: Graph | None = None, session: Session | None = None, *,
@@ -134,7 +91,7 @@ class Debugger:
 
     @y.setter
     def y(self, target: str) -> None:
-        self.model.y = target
+        self.model.choose_y(target)
 
     def resolve(self, target: str) -> tuple[str, ...]:
         """Tensor names for a target: Model.resolve."""

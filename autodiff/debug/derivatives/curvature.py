@@ -25,9 +25,9 @@ _BLOCK = 64  # directions in one pass: more gain little and take memory
 class Curvature:
     """The Hessian of one y by one x. run, prepare: as of the moment that is looked at. report: told of each block."""
 
-    report: Report | None = None
-
-    def __init__(self, product: Product, shape: tuple[int, ...], dtype: Any, run: Run, prepare: Prepare) -> None:
+    def __init__(self, product: Product, shape: tuple[int, ...], dtype: Any, run: Run, prepare: Prepare, *,
+                 report: Report | None = None) -> None:
+        self.report = report
         self.product, self.shape, self.dtype, self._run, self._prepare = product, shape, np.dtype(dtype), run, prepare
         self.size = int(np.prod(shape))
 

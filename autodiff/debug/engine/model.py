@@ -13,6 +13,7 @@ from ...runtime.session import Session
 from ..derivatives.derivatives import Derivatives
 from ..facts.graph_lists import trainable_tensors, variables_of
 from ..facts.roles import PLACEHOLDERS
+from ..history.replay import continue_from
 from ..language.targets import Targets, tensors_of
 
 _LOSS_NAMES = ("loss", "total_loss", "cost", "objective", "error", "y")
@@ -51,9 +52,9 @@ class Model:
         """Go on under another name."""
         self.script_name = name
 
-    def choose_y(self, tensor: Tensor) -> None:
-        """Take gradients of this tensor by default."""
-        self.chosen_y = tensor
+    def choose_y(self, y: Tensor | str) -> None:
+        """Take gradients of this tensor, or of what this target stands for, by default."""
+        self.chosen_y = self.targets.outside(y) if isinstance(y, str) else y
 
     @property
     def session(self) -> Session:
@@ -63,9 +64,8 @@ class Model:
         if self._own_session is None or self._own_session.graph is not self.graph:
             self._own_session = Session(graph=self.graph)
             if self._session is not None:  # the script closed its own: go on from the values it left
-                self._own_session.variables.update(self._session.variables)
-                self._own_session.runs, self._own_session.entropy = self._session.runs, self._session.entropy
-                self._own_session.draws = dict(self._session.draws)
+                last = self._session
+                continue_from(self._own_session, last.variables, last.runs, last.entropy, last.draws)
         return self._own_session
 
     def names(self) -> list[str]:
@@ -88,10 +88,6 @@ class Model:
         """Name of the tensor that gradients are of by default; "" if there is none."""
         tensor = self.default_y()
         return tensor.name if tensor is not None else ""
-
-    @y.setter
-    def y(self, target: str) -> None:
-        self.chosen_y = self.targets.outside(target)
 
     def y_of(self, target: str) -> Tensor:
         """The y that is meant. Raises ArgumentError if none is given and none can be told."""

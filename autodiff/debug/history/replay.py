@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from ...core.errors import AutodiffError
@@ -37,12 +38,23 @@ class Moment:
     outcomes: dict[Tensor, Any] = field(default_factory=dict)
     draws: Mapping[str, int] = field(default_factory=dict)
 
+    def drew(self, draws: Mapping[str, int]) -> None:
+        """Keep, at the end of the run, what is known of its random ops: of those that drew alone."""
+        self.draws = draws
+
 
 def moment_of(session: Session, feeds: dict[Tensor, Any], step: int, wanted: Any = None,
               variables: Mapping[str, Any] | None = None) -> Moment:
     """The Moment of the run that `session` is about to make. variables: where its values are known from elsewhere."""
     known = dict(session.variables) if variables is None else variables
     return Moment(step, session.runs + 1, session.entropy, known, feeds, wanted, draws=dict(session.draws))
+
+
+def continue_from(session: Session, variables: Mapping[str, Any], runs: int, entropy: int,
+                  draws: Mapping[str, int]) -> None:
+    """Have a session go on from these values, after so many runs, with these random streams and what they gave."""
+    session.variables.update(variables)
+    session.runs, session.entropy, session.draws = runs, entropy, dict(draws)
 
 
 class Replayer:
@@ -81,8 +93,7 @@ class Replayer:
     def calls(self, moment: Moment, wanted: Sequence[Tensor] | None = None) -> Calls:
         """The calls that branches and loops made in that run. wanted: inner tensors, if not all are."""
         return Calls(self._session.graph, moment.variables, moment.number, moment.entropy, moment.draws,
-                     lambda missing: self.values_if_possible(moment, missing), wanted, moment.outcomes,
-                     self._function_plans)
+                     partial(self.values_if_possible, moment), wanted, moment.outcomes, self._function_plans)
 
     def start(self, moment: Moment, fetches: Sequence[Any], feeds: dict[Tensor, Any] | None = None) -> Execution:
         """That run again, to be gone through op by op, in a session of its own."""
@@ -106,8 +117,7 @@ class Replayer:
         session = session or self._session
         known = dict(moment.variables)  # which may take runs of this session
         session.variables.clear()
-        session.variables.update(known)
-        session.entropy, session.runs, session.draws = moment.entropy, moment.number - 1, dict(moment.draws)
+        continue_from(session, known, moment.number - 1, moment.entropy, moment.draws)
 
     def values_if_possible(self, moment: Moment, tensors: Sequence[Any]) -> dict[Any, Any]:
         """The same for tensors of which some may not be computable (unfed, uninitialized): those are left out.

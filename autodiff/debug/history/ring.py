@@ -162,6 +162,11 @@ class Ring(Sequence[Moment]):
         except OSError as error:
             self.trouble = f"no steps go to disk: {error.strerror or error}; they are kept in memory only"
 
+    def take_trouble(self) -> str:
+        """Why no more runs go to disk, once; "" if they do, or it was told."""
+        trouble, self.trouble = self.trouble, ""
+        return trouble
+
     def _spill(self, group: list[Moment]) -> bool:
         """Put the oldest runs in memory on disk; whether this was asked for and done."""
         disk = self.disk

@@ -38,8 +38,7 @@ class Hessians:
             raise ArgumentError(expected="full, rows, diag or hvp", found=repr(kind))
         top, bottom = self.model.y_of(y), self.model.targets.outside(x)
         at = self.state.moment_for([top, bottom])
-        curvature = self._curvature(top, bottom, at)
-        curvature.report = report
+        curvature = self._curvature(top, bottom, at, report)
         cost = curvature.cost(kind, rows)
         curvature.check_budget(cost, kind, budget)
         asymmetry = None
@@ -88,11 +87,11 @@ class Hessians:
                         float(np.sum(weights[nodes < -noise]) / len(nodes)), products, curvature.size,
                         self.state.when(at))
 
-    def _curvature(self, y: Tensor, x: Tensor, at: Moment) -> Curvature:
+    def _curvature(self, y: Tensor, x: Tensor, at: Moment, report: Report | None = None) -> Curvature:
         product = self.model.derivatives.product(y, x)
         if product is None:
             raise ArgumentError(f"there is no Hessian: {why_none(y, x).text}", hint=f"ask: why {x.name}")
         value = np.asarray(self.state.values([x], at)[0] if x.dtype.name != "resource" else at.variables[x.op.name])
-        return Curvature(product, value.shape, value.dtype, lambda tensors,
-                         feeds: self.state.values(tensors, at, feeds),
-                         lambda result, direction: self.state.replayer.recipe(at, result, direction))
+        return Curvature(product, value.shape, value.dtype,
+                         lambda tensors, feeds: self.state.values(tensors, at, feeds),
+                         lambda result, direction: self.state.replayer.recipe(at, result, direction), report=report)

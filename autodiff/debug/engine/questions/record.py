@@ -7,6 +7,7 @@ from ....core.errors import ArgumentError
 from ...facts.answers import Recorded
 from ...history import recording
 from ...history.recording import Recorder, Recording
+from ...history.replay import continue_from
 from ..log import RunLog
 from ..model import Model
 from ..overrides import Overrides
@@ -55,12 +56,11 @@ class Recordings:
             state.remember(moment, moment.wanted)
         self.log.replace(found.records, found.moments[-1].step if found.moments else 0)
         if found.y:
-            model.y = found.y
+            model.choose_y(found.y)
         if found.moments:
-            last, session = found.moments[-1], model.session
-            session.variables.update(last.variables)
-            session.runs, session.entropy = last.number, last.entropy
-            session.draws = {name: count + 1 for moment in found.moments for name, count in moment.draws.items()}
+            last = found.moments[-1]
+            draws = {name: count + 1 for moment in found.moments for name, count in moment.draws.items()}
+            continue_from(model.session, last.variables, last.number, last.entropy, draws)
             state.look_at(last.step)
         return Recorded(path, len(found.moments), False)
 

@@ -1,7 +1,9 @@
 """The cut between an engine that makes runs and the debugger: four calls, none of them inside of a plan's loop.
 
-Whatever makes a step, a Session.run or another framework, calls `before_run`, computes what the OpenRun asks for,
-and hands the values to `after_run`, or its exception to `at_error`. Where a stop condition holds `at_stop` is called.
+Whatever makes a step calls `before_run`, computes what the OpenRun asks for besides, and hands the values to
+`after_run`, or its exception to `at_error`; `at_stop` is called where a stop condition holds. Runner does so with
+Session.run. Another engine puts its parameters into `model.session.variables` first: with them and the feeds any step
+can be made again from the graph.
 """
 from __future__ import annotations
 
@@ -27,8 +29,8 @@ from .stop_conditions import Holds, StopConditions, stop_at
 class Hooks:
     """What an engine tells the debugger. recorder: writes every run into a folder, or None."""
 
-    def __init__(self, state: State, watches: Watches, inner: InnerSamples, views: RunViews, samples: RunSamples,
-                 stops: StopConditions) -> None:
+    def __init__(self, state: State, watches: Watches, inner: InnerSamples, *, views: RunViews,
+                 samples: RunSamples, stops: StopConditions) -> None:
         self.state, self.model, self.overrides, self.log = state, state.model, state.overrides, state.log
         self.watches, self.inner, self.views, self.samples, self.stops = watches, inner, views, samples, stops
         self.recorder: Recorder | None = None
@@ -52,7 +54,7 @@ class Hooks:
         return OpenRun(moment, view, began, before, feeds, is_repeatable)
 
     def after_run(self, run: OpenRun, seen: Sequence[Any]) -> RunRecord:
-        """A run was made. seen: values of what the debugger looks at, the second part of `run.whole`."""
+        """A run was made. seen: values of `run.looked_at`, the second part of `run.whole`."""
         outcomes = run.view.outcomes
         if outcomes:
             run.moment.outcomes.update(zip(outcomes, seen[len(seen) - len(outcomes):]))
@@ -95,17 +97,17 @@ class Hooks:
         step, session = self.log.count(), self.model.session
         self.overrides.mark_edited(False)
         ms = 1e3 * (time.perf_counter() - run.began)
-        is_whole = is_repeatable and session.runs == run.moment.number
-        run.moment.draws = session.last_draws
-        self.state.remember(run.moment, run.whole, ms, session.variables if is_whole else None)
+        is_its_run = session.runs == run.moment.number  # and not one that another engine made
+        if is_its_run:
+            run.moment.drew(session.last_draws)
+        self.state.remember(run.moment, run.whole, ms, session.variables if is_repeatable and is_its_run else None)
         for name, value in self.overrides.frozen.items():
             session.variables[name] = value
         return step, ms
 
     def _record(self, run: OpenRun, step: int, ms: float, samples: tuple[Sample, ...],
                 loss: float | None = None) -> RunRecord:
-        moments, view = self.state.moments, run.view
-        notes, moments.trouble = ((moments.trouble,) if moments.trouble else ()), ""
+        view, notes = run.view, tuple(filter(None, [self.state.moments.take_trouble()]))
         return RunRecord(step, view.names, view.fed_samples(run.feeds), loss, view.y, samples, ms, notes=notes)
 
     def _kept(self, run: OpenRun, record: RunRecord) -> RunRecord:

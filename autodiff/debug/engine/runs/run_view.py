@@ -107,6 +107,11 @@ class OpenRun:
     asked: set[int] = field(default_factory=set)
 
     @property
+    def looked_at(self) -> tuple[Any, ...]:
+        """What the debugger wants the values of besides, in order: tensors, and gradients that are IndexedSlices."""
+        return (*(look.source for look in self.view.looks if look.source is not None), *self.view.outcomes)
+
+    @property
     def whole(self) -> Fetches:
         """What to fetch: a list of what the script asks for and what the debugger looks at."""
         return self.view.whole
