@@ -50,8 +50,13 @@ def stopped(a: Tensor) -> Tensor:
     return tf.reduce_sum(tf.stop_gradient(a * 2.0))
 
 
+def looked_up(a: Tensor) -> Tensor:
+    return tf.reduce_sum(tf.gather([3.0, 4.0], tf.minimum(tf.argmax(a, 0) + 1, 1)))
+
+
 @pytest.mark.parametrize(("model", "op_type", "kind"), [
-    (rounded, "Round", "no gradient"), (chosen, "ArgMax", "no gradient"), (stopped, "StopGradient", "stop_gradient")])
+    (rounded, "Round", "no gradient"), (chosen, "ArgMax", "no gradient"), (stopped, "StopGradient", "stop_gradient"),
+    (looked_up, "ArgMax", "no gradient")])
 def test_none_names_the_cut_and_its_line(model: Model, op_type: str, kind: str) -> None:
     dbg = debugged(model, [1.0, 2.0])
     found: WhyNone = dbg.why("a")
