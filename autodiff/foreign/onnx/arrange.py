@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.constant_value import static_dims
 from ...core.errors import ArgumentError
 from ...core.graph import Tensor
 from ..model import tf
@@ -75,7 +76,9 @@ def range_(start: Any, limit: Any, delta: Any, *, stash_type: int = 1) -> Any:
 def reshape(x: Any, shape: Any, *, allowzero: int = 0) -> Any:
     wanted = ints(shape)
     if wanted is None:
-        return tf.reshape(x, shape if allowzero else _with_kept(x, shape))
+        y = tf.reshape(x, shape if allowzero else _with_kept(x, shape))
+        y.set_shape([size or None for size in static_dims(shape) or ()] or None)
+        return y
     if 0 not in wanted or allowzero:
         return tf.reshape(x, np.array(wanted, np.int64))
     entries = [size_of(x, i) if entry == 0 else entry for i, entry in enumerate(wanted)]
@@ -124,6 +127,8 @@ def unsqueeze(x: Any, axes: Any) -> Any:
         return _unsqueezed(x, axes, rank_of(x) + int(axes.shape[0]))
     if min(known, default=0) < 0:
         known = [axis_of(a, rank_of(x) + len(known)) for a in known]
+    if x.dims == () and known == [0]:
+        return tf.stack([x])  # a size as a part of a shape: what is known of it stays known
     for axis in sorted(known):
         x = tf.expand_dims(x, axis)
     return x

@@ -223,8 +223,9 @@ def grid_sample(x: Any, grid: Any, *, align_corners: int = 0, mode: Any = b"line
         v = flat[:, :, len(sizes) - 1 - axis]  # the last axis of space comes first
         v = (v + 1) / 2 * (size - 1) if align_corners else ((v + 1) * size - 1) / 2
         v = tf.round(v) if kind == "nearest" else v
-        if outside == "border" and kind != "cubic":
-            v = settle(v, axis)
+        if outside == "border":
+            is_out = tf.logical_or(v < low, v > size - 1 - low)
+            v = tf.where_v2(is_out, settle(v, axis), v)
         elif outside == "reflection":
             v = _reflected(v, low, size - 1 - low)
         places.append(v)

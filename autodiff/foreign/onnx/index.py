@@ -11,6 +11,7 @@ from .table import (
     Node,
     axis_of,
     flat_before_13,
+    is_float,
     moved,
     onnx,
     rank_of,
@@ -21,6 +22,8 @@ from .table import (
     text,
     value_of,
 )
+
+_SIZES = 8  # entries of a shape that are taken one by one
 
 
 def _positive(indices: Any, size: Any) -> Any:
@@ -34,7 +37,11 @@ def _positive(indices: Any, size: Any) -> Any:
 
 @onnx.op("Gather")
 def gather(x: Any, indices: Any, *, axis: int = 0) -> Any:
-    axis = axis_of(axis, rank_of(x))
+    axis, places = axis_of(axis, rank_of(x)), value_of(indices)
+    if rank_of(x) == 1 and not is_float(x) and places is not None and places.ndim < 2 \
+            and places.size <= _SIZES:
+        sizes = [x[int(place)] for place in places.ravel()]  # of a shape: slices stay known as far as they are
+        return tf.stack(sizes) if places.ndim else sizes[0]
     return tf.gather(x, _positive(indices, size_of(x, axis)), axis=axis)
 
 
@@ -118,12 +125,12 @@ def tensor_scatter(past: Any, update: Any, write_indices: Any = None, *, axis: i
     return moved(found, 1, axis)
 
 
-@onnx.op("OneHot", note="negative indices count from the depth; others out of range give no hot element")
+@onnx.op("OneHot", note="indices beyond the depth are nowhere; gradients go to the values")
 def one_hot(indices: Any, depth: Any, values: Any, *, axis: int = -1) -> Any:
     count = tf.cast(tf.reshape(depth, []), tf.int32)
     places = tf.cast(indices, tf.int64)
     places = tf.where_v2(places < 0, places + tf.cast(count, tf.int64), places)
-    return tf.one_hot(places, count, values[1], values[0], axis=axis, dtype=values.dtype.base_dtype)
+    return tf.where_v2(tf.one_hot(places, count, True, False, axis=axis), values[1], values[0])
 
 
 @onnx.op("Compress")

@@ -12,7 +12,7 @@ import numpy as np
 from ...core.errors import ArgumentError, DataLossError, KindError
 from ...files.protobuf_schema import messages
 
-_MESSAGES = messages("""
+MESSAGES = messages("""
 message ModelProto
      1 int64 ir_version
      2 string producer_name
@@ -122,7 +122,7 @@ def read_model(source: Any) -> tuple[Any, str]:
 
 
 def _parsed(data: Any, what: str) -> Any:
-    model = _MESSAGES["ModelProto"].FromString(data)
+    model = MESSAGES["ModelProto"].FromString(data)
     if not model.HasField("graph") or not model.opset_import:
         raise DataLossError(f"{what} is no ONNX model: it has no graph, or no version of ONNX's operators")
     return model

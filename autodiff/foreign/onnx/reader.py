@@ -105,9 +105,10 @@ class _Reader:
         self._initialize(source, values)
         inputs = {info.name: self._input(info) for info in source.input if info.name not in values}
         values.update(inputs)
+        names = {info.name: self.graph.unique_name(legal_name(info.name)) for info in source.output}  # before others
         self._nodes(source.node, values, self._versions, {})
         made_by = {name: self.places(node) for node in source.node for name in node.output}
-        outputs = tuple(build_at(self.graph, made_by.get(info.name, ()), "outputs", self._output, info.name,
+        outputs = tuple(build_at(self.graph, made_by.get(info.name, ()), "outputs", self._output, names[info.name],
                                  values[info.name]) for info in source.output)
         named = {name: value for name, value in values.items() if isinstance(value, Tensor)}
         return Model(self.graph, inputs, outputs, self._variables, values=named)
@@ -125,7 +126,7 @@ class _Reader:
     def _output(self, name: str, value: Any) -> Any:
         if not isinstance(value, Tensor):
             return value
-        found = tf.identity(value, name=legal_name(name))
+        found = tf.identity(value, name=f"{name}/")
         self.graph.add_to_collection(OUTPUTS, found)
         return found
 
@@ -165,7 +166,7 @@ class _Reader:
         called = self._functions.get(_key(node))
         where = f"node {node.name or node.output[0]!r} ({node.op_type})"
         graph = get_default_graph()
-        with graph.name_scope(legal_name(node.name or node.output[0])):
+        with graph.name_scope(legal_name(node.name or node.op_type)):
             if called is not None:
                 return build_at(graph, self.places(node), where, self._call, called, inputs, node, given)
             attributes = {a.name: self._attribute(a, values, versions, given) for a in _resolved(node, given)}
