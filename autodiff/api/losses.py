@@ -13,6 +13,7 @@ from ..core.op import build
 from ..core.shapes import compatible, merge, show
 from .common.renamed_arguments import one_of
 from .common.unsupported import refusing
+from .common.weights import check_weights
 from .math.reductions import add_n, reduce_sum
 from .nn import cross_entropy
 
@@ -124,12 +125,7 @@ def _checked(weights: Any, losses: Tensor) -> Tensor:
     if weights is None:
         raise ArgumentError(expected="weights", found="None")
     weights = convert_to_tensor(weights, name="weights")
-    if weights.dims and losses.dims is not None:
-        fits = len(weights.dims) == len(losses.dims) and all(
-            w == 1 or w is None or n is None or w == n for w, n in zip(weights.dims, losses.dims))
-        if not fits:
-            raise ShapeError("weights cannot be broadcast to losses",
-                             expected=f"a scalar, or {show(losses.dims)} with any size 1", found=show(weights.dims))
+    check_weights(weights, losses)
     return weights
 
 

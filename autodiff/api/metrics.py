@@ -11,6 +11,7 @@ from ..core.errors import StateError
 from ..core.graph import Tensor, get_default_graph
 from ..core.op import build
 from .common.unsupported import refusing
+from .common.weights import check_weights
 from .math.reductions import reduce_sum
 from .variables.initializers import zeros_initializer
 from .variables.variable import Variable
@@ -49,10 +50,14 @@ def _float(values: Any) -> Tensor:
 
 
 def _like(weights: Any, values: Tensor) -> Tensor:
-    """Weights as wide as the values; a missing last axis is added."""
+    """Weights as wide as the values; a missing last axis is added, one of size 1 too many is taken away."""
     weights = _float(weights)
-    if weights.dims is not None and values.dims is not None and 0 < len(weights.dims) == len(values.dims) - 1:
-        weights = build.ExpandDims(weights, -1)
+    if weights.dims is not None and values.dims is not None:
+        if 0 < len(weights.dims) == len(values.dims) - 1:
+            weights = build.ExpandDims(weights, -1)
+        elif len(weights.dims) == len(values.dims) + 1 and weights.dims[-1] in (1, None):
+            weights = build.Squeeze(weights, squeeze_dims=[-1])
+    check_weights(weights, values)
     return weights * build.OnesLike(values)
 
 

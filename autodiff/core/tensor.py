@@ -173,7 +173,7 @@ class Tensor:
         return OPS["Neg"](self)
 
     def __abs__(self) -> "Tensor":
-        return OPS["Abs"](self)
+        return OPS["ComplexAbs" if self.dtype.is_complex else "Abs"](self)
 
     def __getitem__(self, key: Any) -> "Tensor":
         return indexing.slice_tensor(joined_graph(self), self, key)

@@ -198,6 +198,19 @@ def _like_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Te
     return [_swap(node.definition(*args[:-1], _swap(args[-1])))]
 
 
+@tensor_lists.list_concat.batched
+def _concat_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor]:
+    items, like = (build.ListSwapAxes(arg) for arg in _both(args, batched, (0, 1)))
+    dtype = node.attrs["dtype"]
+    return [_swap(build.ListConcat(items, like, dtype=dtype))]
+
+
+@tensor_lists.list_split.batched
+def _split_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor]:
+    _refuse_index(node, batched, 1)
+    return [build.ListSwapAxes(build.ListSplit(_swap(args[0]), args[1]))]
+
+
 @tensor_lists.list_scatter.batched
 def _scatter_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor]:
     _refuse_index(node, batched, 1)
@@ -223,7 +236,8 @@ _RULES = {
     "ListItem": _same_op(), "ListItemOrZeros": _same_op(0, 2), "ListOf": _same_op(0, 2), "ListSet": _same_op(0, 2),
     "ListTrim": _same_op(), "ListExtend": _same_op(), "ListClear": _same_op(), "ListAdd": _same_op(0, 1),
     "ListFirstSlices": _next_axis, "ListSwapAxes": _next_axis, "ListReserve": _unbatched_answer,
-    "ListLength": _unbatched_answer, "ListZeros": _unbatched_answer, "ListBatchSize": _unbatched_answer,
+    "ListLength": _unbatched_answer, "ListSizes": _unbatched_answer,
+    "ListZeros": _unbatched_answer, "ListBatchSize": _unbatched_answer,
     "Argument": _unbatched_answer, "Captured": _unbatched_answer}
 for _name, _rule in _RULES.items():
     OPS[_name].batched(_rule)

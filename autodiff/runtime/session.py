@@ -16,6 +16,7 @@ from .config import ConfigProto, RunOptions, wants_jit
 from .cursor import Execution
 from .feed import Feeds, Reader
 from .fetch import Fetches
+from .partial_run import PartialRun
 from .plan.interpreter import Loop
 from .plan.passes import optimize
 from .plan.plan import Plan, compile_plan
@@ -84,6 +85,20 @@ class Session:
         tensors, fed = self._feeds.read(feed_dict) if feed_dict else ((), [])
         plan = compile_plan(wanted.tensors, wanted.targets, tensors)
         return Execution(plan, wanted, self.new_run(), fed)
+
+    def partial_run_setup(self, fetches: Any, feeds: Sequence[Any] | None = None) -> PartialRun:
+        """Begin a run in parts: all that it will fetch, and all that it may be fed. Gives what partial_run takes."""
+        self._check_open()
+        wanted = self._wanted(fetches)
+        tensors = [self._feeds.tensor(key) for key in feeds or ()]
+        plan = compile_plan(wanted.tensors, wanted.targets, tensors)
+        return PartialRun(plan, wanted, tensors, self.new_run())
+
+    def partial_run(self, handle: PartialRun, fetches: Any, feed_dict: dict | None = None) -> Any:
+        """Go on with a run in parts. Raises InvalidArgumentError for what was not set up, or comes a second time."""
+        self._check_open()
+        tensors, fed = self._feeds.read(feed_dict) if feed_dict else ((), [])
+        return handle.go_on(self._wanted(fetches), dict(zip(tensors, fed)))
 
     def plan(self, fetches: Any, feeds: Sequence[Any] = ()) -> Plan:
         """The plan that `run` follows for these fetches and fed tensors; with its buffers if it is hot."""

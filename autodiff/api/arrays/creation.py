@@ -36,6 +36,8 @@ def _in_shape(array: np.ndarray, dims: Any, verify: bool) -> np.ndarray:
         raise ShapeError(expected="a fully known shape for a constant", found=show(dims))
     if verify and array.shape != dims:
         raise KindError(expected=f"a value of shape {show(dims)}", found=show(array.shape))
+    if not num_elements(dims) and array.ndim == 0:
+        return np.zeros(dims, array.dtype)
     missing = num_elements(dims) - array.size  # type: ignore[operator]
     if missing < 0 or missing and not array.size:
         raise ArgumentError(f"expected at most {num_elements(dims)} elements for shape {show(dims)}, found {array.size}"

@@ -14,6 +14,11 @@ from ...core.op import build
 def gather(params: Any, indices: Any, validate_indices: bool | None = None, name: str | None = None, axis: Any = None,
            batch_dims: int = 0) -> Tensor:
     """Slices of `params` along an axis (by default the first behind the batch axes), by index."""
+    if batch_dims < 0:  # counted from the rank of the indices
+        indices = convert_to_tensor(indices, name="indices")
+        if indices.dims is None:
+            raise ShapeError(expected="indices of known rank for a negative batch_dims", found=indices.describe())
+        batch_dims += len(indices.dims)
     axis = batch_dims if axis is None else axis
     return build.GatherV2(params, indices, axis, batch_dims=batch_dims, name=name)
 

@@ -8,7 +8,7 @@ from ...core.dtypes import as_dtype
 from ...core.errors import ArgumentError, UnsupportedError
 from ...core.graph import Tensor
 from ...core.op import build
-from ...core.shapes import Dims, TensorShape, as_dims, compatible, is_known, show
+from ...core.shapes import Dims, TensorShape, as_dims, compatible, is_known, merge, show
 
 
 class TensorArray:
@@ -76,7 +76,7 @@ class TensorArray:
     def _element_dims(self, dims: Dims | None) -> Dims | None:
         if not compatible(self._dims, dims):
             raise ArgumentError(f"inconsistent shapes: the array holds {show(self._dims)}, found {show(dims)}")
-        return dims if self.infer_shape and self._dims is None else self._dims
+        return merge(self._dims, dims) if self.infer_shape else self._dims
 
     def stack(self, name: str | None = None) -> Tensor:
         """All elements on a new axis 0."""
@@ -100,20 +100,15 @@ class TensorArray:
         return self.with_flow(build.ListScatter(self.flow, indices, value, name=name), dims)
 
     def concat(self, name: str | None = None) -> Tensor:
-        """The elements joined along their axis 0; all must have the same size there."""
-        stacked = self.stack()
-        shape = build.Shape(stacked)
-        rest = build.StridedSlice(shape, [2], [0], [1], end_mask=1)
-        return build.Reshape(stacked, build.ConcatV2(0, [-1], rest), name=name)
+        """The elements joined along their axis 0."""
+        dims = None if self._dims is None else (None, *self._dims[1:])
+        return build.ListConcat(self.flow, self.flow, dtype=self.dtype, shape=dims, name=name or "TensorArrayConcatV3")
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> "TensorArray":
-        """The array with consecutive pieces of `value` of these lengths along axis 0. lengths: known ints."""
-        whole = convert_to_tensor(value)
-        array, start = self, 0
-        for i, length in enumerate([int(n) for n in lengths]):
-            array = array.write(i, whole[start:start + length])
-            start += length
-        return array
+        """The array with consecutive pieces of `value` as its elements. lengths: int[n], of the pieces along axis 0."""
+        value = convert_to_tensor(value, self.dtype if not hasattr(value, "dtype") else None)
+        dims = None if value.dims is None else self._element_dims((None, *value.dims[1:]))
+        return self.with_flow(build.ListSplit(value, lengths, name=name or "TensorArraySplitV3"), dims)
 
     def close(self, name: str | None = None) -> Any:
         return build.NoOp(name=name)

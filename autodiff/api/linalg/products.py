@@ -114,14 +114,29 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
 
     Letters that the result lacks are summed over; without `->` the result has the letters that occur once, in
     alphabetical order. `...` stands for axes that broadcast. Raises ArgumentError (ValueError) for an equation
-    that does not fit the inputs, and for a letter that occurs twice in one term.
+    that does not fit the inputs. A letter that occurs twice in a term takes its diagonal.
     """
     name = kwargs.pop("name", None)
     if kwargs:
         raise ArgumentError(f"einsum takes only the keyword 'name', found {sorted(kwargs)}")
     with scope(name, "einsum", inputs):
         tensors = [convert_to_tensor(x) for x in inputs]
-        return build.Einsum(*tensors, equation=_explicit(equation.replace(" ", ""), tensors))
+        explicit = _explicit(equation.replace(" ", ""), tensors)
+        left, _, right = explicit.partition("->")
+        pairs = [_on_diagonals(term, x) for term, x in zip(left.split(","), tensors)]
+        return build.Einsum(*(x for _, x in pairs), equation=f"{','.join(term for term, _ in pairs)}->{right}")
+
+
+def _on_diagonals(term: str, x: Tensor) -> tuple[str, Tensor]:
+    """A term that has each letter once, and the input reduced to it."""
+    while len(set(term)) != len(term):
+        letter = next(letter for letter in term if term.count(letter) > 1)
+        first = term.index(letter)
+        second = term.index(letter, first + 1)
+        rest = [i for i in range(len(term)) if i not in (first, second)]
+        x = build.MatrixDiagPart(build.Transpose(x, np.array([*rest, first, second], np.int32)))
+        term = "".join(term[i] for i in rest) + letter
+    return term, x
 
 
 def _explicit(equation: str, inputs: list[Tensor]) -> str:
@@ -144,9 +159,8 @@ def _explicit(equation: str, inputs: list[Tensor]) -> str:
         right = ("..." if dots else "") + "".join(sorted(letter for letter, times in count.items() if times == 1))
     terms = [term.replace("...", dots[len(dots) - n:]) for term, n in zip(terms, rest)]
     right = right.replace("...", dots)
-    for term in [*terms, right]:
-        if len(set(term)) != len(term):
-            raise ArgumentError(expected="each letter once in a term", found=f"{term!r} in {equation!r}")
+    if len(set(right)) != len(right):
+        raise ArgumentError(expected="each letter once in the result", found=f"{right!r} in {equation!r}")
     if not set(right) <= set("".join(terms)):
         unknown = "".join(sorted(set(right) - set("".join(terms))))
         raise ArgumentError(f"the result of {equation!r} has letters that no input has: {unknown!r}")

@@ -60,13 +60,17 @@ def weighted_moments(x: Any, axes: Any, frequency_weights: Any, name: str | None
     keep, axes = _kept(keepdims, keep_dims), _axes(axes)
     with scope(name, "weighted_moments", [x, frequency_weights]):
         x = convert_to_tensor(x, name="x")
-        weights = convert_to_tensor(frequency_weights, dtype=x.dtype.base_dtype, name="frequency_weights")
+        weights = convert_to_tensor(frequency_weights, name="frequency_weights")
+        is_half = x.dtype is float16
+        wide = float32 if is_half else x.dtype.base_dtype
+        x, weights = (t if t.dtype.base_dtype is wide else build.Cast(t, dtype=wide) for t in (x, weights))
         total = reduce_sum(weights + build.ZerosLike(x), axes, keepdims=True)
         mean = reduce_sum(weights * x, axes, keepdims=True) / total
         variance = reduce_sum(weights * build.SquaredDifference(x, mean), axes, keepdims=True) / total
-        if keep:
-            return mean, variance
-        return build.Squeeze(mean, squeeze_dims=axes), build.Squeeze(variance, squeeze_dims=axes)
+        found = mean, variance
+        if not keep:
+            found = build.Squeeze(mean, squeeze_dims=axes), build.Squeeze(variance, squeeze_dims=axes)
+        return tuple(build.Cast(m, dtype=float16) for m in found) if is_half else found
 
 
 def sufficient_statistics(x: Any, axes: Any, shift: Any = None, keep_dims: bool | None = None, name: str | None = None,
@@ -136,6 +140,10 @@ def fused_batch_norm(x: Any, scale: Any, offset: Any, mean: Any = None, variance
     if is_training and (mean is not None or variance is not None):
         raise ArgumentError(expected="mean and variance to be None if is_training", found="others")
     x = convert_to_tensor(x, name="input")
+    if x.dtype.base_dtype is float16:  # its parameters and moments are float32, and so is the computing
+        y, mean, variance = fused_batch_norm(build.Cast(x, dtype=float32), scale, offset, mean, variance, epsilon,
+                                             data_format, is_training, name)
+        return build.Cast(y, dtype=float16), mean, variance
     dtype = x.dtype.base_dtype
     scale = convert_to_tensor(scale, dtype=dtype, name="scale")
     offset = convert_to_tensor(offset, dtype=dtype, name="offset")

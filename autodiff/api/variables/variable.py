@@ -302,6 +302,17 @@ class ResourceVariable(Variable):
             raise StateError("numpy() is only available when eager execution is enabled: use session.run")
         return self._read().numpy()  # type: ignore[attr-defined]
 
+    def __int__(self) -> int:
+        return int(self.numpy())
+
+    __index__ = __int__
+
+    def __float__(self) -> float:
+        return float(self.numpy())
+
+    def __bool__(self) -> bool:
+        return bool(self.numpy()) if self._graph.executing_eagerly else True
+
     def eval(self, session: Any = None) -> Any:
         return self._snapshot.eval(session=session)
 

@@ -7,7 +7,7 @@ from ...core.declare import op
 from ...core.errors import ArgumentError, ShapeError
 from ...core.infer import axis_in, rank_of, same_shape
 from ...core.op import Index, Spec, blocked, build
-from ...core.shapes import merge, show
+from ...core.shapes import compatible, merge, show
 from ..common.batch_axis import after, joined, rank_in, shared, sizes
 
 _PADDINGS = "paddings are integers"
@@ -255,6 +255,9 @@ def _(node, args, batched):
 
 def _rolled(input, shift, axis):
     rank_of(input, at_least=1, what="input")
+    if shift.dims and axis.dims and not compatible(shift.dims, axis.dims):
+        raise ShapeError(f"Dimension 0 in both shapes must be equal, but are {shift.dims[0]} and {axis.dims[0]}. "
+                         f"Shapes are {show(shift.dims)} and {show(axis.dims)}.")
     return same_shape(input)
 
 

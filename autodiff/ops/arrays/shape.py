@@ -1,5 +1,7 @@
 """Ops that change the shape and keep the elements: reshape, transpose, expand, squeeze, broadcast; and sizes."""
 
+import math
+
 import numpy as np
 
 from ...core.constant_value import known, static_dims, static_value
@@ -44,6 +46,9 @@ def _check_divisible(have, wanted):
 @op("Reshape", infer=_reshaped)
 def reshape(tensor, shape: Index):
     """The same elements in another shape; one size may be -1. tensor: any[...], shape: int[rank] -> any[shape]."""
+    if not tensor.size and -1 in shape and 0 in shape:  # NumPy cannot tell; TensorFlow leaves sizes of 0 out of both
+        known = math.prod(n for n in tensor.shape if n) // max(1, math.prod(n for n in shape if n > 0))
+        shape = tuple(known if n == -1 else n for n in shape)
     return tensor.reshape(shape)
 
 

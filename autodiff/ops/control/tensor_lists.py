@@ -186,6 +186,49 @@ def _list_stack_gradient(node, dy):
     return build.ListUnstack(dy), blocked("only the length of this list is used")
 
 
+def _concatenated(items, like, *, dtype, shape=None):
+    return Spec(as_dtype(dtype), as_dims(shape))
+
+
+@op("ListConcat", infer=_concatenated)
+def list_concat(items: List, like: List, *, dtype, shape=None):
+    """The elements joined along their axis 0; those not written are zeros as in `like`. -> dtype[shape]."""
+    filled = [np.zeros_like(other) if item is None else item for item, other in zip(items, like)]
+    missing = next((i for i, item in enumerate(filled) if not np.ndim(item)), None)
+    if missing is not None:
+        raise InvalidArgumentError(f"could not join element {missing}: it was not written, or is a scalar")
+    if not filled:
+        return np.zeros([n or 0 for n in as_dims(shape) or (0,)], as_dtype(dtype).as_numpy_dtype)
+    return np.concatenate(filled)
+
+
+@list_concat.gradient
+def _list_concat_gradient(node, dy):
+    return build.ListSplit(dy, build.ListSizes(node.inputs[1])), blocked("only the sizes of this list are used")
+
+
+@op("ListSizes", infer=lambda items: Spec(int32, (None,)), no_grad="sizes are integers")
+def list_sizes(items: List):
+    """The size of each element along its axis 0. -> int32[n]."""
+    return np.array([0 if item is None else len(item) for item in items], np.int32)
+
+
+@op("ListSplit", infer=lambda x, sizes: Spec(variant, ()))
+def list_split(x: Own, sizes: Index):
+    """Consecutive pieces along axis 0. x: any[m, ...], sizes: int[n], of the sum m -> list of n."""
+    if np.ndim(x) == 0 or np.sum(sizes) != len(x):
+        raise InvalidArgumentError(expected=f"sizes that add up to axis 0 of {list(np.shape(x))}", found=list(sizes))
+    return list(np.split(x, np.cumsum(sizes)[:-1])) if len(sizes) else []
+
+
+@list_split.gradient
+def _list_split_gradient(node, dy):
+    x, sizes = node.inputs
+    pieces = build.ListSplit(x, sizes)
+    dx = build.ListConcat(dy, pieces, dtype=x.dtype.base_dtype, shape=x.dims)
+    return dx, blocked("sizes are integers")
+
+
 @op("ListUnstack", infer=_list)
 def list_unstack(x: Own):
     """Slices along axis 0. x: any[n, ...] -> list of n."""

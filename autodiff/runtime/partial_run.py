@@ -1,0 +1,78 @@
+"""A run in parts: more feeds and fetches each time, and no operation twice."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import InvalidArgumentError
+from ..core.graph import Operation, Tensor
+from .fetch import Fetches
+from .plan.interpreter import run_step, starting_slots
+from .plan.plan import Plan, Step
+from .plan.state import Run, handed_out
+
+
+class PartialRun:
+    """What Session.partial_run_setup gives: the state of one run between its parts.
+
+    plan: of all fetches, with all feeds that may come. Values that are computed stay until the last part.
+    """
+
+    def __init__(self, plan: Plan, wanted: Fetches, feeds: Sequence[Tensor], run: Run) -> None:
+        self._plan, self._run = plan, run
+        self._slots = starting_slots(plan, [None] * len(feeds))
+        self._missing = dict(zip(plan.feeds, feeds))
+        self._unfetched: set[Tensor | Operation] = {*wanted.tensors, *wanted.targets}
+        self._done: set[int] = set()
+        self._makers = {slot: i for i, step in enumerate(plan.steps) for slot in step.outputs}
+        self._by_op = {step.op: i for i, step in enumerate(plan.steps)}
+
+    def go_on(self, wanted: Fetches, feeds: Mapping[Tensor, Any]) -> Any:
+        """Values of further fetches. Raises InvalidArgumentError for one not set up, or fetched or fed before."""
+        asked: tuple[Tensor | Operation, ...] = (*wanted.tensors, *wanted.targets)
+        for item in asked:
+            if item not in self._unfetched:
+                raise InvalidArgumentError(None, None, f"{item.name!r} was fetched already, or is not among the "
+                                           "fetches of partial_run_setup")
+        for tensor, value in feeds.items():
+            slot = self._plan.slots.get(tensor)
+            if slot not in self._missing:
+                raise InvalidArgumentError(None, None, f"{tensor.name!r} was fed already, or is not among the feeds of "
+                                           "partial_run_setup")
+            self._slots[slot] = value
+            del self._missing[slot]
+        with np.errstate(all="ignore"):
+            self._compute([self._plan.slots[t] for t in wanted.tensors], [self._by_op[op] for op in wanted.targets])
+        self._unfetched.difference_update(wanted.tensors, wanted.targets)
+        return wanted.rebuild(handed_out([self._slots[self._plan.slots[t]] for t in wanted.tensors]))
+
+    def _compute(self, slots: Sequence[int], steps: Sequence[int]) -> None:
+        """Run, in the order of the plan, what these need and has not run."""
+        needed = self._steps_for(slots, steps)
+        for i in sorted(needed):
+            run_step(self._plan.steps[i], self._slots, self._run)
+            self._done.add(i)
+
+    def _steps_for(self, slots: Sequence[int], steps: Sequence[int]) -> set[int]:
+        needed: set[int] = set()
+        stack = [*steps, *self._makers_of(slots)]
+        while stack:
+            i = stack.pop()
+            if i not in self._done and i not in needed:
+                needed.add(i)
+                step: Step = self._plan.steps[i]
+                stack.extend(self._makers_of(slot for slot in step.inputs if not isinstance(slot, str)))
+                stack.extend(self._by_op[op] for op in step.op.waits_for if op in self._by_op)
+        return needed
+
+    def _makers_of(self, slots: Iterable[int]) -> list[int]:
+        found = []
+        for slot in slots:
+            if slot in self._missing:
+                raise InvalidArgumentError(None, self._missing[slot].op, f"{self._missing[slot].name!r} must be fed in "
+                                           "this part of the run or an earlier one")
+            if slot in self._makers:
+                found.append(self._makers[slot])
+        return found
