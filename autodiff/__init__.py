@@ -53,8 +53,8 @@ vars()["bool"] = bool_  # tf.bool, without hiding Python's from readers of this 
 NAMESPACES = {
     **{name: f"api.{name}" for name in (
         "app", "compat", "contrib", "data", "debugging", "distributions", "dtypes", "flags", "gfile", "graph_util",
-        "image", "keras", "layers", "linalg", "logging", "losses", "math", "metrics", "mnist", "nn", "random",
-        "saved_model", "signal", "sparse", "spectral", "summary", "test", "train")},
+        "image", "io", "keras", "layers", "linalg", "logging", "losses", "math", "metrics", "mnist", "nn",
+        "python_io", "random", "saved_model", "signal", "sparse", "spectral", "summary", "test", "train")},
     "debug": "debug", "errors": "core.errors", "initializers": "api.variables.initializers", "nest": "core.nest",
 }
 # Module -> the names at the top of `tf` that it defines, loaded when a script first uses one of them.
@@ -123,6 +123,9 @@ _NAMES = {
         "unsorted_segment_sqrt_n unsorted_segment_sum where where_v2 xdivy xlogy zeta",
     "api.math.histograms":
         "confusion_matrix histogram_fixed_width histogram_fixed_width_bins",
+    "api.parsing":
+        "decode_raw FixedLenFeature FixedLenSequenceFeature matching_files parse_example parse_single_example "
+        "parse_tensor read_file serialize_tensor SparseFeature VarLenFeature write_file",
     "api.random":
         "get_seed multinomial random_crop random_gamma random_normal random_poisson random_shuffle random_uniform "
         "set_random_seed truncated_normal",

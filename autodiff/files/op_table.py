@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,17 +45,27 @@ class OpSchema(NamedTuple):
     outputs: tuple[Argument, ...]
     attributes: dict[str, tuple[str, Any]]
 
-    def input_counts(self, count: int) -> list[int]:
-        """How many of `count` inputs belong to each argument."""
-        several = sum(argument.is_several for argument in self.inputs)
-        share = (count - len(self.inputs) + several) // several if several else 0
-        return [share if argument.is_several else 1 for argument in self.inputs]
+    def input_counts(self, count: int, given: Mapping[str, Any]) -> list[int]:
+        """How many of `count` inputs belong to each argument. given: attributes, of which some may say it."""
+        found = [number_of(argument, given) for argument in self.inputs]
+        unsaid = found.count(None)
+        share = (count - sum(n for n in found if n is not None)) // unsaid if unsaid else 0
+        return [share if n is None else n for n in found]
 
     @property
     def derived(self) -> set[str]:
         """Attributes that follow from the inputs."""
         return {name for argument in self.inputs
                 for name in (argument.type_attr, argument.number_attr, argument.list_attr) if name}
+
+
+def number_of(argument: Argument, given: Mapping[str, Any]) -> int | None:
+    """How many there are of an argument; None if nothing says it."""
+    if argument.number_attr in given:
+        return int(given[argument.number_attr])
+    if argument.list_attr in given:
+        return len(given[argument.list_attr])
+    return None if argument.is_several else 1
 
 
 @functools.cache

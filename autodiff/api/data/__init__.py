@@ -3,8 +3,9 @@ from __future__ import annotations
 
 from ..common.unsupported import refusing
 from .dataset import Dataset
+from .files import FixedLengthRecordDataset, TextLineDataset, TFRecordDataset
 from .iterator import Iterator
 
-__all__ = ["Dataset", "Iterator"]
+__all__ = ["Dataset", "FixedLengthRecordDataset", "Iterator", "TFRecordDataset", "TextLineDataset"]
 
 __getattr__ = refusing("tf.data", __name__)

@@ -7,7 +7,7 @@ from typing import Any
 from ...core.function_graph import Function
 from ...core.graph import Graph, Operation, Tensor
 from ...files.graph_messages import GRAPH_MESSAGES
-from ...files.op_table import Argument, OpSchema, op_schema
+from ...files.op_table import Argument, OpSchema, number_of, op_schema
 from .attributes import attr_of, kind_of
 from .differences import theirs, with_their_names
 from .expansions import expanded
@@ -95,7 +95,7 @@ def their_op(op: Operation) -> str:
 def attributes_of(op: Operation, schema: OpSchema, given: dict[str, Any]) -> dict[str, tuple[str, Any]]:
     """Name -> (kind, value) of the attributes that an op has in TensorFlow."""
     found = {}
-    inferred = _inferred(op, schema)
+    inferred = _inferred(op, schema, given)
     for name, (kind, default) in schema.attributes.items():
         if given.get(name) is not None or name in given and kind == "shape":
             value = given[name]
@@ -112,17 +112,18 @@ def attributes_of(op: Operation, schema: OpSchema, given: dict[str, Any]) -> dic
     return found
 
 
-def _inferred(op: Operation, schema: OpSchema) -> dict[str, Any]:
+def _inferred(op: Operation, schema: OpSchema, given: dict[str, Any]) -> dict[str, Any]:
     """The attributes that follow from the inputs, and from the outputs."""
     found: dict[str, Any] = {}
     inputs = theirs(op.type, op.inputs)
     at = 0
-    for argument, count in zip(schema.inputs, schema.input_counts(len(inputs))):
+    for argument, count in zip(schema.inputs, schema.input_counts(len(inputs), given)):
         _infer(found, argument, inputs[at:at + count])
         at += count
     at = 0
     for argument in schema.outputs:
-        count = len(op.outputs) - at if argument.is_several else 1
+        count = number_of(argument, given)
+        count = len(op.outputs) - at if count is None else count
         _infer(found, argument, op.outputs[at:at + count])
         at += count
     return found

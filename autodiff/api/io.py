@@ -1,0 +1,27 @@
+"""tf.io: files and what they hold, under the names that TensorFlow gave them last."""
+from __future__ import annotations
+
+from . import gfile  # noqa: F401  tf.io.gfile
+from .common.unsupported import refusing
+from .parsing import (
+    FixedLenFeature,
+    FixedLenSequenceFeature,
+    SparseFeature,
+    VarLenFeature,
+    decode_raw,
+    matching_files,
+    parse_example,
+    parse_single_example,
+    parse_tensor,
+    read_file,
+    serialize_tensor,
+    write_file,
+)
+from .python_io import TFRecordCompressionType, TFRecordOptions, TFRecordWriter, tf_record_iterator
+from .train.saver import write_graph
+
+__all__ = ["FixedLenFeature", "FixedLenSequenceFeature", "SparseFeature", "TFRecordCompressionType", "TFRecordOptions",
+           "TFRecordWriter", "VarLenFeature", "decode_raw", "matching_files", "parse_example", "parse_single_example",
+           "parse_tensor", "read_file", "serialize_tensor", "tf_record_iterator", "write_file", "write_graph"]
+
+__getattr__ = refusing("tf.io", __name__)

@@ -1,0 +1,93 @@
+"""Bytes to tensors and back: raw numbers, serialized tensors, whole files."""
+
+import glob
+
+import numpy as np
+
+from ...core.declare import op
+from ...core.dtypes import as_dtype, string
+from ...core.errors import InvalidArgumentError, NotFoundError
+from ...core.op import Kind, Own, Spec
+from ..common.file_formats import file_format
+
+Text = Kind("Text", allowed=(string,), default=string)
+
+
+def _one_text(*inputs, **attrs):
+    return Spec(string, ())
+
+
+def _plain(text):
+    return np.asarray(text, object).item()
+
+
+def _numbers(bytes, *, out_type, little_endian=True):
+    return Spec(as_dtype(out_type), None if bytes.dims is None else (*bytes.dims, None))
+
+
+@op("DecodeRaw", infer=_numbers, stateful=True, no_grad="texts have no gradient")
+def decode_raw(bytes: Text, *, out_type, little_endian=True):
+    """Texts as the numbers that their bytes are. bytes: string[...] -> out_type[..., n]."""
+    texts = np.asarray(bytes, object)
+    dtype = np.dtype(as_dtype(out_type).as_numpy_dtype).newbyteorder("<" if little_endian else ">")
+    parts = texts.ravel().tolist()
+    lengths = {len(part) for part in parts}
+    if len(lengths) > 1:
+        raise InvalidArgumentError("DecodeRaw requires input strings to all be the same size, but element lengths are "
+                                   f"{sorted(lengths)}")
+    size = lengths.pop() if lengths else 0
+    if size % dtype.itemsize:
+        raise InvalidArgumentError(f"Input to DecodeRaw has length {size} that is not a multiple of {dtype.itemsize}, "
+                                   f"the size of {as_dtype(out_type).name}")
+    whole = np.frombuffer(b"".join(parts), dtype).astype(dtype.newbyteorder("="))
+    return whole.reshape(*texts.shape, size // dtype.itemsize)
+
+
+@op("SerializeTensor", infer=_one_text, stateful=True, no_grad="a text has no gradient")
+def serialize_tensor(tensor: Own):
+    """A tensor as the bytes of a TensorProto. tensor: any[...] -> string[]."""
+    array = np.asarray(tensor)
+    name = "string" if array.dtype == object else array.dtype.name
+    return file_format("tensor_values").proto_of_array(name, array).SerializeToString()
+
+
+@op("ParseTensor", infer=lambda serialized, *, out_type: Spec(as_dtype(out_type), None), stateful=True,
+    no_grad="texts have no gradient")
+def parse_tensor(serialized: Text, *, out_type):
+    """The tensor of a TensorProto's bytes. serialized: string[] -> out_type[...]."""
+    values = file_format("tensor_values")
+    proto = values.TensorProto.FromString(_plain(serialized))
+    if values.dtype_name(proto.dtype) != as_dtype(out_type).name:
+        raise InvalidArgumentError(f"Type mismatch between parsed tensor ({values.dtype_name(proto.dtype)}) and dtype "
+                                   f"({as_dtype(out_type).name})")
+    return values.array_of_proto(proto)
+
+
+@op("ReadFile", infer=_one_text, stateful=True, no_grad="a text has no gradient")
+def read_file(filename: Text):
+    """What a file holds. filename: string[] -> string[]."""
+    try:
+        with open(_plain(filename), "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise NotFoundError(f"{_plain(filename).decode(errors='replace')}; {error.strerror}") from None
+
+
+@op("WriteFile", infer=lambda filename, contents: (), stateful=True, no_grad="a file is written")
+def write_file(filename: Text, contents: Text):
+    """Write a file. filename, contents: string[]."""
+    try:
+        with open(_plain(filename), "wb") as file:
+            file.write(_plain(contents))
+    except OSError as error:
+        raise NotFoundError(f"{_plain(filename).decode(errors='replace')}; {error.strerror}") from None
+    return ()
+
+
+@op("MatchingFiles", infer=lambda pattern: Spec(string, (None,)), stateful=True, no_grad="texts have no gradient")
+def matching_files(pattern: Text):
+    """Names of the files that fit patterns, sorted. pattern: string[...] -> string[n]."""
+    names = sorted(name for each in np.asarray(pattern, object).ravel().tolist() for name in glob.glob(each))
+    found = np.empty(len(names), object)
+    found[:] = names
+    return found

@@ -1,0 +1,136 @@
+"""Serialized tf.train.Examples to tensors: those of fixed shape dense, those of any length sparse."""
+
+import math
+
+import numpy as np
+
+from ...core.declare import op
+from ...core.dtypes import as_dtype, int64, string
+from ...core.errors import ArgumentError, AutodiffError, InvalidArgumentError
+from ...core.op import Kind, Own, Spec
+from ...core.shapes import as_dims
+from ..common.file_formats import file_format
+
+Text = Kind("Text", allowed=(string,), default=string)
+
+_LISTS = {"bytes_list": "string", "float_list": "float32", "int64_list": "int64"}
+_SHOWN = {"float32": "float"}  # TensorFlow's word for it in messages
+
+
+def _specs(count, batch, sparse_types, dense_types, dense_shapes):
+    rank = 1 + len(batch)
+    dense = tuple(Spec(as_dtype(t), (*batch, *(as_dims(s) or ()))) for t, s in zip(dense_types, dense_shapes))
+    return (*(Spec(int64, (None, rank)) for _ in range(count)), *(Spec(as_dtype(t), (None,)) for t in sparse_types),
+            *(Spec(int64, (rank,)) for _ in range(count)), *dense)
+
+
+def _parsed_batch(serialized, names, *keys, Nsparse, Ndense, sparse_types, Tdense, dense_shapes):  # noqa: N803
+    if len(keys) != Nsparse + 2 * Ndense:
+        raise ArgumentError("ParseExample", found=f"{len(keys)} inputs",
+                            expected=f"{Nsparse} sparse keys, {Ndense} dense keys and their defaults")
+    batch = (None if serialized.dims is None else serialized.dims[0],)
+    return _specs(Nsparse, batch, sparse_types, Tdense, dense_shapes)
+
+
+@op("ParseExample", infer=_parsed_batch, stateful=True, no_grad="texts have no gradient")
+def parse_example(serialized: Text, names: Text, *keys: Own, Nsparse, Ndense, sparse_types, Tdense,  # noqa: N803
+                  dense_shapes):
+    """A batch of examples. serialized: string[n]; keys: of sparse and dense features, then defaults of dense ones.
+
+    -> indices, values and shapes of the sparse ones, then the dense ones, any[n, *shape].
+    """
+    texts = np.asarray(serialized, object).ravel().tolist()
+    called = np.asarray(names, object).ravel().tolist()
+    sparse_keys, dense_keys = _texts(keys[:Nsparse]), _texts(keys[Nsparse:Nsparse + Ndense])
+    parsed = [_features(text, _name(called, i)) for i, text in enumerate(texts)]
+    sparse = [_sparse(parsed, key, as_dtype(dtype).name) for key, dtype in zip(sparse_keys, sparse_types)]
+    dense = [_dense(parsed, key, as_dtype(dtype), as_dims(shape), default, batched=True) for key, dtype, shape, default
+             in zip(dense_keys, Tdense, dense_shapes, keys[Nsparse + Ndense:])]
+    return (*(s[0] for s in sparse), *(s[1] for s in sparse), *(s[2] for s in sparse), *dense)
+
+
+def _parsed_one(serialized, *dense_defaults, num_sparse, sparse_keys, dense_keys, sparse_types, Tdense,  # noqa: N803
+                dense_shapes):
+    return _specs(num_sparse, (), sparse_types, Tdense, dense_shapes)
+
+
+@op("ParseSingleExample", infer=_parsed_one, stateful=True, no_grad="texts have no gradient")
+def parse_single_example(serialized: Text, *dense_defaults: Own, num_sparse, sparse_keys, dense_keys,
+                         sparse_types, Tdense, dense_shapes):  # noqa: N803
+    """One example. serialized: string[] -> indices, values and shapes of the sparse ones, then the dense ones."""
+    parsed = [_features(np.asarray(serialized, object).item(), "<unknown>")]
+    sparse = [_sparse(parsed, key, as_dtype(dtype).name) for key, dtype in zip(sparse_keys, sparse_types)]
+    dense = [_dense(parsed, key, as_dtype(dtype), as_dims(shape), default, batched=False) for key, dtype, shape, default
+             in zip(dense_keys, Tdense, dense_shapes, dense_defaults)]
+    return (*(s[0][:, 1:] for s in sparse), *(s[1] for s in sparse), *(s[2][1:] for s in sparse), *dense)
+
+
+def _texts(values):
+    return [np.asarray(value, object).item().decode() for value in values]
+
+
+def _name(called, i):
+    return called[i].decode() if i < len(called) else "<unknown>"
+
+
+def _features(text, name):
+    """(name, key -> its Feature) of an example's bytes."""
+    example = file_format("example_messages").EXAMPLE_MESSAGES["Example"]
+    try:
+        return name, example.FromString(text).features.feature
+    except AutodiffError as error:
+        raise InvalidArgumentError(f"Could not parse example input, value: '{text[:40]!r}'\n{error}") from None
+
+
+def _values(features, key, dtype, i):
+    """The list of a feature; None if it is not there, or empty of any kind."""
+    name, found = features
+    kind = found[key].WhichOneof("kind") if key in found else None
+    if kind is None:
+        return None
+    if _LISTS[kind] != dtype:
+        raise InvalidArgumentError(f"Name: {name}, Key: {key}, Index: {i}.  Data types don't match. Data type: "
+                                   f"{_SHOWN.get(_LISTS[kind], _LISTS[kind])} but expected type: "
+                                   f"{_SHOWN.get(dtype, dtype)}")
+    return list(getattr(found[key], kind).value)
+
+
+def _array(values, dtype):
+    if dtype != "string":
+        return np.array(values, dtype)
+    found = np.empty(len(values), object)
+    found[:] = values
+    return found
+
+
+def _sparse(parsed, key, dtype):
+    rows = [_values(features, key, dtype, i) or [] for i, features in enumerate(parsed)]
+    indices = [(i, j) for i, row in enumerate(rows) for j in range(len(row))]
+    return (np.array(indices, np.int64).reshape(-1, 2), _array([value for row in rows for value in row], dtype),
+            np.array([len(rows), max(map(len, rows), default=0)], np.int64))
+
+
+def _dense(parsed, key, dtype, dims, default, *, batched):
+    """any[n, *shape], or any[*shape] of one. A first size that is unknown is that of the longest, padded."""
+    varies = bool(dims) and dims[0] is None
+    size = math.prod(dims[1:] if varies else dims)
+    rows = []
+    for i, features in enumerate(parsed):
+        values = _values(features, key, dtype.name, i)
+        if values is None:
+            if np.size(default) != size and not varies:
+                raise InvalidArgumentError(f"Name: {features[0]}, Feature: {key} (data type: "
+                                           f"{_SHOWN.get(dtype.name, dtype.name)}) is required but could not be found.")
+            values = [] if varies else np.asarray(default).ravel().tolist()
+        if len(values) != size if not varies else size and len(values) % size:
+            raise InvalidArgumentError(f"Name: {features[0]}, Key: {key}, Index: {i}.  Number of "
+                                       f"{_SHOWN.get(dtype.name, dtype.name)} values != expected.  values size: "
+                                       f"{len(values)} but output shape: {list(dims)}")
+        rows.append(values)
+    if varies:
+        longest = max(map(len, rows), default=0)
+        fill = np.asarray(default).ravel().tolist() or [b"" if dtype.name == "string" else 0]
+        rows = [[*row, *fill[:1] * (longest - len(row))] for row in rows]
+        dims = (longest // size if size else 0, *dims[1:])
+    found = _array([value for row in rows for value in row], dtype.name)
+    return found.reshape((len(rows), *dims) if batched else dims)

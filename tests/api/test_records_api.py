@@ -1,0 +1,108 @@
+"""Examples and record files by TensorFlow's names: what 1.15.5 wrote is read, other things are told as it tells."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import autodiff as tf
+
+pytestmark = pytest.mark.usefixtures("own_graph")
+FIXTURES = Path(__file__).parents[1] / "files" / "fixtures"
+FEATURES = {"image": tf.FixedLenFeature([], tf.string), "label": tf.io.FixedLenFeature([1], tf.int64),
+            "weights": tf.VarLenFeature(tf.float32), "more": tf.FixedLenFeature([2], tf.float32, [7.0, 8.0])}
+
+
+def example(**lists: object) -> bytes:
+    return tf.train.Example(features=tf.train.Features(feature={
+        key: tf.train.Feature(int64_list=tf.train.Int64List(value=value)) for key, value in lists.items()  # type: ignore
+    })).SerializeToString()
+
+
+@pytest.mark.parametrize(("name", "compression"), [("plain", ""), ("gzip", "GZIP"), ("zlib", "ZLIB")])
+def test_a_pipeline_reads_what_tensorflow_wrote(name: str, compression: str) -> None:
+    def parse(text: tf.Tensor) -> tuple:
+        found = tf.parse_single_example(text, FEATURES)
+        dense = tf.sparse_tensor_to_dense(found["weights"])
+        return tf.decode_raw(found["image"], tf.uint8), found["label"], tf.reduce_sum(dense), found["more"]
+
+    path = str(FIXTURES / f"{name}.tfrecord")
+    dataset = tf.data.TFRecordDataset([path, path], compression_type=compression).map(parse).batch(4)
+    images, labels, sums, more = tf.Session().run(dataset.make_one_shot_iterator().get_next())
+    assert images.tolist() == [[0, 1, 2], [1, 1, 2], [2, 1, 2], [0, 1, 2]]
+    assert labels.tolist() == [[0], [1], [2], [0]]
+    assert sums.tolist() == [0, 0.5, 1, 0]
+    assert more.tolist() == [[7, 8]] * 4
+
+
+def test_a_batch_is_parsed_at_once() -> None:
+    texts = list(tf.python_io.tf_record_iterator(str(FIXTURES / "plain.tfrecord")))
+    found = tf.parse_example(tf.constant(texts), FEATURES)
+    assert sorted(found) == ["image", "label", "more", "weights"]
+    values = tf.Session().run(found)
+    assert values["image"].tolist() == [b"\0\1\2", b"\1\1\2", b"\2\1\2"]
+    assert values["weights"].indices.tolist() == [[1, 0], [2, 0], [2, 1]]
+    assert values["weights"].dense_shape.tolist() == [3, 2]
+    assert values["more"].tolist() == [[7, 8]] * 3
+
+
+def test_sequences_of_any_length_are_padded_and_sparse_features_joined() -> None:
+    texts = [example(n=[1, 2, 3], i=[4, 0], v=[40, 5]), example(n=[4], i=[2], v=[20])]
+    found = tf.parse_example(texts, {"n": tf.FixedLenSequenceFeature([], tf.int64, allow_missing=True),
+                                     "s": tf.SparseFeature("i", "v", tf.int64, 6)})
+    values = tf.Session().run({"n": found["n"], "s": tf.sparse_tensor_to_dense(found["s"])})
+    assert values["n"].tolist() == [[1, 2, 3], [4, 0, 0]]
+    assert values["s"].tolist() == [[5, 0, 0, 0, 40, 0], [0, 0, 20, 0, 0, 0]]
+
+
+@pytest.mark.parametrize(("text", "says"), [
+    (example(y=[1]), r"Feature: x .data type: int64. is required but could not be found"),
+    (example(x=[1, 2]), r"Key: x, Index: 0.  Number of int64 values != expected.  values size: 2 but output shape: .1."),
+    (b"\xff\xff", "Could not parse example input")])
+def test_an_example_that_does_not_fit_is_told_as_tensorflow_tells(text: bytes, says: str) -> None:
+    found = tf.parse_example([text], {"x": tf.FixedLenFeature([1], tf.int64)})
+    with pytest.raises(tf.errors.InvalidArgumentError, match=says):
+        tf.Session().run(found)
+
+
+@pytest.mark.parametrize(("features", "says"), [
+    ({}, "Missing: features"), ({"x": tf.FixedLenFeature([None], tf.int64)}, "First dimension of shape for feature x"),
+    ({"x": tf.FixedLenSequenceFeature([], tf.int64)}, "requires allow_missing"), ({"x": 3}, "Unsupported")])
+def test_wrong_features_are_told_at_once(features: dict, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        tf.parse_single_example(b"", features)
+
+
+def test_records_are_written_and_read(tmp_path: Path) -> None:
+    path = str(tmp_path / "r")
+    options = tf.python_io.TFRecordOptions(tf.python_io.TFRecordCompressionType.GZIP)
+    with tf.python_io.TFRecordWriter(path, options) as writer:
+        writer.write(example(x=[1]))
+        with pytest.raises(TypeError, match="expected bytes"):
+            writer.write(3)
+    (text,) = tf.io.tf_record_iterator(path, options)
+    assert tf.train.Example.FromString(text).features.feature["x"].int64_list.value == [1]
+    with pytest.raises(tf.errors.NotFoundError, match="No such file"):
+        list(tf.python_io.tf_record_iterator(str(tmp_path / "none")))
+    with pytest.raises(ValueError, match="Not a valid compression_type"):
+        tf.io.TFRecordOptions("LZ4")
+
+
+def test_text_and_fixed_records_are_datasets(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"one\ntwo\r\nthree")
+    (tmp_path / "b").write_bytes(b"HHabcdefF")
+    lines = tf.data.TextLineDataset(tf.data.Dataset.from_tensor_slices([str(tmp_path / "a")]))
+    pieces = tf.data.FixedLengthRecordDataset(str(tmp_path / "b"), 3, header_bytes=2, footer_bytes=1)
+    session = tf.Session()
+    for dataset, expected in ((lines, [b"one", b"two", b"three"]), (pieces, [b"abc", b"def"])):
+        item = dataset.make_one_shot_iterator().get_next()
+        assert [session.run(item) for _ in expected] == expected
+        with pytest.raises(tf.errors.OutOfRangeError):
+            session.run(item)
+
+
+def test_tensors_and_files_go_through_texts(tmp_path: Path) -> None:
+    session, path = tf.Session(), str(tmp_path / "x.bin")
+    session.run(tf.write_file(path, tf.io.serialize_tensor(np.float32([[1, 2]]))))
+    assert session.run(tf.io.parse_tensor(tf.read_file(path), tf.float32)).tolist() == [[1, 2]]
+    assert session.run(tf.matching_files(str(tmp_path / "*.bin"))).tolist() == [path.encode()]
