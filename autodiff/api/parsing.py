@@ -122,7 +122,7 @@ def _fixed(key: str, feature: FixedLenFeature) -> tuple[Any, Any, Any]:
     dtype = as_dtype(feature.dtype)
     if feature.default_value is None:
         return dtype, dims, _nothing(dtype, f"key_{key}")
-    given = np.array(feature.default_value, object if dtype is string else dtype.as_numpy_dtype)
+    given: Any = np.array(feature.default_value, object if dtype is string else dtype.as_numpy_dtype)
     return dtype, dims, convert_to_tensor(np.broadcast_to(given, dims).copy(), dtype, name=f"key_{key}")
 
 

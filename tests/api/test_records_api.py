@@ -57,7 +57,7 @@ def test_sequences_of_any_length_are_padded_and_sparse_features_joined() -> None
 
 @pytest.mark.parametrize(("text", "says"), [
     (example(y=[1]), r"Feature: x .data type: int64. is required but could not be found"),
-    (example(x=[1, 2]), r"Key: x, Index: 0.  Number of int64 values != expected.  values size: 2 but output shape: .1."),
+    (example(x=[1, 2]), "Key: x, Index: 0.  Number of int64 values != expected.  values size: 2 but output shape"),
     (b"\xff\xff", "Could not parse example input")])
 def test_an_example_that_does_not_fit_is_told_as_tensorflow_tells(text: bytes, says: str) -> None:
     found = tf.parse_example([text], {"x": tf.FixedLenFeature([1], tf.int64)})

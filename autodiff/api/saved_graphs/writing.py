@@ -122,8 +122,8 @@ def _inferred(op: Operation, schema: OpSchema, given: dict[str, Any]) -> dict[st
         at += count
     at = 0
     for argument in schema.outputs:
-        count = number_of(argument, given)
-        count = len(op.outputs) - at if count is None else count
+        told = number_of(argument, given)
+        count = len(op.outputs) - at if told is None else told
         _infer(found, argument, op.outputs[at:at + count])
         at += count
     return found
