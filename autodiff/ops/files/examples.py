@@ -120,7 +120,7 @@ def _dense(parsed, key, dtype, dims, default, *, batched):
         if values is None:
             if np.size(default) != size and not varies:
                 raise InvalidArgumentError(f"Name: {features[0]}, Feature: {key} (data type: "
-                                           f"{_SHOWN.get(dtype.name, dtype.name)}) is required but could not be found.")
+                                           f"{_SHOWN.get(dtype.name, dtype.name)}) is required but could not be found")
             values = [] if varies else np.asarray(default).ravel().tolist()
         if len(values) != size if not varies else size and len(values) % size:
             raise InvalidArgumentError(f"Name: {features[0]}, Key: {key}, Index: {i}.  Number of "

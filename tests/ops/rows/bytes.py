@@ -9,7 +9,7 @@ from autodiff.core.errors import InvalidArgumentError, NotFoundError
 from autodiff.files.example_messages import EXAMPLE_MESSAGES
 from autodiff.files.tensor_values import proto_of_array
 
-from ..case import Case, array
+from ..case import Case
 
 FOLDER = tempfile.TemporaryDirectory()
 HERE = str(Path(__file__))
@@ -36,7 +36,7 @@ NONE = np.empty(0, np.int64)
 ROWS: list[Case] = [
     Case("DecodeRaw", (texts(b"\1\0\2\0", b"\3\0\4\1"),), {"out_type": "int16"}),
     Case("DecodeRaw", (texts(b"\1\0\2"),), {"out_type": "int16"}, fails=InvalidArgumentError, at_run=True, id="odd"),
-    Case("SerializeTensor", (array(2, 3),)),
+    Case("SerializeTensor", (np.int32([[1, 2, 3]]),)),
     Case("ParseTensor", (proto_of_array("float32", np.ones(3, np.float32)).SerializeToString(),),
          {"out_type": "float32"}),
     Case("ParseTensor", (proto_of_array("float32", np.ones(3, np.float32)).SerializeToString(),),
