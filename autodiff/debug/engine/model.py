@@ -100,6 +100,7 @@ class Model:
         return found
 
     def default_y(self) -> Tensor | None:
+        """The y that gradients are of if none is named; None if there is none."""
         if self.chosen_y is not None:
             return self.chosen_y
         version = (self.graph.version, len(self.graph.extras.get("calls", ())))
@@ -151,6 +152,7 @@ class Model:
         return len(missing)
 
     def count_uninitialized(self) -> int:
+        """How many variables have no value."""
         values: Variables | dict[str, Any] = self.session.variables
         return sum(variable.op.name not in values for variable, _ in variables_of(self.graph))
 

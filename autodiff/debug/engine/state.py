@@ -90,6 +90,7 @@ class State:
         return self._needed[tensors]
 
     def when(self, moment: Moment) -> str:
+        """A moment in words: `step 3`, `step 3, changed`, `now`."""
         if self.view is not None and moment.step == self.view and moment not in self.moments:
             return f"step {moment.step}, changed"
         return f"step {moment.step}" if moment in self.moments else "now"
@@ -101,6 +102,7 @@ class State:
         return [found[t] if t in found else self.variable_value(t, moment.variables) for t in tensors]
 
     def variable_value(self, tensor: Tensor, variables: Mapping[str, Any]) -> Any:
+        """A variable's value among these. Raises UnknownNameError if it has none yet."""
         if tensor.op.name not in variables:
             raise UnknownNameError(f"variable {tensor.op.name!r} has no value yet: it is not initialized",
                                    hint="run the script up to its initializer, or run a step of a train op")

@@ -7,7 +7,7 @@ from ...api import train as optimizers
 from ...api.math.norms import clip_by_global_norm
 from ...core.collections import OUTPUTS
 from ...core.errors import ArgumentError
-from ...core.graph import Operation, Tensor
+from ...core.graph import Operation
 from ..analysis.why import why_none
 from ..derivatives.gradients_debugger import GradientsDebugger, private_debugger
 from ..facts.answers import Trained
@@ -44,8 +44,8 @@ class Training:
         made = _optimizer(optimizer, lr)
         chosen = self._variables(variables)
         with self.model.graph.as_default(), self.gradients:
-            self.gradients.watch_gradients_by_tensors(self.model.graph,
-                                                      [*(v for v in chosen), *self._watched_tensors()])
+            watched = [self.model.targets.one(name) for watch in self.watches for name in watch.names]
+            self.gradients.watch_gradients_by_tensors(self.model.graph, [*chosen, *watched])
             pairs = made.compute_gradients(tensor, chosen)
             reasons = [(v.name, why_none(tensor, v.handle_tensor).text) for g, v in pairs if g is None]
             if len(reasons) == len(pairs):
@@ -59,9 +59,6 @@ class Training:
         return Trained(tensor.name, type(made).__name__, self.train_op.name, tuple(v.name for v in chosen),
                        tuple(reasons),
                        tuple(self.gradients.gradient_tensors()), self.model.count_uninitialized())
-
-    def _watched_tensors(self) -> list[Tensor]:
-        return [self.model.targets.one(name) for watch in self.watches for name in watch.names]
 
     def _variables(self, names: tuple[str, ...]) -> list[Any]:
         listed = variables_of(self.model.graph)

@@ -30,6 +30,7 @@ class Blame:
         self.effects = effects
 
     def why_value(self, tensor: Tensor, at: Moment) -> WhyNonfinite:
+        """Why a tensor's value is not finite in the run `at`."""
         return self.why_nonfinite([tensor], tensor, at)
 
     def why_nonfinite(self, roots: Sequence[Tensor], target: Tensor | None, at: Moment) -> WhyNonfinite:
@@ -143,6 +144,7 @@ class Blame:
         return None
 
     def why_failed(self, error: OpError, at: Moment) -> WhyNonfinite | WhyFailed:
+        """Why an op raised `error` in the run `at`. Raises it again if it names no op."""
         op = error.op
         if not isinstance(op, Operation):
             raise error

@@ -102,8 +102,8 @@ class Comparison:
         else:
             text = f"the first that differs is {first.name}" + (f" ({first.op_type})" if first.op_type else "")
             known = {t.name: t for t in tensors.values() if t is not None}
-            text += _equal_inputs(known.get(first.name), [known[row.name] for row in rows
-                                                          if not row.differs and row.name in known])
+            same = [known[row.name] for row in rows if not row.differs and row.name in known]
+            text += _equal_inputs(known.get(first.name), same)
         return Difference(a, b, rtol, differing, first, len(rows), (), text)
 
 

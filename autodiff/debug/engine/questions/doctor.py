@@ -111,9 +111,9 @@ class Checkup:
         """Gradient functions of the script's own that central differences contradict."""
         ops = [op for op in self.rules.ops_between(y, variables) if op.override is not None]
         values = self.state.values_known(dict.fromkeys((*ops, *(t.op for op in ops for t in op.inputs))), at)
+        inside = self.state.replayer.calls(at)
         found = [rule for op in ops if all(t in values for t in op.inputs)
-                 for rule in self.rules.checked(op, values, 1,
-                                                self.state.replayer.calls(at)) if rule.verdict == "wrong"]
+                 for rule in self.rules.checked(op, values, 1, inside) if rule.verdict == "wrong"]
         return [Finding(85, "wrong gradient", rule.op, rule.op_type, rule.input, f"the gradient function of {rule.op} "
                         f"({rule.op_type}) is wrong: {rule.note}", "derive it anew: check shows both slopes", "check",
                         rule.place) for rule in found]

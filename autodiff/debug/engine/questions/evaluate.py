@@ -138,14 +138,16 @@ class Values:
         return values
 
     def as_value(self, value: Any) -> Any:
+        """An array or number as it is; of a text the value of the expression."""
         return np.asarray(self.evaluate(value, keep=False).array) if isinstance(value, str) else value
 
     def keep(self, text: str, array: Any, when: str, names: tuple[str, ...] = (), *, stats: Any = None,
              is_listed: bool = True) -> Value:
         """A value that was found, as the next `$n` unless it is not to be listed. names: of the tensors in it."""
         stats = statistics(array) if stats is None else stats
-        return self._history.add(text, array, when, names, stats) if is_listed else Value(text, 0, array, stats, when,
-                                                                                          names)
+        if not is_listed:
+            return Value(text, 0, array, stats, when, names)
+        return self._history.add(text, array, when, names, stats)
 
 
 def plain(value: Any) -> Any:

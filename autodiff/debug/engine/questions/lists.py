@@ -20,6 +20,7 @@ from ...facts.stats import has_nonfinite, statistics
 from ...language.targets import tensors_of
 from ..runs.effects import Effects
 from ..state import State
+from ..tensor_row import tensor_row
 from ..training import Training
 
 
@@ -39,13 +40,13 @@ class Lists:
         found = [t for t in self._matching(pattern) if not role or role_of(t.op) == role]
         values, gradients = self.figures(found)
         handles = self.model.targets.handles_by_tensor()
-        return tuple(self._tensor_row(t, values.get(t), gradients.get(t), handles.get(t, "")) for t in found)
+        return tuple(tensor_row(self.model, t, values.get(t), gradients.get(t), handles.get(t, "")) for t in found)
 
     def tensors_listed(self, pattern: str = "", *, role: str = "") -> Rows[TensorRow]:
         """The rows of `tensors`, each made when it is looked at: of 100,000 a screen shows few."""
         found = [t for t in self._matching(pattern) if not role or role_of(t.op) == role]
         handles = self.model.targets.handles_by_tensor()
-        return Rows(found, lambda t: self._tensor_row(t, None, None, handles.get(t, "")))
+        return Rows(found, lambda t: tensor_row(self.model, t, None, None, handles.get(t, "")))
 
     def _matching(self, pattern: str) -> list[Tensor]:
         if not pattern:
@@ -58,17 +59,13 @@ class Lists:
             return self.model.targets.all(f"/{pattern}/")
 
     def figures(self, tensors: list[Tensor]) -> tuple[dict[Tensor, Stats], dict[Tensor, Stats]]:
+        """Figures of values, and of the gradients that some gradient call has, in the last run."""
         at = self.state.moment_for([y] if (y := self.model.default_y()) is not None else [])
         values = self.state.values_known(dict.fromkeys(t.op for t in tensors), at)
         known = {} if y is None else {t: g for t in tensors if (g := self.model.derivatives.known(y, t)) is not None}
         found = self.state.replayer.values_if_possible(at, list(dict.fromkeys(known.values())))
         return ({t: statistics(v) for t, v in values.items()},
                 {t: statistics(found[g]) for t, g in known.items() if g in found})
-
-    def _tensor_row(self, tensor: Tensor, stats: Stats | None, gradient: Stats | None, handle: str) -> TensorRow:
-        return TensorRow(tensor.name, self.model.targets.short(tensor), tensor.op.type, tensor.dtype.base_dtype.name,
-                         tensor.dims,
-                         role_of(tensor.op), handle, place_of(tensor.op), stats, gradient)
 
     def ops(self, pattern: str = "", *, role: str = "") -> tuple[OpRow, ...]:
         """Operations whose names match a regex, or that a target stands for."""
@@ -86,7 +83,7 @@ class Lists:
             values, gradients = self.figures(shown)
         except AutodiffError:
             values, gradients = {}, {}
-        rows = {t: self._tensor_row(t, values.get(t), gradients.get(t), self.model.targets.handle_of(t)) for t in shown}
+        rows = {t: tensor_row(self.model, t, values.get(t), gradients.get(t)) for t in shown}
         return OpCard(op.name, op.type, op.definition.doc, role_of(op), graph_lists.attributes_of(op),
                       tuple(rows[t] for t in op.inputs), tuple(rows[t] for t in op.outputs),
                       tuple(c.name for c in op.control_inputs), tuple(c.name for c in graph_lists.neighbors(op)[1]),
@@ -125,7 +122,7 @@ class Lists:
         ops, values = self.effects.everything(roots, self.state.moment_for(roots))
         harmful = reaches(ops, values, roots)
         handles = self.model.targets.handles_by_tensor()
-        return tuple(replace(self._tensor_row(t, statistics(values[t]), None, handles.get(t, "")),
+        return tuple(replace(tensor_row(self.model, t, statistics(values[t]), None, handles.get(t, "")),
                              harmful=op in harmful)
                      for op in ops for t in op.outputs if t in values and has_nonfinite(values[t])
                      and (not kind or (op in harmful) == (kind == "harmful")))

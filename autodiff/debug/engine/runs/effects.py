@@ -51,6 +51,7 @@ class Effects:
         return ops, self.state.values_known(ops, at)
 
     def is_harmful(self, sample: Sample) -> bool:
+        """Whether what is not finite in a sample reaches y or a gradient."""
         roots = self.roots()
         at = self.state.moment_for(roots)
         tensor = self.model.targets.one(sample.name)

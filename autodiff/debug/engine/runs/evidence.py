@@ -114,8 +114,8 @@ class Evidence:
             return None
         x, y = self.model.targets.one(other.name), self.model.default_y()
         runs = dependencies(at.wanted.tensors, at.wanted.targets)
-        if not is_variable(x) and self.inner.outer(x) not in runs or other.is_gradient and (y is None
-                                                                                            or y.op not in runs):
+        has_x = is_variable(x) or self.inner.outer(x) in runs
+        if not has_x or other.is_gradient and (y is None or y.op not in runs):
             return None
         try:
             return self.inner.sample_of(x, y if other.is_gradient else None, at)

@@ -42,6 +42,7 @@ class InnerSamples:
         return Sample(x.name, y.name if y is not None else "", statistics(self.state.values([source], at)[0]))
 
     def outer(self, x: Tensor) -> Operation:
+        """The outermost branch or loop around a tensor; its own operation if there is none."""
         return self.model.targets.inner.outer(x).op
 
     def samples(self, names: Iterable[str], runs: set[Operation], at: Moment, *,

@@ -17,6 +17,7 @@ from ...facts.stats import statistics
 from ...history.replay import Moment
 from ..feeds import RunFeeds
 from ..state import State
+from ..tensor_row import tensor_row
 from ..training import Training
 from .hooks import Hooks
 from .run_view import OpenRun, RunView
@@ -115,6 +116,7 @@ class Stepper:
         return self.execution is not None and self._is_replay
 
     def leave(self) -> None:
+        """Let go of a past run. Raises StateError if the open run is a new one: it has to be finished."""
         if self.execution is not None:
             if not self._is_replay:
                 raise StateError("a run is open: finish it first", hint="type: next")
@@ -146,11 +148,9 @@ class Stepper:
         assert self.execution is not None
         known = self.execution.has_value(tensor)
         value = self.execution.value(tensor) if known else None
-        stats = None if value is None or not isinstance(value, (np.ndarray, np.generic,
-                                                                IndexedSlices)) else statistics(value)
-        return TensorRow(tensor.name, self.model.targets.short(tensor), tensor.op.type, tensor.dtype.base_dtype.name,
-                         tensor.dims,
-                         role_of(tensor.op), self.model.targets.handle_of(tensor), place_of(tensor.op), stats)
+        has_figures = isinstance(value, (np.ndarray, np.generic, IndexedSlices))
+        stats = statistics(value) if has_figures else None
+        return tensor_row(self.model, tensor, stats)
 
     def current_op(self) -> Operation | None:
         """The op that the open run has just done, or is about to begin with; None if no run is open."""
