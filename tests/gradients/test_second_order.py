@@ -13,6 +13,7 @@ import autodiff as tf
 from autodiff.core.graph import Tensor
 from autodiff.debug.derivatives.row_blocks import hessian_rows, jacobian_rows, rows_of
 from autodiff.gradients import higher_order
+from autodiff.gradients.batching import vectorize
 from autodiff.gradients.coloring import colored, pattern, vanishing
 from autodiff.gradients.higher_order import jacobian
 
@@ -223,3 +224,24 @@ def test_blocks_begin_where_what_is_reached_changes() -> None:
     assert higher_order._bounds(100, 40, needs) == [0, 40, 60, 100]
     assert higher_order._bounds(100, 34, needs) == [0, 34, 60, 94, 100]
     assert higher_order._bounds(1, 1, ()) == [0, 1]
+
+
+@pytest.mark.parametrize("reshaped", [
+    lambda h: tf.ensure_shape(tf.squeeze(tf.expand_dims(h, 1)), [None, 3]), lambda h: tf.reshape(h, [-1, 1, 3]),
+    lambda h: tf.reshape(h, tf.concat([tf.shape(h)[:1], [-1]], 0)),
+    lambda h: tf.diag_part(tf.matmul(h, h, False, True)),
+    lambda h: tf.reduce_logsumexp(h, 1)], ids=["squeeze", "rest", "rest behind", "diagonal", "logsumexp"])
+def test_directions_are_not_asked_for_one_by_one_where_a_batch_is_not_known(
+        reshaped: Callable[[Tensor], Tensor]) -> None:
+    x, w = tf.placeholder(tf.float64, [None, 2]), tf.constant([[0.5, -1.0, 0.2], [2.0, 0.3, 0.1]], tf.float64)
+    directions = tf.placeholder(tf.float64, [None, 2, 3])
+    loss = tf.reduce_sum(tf.square(reshaped(tf.matmul(x, w))))
+    direction = tf.placeholder(tf.float64, [2, 3])
+    gradient = tf.gradients(loss, w)[0]
+    product = tf.gradients(gradient, w, grad_ys=[direction])[0]
+    rows = vectorize([product], {direction: directions}, tf.shape(directions)[0])[0]
+    fed, each = RNG.standard_normal((4, 2)), np.eye(6).reshape(6, 2, 3)
+    with tf.Session() as session:
+        found = session.run(rows, {x: fed, directions: each})
+        expected = [session.run(product, {x: fed, direction: one}) for one in each]
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)

@@ -7,7 +7,7 @@ from ...core.errors import ShapeError
 from ...core.infer import rank_of, same_shape
 from ...core.op import Index, Spec, blocked, build
 from ...core.shapes import merge, merge_sizes, show
-from ..common.batch_axis import all_batched, shared
+from ..common.batch_axis import all_batched, rank_in, shared
 
 _COUNTS = "counts of diagonals are integers"
 
@@ -62,7 +62,7 @@ def _(node, args, batched):
 
 @diag_part.batched
 def _(node, args, batched):
-    half = build.Shape(node.outputs[0])
+    half = build.Shape(args[0])[1:1 + rank_in(node) // 2]
     total, count = build.Prod(half, [0]), build.Shape(args[0])[:1]
     square = build.Reshape(args[0], build.ConcatV2(0, count, build.Pack(total, total, axis=0)))
     return build.Reshape(build.MatrixDiagPart(square), build.ConcatV2(0, count, half))

@@ -63,8 +63,16 @@ def _(node, args, batched):
     shape = node.outputs[0].dims if is_known(node.outputs[0].dims) else args[1]
     if isinstance(shape, tuple):
         return build.Reshape(args[0], joined(count(args[0]), np.array(shape, np.int32)))
-    inner = build.Shape(node.outputs[0])  # a -1 of the unbatched shape must not take in the leading axis
-    return build.Reshape(args[0], joined(count(args[0]), inner))
+    return build.Reshape(args[0], joined(count(args[0]), _without_rest(args[0], args[1])))
+
+
+def _without_rest(x, shape):
+    """A shape for each slice of `x`, in which a -1 is replaced, lest it takes in the leading axis."""
+    if shape.op.type == "Shape":
+        return shape
+    each = build.FloorDiv(build.Size(x, out_type=shape.dtype), build.Shape(x, out_type=shape.dtype)[0])
+    rest = build.FloorDiv(each, build.Maximum(-build.Prod(shape, [0]), 1))  # a -1 makes the product negative
+    return build.SelectV2(build.Equal(shape, -1), rest, shape)
 
 
 def _transposed(x, perm):
@@ -194,8 +202,11 @@ def _(node, args, batched):
     axes = node.attrs["squeeze_dims"]
     if not axes:
         inner = node.outputs[0].dims
-        return build.Reshape(args[0], joined(count(args[0]), np.array(inner, np.int32) if is_known(inner)
-                                             else build.Shape(node.outputs[0])))
+        if is_known(inner):
+            return build.Reshape(args[0], joined(count(args[0]), np.array(inner, np.int32)))
+        shape = build.Shape(args[0])[1:]
+        kept = build.GatherV2(shape, build.Where(build.NotEqual(shape, 1))[:, 0], 0)
+        return build.Reshape(args[0], joined(count(args[0]), kept))
     return build.Squeeze(args[0], squeeze_dims=tuple(i + 1 if i >= 0 else i for i in axes))
 
 
