@@ -33,7 +33,7 @@ class Program:
 
     def __init__(self, given: command_line.Arguments) -> None:
         self.given = given
-        self.screen = Screen(sys.stdout, as_json=given.json)
+        self.screen = Screen(sys.stdout, as_json=given.json, color=given.color, background=given.background)
         is_person = not given.batch and not given.json and sys.stdin is not None and sys.stdin.isatty()
         self.shell = Shell(interactive=is_person and sys.stdout.isatty(), known_verbs=verbs())
         self.ui = (given.ui or ("screen" if is_capable() else "line")) if self.shell.interactive else "line"

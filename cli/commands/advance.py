@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import signal
 import threading
 from collections.abc import Iterator
@@ -18,6 +19,8 @@ from ..model.script import HEARD, Event, add_records, say_it_is_heard, script_li
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
 from ..view.debugger_rows import FIGURES, duration, figures, loss_of, place, samples, shown, summary
+
+QUESTIONS = {"nan": {"nan", "inf", "nonfinite", "harmful"}, "none": {"none"}}  # why what -> words of conditions
 
 
 class Interrupt:
@@ -252,7 +255,18 @@ def _moved_text(shell: Shell, records: tuple[Any, ...], stop: Any, condition: st
     if last.loss is not None and not math.isfinite(last.loss):
         lines.append(_not_finite(records))
     about = {**_where(shell, records), "commands": list(stop.commands) if stop is not None else []}
-    return Stop(reason, about, tuple(lines), hit=_is_hit(stop) or bool(condition))
+    return Stop(reason, about, tuple(lines), hit=_is_hit(stop) or bool(condition),
+                asks=_question(shell, last, stop, condition))
+
+
+def _question(shell: Shell, last: Any, stop: Any, condition: str) -> str:
+    """What explains a stop: where nan, inf or none come from; empty where nothing is wrong by itself."""
+    if last.loss is not None and not math.isfinite(last.loss):
+        return "why nan"
+    if stop is not None:
+        condition += " ".join(row.condition for row in shell.dbg.stops() if row.number == stop.number)
+    kinds = [name for name, words in QUESTIONS.items() if words & set(re.findall(r"[a-z]+", condition))]
+    return f"why {kinds[0]}" if kinds else ""
 
 
 def _not_finite(records: tuple[Any, ...]) -> str:

@@ -21,6 +21,8 @@ ONNX model.
   -q             no greeting
   -nx            do not read ~/.config/gradbg/rc
   --ui NAME      screen: the whole terminal, for a person at a capable one; line: a plain prompt
+  --color WHEN   auto, always, never, or as many as the terminal has: 16, 256, truecolor; NO_COLOR is heeded at auto
+  --background B dark or light: what the colors are chosen for; else what COLORFGBG says
   --version      print the version and leave
   --             the script's name follows
 
@@ -46,6 +48,12 @@ class Arguments:
     keep_going: bool = False
     shows: str = ""
     ui: str = ""
+    color: str = "auto"
+    background: str = ""
+
+
+CHOICES = {"--ui": ("line", "screen"), "--color": ("auto", "always", "never", "16", "256", "truecolor"),
+           "--background": ("dark", "light")}  # option -> its values
 
 
 def parse(words: Sequence[str]) -> Arguments:
@@ -57,7 +65,7 @@ def parse(words: Sequence[str]) -> Arguments:
         if word == "--":
             break
         option, equals, value = word.partition("=") if word.startswith("--") else (word, "", "")
-        if option in ("-x", "--command", "-ex", "--eval-command", "-m", "--module", "--ui"):
+        if option in ("-x", "--command", "-ex", "--eval-command", "-m", "--module", *CHOICES):
             if not equals:
                 if not rest:
                     raise BadUsage(f"{option} needs a value")
@@ -74,10 +82,11 @@ def parse(words: Sequence[str]) -> Arguments:
 
 
 def _valued(found: Arguments, option: str, value: str) -> None:
-    if option == "--ui":
-        if value not in ("line", "screen"):
-            raise BadUsage(f"expected --ui line or --ui screen, found {value!r}")
-        found.ui = value
+    if option in CHOICES:
+        if value not in CHOICES[option]:
+            raise BadUsage(f"expected {option} {', '.join(CHOICES[option][:-1])} or {CHOICES[option][-1]}, "
+                           f"found {value!r}")
+        setattr(found, option.removeprefix("--"), value)
     else:
         found.steps.append(("x" if option in ("-x", "--command") else "ex", value))
 

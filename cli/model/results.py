@@ -175,12 +175,16 @@ class Error(Result):
 
 @dataclass(frozen=True)
 class Stop(Result):
-    """Where the program stands after a motion. hit: a stop condition was met (exit code 3 in batch)."""
+    """Where the program stands after a motion. hit: a stop condition was met (exit code 3 in batch).
+
+    asks: the command that explains it, or empty.
+    """
 
     reason: str
     data: dict[str, Any] = field(default_factory=dict, hash=False)
     lines: tuple[str, ...] = ()
     hit: bool = False
+    asks: str = ""
 
     @property
     def exit_code(self) -> int:
@@ -224,6 +228,15 @@ def error_in(result: Result) -> Error | None:
 def leaves(result: Result) -> bool:
     """Whether the terminal is left after a result."""
     return isinstance(result, Leave) or isinstance(result, Group) and any(map(leaves, result.parts))
+
+
+def question_in(result: Result) -> str:
+    """The command that explains a stop inside a result; empty if there is nothing to explain."""
+    if isinstance(result, Stop):
+        return result.asks
+    if isinstance(result, Group):
+        return next((asks for asks in map(question_in, result.parts) if asks), "")
+    return ""
 
 
 def array_in(result: Result) -> Array | None:

@@ -22,8 +22,11 @@ from .usage_error import UsageError
 DEEPEST = 20  # files that read each other, commands that stop at others
 OPTIONS = {"rows": "rows of a table on a terminal; 0 is as many as two screens hold",  # setting -> what it means
            "editing": "keys of the command line: emacs or vi", "mouse": "whether the full screen listens to the mouse",
+           "layout": "panes of the full screen: auto opens them from 100 columns and 28 lines on",
+           "auto-why": "whether a stop at nan, inf or none is explained at once",
            "ring.disk": "room for past steps in a temporary folder on disk, as 1GB; 0 for none"}
-CHOICES = {"editing": ("emacs", "vi")}  # setting -> its values
+CHOICES = {"editing": ("emacs", "vi"),  # setting -> its values
+           "layout": ("auto", "page", "source", "gradients", "watches", "split")}
 LOGGED = 500  # commands and results kept for `export`
 
 
@@ -47,8 +50,8 @@ class Shell:
     displays: list[str] = field(default_factory=list)
     listed: tuple[str, int] = ("", 0)
     depth: int = 0
-    settings: dict[str, Any] = field(default_factory=lambda: {"rows": 0, "editing": "emacs", "mouse": True,
-                                                                 "ring.disk": 0})
+    settings: dict[str, Any] = field(default_factory=lambda: {
+        "rows": 0, "editing": "emacs", "mouse": True, "layout": "auto", "auto-why": True, "ring.disk": 0})
     log: deque[tuple[str, Result]] = field(default_factory=lambda: deque(maxlen=LOGGED))
     examined: tuple[str, int, int] = ("", 0, 0)
     defined: dict[str, tuple[str, ...]] = field(default_factory=dict)

@@ -1,43 +1,48 @@
-"""The full screen itself: panes, bars, command line, and what happens between them."""
+"""The full screen itself: pages and panes, the command line, and what happens between them."""
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import io
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
-from prompt_toolkit.application import Application
+from prompt_toolkit.application import Application, get_app_session
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import ThreadedCompleter
 from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.filters import Condition
-from prompt_toolkit.output import ColorDepth
+from prompt_toolkit.output import ColorDepth, create_output
 
 from ..language.interpreter import execute, typed
 from ..language.parse import parse
-from ..model.results import Result, Text, leaves
+from ..model.results import Card, Group, Result, Text, error_in, leaves, question_in
 from ..model.script_signals import heed_ctrl_c
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
 from ..view.drawn.palette import Palette
+from ..view.panes import cause_of, panes
 from ..view.render import encodable
 from ..view.status_line import progress, status
+from .asking import END, Asking
+from .captured import own_terminal
+from .finder import Finder
 from .frame import Frame, style_sheet
 from .keys import bindings
 from .line_prompt import CommandCompleter, history_of_lines
 from .pages import Page, Pages
-from .pane import Pane
-from .search import Search
-from .worker import Printed, Worker
+from .prints import Inbox, Spill
+from .side_panes import SidePanes
+from .worker import Job, Worker
+from .world import taken_over
 
 DEPTHS = {"": ColorDepth.DEPTH_1_BIT, "standard": ColorDepth.DEPTH_4_BIT, "256": ColorDepth.DEPTH_8_BIT,
           "truecolor": ColorDepth.DEPTH_24_BIT}
-TICK = 0.2  # seconds between looks at a command that runs
+TICK = 0.06  # seconds between looks at what was printed
+PATIENCE = 0.2  # seconds without a word on what runs
+SAID = 2  # parts of an explanation that are shown unasked
 
 
 class FullScreen:
@@ -52,26 +57,28 @@ class FullScreen:
         self.palette = Palette(background, marks=not colors)
         self.pages = Pages()
         self.beside: Page | None = None
-        self.message = self._about = ""
-        self.search: Search | None = None
-        self._searching: asyncio.Task[None] | None = None
+        self.message = self._about = self._progress = ""
         self._began = 0.0
         self._failure: BaseException | None = None
         self._running: Page | None = None
-        self.way = ""  # "/" or "?" while a pattern is typed
         self.text_of: Callable[[str], str] = _Encoder(encoding)
-        self.worker = Worker(lambda line: execute(line, shell), self._told)
+        self.worker = Worker()
+        self.inbox, self.spill = Inbox(), Spill()
+        self.asks = False  # whether the script waits for a line
+        self.asking = Asking(self._asked)
+        self.finder = Finder(self)
+        self.panes = SidePanes(self.palette, lambda: str(shell.settings["layout"]) if self.text_of("│") == "│"
+                               else "page", self.size)
         self.line = Buffer(history=history_of_lines(), auto_suggest=AutoSuggestFromHistory(), multiline=False,
                            completer=ThreadedCompleter(CommandCompleter(shell)), complete_while_typing=False,
                            enable_history_search=True, accept_handler=self._accept, tempfile_suffix=".gradbg")
-        self.pattern = Buffer(multiline=False, accept_handler=self._accept_pattern)
-        self.pane = Pane(lambda: self.page, self.follow, lambda: self.search, self.text_of)
-        self.side = Pane(lambda: self.beside or self.page, self.follow, lambda: None, self.text_of)
+        self._terminal = own_terminal()
+        self._output = get_app_session().output if self._terminal is None else create_output(stdout=self._terminal)
         self.frame = Frame(self)
         self.app: Application[None] = Application(
             self.frame.layout, key_bindings=bindings(self), style=style_sheet(self.palette), full_screen=True,
             mouse_support=Condition(lambda: bool(shell.settings["mouse"])),
-            color_depth=DEPTHS[colors], editing_mode=self._editing(),
+            output=self._output, color_depth=DEPTHS[colors], editing_mode=self._editing(),
             enable_page_navigation_bindings=False)
         self.app.ttimeoutlen = 0.05  # seconds that a lone Escape is waited for
 
@@ -83,14 +90,17 @@ class FullScreen:
         """Stay until the user leaves. shown: results to begin with."""
         heed_ctrl_c()
         for command, result in shown:
-            self._show(Page(command, result, self.palette))
+            self._show(self._page(command, result))
         self._about = status(self.shell)
-        printed = Printed(self._print)
-        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed), _no_input():
-            screen = threading.Thread(target=self._shown, name="screen", daemon=True)
-            screen.start()
-            self.worker.work()
-            screen.join()
+        try:
+            with taken_over(self.inbox.put, self._told_progress, self.asking, self.app, self._terminal):
+                screen = threading.Thread(target=self._shown, name="screen", daemon=True)
+                screen.start()
+                self._look()
+                self.worker.work()
+                screen.join()
+        finally:
+            self.spill.close()
         if self._failure is not None:
             raise self._failure
 
@@ -101,23 +111,40 @@ class FullScreen:
         except BaseException as error:  # it is raised where the screen was opened
             self._failure = error
         finally:
+            self.asking.answer(END)
             self.worker.close()
 
     def _started(self) -> None:
         self.app.create_background_task(self._tick())
 
     async def _tick(self) -> None:
-        """Keep the status of a running command fresh."""
+        """Take what was printed, and keep the status of a running command fresh."""
         while True:
             await asyncio.sleep(TICK)
-            if self.worker.busy:
+            if self._take_prints() or self.worker.busy:
                 self.app.invalidate()
+
+    def _page(self, command: str, result: Result | None = None) -> Page:
+        return Page(command, result, self.palette, self.spill)
+
+    def size(self) -> tuple[int, int]:
+        """Columns and lines of the screen."""
+        size = self._output.get_size()
+        return size.columns, size.rows
+
+    def _call(self, do: Callable[..., None], *values: Any) -> None:
+        """Do something in the screen's thread."""
+        if self.app.loop is not None:
+            self.app.loop.call_soon_threadsafe(partial(do, *values))
 
     # ---- commands -----------------------------------------------------------------------
     def _accept(self, buffer: Buffer) -> bool:
         """Enter on the command line; True keeps the text."""
         text = buffer.text
         self.app.vi_state.reset()  # the next line begins with typing, as at a prompt
+        if self.asks:
+            self.answer(text)
+            return False
         if text.startswith("@"):
             self._jump(text)
             return False
@@ -133,8 +160,8 @@ class FullScreen:
         self.message = ""
         if not self.worker.busy:
             self._began = time.monotonic()
-            self._running = Page(line, None, self.palette)
-        self.worker.submit(line)
+            self._running = self._page(line)
+        self.worker.submit(Job(line, lambda: execute(line, self.shell), lambda result: self._told(line, result)))
         self.app.invalidate()
 
     def follow(self, command: str) -> None:
@@ -147,25 +174,55 @@ class FullScreen:
         self.do(command)
 
     def interrupt(self) -> None:
+        if self.asks:
+            self.answer(END)
         self.message = "stopping" if self.worker.interrupt() else "Ctrl-D or quit leaves"
 
     def _told(self, line: str, result: Result) -> None:
-        """A result is there (in the thread of the commands)."""
-        about = status(self.shell)
-        loop = self.app.loop
-        if loop is not None:
-            loop.call_soon_threadsafe(self._arrived, line, result, about)
+        """A result is there (in the thread of the commands); what explains it and the panes come behind it."""
+        self._call(self._arrived, line, result, status(self.shell))
+        question = question_in(result) if self.shell.settings["auto-why"] else ""
+        if question:
+            self.worker.submit(Job(question, lambda: execute(question, self.shell),
+                                   lambda found: self._explained(question, result, found), behind=True))
+        else:
+            self._look()
+
+    def _explained(self, question: str, stop: Result, found: Result) -> None:
+        """The answer to what a stop asks is there."""
+        self._call(self._add, stop, question, found)
+        self._look(question)
+
+    def _look(self, question: str = "") -> None:
+        """Let the panes see the moment."""
+        if self.panes.open:
+            self.worker.submit(Job("panes", lambda: panes(self.shell, cause_of(self.shell, question)),
+                                   lambda found: self._call(self._seen, found), behind=True))
+
+    def _seen(self, results: Mapping[str, Result] | Result) -> None:
+        if isinstance(results, Mapping):
+            self.panes.show(results)
+            self.app.invalidate()
+
+    def _add(self, stop: Result, question: str, found: Result) -> None:
+        """Put an explanation below the stop that asks for it, where that is still to be seen."""
+        if self.page.result is stop and error_in(found) is None:
+            parts = found.parts if isinstance(found, Group) else (found,)
+            more = (Text(f"{question} says more", "quiet"),) if len(parts) > SAID else ()
+            self.page.result = Group((stop, Card((*parts[:SAID], *more), question)))
+            self.app.invalidate()
 
     def _arrived(self, line: str, result: Result, about: str) -> None:
-        page = self._running if self._running is not None else Page(line, None, self.palette)
+        self._take_prints()
+        page = self._running if self._running is not None else self._page(line)
         self._running = None
         page.command, page.result = line, result
         self._about, self.message = about, ""
         self.app.editing_mode = self._editing()
         command = parse(line, self.shell).command
-        if command is not None and command.name == "help" and isinstance(result, Text):
-            self.show_beside(page)
-        elif result != Text() or page.printed:
+        if command is not None and command.name == "help" and error_in(result) is None:
+            self.beside = page
+        elif result != Text() or len(page.prints):
             self._show(page)
         if self._note(result) or leaves(result):
             self.app.exit()
@@ -174,25 +231,39 @@ class FullScreen:
     def _show(self, page: Page) -> None:
         if page is not self.page:
             self.pages.open(page)
-        if page.printed:
+        if len(page.prints):
             page.home()
-            page.show(min(len(page.printed), len(page.sheet)) - 1)
+            page.show(min(len(page.prints), len(page.sheet)) - 1)
 
-    def _print(self, text: str) -> None:
-        """What the script prints, in whatever thread."""
-        loop = self.app.loop
-        if loop is not None and text:
-            loop.call_soon_threadsafe(self._printed, text)
+    def _editing(self) -> EditingMode:
+        return EditingMode.VI if self.shell.settings["editing"] == "vi" else EditingMode.EMACS
 
-    def _printed(self, text: str) -> None:
+    # ---- the script's words ---------------------------------------------------------------
+    def _take_prints(self) -> bool:
+        """What the script has printed goes to the page of the command that runs; whether there was something."""
+        text = self.inbox.take()
+        if not text:
+            return False
         page = self._running or self.page
         page.printed_more(text)
         if page is self._running and page is not self.page:
             self.pages.open(page)
-        self.app.invalidate()
+        return True
 
-    def _editing(self) -> EditingMode:
-        return EditingMode.VI if self.shell.settings["editing"] == "vi" else EditingMode.EMACS
+    def _told_progress(self, text: str) -> None:
+        self._progress = text
+
+    def _asked(self) -> None:
+        """The script waits for a line (in its thread)."""
+        self.asks = True
+        self._call(self.app.invalidate)
+
+    def answer(self, text: str) -> None:
+        """Give the script its line, or the end of its input."""
+        self.asks = False
+        if text != END:
+            self.inbox.put(text + "\n")
+        self.asking.answer(text)
 
     # ---- going about --------------------------------------------------------------------
     def turn(self, by: int) -> None:
@@ -200,11 +271,7 @@ class FullScreen:
         if not self.pages.turn(by):
             self.message = "this is the first page" if by < 0 else "this is the last page"
         else:
-            self.message = ""
-            self.search = None
-
-    def show_beside(self, page: Page) -> None:
-        self.beside = page
+            self.finder.forget()
 
     def close_beside(self) -> None:
         self.beside = None
@@ -215,74 +282,21 @@ class FullScreen:
         except UsageError as error:
             self.message = f"{error.message}: {error.hint}"
 
-    # ---- search -------------------------------------------------------------------------
-    def begin_search(self, way: str) -> None:
-        self.way, self.message = way, ""
-        self.pattern.reset()
-        self.app.layout.focus(self.pattern)
-
-    def end_search(self) -> None:
-        self.way = ""
-        self.app.layout.focus(self.frame.pane)
-
-    def _accept_pattern(self, buffer: Buffer) -> bool:
-        way, pattern = self.way, buffer.text or (self.search.pattern if self.search else "")
-        self.end_search()
-        if pattern:
-            self.search = Search(pattern, self.page.sheet, backward=way == "?")
-            if self._searching is not None:
-                self._searching.cancel()
-            self._searching = self.app.create_background_task(self._look(self.search, self.page))
-        return False
-
-    async def _look(self, search: Search, page: Page) -> None:
-        """Search in slices, so that keys are answered meanwhile; the first line found is shown at once."""
-        for found in search.look(page.top):
-            if found is None:
-                await asyncio.sleep(0)
-            elif search.at is None:
-                search.at = found
-                search.wrapped = found < page.top if not search.backward else found > page.top
-                page.show(found)
-                self.app.invalidate()
-        self.message = str(search)
-        self.app.invalidate()
-
-    def again(self, way: int) -> None:
-        """The next line found, or the one before."""
-        if self.search is None or self.search.sheet is not self.page.sheet:
-            self.message = "nothing was searched for on this page: / searches"
-            return
-        found = self.search.move(way)
-        if found is not None:
-            self.page.show(found)
-        self.message = str(self.search)
-
     # ---- what the bars say --------------------------------------------------------------
     def running(self) -> str:
         """What runs, for how long, and how far it is; "" if nothing does."""
         if not self.worker.busy:
             return ""
         seconds = time.monotonic() - self._began
-        if seconds < TICK:
+        if seconds < PATIENCE:
             return " "
         verb = parse(self.worker.busy, self.shell).verb.text
-        return f"{verb} runs, {seconds:.0f} s  |  {progress(self.shell)}  |  Ctrl-C stops"
+        told = self._progress or progress(self.shell)
+        return f"{verb} runs, {seconds:.0f} s  |  {told}  |  Ctrl-C stops"
 
     def about(self) -> str:
         """The status when nothing runs."""
         return self._about
-
-
-@contextlib.contextmanager
-def _no_input() -> Iterator[None]:
-    """The keyboard belongs to the screen: a script that reads standard input finds its end."""
-    saved: Any = sys.stdin
-    sys.stdin = io.StringIO()
-    try:
-        yield
-    finally:
-        sys.stdin = saved
 
 
 class _Encoder(dict[str, str]):

@@ -1,4 +1,4 @@
-"""Where everything stands on the screen: bars above, pages in the middle, status and command line below."""
+"""Where everything stands on the screen: bars above, panes and page in the middle, status and command line below."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -24,42 +24,55 @@ from prompt_toolkit.layout.menus import CompletionsMenu
 from prompt_toolkit.layout.processors import AppendAutoSuggestion, BeforeInput
 from prompt_toolkit.mouse_events import MouseEvent, MouseEventType
 from prompt_toolkit.styles import Style
+from prompt_toolkit.widgets import Frame as Framed
 from prompt_toolkit.widgets import SearchToolbar
 
 from ..view.drawn.palette import Palette, fragment_style
+from ..view.panes import NAMES
 from ..view.roles import ROLES
 from ..view.text import clean, display_width, shorten
 from .lexer import CommandLexer
 from .line_prompt import PROMPT
+from .pages import Page
+from .pane import Pane
 
 if TYPE_CHECKING:
     from .app import FullScreen
 
 ROOMY = 110  # columns from which on help opens at the right rather than below
 MENU = (("F1", "help", "help"), ("F2", "grads", "grads"), ("F3", "tensors", "info tensors"),
-        ("F4", "vars", "info vars"), ("F5", "next", "next"), ("F6", "go on", "continue"),
-        ("F7", "why nan", "why nan"), ("F8", "source", "list"))
+        ("F4", "vars", "info vars"), ("F5", "next", "next"), ("F6", "pane", ""),
+        ("F7", "why nan", "why nan"), ("F8", "go on", "continue"))  # a key, its word, its command
+UPPER, LOWER = Dimension(weight=9), Dimension(weight=11)  # heights of panes and page
+WIDER, NARROWER = Dimension(weight=3), Dimension(weight=2)  # widths of source and figures
 
 
 def style_sheet(palette: Palette) -> Style:
     """All roles as classes of prompt_toolkit."""
-    return Style.from_dict({name: fragment_style(palette.style(name)) for name in ROLES if name})
+    roles = {name: fragment_style(palette.style(name)) for name in ROLES if name}
+    return Style.from_dict({**roles, "frame.border": roles["border"], "frame.label": roles["title"],
+                            "focused frame.border": roles["border.focus"]})
 
 
 class Frame:
-    """The layout. pane, side: the windows of the page and of what is beside it; line: that of the command line."""
+    """The layout. pane: window of the page; side: of what is beside it; panes: others by name; line: of typing."""
 
     def __init__(self, screen: "FullScreen") -> None:
         self._screen = screen
-        self.pane = Window(screen.pane, wrap_lines=False)
-        self.side = Window(screen.side, wrap_lines=False)
+        self._arranged: dict[tuple[tuple[str, ...], str], Any] = {}
+        self.pane = Window(Pane(lambda: screen.page, screen.follow, lambda: screen.finder.search, screen.text_of))
+        self.side = Window(Pane(lambda: screen.beside or screen.page, screen.follow, lambda: None, screen.text_of))
+        self.panes = {name: Window(Pane(partial(screen.panes.pages.__getitem__, name), screen.follow, lambda: None,
+                                        screen.text_of)) for name in NAMES}
+        self._framed = {name: self._bordered(name, window) for name, window in self.panes.items()}
         found = SearchToolbar(vi_mode=False)
         self.line = Window(
             BufferControl(screen.line, input_processors=[BeforeInput(self._prompt), AppendAutoSuggestion()],
                           search_buffer_control=found.control, preview_search=True, lexer=CommandLexer(screen.shell)),
             height=Dimension(min=1, max=4), wrap_lines=True, dont_extend_height=True)
-        pattern = Window(BufferControl(screen.pattern, input_processors=[BeforeInput(lambda: screen.way)]), height=1)
-        asks = Condition(lambda: bool(screen.way))
+        pattern = Window(BufferControl(screen.finder.pattern,
+                                       input_processors=[BeforeInput(lambda: screen.finder.way)]), height=1)
+        asks = Condition(lambda: bool(screen.finder.way))
         body = HSplit([
             Window(FormattedTextControl(self._top), height=1, style="class:top"),
             Window(FormattedTextControl(self._menu), height=1),
@@ -71,18 +84,55 @@ class Frame:
         ])
         menu = CompletionsMenu(max_height=10, scroll_offset=1, extra_filter=has_focus(screen.line))
         self.layout = Layout(FloatContainer(body, [Float(menu, xcursor=True, ycursor=True)]), self.line)
-        self._right = VSplit([self.pane, Window(width=1, char=screen.text_of("│"), style="class:bar"), self.side])
-        self._below = HSplit([self.pane, Window(height=1, char=screen.text_of("─"), style="class:bar"), self.side])
+
+    # ---- panes --------------------------------------------------------------------------
+    def windows(self) -> list[Window]:
+        """The windows that keys may go to, in the order of going round."""
+        side = [self.side] if self._screen.beside is not None else []
+        return [self.line, self.pane, *side, *(self.panes[name] for name in self._screen.panes.open)]
+
+    def page_of_keys(self) -> Page | None:
+        """The page of the window that has the keys; None at the command line."""
+        screen, layout = self._screen, self._screen.app.layout
+        if layout.has_focus(self.pane):
+            return screen.page
+        if layout.has_focus(self.side):
+            return screen.beside
+        return next((screen.panes.pages[name] for name, window in self.panes.items() if layout.has_focus(window)), None)
 
     def _middle(self) -> Any:
-        if self._screen.beside is None:
-            return self.pane
-        return self._right if self._columns() >= ROOMY else self._below
+        beside = "" if self._screen.beside is None else "right" if self._columns() >= ROOMY else "below"
+        key = self._screen.panes.open, beside
+        if key not in self._arranged:
+            self._arranged[key] = self._arrange(*key)
+        return self._arranged[key]
+
+    def _arrange(self, names: tuple[str, ...], beside: str) -> Any:
+        page: Any = self.pane
+        if beside == "right":
+            page = VSplit([page, Window(width=1, char=self._screen.text_of("│"), style="class:bar"), self.side])
+        elif beside:
+            page = HSplit([page, Window(height=1, char=self._screen.text_of("─"), style="class:bar"), self.side])
+        if not names:
+            return page
+        figures = [self._framed[name] for name in names if name != "source"]
+        columns: list[Any] = [VSplit([self._framed["source"]], width=WIDER)] if "source" in names else []
+        columns += [HSplit(figures, width=NARROWER)] if figures else []
+        return HSplit([VSplit(columns, height=UPPER), HSplit([page], height=LOWER)])
+
+    def _bordered(self, name: str, window: Window) -> DynamicContainer:
+        """A pane in a frame, which stands out where the keys are."""
+        plain, focused = Framed(window, title=name), Framed(window, title=name, style="class:focused")
+        here = has_focus(window)
+        return DynamicContainer(lambda: focused if here() else plain)
 
     def _columns(self) -> int:
-        return self._screen.app.output.get_size().columns
+        return self._screen.size()[0]
 
+    # ---- bars ---------------------------------------------------------------------------
     def _prompt(self) -> StyleAndTextTuples:
+        if self._screen.asks:
+            return [("class:prompt", "the script asks: ")]
         return [("class:prompt", "> " if self._screen.shell.defining else PROMPT)]
 
     def _top(self) -> StyleAndTextTuples:
@@ -97,27 +147,31 @@ class Frame:
     def _menu(self) -> StyleAndTextTuples:
         pieces: StyleAndTextTuples = []
         for key, name, command in MENU:
-            follow = _click(partial(self._screen.follow, command))
-            pieces += [("class:quiet", f" {key} ", follow), ("class:menu underline", name, follow)]
+            click = _click(partial(self._screen.follow, command) if command else self.go_round)
+            pieces += [("class:quiet", f" {key} ", click), ("class:menu underline", name, click)]
         return pieces
+
+    def go_round(self) -> None:
+        """Give the keys to the next window."""
+        windows, layout = self.windows(), self._screen.app.layout
+        here = next((i for i, window in enumerate(windows) if layout.has_focus(window)), 0)
+        layout.focus(windows[(here + 1) % len(windows)])
 
     def _status(self) -> StyleAndTextTuples:
         screen = self._screen
-        page = screen.page
+        page = self.page_of_keys() or screen.page
         last = min(page.top + page.height, len(page.sheet))
         where = f"lines {page.top + 1}-{last} of {len(page.sheet)} " if len(page.sheet) > page.height else ""
         running = screen.running()
         link = page.link()
-        left = screen.message or running.strip() or (f"Enter: {link.command}" if link and self._in_page() else "")
+        is_chosen = link is not None and self.page_of_keys() is not None
+        left = screen.message or running.strip() or (f"Enter: {link.command}" if link and is_chosen else "")
         style = "class:message" if screen.message or running.strip() else ""
         left = left or screen.about()
         room = max(self._columns() - len(where) - 2, 0)
         left = clean(left, keep="")
         left = left if display_width(left) <= room else left[:room - 1] + "…"
         return [(style, " " + "".join(map(screen.text_of, left))), ("", " " * (room - len(left)) + " " + where)]
-
-    def _in_page(self) -> bool:
-        return self._screen.app.layout.has_focus(self.pane)
 
 
 def _click(do: Callable[[], None]) -> Callable[[MouseEvent], None]:

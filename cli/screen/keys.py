@@ -4,15 +4,16 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from prompt_toolkit.application.current import get_app
 from prompt_toolkit.filters import Condition, has_focus, is_searching
 from prompt_toolkit.key_binding import KeyBindings, KeyBindingsBase, merge_key_bindings
 from prompt_toolkit.key_binding.bindings.auto_suggest import load_auto_suggest_bindings
 from prompt_toolkit.key_binding.bindings.completion import generate_completions
 from prompt_toolkit.key_binding.bindings.open_in_editor import load_open_in_editor_bindings
 from prompt_toolkit.keys import Keys
+from prompt_toolkit.search import accept_search
 
 from ..language.parse import parse
+from .asking import END
 from .frame import MENU
 from .pages import Page
 
@@ -32,9 +33,8 @@ def _everywhere(screen: "FullScreen") -> KeyBindings:
     keys = KeyBindings()
 
     def page() -> Page:
-        """The page that keys move: what is beside only where it has the focus."""
-        beside = screen.beside is not None and get_app().layout.has_focus(screen.frame.side)
-        return screen.beside if beside and screen.beside is not None else screen.page
+        """The page that keys move: that of the window that has them, else the answer's."""
+        return screen.frame.page_of_keys() or screen.page
 
     keys.add("pagedown")(lambda event: page().turn(1))
     keys.add("pageup")(lambda event: page().turn(-1))
@@ -46,30 +46,28 @@ def _everywhere(screen: "FullScreen") -> KeyBindings:
     keys.add("escape", "right")(lambda event: screen.turn(1))
     keys.add("f9")(lambda event: screen.turn(-1))
     keys.add("f10")(lambda event: screen.turn(1))
+    keys.add("escape", "n")(lambda event: screen.finder.again(1))
+    keys.add("escape", "N")(lambda event: screen.finder.again(-1))
+    for key in ("f6", "f12"):
+        keys.add(key)(lambda event: screen.frame.go_round())
+    keys.add("c-x", "o")(lambda event: screen.frame.go_round())
     for key, _, command in MENU[1:]:
-        keys.add(key.lower())(lambda event, command=command: screen.follow(command))
+        if command:
+            keys.add(key.lower())(lambda event, command=command: screen.follow(command))
 
     @keys.add("f1")
     def beside(event: Event) -> None:
         if screen.beside is not None:
             _close(screen, event)
             return
-        command = parse(screen.line.text, screen.shell).command
-        screen.follow(f"help {command.name}" if command is not None else "help")
-
-    @keys.add("f12")
-    @keys.add("c-w", "w", filter=Condition(lambda: screen.beside is not None and not screen.line.text))
-    def around(event: Event) -> None:
-        windows = [screen.frame.line, screen.frame.pane, *([screen.frame.side] if screen.beside else [])]
-        here = next((i for i, window in enumerate(windows) if event.app.layout.has_focus(window)), 0)
-        event.app.layout.focus(windows[(here + 1) % len(windows)])
+        screen.follow(_explained(screen))
 
     @keys.add("c-c")
     def stop(event: Event) -> None:
-        if not screen.worker.busy and (screen.line.text or screen.way):
+        if not screen.worker.busy and (screen.line.text or screen.finder.way):
             screen.line.reset()
             event.app.vi_state.reset()
-            screen.way = ""
+            screen.finder.way = ""
             event.app.layout.focus(screen.frame.line)
             return
         screen.interrupt()
@@ -84,8 +82,8 @@ def _on_the_line(screen: "FullScreen") -> KeyBindings:
     empty = here & Condition(lambda: not screen.line.text)
     typing = here & ~empty & ~is_searching
 
-    keys.add("/", filter=empty)(lambda event: screen.begin_search("/"))
-    keys.add("?", filter=empty)(lambda event: screen.begin_search("?"))
+    keys.add("/", filter=empty)(lambda event: screen.finder.begin("/"))
+    keys.add("?", filter=empty)(lambda event: screen.finder.begin("?"))
     keys.add("home", filter=empty)(lambda event: screen.page.home())
     keys.add("end", filter=empty)(lambda event: screen.page.end())
     keys.add("tab", filter=empty)(lambda event: _choose(screen, event, 1))
@@ -94,9 +92,17 @@ def _on_the_line(screen: "FullScreen") -> KeyBindings:
     keys.add("s-tab", filter=typing)(lambda event: event.current_buffer.complete_previous())
     keys.add("enter", filter=here & ~is_searching, eager=True)(lambda event: _enter(screen))
 
+    @keys.add("enter", filter=is_searching, eager=True)
+    def found(event: Event) -> None:
+        """Enter runs what Ctrl-R has found."""
+        accept_search()
+        _enter(screen)
+
     @keys.add("c-d", filter=empty)
     def leave(event: Event) -> None:
-        if screen.worker.busy:
+        if screen.asks:
+            screen.answer(END)
+        elif screen.worker.busy:
             screen.interrupt()
         else:
             event.app.exit()
@@ -110,11 +116,10 @@ def _on_the_line(screen: "FullScreen") -> KeyBindings:
 
 def _in_a_page(screen: "FullScreen") -> KeyBindings:
     keys = KeyBindings()
-    on_side = Condition(lambda: screen.app.layout.has_focus(screen.frame.side))
-    inside = has_focus(screen.frame.pane) | on_side
+    inside = Condition(lambda: screen.frame.page_of_keys() is not None)
 
     def page() -> Page:
-        return screen.beside if on_side() and screen.beside is not None else screen.page
+        return screen.frame.page_of_keys() or screen.page
 
     for name, way in (("tab", 1), ("right", 1), ("s-tab", -1), ("left", -1)):
         keys.add(name, filter=inside)(partial(_next_link, page, way))
@@ -124,11 +129,11 @@ def _in_a_page(screen: "FullScreen") -> KeyBindings:
     keys.add("end", filter=inside)(lambda event: page().end())
     keys.add(" ", filter=inside)(lambda event: page().turn(1))
     keys.add("backspace", filter=inside)(lambda event: screen.turn(-1))
-    keys.add("/", filter=inside)(lambda event: screen.begin_search("/"))
-    keys.add("?", filter=inside)(lambda event: screen.begin_search("?"))
-    searched = inside & Condition(lambda: screen.search is not None)
-    keys.add("n", filter=searched)(lambda event: screen.again(1))
-    keys.add("N", filter=searched)(lambda event: screen.again(-1))
+    keys.add("/", filter=inside)(lambda event: screen.finder.begin("/"))
+    keys.add("?", filter=inside)(lambda event: screen.finder.begin("?"))
+    searched = inside & Condition(lambda: screen.finder.search is not None and not screen.line.text)
+    keys.add("n", filter=searched)(lambda event: screen.finder.again(1))
+    keys.add("N", filter=searched)(lambda event: screen.finder.again(-1))
 
     @keys.add("enter", filter=inside)
     def follow(event: Event) -> None:
@@ -138,11 +143,10 @@ def _in_a_page(screen: "FullScreen") -> KeyBindings:
 
     @keys.add("escape", filter=inside)
     def to_the_line(event: Event) -> None:
-        if screen.search is not None:
-            screen.search = None
-            screen.message = ""
+        if screen.finder.search is not None:
+            screen.finder.forget()
         page().chosen = None
-        if on_side():
+        if event.app.layout.has_focus(screen.frame.side):
             _close(screen, event)
         event.app.layout.focus(screen.frame.line)
 
@@ -162,10 +166,11 @@ def _in_a_page(screen: "FullScreen") -> KeyBindings:
 
 def _in_a_pattern(screen: "FullScreen") -> KeyBindings:
     keys = KeyBindings()
-    here = has_focus(screen.pattern)
-    keys.add("enter", filter=here, eager=True)(lambda event: screen.pattern.validate_and_handle())
-    keys.add("escape", filter=here)(lambda event: screen.end_search())
-    keys.add("backspace", filter=here & Condition(lambda: not screen.pattern.text))(lambda event: screen.end_search())
+    here = has_focus(screen.finder.pattern)
+    keys.add("enter", filter=here, eager=True)(lambda event: screen.finder.pattern.validate_and_handle())
+    keys.add("escape", filter=here)(lambda event: screen.finder.end())
+    empty = here & Condition(lambda: not screen.finder.pattern.text)
+    keys.add("backspace", filter=empty)(lambda event: screen.finder.end())
     return keys
 
 
@@ -208,3 +213,10 @@ def _close(screen: "FullScreen", event: Event) -> None:
     event.app.layout.focus(screen.frame.line)
 
 
+def _explained(screen: "FullScreen") -> str:
+    """The command that explains the word at the cursor: a command, or a tensor."""
+    word = screen.line.document.get_word_under_cursor(WORD=True)
+    parsed = parse(screen.line.text, screen.shell)
+    if parsed.words and word and word != parsed.verb.text and word in screen.shell.names():
+        return f"info op {word}"
+    return f"help {parsed.command.name}" if parsed.command is not None else "help"

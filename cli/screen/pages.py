@@ -8,53 +8,46 @@ import numpy as np
 from ..model.results import Result, Text, array_in
 from ..model.usage_error import UsageError
 from ..view.drawn.palette import Palette
-from ..view.drawn.sheets import Lines, Link, Sheet, Stack, line_of_element, sheet_of
-from ..view.text import clean
+from ..view.drawn.sheets import Link, Sheet, Stack, line_of_element, sheet_of
+from .prints import PrintedSheet, Prints, Spill
 
 KEPT = 100  # pages to go back to
-PRINTED = 10_000  # lines of the script's own prints kept on a page
 
 
 class Page:
     """One command with what it printed and its result. top: first line on the screen; pan: columns left of it.
 
-    chosen: line and number of the link that Enter follows, or None. height: lines there is room for.
+    chosen: line and number of the link that Enter follows, or None. height: lines there is room for. spill: where
+    prints go that are too many.
     """
 
-    def __init__(self, command: str, result: Result | None = None, palette: Palette | None = None) -> None:
+    def __init__(self, command: str, result: Result | None = None, palette: Palette | None = None,
+                 spill: Spill | None = None) -> None:
         self.command, self.result, self._palette = command, result or Text(), palette or Palette()
-        self.printed: list[str] = []
+        self._spill = spill or Spill()
+        self.prints = Prints(self._spill)
         self.top = self.pan = 0
         self.width, self.height = 80, 20
         self.chosen: tuple[int, int] | None = None
         self._here: int | None = None
-        self._prints = 0
-        self._made: tuple[tuple[int | None, ...], Sheet] | None = None
+        self._made: tuple[tuple[int, Result, int | None], PrintedSheet, Sheet] | None = None
 
     # ---- lines --------------------------------------------------------------------------
     @property
     def sheet(self) -> Sheet:
-        """The lines at the present width."""
-        state = (self.width, self._prints, id(self.result), self._here)
-        if self._made is None or self._made[0] != state:
-            self._made = (state, self._sheet())
-        return self._made[1]
-
-    def _sheet(self) -> Sheet:
-        shown = sheet_of(self.result, self.width, self._here, self._palette)
-        if not self.printed:
-            return shown
-        texts = self.printed if self.printed[-1] else self.printed[:-1]
-        return Stack((Lines([[("", clean(text, keep="").expandtabs(4))] for text in texts]), shown))
+        """The lines at the present width: what was printed, then the result."""
+        made = self._made
+        if made is None or made[0][0] != self.width or made[0][1] is not self.result or made[0][2] != self._here:
+            printed = PrintedSheet(self.prints, self.width, self._spill)
+            shown = sheet_of(self.result, self.width, self._here, self._palette)
+            made = self._made = (self.width, self.result, self._here), printed, Stack((printed, shown))
+        made[1].sync()
+        return made[2]
 
     def printed_more(self, text: str) -> None:
         """Take what the script prints; the page stays at its end, if it was there."""
         at_end = self.is_at_end
-        self._prints += 1
-        first, *rest = text.split("\n")
-        self.printed[-1:] = [(self.printed[-1] if self.printed else "") + first.rpartition("\r")[2]]
-        self.printed += rest
-        del self.printed[:-PRINTED]
+        self.prints.feed(text)
         if at_end:
             self.end()
 
@@ -82,6 +75,11 @@ class Page:
         if not self.top <= line < self.top + self.height:
             self.top = 0
             self.scroll(line - self.height // 2)
+
+    def show_middle(self, line: int) -> None:
+        """Bring a line into the middle."""
+        self.top = 0
+        self.scroll(line - self.height // 2)
 
     def sized(self, width: int, height: int) -> None:
         """The room there is now; what was at the top stays there, as far as lines can tell."""

@@ -1,100 +1,107 @@
 """Commands run beside the screen, so that it always answers; Ctrl-C reaches them there."""
 from __future__ import annotations
 
-import io
 import os
 import queue
 import signal
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from ..model.results import Result, Text
+from ..model.results import Text
 from ..model.script import raise_in
 
 
-class Worker:
-    """Runs commands one after the other, in the thread that calls work(). run: what executes a line.
+@dataclass(frozen=True)
+class Job:
+    """Something to run. told: is given what came of it. behind: nobody waits for it, so what is typed next ends it."""
 
-    told: is given each line and its result. busy: the line that is being run, or "".
+    name: str
+    run: Callable[[], Any]
+    told: Callable[[Any], None]
+    behind: bool = False
+
+
+class Worker:
+    """Runs jobs one after the other, in the thread that calls work().
+
+    busy: name of the job that somebody waits for, or "". behind: name of the one that nobody does, or "".
     """
 
-    def __init__(self, run: Callable[[str], Result], told: Callable[[str, Result], None]) -> None:
-        self._run, self._told = run, told
-        self._lines: queue.Queue[str | None] = queue.Queue()
-        self.busy = ""
+    def __init__(self) -> None:
+        self._jobs: queue.Queue[Job | None] = queue.Queue()
+        self.busy = self.behind = ""
         self._thread = threading.current_thread()
 
-    def submit(self, line: str) -> None:
-        self.busy = line
-        self._lines.put(line)
+    def submit(self, job: Job) -> None:
+        """Run a job behind those that are waiting; one that nobody waits for makes room."""
+        if job.behind:
+            self._jobs.put(job)
+            return
+        self.busy = job.name
+        self._jobs.put(job)
+        if self.behind:
+            self._signal()
 
     def close(self) -> None:
         """Let work() come to its end; what runs is interrupted."""
-        self._lines.put(None)
+        self._jobs.put(None)
         self.interrupt()
 
     def interrupt(self) -> bool:
-        """Ctrl-C for the command that runs, as a terminal would give it; False if none does."""
-        if not self.busy:
+        """Ctrl-C for the job that runs, as a terminal would give it; False if none does."""
+        if not self.busy and not self.behind:
             return False
+        self._signal()
+        return True
+
+    def _signal(self) -> None:
         if self._thread is threading.main_thread():
             os.kill(os.getpid(), signal.SIGINT)  # which wakes up what sleeps, too
         else:
             raise_in(self._thread, KeyboardInterrupt)
-        return True
 
     def work(self) -> None:
         """Run what is submitted until closed."""
+        job: Job | None = None
         while True:
             try:
-                line = self._lines.get()
-                if line is None:
+                job = self._jobs.get()
+                if job is None:
                     return
-                self.busy = line
+                if job.behind and self.busy:
+                    continue  # somebody waits for another by now
+                self._enter(job)
                 try:
-                    result = self._run(line)
+                    found = job.run()
                 except KeyboardInterrupt:
-                    result = Text("interrupted", "warning")
+                    found = Text("interrupted", "warning")
             except KeyboardInterrupt:  # it came a moment too soon or too late
-                line, result = self._waiting(), Text("interrupted", "warning")
-                if line is None:
+                job, found = self._waiting(job), Text("interrupted", "warning")
+                if job is None:
                     return
-            if line:
-                self._tell(line, result)
+            if job is not None:
+                self._tell(job, found)
+                job = None
 
-    def _waiting(self) -> str | None:
-        """The command that was about to begin, "" if there was none; None if work is to end."""
+    def _enter(self, job: Job) -> None:
+        self.busy, self.behind = ("", job.name) if job.behind else (job.name, "")
+
+    def _waiting(self, job: Job | None) -> Job | None:
+        """The job that was about to begin; the last one if there is none; None if work is to end."""
         try:
-            return self._lines.get_nowait()
+            return self._jobs.get_nowait()
         except queue.Empty:
-            return self.busy
+            return job or Job("", lambda: None, lambda found: None, behind=True)
 
-    def _tell(self, line: str, result: Result) -> None:
+    def _tell(self, job: Job, found: Any) -> None:
         told = False
         while not told:
             try:
-                self.busy = ""
-                self._told(line, result)
+                self.busy = "" if not job.behind else self.busy
+                self.behind = ""
+                job.told(found)
                 told = True
             except KeyboardInterrupt:
                 continue
-
-
-class Printed(io.TextIOBase):
-    """Standard output while the screen is open: what is written goes to `take`."""
-
-    encoding = "utf-8"
-
-    def __init__(self, take: Callable[[str], Any]) -> None:
-        self._take = take
-
-    def write(self, text: str) -> int:
-        self._take(text)
-        return len(text)
-
-    def writable(self) -> bool:
-        return True
-
-    def isatty(self) -> bool:
-        return False

@@ -22,15 +22,16 @@ _DUMB = ("dumb", "unknown", "")  # values of TERM
 class Screen:
     """Writes results to a stream as it can take them: colors, width, characters.
 
-    is_terminal: the stream is one; then long tables are cut to a screenful. color: "auto", "always" or "never".
+    is_terminal: the stream is one; then long tables are cut to a screenful. color: as of `color_system`. background:
+    "dark", "light", or what the environment says.
     """
 
-    def __init__(self, stream: TextIO, *, as_json: bool = False, color: str = "auto") -> None:
+    def __init__(self, stream: TextIO, *, as_json: bool = False, color: str = "auto", background: str = "") -> None:
         self.stream, self.as_json = stream, as_json
         self.is_terminal = stream.isatty()
         self.encoding = (getattr(stream, "encoding", None) or "ascii").lower()
         self.colors = color_system(color, is_terminal=self.is_terminal)
-        self.background = background_of(os.environ)
+        self.background = background or background_of(os.environ)
 
     @property
     def has_color(self) -> bool:
@@ -62,10 +63,10 @@ WIDE = 1000  # columns of a pipe that wants colors: nothing is cut off there
 def color_system(wanted: str, *, is_terminal: bool) -> str:
     """How many colors there are: "", "standard", "256" or "truecolor".
 
-    wanted: "auto", "always", "never" or one of these; at "auto" NO_COLOR and FORCE_COLOR are heeded.
+    wanted: "auto", "always", "never" or "16", "256", "truecolor"; at "auto" NO_COLOR and FORCE_COLOR are heeded.
     """
-    if wanted in ("standard", "256", "truecolor"):
-        return wanted
+    if wanted in ("16", "256", "truecolor"):
+        return wanted.replace("16", "standard")
     dumb = os.environ.get("TERM", "") in _DUMB
     forced = wanted == "always" or os.environ.get("FORCE_COLOR", "") not in ("", "0")
     if wanted == "never" or wanted == "auto" and (os.environ.get("NO_COLOR") or not forced and not (

@@ -168,3 +168,10 @@ def test_the_tour_runs_through() -> None:
 
 def test_version_is_that_of_the_library() -> None:
     assert gradbg("--version").stdout == f"gradbg {autodiff.__version__}\n"
+
+
+@pytest.mark.parametrize(("words", "colored"), [((), False), (("--color", "always"), True), (("--color=256",), True),
+                                                (("--color", "never"), False)])
+def test_colors_in_a_pipe_are_for_those_who_ask(words: tuple[str, ...], colored: bool) -> None:
+    done = gradbg(*words, "--batch", "-ex", "print 1", GRAPH)
+    assert ("\x1b[" in done.stdout) == colored

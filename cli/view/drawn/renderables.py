@@ -77,4 +77,4 @@ def _rows(block: Table, palette: Palette, width: int) -> Iterator[RenderableType
 def _panel(card: Card, palette: Palette, rows: int | None) -> Panel:
     title = palette.text([Piece("title", clean(card.title))]) if card.title else None
     return Panel(Group(Shown(Results(card.parts), palette, rows)), title=title, title_align="left",
-                 border_style=palette.style("frame"), padding=(0, 1))
+                 border_style=palette.style("border"), padding=(0, 1))

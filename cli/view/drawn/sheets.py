@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import accumulate, groupby
 from typing import NamedTuple, Protocol
 
+from rich.console import Group as Parts
 from rich.segment import Segment
 
 from ...model.results import Card, Result, Table
@@ -44,25 +45,6 @@ class Sheet(Protocol):
         ...
 
 
-class Lines:
-    """Lines that are there already, without links."""
-
-    def __init__(self, lines: Sequence[Fragments]) -> None:
-        self._lines = lines
-
-    def __len__(self) -> int:
-        return len(self._lines)
-
-    def line(self, at: int) -> Fragments:
-        return self._lines[at]
-
-    def links(self, at: int) -> list[Link]:
-        return []
-
-    def text(self, at: int) -> str:
-        return "".join(text for _, text in self._lines[at])
-
-
 class Drawn:
     """Lines that rich has drawn."""
 
@@ -76,7 +58,7 @@ class Drawn:
         return [(fragment_style(segment.style), segment.text) for segment in self._lines[at]]
 
     def links(self, at: int) -> list[Link]:
-        return _joined([(segment.text, str(_meta(segment, "command"))) for segment in self._lines[at]])
+        return joined([(segment.text, str(_meta(segment, "command"))) for segment in self._lines[at]])
 
     def text(self, at: int) -> str:
         wholes = dict.fromkeys(str(_meta(segment, "whole")) for segment in self._lines[at])
@@ -96,7 +78,7 @@ class Rows:
         return [(fragment_style(self._palette.style(piece.role)), piece.text) for piece in self.rows.line(at)]
 
     def links(self, at: int) -> list[Link]:
-        return _joined([(piece.text, piece.command) for piece in self.rows.line(at)])
+        return joined([(piece.text, piece.command) for piece in self.rows.line(at)])
 
     def text(self, at: int) -> str:
         line = self.rows.line(at)
@@ -107,11 +89,15 @@ class Stack:
     """Sheets, one below the other."""
 
     def __init__(self, sheets: Sequence[Sheet]) -> None:
-        self.sheets = [sheet for sheet in sheets if len(sheet)]
-        self.ends = list(accumulate(map(len, self.sheets)))
+        self.sheets = sheets
+
+    @property
+    def ends(self) -> list[int]:
+        """Where each sheet ends; one of them may still grow."""
+        return list(accumulate(map(len, self.sheets)))
 
     def __len__(self) -> int:
-        return self.ends[-1] if self.ends else 0
+        return sum(map(len, self.sheets))
 
     def line(self, at: int) -> Fragments:
         sheet, inside = self._part(at)
@@ -126,8 +112,9 @@ class Stack:
         return sheet.text(inside)
 
     def _part(self, at: int) -> tuple[Sheet, int]:
-        part = bisect_right(self.ends, at)
-        return self.sheets[part], at - (self.ends[part - 1] if part else 0)
+        ends = self.ends
+        part = bisect_right(ends, at)
+        return self.sheets[part], at - (ends[part - 1] if part else 0)
 
 
 def sheet_of(result: Result, width: int, here: int | None = None, palette: Palette | None = None) -> Sheet:
@@ -147,13 +134,15 @@ def sheet_of(result: Result, width: int, here: int | None = None, palette: Palet
         elif isinstance(block, Card):
             sheets.append(Drawn(segments(Shown(block, palette), width)))
         else:
-            sheets += [Drawn(segments(part, width)) for part in renderables(block, palette, width)]
+            sheets.append(Drawn(segments(Parts(*renderables(block, palette, width)), width)))
     return Stack(sheets)
 
 
 def line_of_element(sheet: Sheet, flat: int) -> int:
     """The line where an element stands that sheet_of was asked for; 0 if there is none."""
     for part, end in zip(sheet.sheets, sheet.ends) if isinstance(sheet, Stack) else ():
+        if isinstance(part, Stack) and (found := line_of_element(part, flat)):
+            return end - len(part) + found
         if isinstance(part, Rows) and isinstance(part.rows.table.rows, Elements):
             return end - len(part) + part.rows.heads + part.rows.table.rows.line_of(flat)
     return 0
@@ -163,7 +152,7 @@ def _meta(segment: Segment, name: str) -> object:
     return segment.style.meta.get(name, "") if segment.style is not None and segment.style.meta else ""
 
 
-def _joined(pieces: list[tuple[str, str]]) -> list[Link]:
+def joined(pieces: list[tuple[str, str]]) -> list[Link]:
     """The links in a line; pieces that lead to the same command are one."""
     found, at = [], 0
     for command, run in groupby(pieces, lambda piece: piece[1]):

@@ -38,7 +38,7 @@ def grid(value: np.ndarray, width: int | None, *, marked: np.ndarray | None, nam
     for row, label in zip(rows, labels):
         cells = [ELIDED if row is None or at is None else
                  digits.piece(flat[row, at], is_marked=flags is not None and bool(flags[row, at])) for at in columns]
-        body.append((Piece("quiet", f"… {lost[0]}") if row is None else Piece("place", label), *cells))
+        body.append((Piece("quiet", f"… {lost[0]}") if row is None else Piece("head", label), *cells))
     notes = [f"cells {digits.unit}"] if digits.unit else []
     more = [f"{count} more {what}" for count, what, shown in zip(lost, ("rows", "columns"), (rows, columns))
             if None in shown]
@@ -100,7 +100,7 @@ class Elements(Sequence[tuple[Piece, ...]]):
         start = int(self._starts[at])
         end = int(self._starts[at + 1]) if at + 1 < len(self._starts) else self._end
         cells = [self._piece(flat) for flat in range(start, end)]
-        return (Piece("place", f"[{_label(start, self._value.shape)}]"), *cells,
+        return (Piece("head", f"[{_label(start, self._value.shape)}]"), *cells,
                 *(Piece("", "") for _ in range(self._many - len(cells))))
 
     def __iter__(self) -> Iterator[tuple[Piece, ...]]:

@@ -66,7 +66,7 @@ def _numbers(found: Hessian, width: int, eigenvalues: np.ndarray | None, figures
         return None
     rows = []
     for at, row in enumerate(cells):
-        line: list[Piece] = [Piece("place", labels[(found.first + at) % len(labels)])]
+        line: list[Piece] = [Piece("head", labels[(found.first + at) % len(labels)])]
         for place, piece in enumerate(row):
             line += [Piece("rule", "│")] if place in ends else []
             line.append(piece)
@@ -161,7 +161,7 @@ def _picture(found: Hessian, width: int) -> list[Part]:
         start = found.first + at * block[0]
         if any(start - block[0] < end <= start for end in ends) and at:
             lines.append([Piece("rule", " " * (LABEL + 2) + "─" * (2 * len(row) + len(ends)))])
-        line: Line = [Piece("place", f"{_row_label(found.axes, start, at):>{LABEL}}"), Piece("rule", " │")]
+        line: Line = [Piece("head", f"{_row_label(found.axes, start, at):>{LABEL}}"), Piece("rule", " │")]
         for place, item in enumerate(row):
             column = place * block[1]
             if any(column - block[1] < end <= column for end in ends) and place:
@@ -209,5 +209,5 @@ def _listed(found: Hessian, value: np.ndarray) -> Table:
     for flat in order:
         row, column = divmod(int(flat), value.shape[1])
         ends = labels[(found.first + row) % len(labels)], labels[column % len(labels)]
-        rows.append((*(Piece("place", label) for label in ends), float(value[row, column])))
+        rows.append((*(Piece("head", label) for label in ends), float(value[row, column])))
     return Table((Column("row", "text"), Column("column", "text"), Column("largest entries", "number")), tuple(rows))

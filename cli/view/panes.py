@@ -1,0 +1,116 @@
+"""What the panes beside the page show of the moment: the source, the gradients, what is watched."""
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from autodiff.core.errors import AutodiffError
+from autodiff.debug.facts.records import Place, RunRecord, Stats
+
+from ..model.results import Column, Result, Source, Table, Text
+from ..model.shell import Shell
+from .text import number
+
+AROUND = 60  # lines of the source above and below
+MOST = 40  # rows of a pane
+NAMES = ("source", "gradients", "watches")
+
+
+def panes(shell: Shell, cause: Place | None = None) -> dict[str, Result]:
+    """A result for each of NAMES. cause: the line that is to blame, or None."""
+    return {"source": source(shell, cause), "gradients": gradients(shell), "watches": watches(shell)}
+
+
+def source(shell: Shell, cause: Place | None = None) -> Result:
+    """The lines around where the script stands, or around the culprit's."""
+    file, line = shell.place()
+    blamed = cause.line if cause is not None and _is_same(cause.file, file) else 0
+    try:
+        found = shell.dbg.source(f"{file}:{blamed or line or 1}", around=AROUND)
+    except AutodiffError as error:
+        return Text(error.message.partition("\n")[0] if file else "no script is loaded", "quiet")
+    norms = {row.number: number(row.gradient_norm) for row in found.lines if row.gradient_norm is not None}
+    return Source(os.path.basename(found.file), found.lines[0].number, tuple(row.text for row in found.lines), line,
+                  norms, blamed, frozenset(_armed(shell, found.file)))
+
+
+def _is_same(file: str, other: str) -> bool:
+    return bool(file) and os.path.realpath(file) == os.path.realpath(other)
+
+
+def _armed(shell: Shell, file: str) -> Iterator[int]:
+    """Lines whose ops a breakpoint or a condition stops at."""
+    for row in shell.dbg.stops():
+        if not row.enabled or row.kind == "watch" and not row.condition:
+            continue
+        for name in row.names[:MOST]:
+            try:
+                place = shell.dbg.where(name).op.place
+            except AutodiffError:
+                continue
+            if place is not None and _is_same(place.file, file):
+                yield place.line
+
+
+def cause_of(shell: Shell, question: str) -> Place | None:
+    """The line that the answer to `why nan` blames first; None for other questions, and if there is none."""
+    if question != "why nan":
+        return None
+    try:
+        found = shell.dbg.why(kind="nan")
+    except AutodiffError:
+        return None
+    findings = found if isinstance(found, (list, tuple)) else (found,)
+    return next((origin.place for finding in findings for origin in getattr(finding, "origins", ())
+                 if origin.place is not None), None)
+
+
+def gradients(shell: Shell) -> Result:
+    """The norm of each variable's gradient, and over the last steps."""
+    try:
+        table = shell.dbg.grads()
+    except AutodiffError as error:
+        return Text(error.message.partition("\n")[0], "quiet")
+    rows = [(row.name, _size(row.stats), row.norms or None) for row in table.rows[:MOST]]
+    rows += [(row.name, "none", None) for row in table.missing[:MOST]]
+    more = len(table.rows) + len(table.missing) - len(rows)
+    return Table((Column("variable", "name"), Column("norm", "number"), Column("last steps", "spark", 4)), tuple(rows),
+                 notes=(f"… {more} more: grads",) if more else ())
+
+
+def _size(stats: Stats | None) -> Any:
+    """The norm; nan or inf if there is one."""
+    if stats is None:
+        return None
+    return float("nan") if stats.nans else float("inf") if stats.infs else stats.norm
+
+
+def watches(shell: Shell) -> Result:
+    """The least and the greatest value of each tensor that is watched, and where it is not finite."""
+    names = dict.fromkeys(name for row in shell.dbg.stops("watch") if row.enabled for name in row.names)
+    if not names and not shell.displays:
+        return Text("nothing is watched: watch TARGET", "quiet")
+    last = shell.dbg.records[-1] if shell.dbg.records else None
+    rows = [(name, *_extremes(last, name)) for name in [*names][:MOST]]
+    rows += [(text, *_displayed(shell, text)) for text in shell.displays]
+    return Table((Column("watched", "name"), Column("min", "number"), Column("max", "number"),
+                  Column("nan/inf", "bad", 8)), tuple(rows))
+
+
+def _extremes(last: RunRecord | None, name: str) -> tuple[Any, Any, Any]:
+    sample = last.sample(name) if last is not None else None
+    return _least_and_greatest(sample.stats if sample is not None else None)
+
+
+def _displayed(shell: Shell, text: str) -> tuple[Any, Any, Any]:
+    try:
+        return _least_and_greatest(shell.dbg.evaluate(text, keep=False).stats)
+    except AutodiffError:
+        return None, None, None
+
+
+def _least_and_greatest(stats: Stats | None) -> tuple[Any, Any, Any]:
+    if stats is None:
+        return None, None, None
+    return stats.minimum, stats.maximum, stats.nans + stats.infs
