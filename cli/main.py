@@ -14,11 +14,12 @@ from .commands.script import is_model, survey
 from .language import command_line
 from .language.command import verbs
 from .language.interpreter import execute, typed
-from .model.results import Error, Group, Result, Text, leaves
+from .model.results import Card, Error, Group, Result, Text, leaves, question_in
 from .model.script_signals import heed_ctrl_c
 from .model.shell import Shell
 from .model.trust import LOCAL, is_trusted
 from .model.usage_error import UsageError
+from .view.first_page import first_page
 from .view.render import Screen, is_capable
 
 FINE, FAILED, BAD_USAGE, STOPPED, SCRIPT_RAISED, INTERRUPTED = 0, 1, 2, 3, 4, 130
@@ -73,6 +74,9 @@ class Program:
         if result != Text() or self.given.json and line.strip() and not line.strip().startswith("#"):
             self.show(result, line.strip())
         self._note(result)
+        question = question_in(result) if self.shell.interactive and self.shell.settings["auto-why"] else ""
+        if question and not self.done:
+            self.show(Card((execute(question, self.shell),), question), question)
         return result
 
     def show(self, result: Result, command: str = "") -> None:
@@ -114,6 +118,8 @@ class Program:
             result: Result = Error(error.message, error.code, error.hint, status)
         else:
             result = advance.arrived(self.shell, event)
+            if self.ui == "screen" and (card := first_page(self.shell)) is not None:
+                result = Group((result, card))
         if result.exit_code or not self.given.json and not self.given.quiet:
             self.show(result, label)
         self._note(result)

@@ -138,7 +138,8 @@ class Plot(Result):
 class Source(Result):
     """Lines of a file. first: number of lines[0]. current: the line to point at, 0 for none. gutter: line -> remark.
 
-    cause: the line that is to blame, 0 for none. armed: lines that something stops at.
+    cause: the line that is to blame, 0 for none. armed: lines that something stops at. is_cut: long lines end in `…`,
+    as a pane has no room to break them.
     """
 
     file: str
@@ -148,6 +149,7 @@ class Source(Result):
     gutter: dict[int, str] = field(default_factory=dict, hash=False)
     cause: int = 0
     armed: frozenset[int] = frozenset()
+    is_cut: bool = False
 
 
 @dataclass(frozen=True)

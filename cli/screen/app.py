@@ -60,6 +60,7 @@ class FullScreen:
         self.message = self._about = self._progress = ""
         self._began = 0.0
         self._failure: BaseException | None = None
+        self._settle: Callable[[], None] = lambda: None
         self._running: Page | None = None
         self.text_of: Callable[[str], str] = _Encoder(encoding)
         self.worker = Worker()
@@ -93,7 +94,7 @@ class FullScreen:
             self._show(self._page(command, result))
         self._about = status(self.shell)
         try:
-            with taken_over(self.inbox.put, self._told_progress, self.asking, self.app, self._terminal):
+            with taken_over(self.inbox.put, self._told_progress, self.asking, self.app, self._terminal) as self._settle:
                 screen = threading.Thread(target=self._shown, name="screen", daemon=True)
                 screen.start()
                 self._look()
@@ -180,6 +181,7 @@ class FullScreen:
 
     def _told(self, line: str, result: Result) -> None:
         """A result is there (in the thread of the commands); what explains it and the panes come behind it."""
+        self._settle()
         self._call(self._arrived, line, result, status(self.shell))
         question = question_in(result) if self.shell.settings["auto-why"] else ""
         if question:

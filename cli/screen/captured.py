@@ -12,6 +12,7 @@ from typing import Any, TextIO
 
 LEAVING = 0.5  # seconds that are waited for what is still in the pipe
 PIECE = 1 << 16  # bytes read at once
+MARK = b"\x00settled\x00"  # in the pipe: whoever waits has been served
 
 
 def own_terminal() -> TextIO | None:
@@ -24,8 +25,37 @@ def own_terminal() -> TextIO | None:
         return None
 
 
+class Capture:
+    """Descriptors 1 and 2 lead here. put: is given what is written to them, in a thread of its own."""
+
+    def __init__(self, put: Callable[[str], Any]) -> None:
+        self._put = put
+        self._settled = threading.Event()
+
+    def write(self, text: str) -> None:
+        """Write as the script's own prints do, so that all comes in the order it was written in."""
+        data = text.encode("utf-8", "backslashreplace")
+        while data:
+            data = data[os.write(1, data):]
+
+    def settle(self) -> None:
+        """Wait until what was written so far has been given on."""
+        self._settled.clear()
+        os.write(1, MARK)
+        self._settled.wait(LEAVING)
+
+    def read(self, source: int) -> None:
+        """Give on what comes, until nobody writes any more."""
+        decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
+        with os.fdopen(source, "rb", buffering=0) as pipe:
+            while piece := pipe.read(PIECE):
+                self._put(decoder.decode(piece.replace(MARK, b"")))
+                if MARK in piece:
+                    self._settled.set()
+
+
 @contextlib.contextmanager
-def captured(put: Callable[[str], Any]) -> Iterator[None]:
+def captured(put: Callable[[str], Any]) -> Iterator[Capture]:
     """Inside, everything written to descriptors 1 and 2 is given to `put`, in whatever thread."""
     for stream in (sys.__stdout__, sys.__stderr__):
         if stream is not None:
@@ -35,10 +65,11 @@ def captured(put: Callable[[str], Any]) -> Iterator[None]:
     os.dup2(sink, 1)
     os.dup2(sink, 2)
     os.close(sink)
-    reader = threading.Thread(target=_read, args=(source, put), name="captured output", daemon=True)
+    capture = Capture(put)
+    reader = threading.Thread(target=capture.read, args=(source,), name="captured output", daemon=True)
     reader.start()
     try:
-        yield
+        yield capture
     finally:
         for stream in (sys.__stdout__, sys.__stderr__):
             if stream is not None:
@@ -48,13 +79,6 @@ def captured(put: Callable[[str], Any]) -> Iterator[None]:
             os.dup2(copy, descriptor)
             os.close(copy)
         reader.join(LEAVING)  # a process that the script left behind may hold the pipe open
-
-
-def _read(source: int, put: Callable[[str], Any]) -> None:
-    decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
-    with os.fdopen(source, "rb", buffering=0) as pipe:
-        while piece := pipe.read(PIECE):
-            put(decoder.decode(piece))
 
 
 class Printed(io.TextIOBase):

@@ -111,6 +111,8 @@ def _on_the_line(screen: "FullScreen") -> KeyBindings:
     def leave_beside(event: Event) -> None:
         _close(screen, event)
 
+    searched = Condition(lambda: screen.finder.search is not None and screen.beside is None)
+    keys.add("escape", filter=empty & searched)(lambda event: screen.finder.forget())
     return keys
 
 

@@ -30,6 +30,7 @@ class Page:
         self.width, self.height = 80, 20
         self.chosen: tuple[int, int] | None = None
         self._here: int | None = None
+        self._kept: int | None = None
         self._made: tuple[tuple[int, Result, int | None], PrintedSheet, Sheet] | None = None
 
     # ---- lines --------------------------------------------------------------------------
@@ -76,8 +77,9 @@ class Page:
             self.top = 0
             self.scroll(line - self.height // 2)
 
-    def show_middle(self, line: int) -> None:
-        """Bring a line into the middle."""
+    def keep_in_view(self, line: int) -> None:
+        """Bring a line into the middle, and again when the size changes."""
+        self._kept = line
         self.top = 0
         self.scroll(line - self.height // 2)
 
@@ -89,6 +91,8 @@ class Page:
             if share is not None:
                 self.top, self.chosen = round(share * len(self.sheet)), None
             self.scroll(0)
+            if self._kept is not None:
+                self.keep_in_view(self._kept)
 
     # ---- links --------------------------------------------------------------------------
     def link(self) -> Link | None:

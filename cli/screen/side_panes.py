@@ -34,6 +34,4 @@ class SidePanes:
             page = self.pages[name]
             page.result = result
             if isinstance(result, Source):
-                line = result.cause or result.current
-                page.top = 0
-                page.show_middle(max(line - result.first, 0) + 1 if line else 0)
+                page.keep_in_view(max((result.cause or result.current) - result.first, 0))

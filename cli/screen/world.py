@@ -17,17 +17,21 @@ from .captured import Printed, captured
 
 @contextlib.contextmanager
 def taken_over(put: Callable[[str], Any], tell: Callable[[str], Any], asking: Asking, app: Application[None],
-               terminal: TextIO | None) -> Iterator[None]:
-    """Inside, output is given to `put` and questions to `asking`. terminal: where the screen is drawn, or None."""
-    printed = Printed(put, tell)
+               terminal: TextIO | None) -> Iterator[Callable[[], None]]:
+    """Inside, output is given to `put` and questions to `asking`; gives what waits until all output is given.
+
+    terminal: where the screen is drawn; None where standard output is no terminal, which then stays as it is.
+    """
     with contextlib.ExitStack() as stack:
+        capture = None
+        if terminal is not None:
+            capture = stack.enter_context(captured(put))
+            stack.enter_context(breakpoints(lambda: lent(app), terminal))
+        printed = Printed(put if capture is None else capture.write, tell)
         stack.enter_context(contextlib.redirect_stdout(printed))
         stack.enter_context(contextlib.redirect_stderr(printed))
         stack.enter_context(_input(asking))
-        if terminal is not None:
-            stack.enter_context(captured(put))
-            stack.enter_context(breakpoints(lambda: lent(app), terminal))
-        yield
+        yield capture.settle if capture is not None else lambda: None
 
 
 @contextlib.contextmanager

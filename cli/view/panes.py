@@ -32,7 +32,7 @@ def source(shell: Shell, cause: Place | None = None) -> Result:
         return Text(error.message.partition("\n")[0] if file else "no script is loaded", "quiet")
     norms = {row.number: number(row.gradient_norm) for row in found.lines if row.gradient_norm is not None}
     return Source(os.path.basename(found.file), found.lines[0].number, tuple(row.text for row in found.lines), line,
-                  norms, blamed, frozenset(_armed(shell, found.file)))
+                  norms, blamed, frozenset(_armed(shell, found.file)), is_cut=True)
 
 
 def _is_same(file: str, other: str) -> bool:
@@ -68,6 +68,8 @@ def cause_of(shell: Shell, question: str) -> Place | None:
 
 def gradients(shell: Shell) -> Result:
     """The norm of each variable's gradient, and over the last steps."""
+    if not shell.dbg.records:
+        return Text("no step yet: next runs one", "quiet")
     try:
         table = shell.dbg.grads()
     except AutodiffError as error:

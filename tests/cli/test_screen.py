@@ -248,10 +248,14 @@ def test_from_nan_to_the_culprit_with_the_keyboard_alone(session: Session) -> No
         typist.run("info tensors", "probabilities:0")
         typist.type("/softmax\r")
         typist.until(lambda: screen.message.startswith("/softmax: line 1 of"), "search")
-        typist.type("n")
+        typist.type("\x1bn")  # Alt-n
         typist.until(lambda: "wrapped" in screen.message, "wrapped")
         typist.type("\x1b")
-        typist.until(lambda: screen.search is None, "escape")
+        typist.until(lambda: screen.finder.search is None, "escape")
+        typist.type("/softmax\r")
+        typist.until(lambda: screen.message.startswith("/softmax: line 1 of"), "search")
+        typist.run("print 1 + 1", "2")
+        typist.type("nan" + "\x15")  # what is typed after a search is text
         typist.type("quit\r")
         typist.until(lambda: not screen.app.is_running, "quit")
     shell = session("nan_log.py", keys)

@@ -20,15 +20,16 @@ MARKS = (("→", "current"), ("▶", "cause"), ("●", "armed"))
 
 def source(block: Source, palette: Palette, width: int) -> Iterator[RenderableType]:
     """The file's name, then its lines, each with its number; lines too long for the screen are broken."""
-    yield palette.text([Piece("title", clean(block.file))])
+    if not block.is_cut:
+        yield palette.text([Piece("title", clean(block.file))])
     remarks = {at: clean(text, keep="") for at, text in block.gutter.items()}
     coded = max((display_width(text.expandtabs(4)) for text in block.lines), default=0)
     room = max(width - coded - LEAD, int(width * REMARK))
     widest = min(max(map(display_width, remarks.values()), default=0), room)
-    grid = Grid.grid(padding=(0, 1, 0, 0))
+    grid = Grid.grid(padding=(0, 1, 0, 0), expand=True)
     grid.add_column(no_wrap=True)
     grid.add_column(justify="right", no_wrap=True)
-    grid.add_column(overflow="fold", no_wrap=False)
+    grid.add_column(overflow="ellipsis" if block.is_cut else "fold", no_wrap=block.is_cut, ratio=1)
     if widest:
         grid.add_column(justify="left", max_width=widest, overflow="ellipsis", no_wrap=True)
     for at, code in enumerate(_colored(block, palette), block.first):
