@@ -148,7 +148,7 @@ class Frame:
         pieces: StyleAndTextTuples = []
         for key, name, command in MENU:
             click = _click(partial(self._screen.follow, command) if command else self.go_round)
-            pieces += [("class:quiet", f" {key} ", click), ("class:menu underline", name, click)]
+            pieces += [("class:quiet", f" {key} ", click), ("class:keys underline", name, click)]
         return pieces
 
     def go_round(self) -> None:

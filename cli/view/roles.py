@@ -44,7 +44,7 @@ ROLES = {  # role -> its style on dark, and on light where that differs
     "border": ("bright_black", "color(245)"),
     "border.focus": ("bold cyan", "bold color(24)"),
     "top": ("reverse",),
-    "menu": ("bold",),
+    "keys": ("bold",),
     "status": ("reverse",),
     "message": ("reverse bold",),
     "prompt": ("bold",),

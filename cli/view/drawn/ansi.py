@@ -27,8 +27,9 @@ def fragments(line: str) -> list[tuple[str, str]]:
     shown = visible(line)
     if shown is line or "\x1b" not in line:
         return [("", shown)]
-    text = next(iter(AnsiDecoder().decode(_OTHER.sub("", line).expandtabs(TAB))), None)
-    if text is None or text.plain != shown:
+    text = AnsiDecoder().decode_line(_OTHER.sub("", line))
+    text.expand_tabs(TAB)
+    if text.plain != shown:  # it has other controls, which are shown
         return [("", shown)]
     edges = sorted({0, len(shown), *(edge for span in text.spans for edge in (span.start, span.end))})
     found = []
