@@ -107,7 +107,7 @@ class Program:
                 self.show(Text("no script is loaded: load FILE runs one, help lists the commands", "quiet"))
             return
         label = f"load {self.given.script}"
-        if is_model(self.given.script) and os.path.isfile(self.given.script):
+        if is_model(self.given.script) and os.path.exists(self.given.script):
             self.do(f"load '{self.given.script}'")
             self.done = self.done or self.code != FINE and not self.shell.interactive
             return

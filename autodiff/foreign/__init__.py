@@ -2,7 +2,8 @@
 
 None of the frameworks is a dependency: importing this package needs NumPy alone, and a reader is loaded when it is
 first asked for. `from_torch(module_or_function, args, kwargs)`, `from_jax(function, *args)` and
-`from_onnx(path_or_model)` give a Model. `model.py` holds it, and how a table declares ops and says which are missing.
+`from_onnx(path_or_model)` give a Model, `from_tensorflow(path)` one of a frozen graph, MetaGraphDef or SavedModel.
+`model.py` holds it, and how a table declares ops and says which are missing.
 """
 from __future__ import annotations
 
@@ -11,10 +12,11 @@ from typing import Any
 
 from .model import ForeignOp, MissingOp, MissingOpError, Model, Table, Use
 
-__all__ = ["ForeignOp", "MissingOp", "MissingOpError", "Model", "Table", "Use", "from_jax", "from_onnx", "from_torch",
-           "survey"]
+__all__ = ["ForeignOp", "MissingOp", "MissingOpError", "Model", "Table", "Use", "from_jax", "from_onnx",
+           "from_tensorflow", "from_torch", "is_tensorflow_model", "survey"]
 
-_READERS = {"from_torch": "torch.reader", "from_jax": "jax.reader", "from_onnx": "onnx.reader",
+_READERS = {"from_tensorflow": "tensorflow_files", "is_tensorflow_model": "tensorflow_files",
+            "from_torch": "torch.reader", "from_jax": "jax.reader", "from_onnx": "onnx.reader",
             "survey": "onnx.reader"}
 
 

@@ -26,6 +26,7 @@ class Model:
 
     variables: its parameters by dotted name. feeds: placeholder -> example value, for `session.run(outputs, feeds)`;
     empty where the source has none. values: what the source has names for -> the tensor.
+    restore: gives the variables the values of the source in a session; None if initializing them does.
     """
 
     graph: Graph
@@ -34,6 +35,7 @@ class Model:
     variables: Mapping[str, Variable] = field(default_factory=dict)
     feeds: Mapping[Tensor, np.ndarray] = field(default_factory=dict)
     values: Mapping[str, Tensor] = field(default_factory=dict)
+    restore: Callable[[Any], None] | None = None
 
 
 class Use(NamedTuple):

@@ -27,8 +27,9 @@ Loss = Annotated[str, TargetKind("Y")]
 def load(shell: Shell, file: Script, *arguments: Word) -> Result:
     """Run a model script up to its first Session.run, or to its end when it only builds a graph.
 
-    FILE may be a recording, or an ONNX model, whose inputs are fed from an .npz file of its name. It takes the place of
-    the script that is loaded. The words after FILE are the script's sys.argv. The script is not edited: its own
+    FILE may be a recording, or a model: ONNX, a frozen graph (.pb, .pbtxt), a .meta file beside its checkpoint, or a
+    SavedModel's directory; its inputs are fed from an .npz file of its name. It takes the place of the script that is
+    loaded. The words after FILE are the script's sys.argv. The script is not edited: its own
     Session.runs become the steps of next, continue and step.
 
     Example:  load scripts/models/digits_loop.py
@@ -44,8 +45,9 @@ def load(shell: Shell, file: Script, *arguments: Word) -> Result:
 
 
 def is_model(file: str) -> bool:
-    """Whether a file is a model of another framework rather than a script."""
-    return file.lower().endswith(".onnx")
+    """Whether a file or directory is a stored model rather than a script."""
+    file = os.path.expanduser(file)
+    return file.lower().endswith(".onnx") or foreign.is_tensorflow_model(file)
 
 
 def _opened(shell: Shell, model: foreign.Model) -> Result:
@@ -67,7 +69,7 @@ def _opened(shell: Shell, model: foreign.Model) -> Result:
 
 def survey(file: str) -> Result:
     """Which ops of an ONNX model are not there. An Error if that cannot be said, a Table if there are any."""
-    if not is_model(file):
+    if not file.lower().endswith(".onnx"):
         return Error(f"expected an ONNX file to survey, found {file!r}", hint=f"gradbg {file} runs a script")
     try:
         missing = foreign.survey(file)

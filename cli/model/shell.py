@@ -108,11 +108,14 @@ class Shell:
         Its variables have their values, and its inputs are fed what lies beside the file. Raises UsageError if there
         is no such file.
         """
-        if not os.path.isfile(path):
+        if not os.path.exists(path):
             raise UsageError(f"no model {path!r}", f"it was looked for from {os.getcwd()}", code="no_script")
-        model = foreign.from_onnx(path)
+        model = foreign.from_tensorflow(path) if foreign.is_tensorflow_model(path) else foreign.from_onnx(path)
         session = Session(graph=model.graph)
-        session.run([variable.initializer for variable in model.variables.values()])
+        if model.restore is not None:
+            model.restore(session)
+        else:
+            session.run([variable.initializer for variable in model.variables.values()])
         handles = {name: tensor for name, tensor in model.values.items() if name not in model.variables}
         handles.update({tensor.op.name: tensor for tensor in model.outputs})
         dbg = Debugger(model.graph, session, handles=handles, script=path)

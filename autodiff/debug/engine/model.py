@@ -121,7 +121,8 @@ class Model:
         if listed:
             return listed[-1]
         return next((t for op in reversed(list(self.graph.operations.values())) for t in op.outputs
-                     if _is_scalar(t) and op.gradient_of is None and op.inputs and not t._consumers), None)
+                     if _is_scalar(t) and op.gradient_of is None and op.inputs and not t._consumers
+                     and op.definition.no_grad is None), None)
 
     def _differentiated(self) -> Tensor | None:
         """The y of the script's last gradient call for trainable variables, else of its last for anything."""
