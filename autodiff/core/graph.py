@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from .defaults import STACKS
-from .device_names import merged_device
 from .errors import GraphError, KindError, StateError, shown_as
 from .graph_def import written_as
-from .names import UniqueNames, check_op_name, check_scope_name, element_named
+from .names import UniqueNames, check_op_name, check_scope_name, element_named, merged_device
 from .op import OPS, OpDef, Spec
 from .operation import Operation
 from .site import Known

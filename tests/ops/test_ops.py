@@ -40,9 +40,14 @@ class Promise:
 PROMISES: list[Promise] = []
 
 
-def promise(is_about: Callable[[Case], bool], *modes: str) -> Callable[[Callable[..., None]], None]:
+def promise(is_about: Callable[[Case], bool], *modes: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Decorator: a check of each row, in each mode."""
-    return lambda check: PROMISES.append(Promise(check, is_about, modes))
+
+    def noted(check: Callable[..., None]) -> Callable[..., None]:
+        PROMISES.append(Promise(check, is_about, modes))
+        return check
+
+    return noted
 
 
 def is_good(case: Case) -> bool:

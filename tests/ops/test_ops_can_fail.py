@@ -15,24 +15,24 @@ from .case import Case, array
 
 WRONG = [  # what is wrong with Tanh, the field that says so, and the check that must notice
     ("a rank too few", "infer", lambda x: Spec(x.dtype, x.dims and x.dims[1:]),
-     lambda case: checks.test_inferred_dtype_and_shape_are_the_real_ones(case, KNOWN)),
+     lambda case: checks.inferred_dtype_and_shape_are_the_real_ones(case, KNOWN)),
     ("a size that is not known yet", "infer", lambda x: Spec(x.dtype, x.dims and tuple(d or 1 for d in x.dims)),
-     lambda case: checks.test_inferred_dtype_and_shape_are_the_real_ones(case, SIZES_UNKNOWN)),
-    ("another dtype", "kernel", lambda x: np.tanh(x).astype(np.float64), checks.test_float32_in_gives_float32_out),
+     lambda case: checks.inferred_dtype_and_shape_are_the_real_ones(case, SIZES_UNKNOWN)),
+    ("another dtype", "kernel", lambda x: np.tanh(x).astype(np.float64), checks.float32_in_gives_float32_out),
     ("a Python number", "kernel", lambda x: float(np.tanh(x).sum()),
-     lambda case: checks.test_inferred_dtype_and_shape_are_the_real_ones(case, KNOWN)),
-    ("writes into its input", "kernel", lambda x: np.tanh(x, out=x), checks.test_a_kernel_leaves_its_inputs_alone),
+     lambda case: checks.inferred_dtype_and_shape_are_the_real_ones(case, KNOWN)),
+    ("writes into its input", "kernel", lambda x: np.tanh(x, out=x), checks.a_kernel_leaves_its_inputs_alone),
     ("does not fill its buffer", "kernel", lambda x, out=None: np.tanh(x),
-     checks.test_out_gives_what_a_fresh_array_would),
+     checks.out_gives_what_a_fresh_array_would),
     ("a wrong factor", "gradient_rule", lambda node, dy: (dy * (2.0 - node.outputs[0] * node.outputs[0]),),
-     lambda case: checks.test_first_derivative_is_the_central_difference(case, KNOWN)),
+     lambda case: checks.first_derivative_is_the_central_difference(case, KNOWN)),
     ("a path left out of the second derivative", "gradient_rule",
      lambda node, dy: (dy * OPS["StopGradient"](1.0 - node.outputs[0] * node.outputs[0]),),
-     checks.test_second_derivative_is_the_central_difference_of_the_first),
+     checks.second_derivative_is_the_central_difference_of_the_first),
     ("blocked without a reason", "gradient_rule", lambda node, dy: (blocked(""),),
-     lambda case: checks.test_first_derivative_is_the_central_difference(case, KNOWN)),
+     lambda case: checks.first_derivative_is_the_central_difference(case, KNOWN)),
     ("each slice the same", "batching_rule", lambda node, args, batched: OPS["OnesLike"](args[0]),
-     checks.test_batching_is_a_loop_over_slices),
+     checks.batching_is_a_loop_over_slices),
 ]
 
 
@@ -47,4 +47,4 @@ def test_what_is_wrong_is_noticed(monkeypatch: pytest.MonkeyPatch, field: str, w
 
 def test_a_bad_row_that_is_built_is_noticed() -> None:
     with pytest.raises(AssertionError, match="Tanh was built"):
-        checks.test_a_bad_row_fails_with_its_class_and_says_why(Case("Tanh", (array(2, 3),), fails=ShapeError))
+        checks.a_bad_row_fails_with_its_class_and_says_why(Case("Tanh", (array(2, 3),), fails=ShapeError))

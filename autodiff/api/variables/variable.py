@@ -2,28 +2,27 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from ...core.collections import GraphKeys, checked_names
 from ...core.convert import to_tensor
 from ...core.defaults import STACKS, session_for
 from ...core.dtypes import DType, as_dtype
-from ...core.errors import ArgumentError, KindError, ShapeError, StateError
+from ...core.errors import ArgumentError, ShapeError, StateError
 from ...core.graph import Graph, Operation, Tensor, get_default_graph
 from ...core.op import OPS, build
 from ...core.shapes import TensorShape, as_dims, is_known, merge
 from ..control.dependencies import init_scope
 from .initialized_reads import guarded
 from .scatter_methods import Rows
-from .variable_kinds import (
-    resource_variables_enabled,
-)
+from .tensor_operators import TensorOperators
+from .variable_kinds import resource_variables_enabled
 
 _CREATED = itertools.count()
 
 
-class Variable(Rows):
+class Variable(TensorOperators, Rows):
     """A value that a session keeps between runs; used in an expression it is the tensor read from it.
 
     initial_value: a tensor or value, or a function without arguments that gives one (dtype then
@@ -194,24 +193,6 @@ class Variable(Rows):
     def _rows_changed(self, kind: str, indices: Any, updates: Any, name: str | None) -> Any:
         return _built(kind, self, indices, updates, name=name)
 
-    # ---- as a tensor --------------------------------------------------------------------
-    def __getitem__(self, key: Any) -> Tensor:
-        return self.as_tensor()[key]
-
-    def __iter__(self) -> Iterator[Any]:
-        raise KindError(f"a variable is not iterable: {self.name!r}", hint="use tf.unstack")
-
-    __array_priority__ = 100  # numpy_array * variable asks the variable
-
-    def __array__(self, *args: Any, **options: Any) -> Any:
-        return self.as_tensor().__array__(*args, **options)
-
-    def __hash__(self) -> int:
-        return id(self)
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
     def __repr__(self) -> str:
         return f"<tf.Variable {self.name!r} shape={self.shape} dtype={self.dtype.name}>"
 
@@ -343,21 +324,3 @@ def _initial_tensor(value: Any, dtype: DType | None, validate_shape: bool) -> Te
         raise ShapeError(f"the initial value of a variable must have a known shape, found {tensor.describe()}",
                          hint="pass validate_shape=False to allow any shape")
     return tensor
-
-
-def _delegate(name: str) -> Callable[..., Any]:
-    method = getattr(Tensor, name)
-
-    def operator(self: Variable, *args: Any) -> Any:
-        return method(self.as_tensor(), *args)
-
-    operator.__name__ = name
-    operator.__doc__ = method.__doc__
-    return operator
-
-
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor"):
-    setattr(Variable, f"__{_name}__", _delegate(f"__{_name}__"))
-    setattr(Variable, f"__r{_name}__", _delegate(f"__r{_name}__"))
-for _name in ("lt", "le", "gt", "ge", "neg", "abs", "invert"):
-    setattr(Variable, f"__{_name}__", _delegate(f"__{_name}__"))

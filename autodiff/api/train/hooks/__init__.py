@@ -1,0 +1,10 @@
+"""Hooks: what is done before and after each run of a monitored session. Start with hook.py."""
+
+from .hook import SecondOrStepTimer, SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
+from .reporting import FeedFnHook, FinalOpsHook, LoggingTensorHook, StepCounterHook
+from .saving import CheckpointSaverHook, CheckpointSaverListener, SummarySaverHook
+from .stopping import NanLossDuringTrainingError, NanTensorHook, StopAtStepHook
+
+__all__ = ["CheckpointSaverHook", "CheckpointSaverListener", "FeedFnHook", "FinalOpsHook", "LoggingTensorHook",
+           "NanLossDuringTrainingError", "NanTensorHook", "SecondOrStepTimer", "SessionRunArgs", "SessionRunContext",
+           "SessionRunHook", "SessionRunValues", "StepCounterHook", "StopAtStepHook", "SummarySaverHook"]

@@ -1,0 +1,125 @@
+"""Hooks that write checkpoints and summaries."""
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from ....core.errors import ArgumentError
+from ...file_writer import FileWriterCache
+from ...messages import SessionLog
+from .hook import (
+    SecondOrStepTimer,
+    SessionRunArgs,
+    SessionRunContext,
+    SessionRunHook,
+    SessionRunValues,
+    required_global_step,
+)
+
+
+class CheckpointSaverListener:
+    """Does nothing: a listener overrides what it needs."""
+
+    def begin(self) -> None:
+        """Before the session is made."""
+
+    def before_save(self, session: Any, global_step_value: int) -> None:
+        """Before a checkpoint is written."""
+
+    def after_save(self, session: Any, global_step_value: int) -> bool | None:
+        """After a checkpoint is written; True ends the training."""
+
+    def end(self, session: Any, global_step_value: int) -> None:
+        """When all runs are done."""
+
+
+class CheckpointSaverHook(SessionRunHook):
+    """Saves a checkpoint at the beginning, each so many steps or seconds, and at the end."""
+
+    def __init__(self, checkpoint_dir: str, save_secs: float | None = None, save_steps: int | None = None,
+                 saver: Any = None, checkpoint_basename: str = "model.ckpt", scaffold: Any = None,
+                 listeners: Iterable[CheckpointSaverListener] | None = None) -> None:
+        if saver is not None and scaffold is not None:
+            raise ArgumentError("you cannot provide both saver and scaffold")
+        if saver is None and scaffold is None:
+            raise ArgumentError("expected a saver or a scaffold: pass saver=tf.train.Saver()")
+        self._folder, self._path = checkpoint_dir, os.path.join(checkpoint_dir, checkpoint_basename)
+        self._saver, self._scaffold, self._listeners = saver, scaffold, list(listeners or ())
+        self._timer = SecondOrStepTimer(save_secs, save_steps)
+
+    def begin(self) -> None:
+        self._step = required_global_step("CheckpointSaverHook")
+        for listener in self._listeners:
+            listener.begin()
+
+    def after_create_session(self, session: Any, coord: Any) -> None:
+        step = int(session.run(self._step))
+        self._save(session, step)
+        self._timer.update_last_triggered_step(step)
+
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
+        return SessionRunArgs(self._step)
+
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
+        if not self._timer.should_trigger_for_step(int(run_values.results) + 1):
+            return
+        step = int(run_context.session.run(self._step))
+        if self._timer.should_trigger_for_step(step):
+            self._timer.update_last_triggered_step(step)
+            if self._save(run_context.session, step):
+                run_context.request_stop()
+
+    def end(self, session: Any) -> None:
+        step = int(session.run(self._step))
+        if step != self._timer.last_triggered_step():
+            self._save(session, step)
+        for listener in self._listeners:
+            listener.end(session, step)
+
+    def _save(self, session: Any, step: int) -> bool:
+        for listener in self._listeners:
+            listener.before_save(session, step)
+        os.makedirs(self._folder, exist_ok=True)
+        (self._saver or self._scaffold.saver).save(session, self._path, step)
+        return any([listener.after_save(session, step) for listener in self._listeners])
+
+
+class SummarySaverHook(SessionRunHook):
+    """Gives summaries to a FileWriter each so many steps or seconds."""
+
+    def __init__(self, save_steps: int | None = None, save_secs: float | None = None, output_dir: str | None = None,
+                 summary_writer: Any = None, scaffold: Any = None, summary_op: Any = None) -> None:
+        if (scaffold is None) == (summary_op is None):
+            raise ArgumentError("exactly one of scaffold or summary_op must be provided")
+        self._op, self._scaffold, self._writer, self._folder = summary_op, scaffold, summary_writer, output_dir
+        self._timer = SecondOrStepTimer(save_secs, save_steps)
+
+    def begin(self) -> None:
+        if self._writer is None and self._folder:
+            self._writer = FileWriterCache.get(self._folder)
+        self._step = required_global_step("SummarySaverHook")
+        self._due, self._next = False, -1
+
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
+        op = self._op if self._scaffold is None else self._scaffold.summary_op
+        self._due = op is not None and (self._next < 0 or self._timer.should_trigger_for_step(self._next))
+        return SessionRunArgs({"step": self._step, **({"summary": op} if self._due else {})})
+
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
+        step = int(run_values.results["step"]) + 1
+        if self._next < 0 or self._due:
+            step = int(run_context.session.run(self._step))
+        if self._next < 0 and self._writer is not None:
+            self._writer.add_session_log(SessionLog(status=SessionLog.START), step)
+        if self._due:
+            self._timer.update_last_triggered_step(step)
+            found = run_values.results["summary"]
+            for summary in found if isinstance(found, (list, tuple)) else [found]:
+                if self._writer is not None:
+                    self._writer.add_summary(summary, step)
+        self._next = step + 1
+
+    def end(self, session: Any) -> None:
+        if self._writer is not None:
+            self._writer.flush()
