@@ -5,6 +5,7 @@ reference of the commands, or what a session shows that types the lines after `(
 """
 
 import contextlib
+import difflib
 import io
 import re
 import sys
@@ -20,6 +21,7 @@ from cli.view.render import plain  # noqa: E402
 
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 PROMPT = "(gradbg) "
+WIDTH = 100  # columns of the terminal that sessions are shown on
 COMMANDS = re.compile(r"(<!-- commands -->\n).*?(<!-- end -->)", re.DOTALL)
 SESSION = re.compile(r"(<!-- session: (\S+) -->\n)```\n(.*?)```\n(<!-- end -->)", re.DOTALL)
 
@@ -41,10 +43,10 @@ def session(script: str, lines: list[str]) -> str:
     shown = io.StringIO()
     shell = Shell()
     with contextlib.redirect_stdout(shown):
-        shown.write(f"$ ./scripts/debug {script}\n{plain(execute(f'load {ROOT / script}', shell))}")
+        shown.write(f"$ ./scripts/debug {script}\n{plain(execute(f'load {ROOT / script}', shell), WIDTH)}")
         for line in lines:
             shown.write(f"{PROMPT}{line}\n")
-            shown.write(plain(execute(line, shell)))
+            shown.write(plain(execute(line, shell), WIDTH))
     shell.close()
     return shown.getvalue()
 
@@ -60,10 +62,12 @@ def main() -> int:
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         fresh = written(text)
-        if without_times(fresh) == without_times(text):
+        was, is_now = without_times(text), without_times(fresh)
+        if was == is_now:
             continue
         if "--check" in sys.argv[1:]:
-            sys.stderr.write(f"{page.relative_to(ROOT)} is out of date: run scripts/manual.py\n")
+            lines = difflib.unified_diff(was.splitlines(), is_now.splitlines(), lineterm="")
+            sys.stderr.write("\n".join([f"{page.relative_to(ROOT)} is out of date: run scripts/manual.py", *lines, ""]))
             stale = 1
         else:
             page.write_text(fresh, encoding="utf-8")
