@@ -140,7 +140,8 @@ class Shell:
         if script.request is not None and script.request.session is not None:
             self.dbg.attach(script.request.session.graph, script.request.session, handles=script.handles())
         else:
-            graph = event.graph if event.graph is not None and event.graph.operations else script.graph() or event.graph
+            graph = event.graph if event.graph is not None and event.graph.operations else script.graph()
+            graph = graph or getattr(self.dbg, "graph", None) or event.graph  # steps of another framework keep theirs
             session = None
             if self.dbg_session() is not None and self.dbg_session().graph is graph:
                 session = self.dbg_session()

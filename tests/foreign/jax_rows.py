@@ -92,7 +92,7 @@ def _dump(program: Program) -> Any:
     def equation(e: Equation) -> Any:
         kept = {"op": e.primitive, "in": [*map(atom, e.inputs)], "out": [*map(atom, e.outputs)],
                 "params": {k: _plain(v) for k, v in e.params.items()}}
-        if e.pullback.cache_info().currsize:  # the reader has asked for it
+        if e.pullback is not None and e.pullback.cache_info().currsize:  # the reader has asked for it
             kept["pullback"] = _dump(e.pullback())
         return kept
 

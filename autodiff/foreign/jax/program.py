@@ -16,6 +16,7 @@ from jax.extend import core
 
 from ...core.site import PACKAGE, Site
 from .data import Equation, Literal, Program, Variable, without_dead
+from .patterns import recognized
 
 _DEPTH = 8  # lines kept for each equation
 
@@ -86,11 +87,19 @@ def _program(jaxpr: Any, consts: Iterable[Any]) -> Program:
 
     constants = tuple((variable(v), array_of(c)) for v, c in zip(jaxpr.constvars, consts))
     equations = tuple(
-        Equation(e.primitive.name, tuple(map(atom, e.invars)), tuple(map(variable, e.outvars)), _params(e),
+        Equation(_name(e), tuple(map(atom, e.invars)), tuple(map(variable, e.outvars)), _params(e),
                  _sites(e.source_info.traceback), functools.cache(functools.partial(_pullback, e))) for e in jaxpr.eqns)
     name, site = _source(jaxpr)
-    return without_dead(Program(tuple(map(variable, jaxpr.invars)), constants, equations,
-                                tuple(map(atom, jaxpr.outvars)), name, site))
+    program = Program(tuple(map(variable, jaxpr.invars)), constants, equations, tuple(map(atom, jaxpr.outvars)), name,
+                      site)
+    return without_dead(recognized(program))
+
+
+def _name(equation: Any) -> str:
+    """The primitive's, or that of a function of JAX's own with a rule for its gradient that is one of our ops."""
+    jaxpr = equation.params.get("call_jaxpr") if equation.primitive.name == "custom_jvp_call" else None
+    said = str(getattr(getattr(jaxpr, "jaxpr", None), "debug_info", None) and jaxpr.jaxpr.debug_info.func_src_info)
+    return "relu" if said.startswith("relu at ") and "/jax/_src/nn/functions.py:" in said else equation.primitive.name
 
 
 def _dtype(aval: Any) -> str:

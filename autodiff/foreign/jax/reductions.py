@@ -76,6 +76,16 @@ def reduce(*xs: Tensor, jaxpr: Called, dimensions: Sequence[int], computation: A
     return jaxpr(*[tf.broadcast_to(s, kept) for s in starts], *[p[0] for p in parts])
 
 
+@JAX.op("softmax", note="what jax.nn.softmax writes out")
+def softmax(x: Tensor, *, axis: int) -> Tensor:
+    return tf.nn.softmax(x, axis)
+
+
+@JAX.op("log_softmax", note="what jax.nn.log_softmax writes out")
+def log_softmax(x: Tensor, *, axis: int) -> Tensor:
+    return tf.nn.log_softmax(x, axis)
+
+
 # ---- along an axis -----------------------------------------------------------------------------
 
 @JAX.op("cumsum")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...core.graph import Tensor, get_default_graph
-from ...core.site import Site
+from ...core.site import Site, capture, resolve
 from ...debug.analysis.advice import advice_of
 from ..model import build_at, legal_name, tf
 from .data import Equation, Literal, Program, Variable, joined, programs_in
@@ -37,7 +37,7 @@ def _equation(equation: Equation, known: dict[Variable, Tensor], sites: tuple[Si
     params = {key: _callable(value, sites) for key, value in equation.params.items()}
     moving = [i for i, v in enumerate(equation.inputs) if is_inexact(inputs[i]) and isinstance(v, Variable)]
     if moving and equation.primitive in JAX.pulled_back:
-        return _with_pullback(equation, inputs, moving, params)
+        return _with_pullback(equation, inputs, moving, params, sites)
     return JAX.build(equation.primitive, inputs, params)
 
 
@@ -67,8 +67,8 @@ class Called:
             return self(*inputs)
 
 
-def _with_pullback(equation: Equation, inputs: Sequence[Tensor], moving: Sequence[int], params: dict[str, Any]
-                   ) -> Sequence[Tensor]:
+def _with_pullback(equation: Equation, inputs: Sequence[Tensor], moving: Sequence[int], params: dict[str, Any],
+                   sites: tuple[Site, ...]) -> Sequence[Tensor]:
     """An equation whose gradient for the inputs at `moving` is the program that JAX gives for it."""
 
     @tf.custom_gradient
@@ -81,7 +81,8 @@ def _with_pullback(equation: Equation, inputs: Sequence[Tensor], moving: Sequenc
             assert equation.pullback is not None
             program = equation.pullback()
             advice_of(get_default_graph()).lines[found[0].op.name] = _lines(program, kind)
-            return build_program(program, [*arguments.values(), *wanted])
+            around = sites + resolve(capture())  # deeper than other ops of the gradient: the user's function made them
+            return build_program(program, [*arguments.values(), *wanted], around)
 
         return list(outputs), gradient
 
