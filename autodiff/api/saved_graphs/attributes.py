@@ -60,7 +60,8 @@ def kind_of(value: Any) -> str | None:
     """The kind of a Python value whose op is not TensorFlow's; None for what has none."""
     if isinstance(value, (tuple, list)):
         kinds = {kind_of(each) for each in value}
-        return f"list({kinds.pop()})" if len(kinds) == 1 and None not in kinds else None
+        kind = kinds.pop() if len(kinds) == 1 else None
+        return f"list({kind})" if kind in _FIELDS else None
     for kinds_of_python, kind in ((bool, "bool"), (int, "int"), (float, "float"), ((str, bytes), "string"),
                                   (DType, "type"), (TensorShape, "shape"), (np.ndarray, "tensor")):
         if isinstance(value, kinds_of_python):

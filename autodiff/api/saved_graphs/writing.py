@@ -76,7 +76,7 @@ def node_def_of(op: Operation, library: Library | None = None,
     beside = {}
     for name, value in attributes.items():
         guessed = None if name in known else kind_of(value)
-        if guessed is not None and not (schema and name in schema.attributes):
+        if guessed is not None and schema is None:
             node.attr[name].CopyFrom(attr_of(guessed, value))
         elif name not in known:
             beside[name] = value
@@ -105,6 +105,8 @@ def attributes_of(op: Operation, schema: OpSchema, given: dict[str, Any]) -> dic
             value = inferred[name]
         elif default is not None:
             value = default
+        elif kind == "shape" and op.outputs:
+            value = op.outputs[0].dims
         else:
             continue
         if value is not None or kind == "shape":
