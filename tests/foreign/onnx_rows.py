@@ -100,6 +100,12 @@ def _binary() -> Iterator[Row]:
     for op in ("And", "Or", "Xor"):
         yield Row(op, (b(True, True, False, False), b(True, False, True, False)))
     yield Row("Not", (b(True, False),))
+    for op in ("BitwiseAnd", "BitwiseOr", "BitwiseXor"):
+        yield Row(op, (i(12, -7, 5), i(10, 3, 6)))
+    yield Row("BitwiseNot", (i(12, -7),))
+    for direction in ("LEFT", "RIGHT"):
+        yield Row("BitShift", (np.array([12, 7], np.uint32), np.array([1, 2], np.uint32)), {"direction": direction})
+    yield Row("BitCast", (np.array([1.5, -2], np.float32),), {"to": 6}, fixed=(0,))
     yield Row("Div", (i(7, -7, 9), i(2, 2, -4)))
     yield Row("Pow", (f(2, 3, low=0.3, high=2.0), y))
     yield Row("Pow", (x, i(2, 3, 1)))
@@ -213,6 +219,18 @@ def _normalized() -> Iterator[Row]:
     yield Row("SoftmaxCrossEntropyLoss", (f(3, 4), i(3, 1, 0), f(4, low=0.5, high=2.0)), {"ignore_index": 1})
 
 
+def _quantized() -> Iterator[Row]:
+    x, zero = f(2, 3, low=-3, high=3).astype(np.float32), np.array([1, -2, 3], np.int8)
+    scale = np.array([0.1, 0.02, 0.05], np.float32)
+    yield Row("QuantizeLinear", (x, scale, zero), fixed=(0, 1))
+    yield Row("QuantizeLinear", (x, scale[0]), {"output_dtype": 5}, fixed=(0, 1))
+    yield Row("DequantizeLinear", (np.array([[3, -4, 5], [7, 0, 9]], np.int8), scale, zero), fixed=(1,))
+    blocks = np.arange(2, 6, dtype=np.float32).reshape(2, 2)
+    yield Row("DequantizeLinear", (np.arange(8, dtype=np.uint8).reshape(2, 4), blocks), {"axis": 1, "block_size": 2},
+              fixed=(1,))
+    yield Row("DynamicQuantizeLinear", (x,), outputs=3, fixed=(0,))
+
+
 def _windows() -> Iterator[Row]:
     image, row = f(2, 4, 6, 5), f(2, 4, 7)
     yield Row("Conv", (image, f(6, 2, 3, 2), f(6)), {"group": 2, "pads": [1, 0, 2, 1], "strides": [2, 1]})
@@ -290,5 +308,5 @@ def _sequences() -> Iterator[Row]:
               {"output_datatype": 11}, fixed=(3, 4))
 
 
-ROWS = (*_unary(), *_binary(), *_arranged(), *_indexed(), *_reduced(), *_normalized(), *_windows(), *_images(),
-        *_sequences())
+ROWS = (*_unary(), *_binary(), *_arranged(), *_indexed(), *_reduced(), *_normalized(), *_quantized(), *_windows(),
+        *_images(), *_sequences())

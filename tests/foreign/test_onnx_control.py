@@ -102,10 +102,29 @@ def test_scan_takes_slices_from_either_end_of_any_axis() -> None:
     np.testing.assert_allclose(dx, np.ones((2, 3)))
 
 
-def test_an_old_scan_says_what_to_do() -> None:
-    body = graph([], [value("a")], [value("a")])
+def test_an_old_scan_has_a_batch_of_its_own() -> None:
+    body = graph([node("Add", ["state", "slice"], ["next"]), node("Identity", ["next"], ["seen"])],
+                 [value("state", np.float64, ()), value("slice", np.float64, ())],
+                 [value("next", np.float64, ()), value("seen", np.float64, ())])
+    scan = node("Scan", ["", "zero", "x"], ["y", "sums"], body=body, num_scan_inputs=1, directions=[1])
+    made = read([scan], {"x": (np.float64, (2, 3))}, ["y", "sums"], {"zero": np.zeros(2)}, version=8)
+    x = np.arange(6.0).reshape(2, 3)
+    y, sums, dx = run(made, x=x)
+    np.testing.assert_allclose(y, x.sum(1))
+    np.testing.assert_allclose(sums, np.cumsum(x[:, ::-1], 1))
+    np.testing.assert_allclose(dx, np.ones((2, 3)))
     with pytest.raises(ValueError, match="version_converter"):
-        read([node("Scan", ["", "x"], ["y"], body=body, num_scan_inputs=1)], {"x": FLOATS}, ["y"], version=8)
+        read([scan], {"x": (np.float64, ("n", 3)), "zero": (np.float64, ("n",))}, ["y", "sums"], version=8)
+
+
+def test_a_function_is_mapped_over_a_sequence() -> None:
+    body = graph([node("Mul", ["item", "x"], ["made"])], [value("item"), value("x")], [value("made")])
+    nodes = [node("SplitToSequence", ["x"], ["s"], axis=0), node("SequenceMap", ["s", "x"], ["t"], body=body),
+             node("ConcatFromSequence", ["t"], ["y"], axis=0)]
+    x = np.array([1.0, 2.0, 3.0])
+    y, dx = run(read(nodes, {"x": FLOATS}, ["y"]), x=x)
+    np.testing.assert_allclose(y, np.outer(x, x).ravel())
+    np.testing.assert_allclose(dx, np.full(3, 2 * x.sum()))
 
 
 def test_sequences_are_lists_while_the_graph_is_built() -> None:

@@ -1,7 +1,7 @@
 """ONNX's control flow as our If and While, and sequences, which are lists while the graph is built."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...core.errors import ArgumentError, ShapeError
@@ -92,13 +92,26 @@ def _shape(x: Tensor, info: Any, relaxed: int) -> Any:
     return tf.TensorShape([a if b is None or a == b else None for a, b in zip(x.dims, declared)])
 
 
-@onnx.op("Scan")
+@onnx.op("Scan", note="version 8, which has a batch of its own, is made example by example")
 def scan(*inputs: Any, body: Body, num_scan_inputs: int, scan_input_axes: Any = None, scan_input_directions: Any = None,
-         scan_output_axes: Any = None, scan_output_directions: Any = None, node: Node) -> Any:
+         scan_output_axes: Any = None, scan_output_directions: Any = None, directions: Any = None, node: Node) -> Any:
     """body(*state, *slices) -> *state, *slices; the slices are taken and stacked along an axis each."""
-    if node.version < 9:
-        raise ArgumentError("expected a Scan of version 9 or later, which has no batches of its own",
+    if node.version >= 9:
+        return _scanned(inputs, body, num_scan_inputs, (scan_input_axes, scan_input_directions, scan_output_axes,
+                                                        scan_output_directions))
+    lengths, *whole = inputs
+    batch = size_of(whole[0], 0)
+    if lengths is not None or isinstance(batch, Tensor):
+        raise ArgumentError("expected a Scan of version 8 with a batch that is known, all of one length",
                             hint="onnx.version_converter brings a model to a later version")
+    lines = None, directions, None, None
+    made = [_scanned([x[i] for x in whole], body, num_scan_inputs, lines) for i in range(batch)]
+    return [tf.stack(parts) for parts in zip(*made)]
+
+
+def _scanned(inputs: Sequence[Any], body: Body, num_scan_inputs: int, lines: tuple[Any, Any, Any, Any]) -> list[Any]:
+    """lines: axis and direction of what is taken, and of what is stacked; None for axis 0, forward."""
+    scan_input_axes, scan_input_directions, scan_output_axes, scan_output_directions = lines
     count = len(inputs) - num_scan_inputs
     state, sequences = list(inputs[:count]), []
     for x, axis, backward in zip(inputs[count:], scan_input_axes or [0] * num_scan_inputs,
@@ -185,6 +198,13 @@ def split_to_sequence(x: Any, split: Any = None, *, axis: int = 0, keepdims: int
         parts = known.tolist()
     made = tf.split(x, parts, axis)
     return (made if keepdims or split is not None else [tf.squeeze(part, [axis]) for part in made],)
+
+
+@onnx.op("SequenceMap")
+def sequence_map(items: list[Any], *others: Any, body: Body) -> Any:
+    """body(item, *others) for each item; of others that are sequences too, their items."""
+    made = [body.build(item, *[x[i] if isinstance(x, list) else x for x in others]) for i, item in enumerate(items)]
+    return [list(outputs) for outputs in zip(*made)] or [[] for _ in body.outputs]
 
 
 @onnx.op("Optional")

@@ -5,6 +5,7 @@ import functools
 import math
 from typing import Any
 
+from ...core.op import build
 from ..model import tf
 from .table import dtype_named, is_float, like, onnx, rank_of, scalar, shape_of, text, value_of
 
@@ -160,6 +161,22 @@ def shrink(x: Any, *, bias: float = 0.0, lambd: float = 0.5) -> Any:
     return tf.where_v2(x < -lambd, x + bias, inside)
 
 
+# ---- bits -----------------------------------------------------------------------------------
+
+onnx.plain({"BitwiseAnd": build.BitwiseAnd, "BitwiseNot": build.Invert, "BitwiseOr": build.BitwiseOr,
+            "BitwiseXor": build.BitwiseXor})
+
+
+@onnx.op("BitShift")
+def bit_shift(x: Any, y: Any, *, direction: Any) -> Any:
+    return (build.LeftShift if text(direction) == "LEFT" else build.RightShift)(x, y)
+
+
+@onnx.op("BitCast")
+def bit_cast(x: Any, *, to: int) -> Any:
+    return build.Bitcast(x, type=dtype_named(to))
+
+
 # ---- random numbers: our streams, not onnx's ------------------------------------------------
 
 @onnx.op("Dropout", note="the second output is the mask")
@@ -206,7 +223,7 @@ def bernoulli(x: Any, *, dtype: int = 0, seed: float = 0.0) -> Any:
 
 @onnx.op("MatMul", note="NumPy's: vectors are rows or columns, leading axes broadcast")
 def matmul(a: Any, b: Any) -> Any:
-    ranks = rank_of(a), rank_of(b)
+    ranks = [None if x.dims is None else len(x.dims) for x in (a, b)]
     a = tf.expand_dims(a, 0) if ranks[0] == 1 else a
     b = tf.expand_dims(b, 1) if ranks[1] == 1 else b
     y = tf.matmul(a, b)

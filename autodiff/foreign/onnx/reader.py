@@ -24,6 +24,7 @@ from . import (  # noqa: F401, E501
     index,
     losses,
     normalize,
+    quantize,
     recurrent,
     reduce,
     signal,

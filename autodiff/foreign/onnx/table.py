@@ -13,7 +13,7 @@ from ...core.graph import Tensor
 from ..model import Table, tf
 from .messages import dtype_of
 
-onnx = Table("ONNX")
+onnx = Table("ONNX", ignored=("consumed_inputs",))  # a hint of the first version
 
 
 class Node(NamedTuple):
