@@ -38,6 +38,8 @@ class Program:
         is_person = not given.batch and not given.json and sys.stdin is not None and sys.stdin.isatty()
         self.shell = Shell(interactive=is_person and sys.stdout.isatty(), known_verbs=verbs())
         self.ui = (given.ui or ("screen" if is_capable() else "line")) if self.shell.interactive else "line"
+        if self.shell.interactive and self.ui == "line":
+            self.screen.pager = os.environ.get("PAGER", "")
         self.begun: list[tuple[str, Result]] = []
         self.code = FINE
         self.done = False

@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT))
 from cli.language import manual  # noqa: E402
 from cli.language.interpreter import execute  # noqa: E402
 from cli.model.shell import Shell  # noqa: E402
-from cli.view.render import plain  # noqa: E402
+from cli.view.drawn.console import drawn  # noqa: E402
 
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 PROMPT = "(gradbg) "
@@ -43,10 +43,10 @@ def session(script: str, lines: list[str]) -> str:
     shown = io.StringIO()
     shell = Shell()
     with contextlib.redirect_stdout(shown):
-        shown.write(f"$ ./scripts/debug {script}\n{plain(execute(f'load {ROOT / script}', shell), WIDTH)}")
+        shown.write(f"$ ./scripts/debug {script}\n{drawn(execute(f'load {ROOT / script}', shell), WIDTH)}")
         for line in lines:
             shown.write(f"{PROMPT}{line}\n")
-            shown.write(plain(execute(line, shell), WIDTH))
+            shown.write(drawn(execute(line, shell), WIDTH))
     shell.close()
     return shown.getvalue()
 

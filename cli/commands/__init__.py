@@ -4,6 +4,7 @@ from . import (
            change,
            diagnose,
            gradients,
+           layout,
            look,
            motion,
            own,
@@ -17,5 +18,5 @@ from . import (
            travel,
 )
 
-__all__ = ["change", "diagnose", "gradients", "look", "motion", "own", "page_lookups", "pictures",
+__all__ = ["change", "diagnose", "gradients", "layout", "look", "motion", "own", "page_lookups", "pictures",
            "recordings", "script", "sharing", "stops", "tools", "travel"]

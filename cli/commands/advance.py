@@ -19,6 +19,7 @@ from ..model.script import HEARD, Event, add_records, say_it_is_heard, script_li
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
 from ..view.debugger_rows import FIGURES, duration, figures, loss_of, place, samples, shown, summary
+from ..view.drawn.progress import polled
 
 QUESTIONS = {"nan": {"nan", "inf", "nonfinite", "harmful"}, "none": {"none"}}  # why what -> words of conditions
 
@@ -61,7 +62,8 @@ def drives_script(shell: Shell) -> bool:
 
 def run_steps(shell: Shell, steps: float, until: str = "") -> Result:
     """Go on by whole runs until done, a stop, or `until` holds."""
-    with shell.dbg.watches.asking(until):
+    begun = shell.dbg.step
+    with shell.dbg.watches.asking(until), polled("steps", lambda: shell.dbg.step - begun, steps):
         return _run_steps(shell, steps, until)
 
 

@@ -18,7 +18,7 @@ from autodiff.debug.facts.records import Stats
 from ..language.argument_kinds import ChoiceKind, FormatKind, Range, check_regex
 from ..language.command import command
 from ..language.target_kinds import Condition, Expression, OpName, Place
-from ..model.results import Column, Group, Result, Source, Table, Text, Tree
+from ..model.results import Card, Column, Group, Result, Source, Table, Text, Tree
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
 from ..view.debugger_rows import FIGURES, array_of, bytes_in_words, duration, figures, place, samples, shape, shown
@@ -114,7 +114,7 @@ def _some(names: tuple[str, ...], most: int = 8) -> str:
 
 def _op(dbg: Debugger, target: str) -> Result:
     card = dbg.op(target)
-    lines = [f"{card.name}  {card.type}  {card.role}", card.doc]
+    lines = [card.doc]
     lines += [f"attribute {name} = {value}" for name, value in card.attributes]
     if card.forward_op and card.forward_op != card.name:
         of = f", of {card.gradient_of}" if card.gradient_of else ""
@@ -128,7 +128,8 @@ def _op(dbg: Debugger, target: str) -> Result:
             for kind, side in (("input", card.inputs), ("output", card.outputs)) for row in side]
     columns = (Column(""), Column("tensor", "name"), Column("dtype", "text", 4), Column("shape"), *FIGURES)
     made = tuple(f"made at {os.path.basename(at.file)}:{at.line} in {at.function}: {at.text}" for at in card.traceback)
-    return Group((Text("\n".join(line for line in lines if line)), Table(columns, tuple(rows), notes=made)))
+    return Card((Text("\n".join(line for line in lines if line)), Table(columns, tuple(rows), notes=made)),
+                f"{card.name}  {card.type}  {card.role}")
 
 
 def _variables(dbg: Debugger, unused: bool) -> Result:
@@ -187,15 +188,15 @@ def _script(shell: Shell) -> Result:
     if shell.script is None:
         return Text("no script is loaded; load FILE runs one", "quiet")
     card = shell.dbg.script()
-    lines = [f"script        {shell.script.name}  ({_state(shell)})",
-             f"graph         {card.ops} ops: {card.forward} forward, {card.gradient} gradient",
+    lines = [f"graph         {card.ops} ops: {card.forward} forward, {card.gradient} gradient",
              f"variables     {card.variables}, {card.parameters} parameters",
              f"placeholders  {', '.join(card.placeholders) or 'none'}",
              f"gradients of  {card.y or 'nothing yet; train LOSS or grad LOSS X says of what'}"]
     if card.train_op:
         lines.append(f"train op      {card.train_op}")
     rows = tuple(card.handles)
-    return Group((Text("\n".join(lines)), Table((Column("handle", "name"), Column("stands for", "name")), rows)))
+    return Card((Text("\n".join(lines)), Table((Column("handle", "name"), Column("stands for", "name")), rows)),
+                f"{shell.script.name}  ({_state(shell)})")
 
 
 def _state(shell: Shell) -> str:

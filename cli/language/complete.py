@@ -1,13 +1,15 @@
 """What could come next on a line being typed."""
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
 from ..model.shell import Shell
+from ..view.described import described
 from .argument_kinds import FileKind
-from .command import COMMANDS
+from .command import COMMANDS, Command, Parameter
 from .name_search import MOST
 from .parse import parse
 
@@ -35,12 +37,22 @@ def _candidates(line: str, shell: Shell) -> Iterator[Candidate]:
     if last is not None and (last.text.startswith("--") or last.text == "-"):
         for parameter in parsed.command.options:
             if parameter.option.startswith(last.text):
-                yield Candidate(parameter.option, last.start, parameter.kind.metavar if parameter.kind else "")
+                yield Candidate(parameter.option, last.start, _said_of(parsed.command, parameter))
     elif parsed.output.kind in (">", ">>"):
         yield from (Candidate(name, parsed.output.start) for name in FileKind().complete(parsed.output.to, shell))
     elif (expected := parsed.at_end()) is not None and expected[0].kind is not None:
         parameter, start = expected
-        yield from (Candidate(text, start) for text in expected[0].kind.complete(line[start:], shell))
+        assert parameter.kind is not None
+        is_target = parameter.kind.role == "target"
+        for text in parameter.kind.complete(line[start:], shell):
+            yield Candidate(text, start, described(text, shell) if is_target else "")
+
+
+def _said_of(command: Command, parameter: Parameter) -> str:
+    """What an option takes, and what its command's page says of it."""
+    name = parameter.option.removeprefix("--")
+    said = re.search(rf"(?:^|[.;]\s+)(?:--)?{re.escape(name)}(?: [\w.]+)?:\s+([^.;]+)", " ".join(command.body.split()))
+    return "  ".join(filter(None, (parameter.kind.metavar if parameter.kind else "", said[1] if said else "")))
 
 
 def _verbs(text: str, start: int, shell: Shell) -> Iterator[Candidate]:

@@ -293,7 +293,7 @@ class FullScreen:
         if seconds < PATIENCE:
             return " "
         verb = parse(self.worker.busy, self.shell).verb.text
-        told = self._progress or progress(self.shell)
+        told = "  |  ".join(filter(None, (progress(self.shell), self._progress)))
         return f"{verb} runs, {seconds:.0f} s  |  {told}  |  Ctrl-C stops"
 
     def about(self) -> str:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 from typing import TextIO
 
 from ..model.results import Result
@@ -23,7 +24,7 @@ class Screen:
     """Writes results to a stream as it can take them: colors, width, characters.
 
     is_terminal: the stream is one; then long tables are cut to a screenful. color: as of `color_system`. background:
-    "dark", "light", or what the environment says.
+    "dark", "light", or what the environment says. pager: a program for what is longer than the screen, or empty.
     """
 
     def __init__(self, stream: TextIO, *, as_json: bool = False, color: str = "auto", background: str = "") -> None:
@@ -32,6 +33,7 @@ class Screen:
         self.encoding = (getattr(stream, "encoding", None) or "ascii").lower()
         self.colors = color_system(color, is_terminal=self.is_terminal)
         self.background = background or background_of(os.environ)
+        self.pager = ""
 
     @property
     def has_color(self) -> bool:
@@ -45,11 +47,22 @@ class Screen:
             from .drawn.console import drawn
 
             width, height = screen_size() if self.is_terminal else (WIDE, 0)
-            most = (rows or max(height * 2, 48)) if self.is_terminal else None
+            most = rows or max(height * 2, 48) if self.is_terminal and not self.pager else None
             text = drawn(result, width, most, colors=self.colors, background=self.background)
+            if self.pager and text.count("\n") >= height and self._paged(text):
+                return
         else:
             text = plain(result)
         self.write(text)
+
+    def _paged(self, text: str) -> bool:
+        """Show a long text in the pager; whether there is one."""
+        environment = {"LESS": "-FRX", **os.environ}
+        try:
+            return subprocess.run(self.pager, shell=True, input=encodable(text, self.encoding), text=True, check=False,
+                                  encoding=self.encoding, env=environment).returncode != NO_PROGRAM
+        except KeyboardInterrupt:
+            return True
 
     def write(self, text: str) -> None:
         """Write text in the characters that the stream can encode, and flush."""
@@ -57,6 +70,7 @@ class Screen:
         self.stream.flush()
 
 
+NO_PROGRAM = 127  # what a shell ends with if there is none
 WIDE = 1000  # columns of a pipe that wants colors: nothing is cut off there
 
 

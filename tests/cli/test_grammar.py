@@ -1,5 +1,6 @@
 """The signature is the grammar: what is typed becomes arguments, or an error with the next thing to type."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
@@ -15,6 +16,7 @@ from cli.model.results import Error, Text
 from cli.model.shell import Shell
 from cli.model.usage_error import UsageError
 
+ROOT = Path(__file__).parents[2]
 Kind = Annotated[str, ChoiceKind("adam", "adagrad", "sgd")]
 Letters = Annotated[str, FormatKind("sf")]
 
@@ -148,3 +150,23 @@ def test_completion_of_verbs_options_choices_and_topics() -> None:
     assert "tensors" in [c.text for c in complete("info ", shell)]
     assert [c.text for c in complete("info w", shell)] == ["watches"]
     assert complete("nonsense x", shell) == []
+
+
+@pytest.mark.parametrize(("line", "candidate", "note"), [
+    ("grad loss weigh", "weights1", "float32[64,32]  VariableV2  digits_graph.py:24"),
+    ("grad loss hidden1/Mat", "hidden1/MatMul:0", "float32[?,32]  MatMul  digits_graph.py:26"),
+    ("hessian --di", "--diag", "only its diagonal"), ("gra", "grads", "Table of the gradients"),
+    ("set auto", "auto-why", "whether a stop at nan, inf or none is explained at once")])
+def test_completion_says_what_each_thing_is(line: str, candidate: str, note: str) -> None:
+    shell = Shell()
+    execute(f"load {ROOT / 'scripts' / 'models' / 'digits_graph.py'}", shell)
+    notes = {found.text: found.note for found in complete(line, shell)}
+    assert notes[candidate].startswith(note)
+    shell.close()
+
+
+def test_the_layout_is_a_setting() -> None:
+    shell = Shell()
+    assert execute("layout source", shell) == Text("layout source", "quiet")
+    assert shell.settings["layout"] == "source"
+    assert isinstance(execute("layout nowhere", shell), Error)

@@ -13,14 +13,17 @@ ROOT = Path(__file__).parents[2]
 PROMPT = r"\(gradbg\)"
 
 
+def spawn(directory: Path, **variables: str) -> "pexpect.spawn":
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "NO_COLOR": "1",
+                   "PROMPT_TOOLKIT_NO_CPR": "1", "GRADBG_HISTORY": str(directory / "history"), **variables}
+    return pexpect.spawn(sys.executable, ["-m", "cli", "-nx", "--ui", "line",
+                                          str(ROOT / "scripts" / "models" / "digits_loop.py")],
+                         env=environment, encoding="utf-8", timeout=120, dimensions=(40, 120))
+
+
 @pytest.fixture
 def prompt(tmp_path: Path) -> Iterator["pexpect.spawn"]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "NO_COLOR": "1",
-                   "PROMPT_TOOLKIT_NO_CPR": "1",
-                   "GRADBG_HISTORY": str(tmp_path / "history")}
-    child = pexpect.spawn(sys.executable, ["-m", "cli", "-nx", "--ui", "line",
-                                           str(ROOT / "scripts" / "models" / "digits_loop.py")],
-                          env=environment, encoding="utf-8", timeout=120, dimensions=(40, 120))
+    child = spawn(tmp_path)
     yield child
     child.close(force=True)
 
@@ -146,3 +149,30 @@ def test_a_signal_sent_while_a_line_is_typed_clears_it(prompt: "pexpect.spawn") 
     prompt.kill(signal.SIGINT)
     prompt.expect(PROMPT)
     answers(prompt, "print 6 * 7", "42")
+
+
+def test_what_is_longer_than_the_screen_goes_through_the_pager(tmp_path: Path) -> None:
+    child = spawn(tmp_path, PAGER="sed 's/^/paged: /'")
+    child.expect(PROMPT)
+    child.send("info tensors\r")
+    child.expect("paged: .*hidden1/MatMul:0")
+    child.expect(PROMPT)
+    child.send("print 6 * 7\r")
+    child.expect("42")
+    assert "paged" not in child.before
+    child.close(force=True)
+
+
+def test_long_runs_say_how_far_they_are(tmp_path: Path) -> None:
+    script = tmp_path / "long.py"
+    script.write_text("import autodiff as tf, time\nx = tf.constant(1.0)\nwith tf.Session() as s:\n"
+                      "    for i in range(60):\n        s.run(x); time.sleep(0.03)\n")
+    child = pexpect.spawn(sys.executable, ["-m", "cli", "-nx", "--ui", "line", str(script)], encoding="utf-8",
+                          timeout=120, dimensions=(24, 80),
+                          env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "NO_COLOR": "1",
+                               "PROMPT_TOOLKIT_NO_CPR": "1", "GRADBG_HISTORY": str(tmp_path / "history")})
+    child.expect(PROMPT)
+    child.send("next 50\r")
+    child.expect(r"steps.*/50.*/s")
+    child.expect("step 50 ")
+    child.close(force=True)

@@ -1,12 +1,17 @@
 """How far a long answer is: drawn by rich on a terminal, told to a screen that shows it itself, silent in a pipe."""
 from __future__ import annotations
 
+import contextlib
+import math
 import os
 import sys
+import threading
 import time
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any
 
+PAUSE = 0.1  # seconds between two looks
 PATIENCE = 0.5  # seconds without a word: most answers come sooner
 
 
@@ -24,8 +29,13 @@ class Progress:
     def __enter__(self) -> "Progress":
         return self
 
-    def __call__(self, done: int, total: int) -> None:
-        """Say that `done` of `total` are there."""
+    @property
+    def is_heard(self) -> bool:
+        """Whether anybody sees it."""
+        return self._is_shown or self._tell is not None
+
+    def __call__(self, done: int, total: int | None) -> None:
+        """Say that `done` of `total` are there; None: nobody knows of how many."""
         seconds = time.monotonic() - self._start
         if self._tell is not None:
             self._tell(words(self._what, done, total, seconds))
@@ -42,7 +52,7 @@ class Progress:
             self._drawn.stop()
 
 
-def _opened(what: str, total: int) -> Any:
+def _opened(what: str, total: int | None) -> Any:
     """rich's bar with rate and time left; it goes when the answer comes."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
@@ -56,8 +66,31 @@ def _opened(what: str, total: int) -> Any:
     return bars
 
 
-def words(what: str, done: int, total: int, seconds: float) -> str:
+def words(what: str, done: int, total: int | None, seconds: float) -> str:
     """`rows 128 of 1000, 64/s, 14 s left`."""
     rate = done / seconds if seconds > 0 else 0.0
-    left = f", {rate:.3g}/s, {(total - done) / rate:.0f} s left" if rate else ""
-    return f"{what} {done} of {total}{left}"
+    of = f" of {total}" if total is not None else ""
+    left = f", {(total - done) / rate:.0f} s left" if rate and total is not None else ""
+    return f"{what} {done}{of}" + (f", {rate:.3g}/s{left}" if rate else "")
+
+
+@contextlib.contextmanager
+def polled(what: str, done: Callable[[], int], total: float) -> Iterator[None]:
+    """Progress of what does not tell it by itself: a thread asks `done`. total: infinite if nobody knows."""
+    end = threading.Event()
+    known = int(total) if math.isfinite(total) else None
+
+    def poll() -> None:
+        while not end.wait(PAUSE):
+            report(done(), known)
+
+    with Progress(what) as report:
+        asker = threading.Thread(target=poll, name="progress", daemon=True)
+        if report.is_heard and total > 1:
+            asker.start()
+        try:
+            yield
+        finally:
+            end.set()
+            if asker.ident is not None:
+                asker.join()
