@@ -67,7 +67,7 @@ def passed(y: Tensor, x: Tensor) -> dict[Operation, tuple[Tensor, ...]]:
 
 def _cut(op: Operation, index: int, on_paths: set[Operation], y: Tensor) -> tuple[str, str] | None:
     """Kind and reason why no gradient passes from an op's outputs to its input; None if one may."""
-    if not carries_gradient(op.inputs[index]) and op.inputs[index].op in on_paths:
+    if op.definition.elementwise and not carries_gradient(op.inputs[index]) and op.inputs[index].op in on_paths:
         return None  # what makes integers of real numbers is the cut, not what computes with them
     reason = no_gradient_reason(op)
     if reason is not None:
@@ -78,6 +78,8 @@ def _cut(op: Operation, index: int, on_paths: set[Operation], y: Tensor) -> tupl
     if outputs and not any(carries_gradient(t) for t in outputs):
         return "integer", f"its output is {outputs[0].dtype.base_dtype.name}, through which no gradient flows"
     if not carries_gradient(op.inputs[index]):
+        if op.inputs[index].op in on_paths:
+            return None  # the producer of an integer is the cut, not its readers
         dtype = op.inputs[index].dtype.base_dtype.name
         return "integer", f"{op.inputs[index].name} is {dtype}, and gradients exist for real numbers only"
     reason = blocked_reason(op, index)
