@@ -13,29 +13,8 @@ from . import ops
 from .api.common import unsupported
 from .api.common.public_paths import PublicPaths
 from .core import errors, nest
-from .core.dtypes import (
-    DType,
-    as_dtype,
-    bool_,
-    complex64,
-    complex128,
-    double,
-    float16,
-    float32,
-    float64,
-    half,
-    int8,
-    int16,
-    int32,
-    int64,
-    resource,
-    string,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-    variant,
-)
+from .core.dtypes import *
+from .core.dtypes import bool_
 from .core.errors import OpError, UnsupportedError
 from .core.graph import Graph, Operation, Tensor, get_default_graph, reset_default_graph
 from .core.graph_def import FORMS

@@ -190,12 +190,12 @@ def auc(labels: Any, predictions: Any, weights: Any = None, num_thresholds: int 
     """The area under the ROC curve, by trapezoids between `num_thresholds` thresholds.
 
     labels: cast to bool[...]; predictions: float[...] in [0, 1]. thresholds: those between 0 and 1, in place of even
-    ones. Only curve="ROC" and summation_method="trapezoidal" are served.
+    ones. Only curve="ROC" and summation_method="trapezoidal" are supported.
     """
     _graph_only("auc")
     if curve != "ROC" or summation_method != "trapezoidal":
         raise StateError(f"curve is {curve!r} and summation_method {summation_method!r}, expected 'ROC' and "
-                         "'trapezoidal': other areas are not served")
+                         "'trapezoidal': other areas are not supported")
     with variable_scope(name, "auc", (labels, predictions, weights)):
         labels = build.Reshape(_truth(labels), [1, -1])
         predictions = build.Reshape(_float(predictions), [1, -1])

@@ -142,6 +142,8 @@ INDICES = (int32, int64)
 NUMBERS = FLOATS + COMPLEX + INTEGERS
 REALS = FLOATS + INTEGERS
 
+__all__ = ["DType", "as_dtype", "bool_", "double", "half", *(t.name for t in ALL if t is not bool_)]  # noqa: PLE0604
+
 _BY_NAME = {t.name: t for t in ALL} | {"float": float32, "double": float64, "half": float16}
 _BY_NUMPY = {np.dtype(t.as_numpy_dtype): t for t in ALL if t.kind != "O"}
 _BY_PYTHON = {float: float32, bool: bool_, complex: complex128, str: string, bytes: string, object: string}

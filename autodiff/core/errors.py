@@ -118,7 +118,7 @@ class StateError(AutodiffError, RuntimeError):
 
 @shown_as("AttributeError")
 class UnsupportedError(AutodiffError, AttributeError):
-    """A TensorFlow name that gradbg does not serve; the text says what to use."""
+    """A TensorFlow name that gradbg does not support; the text says what to use."""
 
 
 class OpError(AutodiffError):

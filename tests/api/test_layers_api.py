@@ -313,7 +313,7 @@ def test_a_layer_called_with_another_depth_is_refused():
 
 
 def test_what_is_not_served_says_so():
-    with pytest.raises(AttributeError, match="renorm is not served"):
+    with pytest.raises(AttributeError, match="renorm is not supported"):
         tf.layers.batch_normalization(tf.zeros([3, 4]), renorm=True)
     with pytest.raises(AttributeError, match="contrib.crf"):
         tf.contrib.crf  # noqa: B018

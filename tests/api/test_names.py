@@ -1,4 +1,4 @@
-"""Names: each that TensorFlow 1 scripts use is served, or refused with advice; missing ones are refused in one way."""
+"""Names: each that TensorFlow 1 scripts use is supported, or refused with advice, and always in one way."""
 
 import subprocess
 import sys
@@ -130,7 +130,7 @@ def found(name: str) -> Any:
     return value
 
 
-def is_served(name: str) -> bool:
+def is_supported(name: str) -> bool:
     try:
         found(name)
     except AttributeError:
@@ -138,20 +138,20 @@ def is_served(name: str) -> bool:
     return True
 
 
-def test_every_name_of_the_first_tier_is_served() -> None:
-    missing = [name for name in TIER_1 if not is_served(name)]
+def test_every_name_of_the_first_tier_is_supported() -> None:
+    missing = [name for name in TIER_1 if not is_supported(name)]
     print(f"\nserved: {len(TIER_1) - len(missing)} of {len(TIER_1)} names of tier 1")
     expect_none(missing)
 
 
-def test_names_of_the_second_tier_are_served_or_refused_with_advice() -> None:
-    missing = [name for name in TIER_2 if not is_served(name)]
+def test_names_of_the_second_tier_are_supported_or_refused_with_advice() -> None:
+    missing = [name for name in TIER_2 if not is_supported(name)]
     print(f"\nserved: {len(TIER_2) - len(missing)} of {len(TIER_2)} names of tier 2; refused: {' '.join(missing)}")
     expect_none([name for name in missing if not advice(name)])
 
 
-def test_advice_is_not_given_for_names_that_are_served() -> None:
-    expect_none([name for name in ADVICE if is_served(name) and not isinstance(found(name), ModuleType)])
+def test_advice_is_not_given_for_names_that_are_supported() -> None:
+    expect_none([name for name in ADVICE if is_supported(name) and not isinstance(found(name), ModuleType)])
 
 
 BELOW = {"errors", "nest"}  # rooms that refusals themselves are made of, or that TensorFlow does not have at that place
@@ -164,12 +164,12 @@ def test_every_room_refuses_what_it_does_not_have(room: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "text"), [
-    ("reduce_maen", "gradbg does not serve the TensorFlow name 'tf.reduce_maen'\ndid you mean 'reduce_mean'"),
-    ("nn.sofmax", "gradbg does not serve the TensorFlow name 'tf.nn.sofmax'\ndid you mean 'softmax'"),
+    ("reduce_maen", "gradbg does not support the TensorFlow name 'tf.reduce_maen'\ndid you mean 'reduce_mean'"),
+    ("nn.sofmax", "gradbg does not support the TensorFlow name 'tf.nn.sofmax'\ndid you mean 'softmax'"),
     ("train.Supervisor", "use tf.train.MonitoredTrainingSession"),
     ("estimator", "build the graph, then session.run"),
     ("compat.v2", "tf.compat.v1, which is tf itself"),
-    ("math.nonsense", "gradbg does not serve the TensorFlow name 'tf.math.nonsense'"),
+    ("math.nonsense", "gradbg does not support the TensorFlow name 'tf.math.nonsense'"),
 ])
 def test_a_missing_name_says_so_and_what_is_near(name: str, text: str) -> None:
     with pytest.raises(AttributeError) as caught:

@@ -20,7 +20,7 @@ def build() -> tuple[tf.Tensor, tf.Tensor]:
 
 
 @pytest.mark.parametrize("scope", [None, "deep"])
-def test_a_model_of_tensorflows_is_served(scope: str | None) -> None:
+def test_a_model_of_tensorflows_is_supported(scope: str | None) -> None:
     assert tf.saved_model.contains_saved_model(MODEL)
     with tf.Session() as session:
         meta = tf.saved_model.load(session, ["serve"], MODEL, import_scope=scope)

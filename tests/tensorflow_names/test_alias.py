@@ -68,7 +68,7 @@ def test_import_names_resolve(line: str) -> None:
     ("import tensorflow.nonsense", "'tf.nonsense'"),
     ("import tensorflow.examples.image_retraining", "'tf.examples.image_retraining'"),
 ])
-def test_import_names_that_are_not_served_say_what_to_use(line: str, text: str) -> None:
+def test_import_names_that_are_not_supported_say_what_to_use(line: str, text: str) -> None:
     with alias.standing_in(shadow=True), pytest.raises(ImportError, match=text):
         exec(line, {})
 

@@ -209,7 +209,7 @@ def diag_part(input: Any, name: str | None = None) -> Tensor:
 
 def matrix_diag(diagonal: Any, name: str = "diag", k: int = 0, num_rows: int = -1, num_cols: int = -1,
                 padding_value: Any = 0) -> Tensor:
-    """Square matrices with these diagonals. Only the main diagonal is served."""
+    """Square matrices with these diagonals. Only the main diagonal is supported."""
     _main_diagonal_only(k=k or None, num_rows=None if num_rows == -1 else num_rows,
                         num_cols=None if num_cols == -1 else num_cols, padding_value=padding_value or None)
     return build.MatrixDiag(diagonal, name=name)
@@ -230,7 +230,7 @@ def matrix_set_diag(input: Any, diagonal: Any, name: str = "set_diag", k: int = 
 def _main_diagonal_only(**given: Any) -> None:
     for name, value in given.items():
         if value is not None:
-            raise UnsupportedError(f"{name}={value!r} is not served: only whole main diagonals are",
+            raise UnsupportedError(f"{name}={value!r} is not supported: only whole main diagonals are",
                                    hint="use tf.pad or tf.gather_nd to place others")
 
 

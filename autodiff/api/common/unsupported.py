@@ -1,4 +1,4 @@
-"""What to use in place of TensorFlow's names that are not served, and the error that says it."""
+"""What to use in place of TensorFlow's names that are not supported, and the error that says it."""
 from __future__ import annotations
 
 import sys
@@ -14,7 +14,7 @@ ADVICE = {
     "keras": "build the model with tf.layers or tf.nn and train it with tf.train's optimizers in a tf.Session",
     "distribute": "there is one CPU: build the graph once, without a strategy",
     "function": "call the Python function itself while the graph is built",
-    "contrib.eager": "tf.enable_eager_execution() and tf.GradientTape are served",
+    "contrib.eager": "tf.enable_eager_execution() and tf.GradientTape are supported",
     "contrib.learn": "write the loop out in a tf.Session; MNIST is tensorflow.examples.tutorials.mnist.input_data",
     "contrib.slim": "use tf.layers, or tf.contrib.layers, with tf.contrib.framework.arg_scope",
     "contrib.seq2seq": "write the decoder as a tf.while_loop or tf.nn.raw_rnn over a cell",
@@ -22,11 +22,11 @@ ADVICE = {
     "contrib.distributions": "tf.distributions has Normal, Bernoulli and Categorical; write others out of tf ops",
     "contrib.tensorboard": "leave the projector out",
     "contrib.crf": "write the forward recursion as a tf.scan with tf.reduce_logsumexp",
-    "contrib.opt": "tf.train's optimizers are served",
+    "contrib.opt": "tf.train's optimizers are supported",
     "contrib.cudnn_rnn": "there is no GPU: use tf.nn.rnn_cell with tf.nn.dynamic_rnn",
     "contrib": "look for the name in tf, tf.nn, tf.layers or tf.train",
     "distributions": "tf.distributions has Normal, Bernoulli and Categorical; write other densities out of tf ops",
-    "nn.ctc_beam_search_decoder": "tf.nn.ctc_greedy_decoder is served",
+    "nn.ctc_beam_search_decoder": "tf.nn.ctc_greedy_decoder is supported",
     "sparse": "make it dense with tf.sparse_tensor_to_dense, or work on sparse.indices and sparse.values",
     "lookup": "map words to numbers in Python before feeding",
     "string_join": "work on strings in Python before feeding",
@@ -58,15 +58,15 @@ ADVICE = {
     "lite": "gradbg only runs and explains graphs",
     "quantize": "gradbg computes in floating point",
     "fake_quant": "gradbg computes in floating point",
-    "spectral.dct": "build it of tf.signal.rfft, which is served",
-    "signal": "the Fourier transforms are served: build windows, frames and cosine transforms of them",
-    "metrics": "accuracy, mean, precision, recall, auc and the errors are served; compute others with NumPy",
+    "spectral.dct": "build it of tf.signal.rfft, which is supported",
+    "signal": "the Fourier transforms are supported: build windows, frames and cosine transforms of them",
+    "metrics": "accuracy, mean, precision, recall, auc and the errors are supported; compute others with NumPy",
     "debugging": "the checks are there under their own names: tf.assert_equal, tf.check_numerics, tf.Assert",
     "compat.v2": "gradbg speaks TensorFlow 1: use tf.compat.v1, which is tf itself",
     "raw_ops": "use the function of the public name",
     "load_op_library": "declare the function with tf.py_func or tf.custom_gradient",
     "debug.LocalCLIDebugWrapperSession": "run the script as it is under `gradbg script.py`",
-    "app": "tf.app.run and tf.app.flags are served",
+    "app": "tf.app.run and tf.app.flags are supported",
     "debug.DumpingDebugWrapperSession": "run the script as it is under `gradbg script.py`; `goto` goes back",
     "python": "the tensorflow alias answers `import tensorflow.python...`: run the script with `gradbg script.py`",
 }
@@ -78,13 +78,13 @@ def advice(name: str) -> str:
     return ADVICE[max(fitting, key=len)] if fitting else ""
 
 
-def unsupported_name(room: str, name: str, served: Iterable[str]) -> UnsupportedError:
-    """The error for a name that is not served. room: `tf` or `tf.nn`; served: the names that are there."""
+def unsupported_name(room: str, name: str, available: Iterable[str]) -> UnsupportedError:
+    """The error for a name that is not supported. room: `tf` or `tf.nn`; available: the names that are there."""
     full = f"{room}.{name}"
-    public = [n for n in served if not n.startswith("_")]
+    public = [n for n in available if not n.startswith("_")]
     near = did_you_mean(name, public, likeness=0.7)
     return UnsupportedError("\n".join(line for line in (
-        f"gradbg does not serve the TensorFlow name {full!r}", near, advice(full.removeprefix("tf."))) if line))
+        f"gradbg does not support the TensorFlow name {full!r}", near, advice(full.removeprefix("tf."))) if line))
 
 
 def refusing(room: str, module: str) -> Callable[[str], Any]:

@@ -114,4 +114,4 @@ class TensorArray:
         return build.NoOp(name=name)
 
     def grad(self, source: str, flow: Tensor | None = None, name: str | None = None) -> "TensorArray":
-        raise UnsupportedError("TensorArray.grad is not served: differentiate what was read with tf.gradients")
+        raise UnsupportedError("TensorArray.grad is not supported: differentiate what was read with tf.gradients")

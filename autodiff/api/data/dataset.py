@@ -189,8 +189,8 @@ class Dataset(Structured):
 
     def flat_map(self, map_func: Callable[..., "Dataset"]) -> "Dataset":
         """Refused: a dataset of each element would need its values while the graph is built."""
-        raise UnsupportedError("tf.data.Dataset.flat_map is not served: nest the loops in a Python generator, and use "
-                             "Dataset.from_generator")
+        raise UnsupportedError("tf.data.Dataset.flat_map is not supported",
+                               hint="nest the loops in a Python generator, and use Dataset.from_generator")
 
     interleave = flat_map
 

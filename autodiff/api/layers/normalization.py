@@ -25,7 +25,7 @@ class BatchNormalization(Layer):
     In training mean and variance are those of the batch, and the updates (in UPDATE_OPS, to be run along with the
     training) move moving_mean and moving_variance toward them by 1 - momentum; else they are the moving ones.
     fused: one operation for images, by default where it can be; it moves the variance toward the unbiased one.
-    Source: Ioffe and Szegedy (2015). renorm, virtual_batch_size and adjustment are not served.
+    Source: Ioffe and Szegedy (2015). renorm, virtual_batch_size and adjustment are not supported.
     """
 
     def __init__(self, axis: Any = -1, momentum: float = 0.99, epsilon: float = 1e-3, center: bool = True,
@@ -39,7 +39,7 @@ class BatchNormalization(Layer):
         super().__init__(trainable, name, **options)
         for what, given in (("renorm", renorm), ("virtual_batch_size", virtual_batch_size), ("adjustment", adjustment)):
             if given:
-                raise UnsupportedError(f"batch normalization with {what} is not served", hint=f"leave {what} out")
+                raise UnsupportedError(f"batch normalization with {what} is not supported", hint=f"leave {what} out")
         if not isinstance(axis, (int, list)):
             raise KindError(expected="an int or a list as axis", found=repr(axis))
         self.axis = [axis] if isinstance(axis, int) else list(axis)

@@ -140,7 +140,7 @@ class Optimizer:
         with name_scope("update" if eager else f"update_{var.op.name}"):
             if isinstance(grad, IndexedSlices):
                 if var.constraint is not None:
-                    raise StateError(f"a constraint on a variable with a sparse gradient is not served: {var.name!r}")
+                    raise StateError(f"constraints are not supported with sparse gradients: {var.name!r}")
                 return self._apply_sparse_duplicate_indices(grad, var)
             update = self._apply(grad, var)
             if var.constraint is None:

@@ -60,7 +60,7 @@ def local_variables_initializer() -> Operation:
 
 
 def tables_initializer(name: str = "init_all_tables") -> Operation:
-    """The operation that runs what the collection TABLE_INITIALIZERS has: nothing, as no lookup tables are served."""
+    """An operation that does nothing, as there are no lookup tables to initialize."""
     return group(*get_collection(GraphKeys.TABLE_INITIALIZERS), name=name)
 
 

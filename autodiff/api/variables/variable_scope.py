@@ -137,7 +137,7 @@ def _in_scope(scope: VariableScope, name: str, shape: Any = None, dtype: Any = N
     if not isinstance(name, str) or not name:
         raise ArgumentError(f"the name of a variable is a string that is not empty, found {name!r}")
     if partitioner is not None or scope.partitioner is not None:
-        raise ArgumentError(f"variable {name!r}: partitioned variables are not served",
+        raise ArgumentError(f"variable {name!r}: partitioned variables are not supported",
                             hint="leave the partitioner out")
     if dtype is not None and initializer is not None and not callable(initializer):
         _check_value_dtype(name, initializer, as_dtype(dtype))

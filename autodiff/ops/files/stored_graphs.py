@@ -69,12 +69,12 @@ def stack_pop(handle: List, *, elem_type):
     return handle.pop()
 
 
-def _unserved(*inputs, type, dtypes):
+def _unsupported(*inputs, type, dtypes):
     return tuple(Spec(as_dtype(dtype), None) for dtype in dtypes)
 
 
-@op("NotServed", infer=_unserved, stateful=True, no_rule="the op is not served")
-def not_served(*inputs: Own, type, dtypes):
-    """In place of an op of a stored graph that gradbg does not serve: it fails when it runs. inputs: any[...]."""
-    raise UnimplementedError(f"gradbg does not serve the op {type!r}",
+@op("NotServed", infer=_unsupported, stateful=True, no_rule="the op is not supported")
+def not_supported(*inputs: Own, type, dtypes):
+    """In place of an op of a stored graph that gradbg does not support: it fails when it runs. inputs: any[...]."""
+    raise UnimplementedError(f"gradbg does not support the op {type!r}",
                              hint="fetch and feed tensors that do not need it")

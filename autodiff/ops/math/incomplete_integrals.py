@@ -210,7 +210,7 @@ def _(node, dy):
     a, b, x = node.inputs
     log_beta = build.Lgamma(a) + build.Lgamma(b) - build.Lgamma(a + b)
     by_x = build.Exp((b - 1.0) * build.Log(1.0 - x) + (a - 1.0) * build.Log(x) - log_beta)
-    reason = "the slope of betainc by its parameters is not served, as in TensorFlow"
+    reason = "the slope of betainc by its parameters is not supported, as in TensorFlow"
     return blocked(reason), blocked(reason), unbroadcast(build.MulNoNan(by_x, dy), x)
 
 

@@ -128,7 +128,8 @@ def zeta(x, q):
 @zeta.gradient
 def _(node, dy):
     x, q = node.inputs
-    return blocked("the slope of zeta by its exponent is not served"), unbroadcast(-(dy * x * build.Zeta(x + 1, q)), q)
+    dq = -(dy * x * build.Zeta(x + 1, q))
+    return blocked("the slope of zeta by its exponent is not supported"), unbroadcast(dq, q)
 
 
 def _polygamma(a, x):

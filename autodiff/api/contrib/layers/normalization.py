@@ -39,12 +39,12 @@ def batch_norm(inputs: Any, decay: float = 0.999, center: bool = True, scale: bo
     updates_collections, or at once with the output if that is None. batch_weights: float[n], how much each row counts.
     param_initializers, param_regularizers: dicts by 'beta', 'gamma', 'moving_mean', 'moving_variance'. fused: by
     default True where it can be; then the variance moves toward the unbiased one.
-    Source: Ioffe and Szegedy (2015). renorm, adjustment and zero_debias_moving_mean are not served.
+    Source: Ioffe and Szegedy (2015). renorm, adjustment and zero_debias_moving_mean are not supported.
     """
     for what, given in (("renorm", renorm), ("adjustment", adjustment),
                         ("zero_debias_moving_mean", zero_debias_moving_mean)):
         if given:
-            raise UnsupportedError(f"batch_norm with {what} is not served", hint=f"leave {what} out")
+            raise UnsupportedError(f"batch_norm with {what} is not supported", hint=f"leave {what} out")
     layout = channels_first(data_format)
     inputs = convert_to_tensor(inputs)
     rank = None if inputs.dims is None else len(inputs.dims)
