@@ -275,6 +275,7 @@ def _images() -> Iterator[Row]:
               is_exact=False)
     yield Row("RoiAlign", (image, np.array([[0.3, 0.2, 3.1, 2.9], [1.1, 0.4, 4.2, 3.3]]), i(0, 0)),
               {"output_height": 2, "output_width": 3, "sampling_ratio": 2})
+    yield Row("RoiAlign", (image, np.array([[0.3, 0.2, 3.1, 2.9]]), i([0])), {"mode": "max", "output_width": 2})
 
 
 def _sequences() -> Iterator[Row]:

@@ -20,13 +20,14 @@ from . import (  # noqa: F401, E501
     attention,
     control,
     elementwise,
-    images,
     index,
     losses,
     normalize,
     quantize,
     recurrent,
     reduce,
+    resize,
+    sampling,
     signal,
     windows,
 )
@@ -36,7 +37,7 @@ from .table import Body, Node, onnx
 _OWN_DOMAINS = ("", "ai.onnx")
 _TRACE = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<function>\S+)|'  # torch's exporter
                     r"^(?P<old_file>[^\s(]+)\((?P<old_line>\d+)\): (?P<old_function>\S+)", re.MULTILINE)  # its old one
-_LIBRARY = ("site-packages", "dist-packages", "/torch/", "<")  # files that are not the user's
+_LIBRARY = ("site-packages", "dist-packages", "/lib/python3", "<")  # parts of paths of files that are not the user's
 
 
 def from_onnx(source: Any) -> Model:

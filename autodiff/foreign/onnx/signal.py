@@ -36,10 +36,9 @@ def _transformed(x: Any, length: Any, inverse: bool, onesided: bool, parts: Any)
         factor = tf.where_v2(used < tf.cast(length, tf.int64), like(1, x), like(0, x))
     factor = factor / like(tf.cast(length, tf.int64), x) if inverse else factor
     cos, sin = cos * factor, sin * factor * (-1 if inverse else 1)
-    product = lambda a, b: tf.tensordot(a, b, 1)  # noqa: E731
-    re, im = product(real, cos), -product(real, sin)
+    re, im = tf.tensordot(real, cos, 1), -tf.tensordot(real, sin, 1)
     if imaginary is not None:
-        re, im = re + product(imaginary, sin), im + product(imaginary, cos)
+        re, im = re + tf.tensordot(imaginary, sin, 1), im + tf.tensordot(imaginary, cos, 1)
     return tf.expand_dims(re, -1) if inverse and onesided else tf.stack([re, im], -1)
 
 
