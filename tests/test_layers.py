@@ -32,6 +32,7 @@ autodiff.debug.derivatives
 autodiff.debug.history
 autodiff.debug.analysis
 autodiff.debug.engine
+autodiff.debug.tfdbg
 autodiff.debug
 autodiff.foreign
 autodiff

@@ -19,6 +19,8 @@ from ..core.site import Known, Site
 
 tf: Any = import_module("..", __package__)  # the library by the names that scripts use, for the tables
 
+Restore = Callable[[Any], None]  # gives variables values in a session
+
 
 @dataclass(frozen=True)
 class Model:
@@ -35,7 +37,7 @@ class Model:
     variables: Mapping[str, Variable] = field(default_factory=dict)
     feeds: Mapping[Tensor, np.ndarray] = field(default_factory=dict)
     values: Mapping[str, Tensor] = field(default_factory=dict)
-    restore: Callable[[Any], None] | None = None
+    restore: "Restore | None" = None
 
 
 class Use(NamedTuple):

@@ -1,8 +1,8 @@
-"""TensorFlow's files as models: frozen graphs, GraphDefs as text, MetaGraphDefs with their checkpoint, SavedModels."""
+"""TensorFlow's files as models: GraphDefs, MetaGraphDefs with their checkpoint, SavedModels, dumps of its debugger."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,20 +20,20 @@ from ..core.collections import OUTPUTS, GraphKeys
 from ..core.errors import ArgumentError, DataLossError
 from ..core.graph import Graph, Tensor, get_default_graph
 from ..files.checkpoints import checkpoint_exists
-from .model import Model
+from ..files.debug_dump import run_folders
+from .model import Model, Restore
+from .tensorflow_dumps import dumped_run
 
 _PLACEHOLDERS = frozenset(("Placeholder", "PlaceholderWithDefault", "PlaceholderV2"))
 _NO_RESULTS = frozenset(("Const", "VariableV2", "VarHandleOp", "Assign", "NoOp", "ReadVariableOp", "SaveV2",
                          "VarIsInitializedOp", "IsVariableInitialized"))
 _MOST_OUTPUTS = 12
 
-Restore = Callable[[Any], None]
-
 
 def is_tensorflow_model(path: str) -> bool:
     """Whether a path is that of a graph or model of TensorFlow's, by its name; a directory by what is in it."""
     by_name = path.lower().endswith((".pb", ".pbtxt", ".meta"))
-    return by_name or os.path.isdir(path) and maybe_saved_model_directory(path)
+    return by_name or os.path.isdir(path) and (maybe_saved_model_directory(path) or bool(run_folders(path)))
 
 
 def from_tensorflow(path: str) -> Model:
@@ -46,7 +46,10 @@ def from_tensorflow(path: str) -> Model:
     if name in (constants.SAVED_MODEL_FILENAME_PB, constants.SAVED_MODEL_FILENAME_PBTXT):
         path = folder or "."
     with Graph().as_default() as graph:
-        if os.path.isdir(path):
+        feeds: dict[Tensor, np.ndarray] = {}
+        if os.path.isdir(path) and run_folders(path):
+            inputs, outputs, restore, feeds = dumped_run(run_folders(path)[-1])
+        elif os.path.isdir(path):
             inputs, outputs, restore = _saved_model(path)
         elif path.lower().endswith(".meta"):
             inputs, outputs, restore = _meta_graph(path)
@@ -58,7 +61,7 @@ def from_tensorflow(path: str) -> Model:
     outputs = outputs or _results(graph)
     for tensor in outputs:
         graph.add_to_collection(OUTPUTS, tensor)
-    return Model(graph, inputs, outputs, variables, _feeds_beside(path, graph), _losses(graph), restore)
+    return Model(graph, inputs, outputs, variables, feeds or _feeds_beside(path, graph), _losses(graph), restore)
 
 
 def _saved_model(path: str) -> tuple[dict[str, Tensor], list[Tensor], Restore | None]:

@@ -27,9 +27,9 @@ Loss = Annotated[str, TargetKind("Y")]
 def load(shell: Shell, file: Script, *arguments: Word) -> Result:
     """Run a model script up to its first Session.run, or to its end when it only builds a graph.
 
-    FILE may be a recording, or a model: ONNX, a frozen graph (.pb, .pbtxt), a .meta file beside its checkpoint, or a
-    SavedModel's directory; its inputs are fed from an .npz file of its name. It takes the place of the script that is
-    loaded. The words after FILE are the script's sys.argv. The script is not edited: its own
+    FILE may be a recording, or a model: ONNX, a frozen graph (.pb, .pbtxt), a .meta file beside its checkpoint, a
+    SavedModel's directory, or a dump of tfdbg's; its inputs are fed from an .npz file of its name. It takes the place
+    of the script that is loaded. The words after FILE are the script's sys.argv. The script is not edited: its own
     Session.runs become the steps of next, continue and step.
 
     Example:  load scripts/models/digits_loop.py
@@ -59,7 +59,8 @@ def _opened(shell: Shell, model: foreign.Model) -> Result:
              f"inputs: {', '.join(tensor.describe() for tensor in model.inputs.values()) or 'none'}",
              f"outputs: {', '.join(tensor.describe() for tensor in model.outputs)}"]
     if fed:
-        lines.append(f"fed from the .npz file beside it: {', '.join(sorted(fed))}")
+        source = "what was dumped" if os.path.isdir(card.file) else "the .npz file beside it"
+        lines.append(f"fed from {source}: {', '.join(sorted(fed))}")
     if waiting:
         lines.append(f"feed gives values to: {', '.join(waiting)}")
     first = next(iter(model.outputs)).op.name

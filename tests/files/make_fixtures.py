@@ -150,9 +150,22 @@ def saved_model(tf: Any) -> None:
         tf.saved_model.simple_save(session, str(FOLDER / "saved_model"), {"x": x}, {"y": y})
 
 
+def dump(tf: Any) -> None:
+    """A run that gives an infinity, as the debugger dumps it."""
+    from tensorflow.python import debug
+
+    with tf.Graph().as_default():
+        session = tf.Session()
+        x = tf.placeholder(tf.float32, [2], name="x")
+        w = tf.get_variable("scope/w", initializer=np.float32([1, 0]))
+        z = tf.reduce_sum(tf.log(x * w, name="y"), name="z")
+        session.run(tf.global_variables_initializer())
+        debug.DumpingDebugWrapperSession(session, str(FOLDER / "dump"), log_usage=False).run(z, {x: [1, 2]})
+
+
 if __name__ == "__main__":
     import tensorflow
 
     (FOLDER / "old_checkpoint").mkdir(parents=True, exist_ok=True)
-    for make in (checkpoint, old_checkpoint, events, records, graphs, saved_model):
+    for make in (checkpoint, old_checkpoint, events, records, graphs, saved_model, dump):
         make(tensorflow)

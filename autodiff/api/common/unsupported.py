@@ -65,9 +65,7 @@ ADVICE = {
     "compat.v2": "gradbg speaks TensorFlow 1: use tf.compat.v1, which is tf itself",
     "raw_ops": "use the function of the public name",
     "load_op_library": "declare the function with tf.py_func or tf.custom_gradient",
-    "debug.LocalCLIDebugWrapperSession": "run the script as it is under `gradbg script.py`",
     "app": "tf.app.run and tf.app.flags are supported",
-    "debug.DumpingDebugWrapperSession": "run the script as it is under `gradbg script.py`; `goto` goes back",
     "python": "the tensorflow alias answers `import tensorflow.python...`: run the script with `gradbg script.py`",
 }
 
