@@ -82,13 +82,14 @@ class ForeignSteps:
                                       for name, g in zip(trained, found)}
         return self._slopes[loss]
 
-    def run(self, step: ForeignStep) -> None:
-        """Run a step, where the debugger may stop, and note where the framework's own gradients differ."""
+    def run(self, step: ForeignStep) -> Any:
+        """Run a step, where the debugger may stop, and note where the framework's own gradients differ; the loss."""
         slopes = {name: g for name, g in self.gradients_of(step.loss).items() if g is not None}
         for name, value in step.values.items():
             self.session.variables[self.variables[name].op.name] = value
-        _, *found = self.session.run([step.loss, *slopes.values()], dict(step.feeds))
+        loss, *found = self.session.run([step.loss, *slopes.values()], dict(step.feeds))
         self.advice.differing = differences(step, dict(zip(slopes, found)), self.variables)
+        return loss
 
 
 def differences(step: ForeignStep, ours: Mapping[str, np.ndarray], variables: Mapping[str, Variable],

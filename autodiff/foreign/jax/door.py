@@ -14,8 +14,10 @@ from typing import Any
 import jax
 
 from ...core.errors import AutodiffError
+from ...core.site import capture, resolve
 from ..doors import View
 from ..steps import ForeignSteps
+from .habits import Habits
 from .steps import Builder, Call
 
 _SAID = ("gradbg: jax.jit is off while this script runs here, so that every value is at hand: it is slower, and sums "
@@ -29,6 +31,7 @@ class JaxDoor:
         self._view = view
         self.steps = ForeignSteps("jax")
         self._builder = Builder(self.steps)
+        self._habits = Habits()
         self._is_inside = False
 
     @contextlib.contextmanager
@@ -105,13 +108,15 @@ class JaxDoor:
 
     def _step(self, call: Call) -> None:
         """One step: the graph of the call, under the debugger."""
+        sites = resolve(capture())
         try:
-            step = self._alone(lambda: self._builder.built(call))
+            step, checked = self._alone(lambda: self._builder.built(call, sites))
         except (AutodiffError, jax.errors.JAXTypeError) as error:
             reason = str(error).partition("\n")[0]
             print(f"gradbg: this call of {call.made_by} is no step: {reason}", file=sys.stderr)
             return
-        self.steps.run(step)
+        turn, self.steps.advice.findings = self._habits.note(step, sites, lambda: self._alone(checked))
+        turn.loss = float(self.steps.run(step))
 
 
 def _standing_for(real: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:

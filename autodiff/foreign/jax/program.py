@@ -97,8 +97,9 @@ def _program(jaxpr: Any, consts: Iterable[Any]) -> Program:
 
 def _name(equation: Any) -> str:
     """The primitive's, or that of a function of JAX's own with a rule for its gradient that is one of our ops."""
-    jaxpr = equation.params.get("call_jaxpr") if equation.primitive.name == "custom_jvp_call" else None
-    said = str(getattr(getattr(jaxpr, "jaxpr", None), "debug_info", None) and jaxpr.jaxpr.debug_info.func_src_info)
+    if equation.primitive.name != "custom_jvp_call":
+        return str(equation.primitive.name)
+    said = equation.params["call_jaxpr"].jaxpr.debug_info.func_src_info or ""
     return "relu" if said.startswith("relu at ") and "/jax/_src/nn/functions.py:" in said else equation.primitive.name
 
 

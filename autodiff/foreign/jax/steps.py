@@ -11,11 +11,12 @@ import jax
 import numpy as np
 
 from ...core.graph import Tensor
-from ...core.site import capture, resolve
+from ...core.site import Site
 from ...debug.facts.roles import as_place
 from ..model import legal_name, tf
 from ..steps import ForeignStep, ForeignSteps
 from .data import Equation, Literal, Program, Variable
+from .habits import check_indices
 from .primitives import JAX
 from .program import array_of, dotted, parameter_names, trace
 from .walk import build_program
@@ -61,8 +62,11 @@ class Builder:
         self._steps = steps
         self._known: dict[Any, _Known] = {}
 
-    def built(self, call: Call) -> ForeignStep:
-        """The step that a call is. Raises MissingOpError for primitives that are not there."""
+    def built(self, call: Call, sites: Sequence[Site]) -> tuple[ForeignStep, Callable[[], Any]]:
+        """The step that a call is, by the line of sites[0], and a function that runs it with its indices checked.
+
+        Raises MissingOpError for primitives that are not there.
+        """
         leaves, program = self._traced(call)
         JAX.check(program.uses())
         values = {leaf.name: array_of(leaf.value) for leaf in leaves if leaf.is_parameter}
@@ -75,9 +79,9 @@ class Builder:
         known = self._known[key]
         data = [array_of(leaf.value) for leaf in leaves if not leaf.is_parameter]
         data += [*cotangents, *(value for _, value in program.constants)]
-        at = resolve(capture()[:1])
-        return ForeignStep(known.loss, values, dict(zip(known.given, data)), _own_gradients(call, leaves), call.made_by,
-                           as_place(at[0]) if at else None)
+        step = ForeignStep(known.loss, values, dict(zip(known.given, data)), _own_gradients(call, leaves), call.made_by,
+                           as_place(sites[0]) if sites else None)
+        return step, lambda: check_indices(_flat(call, leaves), [leaf.value for leaf in leaves])
 
     def _traced(self, call: Call) -> tuple[list[Leaf], Program]:
         """The arrays among the arguments, and their program. Where Python looks at values, only parameters vary."""
@@ -126,7 +130,12 @@ def leaves_of(call: Call, everything: bool) -> list[Leaf]:
 
 
 def _program(call: Call, leaves: Sequence[Leaf]) -> Program:
-    """The program of what is differentiated, for the leaves as its inputs; what the function prints is not seen."""
+    """The program of what is differentiated, for the leaves as its inputs."""
+    return trace(_flat(call, leaves), [leaf.value for leaf in leaves])
+
+
+def _flat(call: Call, leaves: Sequence[Leaf]) -> Callable[..., Any]:
+    """What is differentiated as a function of the leaves; what it prints is not seen again."""
     arguments = [*call.args, *call.kwargs.values()]
     trees = [jax.tree_util.tree_flatten_with_path(argument) for argument in arguments]
 
@@ -134,11 +143,11 @@ def _program(call: Call, leaves: Sequence[Leaf]) -> Program:
         given = {(leaf.place[0], jax.tree_util.keystr(leaf.place[1])): v for leaf, v in zip(leaves, values)}
         made = [jax.tree.unflatten(tree, [given.get((i, jax.tree_util.keystr(path)), old) for path, old in found])
                 for i, (found, tree) in enumerate(trees)]
-        result = call.function(*made[:len(call.args)], **dict(zip(call.kwargs, made[len(call.args):])))
+        with contextlib.redirect_stdout(io.StringIO()):
+            result = call.function(*made[:len(call.args)], **dict(zip(call.kwargs, made[len(call.args):])))
         return result[0] if call.has_aux else result
 
-    with contextlib.redirect_stdout(io.StringIO()):
-        return trace(function, [leaf.value for leaf in leaves])
+    return function
 
 
 def _own_gradients(call: Call, leaves: Sequence[Leaf]) -> dict[str, np.ndarray | None]:

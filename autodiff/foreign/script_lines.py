@@ -1,0 +1,71 @@
+"""What a script does with a result: the lines after a call that use what it was assigned to."""
+from __future__ import annotations
+
+import ast
+import functools
+import linecache
+from collections.abc import Iterator, Sequence
+
+from ..core.site import Site
+
+
+def lines_of_use(sites: Sequence[Site]) -> list[Site]:
+    """The lines that use the last of what the innermost line's statement assigns; its own, if it assigns nothing.
+
+    sites: of a call, innermost first. Where a function returns the result, the lines of its caller follow.
+    """
+    if not sites:
+        return []
+    site = sites[0]
+    found = _statement(site)
+    if found is None:
+        return []
+    statement, scope = found
+    names = _assigned(statement)
+    used = [s for s in _simple(scope) if s.lineno > statement.lineno and names & _read(s)] if names else [statement]
+    lines = [Site(site.file, s.lineno, site.function) for s in used]
+    if any(isinstance(s, ast.Return) for s in used):
+        lines += lines_of_use(sites[1:])
+    return lines
+
+
+def _statement(site: Site) -> tuple[ast.stmt, ast.AST] | None:
+    """The statement on a line, and the function or module that it stands in."""
+    tree = _parsed(site.file)
+    if tree is None:
+        return None
+    inside = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.Module))
+              and (isinstance(node, ast.Module) or node.lineno <= site.line <= (node.end_lineno or 0))]
+    scope = max(inside, key=lambda node: getattr(node, "lineno", 0))
+    on_line = [s for s in _simple(scope) if s.lineno <= site.line <= (s.end_lineno or s.lineno)]
+    return (on_line[0], scope) if on_line else None
+
+
+@functools.lru_cache(16)
+def _parsed(file: str) -> ast.Module | None:
+    try:
+        return ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return None
+
+
+def _simple(scope: ast.AST) -> Iterator[ast.stmt]:
+    """The statements of a scope that hold no others, in order; not those of functions in it."""
+    for node in ast.iter_child_nodes(scope):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)):
+            continue
+        if isinstance(node, ast.stmt) and not hasattr(node, "body"):
+            yield node
+        else:
+            yield from _simple(node)
+
+
+def _assigned(statement: ast.stmt) -> set[str]:
+    """The name of what is assigned; of several the last, which are the gradients of a value and gradients."""
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    names = [node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)]
+    return set(names[-1:])
+
+
+def _read(statement: ast.stmt) -> set[str]:
+    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
