@@ -168,6 +168,7 @@ class _Talk:
         self.caller.take(frame)
         dbg.handles.update(self.caller.handles())
         self.shell.dbg, self.shell.script = dbg, self.caller
+        self.shell.stop_at_lines(self.caller, dbg)
         self._thread = threading.Thread(target=self._converse, name="gradbg", daemon=True)
 
     def begin(self) -> None:

@@ -64,7 +64,9 @@ class Debugger:
         if wanted is not None and wanted is not model.graph:
             limit = self.state.moments.disk.limit if self.state.moments.disk is not None else 0
             self.state.moments.spill(0)
+            watches = self.watches
             self._begin(Model(wanted, session, handles=model.handles, script=model.script_name), self.state.budget)
+            self.watches.keep_lines(watches)
             self.state.moments.resume(limit)
         elif session is not None:
             model.use_session(session)

@@ -3,9 +3,11 @@
 from . import (
            change,
            diagnose,
+           frames,
            gradients,
+           info,
+           info_graph,
            layout,
-           look,
            motion,
            own,
            page_lookups,
@@ -13,10 +15,12 @@ from . import (
            recordings,
            script,
            sharing,
+           source,
            stops,
            tools,
            travel,
+           values,
 )
 
-__all__ = ["change", "diagnose", "gradients", "layout", "look", "motion", "own", "page_lookups", "pictures",
-           "recordings", "script", "sharing", "stops", "tools", "travel"]
+__all__ = ["change", "diagnose", "frames", "gradients", "info", "info_graph", "layout", "motion", "own", "page_lookups",
+           "pictures", "recordings", "script", "sharing", "source", "stops", "tools", "travel", "values"]

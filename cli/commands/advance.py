@@ -1,6 +1,7 @@
 """Moving on: by the script's own runs where it has a loop, else by the prompt's train op."""
 from __future__ import annotations
 
+import linecache
 import math
 import os
 import re
@@ -14,8 +15,10 @@ from autodiff.core.errors import AutodiffError
 from autodiff.core.graph import Operation
 from autodiff.debug.facts.answers import Cursor
 
+from ..model.line_stops import Until
 from ..model.results import Column, Error, Group, Result, Source, Stop, Table, Text
-from ..model.script import HEARD, Event, add_records, say_it_is_heard, script_line, script_traceback
+from ..model.script import HEARD, Event, add_records, say_it_is_heard
+from ..model.script_frames import script_line, script_traceback
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
 from ..view.debugger_rows import FIGURES, duration, figures, loss_of, place, samples, shown, summary
@@ -95,7 +98,12 @@ def _run_steps(shell: Shell, steps: float, until: str) -> Result:
     return moved(shell, tuple(taken), stop, interrupted=interrupt.pressed)
 
 
-def _run_script(shell: Shell, steps: float, until: str) -> Result:
+def to_line(shell: Shell, line: Until) -> Result:
+    """Go on in the script up to a line, or whatever stops it before."""
+    return _run_script(shell, math.inf, "", line)
+
+
+def _run_script(shell: Shell, steps: float, until: str, line: Until | None = None) -> Result:
     script = shell.script
     assert script is not None
     if shell.dbg.stepper.cursor is not None:
@@ -108,11 +116,11 @@ def _run_script(shell: Shell, steps: float, until: str) -> Result:
         if shell.dbg.watches.stops_inside:
             event = Event("before")
             while script.is_live and not script.interrupted and (script.state != "before" or script.is_answered):
-                event = script.resume(before=True)
+                event = script.resume(before=True, until=line)
                 add_records(records, event.records)
                 shell.take(event)
                 stop = _stop_of(event.records)
-                if event.kind == "after" and (stop is not None or script.runs - begun >= steps):
+                if event.kind == "line" or event.kind == "after" and (stop is not None or script.runs - begun >= steps):
                     return arrived(shell, event, tuple(records), stop)
             if event.kind != "before" or script.interrupted:
                 return arrived(shell, event, tuple(records), _stop_of(event.records))
@@ -122,7 +130,7 @@ def _run_script(shell: Shell, steps: float, until: str) -> Result:
             if inside := _inside(shell):
                 return inside
             close_cursor(shell)
-        event = script.resume(1 if until or script.is_answered else steps - (script.runs - begun))
+        event = script.resume(1 if until or script.is_answered else steps - (script.runs - begun), until=line)
         add_records(records, event.records)
         shell.take(event)
         stop = _stop_of(event.records)
@@ -159,6 +167,8 @@ def arrived(shell: Shell, event: Event, records: tuple[Any, ...] = (), stop: Any
     if event.kind == "trace":
         here = Stop(f"{name} is at its set_trace, {shell.where()}", _where(shell, records), ("continue goes on",))
         return _group(_moved_text(shell, records, stop), here, lines_around(*shell.place()))
+    if event.kind == "line":
+        return _group(_moved_text(shell, records, stop), *_at_line(shell, records))
     if event.kind == "before":
         request = script.request
         wants = _fetched(request.fetches) if request else ""
@@ -168,6 +178,24 @@ def arrived(shell: Shell, event: Event, records: tuple[Any, ...] = (), stop: Any
         interrupted = Text("stopped by Ctrl-C", "warning") if script.interrupted else None
         return _group(_moved_text(shell, records, stop), interrupted, here)
     return moved(shell, records, stop, interrupted=script.interrupted)
+
+
+def _at_line(shell: Shell, records: tuple[Any, ...]) -> tuple[Result, ...]:
+    """Where the script stands before one of its lines."""
+    script = shell.script
+    assert script is not None
+    place, stop = script.frames()[0], script.lines.last
+    text = linecache.getline(place.file, place.line).strip()
+    lines = [f"stop: breakpoint {stop.number}"] if stop is not None else []
+    if "lines" not in shell.said:
+        shell.said.add("lines")
+        lines.append("until goes to the next line, finish out of the function; next and step keep their meaning: a "
+                     "Session.run, an op of one")
+    inside = f" in {place.function}" if place.function != "<module>" else ""
+    about = {**_where(shell, records), "commands": list(stop.commands) if stop is not None else []}
+    here = Stop(f"before line {shell.where()}{inside}: {text}", about, tuple(lines), hit=stop is not None)
+    shown_there = (_display(shell, expression) for expression in shell.displays)
+    return tuple(part for part in (here, lines_around(place.file, place.line), *shown_there) if part is not None)
 
 
 def _ended(shell: Shell) -> tuple[str, ...]:

@@ -130,6 +130,6 @@ def _to_next_run(shell: Shell) -> Result | None:
     while script is not None and (script.state != "before" or script.is_answered):
         event = script.resume(before=True)
         shell.take(event)
-        if not script.is_live:
+        if not script.is_live or event.kind == "line":
             return advance.arrived(shell, event, event.records)
     return None

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import numpy as np
 
-from ..language.argument_kinds import RawKind
+from ..language.argument_kinds import RawKind, pattern
 from ..language.command import command
 from ..model.results import Array, Result, Text, array_in
 from ..model.shell import Shell
@@ -20,7 +20,7 @@ MOST = 50  # lines that are shown of those found
 
 
 @command("/", group="Look")
-def search(shell: Shell, pattern: Pattern) -> Result:
+def search(shell: Shell, text: Pattern) -> Result:
     """Show the lines of the last output that match a regex, each with its number.
 
     Letters of any case match, unless the pattern has a capital. In the full screen it goes to the next line found.
@@ -28,16 +28,16 @@ def search(shell: Shell, pattern: Pattern) -> Result:
     Example:  /hidden1
     """
     found = next(_shown(shell), Text())
-    flags = 0 if any(c.isupper() for c in pattern) else re.IGNORECASE
+    flags = 0 if any(c.isupper() for c in text) else re.IGNORECASE
     try:
-        wanted = re.compile(pattern, flags)
+        wanted = pattern(text, flags)
     except re.error:
-        wanted = re.compile(re.escape(pattern), flags)
-    matches = [f"{number:>5}  {text.rstrip()}" for number, text in enumerate(lines_of(found, WIDTH), 1)
-               if wanted.search(text)]
+        wanted = pattern(re.escape(text), flags)
+    matches = [f"{number:>5}  {line.rstrip()}" for number, line in enumerate(lines_of(found, WIDTH), 1)
+               if wanted.search(line)]
     if not matches:
-        return Text(f"/{pattern}: not found in the last output", "warning")
-    head = f"/{pattern}: {len(matches)} lines" if len(matches) > 1 else f"/{pattern}: 1 line"
+        return Text(f"/{text}: not found in the last output", "warning")
+    head = f"/{text}: {len(matches)} lines" if len(matches) > 1 else f"/{text}: 1 line"
     more = [f"… {len(matches) - MOST} more"] if len(matches) > MOST else []
     return Text("\n".join([head, *matches[:MOST], *more]))
 

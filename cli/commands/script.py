@@ -6,7 +6,6 @@ from typing import Annotated
 
 from autodiff import foreign
 from autodiff.core.errors import AutodiffError
-from autodiff.debug.debugger import Debugger
 from autodiff.debug.history.recording import is_recording
 
 from ..language.argument_kinds import ChoiceKind, FileKind, Float, Word
@@ -15,8 +14,8 @@ from ..language.target_kinds import Assigned, Target, TargetKind
 from ..model.results import Column, Error, Result, Table, Text
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
-from ..view.debugger_rows import FIGURES, figures
 from . import advance
+from .info import fed
 
 Script = Annotated[str, FileKind()]
 Optimizer = Annotated[str, ChoiceKind("sgd", "momentum", "adagrad", "rmsprop", "adam")]
@@ -137,15 +136,8 @@ def feed(shell: Shell, target: Target | None, value: Assigned | None, *, from_: 
         dbg.feed_from(source)
         return Text(f"each step is fed from {from_}")
     if target is None:
-        return _fed(dbg)
+        return fed(dbg)
     if value is None:
         raise UsageError("feed needs = EXPR", f"feed {target} = EXPR")
     made = dbg.feed(target, value)
     return Text(f"{made.name} = {made.text}")
-
-
-def _fed(dbg: Debugger) -> Result:
-    rows = tuple((row.name, row.source, row.text, *figures(row.stats)) for row in dbg.feeds.rows())
-    if not rows:
-        return Text("the next run is fed nothing")
-    return Table((Column("feed", "name"), Column("from"), Column("value"), *FIGURES), rows)

@@ -11,7 +11,9 @@ from ..language.argument_kinds import ChoiceKind, Count, IntKind, RawKind, Regex
 from ..language.command import command
 from ..language.target_kinds import AnyStop, NumberedConditionKind, Predicate, StopNumber, StopPlace, Target
 from ..model.results import Column, Result, Table, Text
+from ..model.shell import Shell
 from ..model.usage_error import UsageError
+from .line_places import line_place
 
 Level = Annotated[str, ChoiceKind("stats", "full")]
 Times = Annotated[int, IntKind(0, "COUNT")]
@@ -44,9 +46,12 @@ def _made(row: WatchRow) -> Text:
 
 
 @command("break", group="Watch", aliases=("b",))
-def stop_at(dbg: Debugger, target: StopPlace | None, step: Count | None, *, when: Predicate = "",
+def stop_at(shell: Shell, target: StopPlace | None, step: Count | None, *, when: Predicate = "",
             exclude: Regex = "", inside: bool = False) -> Result:
-    """Stop at an op, at a step (`break step 40`), or where a predicate holds (`break if nan`).
+    """Stop at an op, a step (`break step 40`), a line of the script (`break model.py:12`), or where a predicate holds.
+
+    A line is FILE:LINE, LINE of the file where the script stands, or a function of it; the script stops before it runs,
+    and `if` takes Python of that frame as well as a predicate.
 
     At an op it stops inside of the run, forward or backward, right after the op; with a predicate, after the run.
     inside: ask the predicate inside of the run too, and stop right after the op; such runs go op by op, which is
@@ -64,17 +69,21 @@ def stop_at(dbg: Debugger, target: StopPlace | None, step: Count | None, *, when
               break loss if norm(hidden1/weights) > 10 and step >= 5
     API:      dbg.break_at(step=40), dbg.break_at("logits", condition="nan", inside=True)
     """
-    return _broken(dbg, target, step, when, exclude, inside=inside)
+    return _broken(shell, target, step, when, exclude, inside=inside)
 
 
-def _broken(dbg: Debugger, target: str | None, step: int | None, when: str, exclude: str, *,
+def _broken(shell: Shell, target: str | None, step: int | None, when: str, exclude: str, *,
             temporary: bool = False, inside: bool = False) -> Result:
+    dbg = shell.dbg
     if target is None and not when:
         return stops_table(dbg.stops("break"), "no breakpoints; break TARGET makes one")
     if target == "step" and step is None:
         raise UsageError("break step needs the number of the step", "break step 40")
     if step is not None and target != "step":
         raise UsageError(f"expected `break TARGET` or `break step N`, found {target!r} {step}", "break step 40")
+    if step is None and target and (place := line_place(shell, target)) is not None:
+        made = dbg.watches.break_at_line(*place, test=when, temporary=temporary)
+        return Text(f"breakpoint {made.number} before line {made.targets[0]}{f' if {when}' if when else ''}")
     row = dbg.break_at("" if step is not None else target or "", step=step, condition=when, exclude=exclude,
                        temporary=temporary, inside=inside)
     where = f"after step {step}" if step is not None else f"at {target}" if target \
@@ -85,8 +94,8 @@ def _broken(dbg: Debugger, target: str | None, step: int | None, when: str, excl
                 + hint)
 
 
-@command("tbreak", group="Watch")
-def stop_once(dbg: Debugger, target: StopPlace | None, step: Count | None, *, when: Predicate = "",
+@command("tbreak", group="Watch", aliases=("tb",))
+def stop_once(shell: Shell, target: StopPlace | None, step: Count | None, *, when: Predicate = "",
               exclude: Regex = "") -> Result:
     """Stop once, as break does; the breakpoint goes with its first stop.
 
@@ -95,7 +104,7 @@ def stop_once(dbg: Debugger, target: StopPlace | None, step: Count | None, *, wh
     Example:  tbreak hidden1/MatMul
     API:      dbg.break_at("hidden1/MatMul", temporary=True)
     """
-    return _broken(dbg, target, step, when, exclude, temporary=True)
+    return _broken(shell, target, step, when, exclude, temporary=True)
 
 
 @command("commands", group="Watch")
@@ -185,6 +194,6 @@ def stops_table(rows: tuple[WatchRow, ...], empty: str = "") -> Result:
     columns = (Column("#", "count"), Column("kind"), Column("target", "name"), Column("tensors", "count", 6),
                Column("if"),
                Column("every", "count", 4), Column("on", "text", 5), Column("hits", "count", 6))
-    cells = tuple((row.number, row.kind, " ".join(row.targets) or "any", len(row.names), row.condition or "-",
-                   row.every, "yes" if row.enabled else "no", row.hits) for row in rows)
+    cells = tuple((row.number, "tbreak" if row.temporary else row.kind, " ".join(row.targets) or "any", len(row.names),
+                   row.condition or "-", row.every, "yes" if row.enabled else "no", row.hits) for row in rows)
     return Table(columns, cells)

@@ -15,7 +15,7 @@ from autodiff.debug.language.conditions import WORDS, Condition, parse_condition
 
 from ..language import manual
 from ..language.argument_kinds import CommandName, Count, FileName, RawKind
-from ..language.command import command, find
+from ..language.command import COMMANDS, command, find
 from ..language.interpreter import execute
 from ..language.target_kinds import Asserted, Expression
 from ..model import trust as trusting
@@ -33,7 +33,11 @@ def help_(shell: Shell, topic: CommandName = "") -> Result:
 
     Example:  help grads
     """
-    return Text(manual.page(find(topic)[0]) if topic else manual.overview())
+    if not topic:
+        return Text(manual.overview())
+    if (name := " ".join(topic.split())) in COMMANDS:
+        return Text(manual.page(COMMANDS[name]))
+    return Text(manual.page(find(topic)[0]))
 
 
 @command("source", group="Shell", aliases=(".",))

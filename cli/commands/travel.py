@@ -45,7 +45,7 @@ def reverse_continue(dbg: Debugger) -> Result:
     return stands(dbg.history.back_to_stop())
 
 
-@command("goto", group="Run", aliases=("until", "unt"))
+@command("goto", group="Run")
 def goto(shell: Shell, op: OpName, step: Count | None) -> Result:
     """Travel to a step (`goto step 12`), or to where an op of the open run has just run, forward or back.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import glob
 import os
 import re
+import warnings
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any
 
@@ -81,11 +82,12 @@ class ChoiceKind(Kind):
 
     role = "choice"
 
-    def __init__(self, *choices: str) -> None:
-        self.choices = choices
+    def __init__(self, *choices: str, synonyms: dict[str, str] | None = None) -> None:
+        self.choices, self.synonyms = choices, synonyms or {}
         self.metavar = "|".join(choices)
 
     def parse(self, text: str, shell: Shell) -> str:
+        text = self.synonyms.get(text, text)
         if text in self.choices:
             return text
         near = [choice for choice in self.choices if choice.startswith(text)]
@@ -123,18 +125,20 @@ class SliceKind(Kind):
         return slice(*(int(end) if end else None for end in match.group(1, 2)))
 
 
-class RangeKind(Kind):
-    """`LO,HI`; inf and -inf are allowed."""
+class RangesKind(Kind):
+    """`LO,HI`, or several of them as `[[LO,HI],[LO,HI]]`; inf and -inf are allowed."""
 
     metavar = "LO,HI"
 
-    def parse(self, text: str, shell: Shell) -> tuple[float, float]:
+    def parse(self, text: str, shell: Shell) -> tuple[tuple[float, float], ...]:
         try:
-            low, high = (float(end) for end in text.strip("[]()").split(","))
+            ends = [float(end) for end in re.split(r"[\[\](),\s]+", text) if end]
+            if not ends or len(ends) % 2:
+                raise ValueError
         except ValueError:
             raise UsageError(expected="a range as LO,HI", found=repr(text), hint="for instance -1,1",
                              code="bad_value") from None
-        return low, high
+        return tuple(zip(ends[::2], ends[1::2]))
 
 
 class FormatKind(Kind):
@@ -166,8 +170,9 @@ class FileKind(Kind):
 
 
 class CommandKind(Kind):
-    """The name of a command."""
+    """The name of a command, of one or two words."""
 
+    rest = True
     metavar = "COMMAND"
 
     def complete(self, text: str, shell: Shell) -> Iterable[str]:
@@ -184,10 +189,17 @@ class RawKind(Kind):
         self.metavar = metavar
 
 
+def pattern(text: str, flags: int = 0) -> re.Pattern[str]:
+    """A regular expression that somebody typed; what Python may read otherwise one day is no matter at a prompt."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        return re.compile(text, flags)
+
+
 def check_regex(text: str) -> None:
     """Raises UsageError, with the place of the mistake, unless `text` is a regular expression."""
     try:
-        re.compile(text)
+        pattern(text)
     except re.error as error:
         place = f" at column {error.pos + 1}" if error.pos is not None else ""
         raise UsageError(f"not a regular expression: /{text}/: {error.msg}{place}",
@@ -198,7 +210,6 @@ Count = Annotated[int, IntKind(1)]
 Float = Annotated[float, FloatKind()]
 Regex = Annotated[str, RegexKind()]
 Slice = Annotated[slice, SliceKind()]
-Range = Annotated[tuple[float, float], RangeKind()]
 FileName = Annotated[str, FileKind()]
 CommandName = Annotated[str, CommandKind()]
 Raw = Annotated[str, RawKind()]

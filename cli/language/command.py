@@ -180,7 +180,7 @@ def find(verb: str) -> tuple[Command, Alias]:
     for candidate in COMMANDS.values():
         if verb in candidate.aliases:
             return candidate, candidate.aliases[verb]
-    near = [name for name in COMMANDS if name.startswith(verb)]
+    near = [name for name in COMMANDS if name.startswith(verb) and " " not in name]
     if len(near) == 1:
         return COMMANDS[near[0]], Alias(near[0])
     if near:
@@ -192,5 +192,11 @@ def find(verb: str) -> tuple[Command, Alias]:
 
 
 def verbs() -> list[str]:
-    """All names and aliases."""
-    return [*COMMANDS, *(alias for c in COMMANDS.values() for alias in c.aliases)]
+    """All names and aliases of one word."""
+    names = [name for name in COMMANDS if " " not in name]
+    return [*names, *(alias for c in COMMANDS.values() for alias in c.aliases)]
+
+
+def topics(name: str) -> list[str]:
+    """Second words of the commands that begin with `name`: `info` has `tensors`, `ops`, …"""
+    return [other.partition(" ")[2] for other in COMMANDS if other.startswith(name + " ")]

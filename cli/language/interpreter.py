@@ -54,11 +54,15 @@ def _executed(parsed: Parsed, shell: Shell) -> Result:
         return Text()
     if parsed.own:
         return _own(parsed, shell)
+    result = _with_commands(called(parsed, shell), shell)
+    return sent(result, parsed.output, parsed.line) if parsed.output.kind else result
+
+
+def called(parsed: Parsed, shell: Shell) -> Result:
+    """What the command of a line gives. Raises what the command does."""
     positional, named = bind(parsed, shell)
     assert parsed.command is not None  # else there is a fault, which bind has raised
-    result = parsed.command.run(shell if parsed.command.wants == "shell" else shell.dbg, *positional, **named)
-    result = _with_commands(result, shell)
-    return sent(result, parsed.output, parsed.line) if parsed.output.kind else result
+    return parsed.command.run(shell if parsed.command.wants == "shell" else shell.dbg, *positional, **named)
 
 
 def _defined(line: str, shell: Shell) -> Result:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import re
 import textwrap
 
-from .command import COMMANDS, GROUPS, Command
+from .command import COMMANDS, GROUPS, Alias, Command
 
 GRAMMAR = """\
 verb [/fmt] targets [--options]   verbs and options may be shortened to what is unique
@@ -39,11 +39,12 @@ def page(command: Command) -> str:
     if command.body:
         paragraphs = re.split(r"\n\s*\n", command.body.strip())
         lines += ["", "\n\n".join(textwrap.fill(" ".join(text.split()), WIDE) for text in paragraphs)]
-    other = [f"{word} = {alias.words}" for word, alias in command.aliases.items() if word not in command.same]
+    other = [f"{word} = {alias.words}{_options(alias)}" for word, alias in command.aliases.items()
+             if word not in command.same]
     if command.same:
         lines += ["", f"Aliases:  {', '.join(command.same)}"]
     if other:
-        lines += ["", f"Short forms:  {', '.join(other)}"]
+        lines += ["", *(f"Short form:  {form}" for form in other)]
     if command.shorts:
         lines += ["", "Options:  " + ", ".join(f"-{short} = --{name.replace('_', '-')}"
                                                for short, name in command.shorts.items())]
@@ -51,6 +52,12 @@ def page(command: Command) -> str:
     if command.api:
         lines += [f"API:      {command.api}"]
     return "\n".join(lines)
+
+
+def _options(alias: Alias) -> str:
+    """What the options of another debugger's word are called here."""
+    given = [f"{option} = {ours}" for option, ours in alias.options.items() if ours]
+    return f" with {', '.join(given)}" if given else ""
 
 
 def reference() -> str:

@@ -10,7 +10,7 @@ from autodiff.core.names import did_you_mean
 
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
-from .command import SIGNS, Alias, Command, Parameter, find
+from .command import COMMANDS, SIGNS, Alias, Command, Parameter, find, topics
 from .parsed import Argument, Output, Parsed
 from .tokens import Word, split
 
@@ -71,9 +71,22 @@ def _spelled_out(line: str, verb: Word, shell: Shell) -> tuple[Command | None, A
     if word.text in shell.defined:
         return None, Alias(word.text), _Text(line, verb, text, word.end)
     command, alias = find(word.text)
-    name, _, more = alias.words.partition(" ")
-    text = f"{text[:word.start]}{name}{' ' * bool(more)}{more}{text[word.end:]}"
-    return command, alias, _Text(line, verb, text, word.start + len(name))
+    text = text[:word.start] + alias.words + text[word.end:]
+    command, end = _of_topic(command, text, word.start + len(command.name))
+    return command, alias, _Text(line, verb, text, end)
+
+
+def _of_topic(command: Command, text: str, end: int) -> tuple[Command, int]:
+    """The command of two words that a line begins with, where there is one, and the end of these words."""
+    known = topics(command.name)
+    match = re.compile(r"\s+([\w-]+)").match(text, end) if known else None
+    if match is None:
+        return command, end
+    near = [topic for topic in known if topic.startswith(match[1])]
+    is_typed = match.end() == len(text) and match[1] not in known  # it may become another topic yet
+    if match[1] in known or len(near) == 1 and not is_typed:
+        return COMMANDS[f"{command.name} {match[1] if match[1] in known else near[0]}"], match.end()
+    return command, end
 
 
 class _Reader:

@@ -7,28 +7,28 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import importlib.util
 import math
 import os
 import queue
 import sys
 import threading
-import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from types import CodeType, FrameType, ModuleType, TracebackType
+from types import CodeType, FrameType, ModuleType
 from typing import Any
 
+from autodiff.core.defaults import get_default_session
 from autodiff.core.graph import Graph, Operation, Tensor, get_default_graph
 from autodiff.foreign import doors
 from autodiff.runtime.session import Session
 from autodiff.tensorflow_names.alias import standing_in
 
+from .line_stops import LineStops, Until
+from .script_frames import Place, frames_from, frames_of_error, user_frame
 from .script_signals import quiet_signals
+from .script_source import compiled, compiled_module
 from .usage_error import UsageError
 
-OWN = tuple(os.path.dirname(os.path.abspath(sys.modules[name].__file__ or "")) + os.sep
-            for name in ("autodiff", __package__.partition(".")[0]))
 KEPT = 10_000  # records of the runs of one command
 HEARD = 0.15  # seconds after Ctrl-C within which a step should have ended, or it is said that it goes on
 PATIENCE = 0.05  # seconds after which the waiting prompt looks for a Ctrl-C that went to the script's thread
@@ -76,7 +76,8 @@ class ModelScript:
     """One script in its thread. watched: what executes a run (`Debugger.on_run`). state: kind of the last event.
 
     request: the run it is at, or None. namespace: its globals. left: runs to go before it hands over. runs: those
-    made. patient: Ctrl-C means "stop at the next run"; else it ends the waiting.
+    made. selected: the frame looked at, 0 for the innermost. lines: where else it stops. patient: Ctrl-C means "stop at
+    the next run"; else it ends the waiting.
     """
 
     name: str
@@ -94,6 +95,8 @@ class ModelScript:
     before: bool = True
     runs: int = 0
     detached: bool = False
+    selected: int = 0
+    lines: LineStops = field(default_factory=LineStops)
     _code: CodeType | None = None
     _frame: FrameType | None = None
     _answer: list[Any] = field(default_factory=list)
@@ -101,10 +104,13 @@ class ModelScript:
     _undo: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
     _thread: threading.Thread | None = None
 
+    def __post_init__(self) -> None:
+        self.lines.hand_over = lambda frame: self.trace(None, frame, "line")
+
     # ---- the prompt's side --------------------------------------------------------------
     def compile(self) -> None:
         """Read the script. Raises UsageError if there is none, or it is no Python."""
-        self._code = _compiled_module(self.name) if self.as_module else _compiled(self.name)
+        self._code = compiled_module(self.name) if self.as_module else compiled(self.name)
         self.file = self._code.co_filename
 
     def start(self) -> Event:
@@ -118,11 +124,15 @@ class ModelScript:
         self._thread.start()
         return self._wait()
 
-    def resume(self, runs: float = 1, *, before: bool = False) -> Event:
-        """Let the script go on for so many runs; before: stop at the beginning of the next run instead."""
+    def resume(self, runs: float = 1, *, before: bool = False, until: Until | None = None) -> Event:
+        """Let the script go on for so many runs; before: stop at the beginning of the next run instead.
+
+        until: stop at this line as well.
+        """
         if not self.is_live:
             raise UsageError(f"{os.path.basename(self.name)} is at its end", "load FILE runs it again")
-        self.left, self.before, self.interrupted = runs, before, False
+        self.left, self.before, self.interrupted, self.selected = runs, before, False, 0
+        self.lines.until = until
         self._to_script.put(True)
         return self._wait()
 
@@ -142,7 +152,7 @@ class ModelScript:
 
     @property
     def is_live(self) -> bool:
-        return self.state in ("before", "after", "trace")
+        return self.state in ("before", "after", "trace", "line")
 
     def close(self) -> None:
         """End the script, if it still runs, and take back all that was changed around it."""
@@ -155,15 +165,21 @@ class ModelScript:
     def handles(self) -> dict[str, Any]:
         """The script's variables by name: its globals, and the locals of the functions it stands in."""
         found = {name: value for name, value in self.namespace.items() if not name.startswith("__")}
-        frames = []
-        frame = self._frame
-        while frame is not None and frame.f_globals is not globals():
-            if not frame.f_code.co_filename.startswith(OWN) and frame.f_code.co_name != "<module>":
-                frames.append(frame)
-            frame = frame.f_back
-        for frame in reversed(frames):
-            found.update(frame.f_locals)
+        for place in reversed(self.frames()[self.selected:]):
+            if place.function != "<module>":
+                found.update(place.frame.f_locals)
         return {**_attributes(found), **found}
+
+    def frames(self) -> list[Place]:
+        """Where the script stands, innermost first; after an error, where that came from."""
+        if self.error is not None:
+            return frames_of_error(self.error)
+        return frames_from(self._frame) if self.is_live else []
+
+    def frame(self) -> Place | None:
+        """The frame that is looked at: the innermost, or what `up` and `down` went to."""
+        frames = self.frames()
+        return frames[min(self.selected, len(frames) - 1)] if frames else None
 
     def graph(self) -> Graph | None:
         """The graph that most of the script's tensors belong to; None if it holds none."""
@@ -227,6 +243,7 @@ class ModelScript:
         event = Event("ended")
         try:
             with doors.opened(doors.View(lambda: self.namespace, lambda: self.detached)):
+                self.lines.install(sys._getframe())
                 exec(self._code, self.namespace)  # type: ignore[arg-type]
         except ScriptEnds:
             event = Event("closed")
@@ -234,14 +251,13 @@ class ModelScript:
             if error.code not in (None, 0):
                 event = Event("raised", error=error)
         except BaseException as error:
-            self._frame = _last_frame(error.__traceback__)
             event = Event("raised", error=error)
         self.request = None
         self._to_prompt.put(Event(event.kind, tuple(self._records), event.error, get_default_graph()))
 
     def _at_run(self, real: Any, session: Session, fetches: Any, feed_dict: dict | None) -> Any:
         """One Session.run of the script: wait before it, execute it under the debugger, wait after it."""
-        self._frame = frame = _user_frame()
+        self._frame = frame = user_frame()
         self.request = Request(session, fetches, feed_dict, frame.f_code.co_filename, frame.f_lineno)
         try:
             if self.before or self.interrupted:
@@ -252,7 +268,8 @@ class ModelScript:
                     raise value
             else:
                 self.state = "running"
-                value, record = self.watched(session, fetches, feed_dict, call=real)
+                with self.lines.paused(frame):
+                    value, record = self.watched(session, fetches, feed_dict, call=real)
             add_records(self._records, [record])
             self.left -= 1
             self.runs += 1
@@ -262,19 +279,21 @@ class ModelScript:
         finally:
             self.request = None
 
-    def trace(self, session: Any, frame: FrameType) -> None:
-        """Wait for the prompt at a line of the script (for `set_trace`)."""
+    def trace(self, session: Any, frame: FrameType, kind: str = "trace") -> None:
+        """Wait for the prompt at a line of the script (for `set_trace` and line stops)."""
         self._frame = frame
-        self.request = Request(session, (), None, frame.f_code.co_filename, frame.f_lineno)
+        self.request = Request(session or get_default_session(), (), None, frame.f_code.co_filename, frame.f_lineno)
         try:
-            self._hand_over("trace")
+            self._hand_over(kind)
         finally:
             self.request = None
 
     def _hand_over(self, kind: str) -> None:
         records, self._records = tuple(self._records), []
         self._to_prompt.put(Event(kind, records))
-        if not self._to_script.get():
+        goes_on = self._to_script.get()
+        self.lines.install(None if self.detached else self._frame)
+        if not goes_on:
             raise ScriptEnds
 
 
@@ -284,94 +303,6 @@ class ScriptThread(threading.Thread):
     def __init__(self, script: ModelScript) -> None:
         super().__init__(target=script._main, name="model script", daemon=True)
         self.script = script
-
-
-def _compiled(path: str) -> CodeType:
-    try:
-        with open(path, "rb") as file:
-            text = file.read()
-        return compile(text, path, "exec", dont_inherit=True)
-    except FileNotFoundError:
-        near = [n for n in sorted(os.listdir(os.path.dirname(path) or ".")) if n.endswith(".py")][:5] \
-            if os.path.isdir(os.path.dirname(path) or ".") else []
-        raise UsageError(f"no script {path!r}", f"scripts there: {', '.join(near)}" if near else
-                         f"it was looked for from {os.getcwd()}", code="no_script") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read the script {path!r}: {error}", "expected a Python file",
-                         code="no_script") from None
-    except (SyntaxError, ValueError) as error:
-        raise UsageError(_syntax(path, error), f"mend it, then load {path}", code="script_syntax") from None
-
-
-def _compiled_module(name: str) -> CodeType:
-    sys.path.insert(0, os.getcwd())
-    try:
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.submodule_search_locations is not None:
-            spec = importlib.util.find_spec(name + ".__main__")
-        code = spec.loader.get_code(spec.name) if spec and spec.loader else None  # type: ignore[attr-defined]
-    except SyntaxError as error:
-        raise UsageError(_syntax(name, error), "mend it, then load it again", code="script_syntax") from None
-    except (ImportError, AttributeError, ValueError) as error:
-        raise UsageError(f"no module {name!r} to run: {error}", "give its dotted name", code="no_script") from None
-    finally:
-        sys.path.remove(os.getcwd())
-    if code is None:
-        raise UsageError(f"no module {name!r} to run", f"it was looked for from {os.getcwd()}", code="no_script")
-    return code
-
-
-def _syntax(path: str, error: Exception) -> str:
-    if not isinstance(error, SyntaxError):
-        return f"{path} is not Python: {error}"
-    line = (error.text or "").rstrip()
-    lead = len(line) - len(line.lstrip())
-    shown = f"\n{line.strip()}\n{' ' * max((error.offset or 1) - 1 - lead, 0)}^" if line else ""
-    return f"syntax error in {path}, line {error.lineno}: {error.msg}{shown}"
-
-
-def script_traceback(error: BaseException) -> str:
-    """The traceback as Python prints it, without the frames of debugger and library.
-
-    GRADBG_TRACE=1 in the environment keeps them.
-    """
-    shown = traceback.TracebackException.from_exception(error)
-    if os.environ.get("GRADBG_TRACE", "") in ("", "0"):
-        stack: list[traceback.TracebackException | None] = [shown]
-        while stack:
-            part = stack.pop()
-            if part is not None:
-                kept = [frame for frame in part.stack if not frame.filename.startswith(OWN)]
-                part.stack = traceback.StackSummary.from_list(kept)
-                stack += [part.__cause__, part.__context__]
-    return "".join(shown.format()).rstrip()
-
-
-def script_line(error: BaseException) -> tuple[str, int]:
-    """File and line of the script's innermost own frame in a traceback; ("", 0) if there is none."""
-    found = ("", 0)
-    step = error.__traceback__
-    while step is not None:
-        if not step.tb_frame.f_code.co_filename.startswith((*OWN, sys.prefix, "<frozen")):
-            found = (step.tb_frame.f_code.co_filename, step.tb_lineno)
-        step = step.tb_next
-    return found
-
-
-def _last_frame(step: TracebackType | None) -> FrameType | None:
-    frame = None
-    while step is not None:
-        if not step.tb_frame.f_code.co_filename.startswith(OWN):
-            frame = step.tb_frame
-        step = step.tb_next
-    return frame
-
-
-def _user_frame() -> FrameType:
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(OWN) and frame.f_back is not None:
-        frame = frame.f_back
-    return frame  # type: ignore[return-value]
 
 
 def _attributes(names: dict[str, Any]) -> dict[str, Any]:

@@ -15,8 +15,10 @@ from autodiff.debug.debugger import Debugger
 from autodiff.debug.facts.answers import Recorded
 from autodiff.runtime.session import Session
 
+from .line_stops import holds_in
 from .results import Result
-from .script import Event, ModelScript, script_line, script_traceback
+from .script import Event, ModelScript
+from .script_frames import script_line, script_traceback
 from .usage_error import UsageError
 
 DEEPEST = 20  # files that read each other, commands that stop at others
@@ -36,7 +38,8 @@ class Shell:
 
     own_runs: `next` runs the prompt's train op, not the script's own loop. last: the line an empty one repeats.
     aliases, defined: the user's own words. displays: expressions shown at each stop. depth: of nested files.
-    log: commands and their results. examined: where `x` goes on.
+    log: commands and their results. examined: where `x` goes on. said: what is
+    explained once.
     defining: the command being defined by the lines that come, and those so far.
     """
 
@@ -54,6 +57,7 @@ class Shell:
         "rows": 0, "editing": "emacs", "mouse": True, "layout": "auto", "auto-why": True, "ring.disk": 0})
     log: deque[tuple[str, Result]] = field(default_factory=lambda: deque(maxlen=LOGGED))
     examined: tuple[str, int, int] = ("", 0, 0)
+    said: set[str] = field(default_factory=set)
     defined: dict[str, tuple[str, ...]] = field(default_factory=dict)
     defining: tuple[str, list[str]] | None = None
     namespace: dict[str, Any] = field(default_factory=dict)
@@ -76,6 +80,7 @@ class Shell:
         dbg = Debugger(script=file)
         script = ModelScript(file, tuple(arguments), dbg.on_run, as_module, patient=self.interactive)
         script.compile()
+        self.stop_at_lines(script, dbg)
         linecache.checkcache()  # the file may have been edited since it was loaded last
         self.close()
         self._take_the_disk(dbg)
@@ -92,6 +97,12 @@ class Shell:
         if self.interactive:
             pass_over()  # a search for garbage through a large graph would keep Ctrl-C waiting
         return event
+
+    def stop_at_lines(self, script: ModelScript, dbg: Debugger) -> None:
+        """Have the script stop at the lines that breakpoints of `dbg` are at."""
+        script.lines.places = lambda: dbg.watches.lines()
+        script.lines.stop = lambda frame, file: dbg.watches.stop_at_line(
+            file, frame.f_lineno, lambda test: holds_in(frame, test, dbg))
 
     def open_recording(self, path: str) -> Recorded:
         """Look at a recording instead of a script."""
@@ -166,6 +177,8 @@ class Shell:
         """File and line where the script stands; ("", 0) if it stands nowhere."""
         if self.script is None:
             return self.dbg.script().file, 0  # a recording's
+        if self.script.selected and (selected := self.script.frame()) is not None:
+            return selected.file, selected.line
         if self.script.request is not None:
             return self.script.request.file, self.script.request.line
         if self.script.error is not None:

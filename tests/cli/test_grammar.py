@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from cli.language.argument_kinds import ChoiceKind, Count, Float, FormatKind, Range, Slice, Word
+from cli.language.argument_kinds import ChoiceKind, Count, Float, FormatKind, RangesKind, Slice, Word
 from cli.language.bind import bind
 from cli.language.command import COMMANDS, Command, command, find
 from cli.language.complete import complete
@@ -18,6 +18,7 @@ from cli.model.usage_error import UsageError
 
 ROOT = Path(__file__).parents[2]
 Kind = Annotated[str, ChoiceKind("adam", "adagrad", "sgd")]
+Ranges = Annotated[tuple, RangesKind()]
 Letters = Annotated[str, FormatKind("sf")]
 
 
@@ -43,7 +44,7 @@ def leading(shell: Shell, y: Y | None, x: X, *, rows: Slice | None = None, lr: F
     """Probe."""
 
 
-def expression(shell: Shell, form: Letters = "", value: Expression = "", *, range: Range | None = None) -> None:
+def expression(shell: Shell, form: Letters = "", value: Expression = "", *, range: Ranges | None = None) -> None:
     """Probe."""
 
 
@@ -63,7 +64,7 @@ def trailing(shell: Shell, first: Word, second: Count | None) -> None:
     (leading, "loss w --rows 2:5", ["loss", "w"], {"rows": slice(2, 5), "lr": 0.1, "kind": "sgd"}),
     (leading, "w --rows :3 --lr 1e-3 --kind adam", [None, "w"], {"rows": slice(None, 3), "lr": 1e-3, "kind": "adam"}),
     (leading, "w --kind sg --rows 4", [None, "w"], {"rows": slice(4, 5), "lr": 0.1, "kind": "sgd"}),
-    (expression, "/s W[0:3, :] + 1 --range -1,inf", ["s", "W[0:3, :] + 1"], {"range": (-1.0, float("inf"))}),
+    (expression, "/s W[0:3, :] + 1 --range -1,inf", ["s", "W[0:3, :] + 1"], {"range": ((-1.0, float("inf")),)}),
     (expression, "a - -1", ["", "a - -1"], {"range": None}),
     (expression, "", ["", ""], {"range": None}),
     (assigning, "w = a == 3", ["w", "a == 3"], {}),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cli.commands import motion
-from cli.language.argument_kinds import FloatKind, IntKind, Kind, RangeKind, RawKind, RegexKind, SliceKind
+from cli.language.argument_kinds import FloatKind, IntKind, Kind, RangesKind, RawKind, RegexKind, SliceKind
 from cli.language.command import COMMANDS, Parameter, verbs
 from cli.language.complete import complete
 from cli.language.interpreter import execute
@@ -22,11 +22,14 @@ from .json_schema import faults
 ROOT = Path(__file__).parents[2]
 SCHEMA = json.loads((ROOT / "cli" / "schema.json").read_text())
 
+LOOP = "load scripts/models/digits_loop.py"
+IN_A_FUNCTION = f"{LOOP}; break digits.py:19; continue"
 # what an example needs to be true before it runs
 BEFORE = {"delete": "watch loss", "enable": "watch loss", "disable": "watch loss", "ignore": "watch loss",
           "condition": "watch loss", "commands": "break step 40", "undo": "set hidden1/biases = hidden1/biases * 0",
           "@": "print hidden1/biases",
-          "detach": "load scripts/models/digits_loop.py", "rc": "watch loss if step >= 4; next; next; next"}
+          "detach": LOOP, "bt": LOOP, "until": LOOP, "info locals": LOOP, "up": IN_A_FUNCTION, "finish": IN_A_FUNCTION,
+          "down": f"{IN_A_FUNCTION}; up", "rc": "watch loss if step >= 4; next; next; next"}
 
 
 @pytest.fixture
@@ -83,7 +86,7 @@ def test_the_schema_refuses_what_does_not_fit() -> None:
 
 
 # ---- completion -----------------------------------------------------------------------------
-NO_WORDS = (IntKind, FloatKind, RangeKind, SliceKind, RegexKind, RawKind)  # numbers, patterns, free text
+NO_WORDS = (IntKind, FloatKind, RangesKind, SliceKind, RegexKind, RawKind)  # numbers, patterns, free text
 
 
 def completes(kind: Kind) -> bool:

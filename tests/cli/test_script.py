@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from autodiff import Session
-from cli.model.script import ModelScript, script_line, script_traceback
+from cli.model.script import ModelScript
+from cli.model.script_frames import script_line, script_traceback
 from cli.model.usage_error import UsageError
 
 LOOP = """

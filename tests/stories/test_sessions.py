@@ -371,5 +371,5 @@ def test_a_function_is_no_value(shell: Shell) -> None:
 
 def test_a_regex_is_one_even_if_a_handle_is_called_so(shell: Shell) -> None:
     execute(f"load '{MODELS / 'digits_loop.py'}'", shell)
-    assert plain(execute("info tensors loss", shell)).startswith("1 tensors")
+    assert plain(execute("info tensors loss", shell)).startswith("1 tensor")
     assert int(plain(execute("info tensors /loss/", shell)).split()[0]) > 1

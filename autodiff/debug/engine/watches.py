@@ -1,7 +1,8 @@
 """Watches: watches and breakpoints by number, with the conditions they stop at."""
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from ...core.errors import ArgumentError
@@ -9,6 +10,7 @@ from ...core.traversal import dependencies
 from ..analysis.why import why_none
 from ..facts.answers import WatchRow
 from ..facts.graph_lists import trainable_tensors
+from ..facts.records import Stop
 from ..facts.roles import role_of
 from ..language.conditions import Condition, Other, parse_condition
 from ..language.watches import Watch, WatchList
@@ -24,7 +26,7 @@ class Watches:
         self._extra: list[Condition] = []  # conditions asked of runs without a watch or breakpoint
 
     def __iter__(self) -> Iterator[Watch]:
-        return iter(self._list)
+        return (watch for watch in self._list if watch.place is None)
 
     @property
     def version(self) -> int:
@@ -33,7 +35,7 @@ class Watches:
 
     def due(self, step: int) -> list[int]:
         """Numbers of those that look at a run."""
-        return self._list.due(step)
+        return [watch.number for watch in self if watch.is_due(step)]
 
     def remove(self, watch: Watch) -> None:
         """Let a watch or breakpoint go."""
@@ -102,6 +104,35 @@ class Watches:
                                exclude=exclude, is_temporary=temporary, at_op=inside)
         return self._row(row)
 
+    def break_at_line(self, file: str, line: int, *, test: str = "", temporary: bool = False) -> WatchRow:
+        """Stop the script before a line of it runs; test: only where this holds, which `stop_at_line` is told."""
+        target = f"{os.path.basename(file)}:{line}"
+        return self._row(self._list.add("break", (target,), (), is_temporary=temporary,
+                                        place=(os.path.realpath(file), line), test=test))
+
+    def lines(self) -> dict[str, set[int]]:
+        """The lines that breakpoints stop before, by the real path of their file."""
+        found: dict[str, set[int]] = {}
+        for watch in self._list:
+            if watch.place is not None and watch.enabled:
+                found.setdefault(watch.place[0], set()).add(watch.place[1])
+        return found
+
+    def stop_at_line(self, file: str, line: int, holds: Callable[[str], bool]) -> Stop | None:
+        """The stop of a breakpoint at a line that is about to run; None if there is none, or it is passed over."""
+        for watch in self._list:
+            if watch.place == (file, line) and watch.enabled and (not watch.test or holds(watch.test)) and watch.hit():
+                if watch.is_temporary:
+                    self._list.remove(watch.number)
+                return Stop("break", watch.targets[0], watch.number, watch.targets[0], watch.commands)
+        return None
+
+    def keep_lines(self, other: "Watches") -> None:
+        """Take over the breakpoints at lines, which are of no graph."""
+        for watch in other._list:
+            if watch.place is not None:
+                self._list.keep(watch)
+
     def rows(self, kind: str = "") -> tuple[WatchRow, ...]:
         """Watches and breakpoints; kind: "watch", "break", or "" for both."""
         return tuple(self._row(watch) for watch in self._list if kind in ("", watch.kind))
@@ -135,7 +166,10 @@ class Watches:
 
     def condition(self, number: int, text: str) -> WatchRow:
         """Give a watch or breakpoint another condition; an empty text takes it away."""
-        watch, parsed = self._list.get(number), self.parse(text)
+        watch = self._list.get(number)
+        if watch.place is not None:
+            return self._row(self._list.change(number, test=text))
+        parsed = self.parse(text)
         if watch.kind == "break" and not watch.targets and watch.step is None:
             self._list.change(number, names=self._names_for(parsed))
         return self._row(self._list.change(number, condition=parsed))
@@ -147,7 +181,7 @@ class Watches:
     @property
     def stops_inside(self) -> bool:
         """Whether some breakpoint stops inside of runs."""
-        return any(watch.is_inside for watch in self._list)
+        return any(watch.is_inside for watch in self)
 
     def parse(self, text: str) -> Condition | None:
         """A condition, None for an empty text. Raises ArgumentError, or UnknownNameError for what it names."""

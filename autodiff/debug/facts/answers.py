@@ -91,7 +91,8 @@ class WatchRow:
     """A watch or breakpoint. kind: "watch" or "break". targets: as typed. names: tensors it now stands for.
 
     condition: as typed, "" for none. with_gradient: how many of the names a gradient is built for. inside: whether the
-    condition is asked inside of runs.
+    condition is asked inside of runs. temporary: it goes at its first stop. place: file and line of the script that it
+    stops before, else None.
     """
 
     number: int
@@ -108,6 +109,8 @@ class WatchRow:
     commands: tuple[str, ...]
     with_gradient: int = 0
     inside: bool = False
+    temporary: bool = False
+    place: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True)

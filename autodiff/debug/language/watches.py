@@ -15,7 +15,8 @@ from .conditions import Condition
 class Watch:
     """A numbered watch or breakpoint. kind: "watch" or "break". names: tensors it stands for. step: where to stop.
 
-    at_op: whether the condition is asked inside of runs, right after the ops.
+    at_op: whether the condition is asked inside of runs, right after the ops. place: the file and line of the script
+    that it stops before, where it is none of runs; test: what has to hold there, as typed.
     """
 
     number: int
@@ -33,6 +34,8 @@ class Watch:
     commands: tuple[str, ...] = field(default=())
     is_temporary: bool = False
     at_op: bool = False
+    place: tuple[str, int] | None = None
+    test: str = ""
 
     def is_due(self, step: int) -> bool:
         return self.enabled and step % self.every == 0
@@ -72,9 +75,10 @@ class Watch:
         return True
 
     def row(self, with_gradient: int = 0) -> WatchRow:
-        text = self.condition.text if self.condition else f"step == {self.step}" if self.step is not None else ""
+        text = self.condition.text if self.condition else f"step == {self.step}" if self.step is not None else self.test
         return WatchRow(self.number, self.kind, self.targets, self.names, text, self.every, self.level, self.enabled,
-                        self.hits, self.ignore, self.exclude, self.commands, with_gradient, self.at_op)
+                        self.hits, self.ignore, self.exclude, self.commands, with_gradient, self.at_op,
+                        self.is_temporary, self.place)
 
 
 class WatchList:
@@ -88,9 +92,15 @@ class WatchList:
     def __iter__(self) -> Iterator[Watch]:
         return iter(list(self._items.values()))
 
+    def keep(self, watch: Watch) -> None:
+        """Take over one of another list, with its number."""
+        self._items[watch.number] = watch
+        self._made = max(self._made, watch.number)
+
     def add(self, kind: str, targets: tuple[str, ...], names: tuple[str, ...], *,
             condition: Condition | None = None, step: int | None = None, every: int = 1, level: str = "stats",
-            exclude: str = "", is_temporary: bool = False, at_op: bool = False) -> Watch:
+            exclude: str = "", is_temporary: bool = False, at_op: bool = False,
+            place: tuple[str, int] | None = None, test: str = "") -> Watch:
         """Raises ArgumentError for a bad level, period or pattern."""
         if every < 1:
             raise ArgumentError(expected="a period of at least 1 run", found=every)
@@ -103,7 +113,7 @@ class WatchList:
         self._made += 1
         self.version += 1
         watch = Watch(self._made, kind, targets, names, condition, step, every, level, exclude,
-                      is_temporary=is_temporary, at_op=at_op)
+                      is_temporary=is_temporary, at_op=at_op, place=place, test=test)
         self._items[watch.number] = watch
         return watch
 

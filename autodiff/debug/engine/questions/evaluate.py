@@ -91,7 +91,8 @@ class Values:
         stats = statistics(np.asarray(array) if not isinstance(array, (tuple, list)) else _stacked(array))
         when = self.state.when(at) if past or self.state.view is not None else "now"
         when = ", ".join(dict.fromkeys((when, *(where for turn in turns.values() if (where := turn.where())))))
-        return self.keep(text.strip("`"), array, when, names, stats=stats, is_listed=keep)
+        text = text[1:-1] if text.count("`") == 2 and text[0] == text[-1] == "`" else text
+        return self.keep(text, array, when, names, stats=stats, is_listed=keep)
 
     def _whole_targets(self, text: str) -> tuple[str, ...]:
         """`text` itself if it is the unique suffix of a tensor's name rather than an expression."""

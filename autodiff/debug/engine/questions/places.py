@@ -7,11 +7,12 @@ import re
 from typing import Any
 
 from ....core.errors import ArgumentError, AutodiffError
-from ....core.graph import Tensor
+from ....core.graph import Operation, Tensor
 from ...facts import graph_lists
 from ...facts.answers import Neighbors, Source
 from ...facts.plan_rows import RunPlan, plan_of
 from ...facts.roles import place_of, traceback_of
+from ...facts.surroundings import OpTree, SourceFile
 from ..runs.stepper import Stepper
 from ..state import State
 from .lists import Lists
@@ -31,6 +32,38 @@ class Places:
         producers, consumers = graph_lists.neighbors(op)
         return Neighbors(graph_lists.op_row(op), tuple(map(graph_lists.op_row, producers)),
                           tuple(map(graph_lists.op_row, consumers)), traceback_of(op))
+
+    def tree(self, target: str, *, outputs: bool = False, depth: int = 1, control: bool = False) -> OpTree:
+        """What an op takes, down to `depth`, each op's own inputs once; outputs: who takes what it gives instead.
+
+        control: with the ops that are only waited for.
+        """
+        seen: set[Operation] = set()
+
+        def below(op: Operation, left: int, is_control: bool) -> OpTree:
+            next_to = self._next_to(op, outputs, control)
+            again = op in seen and bool(next_to)
+            if again or not left:
+                return OpTree(graph_lists.op_row(op), (), is_control, again, 0 if again else len(next_to))
+            seen.add(op)
+            children = tuple(below(other, left - 1, waits) for other, waits in next_to)
+            return OpTree(graph_lists.op_row(op), children, is_control)
+
+        return below(self.model.targets.operation(target), depth, False)
+
+    def files(self, pattern: str = "") -> tuple[SourceFile, ...]:
+        """The files whose lines made the forward ops, those that made most first.
+
+        pattern: only ops whose names match this regex from the beginning.
+        """
+        made: dict[str, list[Operation]] = {}
+        for op in self.model.targets.operations():
+            if op.gradient_of is None and re.match(pattern, op.name) and (at := place_of(op)) is not None:
+                made.setdefault(at.file, []).append(op)
+        rows = [SourceFile(file, len(ops), sum(len(op.outputs) for op in ops),
+                           min(at.line for op in ops if (at := place_of(op)) is not None))
+                for file, ops in made.items()]
+        return tuple(sorted(rows, key=lambda row: -row.ops))
 
     def source(self, place: str = "", *, around: int = 5) -> Source:
         """Lines of a script with the ops they made and gradient norms: `FILE:LINE`, a line number, or a target."""
@@ -60,6 +93,14 @@ class Places:
             wanted = {self.model.targets.operation(target)}
         return plan_of(self.model.session, self.state.last_whole, tuple(self.state.moments[-1].feeds), wanted,
                        self.log.step)
+
+    @staticmethod
+    def _next_to(op: Operation, outputs: bool, control: bool) -> list[tuple[Operation, bool]]:
+        """The ops before or behind one, and whether only control leads there."""
+        producers, consumers = graph_lists.neighbors(op)
+        found = [(other, not any(t.op is op for t in other.inputs)) for other in consumers] if outputs else \
+            [(other, not any(t.op is other for t in op.inputs)) for other in producers]
+        return [(other, waits) for other, waits in found if control or not waits]
 
     def _place(self, place: str) -> tuple[str, int]:
         match = re.fullmatch(r"(?:(?P<file>.+):)?(?P<line>\d+)", place)

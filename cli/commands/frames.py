@@ -1,0 +1,150 @@
+"""The script's frames at a stop: bt, up, down, info locals; and going on by its lines: until, finish."""
+from __future__ import annotations
+
+import linecache
+import os
+from typing import Annotated, Any
+
+import numpy as np
+
+from ..language.argument_kinds import Count, IntKind
+from ..language.command import command
+from ..model.line_stops import DOWN, OUT, Until
+from ..model.results import Column, Group, Result, Table, Text
+from ..model.script import ModelScript
+from ..model.script_frames import Place
+from ..model.shell import Shell
+from ..model.usage_error import UsageError
+from . import advance
+
+Line = Annotated[int, IntKind(1, "LINE")]
+LONG = 60  # letters of a value in a table of locals
+
+
+@command("bt", group="Look", shorthands={"backtrace": "bt"})
+def bt(shell: Shell) -> Result:
+    """List the frames of the script where it stands, the innermost first; the one looked at is marked.
+
+    Example:  bt
+    """
+    script = _standing(shell)
+    rows = tuple(("→" if number == script.selected else "", number, place.function,
+                  f"{os.path.basename(place.file)}:{place.line}", _text(place), ", ".join(_locals(place)))
+                 for number, place in enumerate(script.frames()))
+    columns = (Column(""), Column("#", "count"), Column("function"), Column("at", "place"), Column("line"),
+               Column("locals", "text", 3))
+    return Table(columns, rows)
+
+
+@command("up", group="Look", repeats=True)
+def up(shell: Shell, frames: Count = 1) -> Result:
+    """Look at the frame that called this one, or N further out: its lines and locals.
+
+    print, list and the names of the script are then those of that frame.
+
+    Example:  up
+    """
+    return _selected(shell, frames)
+
+
+@command("down", group="Look", repeats=True)
+def down(shell: Shell, frames: Count = 1) -> Result:
+    """Look at the frame that this one has called, or N further in.
+
+    Example:  down
+    """
+    return _selected(shell, -frames)
+
+
+def _selected(shell: Shell, by: int) -> Result:
+    script = _standing(shell)
+    frames = script.frames()
+    wanted = script.selected + by
+    if script.selected == (0 if by < 0 else len(frames) - 1):
+        raise UsageError(f"this is the {'innermost' if by < 0 else 'outermost'} frame", "bt lists them",
+                         code="wrong_moment")
+    script.selected = min(max(wanted, 0), len(frames) - 1)
+    shell.dbg.attach(handles=script.handles())
+    place = frames[script.selected]
+    head = Text(f"#{script.selected} {place.function} at {os.path.basename(place.file)}:{place.line}")
+    lines = advance.lines_around(place.file, place.line)
+    return Group((head, *([lines] if lines else []), _table(place)))
+
+
+@command("info locals", group="Look")
+def info_locals(shell: Shell) -> Result:
+    """List the local names of the frame looked at; of the module itself, its own names.
+
+    Example:  info locals
+    """
+    script = _standing(shell)
+    return _table(script.frames()[script.selected])
+
+
+def _standing(shell: Shell) -> ModelScript:
+    """The script, if it stands somewhere. Raises UsageError."""
+    script = shell.script
+    if script is None or not script.frames():
+        raise UsageError("the script stands nowhere", "break FILE:LINE stops it at a line, next in its Session.run",
+                         code="wrong_moment")
+    return script
+
+
+def _text(place: Place) -> str:
+    return linecache.getline(place.file, place.line).strip()
+
+
+def _locals(place: Place) -> dict[str, Any]:
+    names = place.frame.f_locals
+    return {name: value for name, value in names.items() if not name.startswith("__")
+            and (place.function != "<module>" or not callable(value) and type(value).__name__ != "module")}
+
+
+def _table(place: Place) -> Result:
+    rows = tuple((name, *_described(value)) for name, value in _locals(place).items())
+    if not rows:
+        return Text(f"{place.function} has no local names yet", "quiet")
+    return Table((Column("local", "name"), Column("type"), Column("value")), rows)
+
+
+def _described(value: Any) -> tuple[str, str]:
+    """Type and value of a local in a few words: an array or tensor by its shape."""
+    if hasattr(value, "describe") and hasattr(value, "name"):
+        return type(value).__name__, value.describe()
+    if isinstance(value, np.ndarray) and value.size > 4:
+        return "ndarray", f"{value.dtype.name}{list(value.shape)}"
+    text = repr(value)
+    return type(value).__name__, text if len(text) <= LONG else text[:LONG - 1] + "…"
+
+
+@command("until", group="Run", aliases=("unt", "advance"), repeats=True)
+def until(shell: Shell, line: Line | None) -> Result:
+    """Run the script up to a line of the file where it stands; without LINE, to the next line further down.
+
+    It stops as well where the function returns, and wherever else it would stop.
+
+    Example:  until 40
+    """
+    place = _goes_on(shell)
+    return advance.to_line(shell, Until(place.frame, place.line, line or DOWN))
+
+
+@command("finish", group="Run", aliases=("fin",))
+def finish(shell: Shell) -> Result:
+    """Run the script until the function where it stands has returned; an open run is gone through to its end.
+
+    Example:  finish
+    """
+    if shell.dbg.stepper.cursor is not None and not shell.dbg.stepper.cursor.finished:
+        return advance.run_steps(shell, 1)
+    place = _goes_on(shell)
+    return advance.to_line(shell, Until(place.frame, place.line, OUT))
+
+
+def _goes_on(shell: Shell) -> Place:
+    """The frame looked at of a script that can go on. Raises UsageError."""
+    if not advance.drives_script(shell):
+        raise UsageError("no script is waiting at a line", "load FILE runs one; goto OP goes to an op of a run",
+                         code="wrong_moment")
+    script = _standing(shell)
+    return script.frames()[script.selected]

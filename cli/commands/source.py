@@ -1,0 +1,124 @@
+"""list and where: the script's lines with what they made, the plan, and how an op was made."""
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+from autodiff.debug.facts.answers import OpRow, SourceLine
+
+from ..language.argument_kinds import Count, IntKind
+from ..language.command import Alias, command
+from ..language.target_kinds import OpName, Place
+from ..model.line_stops import lines_with_code
+from ..model.results import Group, Result, Source, Text, Tree
+from ..model.shell import Shell
+from ..model.usage_error import UsageError
+from ..view.debugger_rows import place
+from . import advance
+from .info import state
+from .plan_table import planned
+
+Line = Annotated[int, IntKind(1, "LINE")]
+AROUND = 5  # lines shown before and behind a place
+WHOLE = 1_000_000  # lines around that are a whole file
+
+
+@command("list", group="Look", aliases=("l",), repeats=True, shorthands={
+    "ll": "list --function", "longlist": "list --function",
+    "ps": Alias("list", {"-b": "--line", "-t": "--tensors", "-m": "--most"})})
+def list_(shell: Shell, at: Place = "", op: OpName = "", *, line: Line | None = None, function: bool = False,
+          tensors: bool = False, most: Count = 4, steps: bool = False) -> Result:
+    """Show the script's lines with the ops they made and their gradient norms; again for the lines after.
+
+    PLACE is a line number, FILE:LINE, a FILE (line: from there), or an op or tensor, whose line it then shows.
+    function: all of the function where the script stands. tensors: the names of the tensors in place of the types of
+    the ops; most: so many of them a line.
+    `list plan` shows what the last run's plan made of each op it needs: computed, folded into a constant, merged with
+    an equal op, fused into a chain, written in place, left out; with OP or a /regex/ those ops alone. --steps: the
+    plan itself, step by step.
+
+    Example:  list hidden1/MatMul
+              list plan /hidden1/
+    API:      dbg.source("hidden1/MatMul"), dbg.places.plan("/hidden1/")
+    """
+    if at == "plan":
+        return planned(shell.dbg, op, steps)
+    if op or steps:
+        raise UsageError("list takes one place; two words are of `list plan OP`", f"list {at}".rstrip())
+    file, here = shell.place()
+    if not file:
+        raise UsageError("no script is loaded", "load FILE")
+    where, around = _lines_of_function(shell, file) if function else _wanted(shell, at, line, (file, here))
+    found = shell.dbg.source(where, around=around)
+    if not found.lines:
+        shell.listed = ("", 0)
+        raise UsageError(f"no lines at {where}", "list begins again", code="unknown_name")
+    shell.listed = (f"{file}:{here}", found.lines[-1].number)
+    current = here if os.path.realpath(found.file) == os.path.realpath(file) else 0
+    current = current or next((row.number for row in found.lines if row.current), 0)
+    gutter = {row.number: _gutter(row, most, tensors) for row in found.lines if row.ops}
+    return Source(found.file, found.lines[0].number, tuple(row.text for row in found.lines), current, gutter)
+
+
+def _wanted(shell: Shell, at: str, line: int | None, here: tuple[str, int]) -> tuple[str, int]:
+    """The place to show, and how many lines around it."""
+    file, number = here
+    if not at and line is None:
+        listed, last = shell.listed
+        return (f"{file}:{last + 1 + AROUND}" if listed == f"{file}:{number}" else f"{file}:{max(number, 1)}"), AROUND
+    if at.isdigit():
+        return f"{file}:{at}", AROUND
+    if line is not None:
+        return f"{at or file}:{line}", AROUND
+    if at.endswith(".py"):
+        return f"{at}:1", WHOLE
+    return at, AROUND
+
+
+def _lines_of_function(shell: Shell, file: str) -> tuple[str, int]:
+    place = shell.script.frame() if shell.script is not None else None
+    if place is None or place.function == "<module>":
+        return f"{file}:1", WHOLE
+    first, last = place.frame.f_code.co_firstlineno, max(lines_with_code(place.frame.f_code))
+    return f"{place.file}:{(first + last) // 2}", (last - first + 1) // 2
+
+
+def _gutter(row: SourceLine, most: int, tensors: bool) -> str:
+    """What a line has made, and its gradient norm."""
+    norm = f"grad {row.gradient_norm:.3g}  " if row.gradient_norm is not None else ""
+    names = row.tensors if tensors else tuple(dict.fromkeys(row.ops))
+    more = f" +{len(names) - most}" if len(names) > most else ""
+    return f"{norm}{' '.join(names[:most])}{more}"
+
+
+@command("where", group="Look", aliases=("w",))
+def where(shell: Shell, op: OpName = "") -> Result:
+    """Say where the program stands; or how an op was made, what it takes, and who takes its outputs.
+
+    Example:  where hidden1/MatMul
+    API:      dbg.where("hidden1/MatMul")
+    """
+    if not op and (shell.dbg.stepper.cursor is None or shell.dbg.stepper.cursor.finished):
+        return _standing(shell)
+    found = shell.dbg.where(op)
+    lines = [f"{os.path.basename(at.file)}:{at.line} in {at.function}: {at.text}" for at in found.traceback]
+    producers = Tree("takes", tuple(_leaf(row) for row in found.producers))
+    consumers = Tree("is taken by", tuple(_leaf(row) for row in found.consumers))
+    return Group((Text("\n".join(lines) or "made by no line of the script"),
+                  Tree(f"{found.op.name} ({found.op.type})", (producers, consumers), place(found.op.place))))
+
+
+def _leaf(row: OpRow) -> Tree:
+    return Tree(f"{row.name} ({row.type})", (), place(row.place))
+
+
+def _standing(shell: Shell) -> Result:
+    if shell.script is None:
+        return Text("no script is loaded; load FILE runs one", "quiet")
+    if shell.script.error is not None:
+        return advance.raised(shell, shell.script.error)
+    file, line = shell.place()
+    steps = f", {len(shell.dbg.records)} runs so far" if shell.dbg.records else ""
+    text = Text(f"{shell.script.name}: {state(shell)}{steps}")
+    lines = advance.lines_around(file, line)
+    return Group((text, lines)) if lines else text

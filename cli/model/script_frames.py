@@ -1,0 +1,82 @@
+"""The script's frames: where it stands, and what of a traceback is its own."""
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from types import FrameType
+from typing import NamedTuple
+
+OWN = tuple(os.path.dirname(os.path.abspath(sys.modules[name].__file__ or "")) + os.sep
+            for name in ("autodiff", __package__.partition(".")[0]))
+
+
+def script_traceback(error: BaseException) -> str:
+    """The traceback as Python prints it, without the frames of debugger and library.
+
+    GRADBG_TRACE=1 in the environment keeps them.
+    """
+    shown = traceback.TracebackException.from_exception(error)
+    if os.environ.get("GRADBG_TRACE", "") in ("", "0"):
+        stack: list[traceback.TracebackException | None] = [shown]
+        while stack:
+            part = stack.pop()
+            if part is not None:
+                kept = [frame for frame in part.stack if not frame.filename.startswith(OWN)]
+                part.stack = traceback.StackSummary.from_list(kept)
+                stack += [part.__cause__, part.__context__]
+    return "".join(shown.format()).rstrip()
+
+
+def script_line(error: BaseException) -> tuple[str, int]:
+    """File and line of the script's innermost own frame in a traceback; ("", 0) if there is none."""
+    return next(((place.file, place.line) for place in frames_of_error(error) if not place.file.startswith(sys.prefix)),
+                ("", 0))
+
+
+class Place(NamedTuple):
+    """A frame of the script and the line where it stands."""
+
+    frame: FrameType
+    file: str
+    line: int
+
+    @property
+    def function(self) -> str:
+        return self.frame.f_code.co_name
+
+
+def is_own(frame: FrameType) -> bool:
+    """Whether a frame is the debugger's or the library's."""
+    return frame.f_code.co_filename.startswith(OWN)
+
+
+def user_frame() -> FrameType:
+    """The innermost frame of the caller's that is the script's."""
+    frame = sys._getframe(1)
+    while is_own(frame) and frame.f_back is not None:
+        frame = frame.f_back
+    return frame
+
+
+def frames_from(frame: FrameType | None) -> list[Place]:
+    """The script's frames from one outwards, innermost first, down to where the debugger began to run it."""
+    found: list[Place] = []
+    while frame is not None:
+        if not is_own(frame):
+            found.append(Place(frame, frame.f_code.co_filename, frame.f_lineno))
+        elif frame.f_code.co_name == "_main" and found:
+            break
+        frame = frame.f_back
+    return found
+
+
+def frames_of_error(error: BaseException) -> list[Place]:
+    """The script's frames that an error has passed, innermost first, with the lines that it came from."""
+    found: list[Place] = []
+    step = error.__traceback__
+    while step is not None:
+        if not step.tb_frame.f_code.co_filename.startswith((*OWN, "<frozen")):
+            found.append(Place(step.tb_frame, step.tb_frame.f_code.co_filename, step.tb_lineno))
+        step = step.tb_next
+    return found[::-1]

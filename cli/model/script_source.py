@@ -1,0 +1,55 @@
+"""A script's text becomes code: a file or a module, or a UsageError that shows the mistake."""
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from types import CodeType
+
+from .usage_error import UsageError
+
+
+def compiled(path: str) -> CodeType:
+    """The code of a Python file. Raises UsageError if there is none, or it is not Python."""
+    try:
+        with open(path, "rb") as file:
+            text = file.read()
+        return compile(text, path, "exec", dont_inherit=True)
+    except FileNotFoundError:
+        near = [n for n in sorted(os.listdir(os.path.dirname(path) or ".")) if n.endswith(".py")][:5] \
+            if os.path.isdir(os.path.dirname(path) or ".") else []
+        raise UsageError(f"no script {path!r}", f"scripts there: {', '.join(near)}" if near else
+                         f"it was looked for from {os.getcwd()}", code="no_script") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read the script {path!r}: {error}", "expected a Python file",
+                         code="no_script") from None
+    except (SyntaxError, ValueError) as error:
+        raise UsageError(_syntax(path, error), f"mend it, then load {path}", code="script_syntax") from None
+
+
+def compiled_module(name: str) -> CodeType:
+    """The code of the module that `python -m NAME` would run. Raises UsageError, as `compiled`."""
+    sys.path.insert(0, os.getcwd())
+    try:
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.submodule_search_locations is not None:
+            spec = importlib.util.find_spec(name + ".__main__")
+        code = spec.loader.get_code(spec.name) if spec and spec.loader else None  # type: ignore[attr-defined]
+    except SyntaxError as error:
+        raise UsageError(_syntax(name, error), "mend it, then load it again", code="script_syntax") from None
+    except (ImportError, AttributeError, ValueError) as error:
+        raise UsageError(f"no module {name!r} to run: {error}", "give its dotted name", code="no_script") from None
+    finally:
+        sys.path.remove(os.getcwd())
+    if code is None:
+        raise UsageError(f"no module {name!r} to run", f"it was looked for from {os.getcwd()}", code="no_script")
+    return code
+
+
+def _syntax(path: str, error: Exception) -> str:
+    if not isinstance(error, SyntaxError):
+        return f"{path} is not Python: {error}"
+    line = (error.text or "").rstrip()
+    lead = len(line) - len(line.lstrip())
+    shown = f"\n{line.strip()}\n{' ' * max((error.offset or 1) - 1 - lead, 0)}^" if line else ""
+    return f"syntax error in {path}, line {error.lineno}: {error.msg}{shown}"
