@@ -83,7 +83,7 @@ class FlagValues:
         self._all[flag.name] = flag
 
     def __call__(self, argv: Sequence[str], known_only: bool = False) -> list[str]:
-        """Read a command line, of which argv[0] is the program; gives what is not a flag of ours.
+        """Read a command line (argv[0] is the program); gives the words that are no flags of ours.
 
         `--name=value`, `--name value`, `-name`, `--boolean`, `--noboolean`; all after `--` is left. Raises
         IllegalFlagValueError for a value that does not fit or a required flag that is missing.

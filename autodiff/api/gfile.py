@@ -144,7 +144,7 @@ def Rename(oldname: Any, newname: Any, overwrite: bool = False) -> None:  # noqa
 
 
 def Stat(filename: Any) -> os.stat_result:  # noqa: N802
-    """What the system knows of a file."""
+    """The system's record of a file."""
     return _told(os.stat, filename)
 
 
@@ -163,7 +163,7 @@ _CLASSES: tuple[tuple[type[OSError], type[OpError]], ...] = (
 
 
 def _told(call: Any, *args: Any, **options: Any) -> Any:
-    """What a call gives; TensorFlow's error classes for the system's."""
+    """The result of a call; errors of the system become TensorFlow's."""
     try:
         return call(*args, **options)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""tf.io: files and what they hold, under the names that TensorFlow gave them last."""
+"""tf.io: files and their contents, under TensorFlow's latest names."""
 from __future__ import annotations
 
 from . import gfile  # noqa: F401  tf.io.gfile

@@ -51,7 +51,7 @@ _LOSSES, _NONZERO = GraphKeys.LOSSES, Reduction.SUM_BY_NONZERO_WEIGHTS
 # ---- collections ------------------------------------------------------------------------
 
 def add_loss(loss: Tensor, loss_collection: Any = _LOSSES) -> None:
-    """Add a loss to those of its graph. loss_collection: None keeps it out."""
+    """Add a loss to the losses of its graph. loss_collection: None keeps it out."""
     if loss_collection:
         get_default_graph().add_to_collection(loss_collection, loss)
 

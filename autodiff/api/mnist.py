@@ -1,4 +1,4 @@
-"""Digits for scripts that ask for MNIST: those of local files, else digits drawn on the spot; nothing is downloaded."""
+"""Digits for scripts that ask for MNIST: from local files, else drawn on the spot; nothing is downloaded."""
 from __future__ import annotations
 
 import gzip

@@ -53,7 +53,7 @@ class SparseFeature(NamedTuple):
 
 
 class _Wanted(NamedTuple):
-    """What of an op's outputs a feature is."""
+    """The features asked for, by the kind of their tensors."""
 
     sparse: dict[str, Any]              # key -> dtype
     dense: dict[str, tuple[Any, Any, Any]]  # key -> dtype, dims, default
@@ -189,7 +189,7 @@ def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Ten
 
 
 def read_file(filename: Any, name: str | None = None) -> Tensor:
-    """What a file holds. filename: string[] -> string[]."""
+    """The content of a file. filename: string[] -> string[]."""
     return build.ReadFile(filename, name=name)
 
 

@@ -168,7 +168,7 @@ class TestCase(unittest.TestCase):
 
     @contextlib.contextmanager
     def assertRaisesWithPredicateMatch(self, exception_type: Any, expected_err_re_or_predicate: Any) -> Iterator[None]:  # noqa: N802
-        """Fails unless such an error is raised whose text has the pattern, or of which the predicate is true."""
+        """Fails unless an error of this class is raised whose text matches, or for which the predicate is true."""
         try:
             yield
         except exception_type as error:

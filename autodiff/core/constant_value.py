@@ -1,4 +1,4 @@
-"""What is known of a tensor's value while the graph is built: for shapes made of shapes."""
+"""The constant value of a tensor, or of some of its entries, while the graph is built: for shapes made of shapes."""
 from __future__ import annotations
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""What is the default in this thread: graphs, sessions, recording tapes."""
+"""The defaults of this thread: graphs, sessions, recording tapes."""
 from __future__ import annotations
 
 import contextlib

@@ -62,7 +62,7 @@ class AutodiffError(Exception):
         return self.message
 
     def explain(self, *, node: str = "", line: str = "", hint: str = "") -> "AutodiffError":
-        """Add what is known further up, as far as it is not said yet; gives the error itself."""
+        """Add facts that a caller knows and the error does not have yet; gives the error itself."""
         self.node, self.line, self.hint = self.node or node, self.line or line, self.hint or hint
         return self
 

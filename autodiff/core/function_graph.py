@@ -83,7 +83,7 @@ class FunctionGraph(Graph):
                 reference.add_consumer(inside.op)
 
     def _copies(self) -> "_Copies":
-        """What stands for the tensors that the gradient rule under way may have from the time of the call."""
+        """The copies of function bodies that the gradient rule under way may compute in, for values from the call."""
         op = self.backprop_origin[0]
         while op is not None and op not in self.copied:
             op = op.origin
@@ -138,7 +138,7 @@ _Copies = tuple[tuple[FunctionGraph, dict[Tensor, Tensor]], ...]
 
 
 def _stand_in(graph: FunctionGraph, tensor: Tensor, copies: _Copies) -> Tensor | None:
-    """What a tensor of a call is where the call is repeated; what only a gradient needs is computed there."""
+    """The tensor in the repeated call for a tensor of the call, computed there if need be."""
     moved = False
     for i, (source, known) in enumerate(copies):
         if tensor.graph is not source:
@@ -182,7 +182,7 @@ class Function:
 
     @property
     def given(self) -> tuple[Tensor, ...]:
-        """What a call gives: the outputs, then what it keeps."""
+        """The results of a call: the outputs, then the values kept for its gradient."""
         return (*self.outputs, *self.kept)
 
 

@@ -12,7 +12,7 @@ from .shapes import TensorShape
 
 
 class IndexedSlicesValue(NamedTuple):
-    """What fetching an IndexedSlices gives: values[i] is added to row indices[i]."""
+    """The fetched value of an IndexedSlices: values[i] is added to row indices[i]."""
 
     values: Any
     indices: Any

@@ -36,7 +36,7 @@ def slice_tensor(graph: Any, tensor: Any, key: Any, *, name: str = "strided_slic
 
 
 def assigner(tensor: Any) -> Any:
-    """What sets the part of a variable that this slice has read: a function of (value, name=None); else None.
+    """A function of (value, name=None) that assigns to the part of a variable which this slice reads; else None.
 
     It gives what the variable's assign gives.
     """

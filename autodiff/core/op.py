@@ -9,14 +9,14 @@ from .shapes import Dims
 
 
 class Spec(NamedTuple):
-    """What an op promises of one output when the graph is built."""
+    """The dtype and shape of one output, inferred when the graph is built."""
 
     dtype: DType
     dims: Dims | None
 
 
 class Kind(NamedTuple):
-    """What a positional parameter of a kernel takes. `shared` kinds have one dtype in common.
+    """The values that a positional parameter of a kernel takes. `shared` kinds have one dtype in common.
 
     allowed: dtypes, or () for those of the op's `dtypes`. default: dtype of a converted Python value.
     """
@@ -57,12 +57,12 @@ class Blocked(NamedTuple):
 
 
 def outputs(parts: Any) -> Any:
-    """What a kernel returns for a sequence of outputs: the value itself if there is only one."""
+    """The return value of a kernel with these outputs: the value itself if there is only one."""
     return parts[0] if len(parts) == 1 else parts
 
 
 def blocked(reason: str) -> Blocked:
-    """What a gradient rule returns for an input through which no gradient flows."""
+    """The answer of a gradient rule for an input through which no gradient flows."""
     return Blocked(reason)
 
 

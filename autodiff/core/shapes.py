@@ -120,7 +120,7 @@ def dimension_value(value: Any) -> int | None:
 
 
 def merge_sizes(a: int | None, b: int | None) -> int | None:
-    """What both sizes say together. Raises ShapeError if they contradict."""
+    """The size that agrees with both. Raises ShapeError if they contradict."""
     if a is None or a == b:
         return b
     if b is None:
@@ -304,7 +304,7 @@ def compatible(a: Dims | None, b: Dims | None) -> bool:
 
 
 def merge(a: Dims | None, b: Dims | None) -> Dims | None:
-    """What both shapes say together. Raises ShapeError if they contradict."""
+    """The shape that agrees with both. Raises ShapeError if they contradict."""
     if a is None or b is None:
         return b if a is None else a
     if a == b:

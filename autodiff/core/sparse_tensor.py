@@ -144,7 +144,7 @@ def parted(structure: Any) -> Any:
 
 
 def rejoined(like: Any, structure: Any) -> Any:
-    """What `parted` made, with SparseTensors again where `like` has them."""
+    """Undo `parted`: SparseTensors again where `like` has them."""
     if not any(isinstance(leaf, SparseTensor) for leaf in nest.flatten(like)):
         return structure
     leaves = iter(nest.flatten(structure))

@@ -18,7 +18,7 @@ _TAKE_ROWS = frozenset(("Identity", "DebugGradientIdentity", "ReadVariableOp")) 
 
 def apply_rule(graph: Graph, op: Operation, y: Tensor, dys: dict[Tensor, Gradient | None], *,
                gate: bool) -> list[Gradient | None]:
-    """What each input of `op` receives; None where no gradient flows, and the graph then keeps the reason.
+    """The gradient of each input of `op`; None where no gradient flows, and the graph then keeps the reason.
 
     dys: what each output received; zeros are put there where nothing arrived and the rule wants a tensor.
     gate: no gradient is ready before all are.
@@ -61,7 +61,7 @@ def rule_of(op: Operation) -> Any:
 
 
 class _RuleScope:
-    """What a rule makes is named after its operation and belongs to it. Entered for each: leaner than two contexts."""
+    """The name scope and origin of the ops that a rule makes. Entered for each op: leaner than two contexts."""
 
     __slots__ = ("graph", "saved")
 
@@ -84,7 +84,7 @@ def _fill_up(op: Operation, dys: dict[Tensor, Gradient | None]) -> None:
 
 
 def _answer(rule: Any, op: Operation, dys: list[Gradient | None]) -> list[Any]:
-    """What the rule gives, one for each input."""
+    """The answers of the rule, one for each input."""
     dxs = rule(op, *dys)
     dxs = list(dxs) if isinstance(dxs, (list, tuple)) and not isinstance(dxs, Blocked) else [dxs]
     if len(dxs) != len(inputs_of(op)):

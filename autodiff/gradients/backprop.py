@@ -22,7 +22,7 @@ from .sweep import Sweep
 
 
 class UnconnectedGradients(enum.Enum):
-    """What an x that no y depends on gets: None, or zeros of its shape."""
+    """The gradient of an x that no y depends on: None, or zeros of its shape."""
 
     NONE = "none"
     ZERO = "zero"
@@ -107,7 +107,7 @@ def unconnected(value: Any) -> UnconnectedGradients:
 
 
 def seed(graph: Graph, y: Tensor, grad_y: Any, index: int) -> Gradient:
-    """What y receives: grad_y checked against y, or ones."""
+    """The gradient that starts at y: grad_y checked against y, or ones."""
     dtype = y.dtype.base_dtype
     if grad_y is None:
         if dtype.is_complex:

@@ -104,7 +104,7 @@ def _while_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[T
 
 @recall.batched
 def _recall_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor | None]:
-    """What was kept, as it is: the inputs are there for the gradient alone."""
+    """The kept value as it is: the inputs are there for the gradient alone."""
     count = node.attrs["count"]
     return [t if b else None for t, b in zip(args[count:], batched[count:])]
 
@@ -158,7 +158,7 @@ def _swap(x: Tensor) -> Tensor:
 
 
 def _same_op(*aligned: int) -> Any:
-    """A rule: the same op, on inputs of which those at `aligned` (or the first) have the leading axis."""
+    """A rule: the same op; the inputs at `aligned` (or the first) have the leading axis."""
     def rule(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor | None]:
         names = [p.name for p in node.definition.parameters]
         if "index" in names:

@@ -47,6 +47,6 @@ def _reached_from(xs: list[Tensor]) -> set[Operation]:
 
 
 def ends_of(xs: list[Tensor], stops: list[Tensor], between: dict[Operation, None]) -> set[Operation]:
-    """Operations where the flow ends: those of stop_gradients, and those of the xs that no other x feeds."""
+    """Operations where the flow ends: the stop_gradients, and the xs that no other x feeds."""
     return {s.op for s in stops} | {x.op for x in xs if x.op is not None
                                     and not any(t.op in between for t in x.op.inputs)}

@@ -1,4 +1,4 @@
-"""What a graph remembers of its differentiations: the calls, and why an input got no gradient."""
+"""The record of a graph's differentiations: the calls, and why an input got no gradient."""
 from __future__ import annotations
 
 from typing import NamedTuple

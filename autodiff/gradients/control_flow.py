@@ -187,7 +187,7 @@ class _BackwardLoop:
         return [index, *d_next, *d_sums]
 
     def _with_history(self, k: int, found: Tensor | None, value: Tensor, index: Tensor) -> Tensor:
-        """What flows to the loop variable at this iteration, its entry in the history included."""
+        """The gradient of the loop variable at this iteration, its entry in the history included."""
         d_history = self.d_histories[k]
         found = zeros_of(value) if found is None else found
         return found if d_history is None else plus(found, build.ListItemOrZeros(d_history, index, value))

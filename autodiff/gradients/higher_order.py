@@ -78,18 +78,18 @@ def jacobian(y: Tensor, x: Any, *, name: str = "jacobian") -> Tensor | None:
 
 
 class Backward(NamedTuple):
-    """A backward pass that is linear in its direction. y, direction: of one shape; found: what it gives."""
+    """A backward pass that is linear in its direction. y, direction: of one shape; found: its result."""
 
     y: Tensor
     direction: Tensor
     found: Tensor
 
     def along(self, directions: Tensor, count: Any, zero: Collection[Tensor] = ()) -> Tensor:
-        """What it gives for each of `count` directions, stacked on a new axis 0. zero: what is zero along each."""
+        """The products with `count` directions, stacked on a new axis 0. zero: tensors that are zero along each."""
         return vectorize([self.found], {self.direction: directions}, count, zero)[0]
 
     def at_once(self) -> Tensor:
-        """All rows, whatever the shape turns out to be."""
+        """All rows in one batch, for a y of unknown shape."""
         y, size = self.y, build.Size(self.y)
         one = to_tensor(y.graph, 1, y.dtype.base_dtype, "one")
         unit = build.Reshape(build.Diag(build.Fill(build.Pack(size, axis=0), one)),

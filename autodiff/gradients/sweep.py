@@ -41,7 +41,7 @@ class Sweep:
                 self._hand_on(op, dxs)
 
     def gradient_of(self, x: Tensor, zeros: bool = False) -> Gradient | None:
-        """What reached `x`; with `zeros`, zeros in place of None."""
+        """The gradient of `x`; with `zeros`, zeros in place of None."""
         found = self.final.get(x)
         if found is None and x in self.terms:  # an x that no operation of the sweep made
             found = self.final[x] = self._sum(x)

@@ -221,7 +221,7 @@ class SpentTapeError(StateError, AttributeError):
 
 
 class _Record:
-    """What a tape holds: the operations, what is watched, and which variables those are."""
+    """The record of a tape: the operations, the watched tensors, and their variables."""
 
     def __init__(self) -> None:
         self.operations: dict[Any, None] = {}
@@ -275,7 +275,7 @@ def source_of(source: Any) -> Tensor:
 
 
 def _for_each(targets: list[Tensor], output_gradients: Any) -> list[Any]:
-    """What each target receives. A list with an entry for each target may hold lists of numbers."""
+    """The gradient that starts at each target. A list with an entry for each target may hold lists of numbers."""
     if output_gradients is None:
         return [None] * len(targets)
     listed = isinstance(output_gradients, (list, tuple)) and len(output_gradients) == len(targets)

@@ -81,7 +81,7 @@ class RunOptions(_Options):
 
 
 class RunMetadata(_Options):
-    """What a run tells of itself; empty here: the debugger's records hold more."""
+    """The metadata of a run; empty, as the debugger's records hold more."""
 
     _defaults = {"step_stats": None, "cost_graph": None, "partition_graphs": []}
 

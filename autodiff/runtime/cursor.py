@@ -73,7 +73,7 @@ class Execution:
             self._slots[slot] = value
 
     def back(self, count: int = 1) -> Operation | None:
-        """Take back the last `count` operations, what they did to variables included; gives the one that runs next.
+        """Take back the last `count` operations and their changes of variables; gives the operation that runs next.
 
         What a Python function gave is kept: it is not called again.
         """

@@ -28,7 +28,7 @@ _IDS = itertools.count()
 
 
 class Cell:
-    """What a variable's handle holds while executing eagerly. value: an array, or None before the first."""
+    """The value behind a variable's handle in eager execution. value: an array, or None before the first."""
 
     __slots__ = ("name", "spec", "value")
 
@@ -115,7 +115,7 @@ class EagerTensor(Tensor):
 
 
 class EagerRun:
-    """What a kernel may ask of the context: variables through their cells, random streams."""
+    """The services of the context to a kernel: variables through their cells, random streams."""
 
     is_repeat = False
 
@@ -209,7 +209,7 @@ class EagerContext(Graph):
 
     @contextlib.contextmanager
     def control_dependencies(self, control_inputs: Any) -> Iterator[None]:
-        """What came before has run already."""
+        """Nothing to do: earlier operations have run already."""
         yield
 
 

@@ -1,4 +1,4 @@
-"""What a run is given: values for any tensors, converted and checked before anything runs."""
+"""Feeds: values for any tensors, converted and checked before anything runs."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
@@ -83,7 +83,7 @@ class Reader:
         self._numbers: list[tuple[Any, Any]] = [(None, None)] * len(tensors)  # the last float of each, and its array
 
     def __call__(self, values: Iterable[Any]) -> list[np.ndarray]:
-        """What `convert` gives for each value; without its questions where there is nothing to convert."""
+        """Each value converted by `convert`, with a short cut for values that need no conversion."""
         fed: list[np.ndarray] = []
         for (tensor, dtype, is_number), value in zip(self._kinds, values):
             if type(value) is np.ndarray and value.dtype is dtype and value.shape == tensor.dims \

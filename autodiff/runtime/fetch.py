@@ -1,4 +1,4 @@
-"""What a run is asked for: the tensors and operations of a nested structure, and the way back into it."""
+"""Fetches: the tensors and operations of a nested structure, and the way back into it."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence

@@ -15,7 +15,7 @@ from .plan.state import Run, handed_out
 
 
 class PartialRun:
-    """What Session.partial_run_setup gives: the state of one run between its parts.
+    """The state of a partial run between its parts, made by Session.partial_run_setup.
 
     plan: of all fetches, with all feeds that may come. Values that are computed stay until the last part.
     """

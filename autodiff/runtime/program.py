@@ -25,7 +25,7 @@ Shapes = tuple[tuple[int, ...], ...]
 
 
 class Program:
-    """What a session keeps for one set of fetches and feeds.
+    """A plan of a session for one set of fetches and feeds, and the functions compiled of it.
 
     plan: the optimized plan. Each call picks a function made for the shapes of this run, or else
     runs the loop; the values are the same bit for bit, unless `relaxed` lets the last bits differ. aliases: the fetches
@@ -80,7 +80,7 @@ class Program:
         return values
 
     def _shapes(self, run: Run, fed: Sequence[Any]) -> Shapes | None:
-        """The shapes that those of all results depend on; None if a variable is not initialized."""
+        """The shapes of feeds and variables, which decide all others; None if a variable is not initialized."""
         variables = run.variables
         try:
             return (*[value.shape for value in fed], *[variables[name].shape for name in self._reads])
@@ -99,7 +99,7 @@ class Program:
 
 
 def _fixed_shapes(plan: Plan) -> Shapes | None:
-    """The shapes of what is fed, if they are the same in all runs: those of placeholders that say so."""
+    """The shapes of the feeds, if they are the same in all runs because the placeholders declare them."""
     found = []
     tensors = {slot: tensor for tensor, slot in plan.slots.items()}
     for slot in plan.feeds:

@@ -136,7 +136,7 @@ class Session:
             raise StateError("the session's graph is empty: add operations to the graph before calling run")
 
     def new_run(self) -> Run:
-        """What the next run asks of this session."""
+        """The state of the next run."""
         self.runs += 1
         run = Run(self, self.runs)
         self.last_draws = run.drawn

@@ -1,4 +1,4 @@
-"""What Session.run returns of a variable that is fetched beside its update: the value after it, as in TensorFlow.
+"""Variables fetched beside their update: Session.run returns the value after it, as TensorFlow does.
 
 In TensorFlow a fetched reference is the variable's own buffer, and so is what only renames or reshapes it. What
 computes with the variable has read it before. Records, watches and consumers see what was read.
@@ -46,7 +46,7 @@ def _origin(tensor: Tensor, fed: Collection[Tensor]) -> Tensor | None:
 
 
 def after_updates(values: list[Any], aliases: Sequence[Alias], variables: Mapping[str, np.ndarray]) -> Values:
-    """Fetched values, those of aliases as the run left the variables."""
+    """Fetched values; aliases have the values that the run left in the variables."""
     shown = Values(values)
     shown.as_read = values
     for place, name in aliases:

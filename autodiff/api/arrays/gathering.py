@@ -82,7 +82,7 @@ def sparse_to_dense(sparse_indices: Any, output_shape: Any, sparse_values: Any, 
 
 
 def boolean_mask(tensor: Any, mask: Any, name: str = "boolean_mask", axis: int | None = None) -> Tensor:
-    """The slices where the mask holds; its axes stand for those of `tensor` from `axis` on, which become one."""
+    """The slices where the mask holds; the mask covers the axes of `tensor` from `axis` on, which become one."""
     graph = graph_of([tensor, mask])
     with graph.name_scope(name or "boolean_mask") as scope:
         tensor, mask = to_tensor(graph, tensor, None, "tensor"), to_tensor(graph, mask, None, "mask")

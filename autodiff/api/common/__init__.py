@@ -1,1 +1,1 @@
-"""What all of TensorFlow's names share: public import paths, renamed arguments, the answer for a missing name."""
+"""Tools of all namespaces: public import paths, renamed arguments, the answer for a missing name."""

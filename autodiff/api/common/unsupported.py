@@ -1,4 +1,4 @@
-"""What to use in place of TensorFlow's names that are not supported, and the error that says it."""
+"""The error for a TensorFlow name that is not supported, and the advice what to use instead."""
 from __future__ import annotations
 
 import sys
@@ -71,7 +71,7 @@ ADVICE = {
 
 
 def advice(name: str) -> str:
-    """What to use instead of a name below `tf.`; empty if nothing is known."""
+    """The advice for a name below `tf.`; empty if there is none."""
     fitting = [key for key in ADVICE if name == key or name.startswith((key + ".", key + "_"))]
     return ADVICE[max(fitting, key=len)] if fitting else ""
 

@@ -19,7 +19,7 @@ from .tensor_array import TensorArray
 
 def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable[[], Any] | None = None,
          strict: bool = False, name: str | None = None, fn1: Any = None, fn2: Any = None) -> Any:
-    """What `true_fn()` gives if `pred` holds, else what `false_fn()` gives; only one of them runs.
+    """The result of `true_fn()` if `pred` holds, else of `false_fn()`; only one of them runs.
 
     pred: bool[] tensor. Both functions give the same structure and dtypes; a list of one is
     unwrapped unless `strict`. Raises KindError (TypeError) for a Python bool, ArgumentError
@@ -106,7 +106,7 @@ def _unwrapped(result: Any, strict: bool) -> Any:
 
 def case(pred_fn_pairs: Any, default: Callable[[], Any] | None = None, exclusive: bool = False, strict: bool = False,
          name: str = "case") -> Any:
-    """What the function of the first pair whose predicate holds gives, else what `default()` gives.
+    """The result of the first pair's function whose predicate holds, else of `default()`.
 
     pred_fn_pairs: (bool[] tensor, callable) pairs or a dict. exclusive: fail when several hold.
     Without default it is an error when none holds.
@@ -138,7 +138,7 @@ def case(pred_fn_pairs: Any, default: Callable[[], Any] | None = None, exclusive
 
 def switch_case(branch_index: Any, branch_fns: Any, default: Callable[[], Any] | None = None,
                 name: str = "switch_case") -> Any:
-    """What the function of that number gives; `default()`, or the last function, for any other number.
+    """The result of the function of that number; of `default()`, or the last function, for any other number.
 
     branch_index: int32[] tensor. branch_fns: callables, (int, callable) pairs or a dict, numbered from 0 without gaps.
     Raises KindError (TypeError) for other types, ArgumentError (ValueError) for other numbers.

@@ -24,7 +24,7 @@ _IDS = itertools.count()
 
 
 def py_func(func: Callable[..., Any], inp: Any, Tout: Any, stateful: bool = True, name: str | None = None) -> Any:  # noqa: N803
-    """What a Python function of the values gives when it runs: NumPy arrays in, arrays of exactly Tout out.
+    """The result of a Python function, called in the run: NumPy arrays in, arrays of exactly Tout out.
 
     Tout: a dtype, or a list of them for a list of results. No gradient flows through it. When it
     raises ValueError or TypeError, or gives another dtype, the run fails with InvalidArgumentError.
@@ -44,7 +44,7 @@ numpy_function = py_func
 
 
 def py_function(func: Callable[..., Any], inp: Any, Tout: Any, name: str | None = None) -> Any:  # noqa: N803
-    """What a function of eager tensors gives when it runs; gradients flow through it.
+    """The result of a function of eager tensors, called in the run; gradients flow through it.
 
     Tout: a dtype, or a list of them for a list of results. The function runs again for its gradient.
     """

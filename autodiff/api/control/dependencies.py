@@ -1,4 +1,4 @@
-"""What says when and under which name operations are made and run: groups, control dependencies, scopes."""
+"""Groups, control dependencies and scopes: in which order operations run, and under which names."""
 from __future__ import annotations
 
 import contextlib

@@ -54,7 +54,7 @@ def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: An
 
 
 def _items(result: Any) -> Any:
-    """What a body gives as a list, tuple or dict; one value alone is a list of one."""
+    """The result of a body as a list, tuple or dict; one value alone is a list of one."""
     return result if nest.is_sequence(result) and not isinstance(result, IndexedSlices) else [result]
 
 

@@ -56,7 +56,7 @@ class Dataset(Structured):
     @staticmethod
     def from_generator(generator: Callable[..., Iterable[Any]], output_types: Any, output_shapes: Any = None,
                        args: Any = ()) -> "Dataset":
-        """What `generator(*args)` yields. output_types: nested dtypes; output_shapes: nested shapes, if known."""
+        """The items of `generator(*args)`. output_types: nested dtypes; output_shapes: nested shapes, if known."""
         if not callable(generator):
             raise KindError(expected="a callable generator", found=repr(generator))
         types = nest.flatten(output_types)
@@ -172,7 +172,7 @@ class Dataset(Structured):
         return self._with(lambda items: iter(()) if count < 0 else itertools.islice(items, count, None))
 
     def concatenate(self, dataset: "Dataset") -> "Dataset":
-        """These elements, then those of another dataset of the same structure."""
+        """These elements, then the elements of another dataset of the same structure."""
         nest.assert_same_structure(self._structure, dataset._structure)
         if nest.flatten(self.output_types) != nest.flatten(dataset.output_types):
             raise KindError(expected=f"elements of {self.output_types}", found=dataset.output_types)

@@ -17,14 +17,14 @@ from ...core.shapes import Dims, TensorShape, compatible
 
 @dataclass(frozen=True)
 class Element:
-    """What is known of one leaf of an element."""
+    """The dtype and the (partial) shape of one leaf of an element."""
 
     dtype: DType
     dims: Dims | None
 
 
 class Structured:
-    """What has a structure of Elements: a dataset, or an iterator over one."""
+    """A dataset, or an iterator over one: it has a structure of Elements."""
 
     _structure: Any
 
@@ -71,7 +71,7 @@ def batched(structure: Any, size: int | None) -> Any:
 
 
 def elements_of(tensors: Any) -> Any:
-    """What is known of nested tensors, in the same structure."""
+    """An Element for each of the nested tensors, in the same structure."""
     return nest.map_structure(lambda t: Element(t.dtype.base_dtype, t.dims), tensors)
 
 

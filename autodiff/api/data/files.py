@@ -18,7 +18,7 @@ Reader = Callable[[str], Iterable[bytes]]
 
 
 class _FileDataset(Dataset):
-    """What a reader gives of each file. filenames: a text, texts, a tensor of them, or a Dataset of them."""
+    """The records of each file, by a reader. filenames: a text, texts, a tensor of them, or a Dataset of them."""
 
     def __init__(self, filenames: Any, read: Reader) -> None:
         if isinstance(filenames, Dataset):

@@ -19,7 +19,7 @@ def as_floats(values: Any, dtype: Any = None) -> Tensor:
 
 
 class Distribution:
-    """What all distributions offer; each has `_log_prob`, `_draw`, and what else it knows in closed form.
+    """The interface of all distributions; each has `_log_prob`, `_draw`, and its closed forms.
 
     The shape of a draw is sample_shape + batch_shape + event_shape.
     """

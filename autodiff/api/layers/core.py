@@ -86,7 +86,7 @@ class Dropout(Layer):
 
 
 def truth(condition: Any) -> bool | None:
-    """What is known of a condition while the graph is built: True, False, or None for a tensor."""
+    """The constant value of a condition: True, False, or None for a tensor that must be run."""
     if isinstance(condition, Tensor) or hasattr(condition, "as_tensor"):
         value = static_value(condition)
         return None if value is None else bool(value)
@@ -94,7 +94,7 @@ def truth(condition: Any) -> bool | None:
 
 
 def chosen(condition: Any, if_true: Any, if_false: Any) -> Any:
-    """What the function that the condition selects gives: in Python where it is known, else by cond."""
+    """The result of the function that the condition selects: in Python where it is known, else by cond."""
     known = truth(condition)
     if known is not None:
         return if_true() if known else if_false()

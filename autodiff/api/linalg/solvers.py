@@ -47,7 +47,7 @@ def matrix_determinant(input: Any, name: str | None = None) -> Tensor:
 
 
 class LogMatrixDeterminant(NamedTuple):
-    """What slogdet gives. determinant = sign * exp(log_abs_determinant)."""
+    """The result of slogdet. determinant = sign * exp(log_abs_determinant)."""
 
     sign: Tensor
     log_abs_determinant: Tensor

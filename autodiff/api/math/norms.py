@@ -63,7 +63,7 @@ def _spectral(x: Tensor, axes: tuple[int, ...]) -> Tensor:
 
 
 def _checked_axes(ord: Any, axis: Any) -> tuple[int, ...] | None:
-    """The axes as a tuple, None for all. Raises ArgumentError for axes or a norm that there are not."""
+    """The axes as a tuple, None for all. Raises ArgumentError for unknown axes or norms."""
     if isinstance(axis, (list, tuple)) and len(axis) == 2:
         if not all(isinstance(a, int) for a in axis) or axis[0] == axis[1]:
             raise ArgumentError(expected="None, an integer or 2 different integers as axis", found=repr(axis))

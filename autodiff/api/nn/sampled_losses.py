@@ -31,7 +31,7 @@ def log_uniform_candidate_sampler(true_classes: Any, num_true: int, num_sampled:
 
 def uniform_candidate_sampler(true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int,
                               seed: int | None = None, name: str | None = None) -> list[Tensor]:
-    """Classes drawn with equal chances; arguments and results are those of log_uniform_candidate_sampler."""
+    """Classes drawn with equal chances; arguments and results are as in log_uniform_candidate_sampler."""
     return _drawn("UniformCandidateSampler", true_classes, num_true, num_sampled, unique, range_max, seed, name)
 
 
@@ -73,7 +73,7 @@ def sampled_softmax_loss(weights: Any, biases: Any, labels: Any, inputs: Any, nu
 def _sampled_logits(weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int,
                     num_true: int, sampled_values: Any, remove_accidental_hits: bool, partition_strategy: str,
                     name: str, seed: int | None) -> tuple[Tensor, Tensor]:
-    """Logits, and what they should be: float[n, num_true + num_sampled] each, the true classes first."""
+    """Logits and labels: float[n, num_true + num_sampled] each, the true classes first."""
     parts = list(weights) if isinstance(weights, (list, tuple)) else [weights]
     with scope(name, "compute_sampled_logits", [*parts, biases, inputs, labels]):
         labels, inputs = build.Cast(convert_to_tensor(labels), dtype=int64), convert_to_tensor(inputs)

@@ -1,4 +1,4 @@
-"""Ops that there are only here, made of TensorFlow's when a graph is written: above all those of gradients."""
+"""Ops that only this library has, written as ops of TensorFlow's: above all gradient ops."""
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Ops that there are only in TensorFlow, built of ours: older forms of an op, and TensorArrays as lists."""
+"""Ops that only TensorFlow has, built of ours: older forms of an op, and TensorArrays as lists."""
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -264,7 +264,7 @@ def _value(tensor: Tensor) -> Tensor:
 
 
 def _agreeing(a: Dims | None, b: Dims | None) -> Dims | None:
-    """What two shapes have in common; sizes that differ are unknown."""
+    """The shape that fits both; sizes that differ are unknown."""
     if a is None or b is None or len(a) != len(b):
         return None
     return tuple(m if m == n else None for m, n in zip(a, b))

@@ -1,4 +1,4 @@
-"""What a Saver is in a stored graph: nodes that save and restore its variables, and the SaverDef that names them.
+"""A Saver in a stored graph: nodes that save and restore its variables, and the SaverDef that names them.
 
 Savers here add no operations to the graph itself.
 """

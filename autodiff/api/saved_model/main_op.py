@@ -1,4 +1,4 @@
-"""What a loaded SavedModel runs first."""
+"""The operation that a loaded SavedModel runs first."""
 from __future__ import annotations
 
 from typing import Any

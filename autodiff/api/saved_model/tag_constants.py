@@ -1,4 +1,4 @@
-"""What a graph of a SavedModel is for."""
+"""Tags: the purposes of the graphs of a SavedModel."""
 
 SERVING = "serve"
 TRAINING = "train"

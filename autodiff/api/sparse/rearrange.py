@@ -73,7 +73,7 @@ def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> Sparse
 
 
 def sparse_slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> SparseTensor:
-    """The entries from `start` on for `size`, as far as the shape goes. start, size: int64[rank]."""
+    """The entries within `size` from `start` on. start, size: int64[rank]."""
     sparse = as_sparse(sp_input)
     bounds = [convert_to_tensor(bound, int64) for bound in (start, size)]
     return SparseTensor(*build.SparseSlice(*parts_of(sparse), *bounds, name=name or "SparseSlice"))

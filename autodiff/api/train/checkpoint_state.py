@@ -26,7 +26,7 @@ class CheckpointState:
 
 
 def get_checkpoint_state(checkpoint_dir: Any, latest_filename: str | None = None) -> CheckpointState | None:
-    """What the file `checkpoint` of a directory says, with paths that hold from here; None if there is none."""
+    """The content of a directory's file `checkpoint`, with paths that hold from here; None if there is none."""
     folder = os.fspath(checkpoint_dir)
     try:
         with open(os.path.join(folder, latest_filename or "checkpoint"), encoding="utf-8") as file:

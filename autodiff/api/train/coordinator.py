@@ -49,7 +49,7 @@ class Coordinator:
 
     @contextlib.contextmanager
     def stop_on_exception(self) -> Iterator[None]:
-        """What is raised inside requests a stop, and goes no further."""
+        """A context in which an error requests a stop, and goes no further."""
         try:
             yield
         except BaseException as error:

@@ -207,7 +207,7 @@ class MonitoredSession:
 
 
 class _StepContext:
-    """What run_step_fn gives to its function."""
+    """The argument of run_step_fn's function."""
 
     def __init__(self, monitored: MonitoredSession) -> None:
         self.session, self.run_with_hooks = monitored.raw_session(), monitored.run

@@ -189,7 +189,7 @@ class Optimizer:
 
     # ---- slots --------------------------------------------------------------------------
     def get_slot(self, var: Variable, name: str) -> Variable | None:
-        """What this optimizer keeps for `var` under `name`, or None."""
+        """The slot of this optimizer for `var` under `name`, or None."""
         return self._slots.get(var, name)
 
     def get_slot_names(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a Saver saves: variables by their names in checkpoints, their values, and what fits them."""
+"""The variables of a Saver: by their names in checkpoints, their values, and which checkpoints fit."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
@@ -51,7 +51,7 @@ def part_of(variable: Any) -> Part | None:
 
 
 def arrays_of(session: Any, variables: Mapping[str, list[Variable]]) -> dict[str, Any]:
-    """What a session holds, as `write_checkpoint` takes it. Raises FailedPreconditionError for a missing value."""
+    """The values in a session, for `write_checkpoint`. Raises FailedPreconditionError for a missing value."""
     return {name: [(_value(session, v), part_of(v)) for v in found] if part_of(found[0]) else _value(session, found[0])
             for name, found in variables.items()}
 

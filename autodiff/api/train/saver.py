@@ -129,7 +129,7 @@ class Saver:
         self._saved = list(last_checkpoints_with_time)
 
     def recover_last_checkpoints(self, checkpoint_paths: Iterable[str]) -> None:
-        """Take over those of some checkpoints that are there."""
+        """Take over the checkpoints of a list that are still there."""
         there = [path for path in checkpoint_paths if checkpoint_exists(path)]
         self._saved = [(path, os.path.getmtime(path + ".index")) for path in there]
 

@@ -75,6 +75,6 @@ class Slots:
         return self._shared.get((name, graph))
 
     def variables(self, graph: Graph) -> list[Variable]:
-        """All of them that are in `graph`, sorted by name."""
+        """All slots that are in `graph`, sorted by name."""
         found = [*self._shared.values(), *(slot for slots in self._slots.values() for slot in slots.values())]
         return sorted((v for v in found if v.graph is graph), key=lambda v: v.name)

@@ -1,4 +1,4 @@
-"""What the optimizers share: settings as tensors, and the op of one step on one variable."""
+"""Tools of the optimizers: settings as tensors, and the op of one step on one variable."""
 from __future__ import annotations
 
 from typing import Any

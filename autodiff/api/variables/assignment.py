@@ -1,4 +1,4 @@
-"""What is asked of variables and done to them: which there are, initializing, assigning."""
+"""Variables as a whole: lists of them, initializing, assigning."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ def model_variables(scope: str | None = None) -> list[Variable]:
 
 
 def moving_average_variables(scope: str | None = None) -> list[Variable]:
-    """Variables of which a moving average is kept."""
+    """The variables that have a moving average."""
     return get_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, scope)
 
 

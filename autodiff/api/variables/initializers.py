@@ -114,7 +114,7 @@ class TruncatedNormal(RandomNormal):
 
 
 class UniformUnitScaling(Initializer):
-    """Uniform numbers that keep the scale of what they multiply: within sqrt(3 / fan_in) * factor."""
+    """Uniform numbers that keep the scale of the layer's inputs: within sqrt(3 / fan_in) * factor."""
 
     _config = ("factor", "seed", "dtype")
 

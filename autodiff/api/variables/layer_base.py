@@ -25,7 +25,7 @@ _NAMES = "layer_names"
 
 
 class InputSpec(NamedTuple):
-    """What a layer demands of its input. axes: the size that each of these axes must have. None demands nothing."""
+    """The demands of a layer on its input. axes: the size that each of these axes must have. None demands nothing."""
 
     dtype: Any = None
     shape: Any = None
@@ -298,7 +298,7 @@ def check_inputs(spec: Any, inputs: Any, name: str) -> None:
 
 
 def _misfit(spec: InputSpec, tensor: Tensor) -> str:
-    """What is wrong with an input, or ''."""
+    """The first demand that an input does not meet, or ''."""
     dims = tensor.dims
     if dims is None:
         ranks = (spec.ndim, spec.min_ndim, spec.max_ndim)

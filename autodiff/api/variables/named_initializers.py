@@ -26,7 +26,7 @@ def named_initializer(initializer: Any) -> Any:
 
 
 def look_up_name(item: Any, table: dict[str, Any], what: str) -> Any:
-    """What `table` has under a name; anything but a name passes. Raises ArgumentError (ValueError) for another name."""
+    """The entry of `table` under a name; other values pass. Raises ArgumentError (ValueError) for another name."""
     if not isinstance(item, str):
         return item
     if item not in table:

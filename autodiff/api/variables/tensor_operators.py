@@ -1,4 +1,4 @@
-"""Operators of a variable in an expression: those of the tensor that is read from it."""
+"""Operators of a variable in an expression: they work on the tensor that is read from it."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -9,7 +9,7 @@ from ...core.graph import Tensor
 
 
 class TensorOperators:
-    """What has `as_tensor()` and a name, with a tensor's operators. It is equal to itself only."""
+    """The operators of a class with `as_tensor()` and a name. An object is equal to itself only."""
 
     name: Any
 

@@ -178,7 +178,7 @@ class Variable(TensorOperators, Rows):
         return self._changed("AssignSub", delta, name, read_value)
 
     def count_up_to(self, limit: int) -> Tensor:
-        """Add 1 and give what it was; OutOfRangeError once it has reached the limit."""
+        """Add 1 and give the value before; OutOfRangeError once it has reached the limit."""
         return _built("ResourceCountUpTo" if self.is_resource else "CountUpTo", self, limit=limit)
 
     def _changed(self, kind: str, value: Any, name: str | None, read_value: bool, **attrs: Any) -> Any:
@@ -301,7 +301,7 @@ class ResourceVariable(Variable):
         return self._after(_built(f"{kind}VariableOp", self, value, name=name, **attrs), read_value)
 
     def _after(self, change: Operation, read_value: bool = True) -> Any:
-        """What an assignment gives: the value read after it, the operation alone, or eagerly the variable."""
+        """The result of an assignment: the value read after it, the operation alone, or eagerly the variable."""
         if self._graph.executing_eagerly:
             return self
         if not read_value:

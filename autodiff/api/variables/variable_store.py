@@ -51,7 +51,7 @@ def _shared(variable: Variable, name: str, dims: Any, dtype: DType, reuse: Any) 
 
 
 def _initial(name: str, initializer: Any, shape: Any, dims: Any, dtype: DType, validate_shape: bool) -> tuple[Any, Any]:
-    """What Variable is given: an initial value or a function that makes it, and the dtype or None."""
+    """The arguments of Variable: an initial value or a function that makes it, and the dtype or None."""
     if initializer is not None and not callable(initializer):
         if shape is not None and dims is not None:
             raise ArgumentError(f"variable {name!r}: if the initializer is a constant, do not specify shape")

@@ -1,4 +1,4 @@
-"""Taking slices apart by what they belong to, and putting them together: partition, stitch, unique."""
+"""Slices split by a partition number, and stitched together again: partition, stitch, unique."""
 
 import numpy as np
 

@@ -162,7 +162,7 @@ def mirror_pad(input, paddings: Index, *, mode):
 
 @op("MirrorPadGrad", infer=lambda input, paddings, *, mode: _resized(input, paddings, -1))
 def mirror_pad_grad(input, paddings: Index, *, mode):
-    """What was mirrored, added to where it came from. input: number[...], paddings: int[rank, 2] -> number[...]."""
+    """The gradient of mirrored padding. input: number[...], paddings: int[rank, 2] -> number[...]."""
     out, skip = input, mode == "REFLECT"
     for axis, (a, b) in enumerate(paddings.tolist()):
         out = np.moveaxis(out, axis, 0)

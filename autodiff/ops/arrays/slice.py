@@ -34,7 +34,7 @@ def index_of(begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_
 
 def sliced(input, begin, end, strides, *, begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0,
            shrink_axis_mask=0):
-    """What a StridedSlice of these inputs gives: dtype and shape, as far as known."""
+    """The dtype and the (partial) shape of a StridedSlice of these inputs."""
     lengths = {t.dims[0] for t in (begin, end, strides) if t.dims is not None and t.dims[0] is not None}
     if len(lengths) > 1:
         raise ShapeError(f"begin, end and strides have lengths {sorted(lengths)}, expected equal ones")

@@ -1,4 +1,4 @@
-"""What batching rules share: inputs, axes and shapes once there is one more leading axis."""
+"""Tools of batching rules: inputs, axes and shapes with one more leading axis."""
 
 import numpy as np
 

@@ -53,7 +53,7 @@ def of_space(values: Sequence[int], data_format: str, what: str) -> tuple[int, .
 
 def slide_of(*, strides: Any, padding: str, data_format: str, dilations: Any = None,
              explicit_paddings: Any = ()) -> Slide:
-    """A Slide from an op's attributes. Raises ArgumentError (ValueError) for what they may not be."""
+    """A Slide from an op's attributes. Raises ArgumentError (ValueError) for attributes out of range."""
     space = of_space(strides, data_format, "strides")
     dilated = of_space(dilations, data_format, "dilations") if dilations else (1,) * len(space)
     if padding == "EXPLICIT":
@@ -129,7 +129,7 @@ def views(x: np.ndarray, window: Sequence[int], counts: Sequence[int], slide: Sl
 
 
 def check_channels(found: int | None, expected: int | None, x: Any, filters: Any) -> None:
-    """Raises ShapeError if the input's channels are not those of the filters."""
+    """Raises ShapeError if input and filters differ in their number of channels."""
     if found is not None and expected is not None and found != expected:
         raise ShapeError(f"channels differ: input {show(x.dims)} has {found}, filter {show(filters.dims)} takes "
                          f"{expected}")

@@ -34,7 +34,7 @@ def _merged_outputs(cond, *captures, then_branch, else_branch):
 
 
 def _agreeing(a, b):
-    """What two shapes have in common; sizes that differ are unknown."""
+    """The shape that fits both; sizes that differ are unknown."""
     if a is None or b is None or len(a) != len(b):
         return None
     return tuple(m if m == n else None for m, n in zip(a, b))
@@ -96,8 +96,8 @@ def _recalled(*inputs, type, attrs, override, count):
 
 @op("Recall", infer=_recalled, stateful=True)
 def recall(*inputs: Passed, type, attrs, override, count):
-    """What an op gave in a call that was made, where a gradient repeats the call.
+    """The output of an op in the original call, for a gradient that repeats the call.
 
-    inputs: `count` inputs of that op, which its gradient goes to, then what it gave. type, attrs, override: its own.
+    inputs: the `count` inputs of that op, to which its gradient goes, then its outputs. type, attrs, override: its own.
     """
     return unpacked(inputs[count:])

@@ -120,7 +120,7 @@ def _declared(*input, function, types, shapes=None, single=False, gradient=None)
 
 @op("PyFunc", infer=_declared, stateful=True)
 def py_func(*input: Own, function, types, shapes=None, single=False, gradient=None, run):
-    """What a Python function of the arrays gives.
+    """The result of a Python function of the arrays.
 
     types: dtype names it must give. single: it gives one value, not a list. gradient: the Python
     function of (inputs..., dys...) that gives a gradient for each input, or None.

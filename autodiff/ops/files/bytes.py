@@ -65,7 +65,7 @@ def parse_tensor(serialized: Text, *, out_type):
 
 @op("ReadFile", infer=_one_text, stateful=True, no_grad="a text has no gradient")
 def read_file(filename: Text):
-    """What a file holds. filename: string[] -> string[]."""
+    """The content of a file. filename: string[] -> string[]."""
     try:
         with open(_plain(filename), "rb") as file:
             return file.read()

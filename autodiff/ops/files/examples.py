@@ -1,4 +1,4 @@
-"""Serialized tf.train.Examples to tensors: those of fixed shape dense, those of any length sparse."""
+"""Serialized tf.train.Examples to tensors: features of fixed shape are dense, features of any length sparse."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Ops that graphs here never need and that stored graphs have, above all those of stored gradients."""
+"""Ops that only stored graphs have, above all the gradient ops of TensorFlow."""
 
 import numpy as np
 

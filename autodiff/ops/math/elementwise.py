@@ -91,7 +91,7 @@ def _(node, dy):
 
 def _true_division(definition: OpDef, values: tuple, attrs: dict[str, Any], name: str | None = None,
                    hint: Any = None) -> Tensor:
-    """Add a RealDiv; of integers, it divides what they are cast to (float32 up to 16 bits, else float64)."""
+    """Add a RealDiv; integers are cast first (to float32 up to 16 bits, else to float64)."""
     known = [v.dtype.base_dtype for v in values if isinstance(v, Tensor) or hasattr(v, "as_tensor")]
     if known and not known[0].is_integer and known[0] is known[-1]:
         return build_op(definition, values, attrs, name, hint)

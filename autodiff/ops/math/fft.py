@@ -85,7 +85,7 @@ def _check_sizes(input, wanted):
 
 
 def _real(rank: int, name: str, text: str) -> tuple[OpDef, OpDef]:
-    """The transform of real numbers, of which half is kept, and its inverse, with their rules."""
+    """The transform of real numbers, which keeps the non-redundant half, and its inverse, with their rules."""
     def inferred(input: Tensor, fft_length: Tensor) -> Spec:
         *rest, last = _lengths(input, fft_length, rank)
         dims = None if input.dims is None else (*input.dims[:-rank], *rest, None if last is None else last // 2 + 1)

@@ -159,7 +159,7 @@ def _sum_as_product(x, low, high):
 
 
 def ones_for(shape, dtype, target):
-    """What `sum_to` multiplies a matrix of this shape by from the left, to one row; None if it does anything else."""
+    """The vector of ones by which `sum_to` multiplies a matrix of this shape; None if it adds in another way."""
     is_product = len(shape) == 2 and target == shape[1:] and shape[1] > 1 and math.prod(shape) > _FEWEST_ADDED
     return np.ones(shape[0], dtype) if is_product and dtype in (np.float32, np.float64) else None
 

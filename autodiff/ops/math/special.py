@@ -46,7 +46,7 @@ def log_gamma(x):
 
 
 def stirling_rest(x):
-    """What Stirling's formula leaves of lgamma: the series of Abramowitz and Stegun 6.1.41. x: float64[...] >= 10."""
+    """lgamma less Stirling's formula: the series of Abramowitz and Stegun 6.1.41. x: float64[...] >= 10."""
     inverse = 1 / x
     return inverse * horner([b / (2 * k * (2 * k - 1)) for k, b in reversed([*enumerate(_BERNOULLI[:9], 1)])],
                             inverse * inverse)

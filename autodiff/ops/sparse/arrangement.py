@@ -30,7 +30,7 @@ def _same_entries(input_indices, input_values, input_shape):
 
 @op("SparseReorder", infer=_same_entries)
 def sparse_reorder(input_indices: Index, input_values, input_shape: Index):
-    """The entries in row-major order; those of one place stay as they come. indices: int[n, rank], values: any[n]."""
+    """The entries in row-major order; entries of one place keep their order. indices: int[n, rank], values: any[n]."""
     order = order_of(input_indices)
     return input_indices[order], input_values[order]
 
@@ -102,7 +102,7 @@ def _part(indices, values, shape, start, size):
 
 @op("SparseSlice", infer=_part)
 def sparse_slice(indices: Index, values, shape: Index, start: Index, size: Index):
-    """The entries from `start` on for `size`, as far as the shape goes. indices: int[n, rank] -> int[k, rank]."""
+    """The entries within `size` from `start` on. indices: int[n, rank] -> int[k, rank]."""
     for bound, what in ((start, "start"), (size, "size")):
         if bound.shape != shape.shape:
             raise ArgumentError(expected=f"{what} to have {shape.size} entries", found=f"shape {show(bound.shape)}")

@@ -81,7 +81,7 @@ def _added(a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh):
 
 @op("SparseAdd", infer=_added, dtypes=NUMBERS)
 def sparse_add(a_indices: Index, a_values, a_shape: Index, b_indices: Index, b_values, b_shape: Index, thresh: Number):
-    """The sums of entries, without those of two that are smaller than `thresh`. Gives indices, values and the shape.
+    """The sums of entries, without sums of two that are below `thresh`. Gives indices, values and the shape.
 
     a_indices: int[n, rank], a_values: number[n], in row-major order; b the same. thresh: real[].
     """

@@ -163,7 +163,7 @@ def _sum(a_indices, a_values, a_shape, b):
 
 @op("SparseTensorDenseAdd", infer=_sum, dtypes=NUMBERS)
 def sparse_tensor_dense_add(a_indices: Index, a_values, a_shape: Index, b):
-    """Entries added to a dense array of the same shape; those of one place add up. a_values: number[n]."""
+    """Entries added to a dense array of the same shape; entries of one place add up. a_values: number[n]."""
     if b.shape != tuple(a_shape):
         raise ArgumentError(f"shapes differ: {a_shape.tolist()} and {show(b.shape)}")
     checked(a_indices, a_values, a_shape)

@@ -118,7 +118,7 @@ def _count_up_to(ref, limit, run):
 
 @op("CountUpTo", infer=_counted, dtypes=(int32, int64), stateful=True, no_grad=_ASSIGNMENT)
 def count_up_to(ref: Ref, *, limit, run):
-    """Add 1 to a variable and give what it was; OutOfRangeError once it has reached the limit. ref: int[] -> int[]."""
+    """Add 1 to a variable and give its value before; OutOfRangeError at the limit. ref: int[] -> int[]."""
     return _count_up_to(ref, limit, run)
 
 

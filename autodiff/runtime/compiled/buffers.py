@@ -296,7 +296,7 @@ def _bytes(layout: Buffer) -> int:
 
 
 def _keeps_arguments(step: Step) -> bool:
-    """Whether what the kernel is given may live on after the run: in a variable, in a user's function, in a sub-run.
+    """Whether the kernel's inputs may live on after the run: in a variable, in a user's function, in a sub-run.
 
     Updates of a variable make a new array of their own.
     """

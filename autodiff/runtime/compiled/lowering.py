@@ -114,7 +114,7 @@ class _Writer:
         self.steps.append(step)
 
     def _row_sum(self, step: Step) -> Step:
-        """The step; if it adds up the rows of a matrix, bound to the ones that its kernel would make each time."""
+        """The step; a sum of the rows of a matrix is bound to the vector of ones that its kernel makes each time."""
         if step.op.type != "SumTo" or step.inputs[0] not in self.forms or step.inputs[1] not in self.constants:
             return step
         ones = ones_for(*self.forms[step.inputs[0]], tuple(self.constants[step.inputs[1]].tolist()))

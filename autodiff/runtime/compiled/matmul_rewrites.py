@@ -129,7 +129,7 @@ def _exact(product: Step, forms: dict[int, Form], low: int, high: int) -> tuple[
 @functools.cache
 def _exact_bounds(a_form: Form, b_form: Form, transposed: tuple[bool, bool], low: int, high: int
                   ) -> tuple[int, int] | None:
-    """Bounds that give the same bits, as far as some trials tell: how BLAS adds up does not depend on the numbers."""
+    """Bounds that gave the same bits in some trials: the order in which BLAS adds does not depend on the numbers."""
     trials = [_zero_sums(np.random.default_rng(i), a_form, b_form, transposed) for i in range(TRIALS)]
     whole = [Product(*transposed)(a, b) for a, b in trials]
     columns = whole[0].shape[1]
@@ -226,7 +226,7 @@ def _totals(plan: Plan, readers: Counter) -> Iterator[Step]:
 
 
 def _terms(total: Step, made: dict[int, Step], readers: Counter) -> tuple[list[int], list[Step]]:
-    """What is added up, in order, and the steps that add."""
+    """The terms of a sum in order, and the steps that add them."""
     terms, sums, waiting = [], [], [total.outputs[0]]
     while waiting:
         slot = waiting.pop()

@@ -59,7 +59,7 @@ def _computing(step: Step, again: dict[int, Step], fresh: dict[int, int]) -> Ste
 
 @dataclass
 class _Again:
-    """What one group should compute again of what earlier groups made. made: slot -> the step of a group."""
+    """The values of earlier groups that one group should compute again. made: slot -> the step of a group."""
 
     step: Step
     made: dict[int, Step]

@@ -72,7 +72,7 @@ class TileProgram:
         return len(shape) == len(self._shape) and shape[0] == self._shape[0]
 
     def _bounds(self, size: int, itemsize: int) -> list[int]:
-        """Where tiles begin, and the end. Flat ones are those of NumPy's pairwise sum: it halves in the same places."""
+        """The places where tiles begin, and the end. Flat tiles split where NumPy's pairwise sum does."""
         wanted = min(max(CACHE // (len(self._registers) + 2), SMALLEST_TILE), LARGEST_TILE)
         if self._threads > 1:
             wanted = max(wanted, THREADED_TILE)

@@ -1,4 +1,4 @@
-"""What a kernel computes, written down call by call: it is given stand-ins that know a dtype and a shape."""
+"""The ufunc calls of a kernel, traced with stand-ins that know a dtype and a shape."""
 from __future__ import annotations
 
 from collections.abc import Sequence

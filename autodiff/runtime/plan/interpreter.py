@@ -57,7 +57,7 @@ def interpret(plan: Plan, run: Run, fed: Sequence[Any]) -> list[Any]:
 
 
 def fail(error: Exception, op: Operation, args: Sequence[Any]) -> NoReturn:
-    """Raise `error` again as a failure of `op`: with the op, what it was given, and the user's line.
+    """Raise `error` again as a failure of `op`: with the op, its inputs, and the user's line.
 
     What NumPy refuses becomes InvalidArgumentError. Anything that is no refusal is a bug: it keeps
     its class and gets a note.

@@ -1,4 +1,4 @@
-"""What a kernel does, found out by probing it: is it one ufunc, does it hand its input on, does it only give a view?"""
+"""Traits of kernels, found by probing: is it one ufunc, does it hand its input on, does it only give a view?"""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ class Direct(NamedTuple):
 
 
 class _Called:
-    """What a probed ufunc gives: its arguments, and no way to compute with it any further."""
+    """The result of a probed ufunc: its arguments, and no way to compute with it."""
 
     __slots__ = ("ufunc", "operands")
     __array_ufunc__ = None

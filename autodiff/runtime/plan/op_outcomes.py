@@ -1,4 +1,4 @@
-"""What became of each operation of a run in the plan that runs it: computed, folded, merged, fused, left out."""
+"""The outcome of each operation in the plan that runs it: computed, folded, merged, fused, left out."""
 from __future__ import annotations
 
 from typing import Any, NamedTuple
@@ -34,7 +34,7 @@ KINDS = {
 
 
 def op_outcomes(before: Plan, after: Plan) -> list[OpOutcome]:
-    """What became of each operation of a plan, variables and feeds included, in a plan made from it; in their order."""
+    """The outcome of each operation of a plan, variables and feeds included, in a plan made from it; in their order."""
     ops = {step.op for step in before.steps} | {tensor.op for tensor in before.slots}
     for step in before.steps:
         ops.update(variable_of(t) for t in step.op.inputs if is_reference(t))
@@ -61,7 +61,7 @@ class _OutcomeBuilder:
                 self._readers.setdefault(slot, []).append(step.op)
 
     def outcome(self, op: Operation) -> OpOutcome:
-        """What became of one operation."""
+        """The outcome of one operation."""
         slots = [self._after.slots[t] for t in op.outputs if t in self._after.slots]
         if op.outputs and all(self._is_fed(t) for t in op.outputs):
             return OpOutcome(op, "fed")

@@ -55,7 +55,7 @@ def fold_constants(plan: Plan) -> Plan:
 
 
 def _bits(value: Any) -> Any:
-    """What is equal for equal small constants; None for others."""
+    """A key that is equal for equal small constants; None for large ones."""
     is_small = value.nbytes <= 256 and value.dtype != object
     return (value.dtype.str, value.shape, value.strides, value.tobytes()) if is_small else None
 

@@ -1,4 +1,4 @@
-"""What a run finds and leaves behind: values of variables, random streams."""
+"""The state of a run: values of variables, random streams."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -51,7 +51,7 @@ _MIX = (6364136223846793005, 3935559000370003845, 1442695040888963407, 2**63 - 1
 
 
 class CallNumber(NamedTuple):
-    """What tells a call of a function from all others of a run, for its random streams.
+    """The identity of a call of a function within a run, for its random streams.
 
     among_all: from the calls of every op. by_turns: from its turn alone, so that ops of equal seeds in two loops draw
     the same numbers, as in TensorFlow.
@@ -87,7 +87,7 @@ class HasState(Protocol):
 
 
 class Run:
-    """What a kernel may ask of the session: variables, random streams, functions. op: the operation under way.
+    """The services of a session to a kernel: variables, random streams, functions. op: the operation under way.
 
     number: of this run within its session, from 1. current_call: of a function, the one under way: a number that
     follows from the ops that call and their turns alone, whatever else runs. drawn: name of each random op that has
@@ -152,7 +152,7 @@ class Run:
         return self.drawn[name]
 
     def call(self, function: Any, arguments: Sequence[Any], turn: int = 0) -> list[Any]:
-        """What a function graph gives (outputs, then what it keeps), for its inputs; a variable is passed by name.
+        """The results of a function graph (outputs, then kept values) for its inputs; a variable is passed by name.
 
         turn: which of the calls that the op under way makes.
         """

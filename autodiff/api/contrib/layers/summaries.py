@@ -1,4 +1,4 @@
-"""Summaries of tensors by what they are: scalars as numbers, activations as histograms."""
+"""Summaries of tensors by their kind: scalars as numbers, activations as histograms."""
 from __future__ import annotations
 
 import re

@@ -1,4 +1,4 @@
-"""What the layers of tf.contrib share: variables under other names, outputs under their scopes' names."""
+"""Tools of the layers of tf.contrib: variables under other names, outputs under their scopes' names."""
 from __future__ import annotations
 
 from collections import OrderedDict

@@ -1,4 +1,4 @@
-"""Attention: cells that look at a memory, weighed by how well it fits what they ask."""
+"""Attention: cells that look at a memory, weighed by how well its entries fit a query."""
 from __future__ import annotations
 
 import math
@@ -133,7 +133,7 @@ def hardmax(logits: Any, name: str | None = None) -> Tensor:
 
 
 class AttentionWrapperState(NamedTuple):
-    """What an AttentionWrapper keeps: for several mechanisms, the last three are tuples."""
+    """The state of an AttentionWrapper: for several mechanisms, the last three are tuples."""
 
     cell_state: Any
     attention: Any
@@ -180,7 +180,7 @@ class AttentionWrapper(RNNCell):
         self._layers, self._size = self._made_layers(attention_layer_size, attention_layer)
 
     def _made_layers(self, sizes: Any, layers: Any) -> tuple[Any, int]:
-        """A layer or None for each mechanism, and the size of what they give together."""
+        """A layer or None for each mechanism, and the size of their outputs together."""
         if sizes is not None and layers is not None:
             raise ArgumentError(expected="attention_layer_size or attention_layer", found="both")
         given = sizes if layers is None else layers

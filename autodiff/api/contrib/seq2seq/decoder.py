@@ -22,7 +22,7 @@ from .helper import Helper
 
 
 class Decoder:
-    """What dynamic_decode runs. Subclasses define batch_size, output_size, output_dtype, initialize and step."""
+    """A decoder for dynamic_decode. Subclasses define batch_size, output_size, output_dtype, initialize and step."""
 
     batch_size: Any
     output_size: Any
@@ -134,7 +134,7 @@ def _element(batch: Any, size: Any) -> Any:
 
 
 class _Step:
-    """The body of the loop. zeros: what finished rows give; None lets them give what they will."""
+    """The body of the loop. zeros: the outputs of finished rows; None leaves them as computed."""
 
     def __init__(self, decoder: Decoder, zeros: Any) -> None:
         self.decoder, self.zeros = decoder, zeros

@@ -21,7 +21,7 @@ from ...random import multinomial
 
 
 class Helper:
-    """What subclasses define: batch_size, initialize, sample and next_inputs. Samples are int32[n] by default."""
+    """The interface of a helper: batch_size, initialize, sample and next_inputs. Samples are int32[n] by default."""
 
     batch_size: Any = None
     sample_ids_shape = TensorShape([])
@@ -32,7 +32,7 @@ class Helper:
         raise NotImplementedError(f"{type(self).__name__} does not say how to begin")
 
     def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
-        """What was chosen by the outputs."""
+        """The samples chosen by the outputs."""
         raise NotImplementedError(f"{type(self).__name__} does not say how to choose")
 
     def next_inputs(self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None) -> Any:

@@ -59,7 +59,7 @@ class RNNCell(Layer):
         raise NotImplementedError(f"{type(self).__name__} does not say how large its output is")
 
     def get_initial_state(self, inputs: Any = None, batch_size: Any = None, dtype: Any = None) -> Any:
-        """zero_state for a batch size and dtype, or for those of `inputs`."""
+        """zero_state for the given batch size and dtype, or for the batch size and dtype of `inputs`."""
         if inputs is not None:
             tensor = convert_to_tensor(inputs, name="inputs")
             batch_size, dtype = batch_of(tensor, 0), tensor.dtype

@@ -15,7 +15,7 @@ from .base import LayerRNNCell, LSTMStateTuple, checked_dtype, input_depth
 
 
 class _Gated(LayerRNNCell):
-    """What the cells of this module share: their number of units and their activation, tanh by default."""
+    """The base of these cells: their number of units and their activation, tanh by default."""
 
     def __init__(self, num_units: int, activation: Any = None, reuse: bool | None = None, name: Any = None,
                  dtype: Any = None, **options: Any) -> None:

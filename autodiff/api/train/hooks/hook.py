@@ -1,4 +1,4 @@
-"""What a hook is: what it asks of each run, what it is told, and when it is due."""
+"""The interface of hooks: their requests to a run, its results, and the timer that says when a hook is due."""
 from __future__ import annotations
 
 import time
@@ -9,7 +9,7 @@ from ..global_step import get_global_step
 
 
 class SessionRunArgs(NamedTuple):
-    """What a hook wants of a run, besides what the caller fetches."""
+    """The fetches, feeds and options that a hook adds to a run."""
 
     fetches: Any
     feed_dict: Any = None
@@ -17,7 +17,7 @@ class SessionRunArgs(NamedTuple):
 
 
 class SessionRunValues(NamedTuple):
-    """What a hook gets of a run."""
+    """The results of a run, for a hook."""
 
     results: Any
     options: Any = None
