@@ -18,6 +18,7 @@ PLAIN = {"Identity", "Const", "VariableV2", "VarHandleOp", "ReadVariableOp", "Sh
 PLACEHOLDERS = {"Placeholder", "PlaceholderWithDefault", "IteratorGetNext"}
 LOSSES = ("loss", "cost", "error", "objective", "nll", "energy")  # words in the names of what is made small
 APPLY = ("ResourceApply", "ResourceSparseApply", "SparseApply", "Apply")  # what types of training ops begin with
+LARGE = 10_000  # ops of a graph that is not drawn: the first prompt would wait for it
 LONGEST = 330  # characters of the graph, about four lines
 MEMBERS = 7  # ops of one scope that are named
 
@@ -27,7 +28,8 @@ def first_page(shell: Shell) -> Card | None:
     if shell.script is None:
         return None
     try:
-        card, ops = shell.dbg.script(), shell.dbg.ops()
+        card = shell.dbg.script()
+        ops = shell.dbg.ops() if card.ops <= LARGE else ()
     except AutodiffError:
         return None
     if not card.ops:
@@ -36,7 +38,7 @@ def first_page(shell: Shell) -> Card | None:
     parts: list[Result] = [Text("\n".join(_facts(card, ops, loss)))]
     graph = _graph(ops, loss)
     parts += [Text(graph)] if graph else []
-    return Card((*parts, _commands(shell, card, loss)), os.path.basename(card.file or shell.script.name))
+    return Card((*parts, _commands(shell, card, ops, loss)), os.path.basename(card.file or shell.script.name))
 
 
 def _facts(card: Script, ops: Sequence[OpRow], loss: str) -> list[str]:
@@ -111,16 +113,17 @@ def _longest(ops: Sequence[OpRow], last: str) -> list[OpRow]:
 
 
 # ---- what to type -----------------------------------------------------------------------
-def _commands(shell: Shell, card: Script, loss: str) -> Table:
+def _commands(shell: Shell, card: Script, ops: Sequence[OpRow], loss: str) -> Table:
     """Three commands that make sense where this script stands."""
-    rows = tuple((Piece("hint", line, line), Piece("", text)) for line, text in _advice(shell, card, loss))
+    rows = tuple((Piece("hint", line, line), Piece("", text)) for line, text in _advice(shell, card, ops, loss))
     return Table((Column("", "name"), Column("")), rows)
 
 
-def _advice(shell: Shell, card: Script, loss: str) -> list[tuple[str, str]]:
+def _advice(shell: Shell, card: Script, ops: Sequence[OpRow], loss: str) -> list[tuple[str, str]]:
     script = shell.script
     static = ("doctor --static", "look for mistakes in the graph now")
-    variable = next((row.handle or row.name for row in shell.dbg.variables() if row.trainable), "")
+    variables = {op.outputs[0] for op in ops if op.role == "variable" and op.outputs}
+    variable = next((handle for handle, name in card.handles if name in variables), "")
     watch = [(f"watch {variable}", "see it and its gradient at every stop")] if variable else []
     if script is not None and script.is_live:
         return [("next", "let it make its next run, and stop after that"),

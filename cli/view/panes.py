@@ -1,6 +1,7 @@
 """What the panes beside the page show of the moment: the source, the gradients, what is watched."""
 from __future__ import annotations
 
+import linecache
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +14,8 @@ from ..model.shell import Shell
 from .text import number
 
 AROUND = 60  # lines of the source above and below
+NEAR = 20  # of these, those with gradient norms
+LARGE = 5000  # ops of a graph in which figures are not computed unasked
 MOST = 40  # rows of a pane
 NAMES = ("source", "gradients", "watches")
 
@@ -26,13 +29,28 @@ def source(shell: Shell, cause: Place | None = None) -> Result:
     """The lines around where the script stands, or around the culprit's."""
     file, line = shell.place()
     blamed = cause.line if cause is not None and _is_same(cause.file, file) else 0
+    lines = [text.rstrip("\n") for text in linecache.getlines(file)]
+    if not lines:
+        return Text(f"{os.path.basename(file)} cannot be read" if file else "no script is loaded", "quiet")
+    first = max((blamed or line or 1) - AROUND, 1)
+    return Source(os.path.basename(file), first, tuple(lines[first - 1:first + 2 * AROUND]), line,
+                  _norms(shell, f"{file}:{blamed or line or 1}"), blamed, frozenset(_armed(shell, file)), is_cut=True)
+
+
+def _norms(shell: Shell, at: str) -> dict[int, str]:
+    """The gradient norms of what the lines around one have made; of none in a large graph, where they take too long."""
+    if not shell.dbg.records or _count(shell) > LARGE:
+        return {}
     try:
-        found = shell.dbg.source(f"{file}:{blamed or line or 1}", around=AROUND)
-    except AutodiffError as error:
-        return Text(error.message.partition("\n")[0] if file else "no script is loaded", "quiet")
-    norms = {row.number: number(row.gradient_norm) for row in found.lines if row.gradient_norm is not None}
-    return Source(os.path.basename(found.file), found.lines[0].number, tuple(row.text for row in found.lines), line,
-                  norms, blamed, frozenset(_armed(shell, found.file)), is_cut=True)
+        found = shell.dbg.source(at, around=NEAR)
+    except AutodiffError:
+        return {}
+    return {row.number: number(row.gradient_norm) for row in found.lines if row.gradient_norm is not None}
+
+
+def _count(shell: Shell) -> int:
+    """How many ops the graph has."""
+    return len(getattr(shell.dbg.graph, "operations", ()))
 
 
 def _is_same(file: str, other: str) -> bool:
@@ -70,6 +88,8 @@ def gradients(shell: Shell) -> Result:
     """The norm of each variable's gradient, and over the last steps."""
     if not shell.dbg.records:
         return Text("no step yet: next runs one", "quiet")
+    if _count(shell) > LARGE:
+        return Text(f"in a graph of {_count(shell)} ops they take a moment: grads", "quiet")
     try:
         table = shell.dbg.grads()
     except AutodiffError as error:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..model.results import Column, Table
 from .cells import RIGHT, cell, cells_of
+from .numbers.grids import Elements
 from .pieces import Line, Piece
 from .text import GAP, clean, display_width, shorten
 
@@ -27,7 +28,8 @@ class RowWriter:
 
     def __init__(self, table: Table, width: int | None = None) -> None:
         self.table = table
-        natural = [natural_width(column, table.rows, at) for at, column in enumerate(table.columns)]
+        seen = table.rows.sample() if isinstance(table.rows, Elements) else table.rows[:]  # made once, where it is lazy
+        natural = [natural_width(column, seen, at) for at, column in enumerate(table.columns)]
         if table.branches_drawn:
             natural[0] = max(natural[0], *(len(_lead(table, at)) + display_width(str(row[0]))
                                            for at, row in enumerate(table.rows)))

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from types import ModuleType
 from typing import Any
 
 from ...core.errors import ArgumentError, UnknownNameError
@@ -25,6 +26,8 @@ def tensors_of(value: Any) -> list[Tensor]:
         return [value]
     if isinstance(value, (IndexedSlices, SparseTensor)):
         return [value.values]
+    if isinstance(value, ModuleType):
+        return []  # the namespace itself answers any name, at length
     handle = getattr(value, "handle_tensor", None)
     if isinstance(handle, Tensor):
         return [handle]

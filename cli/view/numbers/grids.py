@@ -14,6 +14,7 @@ from .digits import Digits
 ROWS = 16  # rows of a grid that leaves some out; one with a few more is shown whole
 SLACK = 8
 A_LINE = (1, 2, 4, 5, 8, 10, 16, 20)  # elements in a line of running ones, whatever has room
+SAMPLE = 200  # lines of elements that are measured
 ELIDED = Piece("quiet", "…")
 WIDTH = 100  # columns where there is no screen
 
@@ -105,6 +106,11 @@ class Elements(Sequence[tuple[Piece, ...]]):
 
     def __iter__(self) -> Iterator[tuple[Piece, ...]]:
         return (self[at] for at in range(len(self)))
+
+    def sample(self) -> list[tuple[Piece, ...]]:
+        """Some lines, among them the last, whose index is the longest."""
+        step = max(len(self) // SAMPLE, 1)
+        return [self[at] for at in dict.fromkeys([*range(0, len(self), step), max(len(self) - 1, 0)]) if len(self)]
 
     def line_of(self, flat: int) -> int:
         """The line that holds an element."""
