@@ -17,14 +17,19 @@ from types import ModuleType
 from typing import Any
 
 DOORS = {"torch": "torch.door", "jax": "jax.door"}  # framework -> module in this room, which has open_door(view)
+ALWAYS = ("eager.door",)  # modules of doors that no import opens
 
 
 @dataclass(frozen=True)
 class View:
-    """What a door may know of the script. namespace: gives its globals. is_left: whether it is to be let alone."""
+    """What a door may know of the script. namespace: gives its globals. is_left: whether it is to be let alone.
+
+    offer: takes the graph and the session that the debugger may look at once the script has ended.
+    """
 
     namespace: Callable[[], dict[str, Any]]
     is_left: Callable[[], bool]
+    offer: Callable[[Any, Any], None] = lambda graph, session: None
 
 
 @contextlib.contextmanager
@@ -34,6 +39,8 @@ def opened(view: View) -> Iterator[None]:
         finder = _Finder(lambda name: _open(name, view, open_doors))
         sys.meta_path.insert(0, finder)
         open_doors.callback(sys.meta_path.remove, finder)
+        for place in ALWAYS:
+            open_doors.enter_context(import_module(f"{__package__}.{place}").open_door(view))
         for name in DOORS:
             if name in sys.modules:
                 _open(name, view, open_doors)

@@ -87,6 +87,7 @@ class ForeignSteps:
         slopes = {name: g for name, g in self.gradients_of(step.loss).items() if g is not None}
         for name, value in step.values.items():
             self.session.variables[self.variables[name].op.name] = value
+        self.graph.extras["step_call"] = step.call
         loss, *found = self.session.run([step.loss, *slopes.values()], dict(step.feeds))
         self.advice.differing = differences(step, dict(zip(slopes, found)), self.variables)
         return loss

@@ -173,7 +173,8 @@ def arrived(shell: Shell, event: Event, records: tuple[Any, ...] = (), stop: Any
         request = script.request
         wants = _fetched(request.fetches) if request else ""
         which = "next" if shell.dbg.records else "first"
-        here = Stop(f"{name} is before its {which} Session.run, at {shell.where()}", _where(shell, records),
+        call = request.call if request else "Session.run"
+        here = Stop(f"{name} is before its {which} {call}, at {shell.where()}", _where(shell, records),
                     (f"it asks for {wants}", "next runs it, step goes through it op by op"))
         interrupted = Text("stopped by Ctrl-C", "warning") if script.interrupted else None
         return _group(_moved_text(shell, records, stop), interrupted, here)

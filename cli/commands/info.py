@@ -73,7 +73,8 @@ def script(shell: Shell) -> Result:
 def state(shell: Shell) -> str:
     """Where the script stands, in words."""
     now = shell.script.state if shell.script else ""
-    return {"before": f"before a Session.run at {shell.where()}", "after": f"after a Session.run at {shell.where()}",
+    call = shell.script.request.call if shell.script and shell.script.request else "Session.run"
+    return {"before": f"before a {call} at {shell.where()}", "after": f"after a {call} at {shell.where()}",
             "ended": "at its end", "raised": f"raised at {shell.where()}",
             "line": f"before line {shell.where()}", "trace": f"at its set_trace, {shell.where()}"}.get(now, now)
 

@@ -41,13 +41,14 @@ class ScriptEnds(BaseException):
 
 @dataclass(frozen=True)
 class Request:
-    """A Session.run that the script asks for. file, line: where."""
+    """A Session.run that the script asks for, or what stands for one. file, line: where. call: its own words for it."""
 
     session: Any
     fetches: Any
     feed_dict: Any
     file: str
     line: int
+    call: str = "Session.run"
 
 
 def add_records(records: list[Any], more: Sequence[Any]) -> None:
@@ -62,13 +63,14 @@ class Event:
     """Why the script handed over. kind: "before" or "after" a run, "ended", "raised".
 
     records: of the runs since the last event; of very many the first and the last. error: the script's exception.
-    graph: the one it built last.
+    graph: the one it built last. session: the one to look at it in, if the script has none of its own.
     """
 
     kind: str
     records: tuple[Any, ...] = ()
     error: BaseException | None = None
     graph: Graph | None = None
+    session: Session | None = None
 
 
 @dataclass
@@ -183,7 +185,8 @@ class ModelScript:
 
     def graph(self) -> Graph | None:
         """The graph that most of the script's tensors belong to; None if it holds none."""
-        graphs = [v.graph for v in self.handles().values() if isinstance(getattr(v, "graph", None), Graph)]
+        graphs = [v.graph for v in self.handles().values()
+                  if isinstance(getattr(v, "graph", None), Graph) and not v.graph.executing_eagerly]
         return max(set(graphs), key=graphs.count) if graphs else None
 
     def _wait(self) -> Event:
@@ -241,8 +244,13 @@ class ModelScript:
     # ---- the script's side --------------------------------------------------------------
     def _main(self) -> None:
         event = Event("ended")
+        offered: list[Any] = [None, None]
+
+        def offer(graph: Graph, session: Session) -> None:
+            offered[:] = graph, session
+
         try:
-            with doors.opened(doors.View(lambda: self.namespace, lambda: self.detached)):
+            with doors.opened(doors.View(lambda: self.namespace, lambda: self.detached, offer)):
                 self.lines.install(sys._getframe())
                 exec(self._code, self.namespace)  # type: ignore[arg-type]
         except ScriptEnds:
@@ -253,12 +261,16 @@ class ModelScript:
         except BaseException as error:
             event = Event("raised", error=error)
         self.request = None
-        self._to_prompt.put(Event(event.kind, tuple(self._records), event.error, get_default_graph()))
+        graph, session = offered
+        if graph is None and not get_default_graph().executing_eagerly:
+            graph = get_default_graph()
+        self._to_prompt.put(Event(event.kind, tuple(self._records), event.error, graph, session))
 
     def _at_run(self, real: Any, session: Session, fetches: Any, feed_dict: dict | None) -> Any:
         """One Session.run of the script: wait before it, execute it under the debugger, wait after it."""
         self._frame = frame = user_frame()
-        self.request = Request(session, fetches, feed_dict, frame.f_code.co_filename, frame.f_lineno)
+        call = session.graph.extras.get("step_call") or "Session.run"
+        self.request = Request(session, fetches, feed_dict, frame.f_code.co_filename, frame.f_lineno, call)
         try:
             if self.before or self.interrupted:
                 self._hand_over("before")

@@ -153,8 +153,8 @@ class Shell:
         else:
             graph = event.graph if event.graph is not None and event.graph.operations else script.graph()
             graph = graph or getattr(self.dbg, "graph", None) or event.graph  # steps of another framework keep theirs
-            session = None
-            if self.dbg_session() is not None and self.dbg_session().graph is graph:
+            session = event.session
+            if session is None and self.dbg_session() is not None and self.dbg_session().graph is graph:
                 session = self.dbg_session()
             self.dbg.attach(graph, session, handles=script.handles())
 

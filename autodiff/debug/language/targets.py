@@ -123,7 +123,9 @@ class Targets:
         return self.graph.operations.get(name) or self._hidden().get(name) or self.inner.by_name().get(name)
 
     def _of_this_graph(self, value: Any) -> list[Tensor]:
-        return [t for t in tensors_of(value) if t.graph is self.graph or self.inner.has(t)]
+        stands_for = self.graph.extras.get("stands_for", {})  # of values of an eager script, by their ids
+        found = [stands_for.get(getattr(t, "id", None), t) for t in tensors_of(value)]
+        return [t for t in found if t.graph is self.graph or self.inner.has(t)]
 
     def _slot(self, op: Operation, target: str) -> list[Tensor]:
         slot = target.partition(":")[2]

@@ -1,0 +1,137 @@
+"""The door of eager mode: each `tape.gradient` of a script is a step, and what its names hold at the end is a graph."""
+from __future__ import annotations
+
+import contextlib
+import functools
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ...core import nest
+from ...core.defaults import STACKS
+from ...core.errors import AutodiffError
+from ...core.graph import Tensor
+from ...gradients.tape import GradientTape, source_of
+from ...runtime.eager import EagerTensor
+from ..doors import View
+from ..model import tf
+from ..steps import ForeignStep, ForeignSteps
+from .trace import Trace, Tracer
+
+
+class EagerDoor:
+    """Records every eager operation of the script's thread, persistent tape or none."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self.steps = ForeignSteps("eager")
+        self._tracer = Tracer(self.steps)
+        self._is_inside = False
+
+    @contextlib.contextmanager
+    def opened(self) -> Iterator[None]:
+        """While the script runs."""
+        real = GradientTape.gradient
+
+        @functools.wraps(real)
+        def gradient(tape: GradientTape, target: Any, sources: Any, *args: Any, **options: Any) -> Any:
+            found = real(tape, target, sources, *args, **options)
+            self._step(target, sources)
+            return found
+
+        GradientTape.gradient = gradient  # type: ignore[method-assign, assignment]
+        STACKS.tapes.insert(0, self)
+        try:
+            yield
+        finally:
+            if not self._view.is_left():
+                self._end()
+            STACKS.tapes.remove(self)
+            GradientTape.gradient = real  # type: ignore[method-assign]
+
+    # ---- as the tapes of a thread are asked ------------------------------------------------------
+    def wants(self, op: Any) -> bool:
+        """Whether to keep what an operation came from: of every eager one."""
+        return op.graph.executing_eagerly and not self._is_inside and not self._view.is_left()
+
+    def record(self, op: Any) -> None:
+        """Nothing: the outputs keep their operation."""
+
+    def variable_accessed(self, variable: Any) -> None:
+        """Nothing: the read is an operation."""
+
+    # ---- steps -----------------------------------------------------------------------------------
+    def _step(self, target: Any, sources: Any) -> None:
+        """A call of tape.gradient, as a run under the debugger."""
+        targets = [t for t in nest.flatten(target) if isinstance(t, EagerTensor)]
+        if not targets or self._is_inside or self._view.is_left():
+            return
+        xs: list[Any] = [source_of(source) for source in nest.flatten(sources)]
+        with self._alone():
+            trace = self._traced(targets)
+            if trace is None:
+                return
+            loss = trace.stands_for[targets[0].id]
+            step = ForeignStep(loss, trace.values, trace.feeds, call="tape.gradient")
+            self._differentiate(loss, [trace.stands_for[x.id] for x in xs
+                                       if x.id in trace.stands_for and x.dtype.base_dtype.name != "resource"])
+            self.steps.run(step)
+
+    def _end(self) -> None:
+        """The script is through: the values that it holds by name, whatever they come from."""
+        known = self.steps.graph.extras.get("stands_for", {})
+        held = list({t.id: t for t in _eager_tensors(self._view.namespace(), known)}.values())
+        if held:
+            with self._alone():
+                trace = self._traced(held, known)
+            if trace is not None:
+                for name, value in trace.values.items():
+                    self.steps.session.variables[self.steps.variables[name].op.name] = value
+                self._view.offer(self.steps.graph, self.steps.session)
+
+    def _traced(self, roots: list[Any], known: Mapping[int, Tensor] | None = None) -> Trace | None:
+        try:
+            trace = self._tracer.trace(roots, self._names(), known)
+        except AutodiffError as error:
+            reason = str(error).partition("\n")[0]
+            print(f"gradbg: what these values come from cannot be asked about: {reason}", file=sys.stderr)
+            return None
+        self.steps.graph.extras["stands_for"] = trace.stands_for
+        return trace
+
+    def _differentiate(self, loss: Tensor, xs: list[Tensor]) -> None:
+        """Let the graph know what was differentiated by what."""
+        if xs and not any(loss in call.ys for call in self.steps.graph.extras.get("calls", ())):
+            with self.steps.graph.as_default():
+                tf.gradients(loss, xs)
+
+    def _names(self) -> Mapping[int, str]:
+        return {value.id: name for name, value in self._view.namespace().items() if isinstance(value, EagerTensor)}
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """What happens in here is not the script's."""
+        self._is_inside = True
+        STACKS.graphs.append(self.steps.graph)
+        try:
+            yield
+        finally:
+            STACKS.graphs.pop()
+            self._is_inside = False
+
+
+def _eager_tensors(values: Mapping[str, Any], known: Mapping[int, Tensor]) -> Iterator[EagerTensor]:
+    """The eager tensors among the values of names, and in lists of them; of a variable not yet known what it holds."""
+    for name, value in list(values.items()):
+        if name.startswith("__"):
+            continue
+        for item in value if isinstance(value, (list, tuple)) else [value]:
+            if isinstance(item, EagerTensor):
+                yield item
+            elif isinstance(handle := getattr(item, "handle_tensor", None), EagerTensor) and handle.id not in known:
+                yield item.as_tensor()
+
+
+def open_door(view: View) -> Any:
+    """The door, open while the script runs."""
+    return EagerDoor(view).opened()
