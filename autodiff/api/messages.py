@@ -4,6 +4,8 @@ A message's fields are attributes; SerializeToString and ParseFromString write a
 """
 from __future__ import annotations
 
+from typing import Any
+
 from ..files.event_messages import EVENT_MESSAGES
 from ..files.example_messages import EXAMPLE_MESSAGES
 from ..files.graph_messages import GRAPH_MESSAGES
@@ -21,3 +23,14 @@ Event, HistogramProto, LogMessage, SessionLog, Summary, SummaryDescription, Summ
 BytesList, Example, Feature, FeatureList, FeatureLists, Features, FloatList, Int64List, SequenceExample = (
     EXAMPLE_MESSAGES[name] for name in ("BytesList", "Example", "Feature", "FeatureList", "FeatureLists", "Features",
                                         "FloatList", "Int64List", "SequenceExample"))
+
+_ALL = {**GRAPH_MESSAGES, **META_GRAPH_MESSAGES, **EVENT_MESSAGES, **EXAMPLE_MESSAGES}
+
+
+def __getattr__(name: str) -> Any:
+    """Any other message, and the numbers of element types: `DT_FLOAT`."""
+    if name in _ALL:
+        return _ALL[name]
+    if name in GRAPH_MESSAGES["DataType"].numbers:
+        return GRAPH_MESSAGES["DataType"].Value(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Iterator, Sequence
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
 
@@ -20,9 +20,15 @@ VERSION = "1.15.5"  # of the TensorFlow whose names and semantics these are: scr
 # Import name -> rooms of autodiff that are searched for its names, in this order ("": autodiff itself).
 # It stands for all that is below it; what is below `tensorflow` itself is found by its own name.
 PLACES: dict[str, tuple[str, ...]] = {
+    "google": (),
+    "google.protobuf": (),
+    "google.protobuf.message": ("tensorflow_names.text_format",),
+    "google.protobuf.text_format": ("tensorflow_names.text_format",),
     "tensorflow": ("",),
     "tensorflow.compat": ("compat",),
     "tensorflow.compat.v1": ("",),
+    "tensorflow.core": (),
+    **{f"tensorflow.core.{room}": ("api.messages", "") for room in ("example", "framework", "protobuf", "util")},
     "tensorflow.examples": (),
     "tensorflow.examples.tutorials": (),
     "tensorflow.examples.tutorials.mnist": ("mnist",),
@@ -39,8 +45,15 @@ PLACES: dict[str, tuple[str, ...]] = {
     "tensorflow.python.framework.errors": ("errors",),
     "tensorflow.python.framework.errors_impl": ("errors",),
     "tensorflow.python.framework.ops": ("",),
+    "tensorflow.python.framework.graph_io": ("train",),
+    "tensorflow.python.framework.graph_util": ("graph_util",),
+    "tensorflow.python.framework.graph_util_impl": ("graph_util",),
+    "tensorflow.python.framework.meta_graph": ("train",),
     "tensorflow.python.layers": ("layers",),
+    "tensorflow.python.lib": (),
     "tensorflow.python.lib.io": ("gfile",),
+    "tensorflow.python.lib.io.python_io": ("python_io",),
+    "tensorflow.python.lib.io.tf_record": ("python_io",),
     "tensorflow.python.ops": ("", "math", "nn"),
     "tensorflow.python.ops.distributions": ("distributions",),
     "tensorflow.python.ops.gradient_checker": ("test",),
@@ -63,7 +76,16 @@ PLACES: dict[str, tuple[str, ...]] = {
     "tensorflow.python.platform.googletest": ("test",),
     "tensorflow.python.platform.test": ("test",),
     "tensorflow.python.platform.tf_logging": ("logging",),
+    "tensorflow.python.pywrap_tensorflow": ("train",),
+    "tensorflow.python.saved_model": ("saved_model",),
+    "tensorflow.python.saved_model.builder": ("saved_model.builder",),
+    "tensorflow.python.saved_model.constants": ("saved_model.constants",),
+    "tensorflow.python.saved_model.signature_constants": ("saved_model.signature_constants",),
+    "tensorflow.python.saved_model.tag_constants": ("saved_model.tag_constants",),
     "tensorflow.python.summary": ("summary",),
+    "tensorflow.python.summary.summary_iterator": ("train",),
+    "tensorflow.python.tools": (),
+    "tensorflow.python.tools.inspect_checkpoint": ("api.train.inspect_checkpoint",),
     "tensorflow.python.training": ("train", "train.moving_averages"),
     "tensorflow.python.util": (),
     "tensorflow.python.util.compat": ("compat",),
@@ -106,11 +128,20 @@ class Alias(ModuleType):
         return "tf" + self.__name__.removeprefix("tensorflow")
 
 
+def has_protobuf() -> bool:
+    """Whether Google's own protocol buffers are installed."""
+    google = PathFinder.find_spec("google")
+    return google is not None and PathFinder.find_spec("google.protobuf", google.submodule_search_locations) is not None
+
+
 class Finder:
-    """Finds `tensorflow` and all below it, for the import system."""
+    """Finds `tensorflow` and all below it for the import system; protocol buffers, too, if they are not installed."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        if name.partition(".")[0] != "tensorflow":
+        top = name.partition(".")[0]
+        if top == "google" and (has_protobuf() or name == "google" and PathFinder.find_spec(name) is not None):
+            return None
+        if top not in ("google", "tensorflow"):
             return None
         return ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type]
 
@@ -122,6 +153,8 @@ class Finder:
 
 
 def _room(dotted: str) -> Any:
+    if dotted.startswith(("api.", "tensorflow_names.")):
+        return importlib.import_module(f"..{dotted}", __package__)
     found: Any = sys.modules[__package__.partition(".")[0]]
     for name in dotted.split(".") if dotted else ():
         found = getattr(found, name)
@@ -134,7 +167,7 @@ def _rooms_of(name: str) -> tuple[str, ...]:
     while place not in PLACES:
         place = place.rpartition(".")[0]
     rest, rooms = name[len(place) + 1:], PLACES[place]
-    if not rest or rooms and "python" in place.split("."):
+    if not rest or rooms and {"core", "python"} & set(place.split(".")):
         return rooms
     try:
         if rooms and isinstance(_room(".".join([*rooms, rest]).strip(".")), ModuleType):
@@ -176,5 +209,6 @@ def standing_in(*, shadow: bool = False) -> Iterator[None]:
 
 
 def _taken_out() -> dict[str, ModuleType]:
-    names = [name for name in sys.modules if name.partition(".")[0] == "tensorflow"]
+    names = [name for name, module in sys.modules.items() if name.partition(".")[0] == "tensorflow"
+             or name.partition(".")[0] == "google" and isinstance(module, Alias)]
     return {name: sys.modules.pop(name) for name in names}
