@@ -71,6 +71,15 @@ def test_a_shape_that_is_computed_from_shapes_is_known() -> None:
     assert made.outputs[0].shape.as_list() == [None, 3, 4]
 
 
+def test_a_resize_of_a_batch_that_is_not_known_runs_no_python() -> None:
+    nodes = [node("Shape", ["x"], ["s"], end=2), node("Concat", ["s", "hw"], ["to"], axis=0),
+             node("Resize", ["x", "", "", "to"], ["y"], mode="linear")]
+    made = from_onnx(model(graph(nodes, [value("x", np.float32, ("n", 3, 4, 5))], [value("y")],
+                                 {"hw": np.array([8, 7], np.int64)})))
+    assert made.outputs[0].shape.as_list() == [None, 3, 8, 7]
+    assert "PyFunc" not in {op.type for op in made.graph.get_operations()}
+
+
 def test_a_function_of_the_model_stands_in_place_of_its_call() -> None:
     inner = node("LeakyRelu", ["a"], ["b"])
     reference = attribute("alpha", 0.0)
@@ -179,3 +188,26 @@ def test_an_input_with_a_default_is_a_parameter() -> None:
 def test_tensors_are_written_as_they_are_read() -> None:
     for array in (np.float32([[1, 2]]), np.array([True]), np.array(3, np.int64)):
         np.testing.assert_array_equal(array_of(tensor("t", array)), array)
+
+
+@pytest.mark.parametrize("pads_are_known", [True, False])
+def test_negative_pads_cut(pads_are_known: bool) -> None:
+    pads = np.array([-1, 2, 0, -2], np.int64)
+    inputs = [value("x", np.float64, (3, 4))] + ([] if pads_are_known else [value("p", np.int64, (4,))])
+    made = from_onnx(model(graph([node("Pad", ["x", "p"], ["y"])], inputs, [value("y")],
+                                 {"p": pads} if pads_are_known else {})))
+    x = np.arange(12.0).reshape(3, 4)
+    feeds = {tensor: {"x": x, "p": pads}[name] for name, tensor in made.inputs.items()}
+    with tf.Session(graph=made.graph) as session:
+        found = session.run(made.outputs[0], feeds)
+    np.testing.assert_array_equal(found, np.pad(x[1:, :2], [(0, 0), (2, 0)]))
+
+
+def test_updates_may_be_larger_than_the_indices_that_use_them() -> None:
+    scatter = node("ScatterElements", ["x", "i", "u"], ["y"], axis=1, reduction="add")
+    made = from_onnx(model(graph([scatter], [value("x", np.float64, (2, 3)), value("u", np.float64, (2, 3))],
+                                 [value("y")], {"i": np.array([[2], [0]], np.int64)})))
+    with tf.Session(graph=made.graph) as session:
+        u = np.arange(6.0).reshape(2, 3)
+        found = session.run(made.outputs[0], {made.inputs["x"]: np.zeros((2, 3)), made.inputs["u"]: u})
+    np.testing.assert_array_equal(found, [[0, 0, 0], [3, 0, 0]])

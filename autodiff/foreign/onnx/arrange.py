@@ -215,11 +215,13 @@ def pad(x: Any, pads: Any, constant_value: Any = None, axes: Any = None, *, mode
     if kind != "constant":
         return _by_index(x, kind, pairs if known is None else known)
     filling = like(value if constant_value is None else scalar(constant_value), x)
-    if known is None or (known < 0).any():
-        begin, end = tf.maximum(-pairs[:, 0], 0), shape_of(x) + tf.minimum(pairs[:, 1], 0)
-        x, pairs = tf.strided_slice(x, begin, end), tf.maximum(pairs, 0)
-        x.set_shape([None] * rank)
-    return tf.pad(x, pairs if known is None else np.maximum(known, 0), constant_values=filling)
+    if known is not None:
+        x = x[tuple(slice(max(-a, 0), -max(-b, 0) or None) for a, b in known.tolist())] if (known < 0).any() else x
+        return tf.pad(x, np.maximum(known, 0), constant_values=filling)
+    begin, end = tf.maximum(-pairs[:, 0], 0), shape_of(x) + tf.minimum(pairs[:, 1], 0)
+    x = tf.strided_slice(x, begin, end)
+    x.set_shape([None] * rank)
+    return tf.pad(x, tf.maximum(pairs, 0), constant_values=filling)
 
 
 def _by_index(x: Any, kind: str, pairs: Any) -> Any:

@@ -77,6 +77,8 @@ def gather_elements(x: Any, indices: Any, *, axis: int = 0) -> Any:
 
 @onnx.op("ScatterElements", "Scatter")
 def scatter_elements(x: Any, indices: Any, updates: Any, *, axis: int = 0, reduction: Any = b"none") -> Any:
+    if updates.dims != indices.dims:  # torch's exporter leaves what it does not use
+        updates = updates[tuple(slice(0, n) for n in sizes_of(indices))]
     return _scattered(x, _element_places(x, indices, axis), updates, text(reduction))
 
 

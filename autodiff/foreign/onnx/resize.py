@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.constant_value import static_dims
 from ...core.errors import ArgumentError
+from ...core.graph import Tensor
 from ..model import tf
-from .table import axis_of, in_numpy, like, moved, onnx, rank_of, size_of, text, value_of
+from .table import axis_of, in_numpy, is_float, like, moved, onnx, rank_of, sizes_of, text, value_of, vector
 
 
 def _hat(t: np.ndarray) -> np.ndarray:
@@ -83,26 +85,40 @@ class _Method(NamedTuple):
     by_size: bool
     policy: str
 
-    def lengths(self, i: int, old: Any, wanted: Any) -> tuple[int, float]:
-        """The new length of axis i, and its scale."""
+    def lengths(self, old: Any, wanted: Any, ratios: np.ndarray) -> tuple[int, float]:
+        """The new length of an axis, and its scale. ratios: of all axes, if their aspect is kept; else empty."""
         if not self.by_size:
-            return int(np.floor(old[i] * wanted[i])), float(wanted[i])
-        ratios = np.asarray(wanted, float) / old
-        if self.policy == "stretch":
-            return int(wanted[i]), float(ratios[i])
+            return int(np.floor(old * wanted)), float(wanted)
+        if not ratios.size:
+            return int(wanted), float(wanted / old)
         scale = float(ratios.min() if self.policy == "not_larger" else ratios.max())
-        return int(np.floor(scale * old[i] + 0.5)), scale
+        return int(np.floor(scale * old + 0.5)), scale
 
-    def plan(self, i: int, old: Any, wanted: Any, region: Any) -> tuple[np.ndarray, np.ndarray]:
-        """For axis i the matrix, or the places of the nearest elements; and which new elements lie inside."""
-        count, scale = self.lengths(i, old, wanted)
-        size, low, high = int(old[i]), float(region[i]), float(region[i + len(old)])
-        at = _sources(count, size, scale, self.coordinates, low, high)
+    def plan(self, old: Any, wanted: Any, region: Any, ratios: Any) -> tuple[np.ndarray, np.ndarray]:
+        """For one axis the matrix, or the places of the nearest elements; and which new elements lie inside."""
+        count, scale = self.lengths(old, wanted, ratios)
+        size = int(old)
+        at = _sources(count, size, scale, self.coordinates, float(region[0]), float(region[1]))
         inside = (at >= 0) & (at <= size - 1)
         if self.kind == "nearest":
             return np.clip(_NEAREST[self.nearest](at), 0, size - 1), inside
         kernel = _hat if self.kind == "linear" else functools.partial(_cubic, a=self.cubic)
         return _weights(at, size, scale, kernel, self.antialias, self.exclude_outside), inside
+
+
+def _entries(listed: Any, count: int) -> list[Any]:
+    """The entries of a vector: numbers where they are known, though others are not."""
+    value = value_of(listed)
+    known = value.tolist() if value is not None else None if is_float(listed) else static_dims(listed)
+    return [listed[i] if entry is None else entry for i, entry in enumerate(known or [None] * count)]
+
+
+def _is_unchanged(old: Any, wanted: Any, by_size: bool, *, is_batch: bool) -> bool:
+    """Whether an axis keeps its length. A batch or channel axis does if its lengths are only known in the run: images
+    alone are resized, and no Python need run for the others."""
+    if isinstance(wanted, Tensor):
+        return is_batch and isinstance(old, Tensor)
+    return bool(not isinstance(old, Tensor) and wanted == old if by_size else wanted == 1)
 
 
 @onnx.op("Resize", note="linear and cubic are products with a matrix for each axis; sizes and scales may be fed")
@@ -115,22 +131,22 @@ def resize(x: Any, roi: Any = None, scales: Any = None, sizes: Any = None, *, an
     by_size = scales is None or scales.dims == (0,)
     method = _Method(text(mode), text(coordinate_transformation_mode), text(nearest_mode), cubic_coeff_a,
                      bool(antialias), bool(exclude_outside), by_size, text(keep_aspect_ratio_policy))
-    crops = method.coordinates == "tf_crop_and_resize"
-    wanted, old = sizes if by_size else scales, tf.stack([tf.cast(size_of(x, a), tf.int64) for a in at])
-    region = roi if crops else np.repeat(np.array([0, 1], np.float32), len(at))
-    known = value_of(wanted)
+    crops, keeps = method.coordinates == "tf_crop_and_resize", by_size and method.policy != "stretch"
+    old, wanted = sizes_of(x, *at), _entries(sizes if by_size else scales, len(at))
+    ratios = tf.cast(sizes, tf.float64) / tf.cast(vector(old), tf.float64) if keeps else np.empty(0)
     y, inside = x, None
     for i, axis in enumerate(at):
-        unchanged = known is not None and known[i] == (x.dims[axis] if by_size else 1)
-        if unchanged and not crops and method.policy == "stretch":
+        if not crops and not keeps and _is_unchanged(old[i], wanted[i], by_size, is_batch=axis < 2 < rank):
             continue
+        region = tf.stack([roi[i], roi[i + len(at)]]) if crops else np.array([0.0, 1.0])
         dtype = tf.int64 if method.kind == "nearest" else x.dtype.base_dtype
-        found, within = in_numpy(functools.partial(method.plan, i), [dtype, tf.bool], old, wanted, region)
+        found, within = in_numpy(method.plan, [dtype, tf.bool], old[i], wanted[i], region, ratios)
+        count = wanted[i] if by_size and not keeps and not isinstance(wanted[i], Tensor) else None
         if method.kind == "nearest":
-            found.set_shape([None])
+            found.set_shape([count])
             y = tf.gather(y, found, axis=axis)
         else:
-            found.set_shape([None, None])
+            found.set_shape([count, x.dims[axis]])
             y = moved(tf.tensordot(moved(y, axis, -1), found, [[rank - 1], [1]]), -1, axis)
         if crops:
             within = tf.reshape(within, [-1, *[1] * (rank - axis - 1)])
