@@ -1,0 +1,77 @@
+"""The panes beside the page and the first page: what they show of a script, and when they are there."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cli.language.command import verbs
+from cli.language.interpreter import execute
+from cli.model.results import Card, Source, Table, Text, error_in, question_in
+from cli.model.shell import Shell
+from cli.screen.side_panes import SidePanes
+from cli.view.drawn.palette import Palette
+from cli.view.first_page import first_page
+from cli.view.panes import cause_of, panes
+from cli.view.plain import plain
+
+MODELS = Path(__file__).parents[2] / "scripts" / "models"
+
+
+@pytest.fixture
+def shell() -> Iterator[Shell]:
+    made = Shell(known_verbs=verbs())
+    yield made
+    made.close()
+
+
+def test_at_a_nan_the_panes_show_the_culprit_and_that_steps_figures(shell: Shell) -> None:
+    execute(f"load '{MODELS / 'nan_log.py'}'", shell)
+    execute("watch probabilities", shell)
+    stop = execute("run -f nan", shell)
+    assert question_in(stop) == "why nan"
+    found = panes(shell, cause_of(shell, "why nan"))
+    source = found["source"]
+    assert isinstance(source, Source)
+    assert "tf.log(probabilities)" in source.lines[source.cause - source.first]
+    assert "session.run([loss, train_op]" in source.lines[source.current - source.first]
+    gradients, watches = found["gradients"], found["watches"]
+    assert isinstance(gradients, Table) and isinstance(watches, Table)
+    assert [(row[0], str(row[1])) for row in gradients.rows] == [("weights:0", "nan"), ("biases:0", "nan")]
+    assert watches.rows[0][:2] == ("probabilities:0", 0.0)
+
+
+def test_without_a_run_or_a_script_they_say_what_to_do(shell: Shell) -> None:
+    assert panes(shell)["source"] == Text("no script is loaded", "quiet")
+    execute(f"load '{MODELS / 'digits_graph.py'}'", shell)
+    assert panes(shell)["gradients"] == Text("no step yet: next runs one", "quiet")
+    assert panes(shell)["watches"] == Text("nothing is watched: watch TARGET", "quiet")
+
+
+@pytest.mark.parametrize(("size", "layout", "expected"), [
+    ((100, 28), "auto", ("source", "gradients", "watches")), ((99, 28), "auto", ()), ((100, 27), "split", ()),
+    ((200, 50), "page", ()), ((200, 50), "source", ("source",))])
+def test_they_open_where_there_is_room(size: tuple[int, int], layout: str, expected: tuple[str, ...]) -> None:
+    assert SidePanes(Palette(), lambda: layout, lambda: size).open == expected
+
+
+@pytest.mark.parametrize(("model", "says"), [
+    ("nan_log.py", "images → MatMul → AddV2 → Softmax → Log → Mul → Sum → Neg → Mean = loss:0"),
+    ("nan_log.py", "loss loss:0  ·  trained by Adam at nan_log.py:26"),
+    ("digits_graph.py", "images → hidden1: MatMul AddV2 Relu → hidden2: MatMul AddV2 Relu → output: MatMul AddV2"),
+    ("digits_graph.py", "52 ops  ·  6 variables, 2778 parameters")])
+def test_the_first_page_shows_the_program(model: str, says: str, shell: Shell) -> None:
+    execute(f"load '{MODELS / model}'", shell)
+    card = first_page(shell)
+    assert card is not None and says in plain(card)
+
+
+@pytest.mark.parametrize("model", ["nan_log.py", "digits_graph.py", "none_gradient.py", "where_trap.py"])
+def test_each_command_of_the_first_page_does_something(model: str, shell: Shell) -> None:
+    execute(f"load '{MODELS / model}'", shell)
+    card = first_page(shell)
+    assert isinstance(card, Card) and isinstance(card.parts[-1], Table)
+    advice = [row[0].command for row in card.parts[-1].rows]
+    assert len(advice) == 3
+    for line in advice:
+        assert error_in(execute(line, shell)) is None, line
