@@ -4,8 +4,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...model.results import Array, Table
-from ..pieces import Drawing, Line, Paragraph, Piece, Prose
-from ..text import GAP, clean, number
+from ..pieces import Drawing, Line, Paragraph, Piece, Prose, text_of
+from ..text import GAP, clean, display_width, number
 from .digits import Digits
 from .grids import grid, running
 from .heatmaps import heatmap, histogram
@@ -19,7 +19,7 @@ def array(result: Array, width: int | None, here: int | None = None) -> list[Par
 
     here: flat index of an element that is looked for; all are then shown, this one standing out.
     """
-    parts: list[Part] = [above(result), *elements(result, width, here)]
+    parts: list[Part] = [above(result, width), *elements(result, width, here)]
     notes = tuple(Paragraph([Piece("quiet", clean(note))]) for note in result.notes)
     return [*parts, Prose(notes)] if notes else parts
 
@@ -52,8 +52,8 @@ def elements(result: Array, width: int | None, here: int | None) -> list[Part]:
     return [grid(value, width, marked=result.marked, name=result.ref or result.name, whole=result.whole)]
 
 
-def above(result: Array) -> Prose:
-    """What stands above the elements."""
+def above(result: Array, width: int | None = None) -> Prose:
+    """What stands above the elements; on a narrow screen the statistics are two lines."""
     value = result.value
     shape = f"[{','.join(map(str, value.shape))}]"
     head: Line = [Piece("title", clean(result.name)),
@@ -62,7 +62,10 @@ def above(result: Array) -> Prose:
         head.append(Piece("name", f"  {result.ref}", f"print {result.ref}"))
     lines = [head]
     if value.size != 1 and result.form != "s" and value.dtype.kind in "fiucb" or result.form == "s":
-        lines.append(statistics(value, with_spread=result.form == "s"))
+        figures = statistics(value, with_spread=result.form == "s")
+        is_narrow = width is not None and display_width(text_of(figures)) > width
+        lines += [figures[:1], [figures[1]._replace(text=figures[1].text.lstrip()), *figures[2:]]] \
+            if is_narrow and len(figures) > 2 else [figures]
     if result.mark:
         count = int(result.marked.sum()) if result.marked is not None else 0
         share = f" ({100 * count / value.size:.3g} %)" if value.size else ""

@@ -36,7 +36,7 @@ def hessian(found: Hessian, width: int | None) -> list[Part]:
         lines.append([Piece("quiet", f"print {found.ref} shows the numbers")])
     if not np.isfinite(found.value).all():
         lines.insert(0, _nonfinite(found))
-    return [above(found), *shown, Prose(tuple(Paragraph(line) for line in lines))]
+    return [above(found, width), *shown, Prose(tuple(Paragraph(line) for line in lines))]
 
 
 def _eigenvalues(found: Hessian) -> np.ndarray | None:
