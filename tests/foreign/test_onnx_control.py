@@ -175,6 +175,15 @@ def test_a_group_had_one_scale_before_version_21() -> None:
     np.testing.assert_allclose(run(made, x=x)[0], expected.reshape(1, 4, 3))
 
 
+@pytest.mark.parametrize(("op", "others", "slopes"), [
+    ("Max", {"z": np.zeros(3)}, [0, 0.5, 1]), ("Min", {"z": np.zeros(3)}, [1, 0.5, 0]), ("Relu", {}, [0, 0, 1]),
+    ("Abs", {}, [-1, 0, 1]), ("PRelu", {"z": np.full(3, 0.25)}, [0.25, 0.25, 1]), ("LeakyRelu", {}, [0.01, 0.01, 1]),
+    ("Clip", {"z": np.array(0.0)}, [0, 1, 1]), ("Elu", {}, [np.exp(-2), 1, 1])])
+def test_slopes_at_kinks_are_those_of_pytorch(op: str, others: dict[str, Any], slopes: list[float]) -> None:
+    made = read([node(op, ["x", *others], ["y"])], {"x": FLOATS}, ["y"], others)
+    np.testing.assert_allclose(run(made, x=np.array([-2.0, 0.0, 3.0]))[1], slopes)
+
+
 def test_random_numbers_have_their_shapes_types_and_ranges() -> None:
     nodes = [node("RandomUniform", [], ["a"], shape=[50, 40], low=2.0, high=3.0, dtype=11),
              node("RandomUniformLike", ["x"], ["b"], low=-1.0, high=0.0), node("RandomNormal", [], ["c"], shape=[2000]),

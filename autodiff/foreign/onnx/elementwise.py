@@ -52,14 +52,19 @@ def mean(*xs: Any) -> Any:
     return functools.reduce(tf.add, xs) / len(xs)
 
 
-@onnx.op("Max")
+def _extreme(choose: Any, x: Any, y: Any) -> Any:
+    """One of two; where they are equal, each gets half of the gradient, as PyTorch and central differences have it."""
+    return tf.where_v2(tf.equal(x, y), x / 2 + y / 2, choose(x, y)) if is_float(x) else choose(x, y)
+
+
+@onnx.op("Max", note="a tie halves the gradient")
 def maximum(*xs: Any) -> Any:
-    return functools.reduce(tf.maximum, xs)
+    return functools.reduce(functools.partial(_extreme, tf.maximum), xs)
 
 
-@onnx.op("Min")
+@onnx.op("Min", note="a tie halves the gradient")
 def minimum(*xs: Any) -> Any:
-    return functools.reduce(tf.minimum, xs)
+    return functools.reduce(functools.partial(_extreme, tf.minimum), xs)
 
 
 @onnx.op("Clip", note="where min > max the result is max; the gradient at a bound is that of x")
@@ -93,9 +98,9 @@ def leaky_relu(x: Any, *, alpha: float = 0.01) -> Any:
     return tf.nn.leaky_relu(x, alpha)
 
 
-@onnx.op("PRelu")
+@onnx.op("PRelu", note="at 0 the gradient is that of the slope, as PyTorch's")
 def prelu(x: Any, slope: Any) -> Any:
-    return tf.where_v2(x < 0, slope * x, x)
+    return tf.where_v2(x > 0, x, slope * x)
 
 
 @onnx.op("Elu")
