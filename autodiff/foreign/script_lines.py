@@ -24,9 +24,20 @@ def lines_of_use(sites: Sequence[Site]) -> list[Site]:
     names = _assigned(statement)
     used = [s for s in _simple(scope) if s.lineno > statement.lineno and names & _read(s)] if names else [statement]
     lines = [Site(site.file, s.lineno, site.function) for s in used]
+    lines += [line for s in used for line in _inside(site.file, s)]
     if any(isinstance(s, ast.Return) for s in used):
         lines += lines_of_use(sites[1:])
     return lines
+
+
+def _inside(file: str, statement: ast.stmt) -> Iterator[Site]:
+    """The lines of the script's own functions that a statement calls, the last first: it returns what counts."""
+    calls = [node.func for node in ast.walk(statement) if isinstance(node, ast.Call)]
+    called = {function.id for function in calls if isinstance(function, ast.Name)}
+    tree = _parsed(file)
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.FunctionDef) and node.name in called:
+            yield from (Site(file, s.lineno, node.name) for s in reversed(list(_simple(node))))
 
 
 def _statement(site: Site) -> tuple[ast.stmt, ast.AST] | None:
@@ -63,8 +74,8 @@ def _simple(scope: ast.AST) -> Iterator[ast.stmt]:
 def _assigned(statement: ast.stmt) -> set[str]:
     """The name of what is assigned; of several the last, which are the gradients of a value and gradients."""
     targets = statement.targets if isinstance(statement, ast.Assign) else []
-    names = [node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)]
-    return set(names[-1:])
+    names = [node for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)]
+    return {max(names, key=lambda node: (node.lineno, node.col_offset)).id} if names else set()
 
 
 def _read(statement: ast.stmt) -> set[str]:

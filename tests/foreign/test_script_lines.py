@@ -21,12 +21,18 @@ def gradient(w):
 def alone(w):
     return grad(f)(w)
 
+def sgd(w, g):
+    new = w - 0.1 * g
+    return w
+
 for step in range(3):
     w, loss = update(w)
     slope = gradient(w)
     w = w - slope
     apply(w,
           grad(f)(w))
+    (loss, aux), g = value_and_grad(w)
+    w = sgd(w, g)
 """
 
 
@@ -38,10 +44,11 @@ def script(tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize(("lines", "used"), [
-    ((2, 15), [4]),  # the gradients are the last of what is assigned, and the loss is not asked for
-    ((8, 16), [9, 17]),  # what is returned is used by the caller
-    ((12, 16), [12, 17]),
-    ((19,), [18]),  # used where it is made: the statement begins above
+    ((2, 19), [4]),  # the gradients are the last of what is assigned, and the loss is not asked for
+    ((8, 20), [9, 21]),  # what is returned is used by the caller
+    ((12, 20), [12, 21]),
+    ((24,), [25, 16, 15]),  # and in the script's function that it is given to
+    ((23,), [22]),  # used where it is made: the statement begins above
     ((1000,), [])])
 def test_lines_that_use_a_result(script: str, lines: tuple[int, ...], used: list[int]) -> None:
     names = {2: "update", 8: "gradient", 12: "alone"}

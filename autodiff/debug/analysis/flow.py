@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ...api.control.custom import CustomRule
 from ...core.graph import Operation, Tensor
+from ...core.op import REGISTERED_GRADIENTS
 from ...core.traversal import ancestors, descendants
 from ...gradients.between import carries_gradient
 from ...gradients.blocked_reasons import blocked_reason, no_gradient_reason
@@ -23,7 +25,7 @@ def cuts_between(y: Tensor, x: Tensor) -> tuple[list[Cut], bool]:
     live = _live(y, x, on_paths)
     cuts = []
     for op in sorted(on_paths, key=lambda op: -op.index):
-        for index, tensor in enumerate(op.inputs):
+        for index, tensor in _ways(op):
             if tensor is not x and tensor.op not in on_paths:
                 continue
             found = _cut(op, index, on_paths, y)
@@ -44,7 +46,7 @@ def _live(y: Tensor, x: Tensor, on_paths: set[Operation]) -> set[Any]:
         if op in live:
             continue
         live.add(op)
-        for index, tensor in enumerate(op.inputs):
+        for index, tensor in _ways(op):
             if (tensor is x or tensor.op in on_paths) and _cut(op, index, on_paths, y) is None:
                 if tensor is x:
                     live.add(x)
@@ -58,11 +60,17 @@ def passed(y: Tensor, x: Tensor) -> dict[Operation, tuple[Tensor, ...]]:
     on_paths = (descendants([x]) & ancestors([y])) if y is not x else set()
     found: dict[Operation, tuple[Tensor, ...]] = {}
     for op in sorted((op for op in _live(y, x, on_paths) if isinstance(op, Operation)), key=lambda op: op.index):
-        inputs = tuple(dict.fromkeys(t for i, t in enumerate(op.inputs) if (t is x or t.op in found)
+        inputs = tuple(dict.fromkeys(t for i, t in _ways(op) if (t is x or t.op in found)
                                      and _cut(op, i, on_paths, y) is None))
         if inputs:
             found[op] = inputs
     return found
+
+
+def _ways(op: Operation) -> list[tuple[int, Tensor]]:
+    """The inputs that a gradient may go to, numbered: what a custom gradient has computed is none of them."""
+    rule = REGISTERED_GRADIENTS.get(op.override or "")
+    return list(enumerate(op.inputs))[rule.results if isinstance(rule, CustomRule) else 0:]
 
 
 def _cut(op: Operation, index: int, on_paths: set[Operation], y: Tensor) -> tuple[str, str] | None:

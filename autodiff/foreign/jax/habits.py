@@ -24,6 +24,7 @@ from ..steps import ForeignStep
 _TURNS = 3  # steps after the first from which a habit shows
 _UPHILL = 0.5  # cosine of a change and the gradient before it
 _KEPT = 12  # steps
+_LINES = 5  # that a finding names
 
 
 @dataclass
@@ -128,7 +129,7 @@ def _used_at(sites: Sequence[Site]) -> tuple[Place | None, str]:
     used = lines_of_use(sites)
     if not used:
         return (as_place(sites[0]) if sites else None), ""
-    return as_place(used[0]), "; the gradients are used at " + ", ".join(map(str, used[:3]))
+    return as_place(used[0]), "; the gradients are used at " + ", ".join(map(str, used[:_LINES]))
 
 
 def _same_key(turns: Sequence[Turn], sites: Sequence[Site]) -> list[Finding]:

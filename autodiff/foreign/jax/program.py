@@ -11,7 +11,8 @@ from typing import Any
 
 import jax  # loaded only where the user's program has it
 import numpy as np
-from jax._src import source_info_util
+from jax._src import api_util, linear_util, source_info_util
+from jax._src.interpreters import partial_eval
 from jax.extend import core
 
 from ...core.site import PACKAGE, Site
@@ -29,6 +30,16 @@ def trace(function: Callable[..., Any], arguments: Sequence[Any]) -> Program:
     with jax.disable_jit(False):
         closed = jax.make_jaxpr(function)(*arguments)
     return _program(closed.jaxpr, closed.consts)
+
+
+def trace_at_values(function: Callable[..., Any], arguments: Sequence[Any]) -> Program:
+    """The same, of what depends on the arguments: the rest is computed at once, so that Python can look at it."""
+    avals = [jax.typeof(jax.numpy.asarray(x)) for x in arguments]
+    flat = linear_util.wrap_init(lambda *xs: [function(*xs)], debug_info=api_util.debug_info(
+        "jit", function, tuple(arguments), {}))
+    unknown = [partial_eval.PartialVal.unknown(aval) for aval in avals]
+    jaxpr, _, consts = partial_eval.trace_to_jaxpr_nounits(flat, unknown, instantiate=True)
+    return _program(jaxpr, consts)
 
 
 def input_names(function: Callable[..., Any], arguments: Sequence[Any]) -> list[str]:

@@ -18,7 +18,7 @@ from ..steps import ForeignStep, ForeignSteps
 from .data import Equation, Literal, Program, Variable
 from .habits import check_indices
 from .primitives import JAX
-from .program import array_of, dotted, parameter_names, trace
+from .program import array_of, dotted, parameter_names, trace, trace_at_values
 from .walk import build_program
 
 
@@ -87,10 +87,10 @@ class Builder:
         """The arrays among the arguments, and their program. Where Python looks at values, only parameters vary."""
         try:
             leaves = leaves_of(call, everything=True)
-            return leaves, _program(call, leaves)
+            return leaves, trace(_flat(call, leaves), [leaf.value for leaf in leaves])
         except jax.errors.ConcretizationTypeError:
             leaves = leaves_of(call, everything=False)
-            return leaves, _program(call, leaves)
+            return leaves, trace_at_values(_flat(call, leaves), [leaf.value for leaf in leaves])
 
     def _new(self, program: Program, leaves: Sequence[Leaf], cotangents: Sequence[np.ndarray]) -> _Known:
         given: list[Tensor] = []
@@ -127,11 +127,6 @@ def leaves_of(call: Call, everything: bool) -> list[Leaf]:
             taken.add(name)
             found.append(Leaf(name, leaf, (number, path), is_parameter))
     return found
-
-
-def _program(call: Call, leaves: Sequence[Leaf]) -> Program:
-    """The program of what is differentiated, for the leaves as its inputs."""
-    return trace(_flat(call, leaves), [leaf.value for leaf in leaves])
 
 
 def _flat(call: Call, leaves: Sequence[Leaf]) -> Callable[..., Any]:
