@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from .expect import expect_none
+from .expect import expect_each, expect_none
 
 ROOT = Path(__file__).parents[1]
 SOURCES = [path for top in ("autodiff", "cli", "scripts", "tests") for path in sorted((ROOT / top).rglob("*.py"))]
@@ -64,30 +64,37 @@ def facts_of(path: Path) -> Facts:
     return Facts(text, ast.get_docstring(tree), long_functions(tree), undocumented(tree))
 
 
-def test_a_module_begins_with_its_subject() -> None:
+def a_module_begins_with_its_subject() -> None:
     expect_none([f"{name_of(path)}: {facts_of(path).docstring!r}" for path in SOURCES
                  if facts_of(path).text.strip() and not is_subject(facts_of(path).docstring)])
 
 
-def test_no_function_is_too_long() -> None:
+def no_function_is_too_long() -> None:
     expect_none([f"{name_of(path)}:{found}" for path in SOURCES for found in facts_of(path).long])
 
 
-def test_no_module_is_too_long() -> None:
+def no_module_is_too_long() -> None:
     expect_none([name_of(path) for path in PRODUCT if len(facts_of(path).text.splitlines()) > LINES_IN_A_MODULE])
 
 
-def test_the_whole_is_within_its_budget() -> None:
+def the_whole_is_within_its_budget() -> None:
     assert sum(len(facts_of(path).text.splitlines()) for path in PRODUCT) <= LINES_IN_ALL
 
 
-def test_nothing_is_left_to_do() -> None:
+def nothing_is_left_to_do() -> None:
     marks = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
     expect_none([name_of(path) for path in PRODUCT if marks.search(facts_of(path).text)])
 
 
-def test_what_other_modules_may_use_has_a_docstring() -> None:
+def what_other_modules_may_use_has_a_docstring() -> None:
     expect_none([f"{name_of(path)}:{found}" for path in PRODUCT for found in facts_of(path).undocumented])
+
+
+def test_modules_are_as_the_house_has_them() -> None:
+    """One test, as every check reads all modules."""
+    expect_each((check.__name__, check) for check in (
+        a_module_begins_with_its_subject, no_function_is_too_long, no_module_is_too_long,
+        the_whole_is_within_its_budget, nothing_is_left_to_do, what_other_modules_may_use_has_a_docstring))
 
 
 def test_the_checks_can_fail() -> None:

@@ -2,8 +2,8 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Callable, Iterator
-from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from autodiff.debug import Debugger
 from autodiff.debug.analysis.findings import RuleCheck
 from autodiff.debug.analysis.rule_check import check_op
 
-from ..expect import expect_each
+from ..expect import expect_none
 from ..ops.built import Built
 from ..ops.case import Case
 from ..ops.op_cases import CASES
@@ -40,30 +40,18 @@ def is_checkable(case: Case) -> bool:
     return bool(row.float_outputs()) and not any(t.dtype.is_ref or t.dtype.name == "resource" for t in row.op.inputs)
 
 
-@cache
-def checkable_rows() -> list[Case]:
-    return [case for case in GOOD if is_checkable(case)]
+# Ops that are not judged: they take float32 only, or their gradient refuses to be differentiated.
+NOT_JUDGED = {"CTCLoss", "CTCLossV2", "CropAndResize", "CropAndResizeGradImage", "ResizeBicubicGrad",
+              "ResizeBilinearGrad"}
 
 
 @pytest.mark.parametrize("op", sorted({case.op for case in GOOD}))
-def test_right_rules_are_left_in_peace(op: str) -> None:
-    expect_each((case.name, partial(left_in_peace, case)) for case in GOOD if case.op == op and is_checkable(case))
-
-
-def left_in_peace(case: Case) -> None:
-    found = verdicts(Built(case), 2 if case.second else 1)
-    assert not [check for check in found if check.verdict == "wrong"]
-
-
-@cache
-def verdicts_on(case: Case) -> tuple[RuleCheck, ...]:
-    return tuple(verdicts(Built(case)))
-
-
-def test_most_rules_can_be_judged() -> None:
-    rows = checkable_rows()
-    judged = [case for case in rows if any(check.verdict == "right" for check in verdicts_on(case))]
-    assert len(judged) >= 0.9 * len(rows), [case.name for case in rows if case not in judged]
+def test_right_rules_are_judged_and_left_in_peace(op: str) -> None:
+    rows = [case for case in GOOD if case.op == op and is_checkable(case)]
+    found = {case.name: verdicts(Built(case), 2 if case.second else 1) for case in rows}
+    expect_none([(name, check) for name, checks in found.items() for check in checks if check.verdict == "wrong"])
+    is_judged = any(check.verdict == "right" for checks in found.values() for check in checks)
+    assert is_judged == (bool(rows) and op not in NOT_JUDGED)
 
 
 # ---- mutations --------------------------------------------------------------------------
@@ -162,17 +150,18 @@ def changes_nothing(case: Any, mutation: Any) -> bool:
         return all(np.allclose(a, b, rtol=1e-12, atol=0) for a, b in zip(right, gradients_of(Built(case))))
 
 
-def one_for_each_op() -> list[Any]:
-    """A hundred mutants: ops in turn, each with another mutation."""
-    cases = {case.op: case for case in reversed(checkable_rows())
-             if any(check.verdict == "right" and check.numeric for check in verdicts_on(case))}
-    pairs = [(case, MUTATIONS[(i + turn) % len(MUTATIONS)]) for turn in range(len(MUTATIONS))
-             for i, case in enumerate(cases.values())]
-    return [(case, mutation) for case, mutation in pairs if fits(case, mutation)][:140]
+def one_for_each_op() -> Iterator[tuple[Case, Any]]:
+    """Mutants: ops in turn, each with another mutation."""
+    cases = {case.op: case for case in reversed(GOOD)}
+    for i, case in enumerate(cases.values()):
+        mutation = MUTATIONS[i % len(MUTATIONS)]
+        if is_checkable(case) and any(check.verdict == "right" and check.numeric for check in verdicts(Built(case))) \
+                and fits(case, mutation):
+            yield case, mutation
 
 
 def test_mutated_rules_are_named() -> None:
-    mutants = one_for_each_op()
+    mutants = list(itertools.islice(one_for_each_op(), 140))
     assert len(mutants) >= 100
     missed = []
     for case, mutation in mutants:
