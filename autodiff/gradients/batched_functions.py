@@ -9,7 +9,7 @@ from ..core.function_graph import Function, FunctionGraph, finish, inline
 from ..core.graph import Tensor, get_default_graph
 from ..core.op import OPS, build
 from ..core.traversal import dependencies, in_order
-from ..ops.control import tensor_lists
+from ..ops.control import batched_lists, tensor_lists
 from ..ops.control.if_and_while import if_, recall, while_
 from .batching import repeat, vectorize
 from .control_flow import call_if, call_while
@@ -222,12 +222,12 @@ def _next_axis(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tenso
     return [node.definition(*args, axis=node.attrs["axis"] + 1)]
 
 
-@tensor_lists.list_repeat.batched
+@batched_lists.list_repeat.batched
 def _repeat_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor]:
     return [build.ListSwapAxes(build.ListRepeat(*args))]
 
 
-@tensor_lists.list_sum_slices.batched
+@batched_lists.list_sum_slices.batched
 def _sum_slices_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor]:
     return [build.ListSumSlices(build.ListSwapAxes(args[0]))]
 
