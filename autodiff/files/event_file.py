@@ -4,11 +4,11 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .event_messages import EVENT_MESSAGES
-from .record_file import RecordWriter, read_records
+from .record_file import RecordWriter, pack_record, read_records
 
 Event = EVENT_MESSAGES["Event"]
 
@@ -40,6 +40,15 @@ class EventWriter:
     def close(self) -> None:
         """Flush and close the file."""
         self._records.close()
+
+
+def scalar_events(scalars: Iterable[tuple[str, int, float]], wall_time: float) -> bytes:
+    """A whole file. scalars: tag, step and value. wall_time: seconds since 1970, of all of them."""
+    events = [Event(wall_time=wall_time, file_version=_VERSION)]
+    for tag, step, value in scalars:
+        shown = {"tag": tag.encode("utf-8", "backslashreplace"), "simple_value": value}
+        events.append(Event(wall_time=wall_time, step=step, summary={"value": [shown]}))
+    return b"".join(pack_record(event.SerializeToString()) for event in events)
 
 
 def read_events(path: str) -> Iterator[Any]:

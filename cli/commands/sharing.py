@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from autodiff.debug.facts.answers import WatchRow
+from autodiff.files.event_file import scalar_events
 
 from ..language.argument_kinds import ChoiceKind, FileName
 from ..language.command import command
@@ -18,7 +19,6 @@ from ..model.results import Group, Result, Table, Text
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
 from ..view.json_text import jsonable, to_json
-from ..view.tensorboard_events import event_file
 from ..view.text import clean
 
 COLORS = {"variable": "lightblue", "placeholder": "khaki", "constant": "gray90", "gradient": "mistyrose",
@@ -141,7 +141,7 @@ def _events(shell: Shell, path: str) -> str:
         os.makedirs(path, exist_ok=True)
         path = os.path.join(path, f"events.out.tfevents.{int(now):010d}.gradbg")
     with open(path, "wb") as file:
-        file.write(event_file(scalars, now))
+        file.write(scalar_events(scalars, now))
     return f"{len(scalars)} scalars to {path}"
 
 
