@@ -16,6 +16,7 @@ from .engine.state import BUDGET, State
 from .facts import answers
 from .facts.answers import OpCard, OpRow, Recorded, Script, TensorRow, VariableRow, WatchRow
 from .facts.records import RunRecord
+from .facts.trained import Trained
 from .history import recording
 
 __all__ = ["Debugger"]
@@ -25,7 +26,8 @@ class Debugger:
     """A model under the debugger. What it answers is frozen: names, numbers and places, never tensors.
 
     It has parts, made anew for each graph, and passes on here what is asked most; each part can be asked for more.
-    model: graph, session, names; state: the runs remembered. watches, feeds, training: what is arranged before a run.
+    model: graph, session, names; state: the runs remembered. watches, feeds, debuggers, training: what is arranged
+    before a run.
     hooks: the cut to whatever makes runs. runs, stepper, inside: make them; history: goes back to them. values,
     gradients, hessians, update_stages, explain, rules, checkup, comparison, lists, places: answer. edits: change;
     recordings: write and read.
@@ -42,6 +44,7 @@ class Debugger:
         self.model, self.state = model, State(model, Overrides(), self.log, budget)
         runs = RunParts(self.state)
         self.watches, self.feeds, self.training, self.evidence = runs.watches, runs.feeds, runs.training, runs.evidence
+        self.debuggers = runs.debuggers
         self.hooks, self.runs, self.stepper, self.inside = runs.hooks, runs.runner, runs.stepper, runs.inside
         self.history = runs.history
         asked = Questions(self.state, runs, self._history)
@@ -130,10 +133,11 @@ class Debugger:
         """Whether a condition holds of the last run, or the one looked at: Evidence.holds."""
         return self.evidence.holds(condition)
 
-    def train(self, y: str = "", *, optimizer: str = "sgd", lr: float = 0.01, variables: tuple[str, ...] = (),
-              clip_norm: float | None = None) -> answers.Trained:
+    def train(self, y: str = "", *, optimizer: Any = "sgd", lr: float = 0.01, variables: tuple[str, ...] = (),
+              clip_norm: float | None = None, grad_loss: str = "") -> Trained:
         """Build a train op for y, which `run` then runs: Training.train."""
-        return self.training.train(y, optimizer=optimizer, lr=lr, variables=variables, clip_norm=clip_norm)
+        return self.training.train(y, optimizer=optimizer, lr=lr, variables=variables, clip_norm=clip_norm,
+                                   grad_loss=grad_loss)
 
     def feed(self, target: str, value: Any) -> answers.Feed:
         """Feed this value from now on. value: array, number, or text: a NumPy expression."""

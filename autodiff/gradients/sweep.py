@@ -95,7 +95,7 @@ class Sweep:
             if gradient is not None:
                 is_y = tensor in self.ys and not any(c in self.between for c in tensor._consumers)
                 for observer in observers:
-                    observer.observe(tensor, gradient, is_y=is_y)
+                    observer.observe(tensor, gradient, ys=self.ys, is_y=is_y)
 
     def _hand_on(self, op: Operation, dxs: list[Gradient | None]) -> None:
         for tensor, dx in zip(inputs_of(op), dxs):

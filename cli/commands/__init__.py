@@ -13,6 +13,7 @@ from . import (
            page_lookups,
            pictures,
            recordings,
+           registered,
            script,
            sharing,
            source,
@@ -23,4 +24,4 @@ from . import (
 )
 
 __all__ = ["change", "diagnose", "frames", "gradients", "info", "info_graph", "layout", "motion", "own", "page_lookups",
-           "pictures", "recordings", "script", "sharing", "source", "stops", "tools", "travel", "values"]
+           "pictures", "recordings", "registered", "script", "sharing", "source", "stops", "tools", "travel", "values"]

@@ -2,14 +2,16 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
+from typing import Annotated, Any
 
 from autodiff import foreign
 from autodiff.core.errors import AutodiffError
+from autodiff.debug.debugger import Debugger
 from autodiff.debug.history.recording import is_recording
 
-from ..language.argument_kinds import ChoiceKind, FileKind, Float, Word
+from ..language.argument_kinds import FileKind, Float, Word
 from ..language.command import command
+from ..language.optimizer_kind import OptimizerKind
 from ..language.target_kinds import Assigned, Target, TargetKind
 from ..model.results import Column, Error, Result, Table, Text
 from ..model.shell import Shell
@@ -18,7 +20,7 @@ from . import advance
 from .info import fed
 
 Script = Annotated[str, FileKind()]
-Optimizer = Annotated[str, ChoiceKind("sgd", "momentum", "adagrad", "rmsprop", "adam")]
+Optimizer = Annotated[Any, OptimizerKind()]
 Loss = Annotated[str, TargetKind("Y")]
 
 
@@ -83,32 +85,60 @@ def survey(file: str) -> Result:
 
 @command("train", group="Script")
 def train(shell: Shell, y: Loss = "", *, optimizer: Optimizer = "sgd", lr: Float = 0.01, vars: Target = "",
-          clip_norm: Float | None = None) -> Result:
+          clip_norm: Float | None = None, grad_loss: Target = "") -> Result:
     """Build a train op that minimizes Y, under a GradientsDebugger with the watches applied.
 
-    Y is a scalar of the script, by default the one that gradients are of already. From then on next and
-    continue run this train op. optimizer: sgd unless told; lr: its learning rate; vars: only these variables;
-    clip-norm: gradients are scaled down to this norm in all. Missing gradients are listed with their reason.
+    Y is a scalar of the script, by default the one that gradients are of already. From then on next and continue run
+    this train op, and beside it those that train other variables; info trains lists them. optimizer: one of tf.train's
+    by name, with its options if it is to have some, or an expression of the script; sgd unless told. lr: its learning
+    rate; vars: only these variables; clip-norm: gradients are scaled down to this norm in all; grad-loss: the tensor
+    that Y receives in place of ones. Missing gradients are listed with their reason.
 
     Example:  train loss --optimizer adam --lr 0.01
-    API:      dbg.train("loss", optimizer="adam", lr=0.01)
+              train loss --optimizer "momentum(momentum=0.5, use_nesterov=True)" --lr 0.1
+    API:      dbg.train("loss", optimizer="adam", lr=0.01), dbg.training.rows()
     """
     dbg = shell.dbg
     variables = dbg.resolve(vars) if vars else ()
-    made = dbg.train(y, optimizer=optimizer, lr=lr, variables=variables, clip_norm=clip_norm)
+    made = dbg.train(y, optimizer=optimizer, lr=lr, variables=variables, clip_norm=clip_norm, grad_loss=grad_loss)
     waiting = advance.drives_script(shell)
     shell.own_runs = True
+    rate = f", learning rate {lr:g}" if isinstance(optimizer, str) else ""
     clip = f", gradients clipped to norm {clip_norm:g}" if clip_norm else ""
-    lines = [f"train op {made.train_op}: {made.optimizer}, learning rate {lr:g}{clip}, of {made.y} by "
+    lines = [f"train op {made.train_op}: {made.optimizer}{rate}{clip}, of {made.y} by "
              f"{len(made.variables)} variables"]
     if made.watched:
-        lines.append(f"gradients watched: {len(made.watched)} tensors")
+        lines.append(f"gradients watched: {len(made.watched)} tensors: {_some(made.watched)}")
+    beside = [row.train.train_op for row in dbg.training.rows() if row.runs and row.train.train_op != made.train_op]
+    if beside:
+        lines.append(f"each step runs it beside {', '.join(beside)}")
     lines += [f"no gradient for {name}: {reason}" for name, reason in made.without_gradient]
     if made.uninitialized:
         lines.append(f"{made.uninitialized} variables are initialized at the first run")
     if waiting:
         lines.append(f"next now runs this train op; the script waits at {shell.where()}")
     return Text("\n".join(lines))
+
+
+def _some(names: tuple[str, ...], most: int = 6) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+@command("info trains", group="Script")
+def trains(dbg: Debugger) -> Result:
+    """List the train ops that the prompt built: of what, by which optimizer, and whether a step runs them.
+
+    Example:  info trains
+    API:      dbg.training.rows()
+    """
+    rows = dbg.training.rows()
+    if not rows:
+        return Text("the prompt has built no train op; train LOSS builds one", "quiet")
+    columns = (Column("train op", "name"), Column("of", "name"), Column("optimizer"), Column("variables", "name", 5),
+               Column("runs", "text"))
+    return Table(columns, tuple((row.train.train_op, row.train.y, row.train.optimizer, _some(row.train.variables),
+                                 "yes" if row.runs else "no, a newer one updates them") for row in rows),
+                 f"{len(rows)} train op{'s' * (len(rows) != 1)}")
 
 
 @command("feed", group="Script")

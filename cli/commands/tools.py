@@ -4,12 +4,8 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
-import traceback
-from typing import Annotated, Any
+from typing import Annotated
 
-import numpy as np
-
-import autodiff
 from autodiff.core.errors import AutodiffError
 from autodiff.debug.language.conditions import WORDS, Condition, parse_condition
 
@@ -19,6 +15,7 @@ from ..language.command import COMMANDS, command, find
 from ..language.interpreter import execute
 from ..language.target_kinds import Asserted, Expression
 from ..model import trust as trusting
+from ..model import typed_python
 from ..model.results import Column, Error, Group, Leave, Result, Table, Text
 from ..model.shell import DEEPEST, Shell
 from ..model.usage_error import UsageError
@@ -165,42 +162,18 @@ def history(shell: Shell, lines: Count = 20) -> Result:
 def python(shell: Shell, code: Code) -> Result:
     """Run Python with the script's variables, `dbg`, `tf` and `np`; shows the value of an expression.
 
+    Gradients that it builds register with the prompt's GradientsDebugger, as far as they are watched or identified.
+
     Example:  python len(dbg.model.names())
     """
-    namespace: dict[str, Any] = shell.script.namespace if shell.script else shell.namespace
-    known = shell.script.handles() if shell.script else shell.dbg.handles
-    extra = {"dbg": shell.dbg, "np": np, "tf": autodiff, **known}
-    added = {name: value for name, value in extra.items() if name not in namespace}
-    namespace.update(added)
-    before = dict(namespace)
     written = io.StringIO()
-    try:
-        with contextlib.redirect_stdout(written), shell.graph():
-            value = _run(code, namespace)
-    except BaseException as error:
-        if isinstance(error, KeyboardInterrupt):
-            raise
-        text = "".join(traceback.format_exception_only(error)).strip()
-        raise UsageError(text, "python runs in the script's namespace, with dbg, tf and np", code="python") from None
-    finally:
-        for name, item in added.items():
-            if namespace.get(name) is item:
-                del namespace[name]
-    made = {name: value for name, value in namespace.items() if before.get(name) is not value and name.isidentifier()}
-    if made:
-        shell.dbg.attach(handles={**shell.dbg.handles, **made})
-    shown = written.getvalue().rstrip("\n")
-    return Text("\n".join(part for part in (shown, "" if value is None else repr(value)) if part))
-
-
-def _run(code: str, namespace: dict[str, Any]) -> Any:
-    """Execute code; gives the value if it is an expression, else None."""
-    try:
-        compiled = compile(code, "<python>", "eval")
-    except SyntaxError:
-        exec(compile(code, "<python>", "exec"), namespace)
-        return None
-    return eval(compiled, namespace)
+    known = set(shell.dbg.debuggers.own.gradient_tensors())
+    with contextlib.redirect_stdout(written):
+        value = typed_python.run(shell, code)
+    new = [x for x in shell.dbg.debuggers.own.gradient_tensors() if x not in known]
+    lines = (written.getvalue().rstrip("\n"), "" if value is None else repr(value),
+             f"gradients registered: {', '.join(new)}" if new else "")
+    return Text("\n".join(line for line in lines if line))
 
 
 @command("quit", group="Shell", aliases=("q", "exit"))

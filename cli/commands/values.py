@@ -15,6 +15,7 @@ from ..language.target_kinds import Condition, Expression
 from ..model.results import Result, Text
 from ..model.usage_error import UsageError
 from ..view.debugger_rows import array_of, shown
+from .registered import debuggers_table
 
 Format = Annotated[str, FormatKind("safhd")]
 Ranges = Annotated[tuple[tuple[float, float], ...], RangesKind()]
@@ -40,6 +41,8 @@ def print_(dbg: Debugger, form: Format = "", expression: Expression = "", *, ran
         if not dbg.values.kept():
             raise UsageError("print needs an expression: there is no last value", "print loss")
         expression = f"${dbg.values.kept()[-1].number}"
+    if expression in dbg.debuggers.known():
+        return debuggers_table(dbg.debuggers.rows(expression))
     value = dbg.evaluate(expression, keep=not re.fullmatch(r"\$\d+", expression))
     array = array_of(value)
     marked, mark = None, ""

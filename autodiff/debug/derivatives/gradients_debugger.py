@@ -3,11 +3,11 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from ...core.convert import to_tensor
-from ...core.errors import ArgumentError, GraphError, KindError, NoGradientError
+from ...core.errors import GraphError, KindError, NoGradientError
 from ...core.graph import Graph, Tensor
 from ...core.op import build
 from ...gradients.aggregate import Gradient
@@ -34,13 +34,14 @@ class GradientsDebugger:
     the only GradientsDebugger of the process. The last gradient built wins. A watch leaves the
     forward graph as it is and sees the sum over all paths; `identify_gradient` inserts an op and
     sees what flows through that op alone.
-    y_tensor: the numerator, for the reader's information.
+    y_tensor: the numerator: gradients of anything else, and of another graph, are not taken in. By default all are.
     """
 
     def __init__(self, y_tensor: Any = None) -> None:
         self._uuid = uuid.uuid4().hex
         self._y_tensor = y_tensor
-        self._graph: Graph | None = None
+        self._y: Tensor | None = getattr(y_tensor, "handle_tensor", y_tensor)
+        self._graph: Graph | None = None if self._y is None else self._y.graph
         self._gradients: dict[str, Gradient] = {}
         self._sources: dict[Tensor, str] = {}  # tensor whose gradient counts -> the x it counts for
         self._active = False
@@ -48,7 +49,7 @@ class GradientsDebugger:
 
     @property
     def graph(self) -> Graph | None:
-        """The graph of the gradients taken in; None before the first."""
+        """The graph of y_tensor, or of the gradients taken in; None before the first."""
         return self._graph
 
     @property
@@ -109,10 +110,10 @@ class GradientsDebugger:
             observers.append(self)
 
     # ---- what came of it ----------------------------------------------------------------
-    def observe(self, tensor: Tensor, gradient: Gradient, *, is_y: bool) -> None:
-        """Backprop tells the total gradient of a tensor. is_y: it is what is being differentiated, and nothing else."""
+    def observe(self, tensor: Tensor, gradient: Gradient, *, ys: Collection[Tensor], is_y: bool) -> None:
+        """Backprop tells the total gradient of a tensor, of what. is_y: the tensor is one of them, and nothing else."""
         name = self._sources.get(tensor)
-        if name is not None and not is_y:
+        if name is not None and not is_y and (self._y is None or self._y in ys):
             self.register_gradient_tensor(name, gradient)
 
     def register_gradient_tensor(self, x_tensor_name: str, gradient_tensor: Gradient) -> None:
@@ -139,6 +140,10 @@ class GradientsDebugger:
                                   f"{self._advice(name)}")
         return self._gradients[name]
 
+    def watched(self) -> list[str]:
+        """Names of the x-tensors whose gradients would be taken in."""
+        return list(dict.fromkeys(self._sources.values()))
+
     def gradient_tensors(self) -> dict[str, Gradient]:
         """All gradients taken in, by tensor name, in backward order."""
         return self._gradients
@@ -151,10 +156,8 @@ class GradientsDebugger:
 
 
 def _named(graph: Graph, pattern: str) -> Sequence[Tensor]:
-    try:
-        matches = re.compile(pattern).match
-    except re.error as error:
-        raise ArgumentError(f"not a regular expression: {pattern!r}: {error}") from None
+    """Tensors whose whole names match from their start. Raises re.error for what is no regular expression."""
+    matches = re.compile(pattern).match
     return [tensor for op in graph.get_operations() for tensor in op.outputs if matches(tensor.name)]
 
 

@@ -1,52 +1,70 @@
 """Training: a train op that the debugger builds, and what a run fetches when nobody says."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from ...api import train as optimizers
 from ...api.math.norms import clip_by_global_norm
 from ...core.collections import OUTPUTS
 from ...core.errors import ArgumentError
 from ...core.graph import Operation
 from ..analysis.why import why_none
-from ..derivatives.gradients_debugger import GradientsDebugger, private_debugger
-from ..facts.answers import Trained
 from ..facts.graph_lists import variables_of
+from ..facts.trained import Trained, TrainRow
+from .debuggers import Debuggers
+from .optimizers import optimizer_of
 from .state import State
-from .watches import Watches
 
-_OPTIMIZERS = {"sgd": "GradientDescentOptimizer", "gradientdescent": "GradientDescentOptimizer",
-               "momentum": "MomentumOptimizer", "adam": "AdamOptimizer", "rmsprop": "RMSPropOptimizer",
-               "adagrad": "AdagradOptimizer", "adadelta": "AdadeltaOptimizer", "ftrl": "FtrlOptimizer"}
+
+class TrainOp(NamedTuple):
+    """A train op that was built here. op: the operation. facts: what is told of it."""
+
+    op: Operation
+    facts: Trained
 
 
 class Training:
-    """train_op: built here, or None. gradients: the GradientsDebugger that it was built under."""
+    """built: the train ops that were built here, oldest first; those that run are side by side in one run."""
 
-    def __init__(self, state: State, watches: Watches) -> None:
-        self.state, self.model, self.watches = state, state.model, watches
-        self.train_op: Operation | None = None
-        self.gradients: GradientsDebugger = private_debugger()
+    def __init__(self, state: State, debuggers: Debuggers) -> None:
+        self.state, self.model, self.debuggers = state, state.model, debuggers
+        self.built: list[TrainOp] = []
+
+    @property
+    def train_op(self) -> Operation | None:
+        """The newest one built here, or None."""
+        return self.built[-1].op if self.built else None
 
     @property
     def newest_train_op(self) -> Operation | None:
         """The one built here, else the script's last one."""
         return self.train_op or next(iter(reversed(self.model.graph.collections.get("train_op", []))), None)
 
-    def train(self, y: str = "", *, optimizer: str = "sgd", lr: float = 0.01, variables: tuple[str, ...] = (),
-              clip_norm: float | None = None) -> Trained:
-        """Build a train op for y under a GradientsDebugger, watches applied; `run` then runs it.
+    def running(self) -> list[TrainOp]:
+        """Those that a run fetches: all but those whose variables, some of them, a newer one updates."""
+        found: list[TrainOp] = []
+        taken: set[str] = set()
+        for made in reversed(self.built):
+            if not taken.intersection(made.facts.variables):
+                found.append(made)
+                taken.update(made.facts.variables)
+        return found
 
-        optimizer: sgd, momentum, adam, rmsprop, adagrad, adadelta or ftrl. variables: the trainable ones by default.
-        clip_norm: bound of the norm of all gradients together.
+    def train(self, y: str = "", *, optimizer: Any = "sgd", lr: float = 0.01, variables: tuple[str, ...] = (),
+              clip_norm: float | None = None, grad_loss: str = "") -> Trained:
+        """Build a train op for y under the prompt's GradientsDebugger, watches applied; `run` then runs it.
+
+        optimizer: an Optimizer, or the name of one of tf.train's, which lr is for. variables: the trainable ones by
+        default. clip_norm: bound of the norm of all gradients together. grad_loss: the tensor that y receives in place
+        of ones. It takes the place of train ops that update one of its variables, and runs beside the others.
         """
         tensor = self.model.y_of(y)
-        made = _optimizer(optimizer, lr)
+        with self.model.graph.as_default():
+            made = optimizer_of(optimizer, lr)
         chosen = self._variables(variables)
-        with self.model.graph.as_default(), self.gradients:
-            watched = [self.model.targets.one(name) for watch in self.watches for name in watch.names]
-            self.gradients.watch_gradients_by_tensors(self.model.graph, [*chosen, *watched])
-            pairs = made.compute_gradients(tensor, chosen)
+        received = self.model.targets.outside(grad_loss) if grad_loss else None
+        before = set(self.debuggers.own.gradient_tensors())
+        with self.debuggers.taking_in(chosen):
+            pairs = made.compute_gradients(tensor, chosen, grad_loss=received)
             reasons = [(v.name, why_none(tensor, v.handle_tensor).text) for g, v in pairs if g is None]
             if len(reasons) == len(pairs):
                 raise ArgumentError(f"no variable gets a gradient of {tensor.name}:\n" +
@@ -54,11 +72,18 @@ class Training:
             if clip_norm is not None:
                 clipped, _ = clip_by_global_norm([g for g, _ in pairs], clip_norm)
                 pairs = [(g, v) for g, (_, v) in zip(clipped, pairs)]
-            self.train_op = made.apply_gradients(pairs)
+            op = made.apply_gradients(pairs)
         self.model.choose_y(tensor)
-        return Trained(tensor.name, type(made).__name__, self.train_op.name, tuple(v.name for v in chosen),
-                       tuple(reasons),
-                       tuple(self.gradients.gradient_tensors()), self.model.count_uninitialized())
+        facts = Trained(tensor.name, type(made).__name__, op.name, tuple(v.name for v in chosen), tuple(reasons),
+                        tuple(self.debuggers.own.gradient_tensors()), self.model.count_uninitialized(),
+                        tuple(x for x in self.debuggers.own.gradient_tensors() if x not in before))
+        self.built.append(TrainOp(op, facts))
+        return facts
+
+    def rows(self) -> tuple[TrainRow, ...]:
+        """The train ops that were built here, newest last."""
+        running = [made.op for made in self.running()]
+        return tuple(TrainRow(made.facts, made.op in running) for made in self.built)
 
     def _variables(self, names: tuple[str, ...]) -> list[Any]:
         listed = variables_of(self.model.graph)
@@ -83,7 +108,8 @@ class Training:
         y = self.model.default_y()
         train = self.newest_train_op
         if train is not None:
-            return [train] if y is None else [train, y]
+            ops = [made.op for made in self.running()] or [train]
+            return ops if y is None else [*ops, y]
         if self.state.last is not None:
             return [*self.state.last.tensors, *self.state.last.targets]
         if y is None and self.model.graph.collections.get(OUTPUTS):
@@ -92,14 +118,3 @@ class Training:
             raise ArgumentError("nothing to run: there is no train op, no loss, and the script ran nothing",
                                 hint="try: train LOSS")
         return [y]
-
-
-def _optimizer(name: str, lr: float) -> Any:
-    key = name.lower().removesuffix("optimizer")
-    if key not in _OPTIMIZERS:
-        near = [known for known in _OPTIMIZERS if known.startswith(key)] if key else []
-        if len(near) != 1:
-            raise ArgumentError(f"no optimizer is called {name!r}: there are {', '.join(_OPTIMIZERS)}")
-        key = near[0]
-    kind = getattr(optimizers, _OPTIMIZERS[key])
-    return kind(lr, 0.9) if key == "momentum" else kind(lr)

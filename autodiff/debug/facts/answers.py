@@ -290,19 +290,6 @@ class Hessian:
 
 
 @dataclass(frozen=True)
-class Trained:
-    """The train op that `train` built. watched: names whose gradients are registered."""
-
-    y: str
-    optimizer: str
-    train_op: str
-    variables: tuple[str, ...]
-    without_gradient: tuple[tuple[str, str], ...]
-    watched: tuple[str, ...]
-    uninitialized: int
-
-
-@dataclass(frozen=True)
 class Runs:
     """What `run` did: records of its steps, and why it stopped (None: it did all it was asked for)."""
 

@@ -1,6 +1,7 @@
 """RunParts: what makes runs and looks at them, put together for one model."""
 from __future__ import annotations
 
+from ..debuggers import Debuggers
 from ..feeds import RunFeeds
 from ..state import State
 from ..training import Training
@@ -19,13 +20,14 @@ from .time_travel import History
 
 
 class RunParts:
-    """watches, feeds, training: what is arranged before a run. hooks: the cut to what makes it. runner, stepper, inside
-    make runs; history goes back to them. evidence, effects, inner: what is seen in them.
+    """watches, feeds, debuggers, training: what is arranged before a run. hooks: the cut to what makes it. runner,
+    stepper, inside make runs; history goes back to them. evidence, effects, inner: what is seen in them.
     """
 
     def __init__(self, state: State) -> None:
         self.watches, self.feeds = Watches(state.model), RunFeeds(state)
-        self.training = Training(state, self.watches)
+        self.debuggers = Debuggers(state, self.watches)
+        self.training = Training(state, self.debuggers)
         self.effects, self.inner = Effects(state), InnerSamples(state)
         self.evidence = Evidence(state, self.watches, self.effects, self.inner)
         views = RunViews(state, self.watches)
