@@ -147,7 +147,8 @@ def test_completion_of_verbs_options_choices_and_topics() -> None:
     shell = Shell()
     assert [c.text for c in complete("gra", shell)] == ["grad", "grads", "gradient_tensor", "gradient_tensors"]
     assert [c.text for c in complete("train loss --o", shell)] == ["--optimizer"]
-    assert [c.text for c in complete("train loss --optimizer ad", shell)] == ["adadelta", "adagrad", "adagradda", "adam"]
+    assert [c.text for c in complete("train loss --optimizer ad", shell)] == ["adadelta", "adagrad", "adagradda",
+                                                                              "adam"]
     assert "tensors" in [c.text for c in complete("info ", shell)]
     assert [c.text for c in complete("info w", shell)] == ["watches"]
     assert complete("nonsense x", shell) == []
