@@ -46,13 +46,29 @@ def test_parameters_are_variables_by_name_and_a_batch_stays_unknown() -> None:
         np.testing.assert_allclose(gradient, np.full((2, 3), 4.0))
 
 
-def test_an_op_has_the_line_that_an_exporter_left_or_the_number_of_its_node() -> None:
+def test_an_op_has_the_line_that_an_exporter_left_and_that_of_its_node() -> None:
     made = from_onnx(linear())
     assert made.values["h"].op.name == "fc/MatMul"
-    assert made.values["h"].op.traceback == (Site("models/net.py", 41, "forward"),)
-    assert made.values["s"].op.traceback == (Site("models/net.py", 7, "forward"), Site("models/main.py", 3, "<module>"))
+    assert made.values["h"].op.traceback == (Site("models/net.py", 41, "forward"), Site("made.onnx", 1, "fc"))
+    assert made.values["s"].op.traceback[:2] == (Site("models/net.py", 7, "forward"),
+                                                 Site("models/main.py", 3, "<module>"))
     assert made.values["y"].op.site == Site("made.onnx", 3, "Relu")
     assert made.variables["fc.bias"].op.site == Site("made.onnx", 0, "<module>")
+
+
+def test_a_node_is_a_line_of_a_listing() -> None:
+    body = graph([node("Sin", ["s"], ["t"], name="deep")], [value("i"), value("c"), value("s")],
+                 [value("c"), value("t")])
+    nodes = [node("Constant", [], ["n"], value=np.array(2, np.int64)), node("Loop", ["n", "", "x"], ["z"], body=body),
+             node("Pad", ["z", "p", "", "a"], ["y"], mode="edge")]
+    made = from_onnx(model(graph(nodes, [value("x", np.float64, (2,))], [value("y")],
+                                 {"p": np.array([1, 1], np.int64), "a": np.array([0], np.int64)})))
+    loop = next(op for op in made.graph.get_operations() if op.type == "While")
+    inner = loop.attrs["body"].graph.operations.values()
+    places = {op.site.line: op.site for op in [*made.graph.get_operations(), *inner]}
+    assert {line: place.text for line, place in places.items()} == {
+        0: "", 1: "n = Constant(value=2)", 2: "z = Loop(n, None, x)", 3: "t = Sin(s)",
+        4: "y = Pad(z, p, None, a, mode=edge)"}
 
 
 def test_statistics_of_batch_norm_are_not_trained() -> None:

@@ -31,6 +31,7 @@ from . import (  # noqa: F401, E501
     signal,
     windows,
 )
+from .listing import numbered, publish
 from .messages import ATTRIBUTE_FIELDS, array_of, declared, read_model
 from .table import Body, Node, onnx
 
@@ -44,7 +45,7 @@ def from_onnx(source: Any) -> Model:
     """Read a model into a graph of its own. source: the path of a file, its bytes, or a ModelProto.
 
     Float initializers become Variables by their names, inputs placeholders. Ops are named below their node, and have
-    the user's line where the exporter left it; else the place of the node in its graph, as a line of the file. feeds:
+    the user's line where the exporter left it, and one of a listing of the file, which has a line for each node. feeds:
     what NAME.npz beside NAME.onnx has for the inputs. Raises MissingOpError for ops that are not there, DataLossError
     for a damaged file.
     """
@@ -81,27 +82,20 @@ class _Reader:
         self._versions = _versions(model.opset_import)
         self._declared = {info.name: declared(info) for info in (*model.graph.value_info, *model.graph.output)}
         self._variables: dict[str, Any] = {}
-        self._numbers = {id(node): number for number, node in enumerate(self._all_nodes(), 1)}
+        nodes = [*model.graph.node, *[node for function in model.functions for node in function.node]]
+        self._nodes_of_file = list(numbered(nodes))
+        self._numbers = {id(node): number for number, (node, _) in enumerate(self._nodes_of_file, 1)}
 
     def uses(self) -> Iterator[Use]:
         """Every op of the model, those of branches, bodies and functions too."""
-        for node in self._all_nodes():
+        for node, _ in self._nodes_of_file:
             if _key(node) not in self._functions:
                 yield Use(_op_name(node), self.places(node)[0])
-
-    def _all_nodes(self) -> Iterator[Any]:
-        """The nodes of the graph and of what is in them, in the order of the file, then those of functions."""
-        waiting = [*self._model.graph.node, *[node for function in self._model.functions for node in function.node]]
-        waiting.reverse()
-        while waiting:
-            node = waiting.pop()
-            yield node
-            graphs = [g for attribute in node.attribute for g in (attribute.g, *attribute.graphs)]
-            waiting.extend(reversed([inner for graph in graphs for inner in graph.node]))
 
     # ---- the whole ------------------------------------------------------------------------
     def read(self) -> Model:
         """The model, in the graph at hand."""
+        publish(self.file, self._nodes_of_file)
         source = self._model.graph
         values: ChainMap[str, Any] = ChainMap({})
         self._initialize(source, values)
@@ -154,10 +148,10 @@ class _Reader:
                     values[name] = self._shaped(name, value)
 
     def places(self, node: Any | None) -> tuple[Site, ...]:
-        """The user's lines for a node, else its number in the file, counted from 1; 0 is what belongs to no node."""
+        """The user's lines for a node, then its line in the listing of the file; 0 is what belongs to no node."""
         if node is None:
             return (Site(self.file, 0, "<module>"),)
-        return _sites(node) or (Site(self.file, self._numbers[id(node)], node.name or node.op_type),)
+        return (*_sites(node), Site(self.file, self._numbers[id(node)], node.name or node.op_type))
 
     def _node(self, node: Any, values: ChainMap[str, Any], versions: Mapping[str, int],
               given: Mapping[str, Any]) -> Sequence[Any]:
