@@ -70,7 +70,7 @@ def capture(known: Known | None = None) -> RawFrames:
 
 
 _SHARED: dict[tuple[int, ...], RawFrames] = {}  # operations made in one place, as in a loop, share their frames
-_MOST = 1 << 14  # places; each keeps its code alive, so that the ids are those of no other code
+_MOST = 1 << 14  # places; each keeps its code alive, so that no other code gets its id
 
 
 def _shared(key: tuple[int, ...], codes: list[CodeType]) -> RawFrames:

@@ -99,7 +99,7 @@ class Tensor:
         return _reversed("Sub", "sub", self, other)
 
     def __mul__(self, other: Any) -> "Tensor":
-        if hasattr(other, "with_values"):  # a SparseTensor's entries are what is multiplied
+        if hasattr(other, "with_values"):  # only the entries of a SparseTensor are multiplied
             return NotImplemented
         return _binary("Mul", "mul", self, other)
 

@@ -23,7 +23,7 @@ _MOVES = frozenset(("Reshape", "Transpose", "ExpandDims", "Squeeze", "StridedSli
                     "Roll", "Diag", "DiagPart"))  # they only move elements, and may add zeros
 _READS = frozenset(("ReadVariableOp", "Identity"))
 _SUMS = {"AddN": 0, "AddV2": 0, "Add": 0, "Sub": 0, "ConcatV2": 1, "Pack": 0}  # op -> the first of its terms or parts
-_LINEAR_IN = {  # op -> inputs of which one that is zero makes it zero
+_LINEAR_IN = {  # op -> inputs; if one of them is zero, so is the output
     "Mul": (0, 1), "MatMul": (0, 1), "BatchMatMulV2": (0, 1), "RealDiv": (0,), "Neg": (0,), "Sum": (0,), "Mean": (0,),
     "SumTo": (0,), "TanhGrad": (1,), "SigmoidGrad": (1,), "ReluGrad": (0,), "Reshape": (0,), "Transpose": (0,),
     "ExpandDims": (0,), "Squeeze": (0,), "StridedSlice": (0,), "StridedSliceGrad": (4,), "Slice": (0,), "Pad": (0,),

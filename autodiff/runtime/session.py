@@ -1,4 +1,4 @@
-"""Session: runs what is asked for, and keeps the values of variables."""
+"""Session: runs fetches, and keeps the values of variables."""
 from __future__ import annotations
 
 import os
@@ -182,7 +182,7 @@ class Session:
         return default_session(self)
 
     def close(self) -> None:
-        """Refuse any further run, and let go of what was compiled."""
+        """Refuse any further run, and drop the compiled plans."""
         self.closed = True
         self._fetches.clear()
         self._lists.clear()

@@ -94,7 +94,7 @@ PLACES: dict[str, tuple[str, ...]] = {
 
 
 class Alias(ModuleType):
-    """A module whose names are those of rooms of autodiff. Raises UnsupportedError for a name that none has."""
+    """A module that finds its names in rooms of autodiff. Raises UnsupportedError for a name that none has."""
 
     def __init__(self, name: str, rooms: Sequence[str]) -> None:
         super().__init__(name, f"autodiff, under TensorFlow's name {name}.")

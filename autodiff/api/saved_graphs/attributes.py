@@ -23,7 +23,7 @@ AttrValue = GRAPH_MESSAGES["AttrValue"]
 _FIELDS = {"string": "s", "int": "i", "float": "f", "bool": "b", "type": "type", "shape": "shape", "tensor": "tensor",
            "func": "func"}
 _READ_AS = {"bfloat16": "float32", "qint8": "int8", "quint8": "uint8", "qint16": "int16", "quint16": "uint16",
-            "qint32": "int32"}  # as which type tensors of a type that there is not here are read
+            "qint32": "int32"}  # TensorFlow's type -> the type that stands for it here
 
 
 def attr_of(kind: str, value: Any) -> Any:

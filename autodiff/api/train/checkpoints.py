@@ -14,7 +14,7 @@ from ...files.checkpoint import Part, Stored, write_bundle
 from .checkpoint_state import latest_checkpoint
 
 _AS = {"bfloat16": "float32", "qint8": "int8", "quint8": "uint8", "qint16": "int16", "quint16": "uint16",
-       "qint32": "int32"}  # as which type arrays of a type that there is not here are read
+       "qint32": "int32"}  # TensorFlow's type -> the type that stands for it here
 
 
 def write_checkpoint(prefix: str, arrays: Mapping[str, Any]) -> None:

@@ -115,7 +115,7 @@ def _real(rank: int, name: str, text: str) -> tuple[OpDef, OpDef]:
 
     @there.gradient
     def _(node: Operation, dy: Tensor) -> Any:
-        # Re of the sum of dy exp(+2 pi i j k / n): what was left out has no gradient, so it counts as 0
+        # Re of the sum of dy exp(+2 pi i j k / n): the half that was left out has no gradient and counts as 0
         x, lengths = node.inputs
         full = _padded(dy, rank, lengths)
         count = _last_sizes(full, rank, x.dtype.base_dtype)

@@ -55,7 +55,7 @@ def _sized(orig_input_shape, grad, *, data_format, **_):
 
 # ---- on arrays --------------------------------------------------------------------------
 
-_AT_ONCE = 1 << 20  # bytes of images that are handled together: what is made of them then stays in the cache
+_AT_ONCE = 1 << 20  # bytes of images that are handled together: their windows then stay in the cache
 
 
 def _some(x: np.ndarray) -> Iterator[slice]:

@@ -1,9 +1,8 @@
 """A plan for given shapes: sizes folded to constants, and results written into buffers shared by lifetime.
 
-Which results have the same shape in each run is asked of the ops' own `infer`, on stand-ins of the
-shapes fed. How a result lies in memory, and whether the kernel writes into `out` as it should, is
-seen in one run that is measured (`observe`). A value that leaves the run (fetched, given to a
-variable, py_func or sub-graph) gets no buffer.
+The ops' own `infer`, called on stand-ins of the fed shapes, tells which results have the same shape in each run. One
+measured run (`observe`) tells how results lie in memory, and whether kernels write into `out` as they should. A value
+that leaves the run (fetched, given to a variable, py_func or sub-graph) gets no buffer.
 """
 from __future__ import annotations
 
@@ -46,7 +45,7 @@ class Observed(NamedTuple):
 
 
 def observe(plan: Plan, run: Run, fed: Sequence[Any]) -> tuple[list[Any], Observed]:
-    """Run the plan once; gives the fetched values, and what there is to know of the results' memory."""
+    """Run the plan once; gives the fetched values and the layouts of the results."""
     seen = Observed({}, set(), set())
     slots = starting_slots(plan, fed)
     for step, args in steps_with_values(plan, run, slots):
@@ -188,8 +187,8 @@ class _StandIns:
 class _Assignment:
     """Gives results their blocks, walking the steps once; a block is free again after its value's last reader.
 
-    steady: the results that may have a buffer. An op that has no `out` may give back a view of what
-    it was given, so its result keeps the buffers of its inputs alive.
+    steady: the results that may have a buffer. An op without `out` may return a view of an input, so its result keeps
+    the buffers of its inputs alive.
     """
 
     def __init__(self, plan: Plan, steady: dict[int, Buffer]) -> None:

@@ -26,8 +26,8 @@ from .tiled_execution import KEYWORD_OUT, TileProgram
 class Generated:
     """A plan as a function, to be entered once at a time: it has buffers. source: its text, one line a step.
 
-    otherwise: the same in another way, for numbers that Python's floats refuse. threads: how many a group of
-    tiles may use. relaxed: float32 numbers may be kept in Python's floats.
+    otherwise: the interpreter, for numbers that Python's floats refuse. threads: how many a group of tiles may use.
+    relaxed: float32 numbers may be kept in Python's floats.
     """
 
     def __init__(self, plan: Plan, otherwise: Loop, threads: int = 1, *, relaxed: bool = False) -> None:
@@ -91,7 +91,7 @@ def _quiet() -> contextvars.Context:
 
 
 def _runs_alone(step: Step) -> bool:
-    """Whether no code of the user's runs in the step, which might ask for what is set in the caller's context."""
+    """Whether the step calls no code of the user, which might read the caller's context."""
     definition = step.op.definition
     return not definition.takes_run and (step.reads is not None or step.call is not None
                                          or definition.kernel.__module__.startswith(_OPS))

@@ -1,7 +1,7 @@
 """Chains of elementwise calls on large arrays, gathered so that they run piece by piece in the cache.
 
-A group holds calls of one large shape, and reductions of what they give. Calls that do not wait for
-the group run before it, the others after it; the bits are those of whole arrays.
+A group holds calls of one large shape, and reductions of their results. Calls that do not wait for the group run
+before it, the others after it; the bits are those of whole arrays.
 """
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def gathered(plan: Plan, forms: dict[int, Form], others: set[int]) -> Plan:
 
 
 def _one_group(steps: Sequence[Step], done: list[Step], forms: dict[int, Form], large: set[int]) -> list[Step]:
-    """Append what runs before the next group, and the group; gives what is left."""
+    """Append the steps before the next group, and the group; gives the remaining steps."""
     group = _Group(forms)
     after: list[Step] = []
     late: set[int] = set()  # what the steps after the group give
@@ -121,7 +121,7 @@ def _is_elementwise(step: Step, forms: dict[int, Form]) -> bool:
 
 
 def with_outputs(plan: Plan) -> Plan:
-    """The plan with groups that give only what others read, and compute only what that takes."""
+    """The plan with groups that compute and give only the values that other steps read."""
     last = last_uses(plan)
     return replace(plan, steps=[_with_outputs(step, last) if isinstance(step.call, Tiles) else step
                                 for step in plan.steps])

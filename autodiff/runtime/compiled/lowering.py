@@ -1,4 +1,4 @@
-"""From ops to ufuncs: each kernel as the calls it makes, and fewer of them, with the same bits.
+"""From ops to ufuncs: each kernel is replaced by its calls, and calls are saved, with the same bits.
 
 A call on values that only repeat a smaller one (broadcasts, fills) is made on the smaller one; a
 product with one is its other factor; products with several numbers are one where that is exact; equal
@@ -43,8 +43,8 @@ class RowSum:
 def lowered(plan: Plan, forms: dict[int, Form], ordered: set[int]) -> tuple[Plan, dict[int, Form]]:
     """The plan with calls of ufuncs for kernels that consist of them, and the forms of all values known then.
 
-    forms: of the values whose shape and dtype are the same in each run. ordered: those that lie in memory as C
-    has it; what is new and does too is added. A sum depends on how its terms lie.
+    forms: of the values whose shape and dtype are the same in each run. ordered: the slots in C order; new ones are
+    added. The bits of a sum depend on the order of its terms in memory.
     """
     writer = _Writer(plan, forms, ordered)
     for step in plan.steps:
@@ -54,7 +54,7 @@ def lowered(plan: Plan, forms: dict[int, Form], ordered: set[int]) -> tuple[Plan
 
 
 def is_ordered(result: Any) -> bool:
-    """Whether a call on it gives an array in C order, were there no other operands."""
+    """Whether a ufunc of this array alone gives an array in C order."""
     if not isinstance(result, np.ndarray):
         return True
     strides = [abs(stride) for stride, size in zip(result.strides, result.shape) if size > 1 and stride]
@@ -94,7 +94,7 @@ class _Writer:
         self.forms.update({slot: Form(np.shape(v), v.dtype) for slot, v in plan.constants.items()})
         ordered.update(slot for slot, value in plan.constants.items() if is_ordered(value))
         self._small: dict[int, int] = {}
-        self._multiples: dict[int, tuple[int, Any]] = {}  # slot -> what it is a multiple of, and by which number
+        self._multiples: dict[int, tuple[int, Any]] = {}  # slot -> (slot, number) whose product it is
         self._shared: dict[Any, int] = {}
 
     def add(self, step: Step) -> None:
@@ -179,7 +179,7 @@ class _Writer:
         return np.add, operands
 
     def _multiple(self, function: Any, operands: tuple[int, ...], out: int) -> tuple[Any, tuple[int, ...]]:
-        """A product with a number, of what is no such product itself if that is exact; no function: it is the same."""
+        """A product with a number, merged with an earlier one if that is exact; without function, the value itself."""
         dtype = self.forms[out].dtype
         base, number = operands[0], dtype.type(-1) if function is np.negative else None
         for i, other in zip(operands, operands[::-1]):
@@ -199,7 +199,7 @@ class _Writer:
         return (np.negative, (inner,)) if total == -1 else (np.multiply, (inner, self._constant(np.asarray(total))))
 
     def _call_small(self, step: Step, small: tuple[int, ...], shape: tuple[int, ...]) -> None:
-        """Call it on what repeats, for those who need no more; the whole is left to be dropped if nobody does."""
+        """Call it on the smaller value that repeats; the call on the whole is dropped later if nothing reads it."""
         out = step.outputs[0]
         if all(i in self.constants for i in small):
             with np.errstate(all="ignore"):

@@ -1,9 +1,8 @@
-"""Products of matrices: less of them, and in a relaxed plan one for the sum of many.
+"""Products of matrices: fewer columns of them, and in a relaxed plan one for the sum of many.
 
-Only the columns that are read are computed. BLAS adds up otherwise near the edge of a matrix, so a few more are
-computed with them: as many as it takes for the same bits, found out by trying. In a relaxed plan none; and
-the sum of many products, as the gradient of a weight that is used at many times, is one product of what lies
-one below the other.
+Only the columns that are read are computed. BLAS adds in another order near the edge of a matrix, so a few more
+columns are computed: as many as give the same bits in trials. In a relaxed plan none; and the sum of many products,
+as the gradient of a weight that is used at many times, is one product of what lies one below the other.
 """
 from __future__ import annotations
 
@@ -21,12 +20,12 @@ from ..plan.plan import Plan, Step
 from .lowering import Form
 
 FEWEST = 4  # products that are worth putting together
-MARGINS = (0, 8, 16, 32)  # columns beside those that are read, for the same bits
+MARGINS = (0, 8, 16, 32)  # columns computed beside the ones that are read, for the same bits
 LARGEST_PART = 0.75  # of the columns, that are worth leaving the others out
 LEAST_WORK = 1 << 20  # multiplications: OpenBLAS has other ways for products of up to 10**6, by layout too
 MOST_TRIED = 1 << 28  # multiplications in a product that is tried
 TRIALS = 4
-MOST_BYTES = 1 << 26  # of what is put together: it stays in memory from the first product to the last
+MOST_BYTES = 1 << 26  # bytes of factors put together: they stay in memory from the first product to the last
 
 
 @dataclass(frozen=True)
@@ -72,10 +71,10 @@ def reassociated(plan: Plan, forms: dict[int, Form]) -> tuple[Plan, dict[int, Fo
 
 
 def columns_read(plan: Plan, forms: dict[int, Form], own: set[int] | None) -> tuple[Plan, dict[int, Form]]:
-    """The plan with fewer columns of products that one step alone takes columns of, and the forms known then.
+    """The plan with fewer columns of products whose columns only one step takes, and the forms known then.
 
-    own: slots of values that have memory of their own, for the same bits: dot(x, x.T) is not what other
-    products are. None: any bits will do.
+    own: slots of values with memory of their own, as BLAS computes dot(x, x.T) in another way. None: any bits will
+    do.
     """
     forms, size = dict(forms), plan.size
     readers = Counter([i for step in plan.steps for i in step.inputs] + list(plan.fetches))
@@ -148,7 +147,7 @@ def _zero_sums(rng: np.random.Generator, a_form: Form, b_form: Form, transposed:
                ) -> tuple[np.ndarray, np.ndarray]:
     """Matrices whose product is zero but for rounding: each term has its opposite somewhere.
 
-    So all that is left comes of the order in which the terms are added.
+    The rest shows the order in which the terms are added.
     """
     a, b = [rng.standard_normal(form.shape).astype(form.dtype) for form in (a_form, b_form)]
     rows, columns = a if transposed[0] else a.T, b.T if transposed[1] else b  # views: terms first
@@ -167,9 +166,8 @@ def _is_product(step: Step, forms: dict[int, Form]) -> bool:
 
 
 def _columns_taken(plan: Plan, step: Step, source: int, shape: tuple[int, ...], place: int) -> tuple[int, int] | None:
-    """From which column to which the step takes all of a matrix, as one of its results; None if it does not.
-
-    It is tried on a matrix of the numbers of its elements.
+    """The first and last column that the step takes of a matrix; None if it takes anything else. It is tried on a
+    matrix that holds the numbers of its elements.
     """
     if not is_pure(step) or any(i not in plan.constants for i in step.inputs if i != source) \
             or step.op.type not in ("Split", "SplitV", "Slice", "StridedSlice"):
@@ -190,7 +188,7 @@ def _one_product(plan: Plan, forms: dict[int, Form]) -> tuple[Plan, dict[int, Fo
     readers = Counter([i for step in plan.steps for i in step.inputs] + list(plan.fetches))
     made = {step.outputs[0]: step for step in plan.steps if len(step.outputs) == 1}
     size = plan.size
-    put: dict[int, list[Step]] = {}  # the last step of a sum -> what is done in its place
+    put: dict[int, list[Step]] = {}  # the last step of a sum -> the steps in its place
     dropped: set[int] = set()
     for total in _totals(plan, readers):
         terms, sums = _terms(total, made, readers)

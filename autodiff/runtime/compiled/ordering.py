@@ -1,4 +1,4 @@
-"""The order of steps: a sum is taken as soon as its terms are there, so that they need not wait in memory."""
+"""The order of steps: a sum is computed as soon as its terms are there, so that they need not wait in memory."""
 from __future__ import annotations
 
 from collections import Counter
@@ -13,7 +13,7 @@ from .lowering import Form
 
 
 def early_sums(plan: Plan, forms: dict[int, Form]) -> Plan:
-    """The plan with each step that lets go of more memory than it takes moved up to right behind its last input.
+    """The plan in which each step that frees more memory than it takes follows right after its last input.
 
     The gradients of a weight that is used at each of many times are made one after the other, and added at
     the end: added at once they take the memory of two, which stays in the cache.
@@ -38,7 +38,7 @@ def early_sums(plan: Plan, forms: dict[int, Form]) -> Plan:
 
 
 def _shrinks(step: Step, forms: dict[int, Form], readers: Counter, made: set[int]) -> bool:
-    """Whether the step alone reads all it takes from other steps, in more bytes than it gives; and cannot fail."""
+    """Whether the step is the only reader of its inputs, gives fewer bytes than it takes, and cannot fail."""
     own = [i for i in step.inputs if i in made]
     if not isinstance(step.call, np.ufunc) or not is_pure(step) or len(own) < 2 \
             or any(readers[i] != 1 for i in own) or any(i not in forms for i in (*own, *step.outputs)):

@@ -87,7 +87,7 @@ class _Again:
         return {slot: step for slot, step in self.made.items() if slot in self._chosen}
 
     def _best(self, chains: dict[int, list[int | None]]) -> tuple[int | None, list[int]]:
-        """The value to start from that saves most, and what is computed from it. None: what is at hand will do."""
+        """The value to start from that saves most, and the steps from it. None: the inputs at hand are enough."""
         complete = [slot for slot, chain in chains.items() if chain[-1] is None]
         if complete:
             return None, complete[:1]
@@ -96,7 +96,7 @@ class _Again:
         return source, [slot for slot, chain in chains.items() if source in chain] if count > 1 else []
 
     def _chain(self, slot: int) -> list[int | None]:
-        """The slot, what it is computed from, and so on; None at the end if all that takes is at hand."""
+        """The slot, the slot it is computed from, and so on; None at the end if the inputs at hand are enough."""
         chain: list[int | None] = [slot]
         while len(chain) <= LONGEST:
             step = self.made.get(chain[-1])  # type: ignore[arg-type]

@@ -33,8 +33,8 @@ SINGLE = Form((), np.dtype(np.float32))
 def scalar_steps(plan: Plan, relaxed: bool = False) -> dict[int, str]:
     """Index of a step -> its formula, for those that Python floats may do; {} where a function's name goes.
 
-    relaxed: float32 may be done in them too. If steps have effects, only what cannot raise: the run could not begin
-    again.
+    relaxed: float32 may be done in them too. If steps have effects, only formulas that cannot raise: the run could
+    not begin again.
     """
     can_raise = all(is_pure(step) or step.reads is not None for step in plan.steps)
     numbers = (NUMBER, SINGLE) if relaxed else (NUMBER,)

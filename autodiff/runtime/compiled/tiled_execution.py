@@ -201,7 +201,7 @@ class _TileWriter:
                 call = f"{function}({', '.join(operands)})"
                 lines.append(f"copyto({kept}, {call})" if kept else f"v{i} = {call}")
             else:
-                if isinstance(step.call, np.ufunc):  # it may write over what it reads
+                if isinstance(step.call, np.ufunc):  # it may overwrite its inputs
                     self._let_go(i, step)
                 self._where[out] = self._kept.get(out) or self._register(self._forms[out].dtype)
                 function = self._name("k", step.call)

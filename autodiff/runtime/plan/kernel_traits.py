@@ -31,7 +31,7 @@ class _Called:
 
 
 class _Probe:
-    """Stands for an array: it knows only how to be given to a ufunc, which it writes down."""
+    """Stands for an array: it records the ufunc that it is given to, and can do nothing else."""
 
     __slots__ = ("index",)
 
@@ -80,7 +80,7 @@ _VIEWING = frozenset((np.reshape, np.transpose, np.squeeze, np.expand_dims, np.s
 
 
 class _Unread(np.ndarray):
-    """An array whose elements may not be looked at: only its shape and views of it are to be had."""
+    """An array whose elements may not be read: only its shape and views of it may be used."""
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
         raise TypeError("the kernel computes")

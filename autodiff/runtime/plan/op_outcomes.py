@@ -12,8 +12,8 @@ from .plan import Plan, Step, called, inner_steps, is_reference, variable_of
 class OpOutcome(NamedTuple):
     """kind: see KINDS. steps: of the plan, that compute it or a part of it. calls: ufuncs made in place of its kernel.
 
-    others: the operations that it is merged with, whose value it is, that it is folded into, or in whose place it
-    writes. block: of the memory that it writes to, None for memory of its own.
+    others: the operations that it is merged with, has the value of, is folded into, or overwrites. block: of the
+    memory that it writes to, None for memory of its own.
     """
 
     op: Operation

@@ -87,7 +87,7 @@ def _copy(result: Any) -> np.ndarray:
 
 
 def elide_identities(plan: Plan) -> Plan:
-    """Let the output of Identity, StopGradient and the like be their input; leave out what does nothing at all."""
+    """Let the output of Identity, StopGradient and the like be their input; leave out steps without effect."""
     renamed: dict[int, int] = {}
     kept = []
     for step in plan.steps:
@@ -122,9 +122,8 @@ def _comparable(op: Operation) -> tuple[str, ...] | None:
 
 
 def drop_unused(plan: Plan) -> Plan:
-    """Leave out pure steps whose results nobody reads: those that were waited for, but only computed something.
-
-    What gates the gradients of one op makes each wait for all of them, wanted or not.
+    """Leave out pure steps whose results nobody reads, even if other steps wait for them. The gates of an op's
+    gradients make each gradient wait for all of them, wanted or not.
     """
     used = set(plan.fetches)
     kept = []

@@ -105,7 +105,7 @@ class Run:
 
     @property
     def is_repeat(self) -> bool:
-        """Whether the run was made before: what it prints was printed then."""
+        """Whether the run was made before, and has printed then."""
         return self.session.is_repeat
 
     def read(self, name: str) -> np.ndarray:
