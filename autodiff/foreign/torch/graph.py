@@ -113,6 +113,9 @@ class TorchGraph:
             self.edits.append(entry)
             for tensor in written_by(entry):
                 self.give(tensor, self.memory.of(tensor, held=False))
+        if packet == "detach" and entry.result.requires_grad and not entry.args[0].requires_grad:
+            self.give(entry.result, self.memory.stored(entry.result))  # autograd takes out again what it has saved
+            return
         args, kwargs = self._translated(entry.args), self._translated(entry.kwargs)
         row = row_of(packet, overload)
         if row is None:
@@ -135,21 +138,17 @@ class TorchGraph:
             self.give(tensor, node)
 
     def _checked(self, entry: Entry, tensor: Any, node: Any, name: str) -> Any:
-        """A node with the type that torch's result has; no gradient flows where torch has cut it."""
+        """A node with the type that torch's result has; no gradient flows where the program has cut it."""
         node = as_type(node, DTYPES[tensor.dtype])
-        can_flow = tensor.is_floating_point() or tensor.is_complex()
-        if can_flow and not tensor.requires_grad and not entry.args == () and self._flows_into(entry):
-            cut = name if name == "detach" else "no_grad" if not entry.has_grad else "detached"
-            return tf.stop_gradient(node, name=cut)
+        is_cut = not entry.has_grad or name == "detach"
+        if is_cut and not tensor.requires_grad and (tensor.is_floating_point() or tensor.is_complex()) and any(
+                t.requires_grad for t in tensors_in((entry.args, entry.kwargs))):
+            return tf.stop_gradient(node, name="detach" if entry.has_grad else "no_grad")
         return node
 
     def _is_edit(self, entry: Entry) -> bool:
         """Whether an op changes in place what autograd goes on to differentiate as if it had not been changed."""
         return any(self.memory.flows(t) and not (entry.has_grad and t.requires_grad) for t in written_by(entry))
-
-    @staticmethod
-    def _flows_into(entry: Entry) -> bool:
-        return any(t.requires_grad for t in tensors_in((entry.args, entry.kwargs)))
 
     def _drawn(self, entry: Entry, traits: Any) -> None:
         """What a random op drew is as given as what the program was fed with."""

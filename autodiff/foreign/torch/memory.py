@@ -76,6 +76,10 @@ class Memory:
         self.give(tensor, node)
         return node
 
+    def stored(self, tensor: Any) -> Any:
+        """What a tensor's memory holds, as torch differentiates it, whatever stands for the tensor itself."""
+        return self._view(self._storages[storage_of(tensor)], tensor)
+
     def flows(self, tensor: Any) -> bool:
         """Whether torch differentiates what a tensor's memory held."""
         storage = self._storages.get(storage_of(tensor))

@@ -147,7 +147,8 @@ class Recorder(TorchDispatchMode):
         if not traits.writes:
             for tensor in tensors_in(result):
                 self._made.add(storage_of(tensor))
-        self.entries.append(Entry(op, args, kwargs, result, user_frames(), has_grad, drawn))
+        if traits.writes or next(tensors_in(result), None) is not None:
+            self.entries.append(Entry(op, args, kwargs, result, user_frames(), has_grad, drawn))
         if not has_grad:
             self._idle += sum(t.nbytes for t in tensors_in(result))
         if self._idle > BYTES or len(self.entries) > ENTRIES:

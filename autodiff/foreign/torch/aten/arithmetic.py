@@ -317,6 +317,11 @@ def complex_of(real: Any, imag: Any) -> Any:
     return tf.complex(real, imag)
 
 
+@aten.op("polar")
+def polar(size: Any, angle: Any) -> Any:
+    return tf.complex(size * tf.cos(angle), size * tf.sin(angle))
+
+
 @aten.op("_conj", "conj", "conj_physical")
 def conj(x: Any) -> Any:
     return tf.conj(x)

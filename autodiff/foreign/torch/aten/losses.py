@@ -113,9 +113,14 @@ def multi_margin_loss(x: Any, y: Any, p: Any = 1, margin: Any = 1, weight: Any =
     return reduced(tf.reduce_sum(gap * (1 - own), axis=-1) / number(classes, x), reduction)
 
 
-@aten.op("_ctc_loss.kept", note="log probabilities [time, batch, class]; their gradient is that of scores, as torch's")
-def ctc_loss(log_probs: Any, labels: Any, lengths: Any, label_lengths: Any, blank: int = 0) -> Any:
-    return tf.nn.ctc_loss_v2(labels, log_probs, label_lengths, lengths, blank_index=blank), log_probs
+@aten.op("_ctc_loss", note="log probabilities [time, batch, class]; their gradient is that of scores, as torch's")
+def ctc_loss(log_probs: Any, labels: Any, lengths: Any, label_lengths: Any, blank: int = 0,
+             zero_infinity: bool = False) -> Any:
+    loss = tf.nn.ctc_loss_v2(as_type(labels, tf.int32), log_probs, as_type(label_lengths, tf.int32), as_type(
+        lengths, tf.int32), blank_index=blank)
+    if zero_infinity:
+        loss = where(tf.is_inf(loss), tf.zeros_like(loss), loss)
+    return loss, log_probs
 
 
 @aten.op("multilabel_margin_loss_forward", note="labels of a row end at -1")
