@@ -28,7 +28,7 @@ class TorchDoor:
 
     def __init__(self, view: View) -> None:
         self._view = view
-        self.recorder = Recorder()
+        self.recorder = Recorder(is_bounded=True)
         self.steps = ForeignSteps("torch")
         self._calls = Calls(self.recorder)
         self._habits = Habits(self.recorder)

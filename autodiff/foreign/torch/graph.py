@@ -60,7 +60,7 @@ def sliced(entries: Sequence[Entry], wanted: Iterable[Any]) -> list[Entry]:
 
 def written_by(entry: Entry) -> list[Any]:
     """The tensors that an op overwrites."""
-    if isinstance(entry.op, Call):
+    if isinstance(entry.op, Call) or not traits_of(entry.op).in_place:
         return []
     given = [entry.args[i] if i < len(entry.args) else entry.kwargs.get(n) for i, n in traits_of(entry.op).writes]
     return list(tensors_in(given))
@@ -109,7 +109,7 @@ class TorchGraph:
             self._drawn(entry, traits)
             return
         packet, overload = name_of(entry.op)
-        if traits.writes and self._is_edit(entry):
+        if traits.in_place and self._is_edit(entry):
             self.edits.append(entry)
             for tensor in written_by(entry):
                 self.give(tensor, self.memory.of(tensor, held=False))
@@ -122,7 +122,7 @@ class TorchGraph:
             self._decomposed(entry)
             return
         found = aten.build(row, args, {k: v for k, v in kwargs.items() if k not in ("out",)})
-        self._take(entry, found, bool(traits.writes))
+        self._take(entry, found, traits.in_place)
 
     def _take(self, entry: Entry, found: Sequence[Any], writes: bool) -> None:
         """Let what a rule gave stand for what the op gave."""
@@ -155,7 +155,7 @@ class TorchGraph:
         for i, tensor in enumerate(tensors_in(entry.result)):
             drawn = entry.drawn[i]
             node = self._leaf(tensor, lambda drawn=drawn: array_of(drawn), entry)
-            if traits.writes:
+            if traits.in_place:
                 self.memory.write(tensor, node)
             else:
                 self.give(tensor, node)
@@ -178,7 +178,7 @@ class TorchGraph:
         for own, outer in given:
             part.give(own, self.of(outer))
         part.add(inner.entries)
-        self._take(entry, [part.of(t) for t in tensors_in(result)], bool(traits_of(entry.op).writes))
+        self._take(entry, [part.of(t) for t in tensors_in(result)], traits_of(entry.op).in_place)
 
     def _translated(self, value: Any) -> Any:
         """Arguments of torch's as ours."""

@@ -25,9 +25,11 @@ _IS_LIBRARY: dict[str, bool] = {}  # by file name
 
 
 class Traits(NamedTuple):
-    """What an op's schema says. writes: places of the arguments that it overwrites. is_random: draws numbers."""
+    """What an op's schema says. writes: places of the arguments that it overwrites. in_place: it gives these back.
+    is_random: it draws numbers."""
 
     writes: tuple[tuple[int, str], ...]
+    in_place: bool
     is_random: bool
 
 
@@ -41,7 +43,8 @@ def traits_of(op: Any) -> Traits:
         schema = op._schema
         writes = tuple((i, a.name) for i, a in enumerate(schema.arguments) if a.alias_info and a.alias_info.is_write)
         is_random = torch.Tag.nondeterministic_seeded in op.tags and "attention" not in op.name()
-        found = _TRAITS[op] = Traits(writes, is_random)
+        in_place = any(r.alias_info and r.alias_info.is_write for r in schema.returns)
+        found = _TRAITS[op] = Traits(writes, in_place, is_random)
     return found
 
 
@@ -119,10 +122,12 @@ class Call:
 
 class Recorder(TorchDispatchMode):
     """The ops since the last turn. entries: in order. before: what storages held that were there before and were
-    overwritten, as flat tensors. paused: whether ops pass unseen (as an optimizer's do)."""
+    overwritten, as flat tensors. paused: whether ops pass unseen (as an optimizer's do). is_bounded: whether it may
+    forget what a step will hardly need."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_bounded: bool = False) -> None:
         super().__init__()
+        self._is_bounded = is_bounded
         self.entries: list[Entry] = []
         self.before: dict[int, Any] = {}
         self.paused = False
@@ -144,22 +149,22 @@ class Recorder(TorchDispatchMode):
         result = op(*args, **kwargs)
         has_grad = torch.is_grad_enabled()
         drawn = [t.detach().clone() for t in tensors_in(result)] if traits.is_random else None
-        if not traits.writes:
+        if not traits.in_place:
             for tensor in tensors_in(result):
                 self._made.add(storage_of(tensor))
         if traits.writes or next(tensors_in(result), None) is not None:
             self.entries.append(Entry(op, args, kwargs, result, user_frames(), has_grad, drawn))
-        if not has_grad:
-            self._idle += sum(t.nbytes for t in tensors_in(result))
-        if self._idle > BYTES or len(self.entries) > ENTRIES:
-            self._forget()
+        if self._is_bounded:
+            self._count(0 if has_grad else sum(t.nbytes for t in tensors_in(result)))
         return result
 
-    def _forget(self) -> None:
-        """Of a long stretch without a step, such as a test, keep what a step may still need."""
+    def _count(self, idle: int) -> None:
+        """Of a long stretch without a step, such as a test, keep what a step may still need. idle: bytes more."""
+        self._idle += idle
         if self._idle > BYTES:
-            self.entries = [entry for entry in self.entries if entry.has_grad]
-        self.turn(self.entries[-ENTRIES // 2:])
+            self.turn([entry for entry in self.entries if entry.has_grad])
+        if len(self.entries) > ENTRIES:
+            self.turn(self.entries[-ENTRIES // 2:])
 
     def _keep(self, written: Any) -> None:
         """Copy what a write is about to overwrite, if it was there before this record began."""
