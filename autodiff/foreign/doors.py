@@ -10,7 +10,7 @@ import importlib.abc
 import importlib.util
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -22,7 +22,8 @@ ALWAYS = ("eager.door",)  # modules of doors that no import opens
 
 @dataclass(frozen=True)
 class View:
-    """What a door may know of the script. namespace: gives its globals. is_left: whether it is to be let alone.
+    """What a door may know of the script, and tell it. namespace: gives its globals. is_left: whether it is to be let
+    alone. handles: what else the prompt is to know by name.
 
     offer: takes the graph and the session that the debugger may look at once the script has ended.
     """
@@ -30,6 +31,7 @@ class View:
     namespace: Callable[[], dict[str, Any]]
     is_left: Callable[[], bool]
     offer: Callable[[Any, Any], None] = lambda graph, session: None
+    handles: dict[str, Any] = field(default_factory=dict)
 
 
 @contextlib.contextmanager

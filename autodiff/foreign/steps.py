@@ -17,7 +17,9 @@ only the door can know (an optimizer that lacks a parameter) goes to `steps.advi
 """
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,8 +27,8 @@ import numpy as np
 
 from ..api.variables.variable import Variable
 from ..core.graph import Graph, Tensor
+from ..core.site import Known, RawFrames
 from ..debug.analysis.advice import Advice, advice_of
-from ..debug.analysis.findings import RuleCheck
 from ..debug.facts.records import Place
 from ..runtime.session import Session
 from .model import legal_name, tf
@@ -36,8 +38,8 @@ from .model import legal_name, tf
 class ForeignStep:
     """One step. values: of parameters by name; feeds: of all else that the graph is fed with.
 
-    gradients: what the framework itself found, by name of the parameter; None where it found none. call: in the
-    user's words. place: of the line that asked for it.
+    gradients: what the framework itself found, by name of the parameter, for check; None where it found none. call: in
+    the user's words. place: of the line that asked for it.
     """
 
     loss: Tensor
@@ -46,6 +48,18 @@ class ForeignStep:
     gradients: Mapping[str, np.ndarray | None] = field(default_factory=dict)
     call: str = ""
     place: Place | None = None
+
+
+@contextlib.contextmanager
+def made_at(graph: Graph, frames: RawFrames) -> Iterator[None]:
+    """Ops that are made inside, from the function that enters, are of these lines of the user's."""
+    saved = graph.made_from
+    if frames:
+        graph.made_from = Known(sys._getframe(2), frames)
+    try:
+        yield
+    finally:
+        graph.made_from = saved
 
 
 class ForeignSteps:
@@ -63,11 +77,11 @@ class ForeignSteps:
         """What the door tells the debugger's analyses beside the graph."""
         return advice_of(self.graph)
 
-    def variable(self, name: str, value: np.ndarray, *, trainable: bool = True) -> Variable:
-        """The Variable of a parameter; made when it is asked for first."""
+    def variable(self, name: str, value: np.ndarray, *, trainable: bool = True, frames: RawFrames = ()) -> Variable:
+        """The Variable of a parameter; made when it is asked for first. frames: where the user made it."""
         known = self.variables.get(name)
         if known is None or known.shape.as_list() != list(value.shape):
-            with self.graph.as_default(), self.graph.name_scope(None):
+            with self.graph.as_default(), self.graph.name_scope(None), made_at(self.graph, frames):
                 known = tf.Variable(value, trainable=trainable, name=legal_name(name), use_resource=True)
             self.variables[name] = known
         return known
@@ -83,32 +97,12 @@ class ForeignSteps:
         return self._slopes[loss]
 
     def run(self, step: ForeignStep) -> Any:
-        """Run a step, where the debugger may stop, and note where the framework's own gradients differ; the loss."""
+        """Run a step, where the debugger may stop; gives the loss."""
         slopes = {name: g for name, g in self.gradients_of(step.loss).items() if g is not None}
         for name, value in step.values.items():
             self.session.variables[self.variables[name].op.name] = value
         self.graph.extras["step_call"] = step.call
-        loss, *found = self.session.run([step.loss, *slopes.values()], dict(step.feeds))
-        self.advice.differing = differences(step, dict(zip(slopes, found)), self.variables)
+        self.advice.call, self.advice.place = step.call, step.place
+        self.advice.gradients = {self.variables[name].op.name: g for name, g in step.gradients.items()}
+        loss, *_ = self.session.run([step.loss, *slopes.values()], dict(step.feeds))
         return loss
-
-
-def differences(step: ForeignStep, ours: Mapping[str, np.ndarray], variables: Mapping[str, Variable],
-                ) -> list[RuleCheck]:
-    """Parameters whose gradient the framework has found another than the graph gives."""
-    found = []
-    for name, own in step.gradients.items():
-        here = ours.get(name)
-        if own is None and here is None:
-            continue
-        a = np.zeros_like(here) if own is None else own
-        b = np.zeros_like(own) if here is None else here
-        size = float(max(np.abs(a).max(initial=0), np.abs(b).max(initial=0)))
-        with np.errstate(invalid="ignore"):  # inf less inf is no difference that counts
-            gap = float(np.abs(a - b).max(initial=0))
-        if np.isfinite(gap) and gap > 1e-2 * size + 1e-6:
-            note = f"{step.call or 'the framework'} gave a gradient that its ops do not have"
-            op = variables[name].op
-            found.append(RuleCheck(op.name, op.type, name, "wrong", 1, float(np.abs(a).max(initial=0)),
-                                   float(np.abs(b).max(initial=0)), gap / size, note, step.place))
-    return found

@@ -78,8 +78,8 @@ class ModelScript:
     """One script in its thread. watched: what executes a run (`Debugger.on_run`). state: kind of the last event.
 
     request: the run it is at, or None. namespace: its globals. left: runs to go before it hands over. runs: those
-    made. selected: the frame looked at, 0 for the innermost. lines: where else it stops. patient: Ctrl-C means "stop at
-    the next run"; else it ends the waiting.
+    made. known: what the door of a framework calls by name. selected: the frame looked at, 0 for the innermost. lines:
+    where else it stops. patient: Ctrl-C means "stop at the next run"; else it ends the waiting.
     """
 
     name: str
@@ -99,6 +99,7 @@ class ModelScript:
     detached: bool = False
     selected: int = 0
     lines: LineStops = field(default_factory=LineStops)
+    known: dict[str, Any] = field(default_factory=dict)
     _code: CodeType | None = None
     _frame: FrameType | None = None
     _answer: list[Any] = field(default_factory=list)
@@ -170,7 +171,7 @@ class ModelScript:
         for place in reversed(self.frames()[self.selected:]):
             if place.function != "<module>":
                 found.update(place.frame.f_locals)
-        return {**_attributes(found), **found}
+        return {**_attributes(found), **found, **self.known}
 
     def frames(self) -> list[Place]:
         """Where the script stands, innermost first; after an error, where that came from."""
@@ -250,7 +251,7 @@ class ModelScript:
             offered[:] = graph, session
 
         try:
-            with doors.opened(doors.View(lambda: self.namespace, lambda: self.detached, offer)):
+            with doors.opened(doors.View(lambda: self.namespace, lambda: self.detached, offer, self.known)):
                 self.lines.install(sys._getframe())
                 exec(self._code, self.namespace)  # type: ignore[arg-type]
         except ScriptEnds:

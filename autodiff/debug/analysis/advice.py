@@ -1,23 +1,89 @@
 """What somebody beside the graph knows of a program: a front end whose steps are not Session.runs fills it."""
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any, NamedTuple
 
-from ...core.graph import Graph
+import numpy as np
+
+from ...core.graph import Graph, Tensor
+from ..facts.records import Place
 from .findings import Finding, RuleCheck
+
+_SENTENCES = ("text", "remedy", "reason", "rule", "note")  # fields of answers that are read, not looked up
+_DIFFERS, _NOTHING = 1e-2, 1e-6  # relative to the largest, and absolute: what other rounding does not make
+
+
+class Remark(NamedTuple):
+    """A sentence, and the line that it is about."""
+
+    text: str
+    place: Place | None
 
 
 @dataclass
 class Advice:
-    """findings: for doctor, of the last step. differing: for check, gradients that were found to be other than the
-    graph's. lines: for check, by op name: the lines of a gradient function, as `file.py:12: code`."""
+    """findings: for doctor, of the last step. remarks: for why, by the name of a variable's op: why it has no gradient.
+
+    gradients: for check, what somebody else found in the last step, by the name of a variable's op; call,
+    place: who, in words, and where; suspects: what is probably to blame where these are other than the graph's. lines: for check, by op name:
+    the lines of a gradient function, as `file.py:12: code`. makers: by op name, what it belongs to and where that was
+    made. words: what stands in sentences for TensorFlow's names, longest first.
+    """
 
     findings: Iterable[Finding] = ()
-    differing: list[RuleCheck] = field(default_factory=list)
+    remarks: dict[str, Remark] = field(default_factory=dict)
+    gradients: dict[str, np.ndarray | None] = field(default_factory=dict)
+    call: str = ""
+    place: Place | None = None
+    suspects: list[Remark] = field(default_factory=list)
     lines: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    makers: dict[str, str] = field(default_factory=dict)
+    words: tuple[tuple[str, str], ...] = ()
 
 
 def advice_of(graph: Graph) -> Advice:
     """The advice that belongs to a graph."""
     return graph.extras.setdefault("advice", Advice())
+
+
+def differences(advice: Advice, ours: Mapping[Tensor, np.ndarray | None]) -> list[RuleCheck]:
+    """Variables of which somebody else has found another gradient. ours: the graph's, None for none."""
+    found = []
+    for x, value in ours.items():
+        if x.op.name not in advice.gradients:
+            continue
+        own = advice.gradients[x.op.name]
+        if own is None and value is None:
+            continue
+        a = np.zeros_like(value) if own is None else own
+        b = np.zeros_like(a) if value is None else np.asarray(value)
+        size = float(max(np.abs(a).max(initial=0), np.abs(b).max(initial=0)))
+        with np.errstate(invalid="ignore"):  # inf less inf is no difference that counts
+            gap = float(np.abs(a - b).max(initial=0))
+        if np.isfinite(gap) and gap > _DIFFERS * size + _NOTHING:
+            blame = advice.suspects[0] if advice.suspects else Remark("", advice.place)
+            note = f"{advice.call} gave another gradient than its ops have" + (f": {blame.text}" if blame.text else "")
+            found.append(RuleCheck(x.op.name, x.op.type, x.name, "wrong", 1, float(np.abs(a).max(initial=0)),
+                                   float(np.abs(b).max(initial=0)), gap / size, note, blame.place))
+    return found
+
+
+def spoken(found: Any, words: Sequence[tuple[str, str]]) -> Any:
+    """An answer with its sentences in somebody else's words; names of tensors and ops stay."""
+    if not words:
+        return found
+    if isinstance(found, tuple) and not hasattr(found, "_fields"):
+        return tuple(spoken(part, words) for part in found)
+    if not is_dataclass(found) or isinstance(found, type):
+        return found
+    changed = {f.name: _said(getattr(found, f.name), words) if f.name in _SENTENCES
+               else spoken(getattr(found, f.name), words) for f in fields(found)}
+    return replace(found, **changed)
+
+
+def _said(text: str, words: Sequence[tuple[str, str]]) -> str:
+    for theirs, ours in words:
+        text = text.replace(theirs, ours)
+    return text

@@ -68,6 +68,12 @@ def _twice(op: Operation) -> list[Finding]:
             return [_finding(66, "double softmax", source, f"{op.name} (LogSoftmax{at_line(place_of(op))}) takes the "
                              f"softmax of {source.outputs[0].name}, which is one already: it is taken twice, which "
                              "flattens the gradient", f"give it {source.inputs[0].name}, from before the softmax")]
+    if op.type == "Softplus" and op.inputs[0].op.type == "Neg":  # log(1 + exp(-x)): a logistic loss by hand
+        source = origin_of(op.inputs[0].op.inputs[0])
+        if source.type == "Sigmoid":
+            return [_finding(66, "double sigmoid", source, f"the logistic loss {op.name}{at_line(place_of(op))} takes "
+                             f"the sigmoid of {source.outputs[0].name}, which is one already: it is taken twice, which "
+                             "flattens the gradient", f"give it {source.inputs[0].name}, from before the sigmoid")]
     if "logistic_loss" in op.name and op.type == "Mul":  # of logits and labels
         for tensor in op.inputs:
             if tensor.op.type == "Sigmoid" and "logistic_loss" not in tensor.op.name:

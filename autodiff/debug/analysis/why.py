@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ...gradients.blocked_reasons import GradientCall, gradient_calls
 from ..facts.graph_lists import trainable_tensors
 from ..facts.roles import at_line, place_of
 from ..facts.stats import statistics
+from .advice import advice_of
 from .attenuation import SATURATING, also_lost, noted, remedy
 from .disconnected import disconnected, not_trained
 from .findings import Cut, Hop, WhyNone, WhySmall
@@ -23,7 +25,15 @@ CHAIN = 3  # saturating ops in one path that are to blame together
 
 
 def why_none(y: Tensor, x: Tensor, call: GradientCall | None = None) -> WhyNone:
-    """Why d y / d x is None, from the graph alone. call: the gradient call in question, if there is one."""
+    """Why d y / d x is None, without any values. call: the gradient call in question, if there is one."""
+    found = _why_none(y, x, call)
+    remark = advice_of(y.graph).remarks.get(x.op.name)
+    if remark is None or found.kind not in ("disconnected", "not asked"):
+        return found
+    return replace(found, text=f"{remark.text}{at_line(remark.place)}", place=remark.place or found.place)
+
+
+def _why_none(y: Tensor, x: Tensor, call: GradientCall | None) -> WhyNone:
     place = place_of(x.op)
     if y is not x and y.op not in descendants([x]):
         return disconnected(y, x)

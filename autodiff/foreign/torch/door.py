@@ -6,21 +6,24 @@ script. Then the record, as a graph with the values of its parameters and data, 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 
-from ...core.site import resolve
-from ...debug.facts.roles import as_place
+from ...core.errors import AutodiffError
+from ...debug.analysis.advice import Remark
 from ..doors import View
 from ..steps import ForeignStep, ForeignSteps
-from .graph import array_of, sliced, written_by
-from .habits import Habits
-from .names import data_names, parameters_in, user_names
-from .record import Call, Calls, Entry, Recorder, storage_of, user_frames
-from .steps import Builder
+from .graph import array_of, name_of, sliced, written_by
+from .habits import Habits, place_of_frames
+from .left_behind import remark_on
+from .names import data_names, modules_in, parameters_in, user_names
+from .record import Call, Calls, Entry, Recorder, storage_of, tensors_in, user_frames
+from .steps import Builder, Built
+from .words import WORDS
 
 
 class TorchDoor:
@@ -30,61 +33,138 @@ class TorchDoor:
         self._view = view
         self.recorder = Recorder(is_bounded=True)
         self.steps = ForeignSteps("torch")
+        self.steps.advice.words = WORDS
         self._calls = Calls(self.recorder)
         self._habits = Habits(self.recorder)
-        self._builder = Builder(self.steps, self.recorder)
+        self._builder = Builder(self.steps, self.recorder, self._habits)
         self._is_inside = False
+        self._refused: set[str] = set()
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[None]:
         """While the script runs."""
-        real = torch.Tensor.backward
+        backward, grad = torch.Tensor.backward, torch.autograd.grad
 
-        def backward(tensor: Any, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False,
-                     inputs: Any = None) -> Any:
+        def stop_at_backward(tensor: Any, *args: Any, **kwargs: Any) -> Any:
             """Tensor.backward that stops for the prompt."""
             def run() -> Any:
-                return real(tensor, gradient, retain_graph, create_graph, inputs)
-            if self._is_inside or self._view.is_left():
-                self.recorder.paused = self.recorder.paused or self._view.is_left()
-                return run()
-            return self._backward(tensor, gradient, run)
+                return backward(tensor, *args, **kwargs)
+            return run() if self._is_apart() else self._backward(tensor, bool(args), run)
 
-        torch.Tensor.backward = backward
+        def stop_at_grad(outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+            """torch.autograd.grad that stops for the prompt, where a loss is differentiated once."""
+            def run() -> Any:
+                return grad(outputs, inputs, *args, **kwargs)
+            if self._is_apart() or args or kwargs.keys() & {"create_graph", "grad_outputs", "is_grads_batched"}:
+                return run()
+            return self._grad(outputs, inputs, run)
+
+        torch.Tensor.backward, torch.autograd.grad = stop_at_backward, stop_at_grad
         try:
             with self._calls, self._habits, self.recorder:
                 yield
         finally:
-            torch.Tensor.backward = real
+            torch.Tensor.backward, torch.autograd.grad = backward, grad
 
-    def _backward(self, loss: Any, gradient: Any, run: Any) -> None:
-        """One step: torch's backward, then ours."""
-        self._is_inside = True
-        names = user_names(self._view.namespace())
-        parameters = parameters_in(names)
-        frames = user_frames()
-        self._habits.before_backward(parameters, frames)
-        before = {name: p.grad.clone() for name, p in parameters.items() if p.grad is not None}
-        saved, self.recorder.paused = self.recorder.paused, True
+    def _is_apart(self) -> bool:
+        """Whether a call is none of the script's own, or the script is let alone."""
+        if self._view.is_left():
+            self.recorder.paused = True
+        return self._is_inside or self.recorder.paused
+
+    @contextlib.contextmanager
+    def _inside(self) -> Iterator[None]:
+        """What is done inside is not recorded."""
+        self._is_inside = self.recorder.paused = True
         try:
-            run()
-            if loss.dim() == 0 and gradient is None:
-                self._step(loss, names, parameters, before, frames)
+            yield
         finally:
-            self.recorder.paused, self._is_inside = saved, False
+            self._is_inside = self.recorder.paused = False
             self._calls.clear()
 
-    def _step(self, loss: Any, names: dict[str, Any], parameters: dict[str, Any], before: dict[str, Any],
-              frames: Any) -> None:
-        entries = sliced([e for e in self.recorder.entries if not _updates(e, parameters)], [loss])
-        built = self._builder.built(loss, entries, parameters, data_names(names))
-        own = {name: _change(p.grad, before.get(name)) for name, p in parameters.items() if p.requires_grad}
-        at = resolve(frames[:1])
-        place = as_place(at[0]) if at else None
-        used = set(map(id, entries))
-        self.recorder.turn([e for e in self.recorder.entries if id(e) not in used and e.has_grad])
-        self.steps.advice.findings = self._habits.findings(names, parameters)
-        self.steps.run(ForeignStep(built.loss, built.values, built.feeds, own, "loss.backward()", place))
+    def _backward(self, loss: Any, is_seeded: bool, run: Any) -> None:
+        """One step: torch's backward, then ours."""
+        with self._inside():
+            names = user_names(self._view.namespace())
+            parameters, frames = parameters_in(names), user_frames()
+            self._habits.before_backward(parameters, frames)
+            before = {name: p.grad.clone() for name, p in parameters.items() if p.grad is not None}
+            run()
+            if loss.dim() == 0 and not is_seeded:
+                own = {name: _change(p.grad, before.get(name)) for name, p in parameters.items() if p.requires_grad}
+                self._step(loss, names, parameters, own, "loss.backward()")
+
+    def _grad(self, outputs: Any, inputs: Any, run: Any) -> Any:
+        """One step of a script that asks for gradients itself."""
+        listed = [outputs] if isinstance(outputs, torch.Tensor) else list(outputs)
+        with self._inside():
+            names = user_names(self._view.namespace())
+            parameters = parameters_in(names)
+            found = run()
+            if len(listed) == 1 and listed[0].dim() == 0:
+                asked = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
+                slopes = {id(x): g for x, g in zip(asked, found)}
+                own = {name: array_of(slopes[id(p)]) for name, p in parameters.items() if slopes.get(id(p)) is not None}
+                self._step(listed[0], names, parameters, own, "torch.autograd.grad()")
+        return found
+
+    def _step(self, loss: Any, names: dict[str, Any], parameters: dict[str, Any], own: dict[str, Any],
+              call: str) -> None:
+        """Run what was recorded, under the debugger. What cannot be read is said; the script goes on."""
+        entries = [e for e in self.recorder.entries if not _updates(e, parameters)]
+        used = sliced(entries, [loss])
+        parameters = {**parameters, **self._unnamed(used, parameters)}
+        try:
+            built = self._builder.built(loss, used, parameters, data_names(names))
+        except (AutodiffError, NotImplementedError, ValueError, TypeError, LookupError) as error:
+            self._refuse(error)
+            return
+        self._tell(built, names, parameters, entries, used)
+        kept = set(map(id, used))
+        self.recorder.turn([e for e in self.recorder.entries if id(e) not in kept and e.has_grad])
+        try:
+            self.steps.run(ForeignStep(built.loss, built.values, built.feeds, own, call))
+        except AutodiffError as error:
+            self._refuse(error)
+
+    def _unnamed(self, used: Sequence[Entry], parameters: dict[str, Any]) -> dict[str, Any]:
+        """Leaves that require gradients and that no module the script can see has."""
+        known = {id(p) for p in parameters.values()}
+        found: dict[str, Any] = {}
+        for entry in used:
+            for tensor in tensors_in((entry.args, entry.kwargs)):
+                if tensor.requires_grad and tensor.is_leaf and id(tensor) not in known:
+                    known.add(id(tensor))
+                    found[self._habits.label(tensor)] = tensor
+        return found
+
+    def _tell(self, built: Built, names: dict[str, Any], parameters: dict[str, Any], entries: list[Entry],
+              used: list[Entry]) -> None:
+        """What the debugger's analyses are to know beside the graph."""
+        advice = self.steps.advice
+        advice.findings = self._habits.findings(names, parameters)
+        advice.suspects = [Remark(f"{name_of(e.op)[0]} changes in place, unseen by autograd, what it differentiates",
+                                  place_of_frames(e.frames)) for e in built.edits]
+        advice.remarks = {}
+        for name, parameter in parameters.items():
+            variable = self.steps.variables[name]
+            self._view.handles[name] = variable
+            if not parameter.requires_grad:
+                advice.remarks[variable.op.name] = Remark(f"requires_grad of {name} is False", self._habits.frozen(
+                    parameter))
+            elif parameter.grad is None:
+                advice.remarks[variable.op.name] = remark_on(parameter, entries, used)
+        modules = modules_in(names)
+        if len(modules) == 1:  # the module's own name may stand before
+            only = next(iter(modules))
+            self._view.handles.update({f"{only}.{inner}": self.steps.variables[inner]
+                                       for inner, _ in modules[only].named_parameters()})
+
+    def _refuse(self, error: Exception) -> None:
+        text = str(error)
+        if text not in self._refused:
+            self._refused.add(text)
+            sys.stderr.write(f"gradbg: this step cannot be looked at, the script goes on: {text}\n")
 
 
 def _updates(entry: Entry, parameters: dict[str, Any]) -> bool:

@@ -79,6 +79,7 @@ class TorchGraph:
         self._sizes = sizes or Sizes()
         self.memory = memory or Memory(lambda tensor: leaf(tensor, lambda: array_of(recorder.value_of(tensor)), None))
         self.edits: list[Entry] = []
+        self.makers: Callable[[Any], str] = lambda module: ""  # where a module was made, as ` made at file.py:12`
 
     def give(self, tensor: Any, node: Any) -> None:
         """Let `node` stand for a tensor."""
@@ -99,6 +100,16 @@ class TorchGraph:
                 self._add(entry)
             finally:
                 self.graph.made_from = saved
+            if entry.module is not None:
+                self._note_maker(entry)
+
+    def _note_maker(self, entry: Entry) -> None:
+        """Say of the op that gives an entry's result which module it is of, if that is one of torch's own."""
+        made = self.makers(entry.module) if type(entry.module).__module__.startswith("torch.nn") else ""
+        tensor = next(tensors_in(entry.result), None)
+        if made and tensor is not None:
+            node = self.of(tensor)
+            advice_of(self.graph).makers.setdefault(node.op.name, f"{type(entry.module).__name__}{made}")
 
     def _add(self, entry: Entry) -> None:
         if isinstance(entry.op, Call):
@@ -112,7 +123,7 @@ class TorchGraph:
         if traits.in_place and self._is_edit(entry):
             self.edits.append(entry)
             for tensor in written_by(entry):
-                self.give(tensor, self.memory.of(tensor, held=False))
+                self.give(tensor, self.memory.stored(tensor))
         if packet == "detach" and entry.result.requires_grad and not entry.args[0].requires_grad:
             self.give(entry.result, self.memory.stored(entry.result))  # autograd takes out again what it has saved
             return

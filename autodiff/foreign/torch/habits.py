@@ -1,82 +1,164 @@
-"""Habits of PyTorch programs that no graph shows: gradients that pile up, optimizers that lack a parameter, layers that
-are in the wrong mode."""
+"""Habits of PyTorch programs that no graph shows: gradients that pile up, optimizers that lack a parameter or never
+step, layers in the wrong mode, parameters that are frozen."""
 from __future__ import annotations
 
 import weakref
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch.nn.modules import module as nn_module
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
-from ...core.site import Site, resolve
+from ...core.site import resolve
 from ...debug.analysis.findings import Finding
 from ...debug.facts.records import Place
-from ...debug.facts.roles import as_place
+from ...debug.facts.roles import as_place, at_line
 from .names import modules_in
 from .record import RawFrames, Recorder, user_frames
 
 MODAL = (torch.nn.modules.batchnorm._BatchNorm, torch.nn.modules.dropout._DropoutNd, torch.nn.AlphaDropout)
+PATIENCE = 3  # backwards in a row without a step after which one is missed
 
 
 class Habits:
-    """Context: watches optimizers and modes of modules. Their own ops pass unseen by the recorder."""
+    """Context: watches optimizers and modules. Optimizers' own ops pass unseen by the recorder.
+
+    made: where optimizers, modules and parameters were made.
+    """
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._made: "weakref.WeakKeyDictionary[Any, RawFrames]" = weakref.WeakKeyDictionary()
-        self._evaluated: "weakref.WeakKeyDictionary[Any, RawFrames]" = weakref.WeakKeyDictionary()
+        self.made: dict[int, RawFrames] = {}
+        self._labels: dict[int, str] = {}
+        self._counts: Counter[str] = Counter()
+        self._optimizers: "weakref.WeakSet[Any]" = weakref.WeakSet()
+        self._evaluated: dict[int, RawFrames] = {}
+        self._frozen: dict[int, RawFrames] = {}
         self._steps = 0  # of optimizers, since the last backward
-        self._backwards = 0
+        self._waiting = 0  # backwards since the last step, with gradients that were zeroed in between
         self._piled: tuple[list[str], Place | None, int] = ([], None, 0)
+        self._cleared: tuple[RawFrames, bool] = ((), False)  # last zero_grad, whether after the last backward
+        self._in_vain: Place | None = None  # the zero_grad before the last step that had nothing to do
+        self._at: Place | None = None
         self._undo: list[Callable[[], None]] = []
 
+    # ---- watching -----------------------------------------------------------------------
     def __enter__(self) -> "Habits":
         saved: list[bool] = []
 
-        def begin(*_: Any) -> None:
+        def begin(optimizer: Any, args: Any, kwargs: Any) -> None:
             saved.append(self._recorder.paused)
-            self._recorder.paused = True
+            if not args[1:] and not kwargs:  # a closure is the user's own, with a forward pass in it
+                self._recorder.paused = True
+                self._before_step(optimizer)
 
         def end(*_: Any) -> None:
             self._recorder.paused = saved.pop()
-            self._steps += 1
 
-        handles = register_optimizer_step_pre_hook(begin), register_optimizer_step_post_hook(end)
+        def enter(module: Any, _: Any) -> None:
+            self._recorder.modules.append(module)
+
+        def leave(*_: Any) -> None:  # what a hook returns would take the place of the result
+            self._recorder.modules.pop()
+
+        handles = [register_optimizer_step_pre_hook(begin), register_optimizer_step_post_hook(end),
+                   nn_module.register_module_parameter_registration_hook(self._registered),
+                   nn_module.register_module_forward_pre_hook(enter),
+                   nn_module.register_module_forward_hook(leave, always_call=True)]
         self._undo += [handle.remove for handle in handles]
-        self._noting(torch.optim.Optimizer, "__init__", self._made)
-        self._noting(torch.nn.Module, "eval", self._evaluated)
+        self._noting(torch.optim.Optimizer, "__init__", self._made_optimizer)
+        self._noting(torch.optim.Optimizer, "zero_grad", self._zeroed)
+        self._noting(torch.nn.Module, "__init__", lambda module, *_: self._made(module))
+        self._noting(torch.nn.Module, "eval", lambda module, *_: self._evaluated.update({id(module): user_frames()}))
+        self._noting(torch.Tensor, "requires_grad_", self._switched)
+        self._watch_flag()
         return self
 
     def __exit__(self, *_: Any) -> None:
-        for undo in self._undo:
+        for undo in reversed(self._undo):
             undo()
         self._undo = []
 
-    def _noting(self, owner: Any, name: str, into: Any) -> None:
-        """Note the line of each call of a method, by the object it is called on."""
+    def _noting(self, owner: Any, name: str, note: Callable[..., Any]) -> None:
+        """Note each call of a method."""
         real = getattr(owner, name)
 
         def method(self: Any, *args: Any, **kwargs: Any) -> Any:
             found = real(self, *args, **kwargs)
-            into[self] = user_frames()
+            note(self, *args)
             return found
 
+        own = name in vars(owner)
         setattr(owner, name, method)
-        self._undo.append(lambda: setattr(owner, name, real))
+        self._undo.append(lambda: setattr(owner, name, real) if own else delattr(owner, name))
+
+    def _watch_flag(self) -> None:
+        """Note where a script says `tensor.requires_grad = False`."""
+        flag = torch._C.TensorBase.requires_grad
+
+        def switch(tensor: Any, on: bool) -> None:
+            flag.__set__(tensor, on)
+            self._switched(tensor, on)
+
+        torch.Tensor.requires_grad = property(flag.__get__, switch)
+        self._undo.append(lambda: delattr(torch.Tensor, "requires_grad"))
+
+    def _switched(self, tensor: Any, on: bool = True) -> None:
+        if not on and tensor.is_leaf:
+            self._frozen[id(tensor)] = user_frames()
+
+    def _made(self, thing: Any) -> None:
+        self.made[id(thing)] = user_frames()
+
+    def _made_optimizer(self, optimizer: Any, *_: Any) -> None:
+        self._optimizers.add(optimizer)
+        self._made(optimizer)
+
+    def _registered(self, module: Any, name: str, parameter: Any) -> None:
+        if parameter is not None and id(parameter) not in self.made:
+            self._made(parameter)
+            label = f"{type(module).__name__}.{name}"
+            self._counts[label] += 1
+            number = self._counts[label]
+            self._labels[id(parameter)] = label if number == 1 else f"{label}_{number}"
+
+    def _zeroed(self, *_: Any) -> None:
+        self._cleared = user_frames(), True
+
+    def _before_step(self, optimizer: Any) -> None:
+        frames, is_after = self._cleared
+        given = [p.grad for group in optimizer.param_groups for p in group["params"]]
+        has_none = all(g is None or not bool(g.count_nonzero()) for g in given)
+        self._in_vain = place_of_frames(frames) if is_after and has_none and self._waiting else None
+        self._steps, self._waiting = self._steps + 1, 0
 
     def before_backward(self, parameters: dict[str, Any], frames: RawFrames) -> None:
         """Look at the gradients that a backward will add to."""
+        self._at = place_of_frames(frames)
         piled = [name for name, p in parameters.items() if p.grad is not None and bool(p.grad.count_nonzero())]
-        if self._steps and piled and self._backwards:
-            self._piled = piled, _place(frames), self._piled[2] + 1
-        else:
-            self._piled = [], None, 0
-        self._steps, self._backwards = 0, self._backwards + 1
+        self._piled = (piled, self._at, self._piled[2] + 1) if self._steps and piled else ([], None, 0)
+        self._waiting = 1 if piled else self._waiting + 1
+        self._steps, self._cleared = 0, ((), False)
+
+    # ---- what is told -------------------------------------------------------------------
+    def made_at(self, thing: Any) -> str:
+        """` made at train.py:12`; "" if it is not known."""
+        at = at_line(place_of_frames(self.made.get(id(thing), ())))
+        return f" made{at}" if at else ""
+
+    def label(self, parameter: Any) -> str:
+        """What a parameter is called that the script has no name for."""
+        return self._labels.setdefault(id(parameter), f"parameter_{len(self._labels)}")
+
+    def frozen(self, parameter: Any) -> Place | None:
+        """Where a parameter was told not to require a gradient."""
+        return place_of_frames(self._frozen.get(id(parameter), ()))
 
     def findings(self, names: dict[str, Any], parameters: dict[str, Any]) -> list[Finding]:
-        """What is wrong beside the graph, after a backward."""
-        return [*self._pile(), *self._left_out(parameters), *self._modes(names)]
+        """What is wrong beside the graph, after a backward. parameters: all that the loss has, by name."""
+        return [*self._pile(), *self._idle(), *self._left_out(parameters), *self._modes(names)]
 
     def _pile(self) -> list[Finding]:
         piled, place, times = self._piled
@@ -88,19 +170,35 @@ class Habits:
                         f", {times} times in a row: zero_grad() is not called in between", "call optimizer.zero_grad() "
                         "before loss.backward()", f"why {piled[0]}", place)]
 
+    def _idle(self) -> list[Finding]:
+        """Steps that are missed, or had nothing to do."""
+        if self._in_vain is not None:
+            return [Finding(92, "nothing to step by", "", "", "", "zero_grad() is called between loss.backward() and "
+                            "optimizer.step(), which then has no gradients: no parameter is ever updated",
+                            "call zero_grad() before loss.backward(), or after optimizer.step()", "doctor",
+                            self._in_vain)]
+        if len(self._optimizers) and self._waiting > PATIENCE:
+            return [Finding(92, "no step", "", "", "", f"optimizer.step() was not called after the last {self._waiting}"
+                            " loss.backward(): no parameter is updated", "call optimizer.step() after loss.backward()",
+                            "doctor", self._at)]
+        return []
+
     def _left_out(self, parameters: dict[str, Any]) -> list[Finding]:
-        if not self._made:
+        optimizers = list(self._optimizers)
+        known = {id(p) for optimizer in optimizers for group in optimizer.param_groups for p in group["params"]}
+        missing = {name: p for name, p in parameters.items() if id(p) not in known and p.requires_grad
+                   and p.grad is not None}
+        if not missing or not optimizers:
             return []
-        known = {id(p) for optimizer in self._made for group in optimizer.param_groups for p in group["params"]}
-        missing = [name for name, p in parameters.items() if id(p) not in known and p.requires_grad
-                   and p.grad is not None]
-        if not missing:
-            return []
-        optimizer, frames = next(iter(self._made.items()))
-        listed = ", ".join(missing[:4]) + (" …" if len(missing) > 4 else "")
-        return [Finding(91, "not in the optimizer", missing[0], "", missing[0],
-                        f"{listed} get gradients, but no optimizer was given them: they are never updated",
-                        f"give {type(optimizer).__name__} their parameters too", f"why {missing[0]}", _place(frames))]
+        first, parameter = next(iter(missing.items()))
+        listed = ", ".join(list(missing)[:4]) + (" …" if len(missing) > 4 else "")
+        at = place_of_frames(self.made.get(id(optimizers[-1]), ()))
+        made = place_of_frames(self.made.get(id(parameter), ()))
+        return [Finding(91, "not in the optimizer", first, "", first,
+                        f"{listed} get gradients, but no optimizer was given them: they are never updated"
+                        + (f"; {first} was made{at_line(made)}" if made else ""),
+                        f"give {type(optimizers[-1]).__name__} their parameters too; modules in a plain list are not "
+                        "found: nn.ModuleList", f"why {first}", at)]
 
     def _modes(self, names: dict[str, Any]) -> list[Finding]:
         """Layers that act otherwise in training, and are not in training."""
@@ -109,15 +207,16 @@ class Habits:
             layers = [(inner, layer) for inner, layer in module.named_modules() if isinstance(layer, MODAL)
                       and not layer.training]
             if layers:
-                frames = next((self._evaluated[m] for m in (module, layers[0][1]) if m in self._evaluated), ())
                 inner, layer = layers[0]
+                frames = next((self._evaluated[id(m)] for m in (module, layer) if id(m) in self._evaluated), ())
                 found.append(Finding(70, "eval mode", f"{name}.{inner}" if inner else name, type(layer).__name__, "",
                                      f"{name} is trained in eval mode: {len(layers)} layers, such as {inner or name} "
                                      f"({type(layer).__name__}), act as in a test", f"call {name}.train() before the "
-                                     "training loop, and after each test", "doctor", _place(frames)))
+                                     "training loop, and after each test", "doctor", place_of_frames(frames)))
         return found
 
 
-def _place(frames: RawFrames) -> Place | None:
-    sites: tuple[Site, ...] = resolve(frames[:1])
+def place_of_frames(frames: RawFrames) -> Place | None:
+    """The innermost of the user's lines."""
+    sites = resolve(frames[:1])
     return as_place(sites[0]) if sites else None

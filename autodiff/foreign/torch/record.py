@@ -91,7 +91,8 @@ def storage_of(tensor: Any) -> int:
 class Entry:
     """One op that was done. op: an OpOverload, or a Call. result: what it gave, as it was.
 
-    drawn: a copy of what it gave, of random ops. has_grad: whether autograd was on.
+    drawn: a copy of what it gave, of random ops. has_grad: whether autograd was on. module: the innermost one whose
+    forward ran.
     """
 
     op: Any
@@ -101,6 +102,7 @@ class Entry:
     frames: RawFrames
     has_grad: bool
     drawn: Any = None
+    module: Any = None
 
 
 @dataclass(slots=True, eq=False)
@@ -131,6 +133,7 @@ class Recorder(TorchDispatchMode):
         self.entries: list[Entry] = []
         self.before: dict[int, Any] = {}
         self.paused = False
+        self.modules: list[Any] = []  # whose forward runs, outermost first
         self._made: set[int] = set()
         self._idle = 0  # bytes that entries without autograd hold
 
@@ -152,8 +155,9 @@ class Recorder(TorchDispatchMode):
         if not traits.in_place:
             for tensor in tensors_in(result):
                 self._made.add(storage_of(tensor))
-        if traits.writes or next(tensors_in(result), None) is not None:
-            self.entries.append(Entry(op, args, kwargs, result, user_frames(), has_grad, drawn))
+        if traits.writes or self._is_bounded or next(tensors_in(result), None) is not None:
+            module = self.modules[-1] if self.modules else None
+            self.entries.append(Entry(op, args, kwargs, result, user_frames(), has_grad, drawn, module))
         if self._is_bounded:
             self._count(0 if has_grad else sum(t.nbytes for t in tensors_in(result)))
         return result

@@ -10,18 +10,20 @@ import torch
 
 from ...core.graph import Tensor
 from ..model import legal_name, tf
-from ..steps import ForeignSteps
+from ..steps import ForeignSteps, made_at
 from .graph import DTYPES, TorchGraph, array_of, name_of
+from .habits import Habits
 from .record import Call, Entry, Recorder, tensors_in
 
 
 @dataclass
 class Built:
-    """A step's graph, with the values of this step."""
+    """A step's graph, with the values of this step. edits: what changed in place, unseen by autograd."""
 
     loss: Tensor
     values: dict[str, np.ndarray]
     feeds: dict[Tensor, np.ndarray]
+    edits: list[Entry]
 
 
 Spot = tuple[int, int, bool]  # number of an entry; which tensor of its arguments, or (True) of what it drew
@@ -33,25 +35,28 @@ class _Known:
 
     loss: Tensor
     given: list[tuple[Tensor, Spot]]
+    edits: list[Entry]
 
 
 class Builder:
-    """Builds steps in the graph of `steps`."""
+    """Builds steps in the graph of `steps`. habits: knows where parameters and modules were made."""
 
-    def __init__(self, steps: ForeignSteps, recorder: Recorder) -> None:
-        self._steps, self._recorder = steps, recorder
+    def __init__(self, steps: ForeignSteps, recorder: Recorder, habits: Habits) -> None:
+        self._steps, self._recorder, self._habits = steps, recorder, habits
         self._known: dict[Any, _Known] = {}
 
     def built(self, loss: Any, entries: Sequence[Entry], parameters: dict[str, Any], names: dict[int, str]) -> Built:
         """The graph of a loss, by the entries that it is made of."""
         values = {name: array_of(p) for name, p in parameters.items()}
         for name, value in values.items():
-            self._steps.variable(name, value, trainable=parameters[name].requires_grad)
+            self._steps.variable(name, value, trainable=parameters[name].requires_grad,
+                                 frames=self._habits.made.get(id(parameters[name]), ()))
         key = _signature(entries, parameters, loss)
         if key not in self._known:
             self._known[key] = self._new(loss, entries, parameters, names)
         known = self._known[key]
-        return Built(known.loss, values, {node: self._value(entries, spot) for node, spot in known.given})
+        return Built(known.loss, values, {node: self._value(entries, spot) for node, spot in known.given},
+                     known.edits)
 
     def _value(self, entries: Sequence[Entry], spot: Spot) -> np.ndarray:
         """What a record holds at a spot."""
@@ -77,11 +82,13 @@ class Builder:
 
         with graph.as_default():
             builder = TorchGraph(graph, self._recorder, leaf)
+            builder.makers = self._habits.made_at
             for name, parameter in parameters.items():
                 builder.give(parameter, self._steps.variables[name].read_value())
             builder.add(entries)
-            node = builder.of(loss)
-        return _Known(node, given)
+            with made_at(graph, entries[-1].frames if entries else ()):
+                node = tf.identity(builder.of(loss), name=legal_name(names.get(id(loss), "loss")))
+        return _Known(node, given, builder.edits)
 
 
 def _spots(entries: Sequence[Entry]) -> dict[Any, Spot]:

@@ -12,7 +12,7 @@ from ....core.function_graph import calls_python, functions_of
 from ....core.graph import Operation, Tensor
 from ....core.indexed_slices import IndexedSlices
 from ....core.traversal import ancestors, dependencies, descendants
-from ...analysis.advice import advice_of
+from ...analysis.advice import advice_of, differences
 from ...analysis.findings import Check, RuleCheck
 from ...analysis.float64_kernels import Kernels, widened
 from ...analysis.flow import cuts_between
@@ -60,7 +60,7 @@ class RuleChecks:
                                        "its inputs have no values: run a step first", place_of(op)))
         if order == 2:
             found += self._without_second(top, xs)
-        found += advice_of(self.model.graph).differing
+        found += self._differing(top, at)
         return self._summary(top, xs, order, ops, found, at)
 
     def _entering(self, x: Tensor) -> list[Tensor]:
@@ -126,6 +126,17 @@ class RuleChecks:
         if total is not None and total > _PARTIAL and not wrong:
             text += self._held(y, xs)
         return Check(y.name, tuple(x.name for x in xs), order, wrong, missing, unchecked, right, len(ops), total, text)
+
+    def _differing(self, y: Tensor, at: Moment) -> list[RuleCheck]:
+        """Where somebody beside the graph has found another gradient in the last run."""
+        advice = advice_of(self.model.graph)
+        if not advice.gradients or not self.state.moments or at is not self.state.moments[-1]:
+            return []
+        xs = [x for x in trainable_tensors(self.model.graph) if x.op.name in advice.gradients]
+        slopes = {x: g for x in xs if (g := self.model.derivatives.gradient(y, x)[0]) is not None}
+        dense = [self.model.derivatives.dense(g) for g in slopes.values()]
+        values = dict(zip(slopes, self.state.values(dense, at)))
+        return differences(advice, {x: values.get(x) for x in xs})
 
     def _lines_of(self, wrong: tuple[RuleCheck, ...]) -> list[str]:
         """The lines of the gradient functions that are wrong, as far as somebody knows them."""

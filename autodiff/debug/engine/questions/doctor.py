@@ -1,13 +1,15 @@
 """Checkup: everything that looks wrong in the last run, the worst first."""
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ....core.errors import AutodiffError
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, dependencies, descendants, in_order
 from ....gradients.blocked_reasons import gradient_calls
-from ...analysis.advice import advice_of
+from ...analysis.advice import advice_of, spoken
 from ...analysis.attenuation import SATURATING
 from ...analysis.findings import Diagnosis, Finding, Origin, WhyFailed
 from ...analysis.loss_mistakes import unbroadcast, value_suspicions
@@ -61,8 +63,11 @@ class Checkup:
         found += advice_of(self.model.graph).findings
         known = {(f.op, f.kind) for f in found} | {(f.target, f.kind) for f in found}
         found += [f for f in traps if (f.op, f.kind) not in known and (f.target, f.kind) not in known]
+        makers = advice_of(self.model.graph).makers
+        found = [replace(f, text=f"{f.text}; {f.op} is of {makers[f.op]}") if f.op in makers else f for f in found]
         found.sort(key=lambda f: -f.severity)
-        return Diagnosis(y.name, at.step, tuple(found), (f"step {at.step}", *size))
+        diagnosis = Diagnosis(y.name, at.step, tuple(found), (f"step {at.step}", *size))
+        return spoken(diagnosis, advice_of(self.model.graph).words)
 
     def _without_gradient(self, y: Tensor, variables: list[Tensor]) -> list[Finding]:
         found = []

@@ -11,6 +11,7 @@ from ....core.errors import ArgumentError, OpError
 from ....core.function_graph import functions_of
 from ....core.graph import Tensor
 from ....core.indexed_slices import IndexedSlices
+from ...analysis.advice import advice_of, spoken
 from ...analysis.attenuation import flat_inside, noted, remedy
 from ...analysis.backward_through_calls import nodes_inside
 from ...analysis.findings import Hop, Path, WhyNone, WhyNonfinite, WhySmall
@@ -42,6 +43,10 @@ class Explanations:
         Without a target, of the whole run: kind "nan" (or "") gives a WhyNonfinite, "none" a tuple of WhyNone and
         "zero" one of WhySmall, for the trainable variables concerned. order: up to which derivatives are asked about.
         """
+        found = self._why(target, y, kind, order)
+        return spoken(found, advice_of(self.model.graph).words)
+
+    def _why(self, target: str, y: str, kind: str, order: int) -> Any:
         if not target:
             return self._why_all(y, kind or "nan", order)
         x = self.model.targets.one(target)

@@ -119,7 +119,7 @@ def as_type(x: Any, dtype: Any) -> Any:
     """A tensor or number as a tensor of a type; None gives None."""
     if x is None or is_tensor(x):
         return x if x is None or dtype is None or x.dtype.base_dtype is dtype else _cast(x, dtype)
-    return tf.constant(x, dtype)
+    return tf.constant(bool(x) if dtype is tf.bool else int(x) if category(dtype) == 1 else x, dtype)
 
 
 def _cast(x: Any, dtype: Any) -> Any:

@@ -14,9 +14,7 @@ def _like(x: Any, dtype: Any) -> Any:
 
 
 def _filled(sizes: Any, value: Any, dtype: Any) -> Any:
-    shape = shape_of(sizes)
-    return tf.fill(shape, as_type(value, dtype)) if is_tensor(shape) else tf.constant(value, dtype, shape=list(shape)) \
-        if not is_tensor(value) else tf.fill(shape, as_type(value, dtype))
+    return tf.fill(shape_of(sizes), as_type(value, dtype))
 
 
 def _default(value: Any) -> Any:

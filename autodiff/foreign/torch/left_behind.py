@@ -1,0 +1,36 @@
+"""Where the way from a parameter to the loss ends, when torch gives it no gradient."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...core.site import resolve
+from ...debug.analysis.advice import Remark
+from ...debug.facts.roles import as_place
+from .graph import name_of, written_by
+from .record import Call, Entry, storage_of, tensors_in
+
+WORDS = {"_local_scalar_dense": ".item() makes a number of it, which carries no gradient",
+         "detach": ".detach() cuts it off, and what follows is not torch's",
+         "lift_fresh": "a new tensor is made of its numbers"}
+
+
+def remark_on(parameter: Any, entries: Sequence[Entry], used: Sequence[Entry]) -> Remark:
+    """Why a parameter does not reach the loss. entries: all since the last step; used: those of the loss."""
+    ids, storages, last = {id(parameter)}, {storage_of(parameter)}, None
+    of_loss = set(map(id, used))
+    for entry in entries:
+        given = list(tensors_in((entry.args, entry.kwargs)))
+        if not any(id(t) in ids or storage_of(t) in storages for t in given):
+            continue
+        if id(entry) not in of_loss:
+            last = entry
+        made = [*tensors_in(entry.result), *written_by(entry)]
+        ids.update(map(id, made))
+        storages.update(map(storage_of, made))
+    if last is None:
+        return Remark("nothing in this step uses it", None)
+    name = last.op.name() if isinstance(last.op, Call) else name_of(last.op)[0]
+    sites = resolve(last.frames[:1])
+    text = WORDS.get(name, f"what {name} makes of it is not used for the loss")
+    return Remark(f"the way to the loss ends: {text}", as_place(sites[0]) if sites else None)

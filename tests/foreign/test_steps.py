@@ -1,0 +1,93 @@
+"""Steps of a foreign program as runs: what a front end builds, the debugger looks at as at any run."""
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import autodiff as tf
+from autodiff.debug.analysis.advice import Remark
+from autodiff.debug.analysis.findings import Finding
+from autodiff.debug.debugger import Debugger
+from autodiff.foreign import doors
+from autodiff.foreign.steps import ForeignStep, ForeignSteps
+
+from ..expect import expect_none
+
+X = np.array([[1.0, 2.0], [3.0, -1.0]], np.float32)
+W = np.array([[0.5], [0.25]], np.float32)
+B = np.zeros(1, np.float32)
+SLOPE = 2 * X.T @ (X @ W) / 2  # of the mean of the squares of x w, by hand
+
+
+def steps_and_step(own: np.ndarray | None = SLOPE) -> tuple[ForeignSteps, ForeignStep]:
+    """A step of one matrix, as a door would build it. own: the gradient that the framework has found."""
+    steps = ForeignSteps("elsewhere")
+    w, b = steps.variable("layer.weight", W), steps.variable("layer.bias", B)
+    with steps.graph.as_default():
+        x = tf.placeholder(tf.float32, [2, 2], name="x")
+        loss = tf.reduce_mean(tf.square(tf.matmul(x, w) + tf.stop_gradient(b)), name="loss")
+    return steps, ForeignStep(loss, {"layer.weight": W, "layer.bias": B}, {x: X}, {"layer.weight": own},
+                              "loss.backward()")
+
+
+def debugged(steps: ForeignSteps, step: ForeignStep, monkeypatch: pytest.MonkeyPatch) -> Debugger:
+    """The debugger after one step, whose Session.run it takes over as it does a script's."""
+    dbg, real = Debugger(steps.graph, steps.session), tf.Session.run
+    with monkeypatch.context() as patch:
+        patch.setattr(tf.Session, "run", lambda session, fetches, feeds=None: dbg.on_run(
+            session, fetches, feeds, call=real)[0])
+        steps.run(step)
+    return dbg
+
+
+def test_a_step_is_a_run_with_its_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps, step = steps_and_step()
+    dbg = debugged(steps, step, monkeypatch)
+    assert len(dbg.records) == 1
+    assert dbg.records[-1].loss == pytest.approx(float(np.mean((X @ W) ** 2)))
+    row = next(row for row in dbg.grads().rows if row.name == "layer.weight:0")
+    assert row.stats.norm == pytest.approx(float(np.linalg.norm(SLOPE)))
+
+
+def test_the_framework_s_own_gradient_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not debugged(*steps_and_step(), monkeypatch).check().wrong
+    wrong = debugged(*steps_and_step(3 * SLOPE), monkeypatch).check().wrong
+    assert [(row.op, round(row.analytic / row.numeric, 3)) for row in wrong] == [("layer.weight", 3.0)]
+    assert [row.op for row in debugged(*steps_and_step(None), monkeypatch).check().wrong] == ["layer.weight"]
+
+
+def test_doctor_and_why_hear_what_the_door_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps, step = steps_and_step()
+    steps.variable("idle", B)
+    steps.advice.findings = [Finding(92, "gradients accumulate", "layer.weight", "", "", "they pile up", "", "", None)]
+    steps.advice.remarks["idle"] = Remark("the way to the loss ends: .item()", None)
+    dbg = debugged(steps, step, monkeypatch)
+    assert dbg.doctor().findings[0].text == "they pile up"
+    assert dbg.why("idle").text == "the way to the loss ends: .item()"
+    assert dbg.why("layer.bias").kind == "cut"  # what the graph says itself stays
+
+
+def test_answers_are_in_the_framework_s_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps, step = steps_and_step()
+    steps.advice.words = (("stop_gradient", "detach"),)
+    why = debugged(steps, step, monkeypatch).why("layer.bias")
+    assert why.cuts[0].kind == "stop_gradient" and "detach" in why.cuts[0].reason and "detach" in why.text
+
+
+def test_a_door_opens_when_its_framework_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "framework_of_a_test.py").write_text("VALUE = 3\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(doors, "DOORS", {"framework_of_a_test": "test_door"})
+    seen: list[str] = []
+    monkeypatch.setattr(doors, "_open", lambda name, view, open_doors: seen.append(
+        f"{name} {sys.modules[name].VALUE}"))
+    with doors.opened(doors.View(dict, lambda: False)):
+        assert seen == []
+        import framework_of_a_test  # type: ignore[import-not-found]  # noqa: F401
+        assert seen == ["framework_of_a_test 3"]
+    finders = [str(finder) for finder in sys.meta_path if isinstance(finder, doors._Finder)]
+    expect_none(finders, "left behind")
+    monkeypatch.delitem(sys.modules, "framework_of_a_test")
