@@ -26,10 +26,10 @@ class Remark(NamedTuple):
 class Advice:
     """findings: for doctor, of the last step. remarks: for why, by the name of a variable's op: why it has no gradient.
 
-    gradients: for check, what somebody else found in the last step, by the name of a variable's op; call, place: who, in
-    words, and where; suspects: what is probably to blame where these are other than the graph's. lines: for check, by
-    op name: the lines of a gradient function, as `file.py:12: code`. makers: by op name, what it belongs to and where
-    that was made. words: what stands in sentences for TensorFlow's names, longest first.
+    gradients: for check, what somebody else found in the last step, by the name of a variable's op; call, place: who,
+    in words, and where; suspects: what is probably to blame where these are other than the graph's. lines: for check,
+    by op name: the lines of a gradient function, as `file.py:12: code`. makers: by op name, what it belongs to and
+    where that was made. words: what stands in sentences for TensorFlow's names, longest first.
     """
 
     findings: Iterable[Finding] = ()
