@@ -18,6 +18,10 @@ from ..facts.stats import statistics
 from .cut_remedies import remedy_for_cut
 from .findings import Cut, Hop, Path
 
+# ops that only move elements
+_MOVES = frozenset(("BroadcastTo", "ConcatV2", "ExpandDims", "Pack", "Reshape", "Select", "SelectV2", "Slice",
+                    "Squeeze", "StridedSlice", "Tile", "Transpose"))
+
 
 def cuts_between(y: Tensor, x: Tensor) -> tuple[list[Cut], bool]:
     """The ops that cut a path from y to x, in backward order; and whether some path is not cut."""
@@ -75,8 +79,9 @@ def _ways(op: Operation) -> list[tuple[int, Tensor]]:
 
 def _cut(op: Operation, index: int, on_paths: set[Operation], y: Tensor) -> tuple[str, str] | None:
     """Kind and reason why no gradient passes from an op's outputs to its input; None if one may."""
-    if op.definition.elementwise and not carries_gradient(op.inputs[index]) and op.inputs[index].op in on_paths:
-        return None  # what makes integers of real numbers is the cut, not what computes with them
+    if not carries_gradient(op.inputs[index]) and op.inputs[index].op in on_paths and (
+            op.definition.elementwise or op.type in _MOVES):
+        return None  # what makes integers of real numbers is the cut, not what computes with them or moves them
     reason = no_gradient_reason(op)
     if reason is not None:
         return ("stop_gradient" if op.type == "StopGradient" else "no gradient"), reason

@@ -81,8 +81,8 @@ class RuleChecks:
     def ops_between(self, y: Tensor, xs: Sequence[Tensor]) -> list[Operation]:
         """The model's operations that y is computed by from `xs`, in order."""
         found = ancestors([y]) & descendants(xs)
-        return sorted((op for op in found if op.gradient_of is None and not is_variable(op.outputs[0])),
-                      key=lambda op: op.index)
+        return sorted((op for op in found if op.gradient_of is None and op.type != "ReadVariableOp"
+                       and not is_variable(op.outputs[0])), key=lambda op: op.index)
 
     def _without_second(self, y: Tensor, xs: Sequence[Tensor]) -> list[RuleCheck]:
         """Ops at which the second derivative ends; from the graph alone."""
