@@ -12,6 +12,7 @@ from . import (
            own,
            page_lookups,
            pictures,
+           python,
            recordings,
            registered,
            script,
@@ -23,5 +24,6 @@ from . import (
            values,
 )
 
-__all__ = ["change", "diagnose", "frames", "gradients", "info", "info_graph", "layout", "motion", "own", "page_lookups",
-           "pictures", "recordings", "registered", "script", "sharing", "source", "stops", "tools", "travel", "values"]
+__all__ = ["change", "diagnose", "frames", "gradients", "info", "info_graph", "layout", "motion", "own",
+           "page_lookups", "pictures", "python", "recordings", "registered", "script", "sharing", "source", "stops",
+           "tools", "travel", "values"]

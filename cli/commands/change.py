@@ -15,7 +15,7 @@ from ..view.debugger_rows import bytes_in_words
 from ..view.text import number
 
 
-@command("set", group="Change")
+@command("set", group="Change", shorthands={"m mouse": "set mouse"})
 def set_(shell: Shell, target: Setting | None, option_value: SettingValue | None, value: Assigned | None) -> Result:
     """Change a variable now, or a tensor's value in the runs to come; or a setting.
 

@@ -21,13 +21,17 @@ Line = Annotated[int, IntKind(1, "LINE")]
 LONG = 60  # letters of a value in a table of locals
 
 
-@command("bt", group="Look", shorthands={"backtrace": "bt"})
+@command("bt", group="Look", aliases=("backtrace",))
 def bt(shell: Shell) -> Result:
     """List the frames of the script where it stands, the innermost first; the one looked at is marked.
 
     Example:  bt
     """
-    script = _standing(shell)
+    return table_of_frames(_standing(shell))
+
+
+def table_of_frames(script: ModelScript) -> Table:
+    """The frames of a script that stands somewhere, each with its line and the names of its locals."""
     rows = tuple(("→" if number == script.selected else "", number, place.function,
                   f"{os.path.basename(place.file)}:{place.line}", _text(place), ", ".join(_locals(place)))
                  for number, place in enumerate(script.frames()))
@@ -71,7 +75,7 @@ def _selected(shell: Shell, by: int) -> Result:
     return Group((head, *([lines] if lines else []), _table(place)))
 
 
-@command("info locals", group="Look")
+@command("info locals", group="Look", shorthands={"a args": "info locals"})
 def info_locals(shell: Shell) -> Result:
     """List the local names of the frame looked at; of the module itself, its own names.
 

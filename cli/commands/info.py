@@ -79,7 +79,7 @@ def state(shell: Shell) -> str:
             "line": f"before line {shell.where()}", "trace": f"at its set_trace, {shell.where()}"}.get(now, now)
 
 
-@command("info run", group="Look", shorthands={"ri": "info run", "run_info": "info run"})
+@command("info run", group="Look", shorthands={"ri run_info": "info run"})
 def run(shell: Shell) -> Result:
     """Show the last run: what it fetched, was fed, and what the watches saw.
 
@@ -107,7 +107,7 @@ def _of_last_run(shell: Shell, name: str) -> Stats | None:
     return None
 
 
-@command("info feeds", group="Look", shorthands={"pf": Alias("info feeds", {"-n": "", "-a": "", "-s": ""})})
+@command("info feeds", group="Look", shorthands={"pf print_feed": Alias("info feeds", {"-n": "", "-a": "", "-s": ""})})
 def feeds(dbg: Debugger, expression: Expression = "") -> Result:
     """Show what the next run is fed; with EXPR, the value of a placeholder in the last run (`pf x:0[0:2,:]`).
 
@@ -187,7 +187,7 @@ def watches(dbg: Debugger) -> Result:
 
 
 @command("info files", group="Look",
-         shorthands={"ls": Alias("info files", {"-p": "--path", "-n": "--name"})})
+         shorthands={"ls list_source": Alias("info files", {"-p": "--path", "-n": "--name"})})
 def files(dbg: Debugger, *, path: Regex = "", name: Regex = "") -> Result:
     """List the files whose lines made the forward ops, with how many.
 

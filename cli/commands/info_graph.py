@@ -29,7 +29,7 @@ KEYS: dict[str, Callable[[TensorRow], Any]] = {
     "nan": lambda row: row.stats.nonfinite if row.stats else 0}
 
 
-@command("info tensors", group="Look", shorthands={"lt": Alias("info tensors", {
+@command("info tensors", group="Look", shorthands={"lt list_tensors": Alias("info tensors", {
     "-f": "--where", "-fenn": "--exclude", "-n": "--name", "-t": "--type", "-s": "--sort", "-r": "--reverse"})})
 def tensors(dbg: Debugger, target: OpName = "", *, stats: bool = False, name: Regex = "", type: Regex = "",
             where: Condition = "", exclude: Regex = "", sort: Sort = "order", reverse: bool = False) -> Result:
@@ -109,7 +109,7 @@ def _some(names: tuple[str, ...], most: int = 8) -> str:
     return ", ".join(names[:most]) + (f", and {rest} more" if rest > 0 else "")
 
 
-@command("info op", group="Look", shorthands={"ni": Alias("info op", {"-a": "", "-d": "", "-t": ""})})
+@command("info op", group="Look", shorthands={"ni node_info": Alias("info op", {"-a": "", "-d": "", "-t": ""})})
 def op(dbg: Debugger, target: OpName) -> Result:
     """Show one op: its attributes, inputs and outputs with figures of the last run, its gradient, its lines.
 
@@ -148,7 +148,7 @@ def _first_bad(dbg: Debugger) -> str:
 _FLOW = {"-r": "--recursive", "-d": "--depth", "-c": "--control", "-t": ""}
 
 
-@command("info inputs", group="Look", shorthands={"li": Alias("info inputs", _FLOW)})
+@command("info inputs", group="Look", shorthands={"li list_inputs": Alias("info inputs", _FLOW)})
 def inputs(dbg: Debugger, target: OpName, *, recursive: bool = False, depth: Count | None = None,
            control: bool = False) -> Result:
     """Draw what an op takes; recursive: and what that takes, as a tree that shows each op's own inputs once.
@@ -161,7 +161,7 @@ def inputs(dbg: Debugger, target: OpName, *, recursive: bool = False, depth: Cou
     return _drawn(dbg.places.tree(target, depth=(depth or DEPTH) if recursive else 1, control=control))
 
 
-@command("info outputs", group="Look", shorthands={"lo": Alias("info outputs", _FLOW)})
+@command("info outputs", group="Look", shorthands={"lo list_outputs": Alias("info outputs", _FLOW)})
 def outputs(dbg: Debugger, target: OpName, *, recursive: bool = False, depth: Count | None = None,
             control: bool = False) -> Result:
     """Draw which ops take an op's outputs; recursive: and who takes theirs.

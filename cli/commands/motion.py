@@ -5,7 +5,7 @@ import math
 
 from autodiff.debug.facts.answers import Position
 
-from ..language.argument_kinds import Count
+from ..language.argument_kinds import Count, Regex
 from ..language.command import command
 from ..language.target_kinds import Condition
 from ..model.results import Group, Result, Stop
@@ -13,22 +13,36 @@ from ..model.shell import Shell
 from ..model.usage_error import UsageError
 from . import advance
 
+EVERYWHERE = "has_inf_or_nan"  # tfdbg's filter, which it asks of every tensor
 FOREVER = 10_000  # runs of the prompt's own train op that `run` and `continue` do at most
 
 
-@command("run", group="Run", aliases=("r",), shorts={"t": "times", "f": "till", "n": "no_debug"})
-def run(shell: Shell, *, times: Count | None = None, till: Condition = "", no_debug: bool = False) -> Result:
+@command("run", group="Run", aliases=("r",),
+         shorts={"-t": "--times", "-f": "--till", "-fenn": "--exclude", "-n": "--no-debug"})
+def run(shell: Shell, *, times: Count | None = None, till: Condition = "", exclude: Regex = "",
+        no_debug: bool = False) -> Result:
     """Run to the next stop: a watch or breakpoint whose condition holds, an error, or the script's end.
 
-    times: at most so many runs. till: stop as soon as this predicate holds (nan, loss<0.1, norm(grad(W))<1e-6).
-    no-debug: one run without stopping. A train op of the prompt's own runs for 10000 steps at most;
-    without one, or feeds that change, one run is all.
+    times: at most so many runs. till: stop as soon as this predicate holds (nan, loss<0.1, norm(grad(W))<1e-6);
+    has_inf_or_nan asks every tensor of the runs, as `break if nan` does. exclude: of none whose name begins with this
+    regex. no-debug: one run without stopping. A train op of the prompt's own runs for 10000 steps at most; without one,
+    or feeds that change, one run is all.
 
     Example:  run -f nan
     API:      dbg.run(20, until="nan")
     """
     _to_present(shell)
-    return advance.run_steps(shell, 1 if no_debug else times or _all(shell, till), till)
+    most = 1 if no_debug else times or _all(shell, till)
+    if exclude and not till:
+        raise UsageError("exclude leaves names out of a predicate", f"run -f nan -fenn {exclude}")
+    if not exclude and till != EVERYWHERE:
+        return advance.run_steps(shell, most, till)
+    row = shell.dbg.break_at(condition=till, exclude=f"^(?:{exclude})" if exclude else "", temporary=True)
+    try:
+        return advance.run_steps(shell, most)
+    finally:
+        if any(other.number == row.number for other in shell.dbg.stops()):
+            shell.dbg.delete(row.number)
 
 
 @command("continue", group="Run", aliases=("c",), repeats=True)

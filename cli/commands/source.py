@@ -15,6 +15,7 @@ from ..model.shell import Shell
 from ..model.usage_error import UsageError
 from ..view.debugger_rows import place
 from . import advance
+from .frames import table_of_frames
 from .info import state
 from .plan_table import planned
 
@@ -24,8 +25,8 @@ WHOLE = 1_000_000  # lines around that are a whole file
 
 
 @command("list", group="Look", aliases=("l",), repeats=True, shorthands={
-    "ll": "list --function", "longlist": "list --function",
-    "ps": Alias("list", {"-b": "--line", "-t": "--tensors", "-m": "--most"})})
+    "ll longlist": "list --function",
+    "ps print_source": Alias("list", {"-b": "--line", "-t": "--tensors", "-m": "--most"})})
 def list_(shell: Shell, at: Place = "", op: OpName = "", *, line: Line | None = None, function: bool = False,
           tensors: bool = False, most: Count = 4, steps: bool = False) -> Result:
     """Show the script's lines with the ops they made and their gradient norms; again for the lines after.
@@ -119,6 +120,8 @@ def _standing(shell: Shell) -> Result:
         return advance.raised(shell, shell.script.error)
     file, line = shell.place()
     steps = f", {len(shell.dbg.records)} runs so far" if shell.dbg.records else ""
-    text = Text(f"{shell.script.name}: {state(shell)}{steps}")
+    parts: list[Result] = [Text(f"{shell.script.name}: {state(shell)}{steps}")]
+    if len(shell.script.frames()) > 1:
+        parts.append(table_of_frames(shell.script))
     lines = advance.lines_around(file, line)
-    return Group((text, lines)) if lines else text
+    return Group((*parts, lines)) if lines else Group(tuple(parts))

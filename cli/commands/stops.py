@@ -9,7 +9,7 @@ from autodiff.debug.facts.answers import WatchRow
 
 from ..language.argument_kinds import ChoiceKind, Count, IntKind, RawKind, Regex
 from ..language.command import command
-from ..language.target_kinds import AnyStop, NumberedConditionKind, Predicate, StopNumber, StopPlace, Target
+from ..language.target_kinds import AnyStop, NumberedConditionKind, Predicate, StopNumber, StopPlace, Watched
 from ..model.results import Column, Result, Table, Text
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
@@ -22,12 +22,12 @@ NewCondition = Annotated[str, NumberedConditionKind()]
 
 
 @command("watch", group="Watch", aliases=("wa",))
-def watch(dbg: Debugger, *targets: Target, when: Predicate = "", every: Count = 1, level: Level = "stats") -> Result:
+def watch(dbg: Debugger, *targets: Watched, when: Predicate = "", every: Count = 1, level: Level = "stats") -> Result:
     """Track tensors and their gradients from now on; stop only where the predicate after `if` holds.
 
     Watched gradients appear in the train op or gradients built after this, and on demand for what exists.
     every: look at each N-th run only. level full keeps whole values, stats keeps figures.
-    Without targets it lists the watches.
+    grad(TARGET) asks the predicate of the gradients alone. Without targets it lists the watches.
 
     Example:  watch /hidden.*/ if nan or norm(.) > 100
     API:      dbg.watch("/hidden.*/", condition="nan")

@@ -2,8 +2,6 @@
 from __future__ import annotations
 
 import ast
-import contextlib
-import io
 from typing import Annotated
 
 from autodiff.core.errors import AutodiffError
@@ -15,7 +13,6 @@ from ..language.command import COMMANDS, command, find
 from ..language.interpreter import execute
 from ..language.target_kinds import Asserted, Expression
 from ..model import trust as trusting
-from ..model import typed_python
 from ..model.results import Column, Error, Group, Leave, Result, Table, Text
 from ..model.shell import DEEPEST, Shell
 from ..model.usage_error import UsageError
@@ -156,24 +153,6 @@ def history(shell: Shell, lines: Count = 20) -> Result:
     rows = tuple((f"${v.number}", v.expression, f"{v.stats.dtype}[{','.join(map(str, v.stats.shape))}]",
                   v.when) for v in values)
     return Group((typed, Table((Column("value", "name"), Column("expression"), Column("type"), Column("from")), rows)))
-
-
-@command("python", group="Shell", aliases=("py", "!"))
-def python(shell: Shell, code: Code) -> Result:
-    """Run Python with the script's variables, `dbg`, `tf` and `np`; shows the value of an expression.
-
-    Gradients that it builds register with the prompt's GradientsDebugger, as far as they are watched or identified.
-
-    Example:  python len(dbg.model.names())
-    """
-    written = io.StringIO()
-    known = set(shell.dbg.debuggers.own.gradient_tensors())
-    with contextlib.redirect_stdout(written):
-        value = typed_python.run(shell, code)
-    new = [x for x in shell.dbg.debuggers.own.gradient_tensors() if x not in known]
-    lines = (written.getvalue().rstrip("\n"), "" if value is None else repr(value),
-             f"gradients registered: {', '.join(new)}" if new else "")
-    return Text("\n".join(line for line in lines if line))
 
 
 @command("quit", group="Shell", aliases=("q", "exit"))

@@ -23,7 +23,7 @@ _TFDBG = {"-s": "/s", "-a": "/a", "-r": "--range", "-w": "--write"}
 
 
 @command("print", group="Look", aliases=("p", "pp"), shorthands={
-    "pt": Alias("print", _TFDBG), "ev": Alias("print", _TFDBG), "eval": Alias("print", _TFDBG)})
+    "pt print_tensor": Alias("print", _TFDBG), "ev eval": Alias("print", _TFDBG)})
 def print_(dbg: Debugger, form: Format = "", expression: Expression = "", *, range: Ranges | None = None,
            where: Condition = "", write: FileName = "") -> Result:
     """Evaluate a NumPy expression over tensors, handles and $n; the value becomes the next $n.

@@ -11,6 +11,7 @@ from autodiff.core.names import did_you_mean
 
 from ..model.usage_error import UsageError
 from .argument_kinds import Kind
+from .other_words import INSTEAD
 
 SIGNS = "/@!"  # verbs of one character, with no blank needed behind them
 GROUPS = ("Script", "Run", "Watch", "Look", "Gradients", "Diagnose", "Change", "Shell")
@@ -120,13 +121,13 @@ def command(name: str, *, group: str, aliases: tuple[str, ...] = (), shorthands:
             shorts: dict[str, str] | None = None, repeats: bool = False) -> Callable[[Callable], Callable]:
     """Declare a command.
 
-    shorthands: words of other debuggers -> what they stand for (`lt` -> `info tensors`). shorts: one-letter options ->
-    option.
-    repeats: an empty line on a terminal does it again.
+    shorthands: words of other debuggers, with blanks between -> what they stand for (`lt` -> `info tensors`). shorts:
+    short options -> option, as in an Alias. repeats: an empty line on a terminal does it again.
     """
     def declare(run: Callable) -> Callable:
-        words = {**dict.fromkeys(aliases, name), **(shorthands or {})}
-        known = {word: alias if isinstance(alias, Alias) else Alias(alias) for word, alias in words.items()}
+        known = {word: Alias(name) for word in aliases}
+        for words, alias in (shorthands or {}).items():
+            known |= dict.fromkeys(words.split(), alias if isinstance(alias, Alias) else Alias(alias))
         parameters = _parameters(run)
         wants = next(iter(inspect.signature(run).parameters))
         COMMANDS[name] = Command(name, group, known, run, wants, parameters, shorts or {}, repeats,
@@ -180,6 +181,8 @@ def find(verb: str) -> tuple[Command, Alias]:
     for candidate in COMMANDS.values():
         if verb in candidate.aliases:
             return candidate, candidate.aliases[verb]
+    if verb in INSTEAD:
+        raise UsageError(f"{verb!r} is another debugger's word", INSTEAD[verb], code="unknown_command")
     near = [name for name in COMMANDS if name.startswith(verb) and " " not in name]
     if len(near) == 1:
         return COMMANDS[near[0]], Alias(near[0])

@@ -46,8 +46,7 @@ def page(command: Command) -> str:
     if other:
         lines += ["", *(f"Short form:  {form}" for form in other)]
     if command.shorts:
-        lines += ["", "Options:  " + ", ".join(f"-{short} = --{name.replace('_', '-')}"
-                                               for short, name in command.shorts.items())]
+        lines += ["", "Options:  " + ", ".join(f"{short} = {option}" for short, option in command.shorts.items())]
     lines += ["", *(f"Example:  {example}" for example in command.examples)]
     if command.api:
         lines += [f"API:      {command.api}"]

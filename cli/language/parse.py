@@ -224,10 +224,11 @@ class _Reader:
 
         (None, None): no option, such as -1 or `- x` in an expression. (None, ""): a mistake, noted.
         """
-        full = self.alias.options.get(name, name if name.startswith("--") else "")
-        if not full and name[1:] in self.command.shorts:
-            full = "--" + self.command.shorts[name[1:]].replace("_", "-")
-        if not full:
+        known = {**self.command.shorts, **self.alias.options}
+        full = known.get(name, name if name.startswith("--") else None)
+        if full == "":
+            return None, ""  # what this option asks for is always shown
+        if full is None:
             strict = self.alias.options and len(name) == 2 or not self.command.takes_expression
             if name[1].isalpha() and strict:
                 self._unknown(name, word)

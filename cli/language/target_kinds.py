@@ -36,13 +36,28 @@ class TargetKind(Kind):
         return matching(text, shell.names())
 
 
-class StopPlaceKind(Kind):
-    """Where to stop: a target, or the word `step`."""
+class WatchedKind(TargetKind):
+    """A tensor, or `grad(TARGET)`: the gradient of the loss at it."""
 
-    metavar = "TARGET"
+    def parse(self, text: str, shell: Shell) -> str:
+        inner = re.fullmatch(r"grad\s*\((.*)\)", text)
+        super().parse(inner[1].strip() if inner else text, shell)
+        return text
 
     def complete(self, text: str, shell: Shell) -> Iterable[str]:
-        return [*(word for word in ("step", "if") if text and word.startswith(text)), *matching(text, shell.names())]
+        if text.startswith("grad("):
+            return [f"grad({name})" for name in matching(text.removeprefix("grad("), shell.names())]
+        return super().complete(text, shell)
+
+
+class StopPlaceKind(WatchedKind):
+    """Where to stop: what can be watched, a line or function of the script, or the word `step`."""
+
+    def parse(self, text: str, shell: Shell) -> str:
+        return text
+
+    def complete(self, text: str, shell: Shell) -> Iterable[str]:
+        return [*(word for word in ("step", "if") if text and word.startswith(text)), *super().complete(text, shell)]
 
 
 class StopNumberKind(IntKind):
@@ -176,6 +191,7 @@ Expression = Annotated[str, ExpressionKind()]
 Assigned = Annotated[str, AssignedKind()]
 Predicate = Annotated[str, PredicateKind()]
 Condition = Annotated[str, ConditionKind()]
+Watched = Annotated[str, WatchedKind()]
 StopPlace = Annotated[str, StopPlaceKind()]
 StopNumber = Annotated[int, StopNumberKind(1, "NUMBER")]
 AnyStop = Annotated[str, StopKind()]

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -74,13 +75,16 @@ class Watches:
     def watch(self, *targets: str, condition: str = "", every: int = 1, level: str = "stats") -> WatchRow:
         """Track these tensors and their gradients from now on; stop only where `condition` holds.
 
+        A target `grad(TARGET)`: the condition is asked of the gradients alone.
         every: in every so many runs. level: "stats", or "full": the values, which replay gives in any case.
         """
         if not targets:
             raise ArgumentError("nothing to watch: name a tensor, a handle or a /regex/")
-        names = tuple(dict.fromkeys(name for target in targets for name in self._worth_watching(target)))
+        bare = [_of_gradient(target) for target in targets]
+        names = tuple(dict.fromkeys(name for target, _ in bare for name in self._worth_watching(target)))
         parsed = self.parse(condition)
-        return self._row(self._list.add("watch", targets, names, condition=parsed, every=every, level=level))
+        return self._row(self._list.add("watch", targets, names, condition=parsed, every=every, level=level,
+                                        of_gradients=all(is_gradient for _, is_gradient in bare)))
 
     def break_at(self, target: str = "", *, step: int | None = None, condition: str = "",
                  exclude: str = "", temporary: bool = False, inside: bool = False) -> WatchRow:
@@ -93,7 +97,8 @@ class Watches:
         if not target and step is None and not condition:
             raise ArgumentError("break where? name a tensor, a step, or a condition: break loss if nan")
         parsed = self.parse(condition)
-        names = self.model.resolve(target) if target else self._names_for(parsed)
+        bare, of_gradients = _of_gradient(target)
+        names = self.model.resolve(bare) if target else self._names_for(parsed)
         if inside and (parsed is None or any(map(parsed.asks, ("harmful", "none", "ratio", "changed")))):
             raise ArgumentError("inside of a run a condition on the value can be asked: nan, norm(.) > 1e3; whether it "
                                 "harms, is missing, changed or moves a variable is known after the run")
@@ -101,7 +106,7 @@ class Watches:
             raise ArgumentError(f"{within!r} is inside of a branch or loop, which runs as a whole: leave out --inside, "
                                 "and the condition is asked of each turn after the run")
         row = self._list.add("break", (target,) if target else (), names, condition=parsed, step=step,
-                               exclude=exclude, is_temporary=temporary, at_op=inside)
+                             exclude=exclude, is_temporary=temporary, at_op=inside, of_gradients=of_gradients)
         return self._row(row)
 
     def break_at_line(self, file: str, line: int, *, test: str = "", temporary: bool = False) -> WatchRow:
@@ -143,7 +148,7 @@ class Watches:
 
     def unwatch(self, *targets: str) -> tuple[WatchRow, ...]:
         """Stop tracking tensors: a watch loses these names, and goes when none is left. Gives the watches changed."""
-        gone = {name for target in targets for name in self.model.resolve(target)}
+        gone = {name for target in targets for name in self.model.resolve(_of_gradient(target)[0])}
         changed = []
         for watch in self._list:
             if watch.kind == "watch" and gone.intersection(watch.names):
@@ -227,3 +232,9 @@ class Watches:
         call = None if y is None else self.model.derivatives.script_call(y)
         found = {} if call is None else {t.name for t, g in call.found.items() if g is not None}
         return watch.row(sum(name in found for name in watch.names))
+
+
+def _of_gradient(target: str) -> tuple[str, bool]:
+    """What stands in `grad(…)`, and True; any other target as it is."""
+    match = re.fullmatch(r"grad\s*\((.*)\)", target.strip())
+    return (match[1].strip(), True) if match else (target, False)

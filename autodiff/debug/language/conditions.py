@@ -13,6 +13,7 @@ from ..facts.records import Stats
 
 WORDS = ("nan", "inf", "nonfinite", "harmful", "none", "zero", "changed")  # those that hold or do not
 MEASURES = ("norm", "max", "min", "mean", "absmax", "ratio", "nans", "infs", "zeros")  # those that are compared
+SYNONYMS = {"has_inf_or_nan": "nonfinite"}  # TensorFlow's name of its filter
 _ALARMS = frozenset({"nan", "inf", "nonfinite", "harmful"})
 _COUNTERS = ("step", "loss")
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
@@ -139,6 +140,7 @@ class _Parser:
             self.kind = self.value = ""
             return value
         self.kind, self.value, self.end = str(match.lastgroup), match[str(match.lastgroup)], match.end()
+        self.value = SYNONYMS.get(self.value, self.value)
         return value
 
     def refuse(self, wanted: str) -> None:

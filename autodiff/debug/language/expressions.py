@@ -48,17 +48,22 @@ _COMPARE: dict[type, Callable[[Any, Any], Any]] = {
 _NAME = re.compile(r"`(?P<quoted>[^`]+)`|\$(?P<history>\d+)|(?<![\w)\]])(?P<short>%\d+(?::\d+)?)(?!\w)"
                    r"|(?P<text>\"[^\"]*\"|'[^']*')|(?P<digits>\d[\w.]*)"
                    r"|(?P<name>[A-Za-z_][\w.\-]*(?:/[\w.\-]+)*(?::\d+)?)")
+_GRADIENT = re.compile(r"(?<![\w.`/])grad\s*\(")
 _LARGEST = 1 << 27  # elements that an expression may create out of nothing
 
 
 @dataclass(frozen=True)
 class Expression:
-    """A parsed expression. names: placeholder in the tree -> target as typed. history: placeholder -> n of `$n`."""
+    """A parsed expression. names: placeholder in the tree -> target as typed. history: placeholder -> n of `$n`.
+
+    gradients: placeholder -> target of `grad(TARGET)`.
+    """
 
     text: str
     tree: ast.expr
     names: dict[str, str]
     history: dict[str, int]
+    gradients: dict[str, str]
 
 
 def parse_expression(text: str, known: Callable[[str], bool]) -> Expression:
@@ -95,19 +100,38 @@ def parse_expression(text: str, known: Callable[[str], bool]) -> Expression:
                     stand_in(head) + word[end:])
         return word if not re.search(r"[/\-:]", word) else re.sub(r"[^/\-:]+", lambda m: m[0], word)
 
-    replaced = _NAME.sub(replace, text)
+    bare, gradients = _without_gradients(text)
+    replaced = _NAME.sub(replace, bare)
     try:
         tree = ast.parse(replaced.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ArgumentError(f"not an expression: {text!r}: {getattr(error, 'msg', error)}",
                             hint="names with unusual characters go in backquotes: `scope/name:0`") from None
-    return Expression(text, tree, names, history)
+    return Expression(text, tree, names, history, gradients)
+
+
+def _without_gradients(text: str) -> tuple[str, dict[str, str]]:
+    """An expression with a placeholder for each `grad(TARGET)` in it, and their targets."""
+    gradients: dict[str, str] = {}
+    while (match := _GRADIENT.search(text)) is not None:
+        end = match.end()
+        depth = 1
+        while depth and end < len(text):
+            depth += {"(": 1, ")": -1}.get(text[end], 0)
+            end += 1
+        if depth:
+            raise ArgumentError(expected=f"a ')' after {text[match.start():]!r}", found="the end")
+        placeholder = f"gradient_{len(gradients)}_"
+        gradients[placeholder] = text[match.end():end - 1].strip().strip("`")
+        text = text[:match.start()] + placeholder + text[end:]
+    return text, gradients
 
 
 def free_names(expression: Expression) -> set[str]:
     """Plain names in an expression that are neither functions nor constants: values or tensors of the script."""
     found = {node.id for node in ast.walk(expression.tree) if isinstance(node, ast.Name)}
-    return {n for n in found if n not in expression.names and n not in expression.history and n not in _FUNCTIONS
+    return {n for n in found if n not in expression.names and n not in expression.history
+            and n not in expression.gradients and n not in _FUNCTIONS
             and n not in _CONSTANTS and n not in ("np", "numpy")}
 
 

@@ -17,6 +17,7 @@ class Watch:
 
     at_op: whether the condition is asked inside of runs, right after the ops. place: the file and line of the script
     that it stops before, where it is none of runs; test: what has to hold there, as typed.
+    of_gradients: whether the condition is asked of the gradients at the names alone, `grad(W)`.
     """
 
     number: int
@@ -36,6 +37,7 @@ class Watch:
     at_op: bool = False
     place: tuple[str, int] | None = None
     test: str = ""
+    of_gradients: bool = False
 
     def is_due(self, step: int) -> bool:
         return self.enabled and step % self.every == 0
@@ -100,7 +102,7 @@ class WatchList:
     def add(self, kind: str, targets: tuple[str, ...], names: tuple[str, ...], *,
             condition: Condition | None = None, step: int | None = None, every: int = 1, level: str = "stats",
             exclude: str = "", is_temporary: bool = False, at_op: bool = False,
-            place: tuple[str, int] | None = None, test: str = "") -> Watch:
+            place: tuple[str, int] | None = None, test: str = "", of_gradients: bool = False) -> Watch:
         """Raises ArgumentError for a bad level, period or pattern."""
         if every < 1:
             raise ArgumentError(expected="a period of at least 1 run", found=every)
@@ -113,7 +115,7 @@ class WatchList:
         self._made += 1
         self.version += 1
         watch = Watch(self._made, kind, targets, names, condition, step, every, level, exclude,
-                      is_temporary=is_temporary, at_op=at_op, place=place, test=test)
+                      is_temporary=is_temporary, at_op=at_op, place=place, test=test, of_gradients=of_gradients)
         self._items[watch.number] = watch
         return watch
 

@@ -9,6 +9,7 @@ import numpy as np
 from ....core.errors import ArgumentError, KindError
 from ....core.graph import Tensor
 from ....core.indexed_slices import IndexedSlicesValue
+from ...analysis.why import why_none
 from ...facts.answers import Value
 from ...facts.roles import is_variable
 from ...facts.stats import statistics
@@ -75,6 +76,8 @@ class Values:
             self._add_free(name, tensors, values)
         for placeholder, number in parsed.history.items():
             values[placeholder] = self._history.array(number)
+        for placeholder, target in parsed.gradients.items():
+            values[placeholder] = self._gradient(target, step)
         at = self.state.moment_for([t for t in tensors.values() if not is_variable(t)], step)
         inside = [t for t in tensors.values() if self.model.targets.inner.has(t)]
         turns = self.state.replayer.turns(at, inside) if inside else {}
@@ -89,10 +92,19 @@ class Values:
         names = tuple(dict.fromkeys(t.name for t in tensors.values()))
         past = [t for t in tensors.values() if not is_variable(t)] or (step is not None and tensors)
         stats = statistics(np.asarray(array) if not isinstance(array, (tuple, list)) else _stacked(array))
-        when = self.state.when(at) if past or self.state.view is not None else "now"
+        when = self.state.when(at) if past or parsed.gradients or self.state.view is not None else "now"
         when = ", ".join(dict.fromkeys((when, *(where for turn in turns.values() if (where := turn.where())))))
         text = text[1:-1] if text.count("`") == 2 and text[0] == text[-1] == "`" else text
         return self.keep(text, array, when, names, stats=stats, is_listed=keep)
+
+    def _gradient(self, target: str, step: int | None) -> Any:
+        """The gradient of the loss by a target. Raises ArgumentError if there is none."""
+        y, x = self.model.y_of(""), self.model.targets.one(target)
+        tensor, _ = self.model.derivatives.gradient(y, x)
+        if tensor is None:
+            raise ArgumentError(f"there is no gradient of {y.name} at {x.name!r}: {why_none(y, x).text}",
+                                hint=f"ask: why {target}")
+        return self.state.values([tensor], self.state.moment_for([y, x], step))[0]
 
     def _whole_targets(self, text: str) -> tuple[str, ...]:
         """`text` itself if it is the unique suffix of a tensor's name rather than an expression."""

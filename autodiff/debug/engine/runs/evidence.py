@@ -42,7 +42,8 @@ class Evidence:
         if not condition.asks_target:
             return self._hit_of_run(condition, record, before, names)
         for sample in self._samples_asked(record, names):
-            if names and sample.name not in names or watch is not None and watch.is_excluded(sample.name):
+            if names and sample.name not in names or watch is not None and (
+                    watch.is_excluded(sample.name) or watch.of_gradients and not sample.is_gradient):
                 continue
             if sample.stats is None and sample.missing != f"no gradient of {record.loss_name} is built for it":
                 continue

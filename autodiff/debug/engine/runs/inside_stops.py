@@ -52,8 +52,11 @@ class InsideStops:
                 opened.asked.add(watch.number)
                 for name in watch.names:
                     tensor = self.model.targets.one(name)
-                    places.setdefault(self.model.targets.inner.outer_op(tensor.op), []).append((watch, name, tensor))
-                    gradient = self.model.derivatives.known(y, tensor) if watch.at_op and y is not None else None
+                    if not watch.of_gradients:
+                        op = self.model.targets.inner.outer_op(tensor.op)
+                        places.setdefault(op, []).append((watch, name, tensor))
+                    asks = watch.at_op or watch.of_gradients
+                    gradient = self.model.derivatives.known(y, tensor) if asks and y is not None else None
                     gradient = gradient.values if isinstance(gradient, IndexedSlices) else gradient
                     if gradient is not None:
                         places.setdefault(gradient.op, []).append((watch, f"gradient of {name}", gradient))

@@ -1,0 +1,32 @@
+"""Words of gdb, pdb, pudb and tfdbg that are no commands here, each with what to type instead."""
+from __future__ import annotations
+
+INSTEAD = {
+    "attach": "DebugSession(session) in the program opens the prompt there",
+    "call": "python CODE, or ! CODE, runs Python in the script",
+    "cfg": "set lists the settings, set OPTION VALUE changes one",
+    "clear": "delete NUMBER takes a breakpoint away; info breaks lists them",
+    "config": "set lists the settings, set OPTION VALUE changes one",
+    "f": "up and down go from frame to frame, bt lists them",
+    "frame": "up and down go from frame to frame, bt lists them",
+    "inject": "set NAME = EXPR gives a tensor another value in the runs to come",
+    "inject_value": "set NAME = EXPR gives a tensor another value in the runs to come",
+    "invoke_stepper": "step goes through a run op by op",
+    "j": "goto OP and goto step N travel; a line of the script cannot be jumped to",
+    "jump": "goto OP and goto step N travel; a line of the script cannot be jumped to",
+    "kill": "quit ends the script, detach lets it finish",
+    "lp": "list plan shows the steps of a run; time of each: python with cProfile",
+    "list_profile": "list plan shows the steps of a run; time of each: python with cProfile",
+    "override": "set NAME = EXPR gives a tensor another value in the runs to come",
+    "override_value": "set NAME = EXPR gives a tensor another value in the runs to come",
+    "prev": "back goes a step back; in the full screen F9 and F10 turn the pages",
+    "restart": "load FILE runs the script again",
+    "retval": "finish, then print what the caller has assigned",
+    "rv": "finish, then print what the caller has assigned",
+    "start": "load FILE runs a script up to its first Session.run",
+    "undisplay": "display without a word forgets all that is shown at stops",
+    "ver": "gradbg --version; python tf.__version__",
+    "version": "gradbg --version; python tf.__version__",
+    "wf": "print NAME --write FILE writes a value",
+    "whatis": "info op NAME, info locals",
+}  # word -> what does it here

@@ -1,0 +1,162 @@
+"""Words of gdb, pdb and tfdbg, flags included, do what they did there; the others are answered with what to type."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cli.language.command import COMMANDS, find
+from cli.language.interpreter import execute
+from cli.language.other_words import INSTEAD
+from cli.model.results import Array, Table, Tree, error_in
+from cli.model.shell import Shell
+from cli.model.usage_error import UsageError
+from cli.view.render import plain
+
+MODEL = """\
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+x = tf.placeholder(tf.float32, [None, 3], name="x")
+with tf.name_scope("hidden"):
+    w = tf.Variable(tf.ones([3, 2]), name="w")
+    h = tf.nn.relu(tf.matmul(x, w), name="h")
+bad = tf.log(h - 3.0, name="bad")
+loss = tf.reduce_mean(tf.square(h - 1.0), name="loss")
+step = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(6):
+        fetched = [step, loss] if i < 4 else [step, loss, bad]
+        session.run(fetched, {x: np.arange(6.0).reshape(2, 3)})
+"""
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model.py").write_text(MODEL)
+    made = Shell()
+    for line in ("load model.py", "next 2"):
+        assert error_in(execute(line, made)) is None
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize(("theirs", "ours"), [
+    ("lt", "info tensors"), ("lt -n hidden", "info tensors --name hidden"),
+    ("lt -n hidden -t MatMul", "info tensors --name hidden --type MatMul"),
+    ("lt -s dump_size -r", "info tensors --sort size --reverse"),
+    ("lt -f has_inf_or_nan -fenn bad", "info tensors --where has_inf_or_nan --exclude bad"),
+    ("list_tensors -n h", "info tensors --name h"), ("pt loss -s", "print/s loss"),
+    ("pt hidden/w -a", "print/a hidden/w"),
+    ("pt hidden/w[0,:] -r [0,1]", "print hidden/w[0,:] --range 0,1"),
+    ("ni -a -d -t hidden/h", "info op hidden/h"),
+    ("li -r -d 2 -c loss", "info inputs loss --recursive --depth 2 --control"),
+    ("lo -t hidden/h", "info outputs hidden/h"), ("ls -p model -n hidden", "info files --path model --name hidden"),
+    ("ps model.py -b 8", "list model.py --line 8"), ("ps model.py -b 8 -t", "list model.py --line 8 --tensors"),
+    ("ev `hidden/w:0` * 2", "print `hidden/w:0` * 2"), ("eval np.sum(`hidden/w:0`) -a", "print/a np.sum(`hidden/w:0`)"),
+    ("ri", "info run"), ("mouse off", "set mouse off"), ("a", "info locals"), ("backtrace", "bt"), ("pp i", "print i"),
+    ("h lt", "help info tensors"), ("! i + 1", "python i + 1"), ("!i + 1", "python i + 1")])
+def test_another_word_for_a_command(theirs: str, ours: str, shell: Shell) -> None:
+    def said(line: str) -> str:
+        result = execute(line, shell)
+        assert error_in(result) is None, plain(result)
+        return "\n".join(text.partition("$")[0] for text in plain(result).splitlines())
+    assert said(theirs) == said(ours)
+
+
+def names(result: Any) -> list[str]:
+    assert isinstance(result, Table), plain(result)
+    return [row[0] for row in result.rows]
+
+
+def test_lists_are_filtered_and_sorted(shell: Shell) -> None:
+    assert names(execute("lt -n den/h", shell)) == [], "the regex is that of the whole name, from its beginning"
+    assert names(execute("lt -n hidden/h", shell)) == ["hidden/h:0"]
+    assert {row[2] for row in execute("lt -t Mat", shell).rows} == {"MatMul"}  # type: ignore[attr-defined]
+    found = names(execute("lt -s tensor_name", shell))
+    assert found == sorted(found)
+    assert names(execute("lt -f norm(.)>4 -n hidden/h", shell)) == ["hidden/h:0"]
+    assert names(execute("lt -f norm(.)<4 -n hidden/h", shell)) == []
+
+
+def test_trees_of_inputs_show_each_op_once(shell: Shell) -> None:
+    tree = execute("li -r loss", shell)
+    assert isinstance(tree, Tree) and tree.label == "loss (Mean)"
+    text = plain(tree)
+    assert text.count("hidden/w (VariableV2)") == 1
+    flat = execute("li loss", shell)
+    assert isinstance(flat, Tree) and all(not child.children for child in flat.children)
+    assert "Square (Square), … 1 more" in plain(flat)
+    assert "GradientDescent" in plain(execute("lo -c -r hidden/w", shell))
+
+
+def test_run_stops_where_tfdbgs_filter_passes_with_names_left_out(shell: Shell) -> None:
+    assert "bad" in plain(execute("run -f has_inf_or_nan", shell)) and len(shell.dbg.records) == 6
+    for line in ("load model.py", "run -f has_inf_or_nan -fenn bad"):
+        said = plain(execute(line, shell))
+    assert "ended" in said and shell.dbg.stops() == ()
+    assert "run -f nan -fenn bad" in plain(execute("run -fenn bad", shell))
+    execute("load model.py", shell)
+    execute("run -t 3", shell)
+    assert len(shell.dbg.records) == 3
+    execute("run -n", shell)
+    assert len(shell.dbg.records) == 4
+
+
+def test_a_value_is_written_and_marked(shell: Shell, tmp_path: Path) -> None:
+    assert "float32[3, 2], 24 bytes" in plain(execute("pt hidden/w -w w.npy", shell))
+    np.testing.assert_array_equal(np.load(tmp_path / "w.npy"), shell.dbg.value("hidden/w").array)
+    marked = execute("pt x:0 -r [[0,1],[4,inf]]", shell)
+    assert isinstance(marked, Array) and marked.marked is not None
+    assert marked.marked.tolist() == [[True, True, False], [False, True, True]]
+    assert "has no option -q" in plain(execute("pt loss -q", shell))
+    assert "$" in plain(execute("pf x:0[0,:]", shell)) and "fed" not in plain(execute("pf x:0", shell))
+
+
+def test_grad_stands_for_the_gradient_everywhere(shell: Shell) -> None:
+    def value(line: str) -> np.ndarray:
+        result = execute(line, shell)
+        assert isinstance(result, Array), plain(result)
+        return result.value
+    gradient = shell.dbg.grad("hidden/w").array
+    np.testing.assert_array_equal(value("print grad(w)"), gradient)
+    np.testing.assert_allclose(value("p norm(grad(`hidden/w`)) + grad(w)[0, 0]"),
+                               np.linalg.norm(gradient) + gradient[0, 0], rtol=1e-6)
+    assert "there is no gradient" in plain(execute("p grad(bad)", shell))
+    assert error_in(execute("p grad(w", shell)) is not None
+    assert error_in(execute("expect norm(grad(w)) > 0", shell)) is None
+    # the value of w has a larger norm than 1e9 never, its gradient neither; asked of the gradient alone it is smaller
+    high = float(np.linalg.norm(gradient)) * 4
+    assert "gradients" in plain(execute(f"watch grad(/hidden.w/) if norm(.) > {high}", shell))
+    assert "stop" not in plain(execute("next", shell))
+    execute("delete", shell)
+    execute("watch grad(w) if norm(.) > 0", shell)
+    assert "gradient of hidden/w:0" in plain(execute("next", shell))
+
+
+def test_a_watch_on_values_is_not_asked_of_gradients_alone(shell: Shell) -> None:
+    size = float(np.linalg.norm(shell.dbg.value("hidden/w").array))
+    gradient = float(np.linalg.norm(shell.dbg.grad("hidden/w").array))
+    between = f"{min(size, gradient) + abs(size - gradient) / 2}"
+    sign = ">" if size > gradient else "<"
+    execute(f"watch w if norm(.) {sign} {between}", shell)
+    assert "stop: hidden/w:0" in plain(execute("next", shell))
+    execute("delete", shell)
+    execute(f"watch grad(w) if norm(.) {sign} {between}", shell)
+    assert "stop" not in plain(execute("next", shell))
+
+
+@pytest.mark.parametrize("word", INSTEAD)
+def test_other_words_are_answered_with_what_to_type(word: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        find(word)
+    assert caught.value.hint == INSTEAD[word]
+    assert caught.value.hint.split()[0] in COMMANDS or " " in caught.value.hint
+
+
+def test_interact_is_for_a_terminal(shell: Shell) -> None:
+    assert "! CODE" in plain(execute("interact", shell))
