@@ -29,8 +29,8 @@ class Debugger:
     model: graph, session, names; state: the runs remembered. watches, feeds, debuggers, training: what is arranged
     before a run.
     hooks: the cut to whatever makes runs. runs, stepper, inside: make them; history: goes back to them. values,
-    gradients, hessians, update_stages, explain, rules, checkup, comparison, lists, places: answer. edits: change;
-    recordings: write and read.
+    gradients, gradients_with, hessians, update_stages, explain, rules, checkup, comparison, lists, places: answer.
+    edits: change; recordings: write and read.
     """
 
     def __init__(self, graph: Graph | None = None, session: Session | None = None, *,
@@ -49,6 +49,7 @@ class Debugger:
         self.history = runs.history
         asked = Questions(self.state, runs, self._history)
         self.values, self.gradients, self.hessians = asked.values, asked.gradients, asked.hessians
+        self.gradients_with = asked.gradients_with
         self.update_stages, self.explain, self.rules = asked.stages, asked.explain, asked.rules
         self.checkup, self.comparison, self.edits = asked.checkup, asked.comparison, asked.edits
         self.recordings, self.lists, self.places = asked.recordings, asked.lists, asked.places
@@ -184,8 +185,8 @@ class Debugger:
         """A table of gradients, by default of the trainable variables: Gradients.grads."""
         return self.gradients.grads(target, y=y, by=by, sort=sort)
 
-    def hessian(self, x: str, y: str = "", **options: Any) -> answers.Hessian:
-        """Second derivatives of y by x, x flattened; options as of Hessians.hessian."""
+    def hessian(self, x: str | Sequence[str], y: str = "", **options: Any) -> answers.Hessian:
+        """Second derivatives of y by x, x flattened, or by several xs together: Hessians.hessian."""
         return self.hessians.hessian(x, y, **options)
 
     def stages(self, y: str = "", *, step: int | None = None) -> answers.Stages:

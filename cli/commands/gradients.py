@@ -5,42 +5,61 @@ import math
 from typing import Annotated
 
 from autodiff.debug.debugger import Debugger
+from autodiff.debug.engine.questions.gradients_of import AGGREGATIONS
 from autodiff.debug.facts.answers import Eigen, Examples, GradRow, HessianCost, Spectrum, Stages
+from autodiff.debug.facts.answers import Hessian as SecondDerivatives
 from autodiff.debug.facts.records import Stats
 
-from ..language.argument_kinds import ChoiceKind, Count, IntKind, Slice, Word
+from ..language.argument_kinds import ChoiceKind, Count, IntKind, Slice
 from ..language.command import command
-from ..language.target_kinds import Target, X, Y
+from ..language.target_kinds import Expressions, Target, Targets, X, Y, Ys
 from ..model.results import Array, Axis, Column, Hessian, Result, Table, Text
+from ..model.usage_error import UsageError
 from ..view.debugger_rows import FIGURES, bytes_in_words, figures, shape
 from ..view.drawn.progress import Progress
+from .gradients_of import gradients_result
 
 Order = Annotated[int, IntKind(1)]
 Jobs = Annotated[int, IntKind(1)]
 Budget = Annotated[int, IntKind(1, "MIB")]
+Unconnected = Annotated[str, ChoiceKind("none", "zero")]
+Aggregation = Annotated[str, ChoiceKind(*AGGREGATIONS)]
 By = Annotated[str, ChoiceKind("scope")]
 Sort = Annotated[str, ChoiceKind("name", "norm", "max", "zero", "nan", "inf", "update")]
 
 
 
 @command("grad", group="Gradients", aliases=("g",))
-def grad(dbg: Debugger, y: Y | None, x: X, *, per_example: bool = False, order: Order = 1,
-         top: Count | None = None, stages: bool = False) -> Result:
+def grad(dbg: Debugger, ys: Ys | None, x: X, *more: X, per_example: bool = False, order: Order = 1,
+         top: Count | None = None, stages: bool = False, weights: Expressions = (), stop: Targets = (),
+         unconnected: Unconnected = "none", aggregation: Aggregation = "") -> Result:
     """Show d Y / d X, for any tensor X; built on demand, while the script's graph stays as it is.
 
-    Y is by default the loss of the train op. If Y has several elements they are summed, and the head says so.
+    One argument is X, and Y is then the loss of the train op. If Y has several elements they are summed, and the
+    head says so. Several Ys are one argument with commas, and are summed too; several Xs give a table.
+    weights: what each Y receives in place of ones (grad_ys). stop: tensors to hold constant (stop_gradients).
+    unconnected: None or zeros where no way leads to X. aggregation: how terms are added.
     per-example: one row for each example of the batch; Y is then a vector, or the mean or sum of one. top: only
     the figures of the N examples with the largest gradients. order 2: the gradient of the gradient's sum. stages:
     the figures of X's gradient raw, as its update was given it, and of X's change.
 
     Example:  grad loss hidden1/weights
-    API:      dbg.grad("hidden1/weights", "loss"), dbg.gradients.examples("hidden1/weights", "losses")
+              grad loss,logits hidden1/weights hidden1/biases --weights 1,0.5 --stop hidden2/weights
+    API:      dbg.grad("hidden1/weights", "loss"), dbg.gradients.examples("hidden1/weights", "losses"),
+              dbg.gradients_with.of(["hidden1/weights"], ["loss", "logits"], weights=["1", "0.5"])
     """
+    if more or len(ys or ()) > 1 or weights or stop or unconnected != "none" or aggregation:
+        if per_example or top is not None or stages or order != 1:
+            raise UsageError("--per-example, --top, --stages and --order are of one Y by one X",
+                             "grad loss X --order 2")
+        return gradients_result(dbg.gradients_with.of((x, *more), ys or (), weights=weights, stops=stop,
+                                                      unconnected=unconnected, aggregation=aggregation))
+    y = ys[0] if ys else ""
     if stages:
-        return _stages(dbg.stages(y or ""), dbg.resolve(x))
+        return _stages(dbg.stages(y), dbg.resolve(x))
     if top is not None:
-        return _examples(dbg.gradients.examples(x, y or "", top=top))
-    found = dbg.grad(x, y or "", order=order, per_example=per_example)
+        return _examples(dbg.gradients.examples(x, y, top=top))
+    found = dbg.grad(x, y, order=order, per_example=per_example)
     of = f"sum({found.y}{shape(found.y_shape)})" if found.summed else found.y
     head = f"∂ {of} / ∂ {found.x}" if found.order == 1 else f"∂^{found.order} {of} / ∂ {found.x}^{found.order}"
     if found.array is None:
@@ -91,30 +110,39 @@ def _grad_row(row: GradRow) -> tuple:
 
 
 @command("hessian", group="Gradients", aliases=("hess",))
-def hessian(dbg: Debugger, y: Y | None, x: X, *, rows: Slice | None = None, diag: bool = False, hvp: Word = "",
-            eig: Count | None = None, verify: bool = False, budget: Budget = 256, cost: bool = False,
-            jobs: Jobs = 1, spectrum: bool = False) -> Result:
+def hessian(dbg: Debugger, y: Y | None, x: X, *more: X, rows: Slice | None = None, diag: bool = False,
+            hvp: Expressions = (), eig: Count | None = None, verify: bool = False, budget: Budget = 256,
+            cost: bool = False, jobs: Jobs = 1, spectrum: bool = False) -> Result:
     """Second derivatives of Y by X, X flattened; says what it costs, and refuses over the budget.
 
+    One argument is X; of several the first is Y. Several Xs are taken together, one behind the other: the matrix then
+    has the block of each pair, the mixed ones too.
     rows: only these rows of the matrix. diag: only its diagonal. hvp: its product with V, an expression of X's
-    shape. eig: the K eigenvalues of largest absolute value, by products alone, each with its residual
-    |Hv - λv|; verify: the residuals from products made anew. budget: MiB that the result may take. cost: only say
-    what it would cost. jobs: so many threads compute the rows. Ctrl-C keeps the rows that are finished.
+    shape, or one for each X. eig: the K eigenvalues of largest absolute value, by products alone, each with its
+    residual |Hv - λv|; verify: the residuals from products made anew. budget: MiB that the result may take. cost: only
+    say what it would cost. jobs: so many threads compute the rows. Ctrl-C keeps the rows that are finished.
     spectrum: how the eigenvalues are spread, by stochastic Lanczos quadrature; exact up to 512 parameters.
 
     Example:  hessian loss hidden2/biases --rows 0:4
     API:      dbg.hessian("hidden2/biases", "loss", rows=slice(0, 4)), dbg.hessians.eigen("hidden2/biases"),
-              dbg.hessians.spectrum("hidden2/biases"), dbg.hessians.cost("hidden2/biases")
+              dbg.hessian(("hidden2/biases", "hidden1/biases"), kind="diag"), dbg.hessians.cost("hidden2/biases"),
+              dbg.hessians.spectrum("hidden2/biases")
     """
+    xs = (x, *more)
     if spectrum:
-        return _spectrum(dbg.hessians.spectrum(x, y or ""))
+        return _spectrum(dbg.hessians.spectrum(xs, y or ""))
     if eig is not None:
-        return _eigen(dbg.hessians.eigen(x, y or "", count=eig, verify=verify))
+        return _eigen(dbg.hessians.eigen(xs, y or "", count=eig, verify=verify))
     kind = "hvp" if hvp else "diag" if diag else "rows" if rows is not None else "full"
     if cost:
-        return Text(_cost(dbg.hessians.cost(x, y or "", rows=rows, kind=kind)))
+        return Text(_cost(dbg.hessians.cost(xs, y or "", rows=rows, kind=kind)))
     with Progress("rows") as report:
-        found = dbg.hessian(x, y or "", rows=rows, kind=kind, v=hvp, budget=budget << 20, jobs=jobs, report=report)
+        found = dbg.hessian(xs, y or "", rows=rows, kind=kind, v=hvp, budget=budget << 20, jobs=jobs, report=report)
+    return _hessian(found, (rows.start or 0) if rows is not None else 0)
+
+
+def _hessian(found: SecondDerivatives, first: int) -> Result:
+    """first: the number of the first row, from the end if it is negative."""
     what = {"full": "Hessian", "rows": "rows of the Hessian", "diag": "diagonal of the Hessian",
             "hvp": "Hessian times v"}[found.kind]
     notes = [_cost(found.cost), found.when]
@@ -124,8 +152,7 @@ def hessian(dbg: Debugger, y: Y | None, x: X, *, rows: Slice | None = None, diag
     name, said = f"{what} of {found.y} by {found.x}", tuple(note for note in notes if note)
     if found.kind not in ("full", "rows"):
         return Array(name, found.array, ref, notes=said)
-    first = (rows.start or 0) if rows is not None else 0
-    return Hessian(name, found.array, ref, notes=said, axes=(Axis(found.x, found.x_shape),),
+    return Hessian(name, found.array, ref, notes=said, axes=tuple(Axis(*axis) for axis in found.axes),
                    first=first if first >= 0 else found.cost.parameters + first, asymmetry=found.asymmetry)
 
 

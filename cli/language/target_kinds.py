@@ -12,6 +12,7 @@ from ..model.shell import CHOICES, Shell
 from ..model.usage_error import UsageError
 from .argument_kinds import IntKind, Kind, check_regex
 from .name_search import MOST, matching
+from .tokens import parts
 
 
 class TargetKind(Kind):
@@ -34,6 +35,28 @@ class TargetKind(Kind):
 
     def complete(self, text: str, shell: Shell) -> Iterable[str]:
         return matching(text, shell.names())
+
+
+class TargetsKind(TargetKind):
+    """Several tensors with commas between them."""
+
+    def parse(self, text: str, shell: Shell) -> tuple[str, ...]:  # type: ignore[override]
+        found = (text,) if text.startswith("/") else tuple(parts(text, ","))
+        return tuple(TargetKind.parse(self, part, shell) for part in found)
+
+    def complete(self, text: str, shell: Shell) -> Iterable[str]:
+        before, comma, last = text.rpartition(",")
+        return [before + comma + name for name in super().complete(last, shell)]
+
+
+class ExpressionsKind(Kind):
+    """Several expressions with commas between them, as one word."""
+
+    metavar = "EXPR[,EXPR…]"
+    role = "expression"
+
+    def parse(self, text: str, shell: Shell) -> tuple[str, ...]:
+        return tuple(parts(text, ","))
 
 
 class WatchedKind(TargetKind):
@@ -185,6 +208,9 @@ class NumberedConditionKind(Kind):
 Target = Annotated[str, TargetKind()]
 Y = Annotated[str, TargetKind("Y")]
 X = Annotated[str, TargetKind("X")]
+Ys = Annotated[tuple[str, ...], TargetsKind("Y[,Y…]")]
+Targets = Annotated[tuple[str, ...], TargetsKind("TARGET[,TARGET…]")]
+Expressions = Annotated[tuple[str, ...], ExpressionsKind()]
 OpName = Annotated[str, OpKind()]
 Place = Annotated[str, PlaceKind()]
 Expression = Annotated[str, ExpressionKind()]

@@ -97,7 +97,12 @@ def _word(line: str, start: int, end: int) -> Word:
 
 def statements(line: str) -> list[str]:
     """A line cut at each `;` outside of quotes and brackets."""
-    parts, start, at = [], 0, 0
+    return parts(line, ";")
+
+
+def parts(line: str, mark: str) -> list[str]:
+    """A text cut at each `mark` outside of quotes and brackets; empty parts are left out."""
+    found, start, at = [], 0, 0
     depth: list[str] = []
     while at < len(line):
         char = line[at]
@@ -107,8 +112,8 @@ def statements(line: str) -> list[str]:
             depth.append(PAIRS[char])
         elif depth and char == depth[-1]:
             depth.pop()
-        elif char == ";" and not depth:
-            parts.append(line[start:at])
+        elif char == mark and not depth:
+            found.append(line[start:at])
             start = at + 1
         at += 1
-    return [part.strip() for part in (*parts, line[start:]) if part.strip()]
+    return [part.strip() for part in (*found, line[start:]) if part.strip()]

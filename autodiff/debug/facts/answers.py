@@ -273,7 +273,7 @@ class Hessian:
     """Second derivatives of y by x, x flattened: array float[rows, n], or float[n] for the diagonal or a product.
 
     asymmetry: max |H - H^T| where the whole is known. kind: "full", "rows", "diag" or "hvp". complete: False if it
-    was interrupted: the array then has the first of the `cost.rows` rows. x_shape: of x before it was flattened.
+    was interrupted: the array then has the first of the `cost.rows` rows. axes: name and shape of each x, in order.
     """
 
     y: str
@@ -286,7 +286,7 @@ class Hessian:
     when: str
     asymmetry: float | None = None
     complete: bool = True
-    x_shape: tuple[int, ...] = ()
+    axes: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from .edit import Edits
 from .evaluate import ValueHistory, Values
 from .explain import Explanations
 from .gradients import Gradients
+from .gradients_of import GradientsWith
 from .hessians import Hessians
 from .lists import Lists
 from .places import Places
@@ -19,14 +20,15 @@ from .update_stages import UpdateStages
 
 
 class Questions:
-    """values: of expressions. gradients, hessians, stages: derivatives. explain, rules, checkup, comparison: what is
-    wrong. edits, recordings: what is changed and kept. lists, places: what there is, and where.
+    """values: of expressions. gradients, gradients_with, hessians, stages: derivatives. explain, rules, checkup,
+    comparison: what is wrong. edits, recordings: what is changed and kept. lists, places: what there is, and where.
     """
 
     def __init__(self, state: State, runs: RunParts, history: ValueHistory) -> None:
         effects, inner, stepper = runs.effects, runs.inner, runs.stepper
         self.values = Values(state, stepper, history)
         self.gradients = Gradients(state, inner, runs.training, self.values)
+        self.gradients_with = GradientsWith(state, self.values)
         self.hessians, self.stages = Hessians(state, self.values), UpdateStages(state)
         self.explain = Explanations(state, effects, inner, Blame(state, effects))
         self.rules, self.comparison = RuleChecks(state), Comparison(state, effects)

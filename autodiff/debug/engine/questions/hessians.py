@@ -1,12 +1,17 @@
 """Hessians: curvature, as matrices, diagonals, products, eigenvalues and their spread."""
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from ....core.errors import ArgumentError
 from ....core.graph import Tensor
 from ...analysis.why import why_none
 from ...derivatives.curvature import Curvature, Report
+from ...derivatives.derivatives import Product
+from ...derivatives.joint_product import joint_product
 from ...derivatives.spectrum import ROUNDING, binned
 from ...facts.answers import Eigen, Hessian, HessianCost, Spectrum
 from ...history.replay import Moment
@@ -14,84 +19,130 @@ from ..state import State
 from .evaluate import Values
 
 
+class _Second(NamedTuple):
+    """What is differentiated twice: y, at a moment, by each of the axes, which are name and shape."""
+
+    y: Tensor
+    at: Moment
+    curvature: Curvature
+    axes: tuple[tuple[str, tuple[int, ...]], ...]
+
+    @property
+    def x(self) -> str:
+        return ", ".join(name for name, _ in self.axes)
+
+
 class Hessians:
     """Gives second derivatives of anything by anything, in the last run."""
 
     def __init__(self, state: State, values: Values) -> None:
         self.state, self.model, self.values = state, state.model, values
+        self._joints: dict[Any, Product | None] = {}
 
-    def cost(self, x: str, y: str = "", *, rows: slice | None = None, kind: str = "full") -> HessianCost:
+    def cost(self, x: str | Sequence[str], y: str = "", *, rows: slice | None = None,
+             kind: str = "full") -> HessianCost:
         """What `hessian` would take; measured by one product with a vector."""
-        top, bottom = self.model.y_of(y), self.model.targets.outside(x)
-        return self._curvature(top, bottom, self.state.moment_for([top, bottom])).cost(kind, rows)
+        return self._second(x, y).curvature.cost(kind, rows)
 
-    def hessian(self, x: str, y: str = "", *, rows: slice | None = None, kind: str = "full", v: str = "",
-                budget: int = 256 << 20, jobs: int = 1, report: Report | None = None) -> Hessian:
-        """Second derivatives of y by x, x flattened, in the last run.
+    def hessian(self, x: str | Sequence[str], y: str = "", *, rows: slice | None = None, kind: str = "full",
+                v: str | Sequence[str] = "", budget: int = 256 << 20, jobs: int = 1,
+                report: Report | None = None) -> Hessian:
+        """Second derivatives of y by x, x flattened, in the last run; several xs are one behind the other.
 
-        kind: "full", "rows" (of `rows`), "diag", or "hvp": the product with v, an expression of x's shape. budget:
-        bytes of the result. Raises ResourceExhaustedError, with what to do instead, when it takes more. jobs: threads
-        that compute blocks of rows; StateError if an op needs its session. KeyboardInterrupt ends it with the rows
-        finished so far, and is raised only if there are none. report: called with the rows done and all rows.
+        kind: "full", "rows" (of `rows`), "diag", or "hvp": the product with v, an expression of x's shape, of several
+        xs one for each, or one of as many elements as all have. budget: bytes of the result. Raises
+        ResourceExhaustedError, with what to do instead, when it takes more. jobs: threads that compute blocks of rows;
+        StateError if an op needs its session. KeyboardInterrupt ends it with the rows finished so far, and is raised
+        only if there are none. report: called with the rows done and all rows.
         """
         if kind not in ("full", "rows", "diag", "hvp"):
             raise ArgumentError(expected="full, rows, diag or hvp", found=repr(kind))
-        top, bottom = self.model.y_of(y), self.model.targets.outside(x)
-        at = self.state.moment_for([top, bottom])
-        curvature = self._curvature(top, bottom, at, report)
+        second = self._second(x, y, report)
+        curvature = second.curvature
         cost = curvature.cost(kind, rows)
         curvature.check_budget(cost, kind, budget)
         asymmetry = None
         if kind == "hvp":
-            array = curvature.times(self.values.as_value(v)).reshape(curvature.shape)
+            array = curvature.times(self._direction(second, v)).reshape(curvature.shape)
         elif kind == "diag":
             array = curvature.diagonal(rows, jobs)
         else:
             array = curvature.matrix(rows, jobs)
             if array.shape[0] == array.shape[1] and rows is None:
                 asymmetry = float(np.max(np.abs(array - array.T))) if array.size else 0.0
-        kept = self.values.keep(f"hessian {top.name} {bottom.name}", array, self.state.when(at), (bottom.name,))
+        names = tuple(name for name, _ in second.axes)
+        kept = self.values.keep(f"hessian {second.y.name} {' '.join(names)}", array, self.state.when(second.at), names)
         complete = kind == "hvp" or len(array) == cost.rows
-        return Hessian(top.name, bottom.name, kind, array, kept.stats, cost, kept.number, kept.when, asymmetry,
-                       complete, curvature.shape)
+        return Hessian(second.y.name, ", ".join(names), kind, array, kept.stats, cost, kept.number, kept.when,
+                       asymmetry, complete, second.axes)
 
-    def eigen(self, x: str, y: str = "", *, count: int = 1, verify: bool = False) -> Eigen:
+    def _direction(self, second: _Second, v: str | Sequence[str]) -> Any:
+        """The vector that expressions give: one for each x, or one for all."""
+        texts = [v] if isinstance(v, str) else list(v)
+        values = [self.values.as_value(text) for text in texts]
+        if len(values) == 1:
+            return values[0]
+        if len(values) != len(second.axes):
+            raise ArgumentError(expected=f"a vector for each of {len(second.axes)} xs, or one for all",
+                                found=f"{len(values)} expressions")
+        try:
+            return np.concatenate([np.broadcast_to(value, shape).reshape(-1)
+                                   for value, (_, shape) in zip(values, second.axes)])
+        except ValueError:
+            raise ArgumentError(expected=f"vectors of the shapes {[list(shape) for _, shape in second.axes]}",
+                                found=[list(np.shape(value)) for value in values]) from None
+
+    def eigen(self, x: str | Sequence[str], y: str = "", *, count: int = 1, verify: bool = False) -> Eigen:
         """The `count` eigenvalues of largest absolute value of the Hessian of y by x, by products with vectors alone.
 
         verify: take the residuals from products of the final vectors, made anew.
         """
-        top, bottom = self.model.y_of(y), self.model.targets.outside(x)
-        at = self.state.moment_for([top, bottom])
-        curvature = self._curvature(top, bottom, at)
+        second = self._second(x, y)
+        curvature = second.curvature
         values, vectors, residuals, products = curvature.eigen(count)
         if verify:
             pairs = zip(values, vectors)
             residuals = np.array([np.linalg.norm(curvature.times(v.reshape(curvature.shape)) - value * v)
                                   for value, v in pairs])
             products += count
-        return Eigen(top.name, bottom.name, values, residuals, vectors, products, curvature.size, self.state.when(at))
+        return Eigen(second.y.name, second.x, values, residuals, vectors, products, curvature.size,
+                     self.state.when(second.at))
 
-    def spectrum(self, x: str, y: str = "", *, bins: int = 20) -> Spectrum:
+    def spectrum(self, x: str | Sequence[str], y: str = "", *, bins: int = 20) -> Spectrum:
         """How the eigenvalues of the Hessian of y by x are spread; estimated by products, exact for a small x."""
         if bins < 1:
             raise ArgumentError(expected="at least 1 bin", found=bins)
-        top, bottom = self.model.y_of(y), self.model.targets.outside(x)
-        at = self.state.moment_for([top, bottom])
-        curvature = self._curvature(top, bottom, at)
+        second = self._second(x, y)
+        curvature = second.curvature
         curvature.rows_of(None)
         nodes, weights, is_exact, products = curvature.spectrum()
         edges, shares, errors = binned(nodes, weights, bins)
         noise = ROUNDING * np.finfo(curvature.dtype).eps * float(np.abs(edges).max())
-        return Spectrum(top.name, bottom.name, edges, shares, errors, nodes, weights, is_exact,
+        return Spectrum(second.y.name, second.x, edges, shares, errors, nodes, weights, is_exact,
                         float(np.sum(nodes * weights) / len(nodes) * curvature.size),
                         float(np.sum(weights[nodes < -noise]) / len(nodes)), products, curvature.size,
-                        self.state.when(at))
+                        self.state.when(second.at))
 
-    def _curvature(self, y: Tensor, x: Tensor, at: Moment, report: Report | None = None) -> Curvature:
-        product = self.model.derivatives.product(y, x)
+    def _second(self, x: str | Sequence[str], y: str, report: Report | None = None) -> _Second:
+        """What there is to differentiate twice. Raises ArgumentError if y depends on no x."""
+        top, xs = self.model.y_of(y), [self.model.targets.outside(name) for name in ([x] if isinstance(x, str) else x)]
+        at = self.state.moment_for([top, *xs])
+        values = [np.asarray(self.state.values([each], at)[0] if each.dtype.name != "resource"
+                             else self.state.variable_value(each, at.variables)) for each in xs]
+        product = self.model.derivatives.product(top, xs[0]) if len(xs) == 1 else self._joint(top, xs, values)
         if product is None:
-            raise ArgumentError(f"there is no Hessian: {why_none(y, x).text}", hint=f"ask: why {x.name}")
-        value = np.asarray(self.state.values([x], at)[0] if x.dtype.name != "resource" else at.variables[x.op.name])
-        return Curvature(product, value.shape, value.dtype,
-                         lambda tensors, feeds: self.state.values(tensors, at, feeds),
-                         lambda result, direction: self.state.replayer.recipe(at, result, direction), report=report)
+            raise ArgumentError(f"there is no Hessian: {why_none(top, xs[0]).text}", hint=f"ask: why {xs[0].name}")
+        shape = values[0].shape if len(xs) == 1 else (sum(value.size for value in values),)
+        curvature = Curvature(product, shape, values[0].dtype,
+                              lambda tensors, feeds: self.state.values(tensors, at, feeds),
+                              lambda result, direction: self.state.replayer.recipe(at, result, direction),
+                              report=report)
+        return _Second(top, at, curvature, tuple((each.name, value.shape) for each, value in zip(xs, values)))
+
+    def _joint(self, y: Tensor, xs: list[Tensor], values: list[np.ndarray]) -> Product | None:
+        """The product by several xs together, built once for the same ones."""
+        key = (y, *((x, value.shape) for x, value in zip(xs, values)))
+        if key not in self._joints:
+            self._joints[key] = joint_product(self.model.derivatives, y, xs, [value.shape for value in values],
+                                              [value.dtype.name for value in values])
+        return self._joints[key]
