@@ -74,7 +74,7 @@ class FunctionGraph(Graph):
         return self.captures[outside]
 
     def read_anew(self, updated: set[Operation]) -> None:
-        """Let what was read outside of variables that an iteration changes be read in each call."""
+        """Read variables that an iteration changes in each call, rather than once outside."""
         for outside, inside in list(self.captures.items()):
             if _was_read_of(outside, updated):
                 reference = self.capture(_origin(outside))
@@ -117,7 +117,7 @@ def updates_of(op: Operation) -> Set[Operation]:
 
 
 def _was_read_of(tensor: Tensor, variables: set[Operation]) -> bool:
-    """Whether an outer tensor is what was read of a reference to one of these variables."""
+    """Whether an outer tensor is a read of a reference to one of these variables."""
     origin = _origin(tensor)
     return origin.op in variables and origin.dtype.is_ref and not tensor.dtype.is_ref
 
@@ -187,7 +187,7 @@ class Function:
 
 
 def finish(graph: FunctionGraph, outputs: Sequence[Tensor], kept: Sequence[Tensor] | None = None) -> Function:
-    """The function that `graph` has become, giving `outputs`. kept: what it keeps, if not what it must."""
+    """The function that `graph` has become, giving `outputs`. kept: the tensors to keep, if more than it must."""
     outputs = tuple(graph.capture(t) for t in outputs)
     once = [op for op in in_order(dependencies(outputs)) if not is_repeatable(op)]
     if kept is None and once:

@@ -1,6 +1,6 @@
-"""Python's search for garbage: not while many objects are made that stay.
+"""Pauses of Python's garbage collector, while many objects are made that live on.
 
-A full search through the objects of a graph of 20,000 operations takes 0.1 to 0.3 s, which nothing can interrupt.
+A full collection over a graph of 20,000 operations takes 0.1 to 0.3 s, which nothing can interrupt.
 """
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 
 @contextlib.contextmanager
-def keeping_all() -> Iterator[None]:
-    """Inside, no garbage is looked for: what is made there stays."""
+def collector_paused() -> Iterator[None]:
+    """Pause the collector inside the block."""
     was_collecting = gc.isenabled()
     gc.disable()
     try:
@@ -21,11 +21,11 @@ def keeping_all() -> Iterator[None]:
             gc.enable()
 
 
-def pass_over() -> None:
-    """Leave out what there is now from any search to come, until `look_again`."""
+def freeze_objects() -> None:
+    """Exclude all present objects from collection, until `unfreeze_objects`."""
     gc.freeze()
 
 
-def look_again() -> None:
-    """Search all objects again."""
+def unfreeze_objects() -> None:
+    """Let the collector see all objects again."""
     gc.unfreeze()

@@ -279,7 +279,7 @@ class Graph:
         return tensor not in self.extras.get("unfeedable", ())
 
     def prevent_fetching(self, op: Any) -> None:
-        """Let no run fetch this operation or what it gives."""
+        """Let no run fetch this operation or its outputs."""
         self.extras.setdefault("unfetchable", set()).add(op)
 
     def is_fetchable(self, tensor_or_op: Any) -> bool:

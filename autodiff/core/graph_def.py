@@ -1,4 +1,4 @@
-"""As what a graph and an operation are written: by functions of the room that knows the format, loaded when needed."""
+"""The forms in which graphs and operations are written; the room that knows a form is loaded when needed."""
 from __future__ import annotations
 
 from importlib import import_module

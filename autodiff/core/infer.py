@@ -17,7 +17,7 @@ def same_shape(x: Tensor, *_: Tensor, **__: Any) -> Spec:
 
 
 def merged_shape(x: Tensor, *others: Tensor, **_: Any) -> Spec:
-    """The dtype of the first and what all the shapes say together; they may not differ."""
+    """The dtype of the first input, and the shape that agrees with all of them."""
     dims = x.dims
     for other in others:
         dims = merge(dims, other.dims)

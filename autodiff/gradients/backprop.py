@@ -10,7 +10,7 @@ from ..core import site
 from ..core.convert import to_tensor
 from ..core.dtypes import int32
 from ..core.errors import ArgumentError, DTypeError, KindError, ShapeError, StateError
-from ..core.gc_pause import keeping_all
+from ..core.gc_pause import collector_paused
 from ..core.graph import Graph, Operation, Tensor, get_default_graph, graph_of
 from ..core.indexed_slices import IndexedSlices
 from ..core.op import build
@@ -65,10 +65,10 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients",
 
 @contextlib.contextmanager
 def _in_bulk(graph: Graph, made_from: site.Known) -> Iterator[None]:
-    """While many operations are made: no garbage is looked for, and the user's frames are captured once."""
+    """While many operations are made: the collector pauses, and the user's frames are captured once."""
     saved, graph.made_from = graph.made_from, made_from
     try:
-        with keeping_all():
+        with collector_paused():
             yield
     finally:
         graph.made_from = saved

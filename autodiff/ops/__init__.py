@@ -4,7 +4,7 @@ An op is one decorated kernel with its shape rule, gradient and batching rule be
 and never runs it. Start with math/elementwise.py; common/ is what families share.
 """
 
-from ..core.gc_pause import keeping_all
+from ..core.gc_pause import collector_paused
 
-with keeping_all():  # the table stays: a search for garbage among its objects would find none
+with collector_paused():  # the objects of the table live on: collections would find nothing
     from . import arrays, control, files, images, linalg, math, networks, random, sparse, state  # noqa: F401

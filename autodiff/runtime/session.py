@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core.defaults import default_session
 from ..core.errors import ArgumentError, KindError, StateError
-from ..core.gc_pause import keeping_all
+from ..core.gc_pause import collector_paused
 from ..core.graph import Graph, Tensor, get_default_graph
 from ..core.sparse_tensor import SparseTensor
 from . import fetch
@@ -170,7 +170,7 @@ class Session:
     def _program(self, wanted: Fetches, tensors: tuple[Tensor, ...]) -> Program:
         program = wanted.programs.get(tensors)
         if program is None:
-            with keeping_all():
+            with collector_paused():
                 plan = compile_plan(wanted.tensors, wanted.targets, tensors)
                 program = Program(plan, self._threads, relaxed=wants_jit(self.config),
                                   aliases=aliases_of(wanted.tensors, tensors, plan))

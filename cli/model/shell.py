@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autodiff import foreign
-from autodiff.core.gc_pause import look_again, pass_over
+from autodiff.core.gc_pause import freeze_objects, unfreeze_objects
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.facts.answers import Recorded
 from autodiff.runtime.session import Session
@@ -95,7 +95,7 @@ class Shell:
         if event.kind == "ended" and callable(script.namespace.get("feeds")):
             dbg.feed_from(script.namespace["feeds"])
         if self.interactive:
-            pass_over()  # a search for garbage through a large graph would keep Ctrl-C waiting
+            freeze_objects()  # a search for garbage through a large graph would keep Ctrl-C waiting
         return event
 
     def stop_at_lines(self, script: ModelScript, dbg: Debugger) -> None:
@@ -169,7 +169,7 @@ class Shell:
 
     def close(self) -> None:
         """End the script."""
-        look_again()
+        unfreeze_objects()
         if self.script is not None:
             self.script.close()
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from ...core.gc_pause import keeping_all
+from ...core.gc_pause import collector_paused
 from ...core.graph import Operation, Tensor
 from ...runtime.fetch import Fetches
 from ...runtime.plan.op_outcomes import KINDS, OpOutcome, op_outcomes
@@ -55,7 +55,7 @@ class RunPlan:
     table: tuple[tuple[str, ...], ...]
 
 
-@keeping_all()
+@collector_paused()
 def plan_of(session: Session, wanted: Fetches, feeds: tuple[Tensor, ...], ops: Collection[Operation] | None,
             step: int) -> RunPlan:
     """The plan by which a session runs `wanted` with these feeds. ops: the rows to give, None for all."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...core.dtypes import DType
-from ...core.gc_pause import keeping_all
+from ...core.gc_pause import collector_paused
 from ...core.graph import Operation
 from .kernel_traits import passes_on
 from .plan import Plan, Step
@@ -22,7 +22,7 @@ LARGEST_FOLDED = 1 << 16  # bytes of a result that is kept instead of computed
 _SIMPLE = (int, float, bool, str, bytes, complex, type(None), DType)
 
 
-@keeping_all()
+@collector_paused()
 def optimize(plan: Plan) -> Plan:
     """All passes: constants folded, identities elided, equal steps merged, unused ones dropped, rectifiers first."""
     return rectify_before_spreading(drop_unused(merge_equal(elide_identities(fold_constants(plan)))))

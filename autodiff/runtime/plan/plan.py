@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.function_graph import updates_of
-from ...core.gc_pause import keeping_all
+from ...core.gc_pause import collector_paused
 from ...core.graph import Operation, Tensor
 from ...core.shapes import show
 from ...core.traversal import dependencies, in_order
@@ -133,7 +133,7 @@ def is_reference(tensor: Tensor) -> bool:
     return tensor.dtype.is_ref or tensor.dtype.name == "resource"
 
 
-@keeping_all()
+@collector_paused()
 def compile_plan(fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]) -> Plan:
     """The steps that compute `fetches` and run `targets` when `feeds` are given, one for each operation needed.
 
