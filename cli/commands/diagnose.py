@@ -182,7 +182,7 @@ def check(dbg: Debugger, y: Y | None, x: X | None, *, order: Order = 1) -> Resul
                       place(row.place)) for row in listed)
         columns = (Column("op", "name"), Column("type", "text", 6), Column("input", "name", 4),
                    Column("order", "count", 3), Column("by rule", "number", 5), Column("numeric", "number", 5),
-                   Column("error", "number", 6), Column("remark"), Column("made at", "place", 8))
+                   Column("error", "number", 6), Column("remark", "prose"), Column("made at", "place", 8))
         parts.append(Table(columns, rows))
     if found.unchecked:
         reasons = dict.fromkeys(f"{row.op_type}: {row.note}" for row in found.unchecked)
@@ -245,5 +245,5 @@ def _hops(hops: tuple[Hop, ...]) -> Table:
                   None if hop.zero_share is None else 100 * hop.zero_share, place(hop.place), hop.note) for hop in hops)
     columns = (Column("op", "name"), Column("type", "text", 3), Column("norm in", "number", 5),
                Column("norm out", "number"), Column("gain", "number"), Column("zero %", "percent", 4),
-               Column("made at", "place", 7), Column("note", "text", 8))
+               Column("made at", "place", 7), Column("note", "prose", 8))
     return Table(columns, rows)

@@ -197,7 +197,7 @@ def variables(dbg: Debugger, *, unused: bool = False) -> Result:
                  for row in dbg.variables(unused=unused))
     columns = (Column("variable", "name"), Column("handle", "name", 5), Column("dtype", "text", 3), Column("shape"),
                Column("trained", "text", 4), Column("has value", "text", 5), *FIGURES,
-               Column("made at", "place", 2), Column("no gradient because", "text", 8))
+               Column("made at", "place", 2), Column("no gradient because", "prose", 8))
     return Table(columns, rows, f"{len(rows)} variables" + (" that y does not depend on" if unused else ""))
 
 

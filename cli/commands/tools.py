@@ -28,7 +28,7 @@ def help_(shell: Shell, topic: CommandName = "") -> Result:
     Example:  help grads
     """
     if not topic:
-        return Text(manual.overview())
+        return manual.overview()
     if (name := " ".join(topic.split())) in COMMANDS:
         return Text(manual.page(COMMANDS[name]))
     return Text(manual.page(find(topic)[0]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 import re
 import textwrap
 
+from ..model.results import Column, Group, Table, Text
 from .command import COMMANDS, GROUPS, Alias, Command
 
 GRAMMAR = """\
@@ -18,19 +19,18 @@ PREDICATE   nan inf nonfinite harmful none zero changed norm(.)>k max(.)>k
 WIDE = 78  # letters of a line of a help page
 
 
-def overview() -> str:
-    """All commands by group, a line each, and the grammar."""
-    lines = []
-    wide = max(len(_names(command)) for command in COMMANDS.values())
+def overview() -> Group:
+    """All commands by group, a row each, and the grammar."""
+    rows: list[tuple[str, str, str, str]] = []
+    sections: list[int] = []
     for group in GROUPS:
         members = [c for c in COMMANDS.values() if c.group == group]
-        if members:
-            lines += [group, *(f"  {_names(c):<{wide}}  {c.summary.rstrip('.')}" for c in members), ""]
-    return "\n".join([*lines, GRAMMAR, "", "help COMMAND shows more, with an example"])
-
-
-def _names(command: Command) -> str:
-    return ", ".join([command.name, *command.same])
+        sections += [len(rows)] if members else []
+        rows += [("" if at else group, c.name, ", ".join(c.same), c.summary.rstrip("."))
+                 for at, c in enumerate(members)]
+    columns = (Column("group"), Column("command", "name"), Column("short", "text", 6), Column("what it does", "prose"))
+    return Group((Table(columns, tuple(rows), sections=tuple(sections[1:])),
+                  Text(f"{GRAMMAR}\n\nhelp COMMAND shows more, with an example")))
 
 
 def page(command: Command) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 Cell = Any  # str, int, float, bool, None or a tuple of floats (drawn as a sparkline)
-Shown = Literal["text", "name", "number", "count", "bad", "percent", "spark", "place"]
+Shown = Literal["text", "prose", "name", "number", "count", "bad", "percent", "spark", "place"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Text(Result):
 
 @dataclass(frozen=True)
 class Column:
-    """One column. shown: how its cells are written ("bad" is a count that should be 0).
+    """One column. shown: how its cells are written ("bad" is a count that should be 0; "prose" is broken into lines).
 
     keep: columns with the lowest number are left out first where the screen is too narrow.
     """

@@ -57,7 +57,10 @@ def blocks(result: Result, width: int | None = None, rows: int | None = None, he
 def prose(result: Result) -> Prose:
     """The paragraphs of what is said in words."""
     if isinstance(result, Text):
-        return paragraphs(result.text, result.mood) if result.text else Prose(())
+        if not result.text:
+            return Prose(())
+        found = paragraphs(result.text, result.mood).paragraphs
+        return Prose(found if result.mood != "warning" else found[:1] + paragraphs(result.text).paragraphs[1:])
     if isinstance(result, Stop):
         head = paragraph(clean(result.reason), "stop" if result.hit else "title")
         return Prose((head, *(part for line in result.lines for part in paragraphs(line).paragraphs)))
@@ -133,8 +136,8 @@ def _table(table: Table, width: int | None, rows: int | None) -> Iterator[Block]
 
 def _filled(table: Table) -> Table:
     """The table without columns of nothing."""
-    kept = [i for i, column in enumerate(table.columns) if column.shown not in ("text", "place") or not table.rows
-            or any(row[i] for row in table.rows)]
+    kept = [i for i, column in enumerate(table.columns)
+            if column.shown not in ("text", "prose", "place") or not table.rows or any(row[i] for row in table.rows)]
     if len(kept) == len(table.columns):
         return table
     return replace(table, columns=tuple(table.columns[i] for i in kept),

@@ -26,7 +26,7 @@ def cell(value: Any, column: Column, *, nans: bool = False) -> Piece:
         return Piece("quiet", "-" if column.shown != "text" else "")
     if column.shown == "spark":
         return Piece("spark", sparkline(value))
-    if column.shown in ("name", "text", "place") or isinstance(value, str):
+    if column.shown in ("name", "text", "prose", "place") or isinstance(value, str):
         role = {"name": "name", "place": "place"}.get(column.shown, "")
         return Piece(role, clean(str(value), keep=""), of_cell(column, value, nans=nans))
     if column.shown == "bad":

@@ -11,13 +11,13 @@ from .debugger_rows import place, shape
 
 
 def described(name: str, shell: Shell) -> str:
-    """`float32[64,32]  MatMul  digits.py:26` for a tensor or a handle of one; what a setting means; else empty."""
+    """`float32[64,32]  digits.py:26  MatMul` for a tensor or a handle of one; what a setting means; else empty."""
     tensor = _tensor(name, shell)
     if tensor is None:
         return OPTIONS.get(name, "")
     try:
-        return "  ".join(filter(None, (f"{tensor.dtype.base_dtype.name}{shape(tensor.dims)}", tensor.op.type,
-                                       place(place_of(tensor.op)))))
+        return "  ".join(filter(None, (f"{tensor.dtype.base_dtype.name}{shape(tensor.dims)}",
+                                       place(place_of(tensor.op)), tensor.op.type)))
     except (AttributeError, AutodiffError):
         return ""
 

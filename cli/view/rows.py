@@ -17,7 +17,7 @@ from .text import GAP, clean, display_width, shorten
 SHORTEST = 24  # columns that a long name keeps where there is little room
 MEASURED = 2000  # numbers of a column that are measured; beyond, a column has room for any number
 NUMBER = 9
-FLEXIBLE = ("text", "name", "place")  # kinds of columns that may be shortened
+FLEXIBLE = ("text", "prose", "name", "place")  # kinds of columns that may be shortened
 
 
 class RowWriter:

@@ -155,8 +155,8 @@ def test_completion_of_verbs_options_choices_and_topics() -> None:
 
 
 @pytest.mark.parametrize(("line", "candidate", "note"), [
-    ("grad loss weigh", "weights1", "float32[64,32]  VariableV2  digits_graph.py:24"),
-    ("grad loss hidden1/Mat", "hidden1/MatMul:0", "float32[?,32]  MatMul  digits_graph.py:26"),
+    ("grad loss weigh", "weights1", "float32[64,32]  digits_graph.py:24  VariableV2"),
+    ("grad loss hidden1/Mat", "hidden1/MatMul:0", "float32[?,32]  digits_graph.py:26  MatMul"),
     ("hessian --di", "--diag", "only its diagonal"), ("gra", "grads", "Table of the gradients"),
     ("set auto", "auto-why", "whether a stop at nan, inf or none is explained at once")])
 def test_completion_says_what_each_thing_is(line: str, candidate: str, note: str) -> None:

@@ -77,13 +77,15 @@ def _grid(block: Table, palette: Palette, places: list[tuple[int, int]], leads: 
         if at in block.sections:
             grid.add_section()
         cells = cells_of(block.columns, row)
+        prose = [block.columns[place].shown == "prose" for place, _ in places]
         lead = [Name(cells[0], palette, leads[at])] if leads else []
-        grid.add_row(*lead, *(_cell(cells[place], palette, shaded=shaded) for place, _ in places[len(lead):]))
+        grid.add_row(*lead, *(_cell(cells[place], palette, shaded=shaded, is_prose=is_prose)
+                              for (place, _), is_prose in list(zip(places, prose))[len(lead):]))
     return grid
 
 
-def _cell(piece: Piece, palette: Palette, *, shaded: bool) -> RenderableType:
-    if len(piece.text) > SHORTEST:
+def _cell(piece: Piece, palette: Palette, *, shaded: bool, is_prose: bool) -> RenderableType:
+    if len(piece.text) > SHORTEST and not is_prose:
         return Name(piece, palette)
     text = palette.text([piece])
     if shaded:  # the shade takes one of the two columns between cells

@@ -20,6 +20,7 @@ LISTED = 10  # of the largest entries
 LABEL = 12  # columns of a name beside a row
 BESIDE = "eigenvalues"  # head of the column that has them beside the rows
 SHADES = " ░▒▓█"  # of magnitudes; blank is zero
+EVERY = 8  # cells of a picture between two labels of its columns
 PICTURE = 32  # cells of a picture, a side
 
 
@@ -156,7 +157,7 @@ def _picture(found: Hessian, width: int) -> list[Part]:
     finite = small[np.isfinite(small)]
     largest = float(finite.max()) if finite.size else 0.0
     ends = _ends(found.axes) if len(found.axes) > 1 else set()
-    lines: list[Line] = [_legend(largest, block)]
+    lines: list[Line] = [_legend(largest, block), _column_axis(found.axes, small.shape[1], block[1], ends)]
     for at, row in enumerate(small):
         start = found.first + at * block[0]
         if any(start - block[0] < end <= start for end in ends) and at:
@@ -166,7 +167,8 @@ def _picture(found: Hessian, width: int) -> list[Part]:
             column = place * block[1]
             if any(column - block[1] < end <= column for end in ends) and place:
                 add(line, "rule", "│")
-            add(line, "bad" if not math.isfinite(item) else "warm", _shade(item, largest))
+            level = _level(item, largest)
+            add(line, "bad" if level is None else f"heat{max(level, 1)}", "!!" if level is None else SHADES[level] * 2)
         lines.append(line)
     return [Drawing(tuple(lines)), _listed(found, value)]
 
@@ -188,12 +190,20 @@ def _row_label(axes: Sequence[Axis], row: int, at: int) -> str:
     return str(row)
 
 
-def _shade(item: float, largest: float) -> str:
+def _column_axis(axes: Sequence[Axis], count: int, block: int, ends: set[int]) -> Line:
+    """The elements of some columns above the picture, each where its column begins."""
+    text = ""
+    for at in range(0, count, EVERY):
+        place = 2 * at + sum(1 for end in ends if end <= at * block)
+        text = text.ljust(place) + _row_label(axes, at * block, at) + " "
+    return [Piece("place", " " * (LABEL + 2) + text.rstrip())]
+
+
+def _level(item: float, largest: float) -> int | None:
+    """How dark a cell is, 0 for zero to 4; None where it is not finite."""
     if not math.isfinite(item):
-        return "!!"
-    if item == 0 or not largest:
-        return "  "
-    return SHADES[max(math.ceil(4 * item / largest), 1)] * 2
+        return None
+    return 0 if item == 0 or not largest else max(math.ceil(4 * item / largest), 1)
 
 
 def _listed(found: Hessian, value: np.ndarray) -> Table:
