@@ -187,6 +187,19 @@ def test_a_type_that_numpy_has_not_is_refused() -> None:
         array_of(MESSAGES["TensorProto"](dims=[1], data_type=17, raw_data=b"\0"))
 
 
+@pytest.mark.parametrize("fields", [{"raw_data": b"1234567"}, {"raw_data": b"12345678"}, {"float_data": [1.0, 2.0]},
+                                    {"string_data": [b"a"], "data_type": 8}, {"dims": [-3]}])
+def test_a_tensor_without_its_elements_is_refused(fields: dict[str, Any]) -> None:
+    with pytest.raises(DataLossError):
+        array_of(MESSAGES["TensorProto"](**{"name": "t", "dims": [3], "data_type": 1, **fields}))
+
+
+def test_a_value_that_nothing_gives_is_named() -> None:
+    with pytest.raises(ValueError, match=r"nothing gives 'z'(.|\n)*in node 'a' \(Add\)"):
+        from_onnx(model(graph([node("Add", ["x", "z"], ["y"], name="a")], [value("x", np.float32, (2,))],
+                              [value("y")])))
+
+
 def test_an_integer_parameter_is_a_constant() -> None:
     made = from_onnx(model(graph([node("Gather", ["x", "rows"], ["y"])], [value("x", np.float32, (4, 2))], [value("y")],
                                  {"rows": np.array([3, 1], np.int64)})))

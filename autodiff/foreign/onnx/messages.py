@@ -4,6 +4,7 @@ Source: the numbers, names and kinds of onnx.proto, version 14 of the format.
 """
 from __future__ import annotations
 
+import math
 import os
 from typing import Any
 
@@ -136,18 +137,31 @@ def dtype_of(code: int) -> Any:
 
 
 def array_of(tensor: Any, folder: str = "") -> np.ndarray:
-    """The values of a TensorProto. folder: where files with the data of large tensors are."""
+    """The values of a TensorProto. folder: where files with the data of large tensors are.
+
+    Raises DataLossError where they are not as many as its shape says.
+    """
     shape, code = tuple(tensor.dims), tensor.data_type
     if code == STRING:
-        return np.array(list(tensor.string_data), object).reshape(shape)
+        return _shaped(np.array(list(tensor.string_data), object), shape, tensor.name)
     dtype, raw = dtype_of(code), tensor.raw_data
     if tensor.data_location == _EXTERNAL:
         raw = _external(tensor, folder)
-    if raw:
-        if code == BFLOAT16:
-            return (np.frombuffer(raw, "<u2").astype(np.uint32) << 16).view(np.float32).reshape(shape)
-        return np.frombuffer(raw, dtype.newbyteorder("<")).astype(dtype, copy=False).reshape(shape)
-    return _listed(tensor, code, dtype).reshape(shape)
+    if not raw:
+        return _shaped(_listed(tensor, code, dtype), shape, tensor.name)
+    width = 2 if code == BFLOAT16 else dtype.itemsize
+    if len(raw) % width:
+        raise DataLossError(f"tensor {tensor.name!r} has {len(raw)} bytes", expected=f"elements of {width} bytes")
+    if code == BFLOAT16:
+        return _shaped((np.frombuffer(raw, "<u2").astype(np.uint32) << 16).view(np.float32), shape, tensor.name)
+    array = np.frombuffer(raw, dtype.newbyteorder("<")).astype(dtype, copy=False)
+    return _shaped(array, shape, tensor.name)
+
+
+def _shaped(array: np.ndarray, shape: tuple[int, ...], name: str) -> np.ndarray:
+    if min(shape, default=0) < 0 or array.size != math.prod(shape):
+        raise DataLossError(f"tensor {name!r} of shape {list(shape)} has {array.size} elements")
+    return array.reshape(shape)
 
 
 def _listed(tensor: Any, code: int, dtype: Any) -> np.ndarray:

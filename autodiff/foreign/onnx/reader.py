@@ -105,7 +105,7 @@ class _Reader:
         self._nodes(source.node, values, self._versions, {})
         made_by = {name: self.places(node) for node in source.node for name in node.output}
         outputs = tuple(build_at(self.graph, made_by.get(info.name, ()), "outputs", self._output, names[info.name],
-                                 values[info.name]) for info in source.output)
+                                 _given(values, info.name, "graph")) for info in source.output)
         named = {name: value for name, value in values.items() if isinstance(value, Tensor)}
         return Model(self.graph, inputs, outputs, self._variables, values=named)
 
@@ -156,11 +156,11 @@ class _Reader:
     def _node(self, node: Any, values: ChainMap[str, Any], versions: Mapping[str, int],
               given: Mapping[str, Any]) -> Sequence[Any]:
         """given: attributes of the function that this node is in, by name."""
-        inputs = [values[name] if name else None for name in node.input]
+        where = f"node {node.name or ', '.join(node.output)!r} ({node.op_type})"
+        inputs = [_given(values, name, where) if name else None for name in node.input]
         while inputs and inputs[-1] is None:
             inputs.pop()
         called = self._functions.get(_key(node))
-        where = f"node {node.name or node.output[0]!r} ({node.op_type})"
         graph = get_default_graph()
         with graph.name_scope(legal_name(node.name or node.op_type)):
             if called is not None:
@@ -181,7 +181,7 @@ class _Reader:
         values: ChainMap[str, Any] = ChainMap(dict.fromkeys(function.input))
         values.update(zip(function.input, inputs))
         self._nodes(function.node, values, _versions(function.opset_import), attributes)
-        return [values[name] for name in function.output]
+        return [_given(values, name, f"function {function.name!r}") for name in function.output]
 
     def _attribute(self, attribute: Any, values: ChainMap[str, Any], versions: Mapping[str, int],
                    given: Mapping[str, Any]) -> Any:
@@ -199,7 +199,7 @@ class _Reader:
             values = outer.new_child(dict(zip([info.name for info in source.input], arguments)))
             self._initialize(source, values)
             self._nodes(source.node, values, versions, given)
-            return [values[info.name] for info in source.output]
+            return [_given(values, info.name, "body") for info in source.output]
 
         return Body(tuple(map(declared, source.input)), tuple(map(declared, source.output)), build)
 
@@ -212,6 +212,14 @@ class _Reader:
             if len(old) == len(found[1]) and all(a is None or b is None or a == b for a, b in zip(old, found[1])):
                 value.set_shape(found[1])
         return value
+
+
+def _given(values: Mapping[str, Any], name: str, where: str) -> Any:
+    """A value by its name. Raises ArgumentError if nothing has given it yet."""
+    if name not in values:
+        raise ArgumentError(f"nothing gives {name!r}", expected="a value of a node before, an input or an initializer",
+                            node=where)
+    return values[name]
 
 
 def _versions(imports: Iterable[Any]) -> dict[str, int]:

@@ -73,6 +73,8 @@ def ints(x: Any) -> list[int] | None:
 def scalar(x: Any) -> Any:
     """The one element of a tensor of any shape: a Python number if it is known, else a tensor of shape []."""
     value = value_of(x)
+    if value is not None and value.size != 1:
+        raise ArgumentError(expected="one element", found=f"an array of shape {list(value.shape)}")
     return value.reshape(()).item() if value is not None else x if x.dims == () else tf.reshape(x, [])
 
 
@@ -133,7 +135,7 @@ def like(value: Any, x: Tensor) -> Any:
 
 def text(value: Any) -> str:
     """An attribute that is a text."""
-    return value.decode() if isinstance(value, bytes) else str(value)
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 
 def in_numpy(of: Callable[..., Any], dtypes: Sequence[Any], *values: Any) -> list[Any]:
