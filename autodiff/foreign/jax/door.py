@@ -13,12 +13,12 @@ from typing import Any
 
 import jax
 
-from ...core.errors import AutodiffError
 from ...core.site import capture, resolve
 from ..doors import View
 from ..steps import ForeignSteps
 from .habits import Habits
 from .steps import Builder, Call
+from .words import WORDS
 
 _SAID = ("gradbg: jax.jit is off while this script runs here, so that every value is at hand: it is slower, and sums "
          "may differ in their last bits")
@@ -30,6 +30,7 @@ class JaxDoor:
     def __init__(self, view: View) -> None:
         self._view = view
         self.steps = ForeignSteps("jax")
+        self.steps.advice.words = WORDS
         self._builder = Builder(self.steps)
         self._habits = Habits()
         self._is_inside = False
@@ -111,7 +112,7 @@ class JaxDoor:
         sites = resolve(capture())
         try:
             step, checked = self._alone(lambda: self._builder.built(call, sites))
-        except (AutodiffError, jax.errors.JAXTypeError) as error:
+        except Exception as error:  # whatever the reader lacks, the script goes on
             reason = str(error).partition("\n")[0]
             print(f"gradbg: this call of {call.made_by} is no step: {reason}", file=sys.stderr)
             return
