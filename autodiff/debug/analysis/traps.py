@@ -1,6 +1,7 @@
 """Traps in a graph that show without running it: where a gradient will be nan, None, or vanish."""
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -14,6 +15,7 @@ from .findings import Finding
 from .flow import cuts_between
 from .loss_mistakes import suspicions
 from .remedies import is_sum_of_squares
+from .silent_mistakes import silent_mistakes
 from .why import CHAIN, why_none
 
 _UNSAFE = {"Log": "log'(0) is inf", "Log1p": "log1p'(-1) is inf", "Sqrt": "sqrt'(0) is inf", "Rsqrt": "rsqrt(0) is inf",
@@ -27,6 +29,7 @@ _DENOMINATOR = ("RealDiv", "Div", "TrueDiv")
 _PASS = ("Identity", "Reshape", "Sum", "Mean", "Neg", "Mul", "ExpandDims", "Squeeze", "Cast", "StridedSlice",
          "Transpose", "BroadcastTo", "Add", "AddV2", "Sub", "Pack", "ConcatV2", "Tile", "Max", "Min")
 _ASKS = ("Shape", "Size", "Rank", "ZerosLike", "OnesLike")
+_TIMES = 3  # products by the same weights, from which on they are those of a cell in time
 _MANY = 8  # ops that are looked back through
 
 
@@ -40,6 +43,7 @@ def static_findings(y: Tensor | None, variables: Sequence[Tensor], ops: Iterable
     found = [trap for op in forward if op in trained for trap in _of_op(op)]
     if y is not None:
         found += suspicions(y, [op for op in forward if op in trained])
+        found += silent_mistakes(y, y.graph.operations.values(), variables)
         found += [finding for v in variables for finding in _of_variable(y, v)]
         found += _chains(y, variables)
     listed: dict[tuple[str, str, str], Finding] = {}
@@ -135,7 +139,7 @@ def _is_kept_away(tensor: Tensor) -> bool:
         if op.type not in ("Identity", "Reshape", "ExpandDims", "Squeeze", "Cast", "BroadcastTo"):
             break
         op = op.inputs[0].op
-    value = static_value(op.outputs[0])
+    value = _constant(op.outputs[0])
     if value is not None:
         return bool(np.all(np.asarray(value) != 0))
     if op.type in ("Exp", "Softplus", "Maximum", "ClipByValue", "Cosh", "Size", "Shape", "Prod", *_SELECTS):
@@ -147,6 +151,19 @@ def _is_kept_away(tensor: Tensor) -> bool:
     if op.type == "Sum":  # of exponentials: the denominator of a softmax
         return op.inputs[0].op.type == "Exp"
     return op.type in ("Sqrt", "Mul", "Square") and all(_is_kept_away(t) for t in op.inputs)
+
+
+def _constant(tensor: Tensor, depth: int = 4) -> np.ndarray | None:
+    """The value of what is computed of constants alone, as the 1 / (1 - rate) of a dropout; None for anything else."""
+    value = static_value(tensor)
+    op = tensor.op
+    if value is not None or not depth or not op.inputs or not op.definition.elementwise:
+        return value
+    inputs = [_constant(t, depth - 1) for t in op.inputs]
+    if any(x is None for x in inputs):
+        return None
+    with np.errstate(all="ignore"):
+        return np.asarray(op.definition.kernel(*inputs, **op.attrs))
 
 
 def _is_risky_power(op: Operation) -> bool:
@@ -182,10 +199,19 @@ def _only_asks(op: Operation | None) -> bool:
     return is_choice and any(o.type in _ASKS for o in ancestors(op.inputs))
 
 
+def _is_unrolled(ops: Iterable[Operation]) -> bool:
+    """Whether the same weights are multiplied by again and again."""
+    uses = Counter(t for op in ops if op.type == "MatMul" for t in op.inputs[1:] if t.op.type in _PASS)
+    return max(uses.values(), default=0) >= _TIMES
+
+
 def _chains(y: Tensor, variables: Sequence[Tensor]) -> list[Finding]:
     """Long chains of squashing functions."""
     depth: dict[Operation, int] = {}
-    for op in in_order(ancestors([y])):
+    behind = in_order(ancestors([y]))
+    if _is_unrolled(behind):  # a cell in time: what it remembers passes beside its squashing functions
+        return []
+    for op in behind:
         depth[op] = max((depth.get(t.op, 0) for t in op.inputs), default=0) + (op.type in SATURATING)
     deepest = max(depth.values(), default=0)
     if deepest <= CHAIN or not variables:

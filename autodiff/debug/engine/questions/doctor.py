@@ -11,7 +11,9 @@ from ....core.traversal import ancestors, dependencies, descendants, in_order
 from ....gradients.blocked_reasons import gradient_calls
 from ...analysis.advice import advice_of, spoken
 from ...analysis.attenuation import SATURATING
+from ...analysis.feed_mistakes import feed_mistakes
 from ...analysis.findings import Diagnosis, Finding, Origin, WhyFailed
+from ...analysis.loop_growth import loop_growth
 from ...analysis.loss_mistakes import unbroadcast, value_suspicions
 from ...analysis.traps import static_findings
 from ...analysis.update_blame import is_store
@@ -30,6 +32,8 @@ _DEAD = 0.9  # share of inputs of a relu that are <= 0 above which it counts as 
 _UNITS = 0.25  # share of units of a relu layer that no example gets through
 _FAR = 0.5  # share of saturated inputs above which a squashing function counts as saturated
 _STEEP = 1e3  # norm of all gradients above which they count as exploding
+_BATCHES = 5  # steps whose batches units are judged by
+_EXAMPLES = 64  # fewer rows than these do not show that a unit is dead
 _LATE = 20  # runs that are looked at for what has been trained
 _APPLIES = ("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply")
 _FAST, _SLOW = 0.1, 1e-7  # change of a variable relative to its size, in one step
@@ -58,6 +62,7 @@ class Checkup:
         found += self._dead(y, variables, at)
         found += self._mistaken(y, variables, at)
         found += self._not_updated()
+        found += self._fed_and_grown(y)
         found += self._wrong_rules(y, variables, at)
         found += self._stage_findings(y)
         found += advice_of(self.model.graph).findings
@@ -176,15 +181,26 @@ class Checkup:
         trained = dependencies([y])
         ops = [op for op in in_order(ancestors([y]))
                if op in trained and op.type in ("Relu", "Relu6", *SATURATING)]
-        values = self.state.values_known(dict.fromkeys(op.inputs[0].op for op in ops), at)
-        return [finding for op in ops if op.inputs[0] in values
-                for finding in _activation(op, np.asarray(values[op.inputs[0]]))]
+        seen = [at, *(m for m in list(self.state.moments)[-_BATCHES:-1] if m is not at)] if ops else [at]
+        known = [self.state.values_known(dict.fromkeys(op.inputs[0].op for op in ops), moment) for moment in seen]
+        return [finding for op in ops if op.inputs[0] in known[0]
+                for finding in _activation(op, _rows([np.asarray(values[op.inputs[0]]) for values in known
+                                                      if op.inputs[0] in values]))]
 
     def _mistaken(self, y: Tensor, variables: list[Tensor], at: Moment) -> list[Finding]:
         ops = in_order(ancestors([y]) & descendants(variables))
         wanted = [op for op in ops if op.type in ("SoftmaxCrossEntropyWithLogits", "Sub", "SquaredDifference")]
         values = self.state.values_known(dict.fromkeys(unbroadcast(t).op for op in wanted for t in op.inputs), at)
         return value_suspicions(y, wanted, values)
+
+    def _fed_and_grown(self, y: Tensor) -> list[Finding]:
+        """What the data and the initial values of the steps remembered say."""
+        moments = list(self.state.moments)[-_LATE:]
+        loops = [op for op in in_order(ancestors([y])) if op.type == "While"]
+        start: dict[str, object] = {}
+        for moment in reversed(list(self.state.moments)[:3] if loops else []):  # the first of them initializes
+            start.update(moment.variables)
+        return feed_mistakes([m.feeds for m in moments]) + loop_growth(loops, start)
 
     def _not_updated(self) -> list[Finding]:
         """Moving averages of batch normalization that no training run has updated."""
@@ -253,13 +269,21 @@ def _of_size(ratio: float) -> str:
     return f"{ratio:.0f} times" if ratio < 1000 else f"{ratio:.1e} times".replace("e+0", "e").replace("e+", "e")
 
 
+def _rows(arrays: list[np.ndarray]) -> np.ndarray:
+    """What an activation was given in several steps, as one array of all examples where their shapes allow it."""
+    first = arrays[0]
+    fitting = [a for a in arrays if a.ndim == first.ndim > 1 and a.shape[1:] == first.shape[1:]]
+    return np.concatenate(fitting) if len(fitting) > 1 else first
+
+
 def _activation(op: Operation, value: np.ndarray) -> list[Finding]:
     if not value.size or value.dtype.kind != "f":
         return []
     if op.type in ("Relu", "Relu6"):
         dead = float((value <= 0).mean())
         units = ((value <= 0).reshape(-1, value.shape[-1]).all(axis=0) if value.ndim > 1 else np.zeros(1, bool))
-        if dead < _DEAD and units.mean() > _UNITS:
+        rows = value.size // max(value.shape[-1], 1) if value.ndim > 1 else value.size
+        if dead < _DEAD and units.mean() > _UNITS and rows >= _EXAMPLES:
             return [Finding(28, "dead units", op.name, op.type, op.outputs[0].name,
                             f"{op.name} ({op.type}): {units.sum()} of its {units.size} units are 0 for every example",
                             "lower the learning rate, initialize biases above 0, or use tf.nn.leaky_relu",

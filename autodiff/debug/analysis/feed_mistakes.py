@@ -1,0 +1,90 @@
+"""What is fed, looked at as data: inputs that are not scaled, columns that say nothing, labels of one class."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core.graph import Operation, Tensor
+from ..facts.roles import PLACEHOLDERS, place_of
+from .findings import Finding
+
+_LARGE = 50.0  # mean size of inputs beyond which squashing functions and initial weights of 1/sqrt(n) do not fit
+_BATCHES = 3  # with labels of one class, from which on it is no accident
+_ROWS = 16  # examples over which a column has to vary
+_MIXES = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Conv2D", "While", "Tensordot")
+_PASS = ("Identity", "Reshape", "Transpose", "ExpandDims", "Squeeze", "ConcatV2", "Cast", "StridedSlice",
+         "ListUnstack")
+_LABELED = ("SparseSoftmaxCrossEntropyWithLogits",)
+
+Batches = Sequence[Mapping[Tensor, Any]]  # what each looked-at step was fed
+
+
+def feed_mistakes(batches: Batches) -> list[Finding]:
+    """Findings about the placeholders that were fed in the last steps."""
+    fed: dict[Tensor, list[np.ndarray]] = {}
+    for batch in batches:
+        for tensor, value in batch.items():
+            if tensor.op.type in PLACEHOLDERS:
+                fed.setdefault(tensor, []).append(np.asarray(value))
+    return [finding for tensor, arrays in fed.items()
+            for finding in (*_scale(tensor, arrays), *_classes(tensor, arrays))]
+
+
+def _scale(tensor: Tensor, arrays: Sequence[np.ndarray]) -> list[Finding]:
+    """Inputs of a layer that are far from 1, and columns of them that never change."""
+    if not tensor.dtype.is_floating or not all(a.ndim >= 2 and a.size for a in arrays):
+        return []
+    layer = _first(tensor, _MIXES)
+    if layer is None or not all(np.isfinite(a).all() for a in arrays):
+        return []
+    found = []
+    values = np.concatenate([a.reshape(-1, a.shape[-1]) for a in arrays]).astype(np.float64)
+    size = float(np.abs(values).mean())
+    if size > _LARGE:
+        low, high, mean, spread = values.min(), values.max(), values.mean(), values.std()
+        what = "pixels from 0 to 255" if 0 <= low and 128 < high <= 255 else f"values from {low:.4g} to {high:.4g}"
+        found.append(_finding(61, "inputs not scaled", layer, tensor, f"{tensor.name} is fed {what} (mean {mean:.3g}, "
+                              f"standard deviation {spread:.3g}): {layer.type} makes sums of them that saturate what "
+                              "follows, and gradients of their size",
+                              "scale what is fed: x / 255 for pixels, or (x - mean) / std by column"))
+    still = np.flatnonzero(values.std(axis=0) == 0)
+    if values.ndim == 2 and len(values) >= _ROWS and 0 < still.size < values.shape[1] and arrays[0].ndim == 2:
+        found.append(_finding(18, "constant columns", layer, tensor, f"{still.size} of {values.shape[1]} columns of "
+                              f"{tensor.name}, such as {still[0]}, are the same in all {len(values)} examples",
+                              "leave them out: they only add to the bias"))
+    return found
+
+
+def _classes(tensor: Tensor, arrays: Sequence[np.ndarray]) -> list[Finding]:
+    """Labels that are of one class, batch after batch."""
+    loss = _first(tensor, _LABELED) if tensor.dtype.is_integer else None
+    if loss is None or len(arrays) < _BATCHES or not all(a.size > 1 for a in arrays):
+        return []
+    classes = np.unique(np.concatenate([a.ravel() for a in arrays]))
+    if classes.size > 1:
+        return []
+    return [_finding(54, "one label", loss, tensor, f"{tensor.name} was fed the class {classes[0]} alone in the last "
+                     f"{len(arrays)} steps: the loss falls by answering {classes[0]} to everything",
+                     "shuffle the examples before they are cut into batches")]
+
+
+def _first(tensor: Tensor, types: Sequence[str]) -> Operation | None:
+    """The nearest op of these types that takes the tensor, through ops that only pass it on."""
+    level, seen = [tensor], {tensor}
+    while level:
+        above = []
+        for taker in (c for t in level for c in t._consumers):
+            if taker.type in types:
+                return taker
+            if taker.type in _PASS:
+                above += [t for t in taker.outputs if t not in seen]
+        seen.update(above)
+        level = above
+    return None
+
+
+def _finding(severity: int, kind: str, op: Operation, tensor: Tensor, text: str, remedy: str) -> Finding:
+    return Finding(severity, kind, tensor.op.name, tensor.op.type, tensor.name, text, remedy, f"print /d {tensor.name}",
+                   place_of(op))

@@ -1,0 +1,203 @@
+"""Mistakes that raise nothing: graphs that compute and train, but hardly what is meant. They show without any run."""
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from ...core.constant_value import static_value
+from ...core.graph import Operation, Tensor
+from ...core.traversal import ancestors, in_order
+from ..facts.roles import at_line, place_of
+from .findings import Finding
+from .loss_mistakes import unbroadcast
+from .update_blame import is_store
+
+_SOFTMAXES = ("Softmax", "LogSoftmax")
+_PASS_SIGN = ("Identity", "Reshape", "Sum", "Mean", "Squeeze", "ExpandDims", "GatherNd", "GatherV2", "Transpose",
+              "StridedSlice", "Cast", "Max", "Min", "Add", "AddV2", "AddN", "BroadcastTo", "Select", "SelectV2", "Pack")
+_SCALES = ("Mul", "RealDiv", "Div")
+_MOST_PATHS = 10_000  # ops that are followed
+
+
+def silent_mistakes(y: Tensor, operations: Iterable[Operation], variables: Sequence[Tensor]) -> list[Finding]:
+    """Findings about what is minimized and what trains whom. operations: of the whole graph."""
+    behind = ancestors([y])
+    listed = list(operations)
+    return [*(f for op in in_order(behind) for f in _over_the_batch(op)), *_penalized_twice(behind),
+            *_wrong_sign(y, behind), *_trained_copies(listed, variables)]
+
+
+def _finding(severity: int, kind: str, op: Operation, text: str, remedy: str, *, target: str = "",
+             at: Operation | None = None) -> Finding:
+    return Finding(severity, kind, op.name, op.type, target, text, remedy, f"info op {op.name}", place_of(at or op))
+
+
+# ---- softmax over examples --------------------------------------------------------------
+
+def _over_the_batch(op: Operation) -> list[Finding]:
+    """A softmax whose sum runs over the examples of a batch: each column sums to 1, and no row."""
+    source: Tensor | None = None
+    if op.type in _SOFTMAXES and op.inputs[0].op.type == "Transpose":
+        moved = op.inputs[0].op
+        order = static_value(moved.inputs[1])
+        if order is not None and len(order) > 1 and int(order[-1]) == 0:
+            source = moved.inputs[0]
+    elif op.type in ("RealDiv", "Div") and op.inputs[0].op.type == "Exp":
+        total = unbroadcast(op.inputs[1]).op
+        axes = static_value(total.inputs[1]) if total.type == "Sum" else None
+        rank = None if op.inputs[0].dims is None else len(op.inputs[0].dims)
+        if axes is not None and total.inputs[0].op is op.inputs[0].op and rank and rank > 1 and \
+                {int(a) % rank for a in axes.reshape(-1)} == {0}:
+            source = op.inputs[0].op.inputs[0]
+    if source is None or source.dims is None or not _is_batch(source):
+        return []
+    return [_finding(69, "softmax over the batch", op, f"the softmax of {source.name} is over axis 0, the examples: "
+                     "its columns sum to 1, its rows do not, so one example's probabilities depend on the others",
+                     "take it over the classes: tf.nn.softmax(logits, axis=-1)")]
+
+
+def _is_batch(tensor: Tensor) -> bool:
+    """Whether axis 0 of a tensor counts examples: its size is left open, or that of something fed."""
+    assert tensor.dims is not None
+    return tensor.dims[0] is None or any(
+        op.type in ("Placeholder", "PlaceholderWithDefault") and op.outputs[0].dims and len(op.outputs[0].dims) > 1
+        and op.outputs[0].dims[0] == tensor.dims[0] for op in ancestors([tensor]))
+
+
+# ---- penalties --------------------------------------------------------------------------
+
+def _penalized_twice(behind: Iterable[Operation]) -> list[Finding]:
+    """Variables whose square is added to the loss in two places."""
+    penalties: dict[Operation, list[Operation]] = defaultdict(list)
+    for op in in_order(behind):
+        if op.type == "L2Loss":
+            penalties[_held(op.inputs[0])].append(op)
+        elif op.type in ("Sum", "Mean") and op.inputs[0].op.type == "Square":
+            penalties[_held(op.inputs[0].op.inputs[0])].append(op)
+    twice = {variable: ops for variable, ops in penalties.items() if variable.type in _VARIABLES and len(ops) > 1}
+    if not twice:
+        return []
+    names = [f"{op.name}:0" for op in twice]
+    first, last = next(iter(twice.values()))[0], next(iter(twice.values()))[-1]
+    which = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} others"
+    return [_finding(63, "decay twice", last, f"the square of {which} is added to the loss twice: by {first.name}"
+                     f"{at_line(place_of(first))} and by {last.name}{at_line(place_of(last))}",
+                     "drop one: the regularizer of the layer (tf.losses.get_regularization_loss), or the sum by hand",
+                     target=names[0])]
+
+
+_VARIABLES = ("VariableV2", "VarHandleOp")
+
+
+def _held(tensor: Tensor) -> Operation:
+    """The variable that a tensor was read from; else its own op."""
+    op = tensor.op
+    while op.type in ("Identity", "ReadVariableOp") and op.inputs:
+        op = op.inputs[0].op
+    return op
+
+
+# ---- the sign of a likelihood -----------------------------------------------------------
+
+def _wrong_sign(y: Tensor, behind: set[Operation]) -> list[Finding]:
+    """A log-likelihood that is minimized as it is: the loss falls without bound, away from what is right."""
+    found = []
+    for op in in_order(behind):
+        if op.type == "LogSoftmax" or op.type == "Log" and op.inputs[0].op.type in (*_SOFTMAXES, "Sigmoid"):
+            if _signs(op.outputs[0], y, behind) == {(1, True)}:
+                found.append(_finding(68, "wrong sign", op, f"{y.name} grows with {op.outputs[0].name}, the logarithm "
+                                      "of a probability: to minimize it makes what is right less likely, without end",
+                                      "minimize the negative log-likelihood: drop or add one minus on the way",
+                                      at=_last_sign(op, behind)))
+    return found[:1]
+
+
+def _signs(start: Tensor, y: Tensor, behind: set[Operation]) -> set[tuple[int, bool]]:
+    """With which signs a tensor goes into y, 0 where that cannot be told; and whether labels picked of it."""
+    ends: set[tuple[int, bool]] = set()
+    seen: set[tuple[Tensor, int, bool]] = set()
+    stack = [(start, 1, False)]
+    while stack and len(seen) < _MOST_PATHS:
+        tensor, sign, picked = at = stack.pop()
+        if at in seen:
+            continue
+        seen.add(at)
+        if tensor is y:
+            ends.add((sign, picked))
+            continue
+        stack += [(op.outputs[0], sign * _sign_through(op, tensor), picked or _picks(op, tensor))
+                  for op in tensor._consumers if op in behind and op.outputs]
+    return ends
+
+
+def _picks(op: Operation, tensor: Tensor) -> bool:
+    """Whether an op takes what labels say of a tensor."""
+    if op.type in ("GatherNd", "GatherV2"):
+        return True
+    others = [_source(t) for t in op.inputs if t is not tensor] if op.type == "Mul" else []
+    return any(other.type in ("OneHot", "Placeholder") for other in others)
+
+
+def _sign_through(op: Operation, tensor: Tensor) -> int:
+    if op.type == "Neg":
+        return -1
+    if op.type == "Sub":
+        return 1 if op.inputs[0] is tensor else -1
+    if op.type in _SCALES:
+        other = op.inputs[1] if op.inputs[0] is tensor else op.inputs[0]
+        return _sign_of(other) if op.inputs[0] is tensor or op.type == "Mul" else 0
+    return 1 if op.type in _PASS_SIGN else 0
+
+
+def _sign_of(tensor: Tensor) -> int:
+    """1 for what is never negative, as labels and counts are, -1 for a negative constant, 0 for what is unknown."""
+    value = static_value(tensor)
+    if value is not None and value.size:
+        return 1 if (value >= 0).all() else -1 if (value <= 0).all() else 0
+    op = _source(tensor)
+    never_negative = ("OneHot", "Softmax", "Sigmoid", "Exp", "Square", "Abs", "Size", "Shape", "Prod", "Greater",
+                      "Less", "Equal", "NotEqual", "SequenceMask", "Placeholder")
+    return 1 if op.type in never_negative else 0
+
+
+def _source(tensor: Tensor) -> Operation:
+    """The op whose values a tensor has, before it was shaped or cast."""
+    op = unbroadcast(tensor).op
+    while op.type in ("Identity", "Reshape", "ExpandDims", "Cast", "Squeeze") and op.inputs:
+        op = op.inputs[0].op
+    return op
+
+
+def _last_sign(op: Operation, behind: set[Operation]) -> Operation:
+    """The op nearest to the end that turns the sign on the way from a likelihood, else the likelihood itself."""
+    turned = op
+    level = [op]
+    for _ in range(20):
+        level = [c for o in level for t in o.outputs for c in t._consumers if c in behind]
+        turned = next((o for o in level if o.type == "Neg"), turned)
+    return turned
+
+
+# ---- who trains what --------------------------------------------------------------------
+
+def _trained_copies(operations: Sequence[Operation], variables: Sequence[Tensor]) -> list[Finding]:
+    """Variables that assignments copy from others, as target networks are, and that an optimizer changes too."""
+    known = {variable.op for variable in variables}
+    copies: dict[Operation, tuple[Operation, Operation]] = {}
+    for op in operations:
+        if op.type in ("Assign", "AssignVariableOp") and op.inputs[0].op in known:
+            source = _held(op.inputs[1])
+            if source in known and source is not op.inputs[0].op:
+                copies[op.inputs[0].op] = source, op
+    trained = {op.inputs[0].op: op for op in operations
+               if is_store(op) and "Apply" in op.type and op.inputs and op.inputs[0].op in copies}
+    if not trained:
+        return []
+    variable, update = next(iter(trained.items()))
+    source, copy = copies[variable]
+    more = f" and {len(trained) - 1} others" if len(trained) > 1 else ""
+    return [_finding(67, "copy is trained", update, f"{variable.name}:0{more} copied from {source.name}:0"
+                     f"{at_line(place_of(copy))}, as those of a target network are, but the optimizer changes "
+                     f"{'it' if len(trained) == 1 else 'them'} too: gradients go through the target",
+                     "put tf.stop_gradient around the target, or give minimize var_list=the online variables",
+                     target=f"{variable.name}:0")]

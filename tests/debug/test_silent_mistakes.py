@@ -1,0 +1,112 @@
+"""Mistakes that raise nothing, each with its twin, in which it is mended: the one is found, the other left in peace."""
+
+from pathlib import Path
+
+import pytest
+
+from cli.language.interpreter import execute
+from cli.model.shell import Shell
+
+START = """
+import numpy as np
+import tensorflow as tf
+rng = np.random.RandomState(0)
+x = tf.placeholder(tf.float32, [None, 4], name="x")
+t = tf.placeholder(tf.int32, [None], name="t")
+"""
+END = """
+train = tf.train.GradientDescentOptimizer(0.05).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(5):
+        session.run([train, loss], {x: SCALE * rng.randn(32, 4), t: rng.randint(0, CLASSES, 32)})
+"""
+
+# name -> script, what is wrong in it, what mends it, kind of the finding
+MISTAKES = {
+    "softmax over the batch": ("""
+p = tf.nn.softmax(tf.layers.dense(x, 3), axis=0)  # here
+loss = -tf.reduce_mean(tf.reduce_sum(tf.one_hot(t, 3) * tf.log(p + 1e-8), axis=1))
+""", "axis=0", "axis=-1"),
+    "softmax by hand over the batch": ("""
+e = tf.exp(tf.layers.dense(x, 3))
+p = e / tf.reduce_sum(e, axis=0, keepdims=True)  # here
+loss = -tf.reduce_mean(tf.reduce_sum(tf.one_hot(t, 3) * tf.log(p + 1e-8), axis=1))
+""", "axis=0", "axis=1"),
+    "decay twice": ("""
+logits = tf.layers.dense(x, 3, kernel_regularizer=tf.nn.l2_loss, name="d")
+decay = 0.01 * tf.add_n([tf.nn.l2_loss(v) for v in tf.trainable_variables()])  # here
+loss = tf.losses.sparse_softmax_cross_entropy(t, logits) + decay + tf.losses.get_regularization_loss()
+""", "decay + tf.losses.get_regularization_loss()", "decay"),
+    "wrong sign": ("""
+logp = tf.nn.log_softmax(tf.layers.dense(x, 3))  # here
+loss = tf.reduce_mean(tf.reduce_sum(tf.one_hot(t, 3) * logp, axis=1))
+""", "tf.reduce_mean(tf.reduce_sum(tf.one_hot(t, 3) * logp, axis=1))",
+                   "-tf.reduce_mean(tf.reduce_sum(tf.one_hot(t, 3) * logp, axis=1))"),
+    "copy is trained": ("""
+online, target = tf.layers.dense(x, 1, name="online"), tf.layers.dense(x, 1, name="target")
+sync = [a.assign(b) for a, b in zip(tf.trainable_variables("target"), tf.trainable_variables("online"))]
+loss = tf.reduce_mean(tf.square(1.0 + 0.9 * target - online))  # here
+""", "0.9 * target", "0.9 * tf.stop_gradient(target)"),
+    "inputs not scaled": ("""
+SCALE = 500.0
+loss = tf.losses.sparse_softmax_cross_entropy(t, tf.layers.dense(tf.layers.dense(x, 8, tf.nn.tanh), 3))  # here
+""", "SCALE = 500.0", "SCALE = 1.0"),
+    "one label": ("""
+CLASSES = 1
+loss = tf.losses.sparse_softmax_cross_entropy(t, tf.layers.dense(x, 3))  # here
+""", "CLASSES = 1", "CLASSES = 3"),
+    "growing loop": ("""
+u = tf.Variable(np.float32(2.0 * np.eye(4)), name="u")
+_, h = tf.while_loop(lambda i, h: i < 40, lambda i, h: (i + 1, tf.matmul(h, u)), [0, 1e-3 * x])  # here
+loss = tf.reduce_mean(tf.square(h)) * 1e-20
+""", "2.0 * np.eye(4)", "1.0 * np.eye(4)"),
+}
+
+
+def kinds(text: str, folder: Path) -> dict[str, str]:
+    """The kinds of doctor's findings -> file and line."""
+    (folder / "model.py").write_text(text)
+    shell = Shell()
+    execute(f"load {folder / 'model.py'}", shell)
+    execute("run --times 6", shell)
+    found = {finding.kind: f"{finding.place.file}:{finding.place.line}" if finding.place else ""
+             for finding in shell.dbg.doctor().findings}
+    shell.close()
+    return found
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_found_and_its_twin_left_in_peace(name: str, tmp_path: Path) -> None:
+    script, wrong, right = MISTAKES[name]
+    text = START + "SCALE, CLASSES = 1.0, 3\n" + script + END
+    kind = name.replace("softmax by hand", "softmax")
+    found = kinds(text, tmp_path)
+    assert kind in found
+    here = next((i for i, line in enumerate(text.split("\n"), 1) if line.endswith("# here")), 0)
+    if kind != "copy is trained":  # its place is the train op
+        assert found[kind].endswith(f":{here}")
+    assert wrong in text
+    assert kind not in kinds(text.replace(wrong, right), tmp_path)
+
+
+CORRECT = {
+    "a small relu layer": """
+loss = tf.losses.sparse_softmax_cross_entropy(t, tf.layers.dense(tf.layers.dense(x, 16, tf.nn.relu), 3))
+""",
+    "dropout beside a choice": """
+h = tf.layers.dropout(tf.layers.dense(x, 16, tf.nn.tanh), 0.3, training=True)
+loss = tf.losses.sparse_softmax_cross_entropy(t, tf.layers.dense(tf.where(h > 0, h, 0.1 * h), 3))
+""",
+    "an unrolled cell": """
+cell = tf.nn.rnn_cell.LSTMCell(4)
+outputs, _ = tf.nn.static_rnn(cell, [x] * 12, dtype=tf.float32)
+loss = tf.losses.sparse_softmax_cross_entropy(t, tf.layers.dense(outputs[-1], 3))
+""",
+}
+
+
+@pytest.mark.parametrize("name", CORRECT)
+def test_a_right_program_has_no_finding_that_counts(name: str, tmp_path: Path) -> None:
+    text = START + "SCALE, CLASSES = 1.0, 3\n" + CORRECT[name] + END
+    assert not {"dead units", "where trap", "squashing chain"} & set(kinds(text, tmp_path))
