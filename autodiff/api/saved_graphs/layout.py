@@ -5,8 +5,10 @@ begins the two sides of a branch, which a Merge ends.
 """
 from __future__ import annotations
 
+import functools
 import heapq
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ...core.errors import ArgumentError
@@ -32,12 +34,53 @@ class Side(NamedTuple):
 Context = tuple[Loop | Side, ...]
 
 
-class Layout(NamedTuple):
+@dataclass(eq=False)
+class Layout:
     """nodes: by name. order: names, inputs first. context: of each node, from the outermost in."""
 
     nodes: Mapping[str, Any]
     order: dict[str, int]
     context: dict[str, Context]
+
+    @functools.cached_property
+    def read_tensors(self) -> frozenset[str]:
+        """Names of the tensors that some node takes."""
+        return frozenset(full_name(text) for node in self.nodes.values() for text in data_inputs(node))
+
+    @functools.cached_property
+    def inside(self) -> dict[Context, list[Any]]:
+        """The nodes that stand directly in each context."""
+        found: dict[Context, list[Any]] = {}
+        for name, node in self.nodes.items():
+            found.setdefault(self.context[name], []).append(node)
+        return found
+
+    @functools.cached_property
+    def branch_ends(self) -> dict[tuple[Context, str], list[Any]]:
+        """The Merges of branches by where they stand and the name scope that they are in."""
+        found: dict[tuple[Context, str], list[Any]] = {}
+        for name, node in self.nodes.items():
+            if node.op in MERGES and not self.is_loop_merge(node):
+                found.setdefault((self.context[name], name.rpartition("/")[0]), []).append(node)
+        return found
+
+    @functools.cached_property
+    def switches(self) -> dict[str, list[str]]:
+        """Tensor -> the Switches that it goes through."""
+        found: dict[str, list[str]] = {}
+        for name, node in self.nodes.items():
+            if node.op in SWITCHES:
+                found.setdefault(full_name(node.input[0]), []).append(name)
+        return found
+
+    @functools.cached_property
+    def exits(self) -> dict[str, list[Any]]:
+        """Name of a Switch -> the Exits that it leads to."""
+        found: dict[str, list[Any]] = {}
+        for node in self.nodes.values():
+            if node.op in EXITS:
+                found.setdefault(split_name(node.input[0])[0], []).append(node)
+        return found
 
     def output_context(self, tensor: str) -> Context:
         """Where a tensor is known: that of its node, and for a branch's Switch the side that it is for."""

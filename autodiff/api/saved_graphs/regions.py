@@ -148,8 +148,8 @@ class Region:
         sides = self._sides(merge)
         predicate = next(side for side in sides if side is not None).predicate
         scope = merge.name.rpartition("/")[0]
-        together = [node for node in self._at_home(MERGES) if node.name.rpartition("/")[0] == scope
-                    and any(side is not None and side.predicate == predicate for side in self._sides(node))]
+        together = [node for node in self.layout.branch_ends[self.context, scope]
+                    if any(side is not None and side.predicate == predicate for side in self._sides(node))]
         pred = self.tensor(predicate)
         functions = []
         for holds in (True, False):
@@ -163,7 +163,7 @@ class Region:
         results = call_if(pred, then_branch, else_branch, name=f"{scope}/If" if scope else "If")
         for node, result in zip(together, results):
             self._name(node, [build.Identity(result, name=node.name)])
-            if f"{node.name}:1" in self._read_slots():
+            if f"{node.name}:1" in self.layout.read_tensors:
                 self.known[f"{node.name}:1"] = build.Cast(pred, dtype=int32)
 
     def _sides(self, merge: Any) -> list[Side | None]:
@@ -184,21 +184,11 @@ class Region:
                 return text
         raise ArgumentError(f"node {merge.name!r}: both inputs are of one side of a tf.cond")
 
-    def _at_home(self, kinds: frozenset[str]) -> list[Any]:
-        """The nodes of some kinds that stand directly in this region; Merges of loops are not among them."""
-        return [node for node in self.layout.nodes.values() if node.op in kinds
-                and self.layout.context[node.name] == self.context
-                and not (node.op in MERGES and self.layout.is_loop_merge(node))]
-
-    def _read_slots(self) -> set[str]:
-        return {full_name(text) for node in self.layout.nodes.values() for text in data_inputs(node)}
-
     # ---- loops --------------------------------------------------------------------------
     def _loop(self, leaving: Any) -> None:
         """A While for a whole loop, then each Exit as an Identity under its name."""
         loop = self._loop_of(leaving)
-        context = (*self.context, loop)
-        inside = [node for node in self.layout.nodes.values() if self.layout.context[node.name] == context]
+        inside = self.layout.inside[*self.context, loop]
         merges = [node for node in inside if node.op in MERGES and self.layout.is_loop_merge(node)]
         begins = [self._source(node, ENTERS).input[0] for node in merges]
         ends = [full_name(self._source(node, NEXTS).name) for node in merges]
@@ -210,10 +200,9 @@ class Region:
         initial = [_value(self.tensor(text)) for text in begins]
         dims = [t.dims for t in initial]
         results = self._repeated(loop, merges, initial, dims, [full_name(condition)], ends)
-        switches = {full_name(node.input[0]): node.name for node in inside if node.op in SWITCHES}
         for merge, result in zip(merges, results):
-            for node in self.layout.nodes.values():
-                if node.op in EXITS and split_name(node.input[0])[0] == switches.get(f"{merge.name}:0"):
+            for switch in self.layout.switches.get(f"{merge.name}:0", ()):
+                for node in self.layout.exits.get(switch, ()):
                     self._name(node, [build.Identity(result, name=node.name)])
 
     def _loop_of(self, leaving: Any) -> Loop:
@@ -249,9 +238,8 @@ class Region:
         for i, (merge, tensor, shape) in enumerate(zip(merges, initial, dims)):
             argument = graph.add_argument(tensor.dtype.base_dtype, shape, f"loop_var_{i}")
             known[f"{merge.name}:0"] = argument
-            for node in self.layout.nodes.values():
-                if node.op in SWITCHES and full_name(node.input[0]) == f"{merge.name}:0":
-                    known.update({f"{node.name}:0": argument, f"{node.name}:1": argument})
+            for switch in self.layout.switches.get(f"{merge.name}:0", ()):
+                known.update({f"{switch}:0": argument, f"{switch}:1": argument})
         inside = self._inside(loop, known, graph)
         with graph.as_default():
             inside.fill(wanted)
