@@ -74,7 +74,8 @@ class Field(NamedTuple):
 
     kind: a Scalar, an Enum or a Message class. key: the kind of a map's keys, None for other fields.
     oneof: the name of the group of which at most one field is set, '' for none.
-    explicit: whether a set field is written even if it has its default value.
+    explicit: whether a set field is written even if it has its default value. is_message: whether its values are
+    messages.
     """
 
     number: int
@@ -84,11 +85,7 @@ class Field(NamedTuple):
     key: Scalar | None = None
     oneof: str = ""
     explicit: bool = False
-
-    @property
-    def is_message(self) -> bool:
-        """Whether its values are messages."""
-        return isinstance(self.kind, type)
+    is_message: bool = False
 
 
 def _refused(value: Any, expected: str) -> KindError:

@@ -55,12 +55,15 @@ class Message:
         return self.BY_NAME[name]
 
     def __getattr__(self, name: str) -> Any:
+        found = self.stored_values.get(name) if name in self.BY_NAME else None
+        if found is not None:
+            return found
         if name.startswith("__"):
             raise AttributeError(name)
         field = self._field(name)
         if field.repeated or field.is_message or field.key is not None:
             return self.slot(field)
-        return self.stored_values.get(name, field.kind.default)
+        return field.kind.default
 
     def __setattr__(self, name: str, value: Any) -> None:
         field = self._field(name)

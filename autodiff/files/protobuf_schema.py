@@ -67,7 +67,7 @@ def _field(row: str, kinds: Mapping[str, Any], explicit: bool) -> Field:
         raise SyntaxError(f"no field of a message: {row!r}")
     number, key, kind, star, name, oneof = match.groups()
     return Field(int(number), name, kinds[kind], bool(star), SCALARS[key] if key else None, oneof or "",
-                 explicit or bool(oneof))
+                 explicit or bool(oneof), isinstance(kinds[kind], type))
 
 
 def _fill(made: Any, fields: list[Field]) -> None:

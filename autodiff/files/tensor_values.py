@@ -28,7 +28,7 @@ _QUANTIZED = {"qint8": "int8", "quint8": "uint8", "qint16": "int16", "quint16": 
 _FIELDS = {"float32": "float_val", "float64": "double_val", "string": "string_val", "complex64": "scomplex_val",
            "int64": "int64_val", "bool": "bool_val", "complex128": "dcomplex_val", "float16": "half_val",
            "bfloat16": "half_val", "uint32": "uint32_val", "uint64": "uint64_val"}  # all others: int_val
-_MOST_BYTES = 1 << 30  # of an array that a few values stand for
+_MOST_BYTES = 1 << 28  # of an array that a few values stand for
 
 
 def dtype_name(number: int) -> str:

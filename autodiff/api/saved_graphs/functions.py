@@ -34,6 +34,7 @@ class Library:
 
     def __init__(self, write_node: NodeWriter) -> None:
         self.definitions: list[Any] = []
+        self._taken: set[str] = set()
         self._write_node = write_node
 
     def called(self, op: Operation, attributes: dict[str, Any]) -> dict[str, Any]:
@@ -64,10 +65,10 @@ class Library:
         places: which of the arguments its own inputs are. types: of all arguments. passed: arguments that it gives
         back after its own outputs.
         """
-        taken = {definition.signature.name for definition in self.definitions}
         base = name = re.sub(r"\W", "_", name)
-        while name in taken:
-            name = f"{base}_{len(taken)}"
+        while name in self._taken:
+            name = f"{base}_{len(self._taken)}"
+        self._taken.add(name)
         made = FunctionDef(signature={"name": name})
         self.definitions.append(made)
         for i, dtype in enumerate(types):

@@ -16,6 +16,7 @@ from ...core.errors import ArgumentError
 SWITCHES, MERGES = frozenset(("Switch", "RefSwitch")), frozenset(("Merge", "RefMerge"))
 ENTERS, EXITS = frozenset(("Enter", "RefEnter")), frozenset(("Exit", "RefExit"))
 NEXTS = frozenset(("NextIteration", "RefNextIteration"))
+HANDED_ON = ENTERS | NEXTS | frozenset(("LoopCond",))
 
 
 class Loop(NamedTuple):
@@ -82,6 +83,16 @@ class Layout:
                 found.setdefault(split_name(node.input[0])[0], []).append(node)
         return found
 
+    @functools.cached_property
+    def pivots(self) -> frozenset[str]:
+        """The nodes that only stand for being on a side, or in a loop."""
+        return frozenset(name for name, node in self.nodes.items() if self._is_pivot(node))
+
+    def _is_pivot(self, node: Any) -> bool:
+        if node.op in SWITCHES | HANDED_ON or node.op in MERGES and self.is_loop_merge(node):
+            return True
+        return node.op == "Identity" and self.nodes[split_name(data_inputs(node)[0])[0]].op in SWITCHES
+
     def output_context(self, tensor: str) -> Context:
         """Where a tensor is known: that of its node, and for a branch's Switch the side that it is for."""
         name, slot = split_name(tensor)
@@ -100,6 +111,7 @@ class Layout:
         return any(self.nodes[split_name(text)[0]].op in NEXTS for text in data_inputs(node))
 
 
+@functools.lru_cache(maxsize=1 << 16)
 def split_name(text: str) -> tuple[str, int]:
     """`x:1` -> x, 1; `x` and `^x` -> x, 0."""
     name, _, slot = text.removeprefix("^").rpartition(":")

@@ -14,6 +14,7 @@ from ...gradients.control_flow import call_if, call_while
 from .layout import (
     ENTERS,
     EXITS,
+    HANDED_ON,
     MERGES,
     NEXTS,
     SWITCHES,
@@ -25,8 +26,6 @@ from .layout import (
     full_name,
     split_name,
 )
-
-_HANDED_ON = ENTERS | NEXTS | frozenset(("LoopCond",))
 
 MakeNode = Callable[[Any, list[Tensor]], Sequence[Tensor] | Operation]
 
@@ -79,17 +78,11 @@ class Region:
         found = []
         for text in node.input:
             name = split_name(text)[0]
-            if text.startswith("^") and not self._is_pivot(self.layout.nodes[name]):
+            if text.startswith("^") and name not in self.layout.pivots:
                 owner = self._owner(self.layout.context[name])
                 owner.make(self.layout.nodes[name])
                 found.extend([owner.made[name]] if name in owner.made else [])
         return found
-
-    def _is_pivot(self, node: Any) -> bool:
-        if node.op in SWITCHES | _HANDED_ON or node.op in MERGES and self.layout.is_loop_merge(node):
-            return True
-        sources = [self.layout.nodes[split_name(text)[0]].op for text in data_inputs(node)]
-        return node.op == "Identity" and sources[0] in SWITCHES
 
     # ---- making -------------------------------------------------------------------------
     def make(self, node: Any) -> None:
@@ -110,7 +103,7 @@ class Region:
             return
         inputs = [self.tensor(text) for text in data_inputs(node)]
         with self.graph.control_dependencies(self._waits(node)), self.graph.device(node.device or None):
-            if node.op in _HANDED_ON | SWITCHES:
+            if node.op in HANDED_ON | SWITCHES:
                 self._name(node, [build.Identity(inputs[0])])
                 return
             made = self._make_node(node, inputs)
@@ -136,7 +129,7 @@ class Region:
         here = [name for name in seen if self.layout.context[name] == self.context]
         for name in sorted(here, key=self.layout.order.__getitem__):
             node = self.layout.nodes[name]
-            if not (node.op in SWITCHES and not self.layout.is_loop_switch(node) or self._is_pivot(node)):
+            if name not in self.layout.pivots:
                 self.make(node)
 
     def _inside(self, entry: Loop | Side, known: dict[str, Tensor], graph: FunctionGraph) -> "Region":
