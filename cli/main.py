@@ -14,11 +14,12 @@ from .commands.script import is_model, survey
 from .language import command_line
 from .language.command import verbs
 from .language.interpreter import execute, typed
-from .model.results import Card, Error, Group, Result, Text, leaves, question_in
+from .model.results import Error, Group, Result, Text, leaves, question_in
 from .model.script_signals import heed_ctrl_c
 from .model.shell import Shell
 from .model.trust import LOCAL, is_trusted
 from .model.usage_error import UsageError
+from .view.explained import briefly
 from .view.first_page import first_page
 from .view.render import Screen, is_capable
 
@@ -78,7 +79,7 @@ class Program:
         self._note(result)
         question = question_in(result) if self.shell.interactive and self.shell.settings["auto-why"] else ""
         if question and not self.done:
-            self.show(Card((execute(question, self.shell),), question), question)
+            self.show(briefly(question, execute(question, self.shell)), question)
         return result
 
     def show(self, result: Result, command: str = "") -> None:

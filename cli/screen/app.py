@@ -18,11 +18,12 @@ from prompt_toolkit.output import ColorDepth, create_output
 
 from ..language.interpreter import execute, typed
 from ..language.parse import parse
-from ..model.results import Card, Group, Result, Text, error_in, leaves, question_in
+from ..model.results import Group, Result, Text, error_in, leaves, question_in
 from ..model.script_signals import heed_ctrl_c
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
 from ..view.drawn.palette import Palette
+from ..view.explained import briefly
 from ..view.panes import cause_of, panes
 from ..view.render import encodable
 from ..view.status_line import progress, status
@@ -42,7 +43,6 @@ DEPTHS = {"": ColorDepth.DEPTH_1_BIT, "standard": ColorDepth.DEPTH_4_BIT, "256":
           "truecolor": ColorDepth.DEPTH_24_BIT}
 TICK = 0.06  # seconds between looks at what was printed
 PATIENCE = 0.2  # seconds without a word on what runs
-SAID = 2  # parts of an explanation that are shown unasked
 
 
 class FullScreen:
@@ -209,9 +209,7 @@ class FullScreen:
     def _add(self, stop: Result, question: str, found: Result) -> None:
         """Put an explanation below the stop that asks for it, where that is still to be seen."""
         if self.page.result is stop and error_in(found) is None:
-            parts = found.parts if isinstance(found, Group) else (found,)
-            more = (Text(f"{question} says more", "quiet"),) if len(parts) > SAID else ()
-            self.page.result = Group((stop, Card((*parts[:SAID], *more), question)))
+            self.page.result = Group((stop, briefly(question, found)))
             self.app.invalidate()
 
     def _arrived(self, line: str, result: Result, about: str) -> None:

@@ -175,3 +175,14 @@ def test_version_is_that_of_the_library() -> None:
 def test_colors_in_a_pipe_are_for_those_who_ask(words: tuple[str, ...], colored: bool) -> None:
     done = gradbg(*words, "--batch", "-ex", "print 1", GRAPH)
     assert ("\x1b[" in done.stdout) == colored
+
+
+@pytest.mark.parametrize("words", [("--batch",), ("--json", "--batch")])
+def test_a_pipe_and_json_do_without_rich(words: tuple[str, ...]) -> None:
+    code = ("import sys; from cli.main import main; "
+            f"main(['-nx', *{words!r}, '-ex', 'train loss', '-ex', 'next 2', '-ex', 'grads', "
+            f"'-ex', 'path loss hidden1/weights', '-ex', 'hessian loss output/biases', '-ex', 'list 30', {GRAPH!r}]); "
+            "sys.exit('rich' in sys.modules or 'prompt_toolkit' in sys.modules)")
+    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=120,
+                          capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -11,6 +11,7 @@ from cli.model.results import Card, Source, Table, Text, error_in, question_in
 from cli.model.shell import Shell
 from cli.screen.side_panes import SidePanes
 from cli.view.drawn.palette import Palette
+from cli.view.explained import briefly
 from cli.view.first_page import first_page
 from cli.view.panes import cause_of, panes
 from cli.view.plain import plain
@@ -75,3 +76,12 @@ def test_each_command_of_the_first_page_does_something(model: str, shell: Shell)
     assert len(advice) == 3
     for line in advice:
         assert error_in(execute(line, shell)) is None, line
+
+
+def test_what_is_said_unasked_is_short(shell: Shell) -> None:
+    execute(f"load '{MODELS / 'nan_log.py'}'", shell)
+    execute("run -f nan", shell)
+    found = execute("why nan", shell)
+    text = plain(briefly("why nan", found), 80)
+    assert text.startswith("why nan\nlog(0) = -inf") and text.endswith("why nan says more\n")
+    assert len(text.splitlines()) < 15 < len(plain(found, 80).splitlines())

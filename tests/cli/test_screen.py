@@ -153,8 +153,11 @@ def test_jumping_to_an_element() -> None:
 class Output(DummyOutput):
     """A screen of a given size."""
 
+    def __init__(self, size: Size) -> None:
+        self._size = size
+
     def get_size(self) -> Size:
-        return Size(rows=24, columns=80)
+        return self._size
 
 
 class Typist:
@@ -187,7 +190,8 @@ class Typist:
         return "\n".join(sheet.text(at) for at in range(len(sheet)))
 
 
-Session = Callable[[str, Callable[[Typist], None]], Shell]
+Session = Callable[..., Shell]
+SMALL = Size(rows=24, columns=80)
 
 
 @pytest.fixture
@@ -195,11 +199,11 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session
     """Runs a screen on a model, with a function that types in a thread of its own."""
     monkeypatch.setenv("GRADBG_HISTORY", str(tmp_path / "history"))
 
-    def play(model: str, keys: Callable[[Typist], None]) -> Shell:
+    def play(model: str, keys: Callable[[Typist], None], size: Size = SMALL) -> Shell:
         failures: list[BaseException] = []
         shell = Shell(interactive=True, known_verbs=verbs())
         begun = execute(f"load {MODELS / model}", shell)
-        with create_pipe_input() as pipe, create_app_session(input=pipe, output=Output()):
+        with create_pipe_input() as pipe, create_app_session(input=pipe, output=Output(size)):
             screen = FullScreen(shell, lambda result: False, colors="")
 
             def typing() -> None:
@@ -292,6 +296,28 @@ def test_a_slice_a_hessian_and_what_is_beside(session: Session) -> None:
         typist.until(lambda: screen.line.text == "", "Ctrl-C empties the line")
         typist.run("print 5 * 5", "25")  # the letters are text again, as at a prompt
     session("digits_graph.py", keys)
+
+
+def test_panes_follow_the_stop_and_the_keys_go_round_them(session: Session) -> None:
+    def keys(typist: Typist) -> None:
+        screen = typist.screen
+
+        def pane(name: str) -> str:
+            sheet = screen.panes.pages[name].sheet
+            return "\n".join(sheet.text(at) for at in range(len(sheet)))
+        typist.run("watch loss")
+        typist.run("run -f nan", "nan holds")
+        typist.until(lambda: "▶  25" in pane("source") or "▶ 25" in pane("source"), "the culprit")
+        typist.until(lambda: "nan" in pane("gradients") and "loss:0" in pane("watches"), "the figures of the step")
+        typist.until(lambda: "log(0) = -inf" in typist.page(), "it is explained")
+        for window in (screen.frame.pane, *screen.frame.panes.values(), screen.frame.line):
+            typist.type("\x1b[17~")  # F6
+            typist.until(lambda window=window: screen.app.layout.has_focus(window), "the next window")
+        typist.run("layout page")
+        assert screen.frame.windows() == [screen.frame.line, screen.frame.pane]
+        typist.type("grads loss\x17")  # Ctrl-W deletes a word
+        typist.until(lambda: screen.line.text == "grads ", "a word less")
+    session("nan_log.py", keys, Size(rows=40, columns=120))
 
 
 def test_ctrl_c_stops_what_runs_and_nothing_else(session: Session) -> None:
