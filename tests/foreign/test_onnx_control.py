@@ -165,6 +165,27 @@ def test_softmax_before_version_13_sees_a_matrix() -> None:
         np.testing.assert_allclose(run(made, x=x)[0], of(flat / flat.sum(1, keepdims=True)).reshape(x.shape))
 
 
+@pytest.mark.parametrize(("made", "version", "expected"), [
+    (node("Resize", ["x", "scales"], ["y"]), 10, np.repeat),
+    (node("Upsample", ["x"], ["y"], scales=[1.0, 2.0]), 7, np.repeat),
+    (node("Pad", ["x"], ["y"], pads=[0, 1, 0, 0], value=7.0), 2, lambda x, *_: np.pad(x, [(0, 0), (1, 0)],
+                                                                                   constant_values=7)),
+    (node("Slice", ["x"], ["y"], starts=[1], ends=[9], axes=[1]), 1, lambda x, *_: x[:, 1:]),
+    (node("TopK", ["x"], ["y", "places"], k=2), 1, lambda x, *_: -np.sort(-x)[:, :2]),
+    (node("Reshape", ["x"], ["y"], shape=[3, -1], consumed_inputs=[0]), 1, lambda x, *_: x.reshape(3, 2)),
+    (node("Unsqueeze", ["x"], ["y"], axes=[0, 3]), 1, lambda x, *_: x[None, :, :, None]),
+    (node("ReduceSum", ["x"], ["y"], axes=[0], keepdims=0), 1, lambda x, *_: x.sum(0)),
+    (node("Clip", ["x"], ["y"], min=1.0, max=3.0), 6, lambda x, *_: np.clip(x, 1, 3)),
+    (node("Split", ["x"], ["y", "z"], axis=1, split=[2, 1]), 2, lambda x, *_: x[:, :2]),
+    (node("Dropout", ["x"], ["y"], ratio=0.5), 7, lambda x, *_: x)])
+def test_what_are_inputs_today_were_attributes(made: Any, version: int, expected: Any) -> None:
+    x = np.array([[5.0, 0.0, 3.0], [1.0, 4.0, 2.0]])
+    known = {"scales": np.array([1, 2], np.float32)}
+    read_in = read([made], {"x": (np.float64, (2, 3))}, ["y"], known, version=version)
+    assert "PyFunc" not in types(read_in)
+    np.testing.assert_allclose(run(read_in, x=x)[0], expected(x, 2, 1))
+
+
 def test_a_group_had_one_scale_before_version_21() -> None:
     made = read([node("GroupNormalization", ["x", "s", "b"], ["y"], num_groups=2)], {"x": (np.float64, (1, 4, 3))},
                 ["y"], {"s": np.array([2.0, 3.0]), "b": np.array([0.5, 1.0])}, version=18)

@@ -33,8 +33,9 @@ from . import (  # noqa: F401, E501
 )
 from .listing import numbered, publish
 from .messages import ATTRIBUTE_FIELDS, array_of, declared, read_model
-from .table import Body, Node, onnx
+from .table import PARAMETERS, Body, Node, onnx
 
+_SMALL = 16  # elements of a parameter that may be a setting
 _OWN_DOMAINS = ("", "ai.onnx")
 _TRACE = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<function>\S+)|'  # torch's exporter
                     r"^(?P<old_file>[^\s(]+)\((?P<old_line>\d+)\): (?P<old_function>\S+)", re.MULTILINE)  # its old one
@@ -134,7 +135,9 @@ class _Reader:
             if array.dtype.kind == "f" and not get_default_graph().building_function:
                 variable = tf.Variable(array, trainable=tensor.name not in means, name=name)
                 self._variables[tensor.name] = variable
-                values[tensor.name] = variable.value()
+                values[tensor.name] = read = variable.value()
+                if array.size <= _SMALL:
+                    self.graph.extras.setdefault(PARAMETERS, {})[read] = array
             else:
                 values[tensor.name] = tf.constant(array, name=name)
 

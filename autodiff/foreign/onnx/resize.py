@@ -11,7 +11,7 @@ from ...core.constant_value import static_dims
 from ...core.errors import ArgumentError
 from ...core.graph import Tensor
 from ..model import tf
-from .table import axis_of, in_numpy, is_float, like, moved, onnx, rank_of, sizes_of, text, value_of, vector
+from .table import Node, axis_of, in_numpy, is_float, like, moved, onnx, rank_of, setting_of, sizes_of, text, vector
 
 
 def _hat(t: np.ndarray) -> np.ndarray:
@@ -74,16 +74,17 @@ _NEAREST: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 class _Method(NamedTuple):
     """How an axis gets another length. by_size: what is wanted are lengths, not scales. policy: of keeping the aspect
-    ratio of all axes."""
+    ratio of all axes. outside: the value of what lies outside of a region."""
 
     kind: str
     coordinates: str
     nearest: str
-    cubic: float
-    antialias: bool
-    exclude_outside: bool
     by_size: bool
-    policy: str
+    cubic: float = -0.75
+    antialias: bool = False
+    exclude_outside: bool = False
+    policy: str = "stretch"
+    outside: float = 0.0
 
     def lengths(self, old: Any, wanted: Any, ratios: np.ndarray) -> tuple[int, float]:
         """The new length of an axis, and its scale. ratios: of all axes, if their aspect is kept; else empty."""
@@ -108,7 +109,7 @@ class _Method(NamedTuple):
 
 def _entries(listed: Any, count: int) -> list[Any]:
     """The entries of a vector: numbers where they are known, though others are not."""
-    value = value_of(listed)
+    value = setting_of(listed)
     known = value.tolist() if value is not None else None if is_float(listed) else static_dims(listed)
     return [listed[i] if entry is None else entry for i, entry in enumerate(known or [None] * count)]
 
@@ -125,20 +126,33 @@ def _is_unchanged(old: Any, wanted: Any, by_size: bool, *, is_batch: bool) -> bo
 def resize(x: Any, roi: Any = None, scales: Any = None, sizes: Any = None, *, antialias: int = 0, axes: Any = None,
            coordinate_transformation_mode: Any = b"half_pixel", cubic_coeff_a: float = -0.75, exclude_outside: int = 0,
            extrapolation_value: float = 0.0, keep_aspect_ratio_policy: Any = b"stretch", mode: Any = b"nearest",
-           nearest_mode: Any = b"round_prefer_floor") -> Any:
-    rank = rank_of(x)
+           nearest_mode: Any = b"round_prefer_floor", node: Node) -> Any:
+    if node.version < 11:
+        return upsample(x, roi, mode=mode)  # its second input were the scales
+    return _resized(x, roi, scales, sizes, axes, _Method(
+        text(mode), text(coordinate_transformation_mode), text(nearest_mode), scales is None or scales.dims == (0,),
+        cubic_coeff_a, bool(antialias), bool(exclude_outside), text(keep_aspect_ratio_policy), extrapolation_value))
+
+
+@onnx.op("Upsample")
+def upsample(x: Any, scales: Any, *, mode: Any = b"nearest") -> Any:
+    scales = tf.constant(np.array(scales, np.float32)) if isinstance(scales, list) else scales
+    return _resized(x, None, scales, None, None, _Method(text(mode), "asymmetric", "floor", by_size=False))
+
+
+def _resized(x: Any, roi: Any, scales: Any, sizes: Any, axes: Any, method: _Method) -> Any:
+    rank, by_size = rank_of(x), method.by_size
     at = [axis_of(a, rank) for a in axes] if axes else list(range(rank))
-    by_size = scales is None or scales.dims == (0,)
-    method = _Method(text(mode), text(coordinate_transformation_mode), text(nearest_mode), cubic_coeff_a,
-                     bool(antialias), bool(exclude_outside), by_size, text(keep_aspect_ratio_policy))
     crops, keeps = method.coordinates == "tf_crop_and_resize", by_size and method.policy != "stretch"
     old, wanted = sizes_of(x, *at), _entries(sizes if by_size else scales, len(at))
     ratios = tf.cast(sizes, tf.float64) / tf.cast(vector(old), tf.float64) if keeps else np.empty(0)
+    corners = _entries(roi, 2 * len(at)) if crops else [0.0] * len(at) + [1.0] * len(at)
     y, inside = x, None
     for i, axis in enumerate(at):
         if not crops and not keeps and _is_unchanged(old[i], wanted[i], by_size, is_batch=axis < 2 < rank):
             continue
-        region = tf.stack([roi[i], roi[i + len(at)]]) if crops else np.array([0.0, 1.0])
+        ends = [corners[i], corners[i + len(at)]]
+        region = tf.stack(ends) if any(isinstance(end, Tensor) for end in ends) else np.array(ends)
         dtype = tf.int64 if method.kind == "nearest" else x.dtype.base_dtype
         found, within = in_numpy(method.plan, [dtype, tf.bool], old[i], wanted[i], region, ratios)
         count = wanted[i] if by_size and not keeps and not isinstance(wanted[i], Tensor) else None
@@ -151,10 +165,4 @@ def resize(x: Any, roi: Any = None, scales: Any = None, sizes: Any = None, *, an
         if crops:
             within = tf.reshape(within, [-1, *[1] * (rank - axis - 1)])
             inside = within if inside is None else tf.logical_and(inside, within)
-    return y if inside is None else tf.where_v2(inside, y, like(extrapolation_value, x))
-
-
-@onnx.op("Upsample")
-def upsample(x: Any, scales: Any, *, mode: Any = b"nearest") -> Any:
-    scales = tf.constant(np.array(scales, np.float32)) if isinstance(scales, list) else scales
-    return resize(x, None, scales, mode=mode, coordinate_transformation_mode=b"asymmetric", nearest_mode=b"floor")
+    return y if inside is None else tf.where_v2(inside, y, like(method.outside, x))

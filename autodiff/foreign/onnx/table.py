@@ -13,6 +13,7 @@ from ...core.graph import Tensor
 from ..model import Table, tf
 from .messages import dtype_of
 
+PARAMETERS = "onnx.parameters"  # of a graph's extras: the tensor of a small parameter -> the value it begins with
 onnx = Table("ONNX", ignored=("consumed_inputs",))  # a hint of the first version
 
 
@@ -62,6 +63,12 @@ def axis_of(axis: int, rank: int) -> int:
 def value_of(x: Any) -> np.ndarray | None:
     """What is known of a value while the graph is built: of attributes, constants and known shapes; else None."""
     return None if x is None else static_value(x) if isinstance(x, Tensor) else np.asarray(x)
+
+
+def setting_of(x: Any) -> np.ndarray | None:
+    """The same, and the value that a parameter begins with: for what decides on shapes, and is not trained."""
+    found = value_of(x)
+    return found if found is not None or x is None else x.graph.outermost.extras.get(PARAMETERS, {}).get(x)
 
 
 def ints(x: Any) -> list[int] | None:
