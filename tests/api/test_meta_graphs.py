@@ -63,6 +63,19 @@ def test_our_model_comes_back_whole_and_trains_alike(tmp_path: Path, as_text: bo
         assert session.run(gradient, feeds).shape == (3, 1)
 
 
+def test_the_graph_is_the_sessions_and_as_it_is_now(tmp_path: Path) -> None:
+    with tf.Graph().as_default() as graph:
+        build()
+        saver, session = tf.train.Saver(), tf.Session()
+        session.run(tf.global_variables_initializer())
+    for extra in ("one", "two"):
+        with graph.as_default():
+            tf.constant(1.0, name=extra)
+        path = saver.save(session, str(tmp_path / extra))
+        nodes = {node.name for node in tf.MetaGraphDef.FromString(Path(path + ".meta").read_bytes()).graph_def.node}
+        assert {"loss", "w", extra} <= nodes
+
+
 def test_what_tensorflow_does_not_have_is_written_as_what_it_has() -> None:
     """The gradient of a broadcast sum, of a lookup and of a maximum: ops of our own, made of TensorFlow's."""
     x = tf.placeholder(tf.float32, [None, 3], name="x")

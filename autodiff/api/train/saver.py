@@ -17,6 +17,7 @@ from ...core.errors import (
     UnsupportedError,
 )
 from ...core.graph import get_default_graph
+from ...files.checkpoint import replace_file
 from ..messages import SaverDef
 from ..saved_graphs.meta_graph import import_meta_graph as add_meta_graph
 from ..saved_graphs.meta_graph import meta_graph_of, write_message
@@ -52,6 +53,7 @@ class Saver:
         self._kept_next = time.time() + self._period
         self._saved: list[tuple[str, float]] = []
         self._variables: dict[str, list[Variable]] | None = None
+        self._written: tuple[Any, Any, bytes] | None = None
         if saver_def is not None:
             self._max_to_keep = saver_def.max_to_keep
             self._variables = {}
@@ -95,7 +97,9 @@ class Saver:
         else:
             write_checkpoint(prefix, arrays_of(session, self._built()))
         if write_meta_graph:
-            self.export_meta_graph(f"{prefix}.{meta_graph_suffix}")
+            with session.graph.as_default():
+                data = self._meta_graph()
+            replace_file(f"{prefix}.{meta_graph_suffix}", lambda file: file.write(data))
         if write_state:
             self._remember(prefix, meta_graph_suffix)
             update_checkpoint_state(folder, prefix, self.last_checkpoints, latest_filename)
@@ -132,6 +136,14 @@ class Saver:
         """Take over the checkpoints of a list that are still there."""
         there = [path for path in checkpoint_paths if checkpoint_exists(path)]
         self._saved = [(path, os.path.getmtime(path + ".index")) for path in there]
+
+    def _meta_graph(self) -> bytes:
+        """The MetaGraphDef as bytes; made anew only when the graph or a collection has grown since the last save."""
+        graph = get_default_graph()
+        size = graph.version, sum(map(len, graph.collections.values()))
+        if self._written is None or self._written[:2] != (graph, size):
+            self._written = graph, size, self.export_meta_graph().SerializeToString()
+        return self._written[2]
 
     def export_meta_graph(self, filename: str | None = None, collection_list: Any = None, as_text: bool = False,
                           export_scope: str | None = None, clear_devices: bool = False,
