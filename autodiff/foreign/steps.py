@@ -101,7 +101,7 @@ class ForeignSteps:
         slopes = {name: g for name, g in self.gradients_of(step.loss).items() if g is not None}
         for name, value in step.values.items():
             self.session.variables[self.variables[name].op.name] = value
-        self.graph.extras["step_call"] = step.call
+        self.graph.extras.update(step_call=step.call, step_loss=step.loss)
         self.advice.call, self.advice.place = step.call, step.place
         self.advice.gradients = {self.variables[name].op.name: g for name, g in step.gradients.items()}
         loss, *_ = self.session.run([step.loss, *slopes.values()], dict(step.feeds))

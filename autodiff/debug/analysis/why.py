@@ -39,6 +39,8 @@ def _why_none(y: Tensor, x: Tensor, call: GradientCall | None) -> WhyNone:
         return disconnected(y, x)
     cuts, flows = cuts_between(y, x)
     if not flows:
+        operations = y.graph.operations  # a comparison often only chooses between what is cut elsewhere
+        cuts = sorted(cuts, key=lambda cut: cut.op in operations and operations[cut.op].outputs[0].dtype.is_bool)
         first = [cut for cut in cuts if cut.first]
         return WhyNone(y.name, x.name, "cut", _cut_text(first, y, x), _first_remedy(cuts), tuple(cuts), (),
                        place)

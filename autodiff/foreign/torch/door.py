@@ -80,7 +80,7 @@ class TorchDoor:
             yield
         finally:
             self._is_inside = self.recorder.paused = False
-            self._calls.clear()
+            self._calls.turn()
 
     def _backward(self, loss: Any, is_seeded: bool, run: Any) -> None:
         """One step: torch's backward, then ours."""
@@ -113,6 +113,9 @@ class TorchDoor:
         """Run what was recorded, under the debugger. What cannot be read is said; the script goes on."""
         entries = [e for e in self.recorder.entries if not _updates(e, parameters)]
         used = sliced(entries, [loss])
+        if _reaches_back(used, entries):  # as where two losses share a part, and each is differentiated
+            entries = [e for e in self.recorder.older if not _updates(e, parameters)] + entries
+            used = sliced(entries, [loss])
         parameters = {**parameters, **self._unnamed(used, parameters)}
         try:
             built = self._builder.built(loss, used, parameters, data_names(names))
@@ -120,8 +123,7 @@ class TorchDoor:
             self._refuse(error)
             return
         self._tell(built, names, parameters, entries, used)
-        kept = set(map(id, used))
-        self.recorder.turn([e for e in self.recorder.entries if id(e) not in kept and e.has_grad])
+        self.recorder.turn()
         try:
             self.steps.run(ForeignStep(built.loss, built.values, built.feeds, own, call))
         except AutodiffError as error:
@@ -165,6 +167,13 @@ class TorchDoor:
         if text not in self._refused:
             self._refused.add(text)
             sys.stderr.write(f"gradbg: this step cannot be looked at, the script goes on: {text}\n")
+
+
+def _reaches_back(used: Sequence[Entry], entries: Sequence[Entry]) -> bool:
+    """Whether entries use what was differentiable before they began."""
+    made = {id(t) for e in entries for t in tensors_in(e.result)}
+    return any(t.requires_grad and not t.is_leaf and id(t) not in made
+               for e in used for t in tensors_in((e.args, e.kwargs)))
 
 
 def _updates(entry: Entry, parameters: dict[str, Any]) -> bool:

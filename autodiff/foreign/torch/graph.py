@@ -79,6 +79,7 @@ class TorchGraph:
         self._sizes = sizes or Sizes()
         self.memory = memory or Memory(lambda tensor: leaf(tensor, lambda: array_of(recorder.value_of(tensor)), None))
         self.edits: list[Entry] = []
+        self.numbers: Callable[[float], Any] | None = None  # what stands for Python's numbers, in their order
         self.makers: Callable[[Any], str] = lambda module: ""  # where a module was made, as ` made at file.py:12`
 
     def give(self, tensor: Any, node: Any) -> None:
@@ -117,7 +118,9 @@ class TorchGraph:
             return
         traits = traits_of(entry.op)
         if traits.is_random:
+            saved, self.numbers = self.numbers, None
             self._drawn(entry, traits)
+            self.numbers = saved
             return
         packet, overload = name_of(entry.op)
         if traits.in_place and self._is_edit(entry):
@@ -199,6 +202,8 @@ class TorchGraph:
             return [self._translated(v) for v in value]
         if isinstance(value, dict):
             return {k: self._translated(v) for k, v in value.items()}
+        if isinstance(value, float) and self.numbers is not None:
+            return self.numbers(value)
         if isinstance(value, torch.dtype):
             return DTYPES[value]
         if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):

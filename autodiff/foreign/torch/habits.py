@@ -36,9 +36,9 @@ class Habits:
         self._optimizers: "weakref.WeakSet[Any]" = weakref.WeakSet()
         self._evaluated: dict[int, RawFrames] = {}
         self._frozen: dict[int, RawFrames] = {}
-        self._steps = 0  # of optimizers, since the last backward
         self._waiting = 0  # backwards since the last step, with gradients that were zeroed in between
-        self._piled: tuple[list[str], Place | None, int] = ([], None, 0)
+        self._used: set[int] = set()  # parameters whose gradients a step has used, and that were not zeroed since
+        self._piled = 0  # steps in a row that used gradients again
         self._cleared: tuple[RawFrames, bool] = ((), False)  # last zero_grad, whether after the last backward
         self._in_vain: Place | None = None  # the zero_grad before the last step that had nothing to do
         self._at: Place | None = None
@@ -129,18 +129,21 @@ class Habits:
 
     def _before_step(self, optimizer: Any) -> None:
         frames, is_after = self._cleared
-        given = [p.grad for group in optimizer.param_groups for p in group["params"]]
-        has_none = all(g is None or not bool(g.count_nonzero()) for g in given)
+        given = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+        has_none = not any(bool(p.grad.count_nonzero()) for p in given)
         self._in_vain = place_of_frames(frames) if is_after and has_none and self._waiting else None
-        self._steps, self._waiting = self._steps + 1, 0
+        own = set(map(id, given))
+        self._piled = self._piled + 1 if own & self._used else 0
+        self._used |= own
+        self._waiting = 0
 
     def before_backward(self, parameters: dict[str, Any], frames: RawFrames) -> None:
         """Look at the gradients that a backward will add to."""
         self._at = place_of_frames(frames)
-        piled = [name for name, p in parameters.items() if p.grad is not None and bool(p.grad.count_nonzero())]
-        self._piled = (piled, self._at, self._piled[2] + 1) if self._steps and piled else ([], None, 0)
+        piled = {id(p) for p in parameters.values() if p.grad is not None and bool(p.grad.count_nonzero())}
+        self._used &= piled
         self._waiting = 1 if piled else self._waiting + 1
-        self._steps, self._cleared = 0, ((), False)
+        self._cleared = (), False
 
     # ---- what is told -------------------------------------------------------------------
     def made_at(self, thing: Any) -> str:
@@ -158,17 +161,17 @@ class Habits:
 
     def findings(self, names: dict[str, Any], parameters: dict[str, Any]) -> list[Finding]:
         """What is wrong beside the graph, after a backward. parameters: all that the loss has, by name."""
-        return [*self._pile(), *self._idle(), *self._left_out(parameters), *self._modes(names)]
+        return [*self._pile(parameters), *self._idle(), *self._left_out(parameters), *self._modes(names)]
 
-    def _pile(self) -> list[Finding]:
-        piled, place, times = self._piled
-        if not piled:
+    def _pile(self, parameters: dict[str, Any]) -> list[Finding]:
+        piled = [name for name, p in parameters.items() if id(p) in self._used]
+        if not piled or not self._piled:
             return []
         more = f" and {len(piled) - 1} more" if len(piled) > 1 else ""
         return [Finding(92, "gradients accumulate", piled[0], "", piled[0],
                         f"loss.backward() adds to gradients that optimizer.step() has used already, in {piled[0]}{more}"
-                        f", {times} times in a row: zero_grad() is not called in between", "call optimizer.zero_grad() "
-                        "before loss.backward()", f"why {piled[0]}", place)]
+                        f", {self._piled} times in a row: zero_grad() is not called in between", "call "
+                        "optimizer.zero_grad() before loss.backward()", f"why {piled[0]}", self._at)]
 
     def _idle(self) -> list[Finding]:
         """Steps that are missed, or had nothing to do."""

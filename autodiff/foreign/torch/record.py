@@ -123,24 +123,25 @@ class Call:
 
 
 class Recorder(TorchDispatchMode):
-    """The ops since the last turn. entries: in order. before: what storages held that were there before and were
-    overwritten, as flat tensors. paused: whether ops pass unseen (as an optimizer's do). is_bounded: whether it may
-    forget what a step will hardly need."""
+    """The ops since the last turn. entries: in order; older: those of the turn before. before: what storages held that
+    were there before and were overwritten, as flat tensors. paused: whether ops pass unseen (as an optimizer's
+    do). is_bounded: whether it may forget what a step will hardly need."""
 
     def __init__(self, *, is_bounded: bool = False) -> None:
         super().__init__()
         self._is_bounded = is_bounded
         self.entries: list[Entry] = []
+        self.older: list[Entry] = []
         self.before: dict[int, Any] = {}
         self.paused = False
         self.modules: list[Any] = []  # whose forward runs, outermost first
         self._made: set[int] = set()
         self._idle = 0  # bytes that entries without autograd hold
 
-    def turn(self, kept: list[Entry]) -> None:
-        """Begin a new step. kept: entries that a later step may still need."""
-        self.entries, self.before, self._idle = kept, {}, 0
-        self._made = {storage_of(t) for entry in kept for t in tensors_in(entry.result)}
+    def turn(self) -> None:
+        """Begin a new step. What was made with autograd on may be differentiated by the next one too."""
+        self.older, self.entries, self.before = [entry for entry in self.entries if entry.has_grad], [], {}
+        self._made, self._idle = set(), 0
 
     def __torch_dispatch__(self, op: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -166,9 +167,9 @@ class Recorder(TorchDispatchMode):
         """Of a long stretch without a step, such as a test, keep what a step may still need. idle: bytes more."""
         self._idle += idle
         if self._idle > BYTES:
-            self.turn([entry for entry in self.entries if entry.has_grad])
+            self.entries, self._idle = [entry for entry in self.entries if entry.has_grad], 0
         if len(self.entries) > ENTRIES:
-            self.turn(self.entries[-ENTRIES // 2:])
+            self.entries = self.entries[-ENTRIES // 2:]
 
     def _keep(self, written: Any) -> None:
         """Copy what a write is about to overwrite, if it was there before this record began."""
@@ -200,6 +201,7 @@ class Calls:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._known: dict[int, Call] = {}
+        self._older: dict[int, Call] = {}
 
     def __enter__(self) -> "Calls":
         function, backward = torch.autograd.Function, torch.autograd.function.BackwardCFunction
@@ -239,7 +241,7 @@ class Calls:
 
     def differentiated(self, node: Any, dys: tuple[Any, ...], run: Any) -> Any:
         """What a Function's backward gives; its ops are recorded as those of the call."""
-        call = self._known.get(id(node))
+        call = self._known.get(id(node)) or self._older.get(id(node))
         if call is None or call.slopes:
             return run()
         recorder = self._recorder
@@ -252,6 +254,6 @@ class Calls:
         call.dys, call.slopes = dys, tuple(found) if isinstance(found, (list, tuple)) else (found,)
         return found
 
-    def clear(self) -> None:
-        """Forget the uses so far."""
-        self._known = {}
+    def turn(self) -> None:
+        """Begin a new step: forget the uses before the last."""
+        self._older, self._known = self._known, {}

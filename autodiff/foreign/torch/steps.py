@@ -1,7 +1,9 @@
 """Recorded steps as graphs: steps that did the same, on the same lines, are the same graph with other values."""
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,16 +28,22 @@ class Built:
     edits: list[Entry]
 
 
-Spot = tuple[int, int, bool]  # number of an entry; which tensor of its arguments, or (True) of what it drew
+# The number of an entry, or -1 for numbers; which tensor of its arguments, or (True) of what it drew.
+Spot = tuple[int, int, bool]
 
 
 @dataclass
 class _Known:
-    """A graph that was built. given: its placeholders, each with the spot of a record that holds its value."""
+    """A graph that was built. given: its placeholders, each with the spot of a record that holds its value.
+
+    numbers: of Python's, that its ops were given; free: which of them are fed.
+    """
 
     loss: Tensor
     given: list[tuple[Tensor, Spot]]
     edits: list[Entry]
+    numbers: tuple[float, ...]
+    free: frozenset[int]
 
 
 class Builder:
@@ -51,21 +59,38 @@ class Builder:
         for name, value in values.items():
             self._steps.variable(name, value, trainable=parameters[name].requires_grad,
                                  frames=self._habits.made.get(id(parameters[name]), ()))
-        key = _signature(entries, parameters, loss)
-        if key not in self._known:
-            self._known[key] = self._new(loss, entries, parameters, names)
-        known = self._known[key]
+        known = self._found(loss, entries, parameters, names)
         return Built(known.loss, values, {node: self._value(entries, spot) for node, spot in known.given},
                      known.edits)
 
+    def _found(self, loss: Any, entries: Sequence[Entry], parameters: dict[str, Any], names: dict[int, str]) -> _Known:
+        """The graph of such a step. Numbers of Python's that have changed from one step to the next are fed too."""
+        key, numbers = _signature(entries, parameters, loss)
+        known = self._known.get(key)
+        if known is not None and known.numbers == numbers:
+            return known
+        if known is not None and known.numbers:
+            free = known.free | {i for i, (a, b) in enumerate(zip(known.numbers, numbers)) if a != b}
+            if free == known.free:
+                return known
+            with contextlib.suppress(TypeError, ValueError, NotImplementedError):  # a rule that must know the number
+                self._known[key] = self._new(loss, entries, parameters, names, numbers, frozenset(free))
+                return self._known[key]
+        self._known[key] = self._new(loss, entries, parameters, names, numbers, frozenset())
+        return self._known[key]
+
     def _value(self, entries: Sequence[Entry], spot: Spot) -> np.ndarray:
         """What a record holds at a spot."""
+        if spot[0] < 0:
+            return np.array(_numbers_in(entries)[spot[1]], np.float32)
         entry = entries[spot[0]]
         if spot[2]:
             return array_of(entry.drawn[spot[1]])
         return array_of(self._recorder.value_of(list(tensors_in((entry.args, entry.kwargs)))[spot[1]]))
 
-    def _new(self, loss: Any, entries: Sequence[Entry], parameters: dict[str, Any], names: dict[int, str]) -> _Known:
+    def _new(self, loss: Any, entries: Sequence[Entry], parameters: dict[str, Any], names: dict[int, str],
+             numbers: tuple[float, ...], free: frozenset[int]) -> _Known:
+        """free: which of the numbers are fed."""
         graph, given = self._steps.graph, list[tuple[Tensor, Spot]]()
         spots = _spots(entries)
 
@@ -83,12 +108,41 @@ class Builder:
         with graph.as_default():
             builder = TorchGraph(graph, self._recorder, leaf)
             builder.makers = self._habits.made_at
+            builder.numbers = self._fed_numbers(free, given)
             for name, parameter in parameters.items():
                 builder.give(parameter, self._steps.variables[name].read_value())
             builder.add(entries)
             with made_at(graph, entries[-1].frames if entries else ()):
                 node = tf.identity(builder.of(loss), name=legal_name(names.get(id(loss), "loss")))
-        return _Known(node, given, builder.edits)
+        return _Known(node, given, builder.edits, numbers, free)
+
+    @staticmethod
+    def _fed_numbers(free: frozenset[int], given: list[tuple[Tensor, Spot]]) -> Callable[[float], Any]:
+        """What stands for each of a record's numbers in turn."""
+        count = itertools.count()
+
+        def number(value: float) -> Any:
+            place = next(count)
+            if place not in free:
+                return value
+            node = tf.placeholder(tf.float32, [], name="number")
+            given.append((node, (-1, place, False)))
+            return node
+        return number
+
+
+def _numbers_in(entries: Sequence[Entry]) -> list[float]:
+    """The numbers of Python's that a record's ops were given, in order."""
+    def found(value: Any) -> Iterator[float]:
+        if isinstance(value, float):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            for part in value:
+                yield from found(part)
+        elif isinstance(value, dict):
+            yield from found(list(value.values()))
+    return [number for entry in entries if not isinstance(entry.op, Call) and entry.drawn is None
+            for number in found((entry.args, entry.kwargs))]
 
 
 def _spots(entries: Sequence[Entry]) -> dict[Any, Spot]:
@@ -102,8 +156,8 @@ def _spots(entries: Sequence[Entry]) -> dict[Any, Spot]:
     return found
 
 
-def _signature(entries: Sequence[Entry], parameters: dict[str, Any], loss: Any) -> Any:
-    """What tells a step's graph from others: ops, numbers, shapes, lines, and which tensor goes where."""
+def _signature(entries: Sequence[Entry], parameters: dict[str, Any], loss: Any) -> tuple[Any, tuple[float, ...]]:
+    """What tells a step's graph from others: ops, shapes, lines, and which tensor goes where; and its numbers."""
     places = {id(p): f"parameter {name}" for name, p in parameters.items()}
 
     def described(value: Any) -> Any:
@@ -113,7 +167,7 @@ def _signature(entries: Sequence[Entry], parameters: dict[str, Any], loss: Any) 
             return tuple(described(v) for v in value)
         if isinstance(value, dict):
             return tuple((k, described(v)) for k, v in value.items())
-        return repr(value)
+        return "number" if isinstance(value, float) else repr(value)
 
     parts = []
     for number, entry in enumerate(entries):
@@ -124,4 +178,4 @@ def _signature(entries: Sequence[Entry], parameters: dict[str, Any], loss: Any) 
         shapes = tuple((tuple(t.shape), t.requires_grad) for t in tensors_in(entry.result))
         parts.append((name, taken, shapes, entry.frames, entry.has_grad))
     trained = tuple(sorted((name, p.requires_grad) for name, p in parameters.items()))
-    return tuple(parts), described(loss), trained
+    return (tuple(parts), described(loss), trained), tuple(_numbers_in(entries))

@@ -44,11 +44,13 @@ def hardswish(x: Any) -> Any:
 
 @aten.op("leaky_relu")
 def leaky_relu(x: Any, slope: Any = 0.01) -> Any:
-    return where(tf.greater(x, 0), x, x * number(slope, x))
+    return tf.nn.leaky_relu(x, alpha=slope)
 
 
 @aten.op("elu")
 def elu(x: Any, alpha: Any = 1, scale: Any = 1, input_scale: Any = 1) -> Any:
+    if alpha == scale == input_scale == 1:
+        return tf.nn.elu(x)
     below = tf.expm1(tf.minimum(x, 0) * number(input_scale, x)) * number(alpha, x)
     return where(tf.greater(x, 0), x, below) * number(scale, x)
 
