@@ -101,6 +101,11 @@ def test_variables_and_elements_are_headings_and_blocks_are_apart() -> None:
     assert all("│" in line for line in lines[4:8])
 
 
+def test_variables_of_the_same_last_name_are_told_apart() -> None:
+    heads = drawn(hessian(4, Axis("a/w:0", (2,)), Axis("b/w:0", (2,))), 120).splitlines()[2].split()
+    assert heads[:4] == ["a/w[0]", "a/w[1]", "b/w[0]", "b/w[1]"]
+
+
 def test_a_large_one_is_a_picture_with_its_largest_entries() -> None:
     found = hessian(40)
     text = drawn(found, 80)

@@ -17,7 +17,7 @@ from .heatmaps import blocks
 MOST = 24  # rows that are read as numbers
 EXACT = 512  # rows up to which all eigenvalues are computed
 LISTED = 10  # of the largest entries
-LABEL = 12  # columns of a name beside a row
+LABEL = 16  # columns of a name beside a row
 BESIDE = "eigenvalues"  # head of the column that has them beside the rows
 SHADES = " ░▒▓█"  # of magnitudes; blank is zero
 EVERY = 8  # cells of a picture between two labels of its columns
@@ -86,16 +86,23 @@ def _labels(axes: Sequence[Axis], size: int) -> list[str]:
     if not axes:
         return [str(at) for at in range(size)]
     found = []
-    for axis in axes:
-        name = _short(axis.name) if len(axes) > 1 else ""
+    for axis, name in zip(axes, _names(axes)):
         for index in np.ndindex(*axis.shape):
             text = ",".join(map(str, index))
             found.append(f"{name}[{text}]" if name else text or "0")
     return found
 
 
-def _short(name: str) -> str:
-    return shorten(clean(name.removesuffix(":0").rpartition("/")[2], keep=""), LABEL)
+def _names(axes: Sequence[Axis]) -> list[str]:
+    """What the variables are called in headings: the last part of a name, the whole where others end so too.
+
+    Empty where there is but one.
+    """
+    if len(axes) == 1:
+        return [""]
+    whole = [clean(axis.name.removesuffix(":0"), keep="") for axis in axes]
+    last = [name.rpartition("/")[2] for name in whole]
+    return [shorten(end if last.count(end) == 1 else name, LABEL) for name, end in zip(whole, last)]
 
 
 def _ends(axes: Sequence[Axis]) -> set[int]:
@@ -182,10 +189,10 @@ def _legend(largest: float, block: tuple[int, int]) -> Line:
 def _row_label(axes: Sequence[Axis], row: int, at: int) -> str:
     """The element at a row, where a variable begins with its name."""
     start = 0
-    for axis in axes:
+    for axis, name in zip(axes, _names(axes)):
         if row < start + axis.size:
             index = ",".join(str(int(i)) for i in np.unravel_index(row - start, axis.shape)) if axis.shape else ""
-            return shorten(f"{_short(axis.name) if len(axes) > 1 else ''}[{index}]", LABEL)
+            return f"{shorten(name, LABEL - len(index) - 2)}[{index}]"
         start += axis.size
     return str(row)
 
