@@ -175,7 +175,7 @@ def arrived(shell: Shell, event: Event, records: tuple[Any, ...] = (), stop: Any
         which = "next" if shell.dbg.records else "first"
         call = request.call if request else "Session.run"
         here = Stop(f"{name} is before its {which} {call}, at {shell.where()}", _where(shell, records),
-                    (f"it asks for {wants}", "next runs it, step goes through it op by op"))
+                    (f"the script is about to run {wants}", "next runs it, step goes through it op by op"))
         interrupted = Text("stopped by Ctrl-C", "warning") if script.interrupted else None
         return _group(_moved_text(shell, records, stop), interrupted, here)
     return moved(shell, records, stop, interrupted=script.interrupted)

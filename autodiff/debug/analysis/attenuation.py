@@ -36,7 +36,7 @@ def noted(hop: Hop, op: Operation, values: Values) -> Hop:
 
 
 def also_lost(hops: Sequence[Hop], op_of: Callable[[Hop], Operation], values: Values) -> list[Hop]:
-    """Of hops further down those that would let nothing through either."""
+    """The hops further down that would let nothing through either."""
     found = [noted(hop, op_of(hop), values) for hop in hops if hop.op_type in (*_RELUS, *_BOUNDS, *FLAT)]
     return [hop for hop in found if hop.op_type in FLAT or "100%" in hop.note]
 
@@ -118,7 +118,7 @@ def _of_mean(op: Operation, value: np.ndarray, values: Values) -> str:
         return ""
     if np.size(result) == value.size and len(op.inputs[0]._consumers) > 1:
         return "it averages over one element: x minus its mean is 0 whatever x is, as with a batch of one"
-    return ("what comes this way and by the other uses of its input cancels out" if len(op.inputs[0]._consumers) > 1
+    return ("the contributions of the uses of its input cancel" if len(op.inputs[0]._consumers) > 1
             else "")
 
 

@@ -51,7 +51,7 @@ class State:
         self.moments.keep(moment, self.budget, ms, left)
 
     def moment(self, step: int | None = None) -> Moment:
-        """What to evaluate at: a past step, else the last run; the present if there was no run or values were set."""
+        """The Moment to evaluate at: a past step, else the last run; the present without a run, or after a set."""
         if step is not None:
             found = next((m for m in self.moments if m.step == step), None)
             if found is None:

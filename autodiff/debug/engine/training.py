@@ -40,7 +40,7 @@ class Training:
         return self.train_op or next(iter(reversed(self.model.graph.collections.get("train_op", []))), None)
 
     def running(self) -> list[TrainOp]:
-        """Those that a run fetches: all but those whose variables, some of them, a newer one updates."""
+        """The train ops that a run fetches: all that share no variable with a newer one."""
         found: list[TrainOp] = []
         taken: set[str] = set()
         for made in reversed(self.built):

@@ -43,7 +43,7 @@ class Watches:
         self._list.remove(watch.number)
 
     def others(self, step: int | None = None) -> set[Other]:
-        """What conditions ask of tensors that they name; with a step, of those due then."""
+        """The questions that conditions ask of tensors they name; with a step, only of conditions due then."""
         return {other for condition in self._conditions(step) for other in condition.others}
 
     def ask(self, word: str) -> bool:
@@ -235,6 +235,6 @@ class Watches:
 
 
 def _of_gradient(target: str) -> tuple[str, bool]:
-    """What stands in `grad(…)`, and True; any other target as it is."""
+    """The target inside of `grad(…)`, and True; any other target as it is, and False."""
     match = re.fullmatch(r"grad\s*\((.*)\)", target.strip())
     return (match[1].strip(), True) if match else (target, False)

@@ -141,7 +141,7 @@ class Calls:
                     turn)
 
     def _tensors(self, function: Function, ops: Sequence[Operation]) -> tuple[Tensor, ...]:
-        """Those of a function whose values are to be known."""
+        """The tensors of a function whose values are asked for."""
         if self._wanted is None:
             return tuple(dict.fromkeys((*function.inputs, *(t for op in ops for t in op.outputs), *function.outputs)))
         return tuple(dict.fromkeys((*(t for t in self._wanted if t.graph is function.graph), *function.outputs)))
@@ -155,5 +155,5 @@ def _handle(tensor: Tensor) -> Tensor:
 
 
 def _argument(tensor: Tensor, values: Values) -> Any:
-    """What an op is given for an input: of a variable its name."""
+    """The argument of an op for an input: the value, or a variable's name."""
     return _handle(tensor).op.name if is_handle(tensor) else values[tensor]

@@ -14,7 +14,7 @@ from .roles import place_of, role_of
 
 
 def op_row(op: Operation) -> OpRow:
-    """What a list of operations shows of one."""
+    """One operation as a row of a list."""
     return OpRow(op.name, op.type, tuple(t.name for t in op.inputs), tuple(t.name for t in op.outputs), role_of(op),
                  place_of(op))
 
@@ -32,7 +32,7 @@ def attributes_of(op: Operation) -> tuple[tuple[str, str], ...]:
 
 
 def rule_of_gradient(op: Operation) -> str:
-    """What the gradient of an op does, in words."""
+    """The behavior of an op's gradient, in words."""
     if op.override is not None:
         return f"overridden by the registered gradient {op.override!r}"
     reason = no_gradient_reason(op)

@@ -10,7 +10,7 @@ _CALLERS = ("If", "While")
 
 
 class InnerOps:
-    """Those of one graph and of all functions in it. What stands for outer tensors inside is left out."""
+    """The operations of a graph and of all its functions, without the stand-ins for outer tensors."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -19,7 +19,7 @@ class InnerOps:
         self._known = 0
 
     def by_name(self) -> dict[str, Operation]:
-        """All of them, those of one function in the order of computing."""
+        """Every inner operation; within a function in the order of computing."""
         operations = self.graph.operations
         for op in itertools.islice(operations.values(), self._known, None) if len(operations) > self._known else ():
             if op.type in _CALLERS:

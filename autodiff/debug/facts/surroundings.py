@@ -1,4 +1,4 @@
-"""What is around an op: a tree of those before or behind it; and which files of the script made ops."""
+"""The surroundings of an op: a tree of its producers or consumers; and which files of the script made ops."""
 from __future__ import annotations
 
 from dataclasses import dataclass

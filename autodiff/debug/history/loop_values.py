@@ -26,7 +26,7 @@ class Turns(NamedTuple):
     values: tuple[Any, ...]
 
     def stacked(self) -> Any:
-        """One array, with a leading axis for the turns in loops; a list of arrays if their shapes differ."""
+        """One array, with a leading axis for the iterations of loops; a list of arrays if their shapes differ."""
         if not self.loops:
             return self.values[0]
         if len({np.shape(value) for value in self.values}) > 1:
@@ -41,11 +41,11 @@ class Turns(NamedTuple):
         return np.concatenate([np.ravel(value) for value in self.values])
 
     def where(self) -> str:
-        """Which turns, in words: `5 iterations of while`, `iterations 0, 2 of while`; "" if there are no loops."""
+        """Which iterations, in words: `5 iterations of while`, `iterations 0, 2 of while`; "" if there are no loops."""
         if not self.loops:
             return ""
         if len(self.loops) > 1:
-            return f"{len(self.at)} turns of {' and '.join(self.loops)}"
+            return f"{len(self.at)} iterations of {' and '.join(self.loops)}"
         numbers = [at[0] for at in self.at]
         if numbers == list(range(len(numbers))):
             return f"{len(numbers)} iteration{'s' * (len(numbers) != 1)} of {self.loops[0]}"

@@ -133,7 +133,7 @@ class Replayer:
                 if (each in whole if each in parts else each in found)}
 
     def _looked_up(self, moment: Moment, tensors: list[Tensor]) -> dict[Tensor, Any]:
-        """Of tensors those that can be computed; each is computed once for a run, however many questions ask for it."""
+        """The values of the tensors that can be computed; each is computed once for a run."""
         known = self._known.of(moment)
         missing = [t for t in tensors if t not in known]
         inside = [t for t in missing if self._inner.has(t)]

@@ -88,7 +88,7 @@ class Ring(Sequence[Moment]):
 
     # ---- keeping ------------------------------------------------------------------------
     def variables(self, session: Session) -> Mapping[str, Any]:
-        """Those that a session's next run begins with: to be made again later, if the last run of all left them."""
+        """The variables that a session's next run begins with; made again later where the last run left them."""
         present, left = session.variables, self._left
         self._left = None  # or the run could not use the memory of the values that it replaces
         if left is None or (names := tuple(present)) != tuple(left) or not all(
@@ -156,7 +156,7 @@ class Ring(Sequence[Moment]):
             self._leave_disk()
 
     def resume(self, limit: int) -> None:
-        """As `spill`, where nobody waits for an answer: that it cannot be is told with the next run."""
+        """Like `spill`, in the background; a failure is reported with the next run."""
         try:
             self.spill(limit)
         except OSError as error:

@@ -275,7 +275,7 @@ def measure(word: str, seen: Seen) -> float | None:
 
 
 def reading(other: Other, seen: tuple[Seen, ...]) -> str:
-    """What was seen of a tensor that a condition names, in words; "" where that is nothing to speak of."""
+    """The value of a tensor that a condition names, in words; "" where there is nothing to say."""
     if other.word in WORDS:
         return other.words if any(map(_is_true(other.word), seen)) else ""
     figures = [figure for one in seen if (figure := measure(other.word, one)) is not None]

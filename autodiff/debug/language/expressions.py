@@ -175,7 +175,7 @@ class _Evaluator:
                 node.value, ast.Attribute) and node.value.attr == "linalg":
             if node.attr in _FUNCTIONS or node.attr in _CONSTANTS:
                 return {**_CONSTANTS, **_FUNCTIONS}[node.attr]
-            raise ArgumentError(f"np.{node.attr} is not served here").explain(
+            raise ArgumentError(f"np.{node.attr} is not supported here").explain(
                 hint=did_you_mean(node.attr, _FUNCTIONS))
         if node.attr not in _ATTRIBUTES and node.attr not in _METHODS:
             raise ArgumentError(f"attribute {node.attr!r} is not allowed").explain(

@@ -83,7 +83,7 @@ class Targets:
         return found[0]
 
     def outside(self, target: str) -> Tensor:
-        """As `one`, but refuses tensors inside of branches and loops, which can neither be fed nor held."""
+        """Like `one`, but refuses tensors inside of branches and loops, which can neither be fed nor held."""
         tensor = self.one(target)
         if tensor.graph is not self.graph:
             around = self.inner.outer_op(tensor.op).name
@@ -195,7 +195,7 @@ class Targets:
         return handles + [tensor.name for op in self.operations() for tensor in op.outputs]
 
     def operations(self) -> list[Operation]:
-        """Those of the graph, then those inside of branches and loops."""
+        """The operations of the graph, then those inside of branches and loops."""
         return [*self.graph.operations.values(), *self.inner.by_name().values()]
 
     def near(self, target: str) -> str:

@@ -50,7 +50,7 @@ class Edits:
     def _set_variable(self, tensor: Tensor, given: Any) -> Changed:
         if self.stepper.is_replaying or self.state.view is not None:
             raise StateError("variables are set in the present: a past step is looked at",
-                             hint="use set on the tensor that is read from it, or return by: run -t 1")
+                             hint="use set on the tensor that is read from it, or go back to the present: run -t 1")
         values, name = self.model.session.variables, tensor.op.name
         old = values.get(name)
         dtype = old.dtype if old is not None else tensor.dtype.base_dtype.as_numpy_dtype

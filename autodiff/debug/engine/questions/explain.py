@@ -61,7 +61,7 @@ class Explanations:
             return self.blame.why_failed(error, at)
 
     def _why_inside(self, top: Tensor | None, x: Tensor, at: Moment) -> Any:
-        """Of a tensor inside of branches and loops: for all the times that it was computed."""
+        """Why the gradient at a tensor inside of branches and loops is as it is, over all its iterations."""
         caller = self.model.targets.inner.callers(x.op)[0]
         if top is None or self._value_is_bad(x, at):
             bad = next((t for t in caller.outputs if self._value_is_bad(t, at)), None)

@@ -50,7 +50,7 @@ class Evidence:
             words = f"gradient of {sample.name}" if sample.is_gradient else sample.name
             for turn, seen in enumerate(self.seen(sample, record, before, condition)):
                 if condition.holds(seen):
-                    words += f", turn {turn} of {len(sample.turns)}" if sample.turns else ""
+                    words += f", iteration {turn} of {len(sample.turns)}" if sample.turns else ""
                     return Hit(words, sample.name)
         if not names and record.loss is not None:
             known = before and before.loss is not None and statistics(before.loss) or None
@@ -66,7 +66,7 @@ class Evidence:
         return parsed is not None and record is not None and self.hit(parsed, record, set()) is not None
 
     def _samples_asked(self, record: RunRecord, names: set[str]) -> Sequence[Sample]:
-        """What a condition is asked of: what was seen, but not only because some condition names it."""
+        """The samples that a condition is asked of: the watched ones, not those taken for another condition."""
         if names:
             return record.samples
         extra = {other.name for other in self.watches.others()}.difference(*[watch.names for watch in self.watches])
@@ -74,7 +74,7 @@ class Evidence:
 
     def _hit_of_run(self, condition: Condition, record: RunRecord, before: RunRecord | None,
                     names: set[str]) -> Hit | None:
-        """As `_hit`, of a condition on the step, the loss and tensors that it names; asked where `names` are computed.
+        """Like `_hit`, for a condition on the step, the loss and named tensors; asked where `names` are computed.
         """
         found: dict[Other, tuple[Seen, ...]] = {}
 
@@ -94,7 +94,7 @@ class Evidence:
 
     def seen(self, sample: Sample, record: RunRecord, before: RunRecord | None,
               condition: Condition | Other) -> tuple[Seen, ...]:
-        """What a condition is asked about: a sample, or each of its turns."""
+        """The subjects of a condition: a sample, or each iteration of it."""
         previous = before.sample(sample.name, gradient=sample.is_gradient) if before else None
         ratio = update_ratio(self.state, sample.name, record.step) if condition.asks("ratio") else None
         return tuple(Seen(stats, record.step, record.loss, previous.stats if previous else None, ratio,
@@ -102,14 +102,14 @@ class Evidence:
                      for stats in sample.turns or (sample.stats,))
 
     def elsewhere(self, other: Other, record: RunRecord, before: RunRecord | None) -> tuple[Seen, ...]:
-        """What a condition asks a tensor that it names about; none where the run did not compute it."""
+        """The sample of a tensor that a condition names; None where the run did not compute it."""
         sample = record.sample(other.name, gradient=other.is_gradient)
         if sample is None or sample.stats is None and sample.missing.startswith("no gradient of"):
             sample = self._seen_again(other, record)
         return self.seen(sample, record, before, other) if sample is not None and sample.stats is not None else ()
 
     def _seen_again(self, other: Other, record: RunRecord) -> Sample | None:
-        """What a run did not look at, by making it again; None if it did not compute that or what it follows from."""
+        """A tensor that a run did not look at, had by making the run again; None if the run could not compute it."""
         at = next((m for m in reversed(self.state.moments) if m.step == record.step), None)
         if at is None or at.wanted is None:
             return None

@@ -55,7 +55,7 @@ def _has_effect(op: Operation) -> bool:
 
 
 def guards_of(tensors: Iterable[Tensor], runs: Collection[Operation], known: Collection[Tensor] = ()) -> Guards:
-    """What to look at so that none of `tensors` can be not finite unseen. runs: ops of the run. known: what is fed."""
+    """Sentinels: tensors that are not finite whenever one of `tensors` is. runs: ops of the run. known: what is fed."""
     wanted = set(tensors)
     updated: dict[Operation, int] = {}  # variable -> the first op that may write to it
     for op in runs:

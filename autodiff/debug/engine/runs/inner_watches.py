@@ -34,7 +34,7 @@ class InnerSamples:
                               dict(zip(gradients, found)))
 
     def sample_of(self, x: Tensor, y: Tensor | None, at: Moment) -> Sample:
-        """What can be seen of a tensor, or of the gradient of y at it, in a remembered run made again."""
+        """A sample of an inner tensor, or of the gradient of y at it, from a remembered run made again."""
         if self.model.targets.inner.has(x):
             turns = self.state.replayer.turns(at, [x])[x] if y is None else self.gradient_turns(y, x, at)
             return _sample(x.name, y.name if y is not None else "", turns)
@@ -47,7 +47,7 @@ class InnerSamples:
 
     def samples(self, names: Iterable[str], runs: set[Operation], at: Moment, *,
                         failed: bool) -> list[Sample]:
-        """What a run's watches see of inner tensors, by name; and of their gradients, where the script built some.
+        """Samples of watched inner tensors, by name; and of their gradients, where the script built some.
 
         runs: the operations of the run, which was remembered.
         """

@@ -75,7 +75,7 @@ class InsideStops:
                                           elsewhere=lambda other: self._so_far(other, opened, loss)))
 
     def _so_far(self, other: Other, opened: OpenRun, loss: float | None) -> tuple[Seen, ...]:
-        """What a condition asks a tensor that it names about, as far as the open run has computed it."""
+        """The value of a tensor that a condition names, if the open run has computed it."""
         tensor, y, execution = self.model.targets.one(other.name), self.model.default_y(), self.stepper.execution
         found = tensor if not other.is_gradient else self.model.derivatives.known(y, tensor) if y is not None else None
         found, step = found.values if isinstance(found, IndexedSlices) else found, opened.moment.step

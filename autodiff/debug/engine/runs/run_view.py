@@ -108,7 +108,7 @@ class OpenRun:
 
     @property
     def looked_at(self) -> tuple[Any, ...]:
-        """What the debugger wants the values of besides, in order: tensors, and gradients that are IndexedSlices."""
+        """The tensors, and gradients that are IndexedSlices, whose values the debugger wants besides, in order."""
         return (*(look.source for look in self.view.looks if look.source is not None), *self.view.outcomes)
 
     @property

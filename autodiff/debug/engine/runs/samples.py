@@ -40,7 +40,7 @@ class RunSamples:
 
     def of_run(self, run: OpenRun, due: Due, seen: Sequence[Any], *,
                failed: bool = False) -> tuple[tuple[Sample, ...], float | None]:
-        """Of what is watched, and the loss; of what is only guarded, what is not finite."""
+        """Samples of the watched tensors and the loss; of tensors that are only guarded, the non-finite ones."""
         view = run.view
         loss = as_number(seen[view.loss_at]) if view.loss_at is not None and not failed else None
         if not due.looks:
@@ -63,7 +63,7 @@ class RunSamples:
 
     def with_hidden(self, run: OpenRun, seen: Sequence[Any],
                     samples: tuple[Sample, ...]) -> tuple[Sample, ...]:
-        """All of a run that is not finite, in the order of computing, if what is looked at in its place has any of it.
+        """Every non-finite tensor of a run, in the order of computing, if one of its sentinels is not finite.
 
         samples: of what was looked at.
         """

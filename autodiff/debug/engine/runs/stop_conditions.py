@@ -1,4 +1,4 @@
-"""What decides a stop: of each watch and breakpoint, whether it holds of a run."""
+"""The decision to stop: whether each watch and breakpoint holds for a run."""
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
@@ -25,7 +25,7 @@ class StopConditions:
         self.watches, self.evidence = watches, evidence
 
     def holding(self, record: RunRecord, *, asked: Container[int] = ()) -> Iterator[Holds]:
-        """Those that hold of a run. asked: numbers of those that were asked inside of the run already."""
+        """The watches that hold for a run. asked: numbers of watches that were asked inside of the run already."""
         for watch in self.watches:
             if watch.number not in asked and watch.is_due(record.step) and not _only_looks(watch, record):
                 found = self._of(watch, record)
