@@ -268,7 +268,7 @@ def test_a_condition_holds_of_one_iteration():
     dbg = model()
     dbg.break_at("while/grow", condition="norm(.) > 20")
     stop = dbg.run(1).stop
-    assert "turn 3 of 4" in stop.text
+    assert "iteration 3 of 4" in stop.text
     assert stop.target == "while/grow:0"
 
 
