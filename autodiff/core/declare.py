@@ -25,9 +25,10 @@ def op(name: str, *, infer: Callable[..., Any], elementwise: bool = False, dtype
     """
 
     def declare(kernel: Callable[..., Any]) -> OpDef:
-        code, count = kernel.__code__, kernel.__code__.co_argcount
-        definition = OpDef(name, kernel, parameters=_parameters(kernel), infer=infer, build=build_op,
-                           keyword_only=code.co_varnames[count:count + code.co_kwonlyargcount],
+        code, names = kernel.__code__, kernel.__code__.co_varnames
+        end = code.co_argcount + code.co_kwonlyargcount
+        definition = OpDef(name, kernel, parameters=_parameters(kernel, names), infer=infer, build=build_op,
+                           keyword_only=names[code.co_argcount:end],
                            elementwise=elementwise, dtypes=dtypes, stateful=stateful, no_grad=no_grad,
                            no_rule=no_rule, batching_rule=batched)
         if name in OPS:
@@ -38,14 +39,13 @@ def op(name: str, *, infer: Callable[..., Any], elementwise: bool = False, dtype
     return declare
 
 
-def _parameters(kernel: Callable[..., Any]) -> tuple[Parameter, ...]:
+def _parameters(kernel: Callable[..., Any], names: tuple[str, ...]) -> tuple[Parameter, ...]:
     code, kinds = kernel.__code__, kernel.__annotations__
-    names = code.co_varnames[:code.co_argcount]
-    parameters = [Parameter(n, kinds.get(n, T)) for n in names]
+    parameters = [Parameter(n, kinds[n] if n in kinds else T) for n in names[:code.co_argcount]]
     if code.co_flags & 0x04:  # *args
-        variadic = code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
+        variadic = names[code.co_argcount + code.co_kwonlyargcount]
         parameters.append(Parameter(variadic, kinds.get(variadic, T), variadic=True))
-    if not all([isinstance(p.kind, Kind) for p in parameters]):
+    if kinds and not all([isinstance(p.kind, Kind) for p in parameters]):
         raise ArgumentError(f"{code.co_name}: annotations of positional parameters are Kinds (T, Index, Bool, …), and "
                             "the module must not postpone annotations")
     return tuple(parameters)

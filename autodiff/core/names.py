@@ -8,7 +8,6 @@ from typing import Any
 from .errors import ArgumentError, UnknownNameError
 
 _OP_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\\-/]*\Z")
-_SCOPE_NAME = re.compile(r"[A-Za-z0-9_.\\\-/]*\Z")
 _DEVICE_FIELDS = ("job", "replica", "task")
 
 
@@ -42,7 +41,7 @@ def check_op_name(name: str) -> None:
 
 def check_scope_name(name: str, *, top: bool) -> None:
     """Raises ArgumentError unless `name` is legal for a name scope."""
-    if not (_OP_NAME if top else _SCOPE_NAME).match(name):
+    if not _OP_NAME.match(name if top else f"x{name}"):  # below the top any of the letters may begin it
         raise ArgumentError(f"{name!r} is not a valid scope name: expected letters, digits and _.\\-/"
                             + (" after a letter, digit or dot" if top else ""))
 

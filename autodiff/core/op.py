@@ -79,7 +79,7 @@ class OpDef:
 
     __slots__ = ("name", "kernel", "parameters", "attributes", "required", "infer", "build", "elementwise", "dtypes",
                  "is_plain", "takes_out", "takes_run", "stateful", "no_grad", "no_rule", "gradient_rule",
-                 "batching_rule", "doc", "declared_at")
+                 "batching_rule", "doc")
 
     def __init__(self, name: str, kernel: Callable[..., Any], *, parameters: tuple[Parameter, ...],
                  keyword_only: tuple[str, ...], infer: Callable[..., Any], build: Callable[..., Any], elementwise: bool,
@@ -90,7 +90,7 @@ class OpDef:
         self.name, self.kernel, self.infer, self.build = name, kernel, infer, build
         self.parameters = parameters
         self.attributes: dict[str, Any] = {name: defaults[name] for name in attributes if name in defaults}
-        self.required = frozenset(name for name in attributes if name not in defaults)
+        self.required = frozenset([name for name in attributes if name not in defaults])
         self.is_plain = all([p.kind is T and not p.variadic for p in parameters])
         self.takes_out, self.takes_run = "out" in keyword_only, "run" in keyword_only
         self.elementwise, self.dtypes, self.stateful = elementwise, dtypes, stateful
@@ -98,7 +98,11 @@ class OpDef:
         self.gradient_rule: Callable[..., Any] | None = None
         self.batching_rule = batching_rule
         self.doc = kernel.__doc__ or ""
-        self.declared_at = f"{kernel.__code__.co_filename}:{kernel.__code__.co_firstlineno}"
+
+    @property
+    def declared_at(self) -> str:
+        """The file and line of the kernel."""
+        return f"{self.kernel.__code__.co_filename}:{self.kernel.__code__.co_firstlineno}"
 
     def __call__(self, *inputs: Any, name: str | None = None, **attrs: Any) -> Any:
         return self.build(self, inputs, attrs or NO_ATTRIBUTES, name)
