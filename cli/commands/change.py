@@ -8,10 +8,10 @@ from autodiff.debug.debugger import Debugger
 from ..language.argument_kinds import Count
 from ..language.command import command
 from ..language.target_kinds import Assigned, Setting, SettingValue, Target
-from ..model.results import Result, Text
+from ..model.results import Column, Result, Table, Text
 from ..model.shell import CHOICES, OPTIONS, Shell
 from ..model.usage_error import UsageError
-from ..view.debugger_rows import bytes_in_words
+from ..view.debugger_rows import bytes_in_words, shape
 from ..view.text import number
 
 
@@ -39,6 +39,25 @@ def set_(shell: Shell, target: Setting | None, option_value: SettingValue | None
     before = f" (norm {number(made.before.norm)})" if made.before is not None and made.before.norm is not None else ""
     when = "" if made.kind == "variable" else ", from the next run on; set NAME = off takes it back"
     return Text(f"{made.kind} {made.name}{before} now has norm {number(made.after.norm)}{when}")
+
+
+@command("init", group="Change")
+def init(dbg: Debugger, *targets: Target) -> Result:
+    """Give all variables, or those named, the values of their own initializers; random ones are drawn anew.
+
+    A script that only builds a graph needs no init: its variables get their values at the first question.
+
+    Example:  init hidden1/weights
+    API:      dbg.edits.initialize("hidden1/weights")
+    """
+    made = dbg.edits.initialize(*targets)
+    if not made:
+        return Text("there is no variable in the graph", "quiet")
+    rows = tuple((row.name, shape(row.after.shape), row.before.norm if row.before else None, row.after.norm)
+                 for row in made)
+    columns = (Column("variable", "name"), Column("shape"), Column("norm before", "number"), Column("norm", "number"))
+    return Table(columns, rows, f"{len(rows)} variable{'s' * (len(rows) != 1)} initialized",
+                 ("undo takes it back",))
 
 
 @command("freeze", group="Change")

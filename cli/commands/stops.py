@@ -6,6 +6,7 @@ from typing import Annotated
 
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.facts.answers import WatchRow
+from autodiff.debug.facts.lazy_rows import Rows
 
 from ..language.argument_kinds import ChoiceKind, Count, IntKind, RawKind, Regex
 from ..language.command import command
@@ -13,6 +14,7 @@ from ..language.target_kinds import AnyStop, NumberedConditionKind, Predicate, S
 from ..model.results import Column, Result, Table, Text
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
+from ..view.debugger_rows import place, shape
 from .line_places import line_place
 
 Level = Annotated[str, ChoiceKind("stats", "full")]
@@ -22,27 +24,39 @@ NewCondition = Annotated[str, NumberedConditionKind()]
 
 
 @command("watch", group="Watch", aliases=("wa",))
-def watch(dbg: Debugger, *targets: Watched, when: Predicate = "", every: Count = 1, level: Level = "stats") -> Result:
+def watch(dbg: Debugger, *targets: Watched, when: Predicate = "", every: Count = 1, level: Level = "stats",
+          names: Regex = "") -> Result:
     """Track tensors and their gradients from now on; stop only where the predicate after `if` holds.
 
-    Watched gradients appear in the train op or gradients built after this, and on demand for what exists.
+    Shows what is watched. The gradients register when they are built: by train, or tf.gradients typed in python; for
+    what exists they are built on demand. names: the tensors whose whole names a regex matches from their beginning,
+    as watch_gradients_by_tensor_names has it.
     every: look at each N-th run only. level full keeps whole values, stats keeps figures.
     grad(TARGET) asks the predicate of the gradients alone. Without targets it lists the watches.
 
     Example:  watch /hidden.*/ if nan or norm(.) > 100
-    API:      dbg.watch("/hidden.*/", condition="nan")
+              watch --names hidden1/(weights|biases):0$
+    API:      dbg.watch("/hidden.*/", condition="nan"), dbg.watches.watch_names("hidden1/(weights|biases):0$")
     """
-    if not targets:
-        if when:
-            return _made(dbg.watch("/.*/", condition=when, every=every, level=level))
+    options = {"condition": when, "every": every, "level": level}
+    if names and targets:
+        raise UsageError("--names says what is watched: no targets beside it", f"watch --names {names}")
+    if names:
+        return _made(dbg, dbg.watches.watch_names(names, **options))  # type: ignore[arg-type]
+    if not targets and not when:
         return stops_table(dbg.stops("watch"), "no watches; watch TARGET makes one")
-    return _made(dbg.watch(*targets, condition=when, every=every, level=level))
+    return _made(dbg, dbg.watch(*(targets or ("/.*/",)), **options))  # type: ignore[arg-type]
 
 
-def _made(row: WatchRow) -> Text:
+def _made(dbg: Debugger, row: WatchRow) -> Table:
+    """What a new watch looks at."""
     stops = f"stops if {row.condition}" if row.condition else "does not stop (add `if PREDICATE` for that)"
-    shown = ", ".join(row.names[:4]) + (f" and {len(row.names) - 4} more" if len(row.names) > 4 else "")
-    return Text(f"watch {row.number}: {len(row.names)} tensors and their gradients; {stops}\n{shown}")
+    found = dbg.lists.named(row.names)
+    columns = (Column("watched", "name"), Column("short", "name", 6), Column("op"), Column("dtype", "text", 5),
+               Column("shape"), Column("handle", "name", 7), Column("made at", "place", 4))
+    title = f"watch {row.number}: {len(row.names)} tensor{'s' * (len(row.names) != 1)} and their gradients; {stops}"
+    return Table(columns, Rows(found, lambda tensor: (tensor.name, tensor.short, tensor.op_type, tensor.dtype,
+                                                      shape(tensor.shape), tensor.handle, place(tensor.place))), title)
 
 
 @command("break", group="Watch", aliases=("b",))

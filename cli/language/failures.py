@@ -15,6 +15,8 @@ from autodiff.core.errors import (
     StateError,
     UnknownNameError,
 )
+from autodiff.core.graph import Operation
+from autodiff.debug.facts.roles import PLACEHOLDERS, VARIABLES
 
 from ..model.results import Error
 from ..model.usage_error import UsageError
@@ -41,8 +43,19 @@ def _expected(error: AutodiffError, parsed: Parsed, usual: str) -> Error:
     lines = [error.sentence or type(error).__name__, *error.places, *getattr(error, "__notes__", ())]
     fields = {"what": error.what, "expected": error.expected, "found": error.found, "node": error.node,
               "line": error.line}
-    return Error("\n".join(lines), _code(error), error.hint or usual, fields=fields, typed=parsed.line if span else "",
+    hint = _to_type(error) or error.hint or usual
+    return Error("\n".join(lines), _code(error), hint, fields=fields, typed=parsed.line if span else "",
                  span=span)
+
+
+def _to_type(error: AutodiffError) -> str:
+    """What to type where an op waits for a value: the error itself says it for programs."""
+    op = getattr(error, "op", None)
+    if isinstance(op, Operation) and op.type in PLACEHOLDERS:
+        return f"feed {op.name} = VALUE gives it one"
+    if isinstance(op, Operation) and op.type in VARIABLES:
+        return "init gives the variables their first values"
+    return ""
 
 
 def _code(error: AutodiffError) -> str:

@@ -55,6 +55,8 @@ def _executed(parsed: Parsed, shell: Shell) -> Result:
     if parsed.own:
         return _own(parsed, shell)
     result = _with_commands(called(parsed, shell), shell)
+    if notes := shell.dbg.model.take_notes():
+        result = Group((Text("\n".join(notes), "quiet"), result))
     return sent(result, parsed.output, parsed.line) if parsed.output.kind else result
 
 

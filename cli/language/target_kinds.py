@@ -28,7 +28,7 @@ class TargetKind(Kind):
             if len(text) < 3 or not text.endswith("/"):
                 raise UsageError(expected=f"a closing / after {text!r}", hint=f"{text}/", code="bad_regex")
             check_regex(text[1:-1])
-        elif text.endswith("]"):
+        elif text.endswith("]") and not shell.dbg.model.targets.exact(text):
             name = text.partition("[")[0]
             raise UsageError(f"a slice does not fit here: {text!r}", f"print {text}, or {name} alone", code="bad_slice")
         return text

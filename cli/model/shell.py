@@ -157,6 +157,7 @@ class Shell:
             if session is None and self.dbg_session() is not None and self.dbg_session().graph is graph:
                 session = self.dbg_session()
             self.dbg.attach(graph, session, handles=script.handles())
+        self.dbg.model.is_alone = not script.is_live
 
     def dbg_session(self) -> Any:
         """The session that the debugger looks at, or None."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.errors import ArgumentError
+from ...core.errors import ArgumentError, AutodiffError
 from ...core.graph import Graph, Tensor
 from ...core.indexed_slices import IndexedSlices, dense
 from ...gradients.blocked_reasons import gradient_calls
@@ -23,7 +23,8 @@ class Model:
     """graph: under the debugger. handles: the script's variables by name. script_name: its file, "" if none is known.
 
     targets: finds tensors by what the user types. derivatives: gradients, the script's and those built on demand.
-    reader: reads feed_dicts. chosen_y: the tensor the user named to differentiate, or None.
+    reader: reads feed_dicts. chosen_y: the tensor the user named to differentiate, or None. is_alone: no script is
+    left that would initialize its variables.
     """
 
     def __init__(self, graph: Graph, session: Session | None = None, *, handles: dict[str, Any] | None = None,
@@ -34,6 +35,8 @@ class Model:
         self.targets = Targets(graph, self.handles, self.gradient_tensor, lambda: self.derivatives.hidden.operations)
         self.reader = Feeds(graph)
         self.chosen_y: Tensor | None = None
+        self.is_alone = False
+        self._notes: list[str] = []
         self._session, self._own_session = session, None  # type: Session | None, Session | None
         self._told: Any = None
         self._told_y: Tensor | None = None
@@ -153,6 +156,22 @@ class Model:
         if missing:
             session.run([variable.initializer for variable in missing])
         return len(missing)
+
+    def initialize_alone(self) -> None:
+        """At a question about the present: do what the script, which is at its end, never did, and note it."""
+        if not self.is_alone or not self.count_uninitialized():
+            return
+        try:
+            count = self.initialize()
+        except AutodiffError:
+            return  # an initializer wants a feed: the question says what is missing, if it needs the variable
+        self._notes.append(f"{count} variable{'s' * (count != 1)} initialized by the script's own initializers; init "
+                           "draws anew")
+
+    def take_notes(self) -> list[str]:
+        """What was done unasked since this was asked last."""
+        notes, self._notes = self._notes, []
+        return notes
 
     def count_uninitialized(self) -> int:
         """How many variables have no value."""

@@ -63,6 +63,7 @@ class State:
             return replace(past, feeds={**past.feeds, **changed}) if changed else past
         if self.moments and not self.overrides.is_edited:
             return self.moments[-1]
+        self.model.initialize_alone()
         feeds = {**(self.moments[-1].feeds if self.moments else {}), **self.overrides.present()}
         return moment_of(self.model.session, feeds, self.log.step)
 
@@ -105,7 +106,7 @@ class State:
         """A variable's value among these. Raises UnknownNameError if it has none yet."""
         if tensor.op.name not in variables:
             raise UnknownNameError(f"variable {tensor.op.name!r} has no value yet: it is not initialized",
-                                   hint="run the script up to its initializer, or run a step of a train op")
+                                   hint="init gives it one; or run the script up to its initializer")
         return variables[tensor.op.name]
 
     def values_known(self, ops: Iterable[Operation], moment: Moment) -> dict[Tensor, Any]:

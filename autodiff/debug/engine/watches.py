@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from ...core.errors import ArgumentError
+from ...core.errors import ArgumentError, UnknownNameError
 from ...core.traversal import dependencies
 from ..analysis.why import why_none
 from ..facts.answers import WatchRow
@@ -85,6 +85,19 @@ class Watches:
         parsed = self.parse(condition)
         return self._row(self._list.add("watch", targets, names, condition=parsed, every=every, level=level,
                                         of_gradients=all(is_gradient for _, is_gradient in bare)))
+
+    def watch_names(self, pattern: str, *, condition: str = "", every: int = 1, level: str = "stats") -> WatchRow:
+        """As `watch`, of the tensors whose whole names a regex matches from their beginning, as in GradientsDebugger.
+
+        Raises UnknownNameError if there are none.
+        """
+        matches = re.compile(pattern).match
+        names = tuple(t.name for op in self.model.targets.operations() for t in op.outputs if matches(t.name))
+        if not names:
+            raise UnknownNameError(f"no tensor name begins with what {pattern!r} matches").explain(
+                hint=self.model.targets.near(pattern))
+        return self._row(self._list.add("watch", (f"/^(?:{pattern})/",), names, condition=self.parse(condition),
+                                        every=every, level=level))
 
     def break_at(self, target: str = "", *, step: int | None = None, condition: str = "",
                  exclude: str = "", temporary: bool = False, inside: bool = False) -> WatchRow:

@@ -13,6 +13,7 @@ from ...core.names import did_you_mean
 from ...core.sparse_tensor import SparseTensor
 from ..facts.inner_ops import InnerOps
 from ..facts.roles import role_of
+from .handle_paths import paths_into, value_at
 
 _SHOWN = 5  # candidates named in a message
 _SHORT = re.compile(r"([%g])(\d+)(?::(\d+))?\Z")
@@ -136,12 +137,8 @@ class Targets:
         return [op.outputs[int(slot)]]
 
     def _handle(self, target: str) -> Any:
-        """The value of a handle, `model.loss` included; None if there is none."""
-        first, *rest = target.split(".")
-        value = self.handles.get(first)
-        for attribute in rest:
-            value = vars(value).get(attribute) if hasattr(value, "__dict__") else None
-        return value
+        """The value of a handle, `model.layers[0].w` included; None if there is none."""
+        return self.handles[target] if target in self.handles else value_at(self.handles, target)
 
     def _matching(self, pattern: str) -> list[Tensor]:
         try:
@@ -190,9 +187,11 @@ class Targets:
         return found
 
     def words(self) -> list[str]:
-        """Handles, then the names of all tensors."""
+        """Handles, those inside of the script's objects and lists too, then the names of all tensors."""
         handles = [name for name, value in self.handles.items() if tensors_of(value)]
-        return handles + [tensor.name for op in self.operations() for tensor in op.outputs]
+        inside = [path for name, value in self.handles.items() if "." not in name and not name.startswith("_")
+                  for path, item in paths_into(name, value) if path not in self.handles and tensors_of(item)]
+        return handles + inside + [tensor.name for op in self.operations() for tensor in op.outputs]
 
     def operations(self) -> list[Operation]:
         """The operations of the graph, then those inside of branches and loops."""

@@ -11,6 +11,7 @@ from ....core.errors import ArgumentError, StateError
 from ....core.graph import Tensor
 from ....runtime.cursor import Execution
 from ...facts.answers import Changed
+from ...facts.graph_lists import variables_of
 from ...facts.roles import is_variable
 from ...facts.stats import statistics
 from ..runs.stepper import Stepper
@@ -48,9 +49,7 @@ class Edits:
         return Changed(tensor.name, "tensor", before, statistics(arrays[0]))
 
     def _set_variable(self, tensor: Tensor, given: Any) -> Changed:
-        if self.stepper.is_replaying or self.state.view is not None:
-            raise StateError("variables are set in the present: a past step is looked at",
-                             hint="use set on the tensor that is read from it, or go back to the present: run -t 1")
+        self._only_in_the_present()
         values, name = self.model.session.variables, tensor.op.name
         old = values.get(name)
         dtype = old.dtype if old is not None else tensor.dtype.base_dtype.as_numpy_dtype
@@ -65,6 +64,32 @@ class Edits:
         self.overrides.mark_edited()
         self._overtaken()
         return Changed(tensor.name, "variable", None if old is None else statistics(old), statistics(new))
+
+    def initialize(self, *targets: str) -> tuple[Changed, ...]:
+        """Give variables the values of their own initializers anew; all of them without targets."""
+        self._only_in_the_present()
+        listed = {variable.op: variable for variable, _ in variables_of(self.model.graph)}
+        named = [self.model.targets.one(name) for target in targets for name in self.model.resolve(target)]
+        ops = [t.op if t.op in listed else t.op.inputs[0].op if t.op.inputs else t.op for t in named] or list(listed)
+        if unknown := next((op.name for op in ops if op not in listed), ""):
+            raise ArgumentError(f"{unknown!r} is not a variable", hint="info vars lists them")
+        values = self.model.session.variables
+        before = {op: values.get(op.name) for op in ops}
+        count = len(self._done)
+        for op in ops:
+            self._give_back_later(op.name, f"init {op.name}")
+        steps = [take_back for _, take_back in self._done[count:]]
+        self._done[count:] = [("init", partial(_all_of, steps))]
+        self.model.session.run([listed[op].initializer for op in ops])
+        self.overrides.mark_edited()
+        self._overtaken()
+        return tuple(Changed(op.outputs[0].name, "variable", None if old is None else statistics(old),
+                             statistics(values[op.name])) for op, old in before.items())
+
+    def _only_in_the_present(self) -> None:
+        if self.stepper.is_replaying or self.state.view is not None:
+            raise StateError("variables are set in the present: a past step is looked at",
+                             hint="use set on the tensor that is read from it, or go back to the present: run -t 1")
 
     def unset(self, target: str) -> None:
         """Compute a tensor again whose value was overridden; let go of what is frozen."""
@@ -148,3 +173,9 @@ class Edits:
     def _unset_open(self, execution: Execution, tensor: Tensor) -> None:
         if execution is self.stepper.execution:
             execution.unset(tensor)
+
+
+def _all_of(steps: list[Callable[[], None]]) -> None:
+    """Take several changes back, the last one first."""
+    for take_back in reversed(steps):
+        take_back()

@@ -107,8 +107,10 @@ class Values:
         return self.state.values([tensor], self.state.moment_for([y, x], step))[0]
 
     def _whole_targets(self, text: str) -> tuple[str, ...]:
-        """`text` itself if it is the unique suffix of a tensor's name rather than an expression."""
+        """`text` itself if it is a handle inside of a list, or the unique suffix of a tensor's name."""
         bare = text.strip()
+        if "[" in bare and self.model.targets.exact(bare):
+            return (bare,)
         is_word = re.fullmatch(r"[\w.\-/]+(:\d+)?", bare) and not re.fullmatch(r"[\d.]+", bare)
         return (bare,) if is_word and not self.model.targets.exact(bare) and self.model.targets.suffixes(bare) else ()
 

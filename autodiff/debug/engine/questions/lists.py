@@ -1,6 +1,7 @@
 """Lists: tensors, operations and variables of the graph, with figures of the last run."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -47,6 +48,16 @@ class Lists:
         found = [t for t in self._matching(pattern) if not role or role_of(t.op) == role]
         handles = self.model.targets.handles_by_tensor()
         return Rows(found, lambda t: tensor_row(self.model, t, None, None, handles.get(t, "")))
+
+    def named(self, names: Sequence[str]) -> Rows[TensorRow]:
+        """The rows of tensors by their names, each made when it is looked at."""
+        handles = self.model.targets.handles_by_tensor()
+
+        def row(name: str) -> TensorRow:
+            tensor = self.model.targets.one(name)
+            return tensor_row(self.model, tensor, None, None, handles.get(tensor, ""))
+
+        return Rows(list(names), row)
 
     def _matching(self, pattern: str) -> list[Tensor]:
         if not pattern:
