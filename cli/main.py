@@ -14,7 +14,7 @@ from .commands.script import is_model, survey
 from .language import command_line
 from .language.command import verbs
 from .language.interpreter import execute, typed
-from .model.results import Error, Group, Result, Text, leaves, question_in
+from .model.results import Error, Group, Result, Text, leaves, located, question_in
 from .model.script_signals import heed_ctrl_c
 from .model.shell import Shell
 from .model.trust import LOCAL, is_trusted
@@ -36,6 +36,7 @@ class Program:
     def __init__(self, given: command_line.Arguments) -> None:
         self.given = given
         self.screen = Screen(sys.stdout, as_json=given.json, color=given.color, background=given.background)
+        self.errors = Screen(sys.stderr, color=given.color, background=given.background)
         is_person = not given.batch and not given.json and sys.stdin is not None and sys.stdin.isatty()
         self.shell = Shell(interactive=is_person and sys.stdout.isatty(), known_verbs=verbs())
         self.ui = (given.ui or ("screen" if is_capable() else "line")) if self.shell.interactive else "line"
@@ -64,16 +65,18 @@ class Program:
 
     def converse(self) -> None:
         """Run the commands given, then those that a person types or a pipe brings."""
-        for line in self._given_lines():
+        for line, place in self._given_lines():
             if self.done:
                 break
-            self.do(line)
+            self.do(line, place)
         if not self.done and not (self.given.batch and self.given.steps):
             self._converse()
 
-    def do(self, line: str) -> Result:
-        """Execute and show one line, and note what it means for the exit code."""
+    def do(self, line: str, place: tuple[str, int] | None = None) -> Result:
+        """Execute and show one line, and note what it means for the exit code. place: its file and number."""
         result = execute(line, self.shell)
+        if place is not None:
+            result = located(result, *place, line)
         if result != Text() or self.given.json and line.strip() and not line.strip().startswith("#"):
             self.show(result, line.strip())
         self._note(result)
@@ -86,6 +89,8 @@ class Program:
         """Show a result now, or when the full screen opens."""
         if self.ui == "screen":
             self.begun.append((command, result))
+        elif self.given.batch and not self.given.json and isinstance(result, Error):
+            self.errors.show(result, command)
         else:
             self.screen.show(result, command, self.shell.settings["rows"])
 
@@ -136,13 +141,15 @@ class Program:
             self.show(Text(f"{LOCAL} in this directory was not run: `source {LOCAL} --trust` runs it, now and always",
                            "warning"))
 
-    def _given_lines(self) -> Iterator[str]:
+    def _given_lines(self) -> Iterator[tuple[str, tuple[str, int] | None]]:
+        """The commands of -ex and -x; those of a file with its name and their numbers."""
         for kind, text in self.given.steps:
             if kind == "ex":
-                yield text
+                yield text, None
                 continue
             with open(text, encoding="utf-8", errors="replace") as file:
-                yield from file.read().splitlines()
+                for number, line in enumerate(file.read().splitlines(), 1):
+                    yield line, (text, number)
 
     # ---- the conversation ---------------------------------------------------------------
     def _converse(self) -> None:

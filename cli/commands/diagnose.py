@@ -1,6 +1,7 @@
 """Diagnosis: why, path."""
 from __future__ import annotations
 
+import math
 import re
 from typing import Annotated, Any
 
@@ -23,6 +24,7 @@ from ..language.argument_kinds import FileKind, FloatKind, IntKind
 from ..language.command import command
 from ..language.target_kinds import Target, X, Y
 from ..model.results import Column, Group, Result, Table, Text, TreeBranch
+from ..model.shell import Shell
 from ..model.usage_error import UsageError
 from ..view.debugger_rows import place
 from ..view.text import number
@@ -34,21 +36,41 @@ KINDS = {"nan": "nan", "inf": "nan", "none": "none", "zero": "zero"}
 
 
 @command("why", group="Diagnose", aliases=("y",))
-def why(dbg: Debugger, target: Target, *, of: Target = "", order: Order = 1) -> Result:
+def why(shell: Shell, target: Target = "", *, of: Target = "", order: Order = 1) -> Result:
     """Say why a gradient is None, NaN, infinite, zero or tiny: the op, the user's line, the elements, a remedy.
 
     `why nan` asks where the first non-finite value of the last run came from; `why none` and `why zero` ask it of
-    all variables. of: the Y, by default the loss of the train op. order 2: `why nan` looks at second derivatives too.
+    all variables; without a word, it explains what the last stop was about. of: the Y, by default the loss of the train
+    op. order 2: `why nan` looks at second derivatives too.
 
     Example:  why hidden1/weights
     API:      dbg.why("hidden1/weights"), dbg.why(kind="nan"), dbg.explain.why_missing("hidden1/weights")
     """
+    target = target or _last_stop(shell)
     kind = KINDS.get(target, "")
-    found = dbg.why("" if kind else target, of, kind=kind, order=order)
+    found = shell.dbg.why("" if kind else target, of, kind=kind, order=order)
     many = found if isinstance(found, (list, tuple)) else (found,)
     parts = tuple(part for i, finding in enumerate(many) for part in explained(finding)
                   if i == 0 or isinstance(part, Text))  # the same ops again and again: one table is enough
     return Group(parts) if parts else Text(f"nothing to explain: no gradient is {target}", "good")
+
+
+def _last_stop(shell: Shell) -> str:
+    """What the last stop was about: "nan", "none", or a tensor. Raises UsageError if nothing has stopped."""
+    record = shell.dbg.records[-1] if shell.dbg.records else None
+    stop = record.stops[0] if record is not None and record.stops else None
+    rows = [row for row in shell.dbg.stops() if stop is not None and row.number == stop.number]
+    if shell.script is not None and shell.script.error is not None or (
+            record is not None and record.loss is not None and not math.isfinite(record.loss)):
+        return "nan"
+    if any("none" in row.condition for row in rows):
+        return "none"
+    named = [stop.target if stop is not None else "", *(target for row in rows for target in row.targets)]
+    about = next(filter(None, named), "")
+    if not about:
+        raise UsageError("why what? nothing has stopped that could be explained",
+                         "why nan, why none, why zero, or why TARGET", code="wrong_moment")
+    return about
 
 
 def explained(finding: Any) -> tuple[Result, ...]:
@@ -155,7 +177,7 @@ def _tree(found: Path) -> Table:
             or any(row[i] for row in rows)]
     ways = f"{found.paths} paths" if found.paths > 1 else "one path"
     ends = (("largest", found.strongest), ("smallest", found.weakest))
-    extremes = [f"{word} gain at {op}" for word, op in ends if op]
+    extremes = [f"{word} gain at {op}" for word, op in ends if op and found.strongest != found.weakest]
     return Table(tuple(columns[i] for i in kept), tuple(tuple(row[i] for i in kept) for row in rows),
                  f"from {found.y} to {found.x}: {ways}", (", ".join(extremes),) if extremes else (),
                  tuple(TreeBranch(node.depth, node.begins, node.joins and node.depth > 0) for node in found.tree))
@@ -208,7 +230,7 @@ def doctor(dbg: Debugger, *, static: bool = False) -> Result:
                  for i, item in enumerate(found.findings, 1))
     columns = (Column("#", "count"), Column("weight", "count", 3), Column("kind"), Column("op", "name", 6),
                Column("finding"), Column("remedy", "text", 7), Column("made at", "place", 8), Column("ask", "text", 4))
-    return Table(columns, rows, f"{len(rows)} findings, the worst first ({looked})", prose=True)
+    return Table(columns, rows, f"{len(rows)} finding{'s' * (len(rows) != 1)}, the worst first ({looked})", prose=True)
 
 
 @command("diff", group="Diagnose")

@@ -13,7 +13,7 @@ from ..language.command import COMMANDS, command, find
 from ..language.interpreter import execute
 from ..language.target_kinds import Asserted, Expression
 from ..model import trust as trusting
-from ..model.results import Column, Error, Group, Leave, Result, Table, Text
+from ..model.results import Column, Error, Group, Leave, Result, Table, Text, located
 from ..model.shell import DEEPEST, Shell
 from ..model.usage_error import UsageError
 from ..view.debugger_rows import array_of
@@ -58,10 +58,7 @@ def source(shell: Shell, file: FileName, *, trust: bool = False) -> Result:
     shell.depth += 1
     try:
         for number, line in enumerate(lines, 1):
-            result = execute(line, shell)
-            if isinstance(result, Error):
-                result = Error(f"{result.message}\nin {file}, line {number}: {line.strip()}", result.code, result.hint,
-                               result.status, result.trace)
+            result = located(execute(line, shell), file, number, line)
             if result != Text():
                 parts.append(result)
             if isinstance(result, Leave) or result.exit_code not in (0, 3):

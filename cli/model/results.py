@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -216,6 +216,13 @@ class Leave(Result):
     """The user leaves."""
 
     text: str = ""
+
+
+def located(result: Result, file: str, number: int, line: str) -> Result:
+    """A result of a line of a command file; an Error says which."""
+    if not isinstance(result, Error):
+        return result
+    return replace(result, message=f"{result.message}\nin {file}, line {number}: {line.strip()}")
 
 
 def error_in(result: Result) -> Error | None:

@@ -24,6 +24,8 @@ def script_traceback(error: BaseException) -> str:
             if part is not None:
                 kept = [frame for frame in part.stack if not frame.filename.startswith(OWN)]
                 part.stack = traceback.StackSummary.from_list(kept)
+                if part.__context__ is not None and str(part.__context__) == str(part):
+                    part.__context__ = None  # the library has said the same further in
                 stack += [part.__cause__, part.__context__]
     return "".join(shown.format()).rstrip()
 

@@ -160,3 +160,27 @@ def test_other_words_are_answered_with_what_to_type(word: str) -> None:
 
 def test_interact_is_for_a_terminal(shell: Shell) -> None:
     assert "! CODE" in plain(execute("interact", shell))
+
+
+def test_why_alone_takes_what_the_last_stop_was_about(shell: Shell) -> None:
+    assert "nothing has stopped" in plain(execute("why", shell))
+    execute("break loss if loss > 0", shell)
+    execute("next", shell)
+    assert plain(execute("why", shell)) == plain(execute("why loss", shell))
+    execute("delete", shell)
+    execute("break if nan or inf", shell)
+    execute("continue", shell)
+    assert "= nan in bad" in plain(execute("why", shell))
+
+
+def test_a_wide_breakpoint_names_the_first_op_in_order_of_computing(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(MODEL.replace(
+        "loss = tf.reduce_mean(tf.square(h - 1.0), name=\"loss\")",
+        "later = tf.identity(bad * 2.0, name='a_later')\nloss = tf.reduce_mean(later * 3.0, name=\"loss\")"))
+    shell = Shell()
+    for line in (f"load '{tmp_path / 'model.py'}'", "next", "break if nonfinite"):
+        assert error_in(execute(line, shell)) is None
+    execute("python session.run(w.assign(tf.zeros([3, 2])))", shell)
+    said = plain(execute("next", shell))
+    shell.close()
+    assert "stop: bad:0: nonfinite" in said, said

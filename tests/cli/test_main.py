@@ -77,7 +77,7 @@ def test_the_issues_batch_in_json_parses() -> None:
 def test_a_wrong_name_is_helped_and_fails() -> None:
     done = gradbg("--batch", "-q", "-ex", "grad loss hiden1/weights", "-ex", "print 1", GRAPH)
     assert done.returncode == 1
-    assert "hidden1/weights" in done.stdout
+    assert "hidden1/weights" in done.stderr
     assert "print" not in done.stdout
     kept = gradbg("--batch", "-q", "--keep-going", "-ex", "grad loss hiden1/weights", "-ex", "print 1 + 1", GRAPH)
     assert kept.returncode == 1
@@ -186,3 +186,12 @@ def test_a_pipe_and_json_do_without_rich(words: tuple[str, ...]) -> None:
     done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=120,
                           capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_errors_of_batch_go_to_standard_error_with_file_and_line(tmp_path: Path) -> None:
+    commands = tmp_path / "c.gradbg"
+    commands.write_text("print 40 + 2\nprint nothing_like_it\nprint 1\n")
+    done = gradbg("--batch", "--keep-going", "-x", str(commands), "-ex", "nonsense")
+    assert "42" in done.stdout and "error" not in done.stdout
+    assert f"in {commands}, line 2: print nothing_like_it" in done.stderr
+    assert "unknown command 'nonsense'" in done.stderr

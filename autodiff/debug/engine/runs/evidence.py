@@ -41,7 +41,7 @@ class Evidence:
         before = self.log.before(record)
         if not condition.asks_target:
             return self._hit_of_run(condition, record, before, names)
-        for sample in self._samples_asked(record, names):
+        for sample in self._samples_asked(record, names, in_order=watch is not None and watch.is_wide):
             if names and sample.name not in names or watch is not None and (
                     watch.is_excluded(sample.name) or watch.of_gradients and not sample.is_gradient):
                 continue
@@ -65,12 +65,22 @@ class Evidence:
         record = next((r for r in reversed(self.log.records) if self.state.view in (None, r.step)), None)
         return parsed is not None and record is not None and self.hit(parsed, record, set()) is not None
 
-    def _samples_asked(self, record: RunRecord, names: set[str]) -> Sequence[Sample]:
-        """The samples that a condition is asked of: the watched ones, not those taken for another condition."""
+    def _samples_asked(self, record: RunRecord, names: set[str], *, in_order: bool) -> Sequence[Sample]:
+        """The samples that a condition is asked of: the watched ones, not those taken for another condition.
+
+        in_order: of computing, so that the first that is not finite is the one named.
+        """
+        if in_order:
+            return sorted(record.samples, key=self._computed_at)
         if names:
             return record.samples
         extra = {other.name for other in self.watches.others()}.difference(*[watch.names for watch in self.watches])
         return [s for s in record.samples if s.name not in extra] or self._gradient_samples()
+
+    def _computed_at(self, sample: Sample) -> tuple[bool, int]:
+        """When a run computes a value, or after all of them a gradient, from the last op back."""
+        index = self.model.targets.inner.outer_op(self.model.targets.one(sample.name).op).index
+        return sample.is_gradient, -index if sample.is_gradient else index
 
     def _hit_of_run(self, condition: Condition, record: RunRecord, before: RunRecord | None,
                     names: set[str]) -> Hit | None:
