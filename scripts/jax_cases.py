@@ -317,6 +317,10 @@ case(
 )
 
 
+case("gamma", lambda x: x * jax.random.gamma(jax.random.key(1), 2.0, (3,), x.dtype), (3,))
+case("gamma_of_a", lambda a: jax.random.beta(jax.random.key(1), a, 2.0, (2,), a.dtype), (2,), low=0.5, high=2.0)
+
+
 @jax.custom_jvp
 def doubled(x):
     return jnp.sin(x)

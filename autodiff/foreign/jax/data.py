@@ -30,7 +30,8 @@ class Equation:
     """`outputs = primitive(*inputs)`. params: plain values, the programs that it calls among them.
 
     sites: the user's lines inside of the program, innermost first. pullback: gives the program of its gradient as JAX
-    has it: all inputs and a cotangent for each inexact output, to a gradient for each inexact variable in the inputs.
+    has it: all inputs and a cotangent for each inexact output, to a gradient for each inexact variable in the inputs
+    but the first `num_consts`, which a custom function closes over.
     """
 
     primitive: str

@@ -20,6 +20,7 @@ from .data import Equation, Literal, Program, Variable, without_dead
 from .patterns import recognized
 
 _DEPTH = 8  # lines kept for each equation
+_WRITTEN_OUT = ("random_gamma",)  # primitives that JAX has a program for
 
 
 def trace(function: Callable[..., Any], arguments: Sequence[Any]) -> Program:
@@ -120,7 +121,11 @@ def _dtype(aval: Any) -> str:
 
 
 def _params(equation: Any) -> dict[str, Any]:
-    return _known(equation.params.items())
+    found = _known(equation.params.items())
+    if equation.primitive.name in _WRITTEN_OUT:
+        function = functools.partial(equation.primitive.impl, **equation.params)
+        found["jaxpr"] = trace(function, [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in equation.invars])
+    return found
 
 
 def _known(items: Iterable[tuple[str, Any]]) -> dict[str, Any]:
@@ -184,7 +189,9 @@ def _source(jaxpr: Any) -> tuple[str, Site | None]:
 def _pullback(equation: Any) -> Program:
     """The gradient of one equation as JAX has it, traced."""
     primitive, given = equation.primitive, [v.aval for v in equation.invars]
-    moving = [i for i, v in enumerate(equation.invars) if _is_inexact(v.aval) and not isinstance(v, core.Literal)]
+    first = equation.params.get("num_consts", 0)
+    moving = [i for i, v in enumerate(equation.invars) if i >= first and _is_inexact(v.aval)
+              and not isinstance(v, core.Literal)]
     results = [i for i, v in enumerate(equation.outvars) if _is_inexact(v.aval)]
 
     def pulled(*values: Any) -> Any:

@@ -9,6 +9,7 @@ from ...core.errors import ArgumentError
 from ...core.op import build
 from ..model import tf
 from .table import JAX, Tensor
+from .walk import Called
 
 
 def _joined(high: Tensor, low: Tensor) -> Tensor:
@@ -67,6 +68,11 @@ def random_bits(key: Tensor, *, bit_width: int, shape: Sequence[int]) -> Tensor:
 def _apart(key: Tensor, axes: int) -> Tensor:
     """Keys with axes behind theirs, for counts."""
     return tf.reshape(key, [*key.dims, *[1] * axes]) if key.dims else key
+
+
+@JAX.op("random_gamma", pulled_back=True, note="by JAX's program for it")
+def random_gamma(key: Tensor, a: Tensor, *, jaxpr: Called, log_space: bool) -> list[Tensor]:
+    return jaxpr(key, a)
 
 
 @JAX.op("threefry2x32")

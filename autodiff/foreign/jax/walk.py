@@ -35,7 +35,9 @@ def _value(atom: Variable | Literal, known: dict[Variable, Tensor]) -> Tensor:
 def _equation(equation: Equation, known: dict[Variable, Tensor], sites: tuple[Site, ...]) -> Sequence[Tensor]:
     inputs = [_value(v, known) for v in equation.inputs]
     params = {key: _callable(value, sites) for key, value in equation.params.items()}
-    moving = [i for i, v in enumerate(equation.inputs) if is_inexact(inputs[i]) and isinstance(v, Variable)]
+    first = equation.params.get("num_consts", 0)  # what a custom function closes over is none of its arguments
+    moving = [i for i, v in enumerate(equation.inputs) if i >= first and is_inexact(inputs[i])
+              and isinstance(v, Variable)]
     if moving and equation.primitive in JAX.pulled_back:
         return _with_pullback(equation, inputs, moving, params, sites)
     return JAX.build(equation.primitive, inputs, params)
