@@ -104,6 +104,7 @@ _NAMES = {
         "confusion_matrix histogram_fixed_width histogram_fixed_width_bins",
     "api.parsing":
         "decode_raw FixedLenFeature FixedLenSequenceFeature matching_files parse_example parse_single_example "
+        "parse_single_sequence_example "
         "parse_tensor read_file serialize_tensor SparseFeature VarLenFeature write_file",
     "api.random":
         "get_seed multinomial random_crop random_gamma random_normal random_poisson random_shuffle random_uniform "

@@ -12,6 +12,7 @@ from .parsing import (
     matching_files,
     parse_example,
     parse_single_example,
+    parse_single_sequence_example,
     parse_tensor,
     read_file,
     serialize_tensor,
@@ -22,6 +23,7 @@ from .train.saver import write_graph
 
 __all__ = ["FixedLenFeature", "FixedLenSequenceFeature", "SparseFeature", "TFRecordCompressionType", "TFRecordOptions",
            "TFRecordWriter", "VarLenFeature", "decode_raw", "matching_files", "parse_example", "parse_single_example",
-           "parse_tensor", "read_file", "serialize_tensor", "tf_record_iterator", "write_file", "write_graph"]
+           "parse_single_sequence_example", "parse_tensor", "read_file", "serialize_tensor", "tf_record_iterator",
+           "write_file", "write_graph"]
 
 __getattr__ = refusing("tf.io", __name__)

@@ -15,8 +15,8 @@ from ..core.shapes import as_dims, is_known
 from ..core.sparse_tensor import SparseTensor
 
 __all__ = ["FixedLenFeature", "FixedLenSequenceFeature", "SparseFeature", "VarLenFeature", "decode_raw",
-           "parse_example", "parse_single_example", "parse_tensor", "read_file", "serialize_tensor", "write_file",
-           "matching_files"]
+           "matching_files", "parse_example", "parse_single_example", "parse_single_sequence_example", "parse_tensor",
+           "read_file", "serialize_tensor", "write_file"]
 
 
 class FixedLenFeature(NamedTuple):
@@ -62,7 +62,7 @@ class _Wanted(NamedTuple):
 def parse_example(serialized: Any, features: Mapping[str, Any], name: str | None = None,
                   example_names: Any = None) -> dict[str, Any]:
     """A batch of examples by feature. serialized: string[n] -> tensors [n, *shape], SparseTensors of VarLenFeatures."""
-    wanted = _wanted(features)
+    wanted = _wanted(_given(features))
     with get_default_graph().name_scope(name or "ParseExample"):
         defaults = [default for _, _, default in wanted.dense.values()]
         outputs = build.ParseExample(
@@ -77,7 +77,7 @@ def parse_example(serialized: Any, features: Mapping[str, Any], name: str | None
 def parse_single_example(serialized: Any, features: Mapping[str, Any], name: str | None = None,
                          example_names: Any = None) -> dict[str, Any]:
     """One example by feature. serialized: string[] -> tensors [*shape], SparseTensors of VarLenFeatures."""
-    wanted = _wanted(features)
+    wanted = _wanted(_given(features))
     with get_default_graph().name_scope(name or "ParseSingleExample"):
         outputs = build.ParseSingleExample(
             convert_to_tensor(serialized, string), *(default for _, _, default in wanted.dense.values()),
@@ -87,14 +87,60 @@ def parse_single_example(serialized: Any, features: Mapping[str, Any], name: str
         return _by_feature(features, wanted, outputs)
 
 
+def parse_single_sequence_example(serialized: Any, context_features: Mapping[str, Any] | None = None,
+                                  sequence_features: Mapping[str, Any] | None = None, example_name: Any = None,
+                                  name: str | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """(context, sequences) of one SequenceExample by feature. serialized: string[].
+
+    sequence_features: FixedLenSequenceFeatures give any[steps, *shape], VarLenFeatures SparseTensors.
+    """
+    if not context_features and not sequence_features:
+        raise ArgumentError("Missing features.")
+    context, listed = _wanted(context_features or {}), _Wanted({}, {})
+    may_lack = []
+    for key, feature in sorted((sequence_features or {}).items()):
+        if isinstance(feature, VarLenFeature):
+            listed.sparse[key] = as_dtype(feature.dtype)
+        elif isinstance(feature, FixedLenSequenceFeature):
+            listed.dense[key] = as_dtype(feature.dtype), as_dims(feature.shape) or (), None
+            may_lack.extend([key.encode()] if feature.allow_missing else [])
+        else:
+            raise ArgumentError(f"Unsupported FixedLenFeature {feature}.\nfeature {key!r} of a sequence",
+                                hint="use tf.FixedLenSequenceFeature or tf.VarLenFeature")
+    lacking = np.empty(len(may_lack), object)
+    lacking[:] = may_lack
+    with get_default_graph().name_scope(name or "ParseSingleSequenceExample"):
+        outputs = build.ParseSingleSequenceExample(
+            convert_to_tensor(serialized, string), convert_to_tensor(lacking, string),
+            *(_text(key) for keys in (context.sparse, context.dense, listed.sparse, listed.dense) for key in keys),
+            *(default for _, _, default in context.dense.values()), _text(example_name or ""),
+            Ncontext_sparse=len(context.sparse), Ncontext_dense=len(context.dense),
+            Nfeature_list_sparse=len(listed.sparse), Nfeature_list_dense=len(listed.dense),
+            context_sparse_types=tuple(context.sparse.values()),
+            Tcontext_dense=tuple(t for t, _, _ in context.dense.values()),
+            context_dense_shapes=tuple(dims for _, dims, _ in context.dense.values()),
+            feature_list_sparse_types=tuple(listed.sparse.values()),
+            feature_list_dense_types=tuple(t for t, _, _ in listed.dense.values()),
+            feature_list_dense_shapes=tuple(dims for _, dims, _ in listed.dense.values()),
+            name="ParseSingleSequenceExample")
+        outputs = outputs if isinstance(outputs, list) else [outputs]
+        split = 3 * len(context.sparse) + len(context.dense)
+        return (_by_feature(context_features or {}, context, outputs[:split]),
+                _by_feature(sequence_features or {}, listed, outputs[split:]))
+
+
 def _text(key: str) -> Tensor:
     return convert_to_tensor(key, string)
 
 
-def _wanted(features: Mapping[str, Any]) -> _Wanted:
-    """Sparse and dense keys, sorted. Raises ArgumentError (ValueError) for other things than features."""
+def _given(features: Mapping[str, Any]) -> Mapping[str, Any]:
     if not features:
         raise ArgumentError(f"Missing: features was {features}.")
+    return features
+
+
+def _wanted(features: Mapping[str, Any]) -> _Wanted:
+    """Sparse and dense keys, sorted. Raises ArgumentError (ValueError) for other things than features."""
     wanted = _Wanted({}, {})
     for key in sorted(features):
         feature = features[key]

@@ -46,6 +46,13 @@ def test_a_batch_is_parsed_at_once() -> None:
     assert values["more"].tolist() == [[7, 8]] * 3
 
 
+def test_one_feature_alone_is_one_tensor() -> None:
+    features = {"x": tf.FixedLenFeature([1], tf.int64)}
+    text = example(x=[3])
+    found = tf.Session().run([tf.parse_example([text], features), tf.parse_single_example(text, features)])
+    assert [values["x"].tolist() for values in found] == [[[3]], [3]]
+
+
 def test_sequences_of_any_length_are_padded_and_sparse_features_joined() -> None:
     texts = [example(n=[1, 2, 3], i=[4, 0], v=[40, 5]), example(n=[4], i=[2], v=[20])]
     found = tf.parse_example(texts, {"n": tf.FixedLenSequenceFeature([], tf.int64, allow_missing=True),
@@ -63,6 +70,30 @@ def test_an_example_that_does_not_fit_is_told_as_tensorflow_tells(text: bytes, s
     found = tf.parse_example([text], {"x": tf.FixedLenFeature([1], tf.int64)})
     with pytest.raises(tf.errors.InvalidArgumentError, match=says):
         tf.Session().run(found)
+
+
+def test_a_sequence_has_context_and_steps() -> None:
+    """As TensorFlow 1.15.5 parses the same bytes."""
+    def values(*numbers: int) -> dict:
+        return {"int64_list": {"value": numbers}}
+
+    text = tf.train.SequenceExample(
+        context={"feature": {"id": values(7)}},
+        feature_lists={"feature_list": {"pairs": {"feature": [values(1, 2), values(3, 4), values(5, 6)]},
+                                        "any": {"feature": [values(1), values(), values(2, 3)]}}}).SerializeToString()
+    context, steps = tf.io.parse_single_sequence_example(
+        text, {"id": tf.FixedLenFeature([], tf.int64), "more": tf.VarLenFeature(tf.float32)},
+        {"pairs": tf.FixedLenSequenceFeature([2], tf.int64), "any": tf.VarLenFeature(tf.int64),
+         "none": tf.FixedLenSequenceFeature([3], tf.float32, allow_missing=True)})
+    found = tf.Session().run([context, steps])
+    assert found[0]["id"] == 7 and found[0]["more"].dense_shape.tolist() == [0]
+    assert found[1]["pairs"].tolist() == [[1, 2], [3, 4], [5, 6]]
+    assert found[1]["any"].indices.tolist() == [[0, 0], [2, 0], [2, 1]]
+    assert (found[1]["any"].values.tolist(), found[1]["any"].dense_shape.tolist()) == ([1, 2, 3], [3, 2])
+    assert found[1]["none"].shape == (0, 3)
+    _, steps = tf.io.parse_single_sequence_example(text, None, {"gone": tf.FixedLenSequenceFeature([], tf.int64)})
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Feature list 'gone' is required"):
+        tf.Session().run(steps)
 
 
 @pytest.mark.parametrize(("features", "says"), [

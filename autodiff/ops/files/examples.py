@@ -7,7 +7,7 @@ import numpy as np
 from ...core.declare import op
 from ...core.dtypes import as_dtype, int64, string
 from ...core.errors import ArgumentError, AutodiffError, InvalidArgumentError
-from ...core.op import Kind, Own, Spec
+from ...core.op import Kind, Own, Spec, outputs
 from ...core.shapes import as_dims
 from ..common.file_formats import file_format
 
@@ -46,7 +46,7 @@ def parse_example(serialized: Text, names: Text, *keys: Own, Nsparse, Ndense, sp
     sparse = [_sparse(parsed, key, as_dtype(dtype).name) for key, dtype in zip(sparse_keys, sparse_types)]
     dense = [_dense(parsed, key, as_dtype(dtype), as_dims(shape), default, batched=True) for key, dtype, shape, default
              in zip(dense_keys, Tdense, dense_shapes, keys[Nsparse + Ndense:])]
-    return (*(s[0] for s in sparse), *(s[1] for s in sparse), *(s[2] for s in sparse), *dense)
+    return outputs((*(s[0] for s in sparse), *(s[1] for s in sparse), *(s[2] for s in sparse), *dense))
 
 
 def _parsed_one(serialized, *dense_defaults, num_sparse, sparse_keys, dense_keys, sparse_types, Tdense,  # noqa: N803
@@ -62,7 +62,69 @@ def parse_single_example(serialized: Text, *dense_defaults: Own, num_sparse, spa
     sparse = [_sparse(parsed, key, as_dtype(dtype).name) for key, dtype in zip(sparse_keys, sparse_types)]
     dense = [_dense(parsed, key, as_dtype(dtype), as_dims(shape), default, batched=False) for key, dtype, shape, default
              in zip(dense_keys, Tdense, dense_shapes, dense_defaults)]
-    return (*(s[0][:, 1:] for s in sparse), *(s[1] for s in sparse), *(s[2][1:] for s in sparse), *dense)
+    return outputs((*(s[0][:, 1:] for s in sparse), *(s[1] for s in sparse), *(s[2][1:] for s in sparse), *dense))
+
+
+def _parsed_sequence(serialized, missing, *rest, Ncontext_sparse, Ncontext_dense, Nfeature_list_sparse,  # noqa: N803
+                     Nfeature_list_dense, context_sparse_types, Tcontext_dense, feature_list_dense_types,
+                     context_dense_shapes, feature_list_sparse_types, feature_list_dense_shapes):
+    dims = [as_dims(shape) for shape in feature_list_dense_shapes]
+    lists = [Spec(as_dtype(t), (None, *(d or ()))) for t, d in zip(feature_list_dense_types, dims)]
+    return (*_specs(Ncontext_sparse, (), context_sparse_types, Tcontext_dense, context_dense_shapes),
+            *_specs(Nfeature_list_sparse, (None,), feature_list_sparse_types, (), ()), *lists)
+
+
+@op("ParseSingleSequenceExample", infer=_parsed_sequence, stateful=True, no_grad="texts have no gradient")
+def parse_single_sequence_example(serialized: Text, feature_list_dense_missing_assumed_empty: Text, *rest: Own,
+                                  Ncontext_sparse, Ncontext_dense, Nfeature_list_sparse,  # noqa: N803
+                                  Nfeature_list_dense, context_sparse_types, Tcontext_dense,  # noqa: N803
+                                  feature_list_dense_types, context_dense_shapes, feature_list_sparse_types,
+                                  feature_list_dense_shapes):
+    """One sequence. rest: keys of sparse and dense context, of sparse and dense lists, defaults of context, a name.
+
+    -> the context as of ParseSingleExample, then the lists: sparse ones by step, dense ones any[steps, *shape].
+    """
+    counts = Ncontext_sparse, Ncontext_dense, Nfeature_list_sparse, Nfeature_list_dense
+    keys, given = [], list(rest)
+    for count in counts:
+        keys.append(_texts(given[:count]))
+        given = given[count:]
+    name = np.asarray(given[-1], object).item().decode() or "<unknown>"
+    context, lists = _sequence(np.asarray(serialized, object).item())
+    parsed = [(name, context)]
+    sparse = [_sparse(parsed, key, as_dtype(t).name) for key, t in zip(keys[0], context_sparse_types)]
+    dense = [_dense(parsed, key, as_dtype(t), as_dims(shape), default, batched=False)
+             for key, t, shape, default in zip(keys[1], Tcontext_dense, context_dense_shapes, given)]
+    may_lack = set(_texts(np.asarray(feature_list_dense_missing_assumed_empty, object).ravel()))
+    stepped = [_sparse(_steps(lists, key, name), key, as_dtype(t).name)
+               for key, t in zip(keys[2], feature_list_sparse_types)]
+    rows = [_stepped(_steps(lists, key, name), key, as_dtype(t), as_dims(shape), key in may_lack)
+            for key, t, shape in zip(keys[3], feature_list_dense_types, feature_list_dense_shapes)]
+    return outputs((*(s[0][:, 1:] for s in sparse), *(s[1] for s in sparse), *(s[2][1:] for s in sparse), *dense,
+                    *(s[0] for s in stepped), *(s[1] for s in stepped), *(s[2] for s in stepped), *rows))
+
+
+def _sequence(text):
+    """(context, lists) of a SequenceExample's bytes: key -> Feature, key -> FeatureList."""
+    example = file_format("example_messages").EXAMPLE_MESSAGES["SequenceExample"]
+    try:
+        found = example.FromString(text)
+    except AutodiffError as error:
+        raise InvalidArgumentError(f"Could not parse example input, value: '{text[:40]!r}'\n{error}") from None
+    return found.context.feature, found.feature_lists.feature_list
+
+
+def _steps(lists, key, name):
+    """The steps of a list, each as an example of one feature."""
+    return [(name, {key: feature}) for feature in lists[key].feature] if key in lists else []
+
+
+def _stepped(steps, key, dtype, dims, may_lack):
+    if not steps and not may_lack:
+        raise InvalidArgumentError(f"Name: <unknown>, Feature list '{key}' is required but could not be found.  Did "
+                                   "you mean to include it in feature_list_dense_missing_assumed_empty or "
+                                   "feature_list_dense_defaults?")
+    return _dense(steps, key, dtype, dims, np.empty(0), batched=True)
 
 
 def _texts(values):

@@ -31,6 +31,11 @@ ONE, TWO = example(a=[1, 2], b=[0.5]), example(a=[3, 4], b=[1.5, 2.5])
 BATCH = {"Nsparse": 1, "Ndense": 1, "sparse_types": ("float32",), "Tdense": ("int64",), "dense_shapes": ((2,),)}
 SINGLE = {"num_sparse": 1, "sparse_keys": ("b",), "dense_keys": ("a",), "sparse_types": ("float32",),
           "Tdense": ("int64",), "dense_shapes": ((2,),)}
+SEQUENCE = EXAMPLE_MESSAGES["SequenceExample"](feature_lists={"feature_list": {
+    "n": {"feature": [{"int64_list": {"value": [1, 2]}}]}}}).SerializeToString()
+SEQUENCES = {"Ncontext_sparse": 0, "Ncontext_dense": 0, "Nfeature_list_sparse": 0, "Nfeature_list_dense": 1,
+             "context_sparse_types": (), "Tcontext_dense": (), "feature_list_dense_types": ("int64",),
+             "context_dense_shapes": (), "feature_list_sparse_types": (), "feature_list_dense_shapes": ((2,),)}
 NONE = np.empty(0, np.int64)
 
 ROWS: list[Case] = [
@@ -54,4 +59,7 @@ ROWS: list[Case] = [
     Case("ParseSingleExample", (ONE, NONE), SINGLE),
     Case("ParseSingleExample", (example(a=[0.5], b=[0.5]), NONE), SINGLE, fails=InvalidArgumentError, at_run=True,
          id="dtype"),
+    Case("ParseSingleSequenceExample", (SEQUENCE, texts(), "n", b""), SEQUENCES),
+    Case("ParseSingleSequenceExample", (SEQUENCE, texts(), "m", b""), SEQUENCES, fails=InvalidArgumentError,
+         at_run=True, id="missing"),
 ]
