@@ -49,16 +49,6 @@ class TargetsKind(TargetKind):
         return [before + comma + name for name in super().complete(last, shell)]
 
 
-class ExpressionsKind(Kind):
-    """Several expressions with commas between them, as one word."""
-
-    metavar = "EXPR[,EXPR…]"
-    role = "expression"
-
-    def parse(self, text: str, shell: Shell) -> tuple[str, ...]:
-        return tuple(parts(text, ","))
-
-
 class WatchedKind(TargetKind):
     """A tensor, or `grad(TARGET)`: the gradient of the loss at it."""
 
@@ -152,6 +142,16 @@ class ExpressionKind(Kind):
                     if f"${value.number}".startswith(word)]
         functions = [f"{name}(" for name in FUNCTIONS if word and name.startswith(word)]
         return [lead + name for name in [*matching(word, shell.names()), *functions][:MOST]]
+
+
+class ExpressionsKind(ExpressionKind):
+    """Several expressions with commas between them, as one word."""
+
+    metavar = "EXPR[,EXPR…]"
+    rest = expression = False
+
+    def parse(self, text: str, shell: Shell) -> tuple[str, ...]:  # type: ignore[override]
+        return tuple(parts(text, ","))
 
 
 class AssignedKind(ExpressionKind):

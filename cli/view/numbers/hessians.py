@@ -45,6 +45,8 @@ def _eigenvalues(found: Hessian) -> np.ndarray | None:
     value = found.value
     if value.ndim != 2 or value.shape[0] != value.shape[1] or value.shape[0] > EXACT or not np.isfinite(value).all():
         return None
+    if value.dtype == np.float16:
+        value = value.astype(np.float32)  # LAPACK has no half floats
     return np.linalg.eigvalsh((value + value.T) / 2)[::-1]
 
 
