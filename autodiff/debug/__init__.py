@@ -1,4 +1,7 @@
-"""Looking at gradients: GradientsDebugger for scripts, Debugger for the terminal."""
+"""Looking at gradients: GradientsDebugger for scripts, Debugger for the terminal.
+
+A graph and records come in; the terminal is not known here. Start with debugger.py.
+"""
 
 from ..api.common.unsupported import refusing
 from .debugger import Debugger

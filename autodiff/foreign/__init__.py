@@ -3,7 +3,7 @@
 None of the frameworks is a dependency: importing this package needs NumPy alone, and a reader is loaded when it is
 first asked for. `from_torch(module_or_function, args, kwargs)`, `from_jax(function, *args)` and
 `from_onnx(path_or_model)` give a Model, `from_tensorflow(path)` one of a frozen graph, MetaGraphDef or SavedModel.
-`model.py` holds it, and how a table declares ops and says which are missing.
+`model.py` holds it, and how a table declares ops and says which are missing. Start with model.py.
 """
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
 """Binds the name `tensorflow` and the paths below it to the library, for scripts and libraries that import it.
 
-alias.py has `standing_in`, the context in which `import tensorflow` gives autodiff.
+`standing_in` is the context in which `import tensorflow` gives autodiff. Start with alias.py.
 """

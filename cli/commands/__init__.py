@@ -1,4 +1,7 @@
-"""The commands, one file per family; importing this package declares them all."""
+"""The commands, one file per family; importing this package declares them all.
+
+A command asks the debugger and returns a Result. Start with gradients.py.
+"""
 
 from . import (
            change,

@@ -1,4 +1,7 @@
-"""tf.contrib: what TensorFlow 1.x kept apart from the rest. Its rooms are read when a script first enters them."""
+"""tf.contrib: the parts that TensorFlow 1.x kept apart from the rest, loaded when a script first enters them.
+
+A module is a namespace; most build on layers/, nn/ and train/ beside this folder. Start with framework.py.
+"""
 
 from importlib import import_module
 from typing import Any

@@ -1,4 +1,7 @@
-"""tf.layers: functions with variables of their own."""
+"""tf.layers: layers as objects that hold their variables, and as functions that make one.
+
+A module is a kind of layer, made of tf.nn; their base class is variables/layer_base.py. Start with core.py.
+"""
 
 from ..common.unsupported import refusing
 from ..variables.layer_base import InputSpec, Layer

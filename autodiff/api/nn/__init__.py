@@ -1,4 +1,7 @@
-"""Neural networks: TensorFlow's tf.nn."""
+"""Neural networks: the namespace tf.nn, which this module gathers.
+
+A module is a subject; each function builds ops of autodiff/ops/networks. Start with activations.py.
+"""
 from __future__ import annotations
 
 from typing import Any

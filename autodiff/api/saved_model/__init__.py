@@ -1,4 +1,7 @@
-"""tf.saved_model: a model with its variables, assets and signatures in a directory, written and loaded."""
+"""tf.saved_model: a model with its variables, assets and signatures in a directory, written and loaded.
+
+It adds the directory to what saved_graphs/ knows of graphs and train/ of variables. Start with loader.py.
+"""
 
 from ..common.unsupported import refusing
 from . import builder, constants, loader, main_op, signature_constants, signature_def_utils, tag_constants, utils

@@ -1,4 +1,7 @@
-"""Sparse tensors under their short names: TensorFlow's tf.sparse."""
+"""Sparse tensors under their short names: the namespace tf.sparse.
+
+Functions of SparseTensors, as ops of autodiff/ops/sparse. Start with arithmetic.py.
+"""
 from __future__ import annotations
 
 from ...core.sparse_tensor import SparseTensor

@@ -1,4 +1,7 @@
-"""tf.train: optimizers, schedules, moving averages, the global step; checkpoints; monitored sessions and hooks."""
+"""tf.train: optimizers, schedules, moving averages, the global step; checkpoints; monitored sessions and hooks.
+
+The namespace of training: graph is built here, files are written by autodiff/files. Start with optimizer.py.
+"""
 
 from ..common.unsupported import refusing
 from ..file_writer import summary_iterator

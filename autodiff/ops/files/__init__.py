@@ -1,3 +1,6 @@
-"""Ops that read or write files, checkpoints and examples first; and those that are only in stored graphs."""
+"""Ops that read or write files, checkpoints and examples first, and ops that only stored graphs have.
+
+A kernel loads the format that it needs from autodiff/files when it first runs. Start with checkpoints.py.
+"""
 
 from . import bytes, checkpoints, examples, stored_graphs  # noqa: F401  importing a family declares its ops

@@ -1,6 +1,6 @@
 """Ops on images: colors, crops, sizes, patches.
 
-A file is a family.
+A file is a family. Start with resize.py.
 """
 
 from . import (  # noqa: F401  importing a family declares its ops

@@ -1,4 +1,7 @@
-"""tf.contrib.layers: layers as functions, with regularizers, initializers and optimize_loss."""
+"""tf.contrib.layers: layers as functions, with regularizers, initializers and optimize_loss.
+
+A module is a kind of layer, made of tf.layers or tf.nn; this one gathers their names. Start with plain.py.
+"""
 
 from ...common.unsupported import refusing
 from . import initializers, normalization, optimizers, plain, regularizers, summaries, utils

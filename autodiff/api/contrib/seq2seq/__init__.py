@@ -1,4 +1,7 @@
-"""tf.contrib.seq2seq: decoding step by step, attention, losses of sequences."""
+"""tf.contrib.seq2seq: decoding step by step, attention, losses of sequences.
+
+Decoders and helpers are classes that a loop of tf.while_loop calls. Start with decoder.py.
+"""
 
 from ...common.unsupported import refusing
 from .attention import (

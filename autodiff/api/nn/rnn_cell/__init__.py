@@ -1,4 +1,8 @@
-"""tf.nn.rnn_cell: single steps of recurrent networks."""
+"""tf.nn.rnn_cell: single steps of recurrent networks, as layers with a state.
+
+A cell maps an input and a state to an output and a state; the loops over time are beside this folder. Start with
+base.py.
+"""
 
 from .base import LSTMStateTuple, RNNCell
 from .cells import BasicLSTMCell, BasicRNNCell, GRUCell, LSTMCell
