@@ -63,7 +63,6 @@ class State:
             return replace(past, feeds={**past.feeds, **changed}) if changed else past
         if self.moments and not self.overrides.is_edited:
             return self.moments[-1]
-        self.model.initialize_alone()
         feeds = {**(self.moments[-1].feeds if self.moments else {}), **self.overrides.present()}
         return moment_of(self.model.session, feeds, self.log.step)
 
@@ -72,6 +71,7 @@ class State:
 
         So a look at the loss after a run that only read a variable is a look at the last run of the loss.
         """
+        self.initialize_for(tensors)
         latest = self.moment(step)
         if step is not None or self.view is not None or not self.moments or latest is not self.moments[-1]:
             return latest
@@ -79,6 +79,11 @@ class State:
         return next((m for m in reversed(self.moments) if placeholders <= m.feeds.keys()
                      and variables <= m.variables.keys()),
                     latest)
+
+    def initialize_for(self, tensors: Sequence[Tensor]) -> None:
+        """Before a question about tensors: give variables that they need values, if no script is left to do it."""
+        if self.model.is_alone and not self._needs(tuple(tensors))[1] <= self.model.session.variables.keys():
+            self.model.initialize_alone()
 
     def _needs(self, tensors: tuple[Tensor, ...]) -> tuple[set[Tensor], set[str]]:
         """The placeholders and variables that tensors are computed from."""

@@ -78,6 +78,7 @@ class Values:
             values[placeholder] = self._history.array(number)
         for placeholder, target in parsed.gradients.items():
             values[placeholder] = self._gradient(target, step)
+        self.state.initialize_for(list(tensors.values()))
         at = self.state.moment_for([t for t in tensors.values() if not is_variable(t)], step)
         inside = [t for t in tensors.values() if self.model.targets.inner.has(t)]
         turns = self.state.replayer.turns(at, inside) if inside else {}
