@@ -18,7 +18,7 @@ from ..model import legal_name, tf
 from .aten import aten
 from .aten.common import as_type, row_of
 from .memory import Memory
-from .record import Call, Entry, Recorder, storage_of, tensors_in, traits_of
+from .record import Call, Choice, Entry, Recorder, storage_of, tensors_in, traits_of
 from .sizes import Sizes
 
 DTYPES = {torch.float16: tf.float16, torch.bfloat16: tf.float32, torch.float32: tf.float32, torch.float64: tf.float64,
@@ -33,7 +33,7 @@ def sliced(entries: Sequence[Entry], wanted: Iterable[Any]) -> list[Entry]:
     made, written = set[int](), set[int]()
     for entry in entries:
         made.update(map(id, tensors_in(entry.result)))
-        if not isinstance(entry.op, Call):
+        if not isinstance(entry.op, (Call, Choice)):
             written.update(storage_of(t) for t in written_by(entry))
     ids, storages = set[int](), set[int]()
 
@@ -52,7 +52,11 @@ def sliced(entries: Sequence[Entry], wanted: Iterable[Any]) -> list[Entry]:
             kept.append(entry)
             for tensor in tensors_in((entry.args, entry.kwargs)):
                 want(tensor)
-            for inner in entry.op.body if isinstance(entry.op, Call) else ():
+            if isinstance(entry.op, Choice):
+                for _, outputs in entry.op.branches:
+                    for tensor in outputs:
+                        want(tensor)
+            for inner in entry.op.body if isinstance(entry.op, (Call, Choice)) else ():
                 for tensor in tensors_in((inner.args, inner.kwargs)):
                     want(tensor)
     return kept[::-1]
@@ -60,7 +64,7 @@ def sliced(entries: Sequence[Entry], wanted: Iterable[Any]) -> list[Entry]:
 
 def written_by(entry: Entry) -> list[Any]:
     """The tensors that an op overwrites."""
-    if isinstance(entry.op, Call) or not traits_of(entry.op).in_place:
+    if isinstance(entry.op, (Call, Choice)) or not traits_of(entry.op).in_place:
         return []
     given = [entry.args[i] if i < len(entry.args) else entry.kwargs.get(n) for i, n in traits_of(entry.op).writes]
     return list(tensors_in(given))
@@ -115,6 +119,9 @@ class TorchGraph:
     def _add(self, entry: Entry) -> None:
         if isinstance(entry.op, Call):
             self._call(entry)
+            return
+        if isinstance(entry.op, Choice):
+            self._choice(entry)
             return
         traits = traits_of(entry.op)
         if traits.is_random:
@@ -209,6 +216,20 @@ class TorchGraph:
         if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
             return self._sizes.of(value)
         return None if isinstance(value, DROPPED) else value
+
+    def _choice(self, entry: Entry) -> None:
+        """A torch.cond, as an If."""
+        def branch(entries: Sequence[Entry], outputs: Sequence[Any]) -> Callable[[], list[Any]]:
+            def build() -> list[Any]:
+                part = self._part()
+                part.add(sliced(entries, outputs))
+                return [tf.identity(part.of(t)) for t in outputs]
+            return build
+
+        pred = tf.reshape(as_type(self.of(entry.args[0]), tf.bool), [])
+        found = tf.cond(pred, *(branch(*each) for each in entry.op.branches))
+        for tensor, node in zip(tensors_in(entry.result), found if isinstance(found, (list, tuple)) else [found]):
+            self.memory.replace(tensor, node)
 
     # ---- functions with a gradient of their own -----------------------------------------
     def _part(self) -> "TorchGraph":

@@ -13,6 +13,7 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 import torch
+import torch.utils._pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from ...core.site import PACKAGE, RawFrames
@@ -122,6 +123,22 @@ class Call:
         return self.function.__name__
 
 
+@dataclass(slots=True, eq=False)
+class Choice:
+    """One torch.cond. branches: what each branch did, and the tensors that it gave."""
+
+    branches: tuple[tuple[list[Entry], list[Any]], ...]
+
+    @property
+    def body(self) -> list[Entry]:
+        """What both branches did."""
+        return [entry for entries, _ in self.branches for entry in entries]
+
+    def name(self) -> str:
+        """What the user calls it."""
+        return "cond"
+
+
 class Recorder(TorchDispatchMode):
     """The ops since the last turn. entries: in order; older: those of the turn before. before: what storages held that
     were there before and were overwritten, as flat tensors. paused: whether ops pass unseen (as an optimizer's
@@ -162,6 +179,21 @@ class Recorder(TorchDispatchMode):
         if self._is_bounded:
             self._count(0 if has_grad else sum(t.nbytes for t in tensors_in(result)))
         return result
+
+    def choose(self, pred: Any, *branches: Any) -> Any:
+        """What the branch of a torch.cond gives that `pred` chooses; both are recorded, as branches change nothing."""
+        outside, found = self.entries, []
+        for branch in branches:
+            self.entries = body = list[Entry]()
+            result = branch()
+            found.append((body, result))
+        self.entries = outside
+        self.paused = True
+        chosen = pytree.tree_map(lambda a, b: torch.where(pred, a, b), *(result for _, result in found))
+        self.paused = False
+        choice = Choice(tuple((body, list(tensors_in(result))) for body, result in found))
+        outside.append(Entry(choice, (pred,), {}, chosen, user_frames(), torch.is_grad_enabled()))
+        return chosen
 
     def _count(self, idle: int) -> None:
         """Of a long stretch without a step, such as a test, keep what a step may still need. idle: bytes more."""
