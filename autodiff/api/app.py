@@ -12,7 +12,7 @@ __all__ = ["flags", "run"]
 
 
 def run(main: Callable[[list[str]], Any] | None = None, argv: Sequence[str] | None = None) -> NoReturn:
-    """Read the flags, call main(what is left of argv), and exit with what it gives.
+    """Read the flags, call main(the rest of argv), and exit with its result.
 
     main: by default the `main` of the script. argv: sys.argv by default. Unknown flags are left alone.
     """

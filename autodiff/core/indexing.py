@@ -38,7 +38,7 @@ def slice_tensor(graph: Any, tensor: Any, key: Any, *, name: str = "strided_slic
 def assigner(tensor: Any) -> Any:
     """A function of (value, name=None) that assigns to the part of a variable which this slice reads; else None.
 
-    It gives what the variable's assign gives.
+    It returns the result of the variable's assign.
     """
     source = tensor.op.inputs[0].op if tensor.op is not None and tensor.op.type == "StridedSlice" else None
     if source is None or source.type not in ("Identity", "ReadVariableOp"):

@@ -60,7 +60,7 @@ class GradientTape:
         return any(tensor in watched for tensor in inputs_of(op))
 
     def record(self, op: Any) -> None:
-        """Keep an executed operation; what it gives is watched from here on."""
+        """Keep an executed operation; its outputs are watched from here on."""
         assert self._record is not None
         self._record.operations[op] = None
         self._record.watched.update(t for t in op.outputs if carries_gradient(t))

@@ -61,7 +61,7 @@ def _check_series(flat: list[Tensor]) -> None:
 
 
 def _lengths(sequence_length: Any, batch: Any) -> Tensor:
-    """The lengths as int32[n], with a check at run time that there is one for each row."""
+    """The lengths as int32[n], with a check in the run that each row has one."""
     lengths = build.Cast(convert_to_tensor(sequence_length), dtype=int32)
     if lengths.dims is not None and len(lengths.dims) != 1:
         raise ShapeError(expected="sequence_length to be a vector, one number for each row", found=lengths.describe())
@@ -87,7 +87,7 @@ def first_state(cell: Any, batch: Any, initial_state: Any, dtype: Any) -> Any:
 
 
 def output_dtype(dtype: Any, state: Any) -> Any:
-    """That of the outputs: what was asked for, else the state's. Raises ArgumentError if the state has several."""
+    """The dtype of the outputs: the requested one, else the state's. Raises ArgumentError if the state has several."""
     if dtype is not None:
         return as_dtype(dtype)
     found = {tensor.dtype.base_dtype for tensor in nest.flatten(state) if not isinstance(tensor, TensorArray)}

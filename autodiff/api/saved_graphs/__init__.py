@@ -2,6 +2,6 @@
 
 `writing` makes a GraphDef of a graph, `reading` a graph of a GraphDef; `differences` lists the ops whose inputs or
 attributes have another form here; `functions` are the bodies of loops and branches; `regions` turns Switch,
-Merge, Enter and their like into functions; `missing_ops` builds ops that there are only in TensorFlow. Start with
+Merge, Enter and their like into functions; `missing_ops` builds ops that only TensorFlow has. Start with
 reading.py.
 """

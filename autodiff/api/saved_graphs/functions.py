@@ -60,7 +60,7 @@ class Library:
 
     def _added(self, name: str, function: Function, places: Sequence[int], types: Sequence[DType],
                passed: Sequence[int] = ()) -> Any:
-        """Write a function; gives what names it.
+        """Write a function; gives the attribute that names it.
 
         places: which of the arguments its own inputs are. types: of all arguments. passed: arguments that it gives
         back after its own outputs.

@@ -30,7 +30,7 @@ def import_graph_def(graph_def: Any, input_map: Mapping[Any, Any] | None = None,
     """Add the operations of a GraphDef below the name scope `name`, "import" if None.
 
     input_map: names of tensors in graph_def -> tensors to use in their place. return_elements: names of operations and
-    tensors in graph_def to give back. Loops and branches of old become While and If; what they give keeps its name.
+    tensors in graph_def to give back. Loops and branches of old become While and If; their results keep their names.
     Raises KindError (TypeError) for other kinds, ArgumentError (ValueError) for names that graph_def does not have, or
     that the graph has already when name is "". Source: TensorFlow 1.15.
     """
@@ -133,7 +133,7 @@ class Importer:
         return {**found, **(node.beside or {})}
 
     def _substituted(self, node: Any, inputs: list[Tensor]) -> Sequence[Tensor] | Operation:
-        """An op that there is only in TensorFlow, made of ours; the result has the node's name."""
+        """An op that only TensorFlow has, made of ours; the result has the node's name."""
         attributes = {key: value_of(attr, f"node {node.name!r}") for key, attr in node.attr.items()
                       if not key.startswith("_") and attr.WhichOneof("value") not in (None, "func")}
         schema = op_schema(node.op)
@@ -160,7 +160,7 @@ class Importer:
 
     @staticmethod
     def _dtypes(node: Any, argument: Any) -> list[Any]:
-        """The element types of an output, of which there may be several."""
+        """The element types of an output: one, or several for a list."""
         if argument.list_attr:
             return [dtype_of(number) for number in node.attr[argument.list_attr].list.type]
         dtype = dtype_of(node.attr[argument.type_attr].type) if argument.type_attr else as_dtype(argument.dtype)
@@ -174,7 +174,7 @@ class Importer:
         return self._functions[name]
 
     def _outputs(self, function: Any, arguments: Sequence[Tensor]) -> list[Tensor]:
-        """The operations of a function in the graph at hand; gives what it returns."""
+        """The operations of a function, added to the graph at hand; gives the function's results."""
         nodes, returned = plain_nodes(function)
         known = {f"{argument.name}:0": tensor for argument, tensor in zip(function.signature.input_arg, arguments)}
         region = Region(layout_of({node.name: node for node in nodes}), get_default_graph(), self.make_node,

@@ -80,7 +80,7 @@ class Coordinator:
             raise StateError(f"Coordinator stopped with threads still running: {' '.join(alive)}")
 
     def raise_requested_exception(self) -> None:
-        """Raise what was given to request_stop, if anything."""
+        """Raise the exception that was given to request_stop, if any."""
         if self._error is not None:
             raise self._error
 

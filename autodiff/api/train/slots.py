@@ -33,7 +33,7 @@ def create_zeros_slot(primary: Any, name: str, dtype: DType | None = None) -> Va
 
 
 def filled_like(primary: Any, initializer: Callable[..., Any], dtype: DType) -> Callable[[], Any]:
-    """A function that gives what `initializer` makes in the shape of `primary`."""
+    """A function that calls `initializer` with the shape of `primary`."""
     dims = primary.shape.dims_tuple
     like = primary.initialized_value if isinstance(primary, Variable) else lambda: primary
     if is_known(dims):

@@ -7,7 +7,7 @@ from ...core.errors import KindError
 
 
 class Rows:
-    """The methods of a variable that change rows. Each gives what the variable's assign gives."""
+    """The methods of a variable that change rows. Each returns the result of the variable's assign."""
 
     def _rows_changed(self, kind: str, indices: Any, updates: Any, name: str | None) -> Any:
         raise NotImplementedError(f"{type(self).__name__} does not say how its rows change")

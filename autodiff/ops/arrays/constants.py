@@ -48,7 +48,7 @@ def identity(input):
 
 @op("DebugGradientIdentity", infer=same_shape)
 def debug_gradient_identity(input):
-    """The same value; a GradientsDebugger takes in what flows back through it. input: any[...] -> any[...]."""
+    """The same value; a GradientsDebugger records its gradient. input: any[...] -> any[...]."""
     return input
 
 

@@ -1,4 +1,4 @@
-"""Diagonals of matrices and what stands beside them."""
+"""Diagonals of matrices, and bands beside them."""
 
 import numpy as np
 

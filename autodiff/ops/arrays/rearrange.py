@@ -61,7 +61,7 @@ def _padded(input, paddings, *_, **__):
 
 
 def _resized(input, paddings, sign):
-    """Each size plus (sign 1) or minus (sign -1) what is padded before and after it."""
+    """Each size plus (sign 1) or minus (sign -1) the padding before and after it."""
     dtype, rank = input.dtype.base_dtype, rank_of(input)
     rank_of(paddings, exactly=2, what="paddings")
     if paddings.dims is not None:

@@ -188,7 +188,7 @@ def _squeezed(input, *, squeeze_dims=()):
 
 @op("Squeeze", infer=_squeezed)
 def squeeze(input, *, squeeze_dims=()):
-    """Without axes of size 1: all of them, or those named. input: any[...] -> any[...]."""
+    """Without axes of size 1: all of them, or the named ones. input: any[...] -> any[...]."""
     return np.squeeze(input, axis=tuple(squeeze_dims) or None)
 
 

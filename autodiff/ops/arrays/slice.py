@@ -1,4 +1,4 @@
-"""Ops that take a rectangular part: StridedSlice, Slice, and what puts a part back."""
+"""Ops that take a rectangular part (StridedSlice, Slice), and their gradients, which put a part back."""
 
 from functools import partial
 from operator import itemgetter

@@ -133,7 +133,7 @@ def _gram(a, weights):
 def weighted_gram(a, weights):
     """a^T diag(weights) a, exactly symmetric. a: float[m, n], weights: float[m] -> float[n, n].
 
-    For weights >= 0 it is the product of a matrix with its own transpose, of which BLAS computes one half.
+    For weights >= 0 it is the product of a matrix with its own transpose, and BLAS computes only one half of it.
     """
     if (weights >= 0).all():
         rooted = a * np.sqrt(weights)[:, None]

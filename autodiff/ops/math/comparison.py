@@ -182,7 +182,7 @@ def _(node, dy):
 @op("Where", infer=lambda condition: Spec(int64, (None, None if condition.dims is None else len(condition.dims))),
     no_grad="coordinates are integers")
 def where(condition: Own):
-    """Coordinates of what is true or not zero, in row order. condition: any[...] -> int64[n, rank]."""
+    """Coordinates of the elements that are true or not zero, in row order. condition: any[...] -> int64[n, rank]."""
     return np.argwhere(condition)
 
 

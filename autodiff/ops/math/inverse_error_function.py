@@ -1,4 +1,4 @@
-"""The inverse of the error function: what turns uniform numbers into normal ones."""
+"""The inverse of the error function, which turns uniform numbers into normal ones."""
 
 import math
 

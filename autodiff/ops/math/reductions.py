@@ -131,7 +131,7 @@ _FEWEST_ADDED, _LONGEST_LAST, _WIDEST_SLICE = 4096, 1024, 512  # elements
 
 @op("SumTo", infer=lambda x, shape: Spec(x.dtype.base_dtype, static_dims(shape)), dtypes=NUMBERS)
 def sum_to(x, shape: Index):
-    """The sum over what broadcasting `shape` to x's shape would add. x: number[...], shape: int[k] -> number[shape]."""
+    """The sum over the axes that broadcasting `shape` to x adds. x: number[...], shape: int[k] -> number[shape]."""
     target = tuple(shape.tolist())
     if x.shape == target:
         return x
@@ -264,7 +264,7 @@ def _without_nan(x, instead):
 # ---- batching: one more leading axis --------------------------------------------------------
 
 def _axis_behind(axis):
-    """The same axes when one more leads: those counted from the front move by one."""
+    """The same axes behind one more: axes counted from the front move by one."""
     known = static_value(axis)
     if known is not None:
         return np.where(known < 0, known, known + 1).astype(known.dtype)

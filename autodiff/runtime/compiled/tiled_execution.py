@@ -101,7 +101,7 @@ class TileProgram:
                 for r, total in zip(results, self._sums)]
 
     def _some(self, arrays: Sequence[Any], start: int, end: int, thread: int) -> list[Any]:
-        """Run tiles start to end; gives what each has summed up."""
+        """Run tiles start to end; gives the sum of each."""
         sums = []
         bounds, function = self.bounds, self._function
         with np.errstate(all="ignore"):  # another thread has a state of its own
