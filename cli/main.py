@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import autodiff
 
-from .commands import advance
+from .commands import standing
 from .commands.script import is_model, survey
 from .language import command_line
 from .language.command import verbs
@@ -125,7 +125,7 @@ class Program:
             status = SCRIPT_RAISED if error.code == "script_syntax" else BAD_USAGE
             result: Result = Error(error.message, error.code, error.hint, status)
         else:
-            result = advance.arrived(self.shell, event)
+            result = standing.arrived(self.shell, event)
             if self.ui == "screen" and (card := first_page(self.shell)) is not None:
                 result = Group((result, card))
         if result.exit_code or not self.given.json and not self.given.quiet:

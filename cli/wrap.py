@@ -14,7 +14,7 @@ from autodiff.core.defaults import get_default_session
 from autodiff.debug.debugger import Debugger
 from autodiff.runtime.session import Session
 
-from .commands import advance
+from .commands import standing
 from .language.command_line import Arguments
 from .language.interpreter import execute
 from .main import Program
@@ -186,7 +186,7 @@ class _Talk:
         event = self.caller.wait()
         self.shell.take(event)
         try:
-            self._program.show(advance.arrived(self.shell, event))
+            self._program.show(standing.arrived(self.shell, event))
             self._program.converse()
         finally:
             self.caller.close()

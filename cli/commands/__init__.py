@@ -23,10 +23,9 @@ from . import (
            source,
            stops,
            tools,
-           travel,
            values,
 )
 
 __all__ = ["change", "diagnose", "frames", "gradients", "info", "info_graph", "layout", "motion", "own",
            "page_lookups", "pictures", "python", "recordings", "registered", "script", "sharing", "source", "stops",
-           "tools", "travel", "values"]
+           "tools", "values"]

@@ -15,7 +15,7 @@ from ..model.script import ModelScript
 from ..model.script_frames import Place
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
-from . import advance
+from . import advance, standing
 
 Line = Annotated[int, IntKind(1, "LINE")]
 LONG = 60  # letters of a value in a table of locals
@@ -71,7 +71,7 @@ def _selected(shell: Shell, by: int) -> Result:
     shell.dbg.attach(handles=script.handles())
     place = frames[script.selected]
     head = Text(f"#{script.selected} {place.function} at {os.path.basename(place.file)}:{place.line}")
-    lines = advance.lines_around(place.file, place.line)
+    lines = standing.lines_around(place.file, place.line)
     return Group((head, *([lines] if lines else []), _table(place)))
 
 
@@ -147,7 +147,7 @@ def finish(shell: Shell) -> Result:
 
 def _goes_on(shell: Shell) -> Place:
     """The frame looked at of a script that can go on. Raises UsageError."""
-    if not advance.drives_script(shell):
+    if not standing.drives_script(shell):
         raise UsageError("no script is waiting at a line", "load FILE runs one; goto OP goes to an op of a run",
                          code="wrong_moment")
     script = _standing(shell)

@@ -1,17 +1,18 @@
-"""Going on: run, continue, next, step."""
+"""Moving: run, continue, next, step and detach; back through what was: back, rs, rc, goto."""
 from __future__ import annotations
 
 import math
 
+from autodiff.debug.debugger import Debugger
 from autodiff.debug.facts.answers import Position
 
 from ..language.argument_kinds import Count, Regex
 from ..language.command import command
-from ..language.target_kinds import Condition
+from ..language.target_kinds import Condition, OpName
 from ..model.results import Group, Result, Stop
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
-from . import advance
+from . import advance, standing
 
 EVERYWHERE = "has_inf_or_nan"  # tfdbg's filter, which it asks of every tensor
 FOREVER = 10_000  # runs of the prompt's own train op that `run` and `continue` do at most
@@ -61,7 +62,7 @@ def go_on(shell: Shell, times: Count = 1) -> Result:
 
 
 def _all(shell: Shell, till: str = "") -> float:
-    if advance.drives_script(shell):
+    if standing.drives_script(shell):
         return math.inf
     return FOREVER if till or shell.dbg.runs.goes_on else 1
 
@@ -88,13 +89,13 @@ def detach(shell: Shell) -> Result:
     Example:  detach
     API:      session.run(loss, {images: np.zeros((2, 64)), labels: [0, 1]})
     """
-    if not advance.drives_script(shell) or shell.script is None:
+    if not standing.drives_script(shell) or shell.script is None:
         raise UsageError("no script is waiting: there is nothing to detach from", "load FILE runs one", code="at_end")
     if shell.dbg.stepper.cursor is not None:
         shell.dbg.history.present() if shell.dbg.stepper.is_replaying else advance.close_cursor(shell)
     event = shell.script.detach()
     shell.take(event)
-    return advance.arrived(shell, event, event.records)
+    return standing.arrived(shell, event, event.records)
 
 
 def _to_present(shell: Shell) -> None:
@@ -127,7 +128,7 @@ def step(shell: Shell, ops: Count = 1) -> Result:
     if not dbg.history.position.is_present and dbg.stepper.cursor is None:
         dbg.stepper.replay()
     elif dbg.stepper.cursor is None or dbg.stepper.cursor.finished:
-        if advance.drives_script(shell):
+        if standing.drives_script(shell):
             stopped = _to_next_run(shell)
             if stopped is not None:
                 return stopped
@@ -145,5 +146,59 @@ def _to_next_run(shell: Shell) -> Result | None:
         event = script.resume(before=True)
         shell.take(event)
         if not script.is_live or event.kind == "line":
-            return advance.arrived(shell, event, event.records)
+            return standing.arrived(shell, event, event.records)
     return None
+
+
+@command("back", group="Run", aliases=("rn",), repeats=True)
+def back(dbg: Debugger, steps: Count = 1) -> Result:
+    """Look N whole steps back: values, gradients and answers are then as of that step, computed again exactly.
+
+    Nothing has to have been watched. next looks further on, run and continue return to the present.
+
+    Example:  back 2
+    API:      dbg.history.back(2)
+    """
+    return stands(dbg.history.back(steps))
+
+
+@command("rs", group="Run", repeats=True)
+def reverse_step(shell: Shell, ops: Count = 1) -> Result:
+    """Take back N ops of the open run; without one, go through the last run (or the one looked at) from its end.
+
+    Example:  rs 3
+    API:      dbg.stepper.back(3)
+    """
+    return Group(advance.between_ops(shell, shell.dbg.stepper.back(ops)))
+
+
+@command("rc", group="Run", repeats=True)
+def reverse_continue(dbg: Debugger) -> Result:
+    """Look at the last step before this one at which a watch or breakpoint stopped.
+
+    Example:  rc
+    API:      dbg.history.back_to_stop()
+    """
+    return stands(dbg.history.back_to_stop())
+
+
+@command("goto", group="Run")
+def goto(shell: Shell, op: OpName, step: Count | None) -> Result:
+    """Travel to a step (`goto step 12`), or to where an op of the open run has just run, forward or back.
+
+    A step that is kept is looked at; one to come is run to. Without an open run, an op is gone to in the last one.
+
+    Example:  goto step 12
+    API:      dbg.history.goto(12), dbg.stepper.replay(), dbg.stepper.goto("hidden1/MatMul")
+    """
+    dbg = shell.dbg
+    if op != "step":
+        if step is not None:
+            raise UsageError(f"expected `goto OP` or `goto step N`, found {op!r} {step}", "goto step 12")
+        return Group(advance.between_ops(shell, dbg.stepper.goto(op)))
+    if step is None:
+        raise UsageError("goto step needs the number of the step", "goto step 12")
+    if step <= dbg.step:
+        return stands(dbg.history.goto(step))
+    dbg.history.present()
+    return advance.run_steps(shell, step - dbg.step)

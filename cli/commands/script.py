@@ -16,7 +16,7 @@ from ..language.target_kinds import Assigned, Target, TargetKind
 from ..model.results import Column, Error, Result, Table, Text
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
-from . import advance
+from . import standing
 from .info import fed
 
 Script = Annotated[str, FileKind()]
@@ -42,7 +42,7 @@ def load(shell: Shell, file: Script, *arguments: Word) -> Result:
     if is_model(file):
         return _opened(shell, shell.open_model(os.path.expanduser(file)))
     event = shell.load(os.path.expanduser(file), arguments)
-    return advance.arrived(shell, event)
+    return standing.arrived(shell, event)
 
 
 def is_model(file: str) -> bool:
@@ -101,7 +101,7 @@ def train(shell: Shell, y: Loss = "", *, optimizer: Optimizer = "sgd", lr: Float
     dbg = shell.dbg
     variables = dbg.resolve(vars) if vars else ()
     made = dbg.train(y, optimizer=optimizer, lr=lr, variables=variables, clip_norm=clip_norm, grad_loss=grad_loss)
-    waiting = advance.drives_script(shell)
+    waiting = standing.drives_script(shell)
     shell.own_runs = True
     rate = f", learning rate {lr:g}" if isinstance(optimizer, str) else ""
     clip = f", gradients clipped to norm {clip_norm:g}" if clip_norm else ""

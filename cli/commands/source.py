@@ -14,7 +14,7 @@ from ..model.results import Group, Result, Source, Text, Tree
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
 from ..view.debugger_rows import place
-from . import advance
+from . import standing
 from .frames import table_of_frames
 from .info import state
 from .plan_table import planned
@@ -117,11 +117,11 @@ def _standing(shell: Shell) -> Result:
     if shell.script is None:
         return Text("no script is loaded; load FILE runs one", "quiet")
     if shell.script.error is not None:
-        return advance.raised(shell, shell.script.error)
+        return standing.raised(shell, shell.script.error)
     file, line = shell.place()
     steps = f", {len(shell.dbg.records)} runs so far" if shell.dbg.records else ""
     parts: list[Result] = [Text(f"{shell.script.name}: {state(shell)}{steps}")]
     if len(shell.script.frames()) > 1:
         parts.append(table_of_frames(shell.script))
-    lines = advance.lines_around(file, line)
+    lines = standing.lines_around(file, line)
     return Group((*parts, lines)) if lines else Group(tuple(parts))

@@ -1,0 +1,213 @@
+"""Where the program stands after a motion: at a line, before or after a run, at its end or at an error."""
+from __future__ import annotations
+
+import linecache
+import math
+import os
+import re
+from typing import Any
+
+from autodiff.core.errors import AutodiffError
+from autodiff.core.graph import Operation
+
+from ..model.results import Error, Group, Result, Source, Stop, Text
+from ..model.script import Event
+from ..model.script_frames import script_line, script_traceback
+from ..model.shell import Shell
+from ..view.debugger_rows import duration, loss_of, samples, shown, summary
+
+QUESTIONS = {"nan": {"nan", "inf", "nonfinite", "harmful"}, "none": {"none"}}  # why what -> words of conditions
+
+
+def drives_script(shell: Shell) -> bool:
+    """Whether the next run is one of the script's own."""
+    return shell.script is not None and shell.script.is_live and not shell.own_runs
+
+
+def arrived(shell: Shell, event: Event, records: tuple[Any, ...] = (), stop: Any = None) -> Result:
+    """What the script has come to."""
+    script = shell.script
+    assert script is not None
+    name = os.path.basename(script.name)
+    if event.kind == "raised":
+        return raised(shell, event.error, records)
+    if event.kind == "ended":
+        return grouped(moved_text(shell, records, stop), Stop(f"{name} ended", _where(shell, records), _ended(shell)))
+    if event.kind == "trace":
+        here = Stop(f"{name} is at its set_trace, {shell.where()}", _where(shell, records), ("continue goes on",))
+        return grouped(moved_text(shell, records, stop), here, lines_around(*shell.place()))
+    if event.kind == "line":
+        return grouped(moved_text(shell, records, stop), *_at_line(shell, records))
+    if event.kind == "before":
+        request = script.request
+        wants = _fetched(request.fetches) if request else ""
+        which = "next" if shell.dbg.records else "first"
+        call = request.call if request else "Session.run"
+        here = Stop(f"{name} is before its {which} {call}, at {shell.where()}", _where(shell, records),
+                    (f"the script is about to run {wants}", "next runs it, step goes through it op by op"))
+        interrupted = Text("stopped by Ctrl-C", "warning") if script.interrupted else None
+        return grouped(moved_text(shell, records, stop), interrupted, here)
+    return moved(shell, records, stop, interrupted=script.interrupted)
+
+
+def _at_line(shell: Shell, records: tuple[Any, ...]) -> tuple[Result, ...]:
+    """Where the script stands before one of its lines."""
+    script = shell.script
+    assert script is not None
+    place, stop = script.frames()[0], script.lines.last
+    text = linecache.getline(place.file, place.line).strip()
+    lines = [f"stop: breakpoint {stop.number}"] if stop is not None else []
+    if "lines" not in shell.said:
+        shell.said.add("lines")
+        lines.append("until goes to the next line, finish out of the function; next and step keep their meaning: a "
+                     "Session.run, an op of one")
+    inside = f" in {place.function}" if place.function != "<module>" else ""
+    about = {**_where(shell, records), "commands": list(stop.commands) if stop is not None else []}
+    here = Stop(f"before line {shell.where()}{inside}: {text}", about, tuple(lines), hit=stop is not None)
+    shown_there = (displayed(shell, expression) for expression in shell.displays)
+    return tuple(part for part in (here, lines_around(place.file, place.line), *shown_there) if part is not None)
+
+
+def _ended(shell: Shell) -> tuple[str, ...]:
+    """What to do with a script that is at its end."""
+    if shell.dbg.records:
+        return ("print, grads and why still look at its last run",)
+    card = shell.dbg.script()
+    lines = [f"it built {card.ops} ops, {card.variables} variables, {card.parameters} parameters, and ran nothing"]
+    if callable(shell.script.namespace.get("feeds") if shell.script else None):
+        lines.append("its function feeds() gives the placeholders of each step")
+    elif card.placeholders:
+        lines.append(f"feed gives values to its placeholders: {', '.join(card.placeholders)}")
+    return (*lines, "train LOSS builds a train op, next runs it")
+
+
+def raised(shell: Shell, error: BaseException | None, records: tuple[Any, ...] = ()) -> Result:
+    """Post mortem: the script's own error unchanged, the op beside it, and the lines around."""
+    assert error is not None
+    file, line = script_line(error)
+    name = os.path.basename(file or (shell.script.name if shell.script else ""))
+    kind = type(error).__name__
+    if isinstance(error, SystemExit):
+        return Error(f"{name} left with exit code {error.code!r} at line {line}", "script_exit", "list shows the line",
+                     status=4)
+    at = f" at {name}:{line}" if line else f" in {name}"
+    op = getattr(error, "op", None)
+    about = f"\nin op {op.name}: {op.describe()}\nmade at {op.site}" if isinstance(op, Operation) else ""
+    says = f": {text}" if (text := str(error).split("\n")[0]) else ""
+    found = Error(f"the script raised {kind}{at}{says}{about}", "script_raised",
+                  "where, list, print and info still work on what there is; load runs it again", status=4,
+                  trace=script_traceback(error))
+    return grouped(moved_text(shell, records, None), found, lines_around(file, line))
+
+
+def lines_around(file: str, line: int, around: int = 3) -> Source | None:
+    """Lines of a file around one; None if it cannot be read."""
+    try:
+        with open(file, encoding="utf-8", errors="replace") as text:
+            lines = text.read().split("\n")
+    except OSError:
+        return None
+    first = max(line - around, 1)
+    return Source(file, first, tuple(lines[first - 1:line + around]), line) if line else None
+
+
+def moved(shell: Shell, records: tuple[Any, ...], stop: Any, *, interrupted: bool = False,
+          condition: str = "") -> Result:
+    """Where the program stands after some runs."""
+    if not records:
+        text = stop.text if stop is not None else "nothing was run"
+        return Stop(text, _where(shell, records), hit=_is_hit(stop))
+    parts: list[Result | None] = [moved_text(shell, records, stop, condition=condition)]
+    if interrupted:
+        parts.append(Text("stopped by Ctrl-C; next and continue go on", "warning"))
+    parts.append(samples(records[-1], shell.dbg.stops("watch")))
+    parts += [displayed(shell, expression) for expression in shell.displays]
+    return grouped(*parts)
+
+
+def displayed(shell: Shell, expression: str) -> Result:
+    """What `display` shows of an expression where the program stands."""
+    try:
+        return shown(shell.dbg.evaluate(expression, keep=False))
+    except AutodiffError as error:  # inside of a run it may come later
+        return Text(f"{expression}: {error.message.partition(chr(10))[0]}", "quiet")
+
+
+def moved_text(shell: Shell, records: tuple[Any, ...], stop: Any, condition: str = "") -> Stop | None:
+    """What the runs of a motion came to: step, loss, time, and why it stopped; None if there were none."""
+    if not records:
+        return None
+    last = records[-1]
+    first = next((r for r in records if r.loss is not None and r.loss_name == last.loss_name), None)
+    facts = [f"step {last.step}"]
+    if last.loss is not None:
+        came = f" (from {loss_of(first).split()[-1]})" if first is not None and first is not last else ""
+        facts.append(loss_of(last) + came)
+    total = sum(record.ms for record in records)
+    facts.append(f"{duration(total / len(records))} a step" if len(records) > 1 else duration(total))
+    where = shell.where() if drives_script(shell) else ""
+    reason = "  ".join(facts) + (f"  at {where}" if where else "")
+    lines = [note for record in records for note in record.notes]
+    if stop is not None:
+        lines.insert(0, f"stop: {stop.text}")
+    if condition:
+        lines.insert(0, f"stop: {condition} holds")
+    if last.error:
+        lines.append(last.error)
+    if last.loss is not None and not math.isfinite(last.loss):
+        lines.append(_not_finite(records))
+    about = {**_where(shell, records), "commands": list(stop.commands) if stop is not None else []}
+    return Stop(reason, about, tuple(lines), hit=_is_hit(stop) or bool(condition),
+                asks=_question(shell, last, stop, condition))
+
+
+def _question(shell: Shell, last: Any, stop: Any, condition: str) -> str:
+    """What explains a stop: where nan, inf or none come from; empty where nothing is wrong by itself."""
+    if last.loss is not None and not math.isfinite(last.loss):
+        return "why nan"
+    if stop is not None:
+        condition += " ".join(row.condition for row in shell.dbg.stops() if row.number == stop.number)
+    kinds = [name for name, words in QUESTIONS.items() if words & set(re.findall(r"[a-z]+", condition))]
+    return f"why {kinds[0]}" if kinds else ""
+
+
+def _not_finite(records: tuple[Any, ...]) -> str:
+    """Since which of these steps the loss is not finite, and what tells why."""
+    since = last = records[-1]
+    for record in reversed(records):
+        if record.loss is None or math.isfinite(record.loss):
+            break
+        since = record
+    steps = f" since step {since.step}" if since is not last else ""
+    return f"{loss_of(last).replace(' ', ' is ')}{steps}: why nan tells where it comes from"
+
+
+def _is_hit(stop: Any) -> bool:
+    return stop is not None and stop.kind in ("watch", "break", "condition")
+
+
+def _where(shell: Shell, records: tuple[Any, ...]) -> dict[str, Any]:
+    file, line = shell.place()
+    return {"file": file, "line": line, "runs": [summary(record) for record in records]}
+
+
+def _fetched(fetches: Any, most: int = 4) -> str:
+    """Names of what is fetched, in short."""
+    found: list[str] = []
+
+    def walk(item: Any) -> None:
+        if isinstance(item, (list, tuple)):
+            for part in item:
+                walk(part)
+        elif isinstance(item, dict):
+            walk(list(item.values()))
+        else:
+            found.append(str(getattr(item, "name", item)))
+    walk(fetches)
+    return ", ".join(found[:most]) + (f" and {len(found) - most} more" if len(found) > most else "")
+
+
+def grouped(*parts: Result | None) -> Result:
+    """The results that there are: one alone, or several below each other."""
+    kept = tuple(part for part in parts if part is not None)
+    return kept[0] if len(kept) == 1 else Group(kept)
