@@ -238,6 +238,29 @@ def test_nothing_is_blamed_when_all_is_finite() -> None:
     assert "is finite" in found.text
 
 
+def overflowing(a: Tensor) -> Tensor:
+    _, h = tf.while_loop(lambda i, h: i < 9, lambda i, h: (i + 1, h * h * 1e30), [0, a])
+    return tf.reduce_sum(tf.tanh(h))
+
+
+def test_what_a_loop_kept_for_its_gradient_is_traced_to_its_iteration() -> None:
+    graph = tf.Graph()
+    with graph.as_default():
+        a = tf.Variable([1.0, 1e-38], name="a")
+        loss = overflowing(a)
+        slope = tf.gradients(loss, a)[0]
+    dbg = Debugger(graph, handles={"loss": loss})
+    dbg.model.initialize()
+    with tf.Session(graph=graph) as session:
+        session.run(tf.variables_initializer([a]))
+        dbg.attach(graph, session)
+        dbg.run(1, fetches=[loss, slope])
+        found: WhyNonfinite = dbg.why(kind="nan")
+    first = found.origins[0]
+    assert (first.phase, first.forward_type, first.harmful) == ("forward", "Mul", True) and "iteration" in first.inside
+    assert first.place is not None and first.place.line == first_line_of(overflowing) + 1
+
+
 # ---- zero and tiny ----------------------------------------------------------------------
 
 def test_dead_relu() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.function_graph import functions_of
 from ...core.graph import Operation, Tensor
 from ...runtime.plan.state import OUTSIDE, CallNumber
 from ..facts.function_calls import Inside
@@ -75,7 +76,10 @@ def why_nonfinite(ops: Sequence[Operation], values: Values, roots: Collection[Te
     described: list[Origin] = []
     for op in made[:_SHOWN]:
         for origin in _described(op, values, op in reaching, variable_note, inside):
-            if not any(_same(origin, other) for other in described):
+            twin = replace(origin, harmful=not origin.harmful)
+            if twin in described and origin.harmful:
+                described.remove(twin)
+            if not any(origin == other or twin == other or _same(origin, other) for other in described):
                 described.append(origin)
     spoils_y = any(t in values and has_nonfinite(values[t]) for t in roots if t.op.gradient_of is None)
     described.sort(key=lambda origin: (origin.secondary, origin.phase == "forward" and not spoils_y))
@@ -95,10 +99,20 @@ def _described(op: Operation, values: Values, harmful: bool, note: Callable[[str
     known = {t: v for t, v in call.values.items() if t.dtype.name not in _LISTS}
     collected = [t for o in call.ops for t in o.inputs if any(out.dtype.name in _LISTS for out in o.outputs)]
     made, reaching, _ = origins(call.ops, known, (*call.outputs, *collected))
-    found = [replace(origin, inside=origin.inside or call.where) for inner in made[:_SHOWN]
-             for origin in _described(inner, call.values, harmful and inner in reaching, note, inside, depth + 1,
-                                      call.number)]
+    found = []
+    for inner in made[:_SHOWN]:
+        own = _described(inner, call.values, harmful and inner in reaching, note, inside, depth + 1, call.number)
+        if any(t.dtype.name in _LISTS for t in inner.inputs):  # it reads what another loop has kept
+            kept = [origin for filler in _behind_lists(op) if functions_of(filler) and _is_bad(filler, values)
+                    for origin in _described(filler, values, harmful, note, inside, depth + 1, within)]
+            own = [origin for origin in kept if origin.inside] or own
+        found += [replace(origin, inside=origin.inside or call.where) for origin in own]
     return found or [describe(op, values, harmful=harmful, note=note)]
+
+
+def _is_bad(op: Operation, values: Values) -> bool:
+    """Whether an output is known not to be finite."""
+    return any(t in values and t.dtype.name not in _LISTS and has_nonfinite(values[t]) for t in op.outputs)
 
 
 def _behind_lists(op: Operation) -> list[Operation]:
