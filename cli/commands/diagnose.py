@@ -3,12 +3,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from autodiff.debug.analysis.findings import (
     Check,
     Cut,
     Difference,
+    Finding,
     Hop,
     Origin,
     Path,
@@ -226,11 +228,28 @@ def doctor(dbg: Debugger, *, static: bool = False) -> Result:
     looked = ", ".join(found.looked)
     if not found.findings:
         return Text(f"nothing looks wrong ({looked})", "good")
-    rows = tuple((i, item.severity, item.kind, item.op, item.text, item.remedy, place(item.place), item.ask)
-                 for i, item in enumerate(found.findings, 1))
+    rows = tuple((i, item.severity, item.kind, item.op, item.text + _also(item, others), item.remedy, place(item.place),
+                  item.ask) for i, (item, *others) in enumerate(_alike(found.findings), 1))
     columns = (Column("#", "count"), Column("weight", "count", 3), Column("kind"), Column("op", "name", 6),
                Column("finding"), Column("remedy", "text", 7), Column("made at", "place", 8), Column("ask", "text", 4))
     return Table(columns, rows, f"{len(rows)} finding{'s' * (len(rows) != 1)}, the worst first ({looked})", prose=True)
+
+
+def _alike(findings: Sequence[Finding]) -> list[list[Finding]]:
+    """Findings of one kind with one remedy together, in the order of the worst of each."""
+    groups: dict[Any, list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault((finding.kind, finding.remedy) if finding.remedy else finding, []).append(finding)
+    return list(groups.values())
+
+
+def _also(first: Finding, others: Sequence[Finding], most: int = 6) -> str:
+    """Where else the same was found: at other ops, or where they are one, for which other tensors."""
+    names = [f"{other.op} ({place(other.place)})" if other.op != first.op else other.target
+             for other in others]
+    names = list(dict.fromkeys(names))
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"; the same of {', '.join(names[:most])}{more}" if names else ""
 
 
 @command("diff", group="Diagnose")

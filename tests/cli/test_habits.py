@@ -184,3 +184,19 @@ def test_a_wide_breakpoint_names_the_first_op_in_order_of_computing(tmp_path: Pa
     said = plain(execute("next", shell))
     shell.close()
     assert "stop: bad:0: nonfinite" in said, said
+
+
+def test_doctor_says_once_what_it_finds_at_several_ops(tmp_path: Path) -> None:
+    (tmp_path / "deep.py").write_text("""\
+import tensorflow.compat.v1 as tf
+h = tf.ones([2, 3])
+for i in range(3):
+    h = tf.sqrt(tf.nn.relu(tf.matmul(h, tf.Variable(tf.ones([3, 3]))) - 5.0))
+loss = tf.reduce_mean(tf.square(h), name="loss")
+""")
+    shell = Shell()
+    execute(f"load '{tmp_path / 'deep.py'}'", shell)
+    result = execute("doctor --static", shell)
+    shell.close()
+    assert isinstance(result, Table) and result.title.startswith("1 finding,")
+    assert "; the same of Sqrt_1 (deep.py:4), Sqrt_2 (deep.py:4)" in result.rows[0][4]
