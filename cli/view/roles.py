@@ -14,9 +14,7 @@ ROLES = {  # role -> its style on dark, and on light where that differs
     "head": ("bold",),
     "rule": ("bright_black",),
     "name": ("cyan", "color(24)"),
-    "op": ("bright_blue", "blue"),
     "place": ("magenta",),
-    "number": ("",),
     "zero": ("bright_black",),
     "bad": ("bold white on red",),
     "good": ("green",),
@@ -29,7 +27,6 @@ ROLES = {  # role -> its style on dark, and on light where that differs
     "current": ("bold yellow", "bold color(130)"),
     "cause": ("bold red",),
     "armed": ("red",),
-    "code": ("",),
     "heat1": ("#8fa3b0", "#7d8f9a"),  # the least quarter of the magnitudes
     "heat2": ("#d8d8d8", "#404040"),
     "heat3": ("#e8b84a", "#a06a00"),
