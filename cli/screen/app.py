@@ -36,7 +36,7 @@ from .line_prompt import CommandCompleter, history_of_lines
 from .pages import Page, Pages
 from .prints import Inbox, Spill
 from .side_panes import SidePanes
-from .worker import Job, Worker
+from .worker import INTERRUPTED, Job, Worker
 from .world import taken_over
 
 DEPTHS = {"": ColorDepth.DEPTH_1_BIT, "standard": ColorDepth.DEPTH_4_BIT, "256": ColorDepth.DEPTH_8_BIT,
@@ -192,8 +192,9 @@ class FullScreen:
 
     def _explained(self, question: str, stop: Result, found: Result) -> None:
         """The answer to what a stop asks is there."""
-        self._call(self._add, stop, question, found)
-        self._look(question)
+        if found is not INTERRUPTED:
+            self._call(self._add, stop, question, found)
+            self._look(question)
 
     def _look(self, question: str = "") -> None:
         """Let the panes see the moment."""

@@ -12,6 +12,8 @@ from typing import Any
 from ..model.results import Text
 from ..model.script import raise_in
 
+INTERRUPTED = Text("interrupted", "warning")
+
 
 @dataclass(frozen=True)
 class Job:
@@ -33,6 +35,7 @@ class Worker:
         self._jobs: queue.Queue[Job | None] = queue.Queue()
         self.busy = self.behind = ""
         self._thread = threading.current_thread()
+        self._turn = threading.Lock()
 
     def submit(self, job: Job) -> None:
         """Run a job behind those that are waiting; one that nobody waits for makes room."""
@@ -41,8 +44,9 @@ class Worker:
             return
         self.busy = job.name
         self._jobs.put(job)
-        if self.behind:
-            self._signal()
+        with self._turn:  # a signal must reach the job it is for, not the one that comes next
+            if self.behind:
+                self._signal()
 
     def close(self) -> None:
         """Let work() come to its end; what runs is interrupted."""
@@ -75,10 +79,12 @@ class Worker:
                 self._enter(job)
                 try:
                     found = job.run()
+                    with self._turn:
+                        self.behind = ""
                 except KeyboardInterrupt:
-                    found = Text("interrupted", "warning")
+                    found = INTERRUPTED
             except KeyboardInterrupt:  # it came a moment too soon or too late
-                job, found = self._waiting(job), Text("interrupted", "warning")
+                job, found = self._waiting(job), INTERRUPTED
                 if job is None:
                     return
             if job is not None:

@@ -1,0 +1,59 @@
+"""Jobs beside the screen: in order, interrupted one by one, and those that nobody waits for make room."""
+
+import threading
+
+import pytest
+
+from cli.model.results import Text
+from cli.screen.worker import Job, Worker
+
+
+@pytest.fixture
+def told() -> list[object]:
+    return []
+
+
+def job(name: str, told: list[object], run: object = None, *, behind: bool = False) -> Job:
+    return Job(name, run or (lambda: name), told.append, behind)  # type: ignore[arg-type]
+
+
+def test_jobs_run_in_order_and_work_ends(told: list[object]) -> None:
+    worker = Worker()
+    for name in "abc":
+        worker.submit(job(name, told))
+    worker._jobs.put(None)
+    worker.work()
+    assert told == ["a", "b", "c"] and worker.busy == ""
+
+
+def test_what_nobody_waits_for_makes_room(told: list[object]) -> None:
+    """A line typed while an explanation is computed ends the explanation, never the line."""
+    worker = Worker()
+    begun = threading.Event()
+
+    def long() -> str:
+        begun.set()
+        threading.Event().wait(60)
+        return "never"
+
+    def person() -> None:
+        begun.wait()
+        worker.submit(job("typed", told))
+        worker._jobs.put(None)
+
+    worker.submit(job("why nan", told, long, behind=True))
+    hand = threading.Thread(target=person)
+    hand.start()
+    worker.work()
+    hand.join()
+    assert told == [Text("interrupted", "warning"), "typed"]
+
+
+def test_it_is_not_even_begun_where_somebody_waits(told: list[object]) -> None:
+    worker = Worker()
+    worker.submit(job("typed", told))
+    worker.submit(job("panes", told, behind=True))
+    worker._jobs.queue.rotate(1)  # it comes first
+    worker._jobs.put(None)
+    worker.work()
+    assert told == ["typed"]
