@@ -5,17 +5,24 @@ from typing import NamedTuple
 
 
 class Story(NamedTuple):
-    """script: Python, its `tf` included. typed: lines, each with what its answer shows, in that order."""
+    """script: Python, its `tf` included. typed: lines, each with what its answer shows, in that order. begins: what
+    the prompt says when the script is loaded."""
 
     script: str
     typed: tuple[tuple[str, tuple[str, ...]], ...]
+    begins: str = "script.py ended"
 
 
-def story(script: str, *typed: str) -> Story:
+def story(script: str, *typed: str, begins: str = "script.py ended") -> Story:
     """A story from lines `command -> shown; shown`."""
     cut = [line.partition(" -> ") for line in typed]
     return Story("import tensorflow as tf\n" + script.strip() + "\n",
-                 tuple((line, tuple(part.strip() for part in shown.split(";"))) for line, _, shown in cut))
+                 tuple((line, tuple(part.strip() for part in shown.split(";"))) for line, _, shown in cut), begins)
+
+
+def eager(script: str, *typed: str) -> Story:
+    """A story of a script that executes eagerly, which stops at its tape.gradient."""
+    return story(f"tf.enable_eager_execution()\n{script.strip()}", *typed, begins="before its first tape.gradient")
 
 
 IDENTIFIED = "x = tf.Variable(1.)\ny = tf.add(x, x)"
@@ -129,4 +136,73 @@ STORIES = {
         "next -> step 1",
         "print model.layers[1].w -> 2.99",
         "grad model.layers[1].w -> 1.00"),
+}
+
+SQUARE = """
+x = tf.constant(3.0)
+with tf.GradientTape() as g:
+    g.watch(x)
+    y = x * x
+dy_dx = g.gradient(y, [x])[0]
+"""
+PERSISTENT = """
+x = tf.constant(3.0)
+with tf.GradientTape(persistent=True) as g:
+    g.watch(x)
+    y = x * x
+    z = y * y
+dz_dx = g.gradient(z, x)
+dy_dx = g.gradient(y, x)
+"""
+NESTED = """
+x = tf.constant(3.0)
+with tf.GradientTape() as g:
+    g.watch(x)
+    with tf.GradientTape() as gg:
+        gg.watch(x)
+        y = x * x
+    dy_dx = gg.gradient(y, x)
+d2y_dx2 = g.gradient(dy_dx, x)
+"""
+SECOND = """
+x = tf.Variable(3.0)
+with tf.GradientTape() as tape:
+    y = x ** 2
+dy_dx = tape.gradient(y, x)
+"""
+
+TAPES = {
+    "a tape": eager(
+        SQUARE,
+        "continue -> script.py ended",
+        "print y -> 9.00",
+        "print dy_dx -> 6.00",
+        "grad y x -> 6.00",
+        "grad y x --order 2 -> 2.00",
+        "why x -> norm 6",
+        "path y x -> mul",
+        "check y x -> are right",
+        "hessian y x -> 2.00",
+        "gradient_tensor x -> has not received any gradient tensor"),
+    "a persistent tape": eager(
+        PERSISTENT,
+        "continue -> script.py ended",
+        "print dz_dx -> 108",
+        "grad z x -> 108",
+        "grad y x -> 6.00"),
+    "nested tapes": eager(
+        NESTED,
+        "continue -> script.py ended",
+        "print dy_dx -> 6.00",
+        "print d2y_dx2 -> 2.00"),
+    "TensorFlow 2": eager(
+        SECOND,
+        "continue -> script.py ended",
+        "print dy_dx -> 6.00",
+        "grad y x -> 6.00"),
+    "TensorFlow 2 in a graph": story(
+        SECOND.replace("3.0", "3.0, use_resource=True"),
+        "print dy_dx -> 1 variable initialized; 6.00",
+        "grad y x -> 6.00",
+        "hessian y x -> 2.00"),
 }

@@ -17,7 +17,7 @@ from cli.model.shell import Shell
 from cli.view.render import plain
 from cli.wrap import DebugSession
 
-from .seed_stories import STORIES, Story
+from .seed_stories import STORIES, TAPES, Story
 
 ROOT = Path(__file__).parents[2]
 PROMPT = r"\(gradbg\)"
@@ -47,13 +47,13 @@ def terminal(tmp_path_factory: pytest.TempPathFactory) -> Iterator["pexpect.spaw
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "NO_COLOR": "1",
                    "PROMPT_TOOLKIT_NO_CPR": "1", "GRADBG_HISTORY": str(tmp_path_factory.mktemp("typed") / "history")}
     child = pexpect.spawn(sys.executable, ["-m", "cli", "-nx", "--ui", "line"], env=environment, encoding="utf-8",
-                          timeout=120, dimensions=(60, 250))
+                          timeout=30, dimensions=(60, 250))
     child.expect(PROMPT)
     yield child
     child.close(force=True)
 
 
-@pytest.fixture(params=["batch", "terminal", "session"])
+@pytest.fixture
 def door(request: pytest.FixtureRequest, tmp_path: Path) -> Door:
     """A way to tell a story."""
 
@@ -61,8 +61,7 @@ def door(request: pytest.FixtureRequest, tmp_path: Path) -> Door:
         script = tmp_path / "script.py"
         script.write_text(told.script)
         shell = Shell()
-        plain(execute(f"load {script}", shell))
-        for line, parts in told.typed:
+        for line, parts in ((f"load {script}", (told.begins,)), *told.typed):
             in_order(line, plain(execute(line, shell)), parts)
         shell.close()
 
@@ -70,7 +69,7 @@ def door(request: pytest.FixtureRequest, tmp_path: Path) -> Door:
         child = request.getfixturevalue("terminal")
         script = tmp_path / "script.py"
         script.write_text(told.script)
-        for line, parts in ((f"load {script}", ("script.py ended",)), *told.typed):
+        for line, parts in ((f"load {script}", (told.begins,)), *told.typed):
             child.send(line + "\r")
             child.expect("\r\n")
             for part in filter(None, parts):
@@ -90,6 +89,13 @@ def door(request: pytest.FixtureRequest, tmp_path: Path) -> Door:
     return {"batch": in_batch, "terminal": on_a_terminal, "session": in_a_session}[request.param]
 
 
+@pytest.mark.parametrize("door", ["batch", "terminal", "session"], indirect=True)
 @pytest.mark.parametrize("name", STORIES)
 def test_a_story(name: str, door: Door) -> None:
     door(STORIES[name])
+
+
+@pytest.mark.parametrize("door", ["batch", "terminal"], indirect=True)  # what needs no session can have none
+@pytest.mark.parametrize("name", TAPES)
+def test_a_story_of_tapes(name: str, door: Door) -> None:
+    door(TAPES[name])
