@@ -117,7 +117,8 @@ def _cuts(cuts: tuple[Cut, ...]) -> Table:
 def _nonfinite(finding: WhyNonfinite) -> tuple[Result, ...]:
     parts: list[Result] = [Text(finding.text, "" if finding.origins else "good")]
     for i, origin in enumerate(finding.origins[:4], 1):
-        parts.append(Text("\n".join(_origin(origin, i)), "warning"))
+        is_new = origin.place not in [other.place for other in finding.origins[:i - 1]]
+        parts.append(Text("\n".join(_origin(origin, i, with_line=is_new)), "warning"))
     if len(finding.origins) > 4:
         parts.append(Text(f"… and {len(finding.origins) - 4} more origins", "quiet"))
     for origin in finding.masked[:3]:
@@ -127,8 +128,8 @@ def _nonfinite(finding: WhyNonfinite) -> tuple[Result, ...]:
     return tuple(parts)
 
 
-def _origin(origin: Origin, rank: int) -> list[str]:
-    where = f" at {_at(origin.place)}" if origin.place else ""
+def _origin(origin: Origin, rank: int, *, with_line: bool) -> list[str]:
+    where = f" at {_at(origin.place) if with_line else place(origin.place)}" if origin.place else ""
     whose = f", gradient of {origin.forward_op}" if origin.forward_op and origin.forward_op != origin.op else ""
     indices = " ".join("[" + ",".join(map(str, index)) + "]" for index in origin.elements[:4])
     whose += f", {origin.inside}" if origin.inside else ""

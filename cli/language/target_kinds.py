@@ -40,7 +40,7 @@ class TargetKind(Kind):
 class TargetsKind(TargetKind):
     """Several tensors with commas between them."""
 
-    def parse(self, text: str, shell: Shell) -> tuple[str, ...]:  # type: ignore[override]
+    def parse(self, text: str, shell: Shell) -> tuple[str, ...]:
         found = (text,) if text.startswith("/") else tuple(parts(text, ","))
         return tuple(TargetKind.parse(self, part, shell) for part in found)
 
@@ -150,7 +150,7 @@ class ExpressionsKind(ExpressionKind):
     metavar = "EXPR[,EXPR…]"
     rest = expression = False
 
-    def parse(self, text: str, shell: Shell) -> tuple[str, ...]:  # type: ignore[override]
+    def parse(self, text: str, shell: Shell) -> tuple[str, ...]:
         return tuple(parts(text, ","))
 
 
