@@ -40,7 +40,7 @@ class TargetKind(Kind):
 class TargetsKind(TargetKind):
     """Several tensors with commas between them."""
 
-    def parse(self, text: str, shell: Shell) -> tuple[str, ...]:
+    def parse(self, text: str, shell: Shell) -> tuple[str, ...]:  # type: ignore[override]
         found = (text,) if text.startswith("/") else tuple(parts(text, ","))
         return tuple(TargetKind.parse(self, part, shell) for part in found)
 
