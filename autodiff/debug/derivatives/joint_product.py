@@ -32,7 +32,7 @@ def joint_product(derivatives: Derivatives, y: Tensor, xs: Sequence[Tensor], sha
         known = [(dense(first), part) for first, part in zip(firsts, parts) if first is not None]
         seconds = gradients([first for first, _ in known], list(xs), grad_ys=[part for _, part in known],
                             unconnected_gradients="zero")
-        flat = [cast(reshape(dense(second), [-1]), dtypes[0]) for second in seconds]
+        flat = [cast(reshape(dense(second), [-1]), dtypes[0]) for second in seconds if second is not None]
         result = concat(flat, 0)
         directions = build.Placeholder(dtype=dtypes[0], shape=[None, sum(sizes)], name="directions")
         try:
