@@ -4,6 +4,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+from itertools import accumulate
 from typing import Annotated
 
 from autodiff.core.errors import AutodiffError
@@ -98,6 +99,27 @@ def run(shell: Shell) -> Result:
         parts.append(Table((Column("fed", "name"), *FIGURES), rows))
     watched = samples(last, shell.dbg.stops("watch"), most=100_000)
     return Group((*parts, watched) if watched is not None else tuple(parts))
+
+
+@command("info runs", group="Look")
+def runs(dbg: Debugger) -> Result:
+    """List the runs so far, and which step of training each is: a run that updates trainable variables.
+
+    goto run N looks at one of those that are kept.
+
+    Example:  info runs
+    API:      dbg.records
+    """
+    if not dbg.records:
+        return Text("nothing was run yet; next runs a step")
+    trained = list(accumulate(record.trains for record in dbg.records))
+    rows = tuple((record.step, count if record.trains else None, ", ".join(record.fetches[:3]), record.loss, record.ms,
+                  record.error.partition("\n")[0]) for record, count in zip(dbg.records, trained))
+    columns = (Column("run", "count"), Column("training step", "count"), Column("fetches", "name"),
+               Column("loss", "number"), Column("ms", "number", 5), Column("error", "text", 4))
+    used = columns if any(row[-1] for row in rows) else columns[:-1]
+    return Table(used, tuple(row[:len(used)] for row in rows),
+                 f"{len(rows)} run{'s' * (len(rows) != 1)}, {trained[-1]} of training")
 
 
 def _of_last_run(shell: Shell, name: str) -> Stats | None:

@@ -186,18 +186,19 @@ def reverse_continue(dbg: Debugger) -> Result:
 def goto(shell: Shell, op: OpName, step: Count | None) -> Result:
     """Travel to a step (`goto step 12`), or to where an op of the open run has just run, forward or back.
 
-    A step that is kept is looked at; one to come is run to. Without an open run, an op is gone to in the last one.
+    Each run is a step, and `goto run 12` says the same; info runs tells which of them train. A step that is kept is
+    looked at; one to come is run to. Without an open run, an op is gone to in the last one.
 
     Example:  goto step 12
     API:      dbg.history.goto(12), dbg.stepper.replay(), dbg.stepper.goto("hidden1/MatMul")
     """
     dbg = shell.dbg
-    if op != "step":
+    if op not in ("step", "run"):
         if step is not None:
-            raise UsageError(f"expected `goto OP` or `goto step N`, found {op!r} {step}", "goto step 12")
+            raise UsageError(f"expected `goto OP`, `goto step N` or `goto run N`, found {op!r} {step}", "goto step 12")
         return Group(advance.between_ops(shell, dbg.stepper.goto(op)))
     if step is None:
-        raise UsageError("goto step needs the number of the step", "goto step 12")
+        raise UsageError(f"goto {op} needs the number of the {op}", f"goto {op} 12")
     if step <= dbg.step:
         return stands(dbg.history.goto(step))
     dbg.history.present()

@@ -92,7 +92,7 @@ class Stop:
 
 @dataclass(slots=True, unsafe_hash=True)
 class RunRecord:
-    """One Session.run. step counts from 1. ms: wall time, the watching included.
+    """One Session.run. step counts from 1. ms: wall time, the watching included. trains: it is a training run.
 
     fetches: names the script asked for. feeds: name and figures of each value fed. loss: value of loss_name if
     it is a scalar and was seen. samples: of the watched values and gradients. error: text of the failure, or "".
@@ -108,6 +108,7 @@ class RunRecord:
     stops: tuple[Stop, ...] = ()
     error: str = ""
     notes: tuple[str, ...] = field(default=())
+    trains: bool = False
 
     def sample(self, name: str, *, gradient: bool = False) -> Sample | None:
         """What was seen of a tensor, or of its gradient; None if it was not watched."""

@@ -208,4 +208,4 @@ def _record(entry: dict[str, Any]) -> RunRecord:
     stops = tuple(Stop(**{**stop, "commands": tuple(stop["commands"])}) for stop in entry["stops"])
     return RunRecord(entry["step"], tuple(entry["fetches"]), tuple(map(sample, entry["feeds"])), entry["loss"],
                      entry["loss_name"], tuple(map(sample, entry["samples"])), entry["ms"], stops, entry["error"],
-                     tuple(entry["notes"]))
+                     tuple(entry["notes"]), entry.get("trains", False))

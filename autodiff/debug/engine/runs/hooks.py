@@ -108,7 +108,8 @@ class Hooks:
     def _record(self, run: OpenRun, step: int, ms: float, samples: tuple[Sample, ...],
                 loss: float | None = None) -> RunRecord:
         view, notes = run.view, tuple(filter(None, [self.state.moments.take_trouble()]))
-        return RunRecord(step, view.names, view.fed_samples(run.feeds), loss, view.y, samples, ms, notes=notes)
+        return RunRecord(step, view.names, view.fed_samples(run.feeds), loss, view.y, samples, ms, notes=notes,
+                         trains=view.trains)
 
     def _kept(self, run: OpenRun, record: RunRecord) -> RunRecord:
         self.log.add(record)

@@ -14,6 +14,7 @@ from ....runtime.fetch import Fetches
 from ....runtime.session import Session
 from ...facts.records import Sample, Stats
 from ...facts.roles import is_variable
+from ...facts.training_runs import trains
 from ...history.replay import Moment
 from ..state import State
 from ..watches import Watches
@@ -56,8 +57,8 @@ class RunView:
     names: of the fetches. y: name of the tensor that gradients are of. is_repeatable: whether all that such a run does
     can be done again, and no stop compares variables before and after. loss_at: where y's value is among what is
     looked at. guards: names of what is looked at in place of all tensors, for stops at any that is not finite; filled:
-    places of those that may not be empty for that. fed: of the last run, kinds of values and their samples. due: of
-    the last run.
+    places of those that may not be empty for that. trains: whether it is a training run. fed: of the last run, kinds of
+    values and their samples. due: of the last run.
     """
 
     session: Session | None
@@ -71,6 +72,7 @@ class RunView:
     loss_at: int | None = None
     guards: frozenset[str] = frozenset()
     filled: tuple[int, ...] = ()
+    trains: bool = False
     fed: tuple[list[Any], tuple[Sample, ...]] = ([], ())
     due: Due | None = None
 
@@ -147,13 +149,15 @@ class RunViews:
         looks, outcomes = self._new_looks(wanted, guards.tensors)
         seen = [look for look in looks if look.source is not None]
         sources = [*(look.source for look in seen), *outcomes]
+        ran = dependencies(wanted.tensors, wanted.targets)
         whole = self.model.session.prepared(fetch.parse(self.model.graph, [fetches, fetch.AsRead(sources)]))
         return RunView(self.model.session, wanted, looks, outcomes, whole,
-                      not self.watches.ask("ratio") and _is_repeatable(dependencies(wanted.tensors, wanted.targets)),
+                      not self.watches.ask("ratio") and _is_repeatable(ran),
                       (*(t.name for t in wanted.tensors), *(op.name for op in wanted.targets)), self.model.y,
                       next((at for at, look in enumerate(seen) if look.name == self.model.y and not look.of), None),
                       frozenset(t.name for t in guards.tensors),
-                      tuple(at for at, look in enumerate(seen) if look.source in guards.filled))
+                      tuple(at for at, look in enumerate(seen) if look.source in guards.filled),
+                      trains(self.model.graph, ran))
 
     def _new_guards(self, wanted: Fetches, fed: frozenset[Tensor]) -> Guards:
         """What to look at for the stops at any tensor that is not finite; nothing if there are none."""
