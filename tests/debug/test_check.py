@@ -287,3 +287,17 @@ def test_a_recurrent_net_is_checked_as_a_whole_and_inside(kept):
     assert found.total < 1e-6
     assert found.right > 15
     assert ("rnn/while/While" in [check.op for check in found.unchecked]) == (kept < 1)
+
+
+def test_an_output_that_only_the_gradient_takes_is_not_judged() -> None:
+    """CTCLoss gives its gradient beside the loss; TensorFlow has no rule for that output, and nobody asks for one."""
+    logits = np.random.default_rng(0).normal(size=(5, 2, 4)).astype(np.float32)
+    with tf.Graph().as_default() as graph:
+        w = tf.Variable(logits, name="w")
+        labels = tf.SparseTensor([[0, 0], [1, 0], [1, 1]], [1, 0, 2], [2, 2])
+        loss = tf.reduce_sum(tf.nn.ctc_loss(labels, w, [3, 5]), name="loss")
+        session = tf.Session()
+        session.run(tf.global_variables_initializer())
+        dbg = Debugger(graph, session)
+        dbg.run(1, fetches=[loss])
+        assert [row.op for row in dbg.check("loss").wrong] == []

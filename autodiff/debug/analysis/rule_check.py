@@ -262,7 +262,9 @@ class _Plain(_Checked):
         self.rtol = _RTOL if self._is_wide else _RTOL_NARROW
         self._kernels = Kernels(op.graph.outermost)
         self._graphs: dict[int, tuple[RepeatSession, list[Any], list[list[Tensor]], list[Any]]] = {}
-        self._ys = [k for k, t in enumerate(op.outputs) if t.dtype.base_dtype.is_differentiable]
+        used = [any(taker.gradient_of is None for taker in t._consumers) for t in op.outputs]
+        self._ys = [k for k, t in enumerate(op.outputs) if t.dtype.base_dtype.is_differentiable
+                    and (used[k] or not any(used))]  # what only a gradient takes, as of CTCLoss, has no rule of its own
         self.moving = [i for i, t in enumerate(op.inputs) if t.dtype.base_dtype.is_differentiable
                        and np.asarray(inputs[i]).dtype.kind in "fc" and np.size(inputs[i])] if self._ys else []
 
