@@ -95,7 +95,16 @@ def grads(dbg: Debugger, target: Target = "", *, of: Target = "", by: By = "", s
         notes.insert(0, f"norm of all: {table.total_norm:.3g}")
     if table.hidden:
         notes.append(f"{table.hidden} more not shown")
+    if not target:
+        notes += _registered_too(dbg, {row.name for row in table.rows})
     return Table(columns, rows, f"gradients of {table.y}, step {table.step}, from {table.source}", tuple(notes))
+
+
+def _registered_too(dbg: Debugger, known: set[str]) -> list[str]:
+    """What GradientsDebuggers have besides the gradients of variables."""
+    found = [(row.name, [x for x in row.registered if x not in known]) for row in dbg.debuggers.rows()]
+    return [f"{name} has gradients of {', '.join(xs[:6])}{' …' * (len(xs) > 6)} too: gradient_tensors shows them"
+            for name, xs in found if xs]
 
 
 def _grad_row(row: GradRow) -> tuple:

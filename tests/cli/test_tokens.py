@@ -71,7 +71,7 @@ def test_comments_go() -> None:
 
 
 @pytest.mark.parametrize(("line", "columns"), [
-    ("train loss --optimzer adam", (11, 21)), ("watch a --every 0", (16, 17)), ("grad a b c", (9, 10)),
+    ("train loss --optimzer adam", (11, 21)), ("watch a --every 0", (16, 17)), ("path a b c", (9, 10)),
     ("watch W[0:3]", (6, 12)), ("print (1", (6, 8)), ("grad /(/", (5, 8)), ("hessian w --rows a:b", (17, 20)),
     ("grad", (4, 5)), ("nonsense a", (0, 8))])
 def test_a_caret_shows_the_mistake(line: str, columns: tuple[int, int]) -> None:

@@ -90,7 +90,8 @@ STORIES = {
         "print grad_debugger -> z:0; this graph; y:0, x:0",
         "info debuggers -> the prompt; grad_debugger; z:0; y:0, x:0",
         "gradient_tensors -> y:0; z:0; grad_debugger; x:0",
-        "gradient_tensor y -> registered with grad_debugger"),
+        "gradient_tensor y -> registered with grad_debugger",
+        "grads -> x:0; grad_debugger has gradients of y:0"),
     "constants": story(
         CONSTANTS,
         "grad c a b -> 3.00; 1.00",
