@@ -93,3 +93,6 @@ def test_paths_into_objects_complete(two: Debugger) -> None:
     two.handles["layers"] = [{"w": two.handles["u"]}]
     assert two.resolve("layers[0]['w']") == ("u:0",)
     assert "layers[0]['w']" in two.model.names()
+    two.model.initialize()
+    found = two.evaluate("layers[0]['w'][1] + sum(layers[0]['w']) * u[0]")
+    assert (found.array, found.expression) == (5.0, "layers[0]['w'][1] + sum(layers[0]['w']) * u[0]")

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -55,3 +55,20 @@ def paths_into(name: str, value: Any, deepest: int = _DEEPEST) -> Iterator[tuple
     for path, item in steps:
         yield path, item
         yield from paths_into(path, item, deepest - 1)
+
+
+def quoted_paths(text: str, is_known: Callable[[str], bool]) -> str:
+    """An expression with backquotes around the paths in it that lead through a list or dict to something known."""
+    found, at = "", 0
+    for begin in re.finditer(r"(?<![\w.$`/])[A-Za-z_]\w*(?=[.\[])", text):
+        if begin.start() < at:
+            continue
+        ends = [begin.end()]
+        while (step := _STEP.match(text, ends[-1])) is not None:
+            ends.append(step.end())
+        paths = [text[begin.start():end] for end in ends[:0:-1]]
+        path = next((path for path in paths if "[" in path and is_known(path)), "")
+        if path:
+            found += f"{text[at:begin.start()]}`{path}`"
+            at = begin.start() + len(path)
+    return found + text[at:]

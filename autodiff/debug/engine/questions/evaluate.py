@@ -15,6 +15,7 @@ from ...facts.roles import is_variable
 from ...facts.stats import statistics
 from ...history.replay import Moment
 from ...language.expressions import evaluate, free_names, parse_expression
+from ...language.handle_paths import quoted_paths
 from ..runs.stepper import Stepper
 from ..state import State
 
@@ -66,8 +67,11 @@ class Values:
 
     def _evaluate(self, text: str, step: int | None, *, keep: bool) -> Value:
         tensors: dict[str, Tensor] = {}
+        typed = text
         if len(text) > 1 and text[0] == text[-1] == "/" or text.strip() in self._whole_targets(text):
             text = f"`{text.strip()}`"
+        elif "`" not in text:
+            text = quoted_paths(text, lambda path: bool(self.model.targets.exact(path)))
         parsed = parse_expression(text, self._is_name)
         values: dict[str, Any] = {}
         for placeholder, target in parsed.names.items():
@@ -95,8 +99,8 @@ class Values:
         stats = statistics(np.asarray(array) if not isinstance(array, (tuple, list)) else _stacked(array))
         when = self.state.when(at) if past or parsed.gradients or self.state.view is not None else "now"
         when = ", ".join(dict.fromkeys((when, *(where for turn in turns.values() if (where := turn.where())))))
-        text = text[1:-1] if text.count("`") == 2 and text[0] == text[-1] == "`" else text
-        return self.keep(text, array, when, names, stats=stats, is_listed=keep)
+        text = typed[1:-1] if typed.count("`") == 2 and typed[0] == typed[-1] == "`" else typed
+        return self.keep(text.strip(), array, when, names, stats=stats, is_listed=keep)
 
     def _gradient(self, target: str, step: int | None) -> Any:
         """The gradient of the loss by a target. Raises ArgumentError if there is none."""
@@ -108,10 +112,8 @@ class Values:
         return self.state.values([tensor], self.state.moment_for([y, x], step))[0]
 
     def _whole_targets(self, text: str) -> tuple[str, ...]:
-        """`text` itself if it is a handle inside of a list, or the unique suffix of a tensor's name."""
+        """`text` itself if it is the unique suffix of a tensor's name rather than an expression."""
         bare = text.strip()
-        if "[" in bare and self.model.targets.exact(bare):
-            return (bare,)
         is_word = re.fullmatch(r"[\w.\-/]+(:\d+)?", bare) and not re.fullmatch(r"[\d.]+", bare)
         return (bare,) if is_word and not self.model.targets.exact(bare) and self.model.targets.suffixes(bare) else ()
 
