@@ -10,7 +10,11 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
+from autodiff import foreign
+from autodiff.api.math.reductions import reduce_sum
 from autodiff.core.defaults import get_default_session
+from autodiff.core.errors import KindError
+from autodiff.core.op import build
 from autodiff.debug.debugger import Debugger
 from autodiff.runtime.session import Session
 
@@ -23,7 +27,7 @@ from .model.script import Event, ModelScript
 from .model.shell import Shell
 from .view.render import plain
 
-__all__ = ["DebugSession", "Shown", "set_trace"]
+__all__ = ["DebugSession", "Shown", "set_trace", "why"]
 
 
 @dataclass
@@ -190,3 +194,49 @@ class _Talk:
             self._program.converse()
         finally:
             self.caller.close()
+
+
+def why(program: Any, *args: Any, **options: Any) -> str:
+    """Say what is wrong with the gradients of a PyTorch module or function, or of a JAX function, at these arguments.
+
+    The answer, which is printed and returned, is that of the prompt's `why` for the first gradient of the (summed)
+    first output that is not finite, missing or vanishing: of the parameters, or of the arguments if there are none.
+    Raises KindError (TypeError) for anything else, and MissingOpError for ops that the tables do not have.
+    """
+    model = _read(program, args, options)
+    with model.graph.as_default():
+        loss = build.Identity(model.outputs[0], name="output")
+        if loss.dims != ():
+            loss = reduce_sum(loss, name="sum_of_output")
+    session = Session(graph=model.graph)
+    if model.variables:
+        session.run([variable.initializer for variable in model.variables.values()])
+    dbg = Debugger(model.graph, session, handles={**model.inputs, **model.variables})
+    dbg.y = loss.name
+    for tensor, value in model.feeds.items():
+        dbg.feed(tensor.name, value)
+    names = list(model.variables) or [name for name, x in model.inputs.items() if x.dtype.is_floating]
+    answer = plain(execute(_question(dbg, loss.name, names), Shell(dbg=dbg)))
+    print(answer, end="")
+    return answer
+
+
+def _question(dbg: Debugger, y: str, names: Sequence[str]) -> str:
+    """The line to type about the first gradient that is wrong; a table of all if none is."""
+    dbg.run(1, fetches=[y])
+    if dbg.holds(f"nonfinite({y})"):
+        return "why nan"
+    for name in names:
+        if getattr(dbg.why(name, y), "kind", "not finite") not in ("fine", "flows"):
+            return f"why {name}"
+    return "grads" if names and dbg.handles[names[0]].op.type == "VarHandleOp" else f"grad {' '.join((y, *names))}"
+
+
+def _read(program: Any, args: Sequence[Any], options: dict[str, Any]) -> foreign.Model:
+    torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
+    given = [*args, *options.values()]
+    if torch is not None and (isinstance(program, torch.nn.Module) or any(isinstance(x, torch.Tensor) for x in given)):
+        return foreign.from_torch(program, tuple(args), options)
+    if jax is not None and callable(program):
+        return foreign.from_jax(program, *args, **options)
+    raise KindError(expected="a PyTorch module or function with tensors, or a JAX function", found=repr(program))

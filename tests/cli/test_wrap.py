@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import autodiff as tf
-from autodiff.debug import assert_gradients_close
-from cli.wrap import DebugSession
+from autodiff.debug import Debugger, assert_gradients_close
+from cli.wrap import DebugSession, _question, why
 
 ROOT = Path(__file__).parents[2]
 TRACED = """
@@ -92,3 +92,19 @@ def test_gradients_that_are_wrong_say_why(model: tuple) -> None:
             return tf.square(value), lambda dy: dy * value
         with pytest.raises(AssertionError, match=r"expected 1\.999.*found 1"):
             assert_gradients_close(tf.reduce_sum(crooked(w)), w)
+
+
+def test_why_of_what_is_no_program_of_another_framework() -> None:
+    with pytest.raises(TypeError, match="a PyTorch module or function with tensors, or a JAX function"):
+        why(3)
+
+
+def test_the_question_is_about_the_first_gradient_that_is_wrong() -> None:
+    with tf.Graph().as_default() as graph:
+        w, v, u = (tf.Variable([1.0, 0.0], name=name) for name in "wvu")
+        tf.reduce_sum(w + tf.stop_gradient(v) + tf.where(u > 0.0, tf.sqrt(u) * 0.0, u), name="y")
+        session = tf.Session()
+        session.run(tf.global_variables_initializer())
+    dbg = Debugger(graph, session, handles={"w": w, "v": v, "u": u})
+    asked = [_question(dbg, "y:0", names) for names in (["w", "v"], ["v", "w"], ["w"])]
+    assert asked == ["why v", "why v", "grad y:0 w"]
