@@ -123,7 +123,7 @@ class Program:
             event = self.shell.load(self.given.script, self.given.arguments, as_module=self.given.as_module)
         except UsageError as error:
             status = SCRIPT_RAISED if error.code == "script_syntax" else BAD_USAGE
-            result: Result = Error(error.message, error.code, error.hint, status)
+            result: Result = Error("\n".join((error.sentence, *error.places)), error.code, error.hint, status)
         else:
             result = standing.arrived(self.shell, event)
             if self.ui == "screen" and (card := first_page(self.shell)) is not None:

@@ -68,7 +68,7 @@ def _last_stop(shell: Shell) -> str:
     if any("none" in row.condition for row in rows):
         return "none"
     named = [stop.target if stop is not None else "", *(target for row in rows for target in row.targets)]
-    about = next(filter(None, named), "")
+    about = next(filter(None, named), "") or shell.question.removeprefix("why ")
     if not about:
         raise UsageError("why what? nothing has stopped that could be explained",
                          "why nan, why none, why zero, or why TARGET", code="wrong_moment")

@@ -108,7 +108,7 @@ def stands(at: Position) -> Stop:
     """Which step is looked at."""
     if at.is_present:
         return Stop(f"in the present, after step {at.last}", {"step": at.last, "present": True},
-                    (f"{at.kept} steps are kept, from step {at.first} on" + (
+                    (f"steps {at.first} to {at.last} are kept" + (
                         f", {at.on_disk} of them on disk" if at.on_disk else ""),) if at.kept else ())
     return Stop(f"at step {at.step} of {at.last}, in the past", {"step": at.step, "present": False},
                 ("values and answers are as of this step; next goes on, run and continue return to the present",))

@@ -1,6 +1,7 @@
 """list and where: the script's lines with what they made, the plan, and how an op was made."""
 from __future__ import annotations
 
+import linecache
 import os
 from typing import Annotated
 
@@ -56,7 +57,8 @@ def list_(shell: Shell, at: Place = "", op: OpName = "", *, line: Line | None = 
         raise UsageError(f"no lines at {where}", "list begins again", code="unknown_name")
     shell.listed = (f"{file}:{here}", found.lines[-1].number)
     current = here if os.path.realpath(found.file) == os.path.realpath(file) else 0
-    current = current or next((row.number for row in found.lines if row.current), 0)
+    if at or line is not None:  # without a place, the only line to point at is where the script stands
+        current = current or next((row.number for row in found.lines if row.current), 0)
     gutter = {row.number: _gutter(row, most, tensors) for row in found.lines if row.ops}
     return Source(found.file, found.lines[0].number, tuple(row.text for row in found.lines), current, gutter)
 
@@ -66,7 +68,10 @@ def _wanted(shell: Shell, at: str, line: int | None, here: tuple[str, int]) -> t
     file, number = here
     if not at and line is None:
         listed, last = shell.listed
-        return (f"{file}:{last + 1 + AROUND}" if listed == f"{file}:{number}" else f"{file}:{max(number, 1)}"), AROUND
+        if listed == f"{file}:{number}" or not number:
+            shell.listed = ("", 0)
+            return _behind(file, last if listed == f"{file}:{number}" else 0)
+        return f"{file}:{number}", AROUND
     if at.isdigit():
         return f"{file}:{at}", AROUND
     if line is not None:
@@ -74,6 +79,16 @@ def _wanted(shell: Shell, at: str, line: int | None, here: tuple[str, int]) -> t
     if at.endswith(".py"):
         return f"{at}:1", WHOLE
     return at, AROUND
+
+
+def _behind(file: str, last: int) -> tuple[str, int]:
+    """The next lines of a file: the place in their middle, or its last line, and how many lines around it."""
+    total = len(linecache.getlines(file))
+    if last >= total:
+        raise UsageError(f"{os.path.basename(file)} has no line after line {last}", "list begins again",
+                         code="unknown_name")
+    middle = min(last + 1 + AROUND, total)
+    return f"{file}:{middle}", middle - last - 1
 
 
 def _lines_of_function(shell: Shell, file: str) -> tuple[str, int]:

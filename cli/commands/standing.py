@@ -155,10 +155,10 @@ def moved_text(shell: Shell, records: tuple[Any, ...], stop: Any, condition: str
     if last.error:
         lines.append(last.error)
     if last.loss is not None and not math.isfinite(last.loss):
-        lines.append(_not_finite(records))
+        lines.append(_not_finite(shell, last))
     about = {**_where(shell, records), "commands": list(stop.commands) if stop is not None else []}
-    return Stop(reason, about, tuple(lines), hit=_is_hit(stop) or bool(condition),
-                asks=_question(shell, last, stop, condition))
+    shell.question = _question(shell, last, stop, condition)
+    return Stop(reason, about, tuple(lines), hit=_is_hit(stop) or bool(condition), asks=shell.question)
 
 
 def _question(shell: Shell, last: Any, stop: Any, condition: str) -> str:
@@ -171,11 +171,13 @@ def _question(shell: Shell, last: Any, stop: Any, condition: str) -> str:
     return f"why {kinds[0]}" if kinds else ""
 
 
-def _not_finite(records: tuple[Any, ...]) -> str:
-    """Since which of these steps the loss is not finite, and what tells why."""
-    since = last = records[-1]
-    for record in reversed(records):
-        if record.loss is None or math.isfinite(record.loss):
+def _not_finite(shell: Shell, last: Any) -> str:
+    """Since which step the loss is not finite, and what tells why. last: the last step's record."""
+    since = last
+    for record in reversed(shell.dbg.records):
+        if record.loss is None or record.loss_name != last.loss_name:
+            continue
+        if math.isfinite(record.loss):
             break
         since = record
     steps = f" since step {since.step}" if since is not last else ""

@@ -38,8 +38,8 @@ class Shell:
 
     own_runs: `next` runs the prompt's train op, not the script's own loop. last: the line an empty one repeats.
     aliases, defined: the user's own words. displays: expressions shown at each stop. depth: of nested files.
-    log: commands and their results. examined: where `x` goes on. said: what is
-    explained once.
+    log: commands and their results. examined: where `x` goes on. said: what is explained once. question: the command
+    that explains the last stop, "" where nothing is wrong by itself.
     defining: the command being defined by the lines that come, and those so far.
     """
 
@@ -58,6 +58,7 @@ class Shell:
     log: deque[tuple[str, Result]] = field(default_factory=lambda: deque(maxlen=LOGGED))
     examined: tuple[str, int, int] = ("", 0, 0)
     said: set[str] = field(default_factory=set)
+    question: str = ""
     defined: dict[str, tuple[str, ...]] = field(default_factory=dict)
     defining: tuple[str, list[str]] | None = None
     namespace: dict[str, Any] = field(default_factory=dict)

@@ -10,7 +10,7 @@ import pytest
 from cli.language.command import COMMANDS, find
 from cli.language.interpreter import execute
 from cli.language.other_words import INSTEAD
-from cli.model.results import Array, Table, Tree, error_in
+from cli.model.results import Array, Source, Table, Tree, error_in
 from cli.model.shell import Shell
 from cli.model.usage_error import UsageError
 from cli.view.render import plain
@@ -162,6 +162,21 @@ def test_interact_is_for_a_terminal(shell: Shell) -> None:
     assert "! CODE" in plain(execute("interact", shell))
 
 
+def test_list_shows_a_file_to_its_last_line(tmp_path: Path) -> None:
+    (tmp_path / "graph.py").write_text("import autodiff as tf\n" + "x = tf.constant(1.0)\n" * 16)
+    shell = Shell()
+    execute(f"load '{tmp_path / 'graph.py'}'", shell)
+    shown = []
+    for _ in range(2):
+        listed = execute("list", shell)
+        assert isinstance(listed, Source)
+        assert listed.current == 0  # the script is at its end, which is none of its lines
+        shown += range(listed.first, listed.first + len(listed.lines))
+    assert shown == list(range(1, 18))
+    assert "no line after line 17" in plain(execute("list", shell))
+    shell.close()
+
+
 def test_why_alone_takes_what_the_last_stop_was_about(shell: Shell) -> None:
     assert "nothing has stopped" in plain(execute("why", shell))
     execute("break loss if loss > 0", shell)
@@ -171,6 +186,29 @@ def test_why_alone_takes_what_the_last_stop_was_about(shell: Shell) -> None:
     execute("break if nan or inf", shell)
     execute("continue", shell)
     assert "= nan in bad" in plain(execute("why", shell))
+
+
+def test_why_alone_explains_what_run_was_asked_to_stop_at(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(MODEL.replace("tf.square(h - 1.0)", "tf.sqrt(tf.square(h * 0.0))"))
+    shell = Shell()
+    execute(f"load '{tmp_path / 'model.py'}'", shell)
+    stopped = plain(execute("run -f nan", shell))
+    assert "stop: nan holds" in stopped
+    assert "is nan" not in stopped  # the loss is finite, its gradient is not
+    assert plain(execute("why", shell)) == plain(execute("why nan", shell))
+    shell.close()
+
+
+def test_the_loss_is_nan_since_the_step_where_it_became_nan(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(MODEL.replace("[step, loss, bad]", "[step, loss, w.assign(w * np.nan)]").replace(
+        "range(6)", "range(9)"))
+    shell = Shell()
+    execute(f"load '{tmp_path / 'model.py'}'", shell)
+    first = next(said for said in (plain(execute("next", shell)) for _ in range(9)) if "is nan" in said)
+    assert "since" not in first
+    number = first.split()[1]
+    assert f"loss is nan since step {number}:" in plain(execute("next", shell))
+    shell.close()
 
 
 def test_a_wide_breakpoint_names_the_first_op_in_order_of_computing(tmp_path: Path) -> None:

@@ -165,7 +165,7 @@ class GradRow:
 
 @dataclass(frozen=True)
 class GradTable:
-    """Gradients of y. source: "train op", "tf.gradients in the script" or "built on demand"."""
+    """Gradients of y. source: "train op", "the script's gradient call" or "built on demand"."""
 
     y: str
     step: int

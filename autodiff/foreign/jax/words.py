@@ -23,7 +23,9 @@ WORDS = tuple(sorted({
     "tf.glorot_uniform_initializer": "jax.nn.initializers.glorot_uniform",
     "tf.orthogonal_initializer": "jax.nn.initializers.orthogonal", "tf.linalg.slogdet": "jnp.linalg.slogdet",
     "tf.squeeze(prediction, 1)": "prediction.squeeze(1)", "tf.expand_dims(target, 1)": "target[:, None]",
-    "tf.check_numerics": "jnp.isfinite", "tf.atan2": "jnp.arctan2", "tf.nn.moments": "jnp.mean and jnp.var",
+    "tf.check_numerics": "jnp.isfinite", "tf.acosh": "jnp.arccosh",
+    "or divide with tf.div_no_nan": "or divide by a count of at least 1",
+    "tf.atan2": "jnp.arctan2", "tf.nn.moments": "jnp.mean and jnp.var",
     "tf.custom_gradient": "jax.custom_vjp", "leave this variable out of the training":
         "leave this parameter out of what is differentiated",
     "let the registered gradient function return a tensor for this input":

@@ -142,7 +142,7 @@ class Gradients:
             total = float("nan")
         call = self.model.derivatives.script_call(top)
         source = "train op" if self.training.train_op is not None and top is self.model.chosen_y else (
-            "tf.gradients in the script" if call is not None else "built on demand")
+            "the script's gradient call" if call is not None else "built on demand")
         if by:
             rows = by_scope(rows)
         return GradTable(top.name, at.step, tuple(in_order(rows, sort)), tuple(missing), total, source)

@@ -63,7 +63,7 @@ class History:
         steps = [m.step for m in self.state.moments if self.state.view is None or m.step < self.state.view]
         if len(steps) < count:
             kept = f"the oldest kept is step {self.state.moments[0].step}" if self.state.moments else "no step is kept"
-            raise ArgumentError(f"cannot go {count} steps back: {kept}")
+            raise ArgumentError(f"cannot go back by {count}: {kept}")
         return self.goto(steps[-count])
 
     def forth(self, count: int = 1) -> Position:
