@@ -12,6 +12,7 @@ from autodiff.debug.analysis.findings import (
     Difference,
     Finding,
     Hop,
+    Operand,
     Origin,
     Path,
     WhyFailed,
@@ -136,12 +137,17 @@ def _origin(origin: Origin, rank: int, *, with_line: bool) -> list[str]:
     lines = [f"{rank}. {origin.op} ({origin.op_type}, {origin.phase}{whose}){where}",
              f"   {origin.bad} in {origin.count} of {origin.size} elements" + (f": {indices}" if indices else "")]
     if origin.operands and origin.phase != "update":  # its rule names them
-        lines.append("   from " + ", ".join(f"{op.name}{list(op.index) if op.index else ''} = {number(op.value)}"
-                                           for op in origin.operands))
+        lines.append("   from " + ", ".join(map(_operand, origin.operands)))
     lines.append(f"   {origin.rule}")
     if origin.remedy:
         lines.append(f"   remedy: {origin.remedy}")
     return lines
+
+
+def _operand(operand: Operand) -> str:
+    """What went into an element; the name alone where nobody knows the number, as of an array read in a loop."""
+    name = f"{operand.name}{list(operand.index) if operand.index else ''}"
+    return name if operand.value is None else f"{name} = {number(operand.value)}"
 
 
 def _at(at: Place) -> str:

@@ -97,7 +97,6 @@ class FullScreen:
             with taken_over(self.inbox.put, self._told_progress, self.asking, self.app, self._terminal) as self._settle:
                 screen = threading.Thread(target=self._shown, name="screen", daemon=True)
                 screen.start()
-                self._look()
                 self.worker.work()
                 screen.join()
         finally:
@@ -117,6 +116,7 @@ class FullScreen:
 
     def _started(self) -> None:
         self.app.create_background_task(self._tick())
+        self._look()  # not before: what the panes are given finds no loop to take it
 
     async def _tick(self) -> None:
         """Take what was printed, and keep the status of a running command fresh."""

@@ -238,3 +238,17 @@ loss = tf.reduce_mean(tf.square(h), name="loss")
     shell.close()
     assert isinstance(result, Table) and result.title.startswith("1 finding,")
     assert "; the same of Sqrt_1 (deep.py:4), Sqrt_2 (deep.py:4)" in result.rows[0][4]
+
+
+def test_an_operand_of_which_no_number_is_known_is_named_alone(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(
+        "import tensorflow.compat.v1 as tf\nw = tf.Variable(tf.fill([4, 4], 1e20), name='w')\n"
+        "_, out = tf.while_loop(lambda i, s: i < 3, lambda i, s: (i + 1, tf.linalg.matvec(w, s)), [0, tf.ones([4])])\n"
+        "loss = tf.reduce_mean(out, name='loss')\n")
+    shell = Shell()
+    for line in (f"load '{tmp_path / 'model.py'}'", "run"):
+        execute(line, shell)
+    said = plain(execute("why nan", shell))
+    assert "read_in" in said
+    assert "= ," not in said
+    shell.close()

@@ -130,7 +130,9 @@ class Values:
         elif name not in self.model.handles:
             self.model.targets.one(name)  # raises, with the nearest names
         else:
-            raise KindError(f"{name!r} is a {type(value).__name__} of the script, expected a tensor, number or array")
+            kind = f"{type(value).__module__}.{type(value).__qualname__}"
+            raise KindError(f"{name!r} is a {kind} of the script, expected a tensor of the graph, a number or an array",
+                            hint=f"! {name} shows it as Python does")
 
     def _present(self, tensors: list[Tensor], at: Moment, step: int | None) -> list[Any]:
         """Values for the eye: of the open run as far as it got; of variables the present ones; of others at `at`."""
