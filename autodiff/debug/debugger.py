@@ -13,7 +13,7 @@ from .engine.questions.assembly import Questions
 from .engine.questions.evaluate import ValueHistory
 from .engine.runs.assembly import RunParts
 from .engine.state import BUDGET, State
-from .facts import answers
+from .facts import answers, derivative_answers
 from .facts.answers import OpCard, OpRow, Recorded, Script, TensorRow, VariableRow, WatchRow
 from .facts.records import RunRecord
 from .facts.trained import Trained
@@ -177,19 +177,19 @@ class Debugger:
         return self.values.evaluate(expression, keep=keep)
 
     def grad(self, x: str, y: str = "", *, order: int = 1, per_example: bool = False,
-             step: int | None = None) -> answers.Gradient:
+             step: int | None = None) -> derivative_answers.Gradient:
         """d y / d x, x any tensor; built on demand: Gradients.grad."""
         return self.gradients.grad(x, y, order=order, per_example=per_example, step=step)
 
-    def grads(self, target: str = "", *, y: str = "", by: str = "", sort: str = "") -> answers.GradTable:
+    def grads(self, target: str = "", *, y: str = "", by: str = "", sort: str = "") -> derivative_answers.GradTable:
         """A table of gradients, by default of the trainable variables: Gradients.grads."""
         return self.gradients.grads(target, y=y, by=by, sort=sort)
 
-    def hessian(self, x: str | Sequence[str], y: str = "", **options: Any) -> answers.Hessian:
+    def hessian(self, x: str | Sequence[str], y: str = "", **options: Any) -> derivative_answers.Hessian:
         """Second derivatives of y by x, x flattened, or by several xs together: Hessians.hessian."""
         return self.hessians.hessian(x, y, **options)
 
-    def stages(self, y: str = "", *, step: int | None = None) -> answers.Stages:
+    def stages(self, y: str = "", *, step: int | None = None) -> derivative_answers.Stages:
         """What became of each gradient on its way into its variable: UpdateStages.of."""
         return self.update_stages.of(y, step=step)
 

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.engine.questions.gradients_of import AGGREGATIONS
-from autodiff.debug.facts.answers import Eigen, Examples, GradRow, HessianCost, Spectrum, Stages
-from autodiff.debug.facts.answers import Hessian as SecondDerivatives
+from autodiff.debug.facts.derivative_answers import Eigen, Examples, GradRow, HessianCost, Spectrum, Stages
+from autodiff.debug.facts.derivative_answers import Hessian as SecondDerivatives
 from autodiff.debug.facts.records import Stats
 
 from ..language.argument_kinds import ChoiceKind, Count, IntKind, Slice

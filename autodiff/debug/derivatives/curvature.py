@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.errors import ArgumentError, ResourceExhaustedError
 from ...core.graph import Tensor
-from ..facts.answers import HessianCost
+from ..facts.derivative_answers import HessianCost
 from .derivatives import Product
 from .row_blocks import Recipe, follow
 from .spectrum import EXACT, exact, quadrature

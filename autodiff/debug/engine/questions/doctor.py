@@ -18,7 +18,7 @@ from ...analysis.loss_mistakes import unbroadcast, value_suspicions
 from ...analysis.traps import static_findings
 from ...analysis.update_blame import is_store
 from ...analysis.why import why_none
-from ...facts.answers import GradRow, StageRow
+from ...facts.derivative_answers import GradRow, StageRow
 from ...facts.graph_lists import trainable_tensors, variables_of
 from ...facts.roles import as_place, place_of
 from ...history.replay import Moment

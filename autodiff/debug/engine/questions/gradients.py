@@ -8,7 +8,7 @@ import numpy as np
 from ....core.errors import ArgumentError, AutodiffError
 from ....core.graph import Tensor
 from ...analysis.why import why_none
-from ...facts.answers import Examples, Gradient, GradRow, GradTable
+from ...facts.derivative_answers import Examples, Gradient, GradRow, GradTable
 from ...facts.graph_lists import trainable_tensors
 from ...facts.roles import is_variable, place_of
 from ...facts.stats import statistics

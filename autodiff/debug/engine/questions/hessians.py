@@ -13,7 +13,7 @@ from ...derivatives.curvature import Curvature, Report
 from ...derivatives.derivatives import Product
 from ...derivatives.joint_product import joint_product
 from ...derivatives.spectrum import ROUNDING, binned
-from ...facts.answers import Eigen, Hessian, HessianCost, Spectrum
+from ...facts.derivative_answers import Eigen, Hessian, HessianCost, Spectrum
 from ...history.replay import Moment
 from ..state import State
 from .evaluate import Values

@@ -10,7 +10,7 @@ from ....core.errors import AutodiffError
 from ....core.graph import Operation, Tensor
 from ....core.indexed_slices import IndexedSlices
 from ....core.traversal import dependencies, descendants, in_order
-from ...facts.answers import StageRow, Stages
+from ...facts.derivative_answers import StageRow, Stages
 from ...facts.graph_lists import trainable_tensors
 from ...facts.records import Stats
 from ...facts.roles import place_of

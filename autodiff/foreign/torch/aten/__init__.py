@@ -8,6 +8,7 @@ from . import (  # noqa: F401  (each declares its ops)
     arithmetic,
     backward,
     comparisons,
+    complex_numbers,
     convolutions,
     creation,
     images,

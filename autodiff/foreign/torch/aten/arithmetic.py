@@ -16,7 +16,6 @@ from .common import (
     no_gradient,
     number,
     promoted,
-    rank,
     result_type,
     where,
 )
@@ -310,50 +309,3 @@ def nan_to_num(x: Any, nan: float | None = None, posinf: float | None = None, ne
 @aten.op("_to_copy", "to")
 def to_copy(x: Any, *, dtype: Any = None) -> Any:
     return tf.identity(x) if dtype is None or dtype is x.dtype.base_dtype else as_type(x, dtype)
-
-
-@aten.op("complex")
-def complex_of(real: Any, imag: Any) -> Any:
-    return tf.complex(real, imag)
-
-
-@aten.op("polar")
-def polar(size: Any, angle: Any) -> Any:
-    return tf.complex(size * tf.cos(angle), size * tf.sin(angle))
-
-
-@aten.op("_conj", "conj", "conj_physical")
-def conj(x: Any) -> Any:
-    return tf.conj(x)
-
-
-@aten.op("resolve_conj", "resolve_neg")
-def resolved(x: Any) -> Any:
-    return x
-
-
-@aten.op("view_as_real")
-def view_as_real(x: Any) -> Any:
-    return tf.stack([tf.real(x), tf.imag(x)], axis=rank(x))
-
-
-@aten.op("view_as_complex")
-def view_as_complex(x: Any) -> Any:
-    return tf.complex(x[..., 0], x[..., 1])
-
-
-@aten.op("angle")
-def angle(x: Any) -> Any:
-    if category(x.dtype.base_dtype) == 3:
-        return tf.angle(x)
-    return where(tf.less(x, 0), tf.ones_like(x) * number(math.pi, x), tf.zeros_like(x))
-
-
-@aten.op("real")
-def real(x: Any) -> Any:
-    return tf.real(x)
-
-
-@aten.op("imag")
-def imag(x: Any) -> Any:
-    return tf.imag(x)

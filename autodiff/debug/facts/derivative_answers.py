@@ -1,0 +1,172 @@
+"""Answers about derivatives: gradients, their tables and stages, Hessians; frozen, never a Tensor."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .records import Place, Stats
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """d y / d x. summed: y has several elements and they were added up. stages: name and value of each stage.
+
+    array is None if there is no gradient; reason says why. rows: per-example gradients, [n, ...], if asked.
+    """
+
+    y: str
+    x: str
+    y_shape: tuple[int, ...] | None
+    summed: bool
+    order: int
+    array: np.ndarray | None
+    stats: Stats | None
+    number: int
+    when: str
+    source: str
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class GradRow:
+    """A line of the gradient table. norms: of past steps, oldest first. update: norm of the last change of the
+    variable over the norm of the variable. reason: why there is no gradient, or ""."""
+
+    name: str
+    short: str
+    handle: str
+    shape: tuple[int | None, ...] | None
+    stats: Stats | None
+    update: float | None
+    norms: tuple[float | None, ...]
+    reason: str = ""
+    gradient_name: str = ""
+    place: Place | None = None
+    count: int = 1
+
+
+@dataclass(frozen=True)
+class GradTable:
+    """Gradients of y. source: "train op", "the script's gradient call" or "built on demand"."""
+
+    y: str
+    step: int
+    rows: tuple[GradRow, ...]
+    missing: tuple[GradRow, ...]
+    total_norm: float | None
+    source: str
+    hidden: int = 0
+
+
+@dataclass(frozen=True)
+class StageRow:
+    """One variable's gradient on its way into the variable. raw: d y / d variable. given: what the update op was given.
+
+    change: the variable's change in that step. between: ops from raw to given (clipping and the like), their names.
+    Any of the figures is None where it is not known.
+    """
+
+    name: str
+    raw: Stats | None
+    given: Stats | None
+    change: Stats | None
+    between: tuple[str, ...]
+    update_op: str
+    place: Place | None
+
+
+@dataclass(frozen=True)
+class Stages:
+    """Gradients of y in stages, in one step. notes: what happened between raw and given, in words."""
+
+    y: str
+    step: int
+    rows: tuple[StageRow, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Gradients of single examples, largest norm first. rows: index of the example, figures of its gradient.
+
+    count: of all examples. weight: what the mean or sum above multiplies each of them by.
+    """
+
+    y: str
+    x: str
+    rows: tuple[tuple[int, Stats], ...]
+    count: int
+    when: str
+
+
+@dataclass(frozen=True)
+class Eigen:
+    """The eigenvalues of a Hessian that are largest in absolute value. residuals: |H v - lambda v| of each, |v| = 1.
+
+    vectors: float[k, n]. products: Hessian-vector products that it took.
+    """
+
+    y: str
+    x: str
+    values: np.ndarray
+    residuals: np.ndarray
+    vectors: np.ndarray
+    products: int
+    parameters: int
+    when: str
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """How the eigenvalues of a Hessian are spread. shares: of all eigenvalues, those between `edges[i]` and the next.
+
+    errors: standard error of each share. nodes, weights: the quadrature, float[probes, steps], or all eigenvalues if
+    `exact`. trace: their sum. negative: the share below zero. products: Hessian-vector products that it took.
+    """
+
+    y: str
+    x: str
+    edges: np.ndarray
+    shares: np.ndarray
+    errors: np.ndarray
+    nodes: np.ndarray
+    weights: np.ndarray
+    exact: bool
+    trace: float
+    negative: float
+    products: int
+    parameters: int
+    when: str
+
+
+@dataclass(frozen=True)
+class HessianCost:
+    """What a Hessian will take, before it is computed. bytes of the result; seconds estimated from one product."""
+
+    parameters: int
+    rows: int
+    passes: int
+    bytes: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Hessian:
+    """Second derivatives of y by x, x flattened: array float[rows, n], or float[n] for the diagonal or a product.
+
+    asymmetry: max |H - H^T| where the whole is known. kind: "full", "rows", "diag" or "hvp". complete: False if it
+    was interrupted: the array then has the first of the `cost.rows` rows. axes: name and shape of each x, in order.
+    """
+
+    y: str
+    x: str
+    kind: str
+    array: np.ndarray
+    stats: Stats
+    cost: HessianCost
+    number: int
+    when: str
+    asymmetry: float | None = None
+    complete: bool = True
+    axes: tuple[tuple[str, tuple[int, ...]], ...] = ()

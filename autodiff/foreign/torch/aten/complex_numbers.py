@@ -1,0 +1,61 @@
+"""Complex numbers: made, taken apart, conjugated."""
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ...model import tf
+from .common import (
+    aten,
+    category,
+    number,
+    rank,
+    where,
+)
+
+
+@aten.op("complex")
+def complex_of(real: Any, imag: Any) -> Any:
+    return tf.complex(real, imag)
+
+
+@aten.op("polar")
+def polar(size: Any, angle: Any) -> Any:
+    return tf.complex(size * tf.cos(angle), size * tf.sin(angle))
+
+
+@aten.op("_conj", "conj", "conj_physical")
+def conj(x: Any) -> Any:
+    return tf.conj(x)
+
+
+@aten.op("resolve_conj", "resolve_neg")
+def resolved(x: Any) -> Any:
+    return x
+
+
+@aten.op("view_as_real")
+def view_as_real(x: Any) -> Any:
+    return tf.stack([tf.real(x), tf.imag(x)], axis=rank(x))
+
+
+@aten.op("view_as_complex")
+def view_as_complex(x: Any) -> Any:
+    return tf.complex(x[..., 0], x[..., 1])
+
+
+@aten.op("angle")
+def angle(x: Any) -> Any:
+    if category(x.dtype.base_dtype) == 3:
+        return tf.angle(x)
+    return where(tf.less(x, 0), tf.ones_like(x) * number(math.pi, x), tf.zeros_like(x))
+
+
+@aten.op("real")
+def real(x: Any) -> Any:
+    return tf.real(x)
+
+
+@aten.op("imag")
+def imag(x: Any) -> Any:
+    return tf.imag(x)
