@@ -23,8 +23,8 @@ def _piped(result: Result, command: str) -> Result:
     program = command.split()[0]
     if shutil.which(program) is None:
         raise UsageError(f"no program {program!r} to pipe into", "for instance | less", code="no_program")
-    done = subprocess.run(command, shell=True, input=plain(result), text=True, encoding="utf-8", check=False,
-                          stdout=None if sys.stdout.isatty() else subprocess.PIPE)
+    done = subprocess.run(command, shell=True, input=plain(result), text=True, encoding="utf-8",
+                          errors="replace", check=False, stdout=None if sys.stdout.isatty() else subprocess.PIPE)
     return Text((done.stdout or "").rstrip("\n"))
 
 

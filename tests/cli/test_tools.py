@@ -247,3 +247,11 @@ def test_leaving_the_debugger_is_no_failure(shell: Shell) -> None:
     assert execute("quit", shell).exit_code == 0
     shown = execute("detach", shell)
     assert "detach" in plain(shown)
+
+
+def test_what_a_program_gives_need_not_be_text(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bytes").write_bytes(b"\x93\xff")
+    found = execute("help grads | cat bytes", shell)
+    assert isinstance(found, Text)
+    assert found.text == "��"
