@@ -27,11 +27,12 @@ class Alias(NamedTuple):
 
 def aliases_of(tensors: Sequence[Tensor], fed: Collection[Tensor], plan: Plan) -> tuple[Alias, ...]:
     """The fetched tensors that share the memory of a variable which the plan changes."""
-    found = [(place, origin) for place, tensor in enumerate(tensors) if (origin := _origin(tensor, fed)) is not None]
+    found = [(place, variable_of(origin)) for place, tensor in enumerate(tensors)
+             if (origin := _origin(tensor, fed)) is not None]
     if not found:
         return ()
     changed = {variable for step in plan.steps for variable in updates_of(step.op)}
-    return tuple([Alias(place, variable_of(origin).name) for place, origin in found if variable_of(origin) in changed])
+    return tuple([Alias(place, variable.name) for place, variable in found if variable in changed])
 
 
 def _origin(tensor: Tensor, fed: Collection[Tensor]) -> Tensor | None:

@@ -173,7 +173,7 @@ def _last_sign(op: Operation, behind: set[Operation]) -> Operation:
     turned = op
     level = [op]
     for _ in range(20):
-        level = [c for o in level for t in o.outputs for c in t._consumers if c in behind]
+        level = list(dict.fromkeys(c for o in level for t in o.outputs for c in t._consumers if c in behind))
         turned = next((o for o in level if o.type == "Neg"), turned)
     return turned
 
