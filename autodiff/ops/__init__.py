@@ -4,7 +4,9 @@ An op is one decorated kernel with its shape rule, gradient and batching rule be
 and never runs it. Start with math/elementwise.py; common/ is what families share.
 """
 
-from ..core.gc_pause import collector_paused
+from ..core.gc_pause import collector_paused, promote_objects
 
-with collector_paused():  # the objects of the table live on: collections would find nothing
+with collector_paused():  # the objects of the table live on: a collection would find nothing
     from . import arrays, control, files, images, linalg, math, networks, random, sparse, state  # noqa: F401
+
+    promote_objects()
