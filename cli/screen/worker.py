@@ -1,7 +1,6 @@
 """Commands run beside the screen, so that it always answers; Ctrl-C reaches them there."""
 from __future__ import annotations
 
-import os
 import queue
 import signal
 import threading
@@ -62,7 +61,7 @@ class Worker:
 
     def _signal(self) -> None:
         if self._thread is threading.main_thread():
-            os.kill(os.getpid(), signal.SIGINT)  # which wakes up what sleeps, too
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)  # which wakes up what sleeps, too
         else:
             raise_in(self._thread, KeyboardInterrupt)
 
