@@ -1,12 +1,11 @@
-"""Doors from inside a program: DebugSession(session), set_trace(), and results that a notebook shows."""
+"""Doors from inside a program: DebugSession(session), set_trace(), why(model)."""
 from __future__ import annotations
 
+import contextlib
 import inspect
-import queue
 import sys
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
@@ -18,78 +17,66 @@ from autodiff.core.op import build
 from autodiff.debug.debugger import Debugger
 from autodiff.runtime.session import Session
 
+from .caller import Caller, Shown
 from .commands import standing
 from .language.command_line import Arguments
 from .language.interpreter import execute
 from .main import Program
-from .model.results import Result
-from .model.script import Event, ModelScript
+from .model.own_runs import asking, is_asking
+from .model.script import ModelScript
 from .model.shell import Shell
+from .notebook import Cells, running_kernel
 from .view.render import plain
 
 __all__ = ["DebugSession", "Shown", "set_trace", "why"]
 
 
-@dataclass
-class Caller(ModelScript):
-    """The program that called us, as a script that is under way: it waits in its own thread, the prompt has another."""
-
-    _to_script: "queue.Queue[bool]" = field(default_factory=queue.Queue)
-    _to_prompt: "queue.Queue[Event]" = field(default_factory=queue.Queue)
-
-    def take(self, frame: FrameType) -> None:
-        """Know where the program stands."""
-        self._thread, self._frame = threading.current_thread(), frame
-        self.file, self.namespace = frame.f_code.co_filename, frame.f_globals
-
-    def run(self, real: Any, session: Any, fetches: Any, feed_dict: dict | None) -> Any:
-        """One Session.run of the program."""
-        if self.detached or self.request is not None:
-            return real(fetches, feed_dict)
-        return self._at_run(lambda session, *rest: real(*rest), session, fetches, feed_dict)
-
-    def wait(self) -> Event:
-        """The next time that the program hands over (for the prompt)."""
-        return self._wait()
-
-    def end(self, error: BaseException | None = None) -> None:
-        """Tell the prompt that there are no more runs to come."""
-        self._to_prompt.put(Event("raised" if error else "ended", tuple(self._records), error))
-
-    def close(self) -> None:
-        """Let the program go on by itself."""
-        self.detached, self.state = True, "closed"
-        self._to_script.put(True)
-        self._undo.close()
-
-
 class DebugSession:
     """A session whose runs stop for the prompt: `DebugSession(session)` in place of `session`.
 
-    commands: typed in place of a person, from the first run on; after the last one the program goes on by itself.
-    Calling it executes a command line in the midst of the program: `debug("grads")`. Leaving the prompt with quit
-    lets the program finish undebugged. Everything else is the session's own.
+    Those of op.run() and tensor.eval() stop as well, as they ask the session itself. commands: typed in place of a
+    person, from the first run on; after the last one the program goes on by itself. Calling it executes a command line
+    in the midst of the program: `debug("grads")`. Leaving the prompt with quit lets the program finish undebugged. In a
+    notebook nothing prompts: a run that stops shows its page below the cell. Under gradbg its prompt is the only one,
+    and commands are not heeded. Everything else is the session's own.
     """
 
     def __init__(self, session: Session, commands: Sequence[str] | None = None, *, ui: str = "") -> None:
-        self._session = session
+        self._session, self._run, self._talk = session, session.run, None
+        outer = _outer()
+        if outer is not None:
+            self._shell = Shell(dbg=outer.watched.__self__)  # type: ignore[attr-defined]
+            return
         caller = inspect.currentframe()
         frame = caller.f_back if caller is not None and caller.f_back is not None else sys._getframe()
         self._talk = _Talk(session, frame, commands, ui)
+        self._shell = self._talk.shell
+        session.run = self.run  # type: ignore[method-assign]
 
     @property
     def dbg(self) -> Debugger:
         """The Debugger behind it."""
-        return self._talk.shell.dbg
+        return self._shell.dbg
+
+    @property
+    def caller(self) -> Caller | None:
+        """The program as the prompt sees it; None under gradbg."""
+        return self._talk.caller if self._talk is not None else None
 
     def run(self, fetches: Any, feed_dict: dict | None = None, options: Any = None, run_metadata: Any = None) -> Any:
         """The session's run, under the debugger."""
+        if self._talk is None:
+            return self._run(fetches, feed_dict, options, run_metadata)
         self._talk.begin()
-        return self._talk.caller.run(self._session.run, self._session, fetches, feed_dict)
+        return self._talk.caller.run(self._run, self._session, fetches, feed_dict)
 
-    def __call__(self, line: str) -> "Shown":
+    def __call__(self, line: str) -> Shown:
         """The result of one command line."""
-        return Shown(execute(line, self._talk.shell))
+        if self._talk is None:
+            with asking():
+                self._shell.dbg.attach(session=self._session)
+                return Shown(execute(line, self._shell))
+        return self._talk.caller.shown(line, self._shell)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._session, name)
@@ -99,29 +86,23 @@ class DebugSession:
         return self
 
     def __exit__(self, *exc: Any) -> None:
-        self._talk.finish(exc[1])
+        self._leave(exc[1])
         self._session.__exit__(*exc)
 
     def close(self) -> None:
-        self._talk.finish(None)
+        self._leave(None)
         self._session.close()
 
+    def _leave(self, error: BaseException | None) -> None:
+        if self._talk is not None:
+            self._talk.finish(error)
+            self._session.run = self._run  # type: ignore[method-assign]
 
-@dataclass(frozen=True)
-class Shown:
-    """A result that shows itself: as text where it is printed, as HTML in a notebook. result: the data."""
 
-    result: Result
-
-    def __str__(self) -> str:
-        return plain(self.result).rstrip("\n")
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        from .view.drawn.console import html
-
-        return html(self.result)
+def _outer() -> ModelScript | None:
+    """The program that gradbg debugs here, or set_trace: it stops at the runs of all sessions."""
+    scripts = (getattr(thread, "script", None) for thread in threading.enumerate())
+    return next((script for script in scripts if isinstance(script, ModelScript)), None)
 
 
 def set_trace(session: Session | None = None, commands: Sequence[str] | None = None, *, ui: str = "") -> None:
@@ -132,13 +113,14 @@ def set_trace(session: Session | None = None, commands: Sequence[str] | None = N
     """
     frame = sys._getframe(1)
     session = session or get_default_session()
-    script = getattr(threading.current_thread(), "script", None)
+    wrapped = getattr(getattr(session, "run", None), "__self__", None)
+    script = wrapped.caller if isinstance(wrapped, DebugSession) else _outer()
     if script is None:
         talk = _Talk(session, frame, commands, ui)
         _stop_at_runs(talk.caller)
         threading.current_thread().script = script = talk.caller  # type: ignore[attr-defined]
         talk.begin()
-    if isinstance(script, ModelScript) and not script.detached:
+    if not script.detached:
         script.trace(session, frame)
 
 
@@ -148,7 +130,7 @@ def _stop_at_runs(caller: Caller) -> None:
     def run(session: Session, fetches: Any, feed_dict: dict | None = None, options: Any = None,
             run_metadata: Any = None) -> Any:
         """Session.run that stops for the prompt."""
-        if threading.current_thread() is not caller._thread:
+        if threading.current_thread() is not caller._thread or is_asking(session):
             return real(session, fetches, feed_dict, options, run_metadata)
         return caller.run(lambda *words: real(session, *words), session, fetches, feed_dict)
 
@@ -161,23 +143,28 @@ def _stop_at_runs(caller: Caller) -> None:
 
 
 class _Talk:
-    """The prompt's thread, beside the program's. shell, caller: what both know."""
+    """The program and who talks to it: a prompt in its own thread, or a notebook's cells. shell: what they know."""
 
     def __init__(self, session: Session | None, frame: FrameType, commands: Sequence[str] | None, ui: str) -> None:
         self._program = Program(Arguments(steps=[("ex", line) for line in commands or ()], no_rc=True, ui=ui,
                                           batch=commands is not None, keep_going=True))
         self.shell: Shell = self._program.shell
         dbg = Debugger(session.graph if session is not None else None, session, script=frame.f_code.co_filename)
-        self.caller = Caller(frame.f_code.co_filename, (), dbg.on_run, patient=self.shell.interactive)
+        kernel = running_kernel()
+        given = frame.f_code.co_filename, (), dbg.on_run
+        self.caller = (Caller(*given, patient=self.shell.interactive) if kernel is None else
+                       Cells(*given, kernel=kernel, commands=list(commands or ())))
         self.caller.take(frame)
         dbg.handles.update(self.caller.handles())
         self.shell.dbg, self.shell.script = dbg, self.caller
         self.shell.stop_at_lines(self.caller, dbg)
         self._thread = threading.Thread(target=self._converse, name="gradbg", daemon=True)
+        if isinstance(self.caller, Cells):
+            self.caller.open(self.shell)
 
     def begin(self) -> None:
         """Open the prompt, once."""
-        if self._thread.ident is None:
+        if self._thread.ident is None and not isinstance(self.caller, Cells):
             self._thread.start()
 
     def finish(self, error: BaseException | None) -> None:
@@ -188,12 +175,10 @@ class _Talk:
 
     def _converse(self) -> None:
         event = self.caller.wait()
-        self.shell.take(event)
-        try:
+        with asking(), contextlib.closing(self.caller):
+            self.shell.take(event)
             self._program.show(standing.arrived(self.shell, event))
             self._program.converse()
-        finally:
-            self.caller.close()
 
 
 def why(program: Any, *args: Any, **options: Any) -> str:

@@ -41,11 +41,20 @@ def get_default_session() -> Any:
 @contextlib.contextmanager
 def default_session(session: Any) -> Iterator[Any]:
     """Make `session` the default one inside the block."""
-    STACKS.sessions.append(session)
-    try:
+    with entered(STACKS.sessions, session):
         yield session
+
+
+@contextlib.contextmanager
+def entered(stack: list[Any], item: Any) -> Iterator[None]:
+    """Have `item` innermost on a thread's stack inside the block, which may end in another thread, or out of order."""
+    stack.append(item)
+    try:
+        yield
     finally:
-        STACKS.sessions.remove(session)
+        place = next((at for at in reversed(range(len(stack))) if stack[at] is item), None)
+        if place is not None:
+            del stack[place]
 
 
 def session_for(graph: Any, session: Any, purpose: str) -> Any:

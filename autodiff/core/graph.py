@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .defaults import STACKS
+from .defaults import STACKS, entered
 from .errors import GraphError, KindError, StateError, shown_as
 from .graph_def import written_as
 from .names import UniqueNames, check_op_name, check_scope_name, element_named, merged_device
@@ -213,11 +213,13 @@ class Graph:
     @contextlib.contextmanager
     def as_default(self) -> Iterator["Graph"]:
         """Make this graph the default one inside the block."""
-        STACKS.graphs.append(self)
-        try:
+        with entered(STACKS.graphs, self):
             yield self
-        finally:
-            STACKS.graphs.remove(self) if STACKS.graphs[-1] is not self else STACKS.graphs.pop()
+
+    def __repr__(self) -> str:
+        types = [op.type for op in self.operations.values()]
+        variables = types.count("VariableV2") + types.count("VarHandleOp")
+        return f"<Graph: operations {len(types)}, variables {variables}, placeholders {types.count('Placeholder')}>"
 
     @contextlib.contextmanager
     def gradient_override_map(self, mapping: dict[str, str]) -> Iterator[None]:
@@ -293,8 +295,7 @@ def get_default_graph() -> Graph:
         return STACKS.graphs[-1]
     if STACKS.eager is not None:
         return STACKS.eager
-    if STACKS.bottom is None:
-        STACKS.bottom = Graph()
+    STACKS.bottom = STACKS.bottom if STACKS.bottom is not None else Graph()
     return STACKS.bottom
 
 

@@ -1,6 +1,7 @@
 """Debugger: the machine behind every door, made of parts; each part has its own state and can be asked by itself."""
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -53,6 +54,13 @@ class Debugger:
         self.update_stages, self.explain, self.rules = asked.stages, asked.explain, asked.rules
         self.checkup, self.comparison, self.edits = asked.checkup, asked.comparison, asked.edits
         self.recordings, self.lists, self.places = asked.recordings, asked.lists, asked.places
+
+    def __repr__(self) -> str:
+        name, last = os.path.basename(self.model.script_name), self.records[-1] if self.records else None
+        facts = [f"gradients of {self.y}"] * bool(self.y) + [f"step {self.step}" if last else "no run yet"]
+        if last is not None and last.loss is not None:
+            facts.append(f"{last.loss_name} {last.loss:.4g}")
+        return f"<Debugger{' of ' * bool(name)}{name}: {', '.join(facts)}, {self.graph!r}>"
 
     # ---- what is under the debugger -----------------------------------------------------
     def attach(self, graph: Graph | None = None, session: Session | None = None, *,

@@ -119,7 +119,7 @@ class Session:
         def call(*values: Any, **options: Any) -> Any:
             if len(values) != len(keys):
                 raise ArgumentError(expected=f"{len(keys)} values, one for each of feed_list", found=len(values))
-            if reader is None or options or self.closed or type(self).run is not _RUN:
+            if reader is None or options or self.closed or getattr(self.run, "__func__", None) is not _RUN:
                 return self.run(fetches, dict(zip(keys, values)), **options)
             return self._values(wanted, self._program(wanted, reader.tensors), reader(values))
 

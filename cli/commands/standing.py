@@ -102,13 +102,9 @@ def raised(shell: Shell, error: BaseException | None, records: tuple[Any, ...] =
 
 def lines_around(file: str, line: int, around: int = 3) -> Source | None:
     """Lines of a file around one; None if it cannot be read."""
-    try:
-        with open(file, encoding="utf-8", errors="replace") as text:
-            lines = text.read().split("\n")
-    except OSError:
-        return None
+    lines = [text.rstrip("\n") for text in linecache.getlines(file)]
     first = max(line - around, 1)
-    return Source(file, first, tuple(lines[first - 1:line + around]), line) if line else None
+    return Source(file, first, tuple(lines[first - 1:line + around]), line) if line and lines else None
 
 
 def moved(shell: Shell, records: tuple[Any, ...], stop: Any, *, interrupted: bool = False,

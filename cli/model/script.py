@@ -24,6 +24,7 @@ from autodiff.runtime.session import Session
 from autodiff.tensorflow_names.alias import standing_in
 
 from .line_stops import LineStops, Until
+from .own_runs import is_asking
 from .script_frames import Place, frames_from, frames_of_error, user_frame
 from .script_signals import quiet_signals
 from .script_source import compiled, compiled_module
@@ -235,7 +236,7 @@ class ModelScript:
         def run(session: Session, fetches: Any, feed_dict: dict | None = None, options: Any = None,
                 run_metadata: Any = None) -> Any:
             """Session.run that stops for the prompt."""
-            is_other = self.detached or threading.current_thread() is not self._thread
+            is_other = self.detached or threading.current_thread() is not self._thread or is_asking(session)
             if is_other or self.request is not None and self.state == "running":
                 return real(session, fetches, feed_dict, options, run_metadata)
             return self._at_run(real, session, fetches, feed_dict)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,9 @@ import pytest
 
 import autodiff as tf
 from autodiff.debug import Debugger, assert_gradients_close
+from cli.language.interpreter import execute
+from cli.model.shell import Shell
+from cli.view.plain import plain
 from cli.wrap import DebugSession, _question, why
 
 ROOT = Path(__file__).parents[2]
@@ -50,6 +54,64 @@ def test_a_wrapped_session_trains_as_the_bare_one(model: tuple, capsys: pytest.C
                 assert shown._repr_html_().startswith("<div")
     assert losses[True] == losses[False]
     assert "loss  float32[]  $1\n1.44" in capsys.readouterr().out
+
+
+def test_what_asks_the_session_itself_stops_as_well(model: tuple, capsys: pytest.CaptureFixture) -> None:
+    x, w, loss, train = model
+    inside = tf.InteractiveSession()
+    session = DebugSession(inside, ["next 6", "print 6 * 7"])
+    call = session.make_callable(loss, [x])
+    w.initializer.run()
+    assert loss.eval({x: np.ones((4, 3))}) == 9
+    train.run({x: np.ones((4, 3))})
+    w.eval()
+    assert call(np.ones((4, 3))) < 9
+    assert "goes on when the answer is there" in str(session("next"))
+    assert "$1" not in capsys.readouterr().out
+    inside.run(train, {x: np.ones((4, 3))})
+    session.close()
+    assert "int64[]  $1\n42" in capsys.readouterr().out
+    assert (session.dbg.step, tf.get_default_session(), inside.closed) == (6, None, True)
+
+
+def test_a_session_is_closed_in_another_thread_and_out_of_order(capfd: pytest.CaptureFixture) -> None:
+    with tf.Graph().as_default():
+        first, second = (tf.InteractiveSession(graph=tf.Graph()) for _ in range(2))
+        for session in (first, second):
+            closing = threading.Thread(target=session.close)
+            closing.start()
+            closing.join(10)
+        assert tf.get_default_session() is None
+    assert capfd.readouterr().err == ""
+
+
+UNDER = """
+import tensorflow as tf
+from cli.wrap import DebugSession
+w = tf.Variable([1.0, 2.0], name="w")
+loss = tf.reduce_sum(tf.square(w), name="loss")
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+inside = tf.InteractiveSession()
+session = DebugSession(inside, ["quit"])
+session.run(w.initializer)
+train.run()
+print(session("grad loss w"))
+session.run(train)
+train.run()
+print(loss.eval())
+"""
+
+
+def test_under_gradbg_there_is_one_debugger(tmp_path: Path, capfd: pytest.CaptureFixture) -> None:
+    (tmp_path / "model.py").write_text(UNDER)
+    shell = Shell()
+    stops = [execute(line, shell) for line in (f"load {tmp_path / 'model.py'}", "next", "next", "next", "grads")]
+    assert "before its first Session.run, at model.py:9" in plain(stops[0])
+    assert ["at model.py:10" in plain(stops[2]), "at model.py:12" in plain(stops[3])] == [True, True]
+    assert "w:0" in plain(stops[4])
+    assert "∂ w:0  float32[2]" in capfd.readouterr().out  # what the script asked
+    shell.close()  # leaves the InteractiveSession early
+    assert capfd.readouterr().err == ""
 
 
 @pytest.mark.parametrize("under", [False, True])

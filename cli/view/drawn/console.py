@@ -28,6 +28,7 @@ def console(width: int, *, colors: str = "", record: bool = False) -> Console:
     """A console that writes into a string. colors: "", "standard", "256" or "truecolor"."""
     system: Any = colors or None
     return Console(file=io.StringIO(), width=width, height=HEIGHT, force_terminal=bool(colors), color_system=system,
+                   force_jupyter=False,  # else it shows by itself what is to be a string
                    no_color=not colors, highlight=False, markup=False, emoji=False, legacy_windows=False,
                    record=record, safe_box=False, _environ={})
 
