@@ -17,6 +17,7 @@ from .language.interpreter import execute, typed
 from .model.results import Error, Group, Result, Text, leaves, located, question_in
 from .model.script_signals import heed_ctrl_c
 from .model.shell import Shell
+from .model.told_files import command_lines
 from .model.trust import LOCAL, is_trusted
 from .model.usage_error import UsageError
 from .view.explained import briefly
@@ -30,7 +31,7 @@ RC = os.path.join("~", ".config", "gradbg", "rc")
 class Program:
     """One run of gradbg. code: the exit code so far; done: a command said to leave, or batch met a failure.
 
-    ui: "line" or "screen". begun: what there is to show when the full screen opens.
+    ui: "line" or "screen". begun: what there is to show when the full screen opens. files: lines of command files.
     """
 
     def __init__(self, given: command_line.Arguments) -> None:
@@ -43,6 +44,7 @@ class Program:
         if self.shell.interactive and self.ui == "line":
             self.screen.pager = os.environ.get("PAGER", "")
         self.begun: list[tuple[str, Result]] = []
+        self.files: dict[str, list[str]] = {}
         self.code = FINE
         self.done = False
 
@@ -50,9 +52,10 @@ class Program:
         """Do everything; gives the exit code."""
         if self.shell.interactive:
             heed_ctrl_c()
-        files = [name for kind, name in self.given.steps if kind == "x" and not os.path.isfile(name)]
-        if files:
-            return complain(f"no command file {files[0]!r}")
+        try:
+            self.files = {name: command_lines(name) for kind, name in self.given.steps if kind == "x"}
+        except UsageError as error:
+            return complain(error.sentence)
         with contextlib.ExitStack() as stack:
             if self.given.json:
                 stack.enter_context(contextlib.redirect_stdout(sys.stderr))
@@ -147,9 +150,8 @@ class Program:
             if kind == "ex":
                 yield text, None
                 continue
-            with open(text, encoding="utf-8", errors="replace") as file:
-                for number, line in enumerate(file.read().splitlines(), 1):
-                    yield line, (text, number)
+            for number, line in enumerate(self.files[text], 1):
+                yield line, (text, number)
 
     # ---- the conversation ---------------------------------------------------------------
     def _converse(self) -> None:

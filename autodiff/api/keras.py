@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import ArgumentError
+from ..files.disk.arrays import read_arrays
 from .common.unsupported import refusing
 from .mnist import load_mnist
 
@@ -22,8 +23,8 @@ def _load_data(path: str = "mnist.npz") -> tuple[tuple[np.ndarray, np.ndarray], 
     """
     for place in (path, os.path.join(os.path.expanduser("~"), ".keras", "datasets", path)):
         if os.path.isfile(place):
-            with np.load(place) as found:
-                return (found["x_train"], found["y_train"]), (found["x_test"], found["y_test"])
+            found = read_arrays(place)
+            return (found["x_train"], found["y_train"]), (found["x_test"], found["y_test"])
     images, labels, test_images, test_labels = load_mnist("MNIST_data")
     return (images, labels), (test_images, test_labels)
 

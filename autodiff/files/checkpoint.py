@@ -8,7 +8,7 @@ import glob
 import math
 import os
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -16,6 +16,8 @@ import numpy as np
 from ..core.errors import DataLossError, NotFoundError
 from .checkpoint_messages import CHECKPOINT_MESSAGES
 from .crc32c import crc32c, mask, masked_crc32c
+from .disk.reading import open_file, read_file
+from .disk.replacing import replace_files, settled
 from .ordered_code import WHOLE, slice_key
 from .protobuf_wire import read_varint, write_varint
 from .sstable import read_table, write_table
@@ -61,8 +63,7 @@ class BundleReader:
     def __init__(self, prefix: str) -> None:
         self.prefix = prefix
         index = prefix + ".index"
-        with open(index, "rb") as file:
-            table = read_table(file.read(), f"checkpoint index {index}")
+        table = read_table(read_file(settled(index, data_path(prefix, 0, 1))), f"checkpoint index {index}")
         self._table, self.entries = table, {}
         header = _Header.FromString(table.pop(b"", b""))
         self._shards = header.num_shards
@@ -124,7 +125,7 @@ class BundleReader:
         if not os.path.exists(path):
             raise NotFoundError(f"{path}; No such file or directory",
                                 hint=f"it holds {name!r}, which {self.prefix}.index lists")
-        with open(path, "rb") as file:
+        with open_file(path) as file:
             size = file.seek(0, os.SEEK_END)
             if not 0 <= entry.offset <= entry.offset + entry.size <= size:
                 raise DataLossError(f"{path}: {name!r} has {entry.size} bytes at byte {entry.offset}, the file {size}")
@@ -214,26 +215,6 @@ def _write_parts(file: BinaryIO, table: dict[bytes, bytes], name: str, parts: Se
         whole.slices.add(extent=[{"start": start, "length": length} for start, length in extents])
         table[slice_key(name, extents)] = _written(file, stored)
     table[name.encode()] = whole.SerializeToString()
-
-
-def replace_file(path: str, write: Callable[[BinaryIO], Any]) -> None:
-    """Write a file under another name, then give it its own in one step."""
-    replace_files({path: write})
-
-
-def replace_files(writes: Mapping[str, Callable[[BinaryIO], Any]]) -> None:
-    """Write files under other names, one after the other, and only then give them their own."""
-    temporary = {path: f"{path}.temporary-{os.getpid()}" for path in writes}
-    try:
-        for path, write in writes.items():
-            with open(temporary[path], "wb") as file:
-                write(file)
-        for path, written in temporary.items():
-            os.replace(written, path)
-    except BaseException:
-        for written in filter(os.path.exists, temporary.values()):
-            os.remove(written)
-        raise
 
 
 def near_checkpoints(prefix: str) -> list[str]:

@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from typing import Any
 
 import numpy as np
 
 from ..core.errors import DataLossError
+from .disk.arrays import read_arrays
 
 MAGIC = b"PK\x03\x04"  # with which a zip archive begins
 
@@ -20,13 +20,13 @@ class ArchiveReader:
 
     def __init__(self, path: str) -> None:
         try:
-            with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-                index = json.loads(archive["index"].tobytes())
-                self.entries: dict[str, dict[str, Any]] = {entry["name"]: entry for entry in index["tensors"]}
-                self._arrays = {name: archive[e["array"]] if "array" in e else _texts(e)
-                                for name, e in self.entries.items()}
-        except (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile) as error:
-            raise DataLossError(f"{path}: a damaged checkpoint (npz): {error}") from None
+            arrays = read_arrays(path)
+            index = json.loads(arrays["index"].tobytes())
+            self.entries: dict[str, dict[str, Any]] = {entry["name"]: entry for entry in index["tensors"]}
+            self._arrays = {name: arrays[e["array"]] if "array" in e else _texts(e)
+                            for name, e in self.entries.items()}
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise DataLossError(f"{path}: a damaged checkpoint (npz): {type(error).__name__}: {error}") from None
 
     def dtypes(self) -> dict[str, str]:
         """Name -> element type."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..core.errors import DataLossError
 from .checkpoint_messages import CHECKPOINT_MESSAGES
+from .disk.reading import read_file
 from .graph_messages import GRAPH_MESSAGES
 from .ordered_code import WHOLE, slice_key
 from .protobuf_schema import messages
@@ -64,8 +65,7 @@ class TableReader:
         self._table: dict[bytes, bytes] = {}
         self.entries: dict[str, Any] = {}
         for path in files_of(prefix):
-            with open(path, "rb") as file:
-                table = read_table(file.read(), f"checkpoint {path}")
+            table = read_table(read_file(path), f"checkpoint {path}")
             for tensor in _Slices.FromString(table.pop(b"", b"")).meta.tensor:
                 if tensor.name in self.entries:
                     self.entries[tensor.name].slice.extend(tensor.slice)

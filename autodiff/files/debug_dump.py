@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.errors import DataLossError, NotFoundError
+from .disk.reading import read_file
 from .event_file import Event
 from .graph_messages import GRAPH_MESSAGES
 from .tensor_values import array_of_proto, proto_of_array
@@ -82,10 +83,8 @@ def _number(path: str) -> int:
 
 
 def _event(path: str) -> Any:
-    with open(path, "rb") as file:
-        data = file.read()
     try:
-        return Event.FromString(data)
+        return Event.FromString(read_file(path))
     except DataLossError as error:
         raise DataLossError(f"{path}: expected an Event: {error}") from None
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from .disk.reading import open_file
 from .event_messages import EVENT_MESSAGES
 from .record_file import RecordWriter, pack_record, read_records
 
@@ -53,6 +54,6 @@ def scalar_events(scalars: Iterable[tuple[str, int, float]], wall_time: float) -
 
 def read_events(path: str) -> Iterator[Any]:
     """The events of a file. Raises DataLossError for damaged ones, after those before them were given."""
-    with open(path, "rb") as file:
+    with open_file(path) as file:
         for record in read_records(file, f"event file {path}"):
             yield Event.FromString(record)

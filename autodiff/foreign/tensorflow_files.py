@@ -21,6 +21,7 @@ from ..core.errors import ArgumentError, DataLossError
 from ..core.graph import Graph, Tensor, get_default_graph
 from ..files.checkpoints import checkpoint_exists
 from ..files.debug_dump import run_folders
+from ..files.disk.arrays import read_arrays
 from .model import Model, Restore
 from .tensorflow_dumps import dumped_run
 
@@ -152,12 +153,7 @@ def _feeds_beside(path: str, graph: Graph) -> dict[Tensor, np.ndarray]:
     beside = os.path.splitext(path.rstrip("/"))[0] + ".npz"
     if not os.path.isfile(beside):
         return {}
-    try:
-        with np.load(beside, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except (ValueError, OSError, EOFError) as error:
-        raise DataLossError(f"{beside}: damaged: {error}") from None
-    return {graph.operations[name].outputs[0]: array for name, array in _known(arrays, graph)}
+    return {graph.operations[name].outputs[0]: array for name, array in _known(read_arrays(beside), graph)}
 
 
 def _known(arrays: Mapping[str, np.ndarray], graph: Graph) -> Iterable[tuple[str, np.ndarray]]:

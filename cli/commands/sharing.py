@@ -1,6 +1,7 @@
 """Taking things along: export, save."""
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import time
@@ -11,12 +12,14 @@ from typing import Annotated, Any
 import numpy as np
 
 from autodiff.debug.facts.answers import WatchRow
+from autodiff.files.disk.arrays import write_arrays
 from autodiff.files.event_file import scalar_events
 
 from ..language.argument_kinds import ChoiceKind, FileName
 from ..language.command import command
 from ..model.results import Group, Result, Table, Text
 from ..model.shell import Shell
+from ..model.told_files import write_file
 from ..model.usage_error import UsageError
 from ..view.json_text import jsonable, to_json
 from ..view.text import clean
@@ -40,27 +43,18 @@ def export(shell: Shell, kind: Annotated[str, ChoiceKind("dot", "events", "html"
     writers: dict[str, Callable[[Shell, str], str]] = {
         "dot": _dot, "events": _events, "html": partial(_picture, kind="html"), "json": _json, "npz": _npz,
         "svg": partial(_picture, kind="svg"), "tsv": _tsv}
-    try:
-        what = writers[kind](shell, file)
-    except OSError as error:
-        raise UsageError(f"cannot write {file!r}: {error.strerror}", "give another file name", code="system") from None
-    return Text(f"wrote {what}")
-
-
-def _write(path: str, text: str) -> None:
-    with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
-        file.write(text)
+    return Text(f"wrote {writers[kind](shell, file)}")
 
 
 def _picture(shell: Shell, path: str, kind: str) -> str:
     from ..view.drawn.console import exported
 
-    _write(path, exported(_log(shell), f"gradbg {shell.where()}".strip(), kind))
+    write_file(path, exported(_log(shell), f"gradbg {shell.where()}".strip(), kind))
     return f"{len(shell.log)} commands to {path}"
 
 
 def _json(shell: Shell, path: str) -> str:
-    _write(path, "[" + ",\n".join(to_json(line, result) for line, result in _log(shell)) + "]\n")
+    write_file(path, "[" + ",\n".join(to_json(line, result) for line, result in _log(shell)) + "]\n")
     return f"{len(shell.log)} commands to {path}"
 
 
@@ -80,7 +74,7 @@ def _dot(shell: Shell, path: str) -> str:
         lines.append(f"  {_quoted(op.name)} [label={_quoted(label)}, fillcolor={COLORS.get(op.role, 'white')}];")
     for op in ops:
         lines += [f"  {_quoted(name.partition(':')[0])} -> {_quoted(op.name)};" for name in op.inputs]
-    _write(path, "\n".join([*lines, "}", ""]))
+    write_file(path, "\n".join([*lines, "}", ""]))
     return f"{len(ops)} operations to {path}"
 
 
@@ -93,7 +87,7 @@ def _tsv(shell: Shell, path: str) -> str:
     if table is None:
         raise UsageError("no table was shown yet", "grads", code="wrong_moment")
     rows = [[column.name for column in table.columns], *([_cell(value) for value in row] for row in table.rows)]
-    _write(path, "".join("\t".join(row) + "\n" for row in rows))
+    write_file(path, "".join("\t".join(row) + "\n" for row in rows))
     return f"{len(table.rows)} rows to {path}"
 
 
@@ -120,8 +114,7 @@ def _npz(shell: Shell, path: str) -> str:
     found = {name: array for name, array in found.items() if array.dtype != object}
     if not found:
         raise UsageError("no variable has a value, and none was printed", "next runs a step", code="wrong_moment")
-    with open(path, "wb") as file:
-        np.savez(file, **found)  # type: ignore[arg-type]
+    write_file(path, lambda file: write_arrays(file, found))
     return f"{len(found)} arrays to {path}"
 
 
@@ -138,10 +131,10 @@ def _events(shell: Shell, path: str) -> str:
         raise UsageError("nothing was run yet that has a loss or is watched", "next 20", code="wrong_moment")
     now = time.time()
     if path.endswith(os.sep) or os.path.isdir(path):
-        os.makedirs(path, exist_ok=True)
-        path = os.path.join(path, f"events.out.tfevents.{int(now):010d}.gradbg")
-    with open(path, "wb") as file:
-        file.write(scalar_events(scalars, now))
+        with contextlib.suppress(OSError):  # the file in it then says why
+            os.makedirs(path, exist_ok=True)
+        path = os.path.join(path, f"events.out.tfevents.{int(now):010d}.{os.getpid()}.gradbg")
+    write_file(path, scalar_events(scalars, now))
     return f"{len(scalars)} scalars to {path}"
 
 
@@ -158,10 +151,7 @@ def save(shell: Shell, file: FileName) -> Result:
     for row in shell.dbg.stops():
         lines += _made(row)
     lines += [f"display {expression}" for expression in shell.displays]
-    try:
-        _write(file, "".join(f"{line}\n" for line in lines))
-    except OSError as error:
-        raise UsageError(f"cannot write {file!r}: {error.strerror}", "give another file name", code="system") from None
+    write_file(file, "".join(f"{line}\n" for line in lines))
     return Text(f"wrote {len(lines)} lines to {file}; source {file} reads them")
 
 

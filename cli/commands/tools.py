@@ -15,6 +15,7 @@ from ..language.target_kinds import Asserted, Expression
 from ..model import trust as trusting
 from ..model.results import Column, Error, Group, Leave, Result, Table, Text, located
 from ..model.shell import DEEPEST, Shell
+from ..model.told_files import command_lines
 from ..model.usage_error import UsageError
 from ..view.debugger_rows import array_of
 
@@ -45,15 +46,12 @@ def source(shell: Shell, file: FileName, *, trust: bool = False) -> Result:
     """
     if shell.depth >= DEEPEST:
         raise UsageError(f"files source each other more than {DEEPEST} deep", "take one source line out")
-    try:
-        with open(file, encoding="utf-8") as text:
-            lines = text.read().splitlines()
-        if trust:
+    lines = command_lines(file)
+    if trust:
+        try:
             trusting.trust(file)
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {file!r}: {getattr(error, 'strerror', None) or error}",
-                         "give the name of a command file",
-                         code="no_file") from None
+        except OSError as error:
+            raise UsageError(f"cannot trust {file!r}: {error.strerror}", f"source {file}", code="system") from None
     parts: list[Result] = []
     shell.depth += 1
     try:

@@ -13,6 +13,7 @@ from ..language.argument_kinds import FileName, FormatKind, RangesKind
 from ..language.command import Alias, command
 from ..language.target_kinds import Condition, Expression
 from ..model.results import Result, Text
+from ..model.told_files import write_file
 from ..model.usage_error import UsageError
 from ..view.debugger_rows import array_of, shown
 from .registered import debuggers_table
@@ -63,12 +64,7 @@ def print_(dbg: Debugger, form: Format = "", expression: Expression = "", *, ran
 
 
 def _written(array: np.ndarray, path: str) -> Result:
-    try:
-        with open(path, "wb") as file:
-            np.save(file, array, allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"cannot write {path!r}: {getattr(error, 'strerror', None) or error}",
-                         "give another file name", code="system") from None
+    write_file(path, lambda file: np.save(file, array, allow_pickle=False))
     return Text(f"wrote {array.dtype.name}{list(array.shape)}, {array.nbytes} bytes, to {path}")
 
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 from ..model.results import Group, Result, Text
+from ..model.told_files import append_to_file, write_file
 from ..model.usage_error import UsageError
 from ..view.render import plain, to_json
 from .parsed import Output
@@ -31,10 +32,6 @@ def _piped(result: Result, command: str) -> Result:
 def _written(result: Result, output: Output, line: str) -> Result:
     path = os.path.expanduser(output.to)
     text = to_json(line, result) + "\n" if path.endswith(".json") else plain(result)
-    try:
-        with open(path, "a" if output.kind == ">>" else "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise UsageError(f"cannot write {path!r}: {error.strerror}", "give another file name", code="system") from None
+    (append_to_file if output.kind == ">>" else write_file)(path, text)
     wrote = Text(f"wrote {text.count(chr(10))} lines to {path}")
     return Group((result, wrote)) if result.exit_code else wrote

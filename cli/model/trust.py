@@ -4,15 +4,18 @@ from __future__ import annotations
 import hashlib
 import os
 
+from autodiff.files.disk.reading import read_file, read_text
+from autodiff.files.disk.replacing import append
+
 TRUSTED = os.path.join("~", ".config", "gradbg", "trusted")
 LOCAL = ".gradbgrc"
+_MOST = 1 << 24  # bytes of the list of trusted files
 
 
 def is_trusted(path: str) -> bool:
     """Whether this file, with this content, was trusted."""
     try:
-        with open(os.path.expanduser(TRUSTED), encoding="utf-8") as file:
-            return _line(path) in file.read().splitlines()
+        return _line(path) in read_text(os.path.expanduser(TRUSTED), _MOST).splitlines()
     except OSError:
         return False
 
@@ -23,11 +26,9 @@ def trust(path: str) -> None:
     listed = os.path.expanduser(TRUSTED)
     os.makedirs(os.path.dirname(listed), exist_ok=True)
     if not is_trusted(path):
-        with open(listed, "a", encoding="utf-8") as file:
-            file.write(line + "\n")
+        append(listed, (line + "\n").encode("utf-8", "backslashreplace"))
 
 
 def _line(path: str) -> str:
-    with open(path, "rb") as file:
-        digest = hashlib.sha256(file.read()).hexdigest()
+    digest = hashlib.sha256(read_file(path)).hexdigest()
     return f"{digest}  {os.path.realpath(path)}"

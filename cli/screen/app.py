@@ -32,7 +32,8 @@ from .captured import own_terminal
 from .finder import Finder
 from .frame import Frame, style_sheet
 from .keys import bindings
-from .line_prompt import CommandCompleter, history_of_lines
+from .line_history import LineHistory
+from .line_prompt import CommandCompleter
 from .pages import Page, Pages
 from .prints import Inbox, Spill
 from .side_panes import SidePanes
@@ -70,7 +71,7 @@ class FullScreen:
         self.finder = Finder(self)
         self.panes = SidePanes(self.palette, lambda: str(shell.settings["layout"]) if self.text_of("│") == "│"
                                else "page", self.size)
-        self.line = Buffer(history=history_of_lines(), auto_suggest=AutoSuggestFromHistory(), multiline=False,
+        self.line = Buffer(history=LineHistory(), auto_suggest=AutoSuggestFromHistory(), multiline=False,
                            completer=ThreadedCompleter(CommandCompleter(shell)), complete_while_typing=False,
                            enable_history_search=True, accept_handler=self._accept, tempfile_suffix=".gradbg")
         self._terminal = own_terminal()

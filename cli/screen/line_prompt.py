@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -13,7 +12,6 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion, Thre
 from prompt_toolkit.document import Document
 from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.formatted_text import StyleAndTextTuples
-from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.output import ColorDepth
@@ -22,9 +20,9 @@ from ..language.complete import complete
 from ..model.shell import Shell
 from ..view.status_line import status
 from .lexer import CommandLexer
+from .line_history import LineHistory
 
 PROMPT = "(gradbg) "
-HISTORY = os.path.join("~", ".local", "state", "gradbg", "history")
 
 
 class CommandCompleter(Completer):
@@ -49,7 +47,7 @@ class Prompt:
         self.shell = shell
         depth = None if color else ColorDepth.DEPTH_1_BIT
         self._session: PromptSession[str] = PromptSession(
-            history=history_of_lines(), auto_suggest=AutoSuggestFromHistory(),
+            history=LineHistory(), auto_suggest=AutoSuggestFromHistory(),
             completer=ThreadedCompleter(CommandCompleter(shell)), lexer=CommandLexer(shell),
             complete_while_typing=False, bottom_toolbar=self._toolbar, color_depth=depth, enable_history_search=True,
             enable_open_in_editor=True, tempfile_suffix=".gradbg")
@@ -105,14 +103,3 @@ class Prompt:
 
     def _toolbar(self) -> StyleAndTextTuples:
         return [("", " " + status(self.shell))]
-
-
-def history_of_lines() -> History:
-    """The history file; in memory if it cannot be made. GRADBG_HISTORY names another file."""
-    path = os.path.expanduser(os.environ.get("GRADBG_HISTORY", HISTORY))
-    try:
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        with open(path, "a", encoding="utf-8"):
-            return FileHistory(path)
-    except OSError:
-        return InMemoryHistory()

@@ -9,6 +9,8 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from cli.screen.line_history import LineHistory
+
 ROOT = Path(__file__).parents[2]
 PROMPT = r"\(gradbg\)"
 
@@ -176,3 +178,17 @@ def test_long_runs_say_how_far_they_are(tmp_path: Path) -> None:
     child.expect(r"steps.*/50.*/s")
     child.expect("step 50 ")
     child.close(force=True)
+
+
+def test_the_history_is_shared_and_its_loss_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRADBG_HISTORY", str(tmp_path / "state" / "history"))
+    one, other = LineHistory(), LineHistory()
+    one.append_string("print loss")
+    other.append_string("define x\nend")
+    assert list(LineHistory().load_history_strings()) == ["define x\nend", "print loss"]
+    for place in ("/dev/full", "/dev/zero", str(tmp_path)):
+        monkeypatch.setenv("GRADBG_HISTORY", place)
+        lost = LineHistory()
+        assert list(lost.load_history_strings()) == []
+        lost.append_string("next")
+        assert lost.get_strings() == ["next"]

@@ -15,6 +15,7 @@ from autodiff.errors import ArgumentError, StateError
 
 import autodiff as tf
 from autodiff.debug import Debugger
+from autodiff.debug.history import disk_cache
 from cli.language.interpreter import execute
 from cli.model.results import error_in
 from cli.model.shell import Shell
@@ -96,16 +97,16 @@ def test_nothing_is_on_disk_unless_asked(folder: Path, monkeypatch: pytest.Monke
 
 
 def test_a_full_disk_is_told_once_and_the_session_lives(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    savez, left = np.savez, [2]
+    write, left = disk_cache.write_arrays, [2]
 
-    def full(file: Any, **arrays: Any) -> None:
+    def full(file: Any, arrays: Any) -> None:
         if not left[0]:
             file.write(b"some")
             raise OSError(errno.ENOSPC, "No space left on device")
         left[0] -= 1
-        savez(file, **arrays)
+        write(file, arrays)
 
-    monkeypatch.setattr(np, "savez", full)
+    monkeypatch.setattr(disk_cache, "write_arrays", full)
     dbg, before, given = small(60, 1 << 20)
     notes = [note for record in dbg.records for note in record.notes]
     assert len(notes) == 1 and "No space left on device" in notes[0] and "in memory only" in notes[0]

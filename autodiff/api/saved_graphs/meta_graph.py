@@ -8,7 +8,8 @@ from typing import Any
 from ...core.collections import GraphKeys
 from ...core.errors import ArgumentError, AutodiffError, DataLossError, UnknownNameError, shown_as
 from ...core.graph import Graph, Operation, Tensor, get_default_graph
-from ...files.checkpoint import replace_file
+from ...files.disk.reading import read_file
+from ...files.disk.replacing import replace_file
 from ...files.meta_graph_messages import META_GRAPH_MESSAGES
 from ...files.protobuf_text import parse_message
 from ..logging import warning
@@ -73,8 +74,7 @@ def read_message_file(path: Any, kind: Any) -> Any:
     """A message of a file, binary or text. Raises MissingFileError (OSError), DataLossError for another format."""
     path = os.fspath(path)
     try:
-        with open(path, "rb") as file:
-            data = file.read()
+        data = read_file(path)
     except OSError as error:
         raise MissingFileError(f"File {path} does not exist.\n{error.strerror}") from None
     try:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...files.checkpoints import checkpoint_exists
+from ...files.disk.replacing import replace_file
 
 
 @dataclass
@@ -66,7 +67,5 @@ def update_checkpoint_state(save_dir: str, model_checkpoint_path: str,
                             latest_filename: str | None = None) -> None:
     """Write the file `checkpoint` of a directory, in one step."""
     path = os.path.join(save_dir, latest_filename or "checkpoint")
-    temporary = f"{path}.temporary-{os.getpid()}"
-    with open(temporary, "w", encoding="utf-8") as file:
-        file.write(str(generate_checkpoint_state_proto(save_dir, model_checkpoint_path, all_model_checkpoint_paths)))
-    os.replace(temporary, path)
+    text = str(generate_checkpoint_state_proto(save_dir, model_checkpoint_path, all_model_checkpoint_paths))
+    replace_file(path, lambda file: file.write(text.encode()))

@@ -17,7 +17,7 @@ from ...core.errors import (
     UnsupportedError,
 )
 from ...core.graph import get_default_graph
-from ...files.checkpoint import replace_file
+from ...files.disk.replacing import replace_file
 from ..messages import SaverDef
 from ..saved_graphs.meta_graph import import_meta_graph as add_meta_graph
 from ..saved_graphs.meta_graph import meta_graph_of, write_message
@@ -101,23 +101,25 @@ class Saver:
                 data = self._meta_graph()
             replace_file(f"{prefix}.{meta_graph_suffix}", lambda file: file.write(data))
         if write_state:
-            self._remember(prefix, meta_graph_suffix)
+            outdated = self._remember(prefix)
             update_checkpoint_state(folder, prefix, self.last_checkpoints, latest_filename)
+            if outdated:
+                remove_checkpoint(outdated, meta_graph_suffix=meta_graph_suffix)
         return prefix
 
     def _step(self, sess: Any, global_step: Any) -> str:
         step = global_step if isinstance(global_step, (int, np.integer)) else _session(sess).run(global_step)
         return f"{int(step):08d}" if self._pad else str(int(step))
 
-    def _remember(self, prefix: str, suffix: str) -> None:
-        """Add a checkpoint to the list; of too many the oldest goes, and its files, unless its time is due."""
+    def _remember(self, prefix: str) -> str:
+        """Add a checkpoint to the list; of too many the oldest leaves it. The one whose files are to go, or ""."""
         self._saved = [*((p, t) for p, t in self._saved if p != prefix), (prefix, time.time())]
         if self._max_to_keep and len(self._saved) > self._max_to_keep:
             oldest, saved_at = self._saved.pop(0)
-            if saved_at > self._kept_next:
-                self._kept_next += self._period
-            else:
-                remove_checkpoint(oldest, meta_graph_suffix=suffix)
+            if saved_at <= self._kept_next:
+                return oldest
+            self._kept_next += self._period
+        return ""
 
     @property
     def last_checkpoints(self) -> list[str]:

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from ...core.errors import StateError
+from ...core.errors import DataLossError, StateError
+from ...files.disk.arrays import read_arrays, write_arrays
 from .replay import Moment
 
 
@@ -65,7 +66,7 @@ class Disk:
             made.append({part: Stored(self, path, *_parted(values, arrays, members)) for part, values in parts.items()})
         try:
             with open(path, "xb") as file:
-                np.savez(file, **cast(Any, arrays))
+                write_arrays(file, arrays)
             size = os.path.getsize(path)
         except OSError:
             if os.path.exists(path):
@@ -91,14 +92,13 @@ class Disk:
         """An array. Raises StateError if the file is gone or damaged."""
         try:
             if self._read[0] != path:
-                with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
-                    arrays = {name: file[name] for name in file.files}
+                arrays = read_arrays(path)
                 for array in arrays.values():
                     array.flags.writeable = False
                 self._read = path, arrays
             return self._read[1][member]
-        except Exception as error:  # zipfile and NumPy raise whatever a damaged file leads them to
-            raise StateError(f"this step was put on disk, and cannot be read any more: {type(error).__name__}: {error}",
+        except (OSError, DataLossError, KeyError) as error:
+            raise StateError(f"this step was put on disk, and cannot be read any more: {error}",
                              hint="look at a later step; set ring.disk 0 gives up those on disk") from None
 
 

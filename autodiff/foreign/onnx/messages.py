@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import ArgumentError, DataLossError, KindError
+from ...files.disk.reading import open_file, read_file
 from ...files.protobuf_schema import messages
 
 MESSAGES = messages("""
@@ -118,8 +119,7 @@ def read_model(source: Any) -> tuple[Any, str]:
     if not isinstance(source, (str, os.PathLike)):
         raise KindError(expected="the path of an ONNX file, its bytes or a ModelProto", found=type(source).__name__)
     path = os.fspath(source)
-    with open(path, "rb") as file:
-        return _parsed(file.read(), path), os.path.dirname(os.path.abspath(path))
+    return _parsed(read_file(path), path), os.path.dirname(os.path.abspath(path))
 
 
 def _parsed(data: Any, what: str) -> Any:
@@ -184,7 +184,7 @@ def _external(tensor: Any, folder: str) -> bytes:
     if not folder or os.path.commonpath([folder, path]) != folder:
         raise ArgumentError(f"tensor {tensor.name!r} is kept in {where.get('location')!r}, expected a file beside the "
                             "model", hint="give the path of the model")
-    with open(path, "rb") as file:
+    with open_file(path) as file:
         file.seek(int(where.get("offset", 0)))
         return file.read(int(where["length"]) if "length" in where else -1)
 

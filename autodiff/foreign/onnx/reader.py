@@ -14,6 +14,7 @@ from ...core.collections import OUTPUTS
 from ...core.errors import ArgumentError
 from ...core.graph import Graph, Tensor, get_default_graph
 from ...core.site import Site
+from ...files.disk.arrays import read_arrays
 from ..model import MissingOp, Model, Use, build_at, legal_name, tf
 from . import (  # noqa: F401, E501
     arrange,
@@ -66,8 +67,7 @@ def _examples(path: str, inputs: Mapping[str, Tensor]) -> dict[Tensor, np.ndarra
     """The arrays of an .npz file that have the names of inputs, or `feeds:NAME`."""
     if not os.path.exists(path):
         return {}
-    with np.load(path) as kept:
-        found = {key.removeprefix("feeds:"): kept[key] for key in kept.files}
+    found = {key.removeprefix("feeds:"): array for key, array in read_arrays(path).items()}
     return {tensor: found[name] for name, tensor in inputs.items() if name in found}
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from ....core.errors import ArgumentError, AutodiffError, UnknownNameError
 from ....core.graph import Tensor
 from ....core.traversal import dependencies, in_order
+from ....files.disk.arrays import read_arrays
 from ...analysis.findings import Difference, DiffRow
 from ...facts.roles import place_of
 from ...history.recording import is_recording
@@ -57,10 +58,9 @@ class Comparison:
         if not os.path.exists(text):
             raise ArgumentError(expected="`step N` or an .npz file", found=f"{text!r}: there is no such file")
         try:
-            with np.load(text, allow_pickle=False) as file:
-                return {name: file[name] for name in file.files}
-        except (OSError, ValueError) as error:
-            raise ArgumentError(f"cannot read {text!r} as .npz: {error}") from None
+            return read_arrays(text)
+        except OSError as error:
+            raise ArgumentError(f"cannot read {text!r}: {error.strerror}") from None
 
     def _own(self, given: Mapping[str, Any], step: int | None) -> tuple[dict[str, Any], list[str]]:
         """Own values under the names of a file, and the names that mean nothing here."""
