@@ -23,8 +23,8 @@ def checked(indices, values, shape):
     if indices.ndim != 2 or indices.shape[1] != shape.size or values.shape != indices.shape[:1]:
         raise ArgumentError(expected=f"indices [n,{shape.size}] and values [n] for a shape {shape.tolist()}",
                             found=f"{show(indices.shape)} and {show(values.shape)}")
-    outside = ((indices < 0) | (indices >= shape)).any(axis=1)
-    if outside.any():
+    if indices.size and any(column.min() < 0 or column.max() >= size for column, size in zip(indices.T, shape)):
+        outside = ((indices < 0) | (indices >= shape)).any(axis=1)
         i = int(outside.argmax())
         raise ArgumentError(f"indices[{i}] = {indices[i].tolist()} is out of bounds, expected 0 <= index < "
                             f"{shape.tolist()}")

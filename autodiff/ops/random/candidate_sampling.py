@@ -61,10 +61,11 @@ def _sampled(draw, probability, true_classes, count, range_max, unique, stream):
 
 def _different(draw, count, stream):
     """So many classes, no two alike, and how many draws it took to come by them."""
-    drawn = np.empty(0, np.int64)
+    drawn = draw(stream, count)
     while True:
-        _, first = np.unique(drawn, return_index=True)
-        if len(first) >= count:
-            places = np.sort(first)[:count]
+        order = drawn.argsort(kind="stable")
+        ordered = drawn[order]
+        places = np.sort(order[np.concatenate(([True], ordered[1:] != ordered[:-1]))[:len(order)]])[:count]
+        if len(places) == count:
             return drawn[places], int(places[-1]) + 1 if count else 0
-        drawn = np.concatenate([drawn, draw(stream, max(count, len(drawn)))])
+        drawn = np.concatenate([drawn, draw(stream, len(drawn))])

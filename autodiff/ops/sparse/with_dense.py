@@ -12,6 +12,7 @@ from ...core.shapes import show
 from ..common.batch_axis import all_batched, count, joined, numbered, repeated, shared, sizes
 from ..common.coordinates import checked, coordinates, numbers, reduced
 from ..math.elementwise import conjugate
+from .row_layout import layout_of
 
 INDICES = blocked("indices are integers")
 SHAPE = blocked("a shape is made of integers")
@@ -39,14 +40,12 @@ def sparse_tensor_dense_matmul(a_indices: Index, a_values, a_shape: Index, b, *,
     """
     if a_shape.shape != (2,) or b.ndim != 2:
         raise ArgumentError(expected="two matrices", found=f"shapes {a_shape.tolist()} and {show(b.shape)}")
-    checked(a_indices, a_values, a_shape)
-    rows, columns = a_indices.T[::-1 if adjoint_a else 1]
-    m, k = a_shape[::-1 if adjoint_a else 1]
+    layout = layout_of(a_indices, a_values, a_shape, adjoint=adjoint_a)
+    k = a_shape[0 if adjoint_a else 1]
     b = b.T.conj() if adjoint_b else b
     if len(b) != k:
         raise ArgumentError(f"inner dimensions differ: {k} and {len(b)}")
-    entries = a_values.conj() if adjoint_a else a_values
-    return reduced(np.add, entries[:, None] * b[columns], rows, int(m))
+    return layout.product(a_values.conj() if adjoint_a else a_values, b)
 
 
 @sparse_tensor_dense_matmul.gradient

@@ -1,5 +1,8 @@
 """Changing rows or single elements of a variable: the Scatter family."""
 
+import operator
+from functools import partial
+
 import numpy as np
 
 from ...core.declare import op
@@ -11,6 +14,7 @@ from ...core.shapes import compatible, show
 from ..arrays.slice import index_of, sliced
 from .variables import referred
 
+LONG = 8  # elements of a row from which on it pays to take, change and put whole rows
 _NOT_DIFFERENTIATED = "assignment to rows is not differentiated"
 
 
@@ -42,26 +46,41 @@ def check_within(indices, size):
         raise IndexError(f"index {wrong} is not in [0, {size}), the rows of the variable")
 
 
-def _changed(run, ref, place, updates, change):
-    """The variable with `change` (`ufunc.at`, or None to set) applied at `place`."""
-    value = np.array(run.read(ref))
-    if change is None:
-        value[place] = updates
-    else:
-        change(value, place, updates)
-    return run.assign(ref, value)
+def _changed(run, ref, place, updates, ufunc):
+    """The variable with `ufunc`, or None to set, applied at `place`."""
+    if ufunc is None:
+        return run.update(ref, lambda value: operator.setitem(value, place, updates))
+    return run.update(ref, lambda value: ufunc.at(value, place, updates))
 
 
-def _at_rows(run, ref, indices, updates, change):
-    check_within(indices, run.read(ref).shape[0])
-    return _changed(run, ref, indices, updates, change)
+def _at_rows(run, ref, indices, updates, ufunc):
+    shape = run.read(ref).shape
+    check_within(indices, shape[0])
+    if ufunc is None or updates.ndim == 0 or updates.size < LONG * indices.size:
+        return _changed(run, ref, indices, updates, ufunc)
+    return run.update(ref, partial(row_by_row, ufunc, indices.reshape(-1), updates.reshape(-1, *shape[1:])))
 
 
-def _at_elements(run, ref, indices, updates, change):
+def row_by_row(ufunc, indices, updates, value):
+    """`ufunc.at(value, indices, updates)`, with the same bits, for long rows: in rounds in which no two are alike."""
+    while indices.size:
+        order = indices.argsort(kind="stable")
+        ordered = indices[order]
+        first = np.concatenate(([True], ordered[1:] != ordered[:-1]))
+        rows = order[first]
+        if 2 * rows.size < indices.size:  # few rows, many times: rounds would be many
+            ufunc.at(value, indices, updates)
+            return
+        value[indices[rows]] = ufunc(value.take(indices[rows], axis=0), updates[rows])
+        later = np.sort(order[~first])
+        indices, updates = indices[later], updates[later]
+
+
+def _at_elements(run, ref, indices, updates, ufunc):
     place = tuple(np.moveaxis(indices, -1, 0))
     for part, size in zip(place, run.read(ref).shape):
         check_within(part, size)
-    return _changed(run, ref, place, updates, change)
+    return _changed(run, ref, place, updates, ufunc)
 
 
 def _part(ref, begin, end, strides, value, **masks):
@@ -90,38 +109,38 @@ def scatter_update(ref: Ref, indices: Index, updates: T, *, run):
 @op("ScatterAdd", infer=_rows, dtypes=NUMBERS, stateful=True, no_grad=_NOT_DIFFERENTIATED)
 def scatter_add(ref: Ref, indices: Index, updates: T, *, run):
     """Add to rows; duplicates add up. indices: int[k...], updates: number[k..., ...] or number[]. -> the reference."""
-    return _at_rows(run, ref, indices, updates, np.add.at)
+    return _at_rows(run, ref, indices, updates, np.add)
 
 
 @op("ScatterSub", infer=_rows, dtypes=NUMBERS, stateful=True, no_grad=_NOT_DIFFERENTIATED)
 def scatter_sub(ref: Ref, indices: Index, updates: T, *, run):
     """Subtract from rows; duplicates add up. updates: number[k..., ...] or number[]. -> the reference."""
-    return _at_rows(run, ref, indices, updates, np.subtract.at)
+    return _at_rows(run, ref, indices, updates, np.subtract)
 
 
 @op("ScatterMul", infer=_rows, dtypes=NUMBERS, stateful=True, no_grad=_NOT_DIFFERENTIATED)
 def scatter_mul(ref: Ref, indices: Index, updates: T, *, run):
     """Multiply rows. updates: number[k..., ...] or number[]. -> the reference."""
-    return _at_rows(run, ref, indices, updates, np.multiply.at)
+    return _at_rows(run, ref, indices, updates, np.multiply)
 
 
 @op("ScatterDiv", infer=_rows, dtypes=NUMBERS, stateful=True, no_grad=_NOT_DIFFERENTIATED)
 def scatter_div(ref: Ref, indices: Index, updates: T, *, run):
     """Divide rows. updates: number[k..., ...] or number[]. -> the reference."""
-    divide = np.floor_divide.at if updates.dtype.kind in "iu" else np.divide.at
+    divide = np.floor_divide if updates.dtype.kind in "iu" else np.divide
     return _at_rows(run, ref, indices, updates, divide)
 
 
 @op("ScatterMin", infer=_rows, dtypes=REALS, stateful=True, no_rule=_NOT_DIFFERENTIATED)
 def scatter_min(ref: Ref, indices: Index, updates: T, *, run):
     """Keep the smaller of old and new rows. updates: real[k..., ...] or real[]. -> the reference."""
-    return _at_rows(run, ref, indices, updates, np.minimum.at)
+    return _at_rows(run, ref, indices, updates, np.minimum)
 
 
 @op("ScatterMax", infer=_rows, dtypes=REALS, stateful=True, no_rule=_NOT_DIFFERENTIATED)
 def scatter_max(ref: Ref, indices: Index, updates: T, *, run):
     """Keep the larger of old and new rows. updates: real[k..., ...] or real[]. -> the reference."""
-    return _at_rows(run, ref, indices, updates, np.maximum.at)
+    return _at_rows(run, ref, indices, updates, np.maximum)
 
 
 @op("ScatterNdUpdate", infer=_elements, stateful=True, no_grad=_NOT_DIFFERENTIATED)
@@ -133,10 +152,10 @@ def scatter_nd_update(ref: Ref, indices: Index, updates: T, *, run):
 @op("ScatterNdAdd", infer=_elements, dtypes=NUMBERS, stateful=True, no_grad=_NOT_DIFFERENTIATED)
 def scatter_nd_add(ref: Ref, indices: Index, updates: T, *, run):
     """Add to elements or slices. indices: int[..., k], updates: number[..., rest of ref]. -> the reference."""
-    return _at_elements(run, ref, indices, updates, np.add.at)
+    return _at_elements(run, ref, indices, updates, np.add)
 
 
 @op("ScatterNdSub", infer=_elements, dtypes=NUMBERS, stateful=True, no_grad=_NOT_DIFFERENTIATED)
 def scatter_nd_sub(ref: Ref, indices: Index, updates: T, *, run):
     """Subtract from elements or slices. indices: int[..., k], updates: number[..., rest of ref]. -> the reference."""
-    return _at_elements(run, ref, indices, updates, np.subtract.at)
+    return _at_elements(run, ref, indices, updates, np.subtract)

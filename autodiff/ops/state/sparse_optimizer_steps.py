@@ -3,6 +3,8 @@
 indices: int[k], no two alike. grad: float[k, ...].
 """
 
+from functools import partial
+
 from ...core.declare import op
 from ...core.dtypes import FLOATS
 from ...core.errors import ShapeError
@@ -46,16 +48,14 @@ def _sparse(states, grad):
 
 
 def _store_rows(run, refs, indices, step, *settings):
-    """Take the rows of each, put them through `step`, and assign copies with the new rows."""
-    values = [run.read(ref) for ref in refs]
-    check_within(indices, values[0].shape[0])
-    changed = []
-    for ref, value, rows in zip(refs, values, step(*[value[indices] for value in values], *settings)):
-        copy = value.copy()
-        copy[indices] = rows
-        run.assign(ref, copy)
-        changed.append(copy)
-    return changed[0]
+    """Take the rows of each, put them through `step`, and write the new rows."""
+    check_within(indices, run.read(refs[0]).shape[0])
+    changed = step(*[run.read(ref).take(indices, axis=0) for ref in refs], *settings)
+    return [run.update(ref, partial(_write, indices, rows)) for ref, rows in zip(refs, changed)][0]
+
+
+def _write(indices, rows, value):
+    value[indices] = rows
 
 
 @op("SparseApplyMomentum", infer=_sparse(2, 3), dtypes=DTYPES, stateful=True, no_rule=NO_RULE)

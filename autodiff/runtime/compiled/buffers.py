@@ -57,6 +57,7 @@ def observe(plan: Plan, run: Run, fed: Sequence[Any]) -> tuple[list[Any], Observ
                 seen.layouts[step.outputs[0]] = Buffer(-1, result.shape, result.strides, result.dtype)
                 if step.op.definition.takes_out and _writes_out(step, args, result):
                     seen.written.add(step.outputs[0])
+        args.clear()  # held until the next step has run, a variable's value could not be updated in place
     return [slots[i] for i in plan.fetches], seen
 
 

@@ -131,11 +131,10 @@ class Loop:
                     slots[out] = function(*arguments(slots))
                 else:
                     run.op = step.op
-                    result = function(run, *arguments(slots))
-                    if len(step.outputs) == 1:
-                        slots[out] = result
+                    if len(step.outputs) == 1:  # no local may hold a variable's value until its update
+                        slots[out] = function(run, *arguments(slots))
                     else:
-                        for slot, value in zip(step.outputs, result):
+                        for slot, value in zip(step.outputs, function(run, *arguments(slots))):
                             slots[slot] = value
                 for slot in dead:
                     slots[slot] = None

@@ -1,7 +1,8 @@
 """The state of a run: values of variables, random streams."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -11,7 +12,7 @@ from ...core.graph import Operation
 
 
 class Variables(dict):
-    """Operation name -> value. The arrays are read-only: a new value is a new array, so old ones can be kept."""
+    """Operation name -> value. The arrays are read-only, and written by `own` alone: who holds one can keep it."""
 
     def __setitem__(self, name: str, value: Any) -> None:
         shared = type(value) is np.ndarray and not value.flags.writeable
@@ -20,6 +21,23 @@ class Variables(dict):
     def take(self, name: str, value: Any) -> None:
         """Set a value that nobody else will write to: no copy is made of an array that owns its memory."""
         super().__setitem__(name, frozen(value))
+
+    def own(self, name: str) -> np.ndarray:
+        """The value of a variable as an array to write rows into: itself if nobody else holds it, else a copy.
+
+        Who holds it are slots of the run, views, past runs and Python code, all of which count as references. The
+        caller makes it read-only again.
+        """
+        if self._references(name) > _UNSHARED or not self[name].flags.owndata:
+            super().__setitem__(name, self[name].copy())
+        self[name].flags.writeable = True
+        return self[name]
+
+    def _references(self, name: str) -> int:
+        return sys.getrefcount(self[name])
+
+
+_UNSHARED = Variables(x=np.empty(0))._references("x")  # of a value that is here alone: what a call adds differs
 
 
 def frozen(value: Any) -> np.ndarray:
@@ -119,6 +137,15 @@ class Run:
     def assign(self, name: str, value: Any) -> Any:
         """Give a variable a new value, which nobody may write to from now on."""
         self.variables.take(name, value)
+        return value
+
+    def update(self, name: str, change: Callable[[np.ndarray], Any]) -> np.ndarray:
+        """Have `change` write a part of a variable, in place where nobody else holds its value; gives the new value."""
+        value = self.variables.own(name)
+        try:
+            change(value)
+        finally:
+            value.flags.writeable = False
         return value
 
     def is_initialized(self, name: str) -> np.bool_:
