@@ -1,5 +1,6 @@
 """README and docs: short, with links that lead somewhere, examples that run, and what the program itself says."""
 
+import importlib.util
 import re
 import subprocess
 import sys
@@ -40,6 +41,18 @@ def test_the_commands_and_sessions_are_what_the_program_shows() -> None:
     assert sum(text.count("<!-- commands -->") for text in texts) == 1
     assert sum(text.count("<!-- session: ") for text in texts) >= 2
     assert sum(text.count("(gradbg) why ") for text in texts) >= 2, "sessions that lost their lines"
+
+
+def test_the_pictures_are_what_the_program_shows(capfd: pytest.CaptureFixture[str]) -> None:
+    made = importlib.util.spec_from_file_location("pictures", ROOT / "scripts" / "pictures.py")
+    assert made is not None and made.loader is not None
+    pictures = importlib.util.module_from_spec(made)
+    made.loader.exec_module(pictures)
+    assert pictures.main("--check") == 0, capfd.readouterr().err
+    shown = pictures.visible((ROOT / "docs" / "screen.svg").read_text(encoding="utf-8"))
+    assert len(shown.splitlines()) >= 38
+    for text in ("╭─ nan_log.py", "▶", "╭─ gradients of loss", "╭─ watches", "╭─ why nan", "remedy: "):
+        assert text in shown
 
 
 def test_the_models_listed_are_those_there_are() -> None:

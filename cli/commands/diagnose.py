@@ -118,8 +118,11 @@ def _cuts(cuts: tuple[Cut, ...]) -> Table:
 def _nonfinite(finding: WhyNonfinite) -> tuple[Result, ...]:
     parts: list[Result] = [Text(finding.text, "" if finding.origins else "good")]
     for i, origin in enumerate(finding.origins[:4], 1):
-        is_new = origin.place not in [other.place for other in finding.origins[:i - 1]]
-        parts.append(Text("\n".join(_origin(origin, i, with_line=is_new)), "warning"))
+        before = finding.origins[:i - 1]
+        lines = _origin(origin, i, with_line=origin.place not in [other.place for other in before])
+        known = [f"   remedy: {other.remedy}" for other in before]
+        known += [f"   {origin.rule}"] if finding.text.startswith(origin.rule) else []
+        parts.append(Text("\n".join(line for line in lines if line not in known), "warning"))
     if len(finding.origins) > 4:
         parts.append(Text(f"… and {len(finding.origins) - 4} more origins", "quiet"))
     for origin in finding.masked[:3]:

@@ -28,21 +28,24 @@ COLORS = {"variable": "lightblue", "placeholder": "khaki", "constant": "gray90",
           "training": "palegreen"}
 
 
+Kind = Annotated[str, ChoiceKind("dot", "events", "html", "json", "npz", "screen", "svg", "tsv")]
+
+
 @command("export", group="Shell")
-def export(shell: Shell, kind: Annotated[str, ChoiceKind("dot", "events", "html", "json", "npz", "svg", "tsv")],
-           file: FileName) -> Result:
+def export(shell: Shell, kind: Kind, file: FileName) -> Result:
     """Write the session, the graph or its numbers for other programs.
 
-    html and svg: what was typed and shown. json: the same as data, an object for each command. dot: the graph, for
-    Graphviz. tsv: the table that was shown last. npz: variables and $1, $2, …. events: loss and norms of what is
-    watched over steps, for TensorBoard; FILE may be its log directory.
+    html and svg: what was typed and shown. screen: the full screen as it stands, as SVG. json: what was typed and shown
+    as data, an object for each command. dot: the graph, for Graphviz. tsv: the table that was shown last. npz:
+    variables and $1, $2, …. events: loss and norms of what is watched over steps, for TensorBoard; FILE may be its log
+    directory.
 
     Example:  export dot graph.dot
     API:      dbg.ops(), dbg.variables(), dbg.records
     """
     writers: dict[str, Callable[[Shell, str], str]] = {
         "dot": _dot, "events": _events, "html": partial(_picture, kind="html"), "json": _json, "npz": _npz,
-        "svg": partial(_picture, kind="svg"), "tsv": _tsv}
+        "screen": _screen, "svg": partial(_picture, kind="svg"), "tsv": _tsv}
     return Text(f"wrote {writers[kind](shell, file)}")
 
 
@@ -51,6 +54,13 @@ def _picture(shell: Shell, path: str, kind: str) -> str:
 
     write_file(path, exported(_log(shell), f"gradbg {shell.where()}".strip(), kind))
     return f"{len(shell.log)} commands to {path}"
+
+
+def _screen(shell: Shell, path: str) -> str:
+    if shell.picture is None:
+        raise UsageError("the full screen is not open", f"export svg {path}", code="wrong_moment")
+    write_file(path, shell.picture())
+    return f"the screen to {path}"
 
 
 def _json(shell: Shell, path: str) -> str:

@@ -5,7 +5,7 @@ import contextlib
 import linecache
 import os
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,7 +40,8 @@ class Shell:
     aliases, defined: the user's own words. displays: expressions shown at each stop. depth: of nested files.
     log: commands and their results. examined: where `x` goes on. said: what is explained once. question: the command
     that explains the last stop, "" where nothing is wrong by itself.
-    defining: the command being defined by the lines that come, and those so far.
+    defining: the command being defined by the lines that come, and those so far. picture: gives the full screen as SVG;
+    None where there is none.
     """
 
     dbg: Debugger = field(default_factory=Debugger)
@@ -62,6 +63,7 @@ class Shell:
     defined: dict[str, tuple[str, ...]] = field(default_factory=dict)
     defining: tuple[str, list[str]] | None = None
     namespace: dict[str, Any] = field(default_factory=dict)
+    picture: Callable[[], str] | None = None
     known_verbs: Sequence[str] = ()
 
     def names(self) -> list[str]:

@@ -16,9 +16,11 @@ from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.output import ColorDepth, create_output
 
+from autodiff.debug.facts.records import Place
+
 from ..language.interpreter import execute, typed
 from ..language.parse import parse
-from ..model.results import Group, Result, Text, error_in, leaves, question_in
+from ..model.results import Card, Group, Result, Text, error_in, leaves, question_in
 from ..model.script_signals import heed_ctrl_c
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
@@ -35,6 +37,7 @@ from .keys import bindings
 from .line_history import LineHistory
 from .line_prompt import CommandCompleter
 from .pages import Page, Pages
+from .photograph import photograph
 from .prints import Inbox, Spill
 from .side_panes import SidePanes
 from .worker import INTERRUPTED, Job, Worker
@@ -60,6 +63,7 @@ class FullScreen:
         self.beside: Page | None = None
         self.message = self._about = self._progress = ""
         self._began = 0.0
+        self._cause: tuple[Any, Place | None] | None = None  # a question, its step, and the line to blame
         self._failure: BaseException | None = None
         self._settle: Callable[[], None] = lambda: None
         self._running: Page | None = None
@@ -94,6 +98,7 @@ class FullScreen:
         for command, result in shown:
             self._show(self._page(command, result))
         self._about = status(self.shell)
+        self.shell.picture = lambda: photograph(self.app.renderer, f"gradbg {self.shell.where()}")
         try:
             with taken_over(self.inbox.put, self._told_progress, self.asking, self.app, self._terminal) as self._settle:
                 screen = threading.Thread(target=self._shown, name="screen", daemon=True)
@@ -101,6 +106,7 @@ class FullScreen:
                 self.worker.work()
                 screen.join()
         finally:
+            self.shell.picture = None
             self.spill.close()
         if self._failure is not None:
             raise self._failure
@@ -199,11 +205,19 @@ class FullScreen:
 
     def _look(self, question: str = "") -> None:
         """Let the panes see the moment."""
-        if self.panes.open:
-            self.worker.submit(Job("panes", lambda: panes(self.shell, cause_of(self.shell, question)),
+        if self.panes.room:
+            self.worker.submit(Job("panes", lambda: panes(self.shell, self._blamed(question), self.size()[1]),
                                    lambda found: self._call(self._seen, found), behind=True))
 
-    def _seen(self, results: Mapping[str, Result] | Result) -> None:
+    def _blamed(self, question: str) -> Place | None:
+        """The line that is to blame for the last stop; looked for once."""
+        question = question or self.shell.question
+        stop = question, self.shell.dbg.records[-1] if self.shell.dbg.records else None
+        if self._cause is None or self._cause[0] != stop:
+            self._cause = stop, cause_of(self.shell, question)
+        return self._cause[1]
+
+    def _seen(self, results: Mapping[str, Card] | Result) -> None:
         if isinstance(results, Mapping):
             self.panes.show(results)
             self.app.invalidate()

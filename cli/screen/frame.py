@@ -24,7 +24,6 @@ from prompt_toolkit.layout.menus import CompletionsMenu
 from prompt_toolkit.layout.processors import AppendAutoSuggestion, BeforeInput
 from prompt_toolkit.mouse_events import MouseEvent, MouseEventType
 from prompt_toolkit.styles import Style
-from prompt_toolkit.widgets import Frame as Framed
 from prompt_toolkit.widgets import SearchToolbar
 
 from ..view.drawn.palette import Palette, fragment_style
@@ -34,7 +33,7 @@ from ..view.text import clean, display_width, shorten
 from .lexer import CommandLexer
 from .line_prompt import PROMPT
 from .pages import Page
-from .pane import Pane
+from .pane import BORDER, Pane
 
 if TYPE_CHECKING:
     from .app import FullScreen
@@ -44,14 +43,14 @@ MENU = (("F1", "help", "help"), ("F2", "grads", "grads"), ("F3", "tensors", "inf
         ("F4", "vars", "info vars"), ("F5", "next", "next"), ("F6", "pane", ""),
         ("F7", "why nan", "why nan"), ("F8", "go on", "continue"))  # a key, its word, its command
 UPPER, LOWER = Dimension(weight=9), Dimension(weight=11)  # heights of panes and page
+LEAST = 4  # lines of a pane with its border
 WIDER, NARROWER = Dimension(weight=3), Dimension(weight=2)  # widths of source and figures
 
 
 def style_sheet(palette: Palette) -> Style:
     """All roles as classes of prompt_toolkit."""
     roles = {name: fragment_style(palette.style(name)) for name in ROLES if name}
-    return Style.from_dict({**roles, "frame.border": roles["border"], "frame.label": roles["title"],
-                            "focused frame.border": roles["border.focus"]})
+    return Style.from_dict(roles)
 
 
 class Frame:
@@ -62,9 +61,7 @@ class Frame:
         self._arranged: dict[tuple[tuple[str, ...], str], Any] = {}
         self.pane = Window(Pane(lambda: screen.page, screen.follow, lambda: screen.finder.search, screen.text_of))
         self.side = Window(Pane(lambda: screen.beside or screen.page, screen.follow, lambda: None, screen.text_of))
-        self.panes = {name: Window(Pane(partial(screen.panes.pages.__getitem__, name), screen.follow, lambda: None,
-                                        screen.text_of)) for name in NAMES}
-        self._framed = {name: self._bordered(name, window) for name, window in self.panes.items()}
+        self.panes = {name: self._beside(name) for name in NAMES}
         found = SearchToolbar(vi_mode=False)
         self.line = Window(
             BufferControl(screen.line, input_processors=[BeforeInput(self._prompt), AppendAutoSuggestion()],
@@ -115,16 +112,23 @@ class Frame:
             page = HSplit([page, Window(height=1, char=self._screen.text_of("─"), style="class:bar"), self.side])
         if not names:
             return page
-        figures = [self._framed[name] for name in names if name != "source"]
-        columns: list[Any] = [VSplit([self._framed["source"]], width=WIDER)] if "source" in names else []
+        figures = [self.panes[name] for name in names if name != "source"]
+        columns: list[Any] = [VSplit([self.panes["source"]], width=WIDER)] if "source" in names else []
         columns += [HSplit(figures, width=NARROWER)] if figures else []
         return HSplit([VSplit(columns, height=UPPER), HSplit([page], height=LOWER)])
 
-    def _bordered(self, name: str, window: Window) -> DynamicContainer:
-        """A pane in a frame, which stands out where the keys are."""
-        plain, focused = Framed(window, title=name), Framed(window, title=name, style="class:focused")
-        here = has_focus(window)
-        return DynamicContainer(lambda: focused if here() else plain)
+    def _beside(self, name: str) -> Window:
+        """A pane with its title; the last one has the room that those above it do not need."""
+        screen = self._screen
+        page = screen.panes.pages[name]
+
+        def height() -> Dimension:
+            if name == screen.panes.open[-1]:
+                return Dimension(min=LEAST)
+            return Dimension(min=LEAST, max=max(len(page.sheet) + BORDER, LEAST), weight=2)
+
+        pane = Pane(lambda: page, screen.follow, lambda: None, screen.text_of, lambda: page.command)
+        return Window(pane, height=height)
 
     def _columns(self) -> int:
         return self._screen.size()[0]
@@ -148,7 +152,7 @@ class Frame:
         pieces: StyleAndTextTuples = []
         for key, name, command in MENU:
             click = _click(partial(self._screen.follow, command) if command else self.go_round)
-            pieces += [("class:quiet", f" {key} ", click), ("class:keys underline", name, click)]
+            pieces += [("class:quiet", f"  {key} ", click), ("class:keys", name, click)]
         return pieces
 
     def go_round(self) -> None:

@@ -9,32 +9,41 @@ from typing import Any
 from autodiff.core.errors import AutodiffError
 from autodiff.debug.facts.records import Place, RunRecord, Stats
 
-from ..model.results import Column, Result, Source, Table, Text
+from ..model.results import Card, Column, Plot, Source, Table, Text
 from ..model.shell import Shell
+from .debugger_rows import shape
 from .text import number
 
 AROUND = 60  # lines of the source above and below
 NEAR = 20  # of these, those with gradient norms
 LARGE = 5000  # ops of a graph in which figures are not computed unasked
 MOST = 40  # rows of a pane
+TALL = 34  # lines of a screen from which on there is room for a curve
 NAMES = ("source", "gradients", "watches")
 
 
-def panes(shell: Shell, cause: Place | None = None) -> dict[str, Result]:
-    """A result for each of NAMES. cause: the line that is to blame, or None."""
-    return {"source": source(shell, cause), "gradients": gradients(shell), "watches": watches(shell)}
+def panes(shell: Shell, cause: Place | None = None, lines: int = TALL) -> dict[str, Card]:
+    """A card for each of NAMES that has something to show. cause: the line that is to blame, or None.
+
+    lines: of the screen; on a low one there is no room for the curve of the loss.
+    """
+    found = {"source": source(shell, cause), "gradients": gradients(shell),
+             "watches": watches(shell) or (loss(shell) if lines >= TALL else None)}
+    return {name: card for name, card in found.items() if card is not None}
 
 
-def source(shell: Shell, cause: Place | None = None) -> Result:
+def source(shell: Shell, cause: Place | None = None) -> Card | None:
     """The lines around where the script stands, or around the culprit's."""
     file, line = shell.place()
     blamed = cause.line if cause is not None and _is_same(cause.file, file) else 0
     lines = [text.rstrip("\n") for text in linecache.getlines(file)]
     if not lines:
-        return Text(f"{os.path.basename(file)} cannot be read" if file else "no script is loaded", "quiet")
+        return None
     first = max((blamed or line or 1) - AROUND, 1)
-    return Source(os.path.basename(file), first, tuple(lines[first - 1:first + 2 * AROUND]), line,
-                  _norms(shell, f"{file}:{blamed or line or 1}"), blamed, frozenset(_armed(shell, file)), is_cut=True)
+    norms = _norms(shell, f"{file}:{blamed or line or 1}")
+    shown = Source(os.path.basename(file), first, tuple(lines[first - 1:first + 2 * AROUND]), line, norms, blamed,
+                   frozenset(_armed(shell, file)), is_cut=True)
+    return Card((shown,), shown.file + "  ·  norms of gradients at the right" * bool(norms))
 
 
 def _norms(shell: Shell, at: str) -> dict[int, str]:
@@ -84,21 +93,39 @@ def cause_of(shell: Shell, question: str) -> Place | None:
                  if origin.place is not None), None)
 
 
-def gradients(shell: Shell) -> Result:
-    """The norm of each variable's gradient, and over the last steps."""
-    if not shell.dbg.records:
-        return Text("no step yet: next runs one", "quiet")
+def gradients(shell: Shell) -> Card | None:
+    """The norm of each variable's gradient, now and over the last steps; before the first one what variables there are.
+    """
     if _count(shell) > LARGE:
-        return Text(f"in a graph of {_count(shell)} ops they take a moment: grads", "quiet")
+        return Card((Text(f"in a graph of {_count(shell)} ops they take a moment: grads", "quiet"),), "gradients")
+    if not shell.dbg.records:
+        return _variables(shell)
     try:
         table = shell.dbg.grads()
     except AutodiffError as error:
-        return Text(error.message.partition("\n")[0], "quiet")
-    rows = [(row.name, _size(row.stats), row.norms or None) for row in table.rows[:MOST]]
-    rows += [(row.name, "none", None) for row in table.missing[:MOST]]
+        return Card((Text(error.message.partition("\n")[0], "quiet"),), "gradients")
+    rows = [(_short(row.name), _size(row.stats), row.norms or None) for row in table.rows[:MOST]]
+    rows += [(_short(row.name), "none", None) for row in table.missing[:MOST]]
     more = len(table.rows) + len(table.missing) - len(rows)
-    return Table((Column("variable", "name"), Column("norm", "number"), Column("last steps", "spark", 4)), tuple(rows),
-                 notes=(f"… {more} more: grads",) if more else ())
+    columns = Column("variable", "name"), Column("norm", "number"), Column("last steps", "spark", 4)
+    shown = Table(columns, tuple(rows), notes=(f"… {more} more: grads",) if more else ())
+    return Card((shown,), f"gradients of {_short(table.y)}  ·  step {shell.dbg.records[-1].step}")
+
+
+def _variables(shell: Shell) -> Card | None:
+    """What is trained, and its shape."""
+    rows = [row for row in shell.dbg.variables() if row.trainable]
+    if not rows:
+        return None
+    more = len(rows) - MOST
+    shown = Table((Column("variable", "name"), Column("type", "text", 4), Column("shape", "text", 5)),
+                  tuple((_short(row.name), row.dtype, shape(row.shape)) for row in rows[:MOST]),
+                  notes=(f"… {more} more: info vars",) if more > 0 else ())
+    return Card((shown,), "variables  ·  no step yet")
+
+
+def _short(name: str) -> str:
+    return name.removesuffix(":0")
 
 
 def _size(stats: Stats | None) -> Any:
@@ -108,24 +135,38 @@ def _size(stats: Stats | None) -> Any:
     return float("nan") if stats.nans else float("inf") if stats.infs else stats.norm
 
 
-def watches(shell: Shell) -> Result:
+def watches(shell: Shell) -> Card | None:
     """The least and the greatest value of each tensor that is watched, and where it is not finite."""
     names = dict.fromkeys(name for row in shell.dbg.stops("watch") if row.enabled for name in row.names)
     if not names and not shell.displays:
-        return Text("nothing is watched: watch TARGET", "quiet")
+        return None
     last = shell.dbg.records[-1] if shell.dbg.records else None
-    rows = [(name, *_extremes(last, name)) for name in [*names][:MOST]]
-    rows += [(text, *_displayed(shell, text)) for text in shell.displays]
-    return Table((Column("watched", "name"), Column("min", "number"), Column("max", "number"),
-                  Column("nan/inf", "bad", 8)), tuple(rows))
+    rows = [(_short(name), *_extremes(shell, last, name)) for name in [*names][:MOST]]
+    rows += [(text, *_computed(shell, text)) for text in shell.displays]
+    return Card((Table((Column("watched", "name"), Column("min", "number"), Column("max", "number"),
+                        Column("nan/inf", "bad", 8)), tuple(rows)),), "watches")
 
 
-def _extremes(last: RunRecord | None, name: str) -> tuple[Any, Any, Any]:
+def loss(shell: Shell) -> Card | None:
+    """The loss over the steps so far."""
+    known = [record for record in shell.dbg.records if record.loss is not None]
+    known = [record for record in known if record.loss_name == known[-1].loss_name]
+    if len(known) < 2:
+        return None
+    first, *_, last = (number(record.loss) for record in known)
+    curve = tuple(record.step for record in known), tuple(record.loss for record in known)
+    return Card((Plot((("", *curve),)),), f"{_short(known[-1].loss_name)} {last}  ·  from {first}")
+
+
+def _extremes(shell: Shell, last: RunRecord | None, name: str) -> tuple[Any, Any, Any]:
+    """What the last run has seen of it; of a watch that is new, what the run had."""
     sample = last.sample(name) if last is not None else None
+    if sample is None and last is not None and _count(shell) <= LARGE:
+        return _computed(shell, name)
     return _least_and_greatest(sample.stats if sample is not None else None)
 
 
-def _displayed(shell: Shell, text: str) -> tuple[Any, Any, Any]:
+def _computed(shell: Shell, text: str) -> tuple[Any, Any, Any]:
     try:
         return _least_and_greatest(shell.dbg.evaluate(text, keep=False).stats)
     except AutodiffError:

@@ -7,7 +7,7 @@ import pytest
 
 from cli.language.command import verbs
 from cli.language.interpreter import execute
-from cli.model.results import Card, Source, Table, Text, error_in, question_in
+from cli.model.results import Card, Result, Source, Table, error_in, question_in
 from cli.model.shell import Shell
 from cli.screen.side_panes import SidePanes
 from cli.view.drawn.palette import Palette
@@ -32,21 +32,40 @@ def test_at_a_nan_the_panes_show_the_culprit_and_that_steps_figures(shell: Shell
     stop = execute("run -f nan", shell)
     assert question_in(stop) == "why nan"
     found = panes(shell, cause_of(shell, "why nan"))
-    source = found["source"]
+    source = only(found["source"])
     assert isinstance(source, Source)
     assert "tf.log(probabilities)" in source.lines[source.cause - source.first]
     assert "session.run([loss, train_op]" in source.lines[source.current - source.first]
-    gradients, watches = found["gradients"], found["watches"]
+    gradients, watches = only(found["gradients"]), only(found["watches"])
     assert isinstance(gradients, Table) and isinstance(watches, Table)
-    assert [(row[0], str(row[1])) for row in gradients.rows] == [("weights:0", "nan"), ("biases:0", "nan")]
-    assert watches.rows[0][:2] == ("probabilities:0", 0.0)
+    assert [(row[0], str(row[1])) for row in gradients.rows] == [("weights", "nan"), ("biases", "nan")]
+    assert found["gradients"].title == "gradients of loss  ·  step 21"
+    assert watches.rows[0][:2] == ("probabilities", 0.0)
 
 
-def test_without_a_run_or_a_script_they_say_what_to_do(shell: Shell) -> None:
-    assert panes(shell)["source"] == Text("no script is loaded", "quiet")
+def only(card: Card) -> Result:
+    (part,) = card.parts
+    return part
+
+
+def test_what_is_watched_after_a_run_shows_what_that_run_had(shell: Shell) -> None:
+    execute(f"load '{MODELS / 'nan_log.py'}'", shell)
+    execute("run -f nan", shell)
+    assert panes(shell)["watches"].title == "loss nan  ·  from 2.30"  # where nothing is watched: its curve
+    assert "watches" not in panes(shell, lines=28)
+    execute("watch probabilities", shell)
+    assert only(panes(shell)["watches"]).rows[0][:2] == ("probabilities", 0.0)  # type: ignore[attr-defined]
+
+
+def test_none_is_empty(shell: Shell) -> None:
+    assert panes(shell) == {}
     execute(f"load '{MODELS / 'digits_graph.py'}'", shell)
-    assert panes(shell)["gradients"] == Text("no step yet: next runs one", "quiet")
-    assert panes(shell)["watches"] == Text("nothing is watched: watch TARGET", "quiet")
+    found = panes(shell)
+    assert list(found) == ["source", "gradients"]
+    assert found["gradients"].title == "variables  ·  no step yet"
+    side = SidePanes(Palette(), lambda: "auto", lambda: (120, 40))
+    side.show(found)
+    assert side.open == ("source", "gradients")
 
 
 @pytest.mark.parametrize(("size", "layout", "expected"), [

@@ -2,16 +2,18 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable
 from html import escape
 from typing import Any
 
 from rich.console import Console
 from rich.segment import Segment
+from rich.text import Text
 
 from ...model.results import Result
 from ..pieces import Piece
 from ..text import clean
-from .palette import Palette
+from .palette import Palette, style_of_fragment
 from .renderables import Shown
 
 HEIGHT = 10_000  # lines that a console thinks it has: pages are ours
@@ -52,9 +54,23 @@ def exported(log: list[tuple[str, Result]], title: str, kind: str, width: int = 
     """A session as a picture: what was typed and what was shown. kind: "svg" or "html"."""
     palette = Palette("dark" if kind == "svg" else "light")
     made = console(width, colors="truecolor", record=True)
-    for line, result in log:
-        made.print(palette.text([Piece("prompt", f"(gradbg) {clean(line, keep='')}")]))
+    for at, (line, result) in enumerate(log):
+        if at:
+            made.print()
+        made.print(palette.text([Piece("quiet", "(gradbg) "), Piece("prompt", clean(line, keep=""))]))
         made.print(Shown(result, palette, rows), end="")
+    return _picture(made, title, kind)
+
+
+def pictured(lines: Iterable[list[tuple[str, str]]], title: str, width: int) -> str:
+    """A screen as an SVG picture. lines: of pieces, each a style in prompt_toolkit's words and a text."""
+    made = console(width, colors="truecolor", record=True)
+    for line in lines:
+        made.print(Text.assemble(*((text, style_of_fragment(words)) for words, text in line)), no_wrap=True)
+    return _picture(made, title, "svg")
+
+
+def _picture(made: Console, title: str, kind: str) -> str:
     title = clean(title, keep="")
     return made.export_svg(title=title) if kind == "svg" else made.export_html(
         inline_styles=True, code_format=PAGE.replace("{title}", escape(title)))

@@ -14,6 +14,9 @@ _NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "gray", 
           "brightgreen", "brightyellow", "brightblue", "brightmagenta", "brightcyan", "white")  # of prompt_toolkit
 
 
+REVERSED = Style(reverse=True, bold=True)
+
+
 class Palette:
     """The styles of one background. marks: cells of grids carry a character for what color says otherwise."""
 
@@ -21,8 +24,9 @@ class Palette:
         self.background, self.marks = background, marks
 
     def style(self, role: str) -> Style:
-        """A role's style."""
-        return _parsed(style_of(role, self.background))
+        """A role's style; without colors, what has a ground of its own is reversed."""
+        style = _parsed(style_of(role, self.background))
+        return REVERSED if self.marks and style.bgcolor is not None else style
 
     def text(self, line: Line, **how: object) -> Text:
         """A line as rich's text; links and whole names go along as Style.meta."""
@@ -60,3 +64,17 @@ def _color(ground: str, color: Color | None) -> str:
     if color.number is not None and color.number < 16:
         return f"{ground}:ansi{_NAMES[color.number]}"
     return f"{ground}:{color.get_truecolor().hex}"
+
+
+@lru_cache(maxsize=4096)
+def style_of_fragment(words: str) -> Style:
+    """The style that prompt_toolkit's words stand for, as fragment_style writes them."""
+    colors = {word[:2]: word[3:] for word in words.split() if word[2:3] == ":"}
+    return Style(color=_known(colors.get("fg", "")), bgcolor=_known(colors.get("bg", "")), bold="bold" in words,
+                 underline="underline" in words, italic="italic" in words, reverse="reverse" in words)
+
+
+def _known(color: str) -> Color | None:
+    if color.startswith("#"):
+        return Color.parse(color)
+    return Color.from_ansi(_NAMES.index(color[4:])) if color[4:] in _NAMES else None

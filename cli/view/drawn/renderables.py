@@ -75,6 +75,6 @@ def _rows(block: Table, palette: Palette, width: int) -> Iterator[RenderableType
 
 
 def _panel(card: Card, palette: Palette, rows: int | None) -> Panel:
-    title = palette.text([Piece("title", clean(card.title))]) if card.title else None
+    title = palette.text([Piece("pane", clean(card.title))]) if card.title else None
     return Panel(Group(Shown(Results(card.parts), palette, rows)), title=title, title_align="left",
                  border_style=palette.style("border"), padding=(0, 1))

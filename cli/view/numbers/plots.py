@@ -16,7 +16,8 @@ def plot(result: Plot, width: int | None) -> list[Line]:
     """Each curve by itself: its name, the greatest and least value at the left, the steps below."""
     lines: list[Line] = [[Piece("title", clean(result.title))]] if result.title else []
     for name, steps, values in result.series:
-        lines.append([Piece("name", clean(name)), Piece("quiet", "  logarithmic" if result.log else "")])
+        if name:
+            lines.append([Piece("name", clean(name)), Piece("quiet", "  logarithmic" if result.log else "")])
         lines += curve(steps, values, min((width or 100) - LABEL - 2, 120), log=result.log)
     return lines + [[Piece("quiet", clean(note))] for note in result.notes]
 
