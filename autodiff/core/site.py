@@ -4,6 +4,7 @@ from __future__ import annotations
 import functools
 import linecache
 import os
+import stat
 import sys
 from bisect import bisect_right
 from collections.abc import Iterable
@@ -11,9 +12,22 @@ from types import CodeType, FrameType
 from typing import NamedTuple
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_LARGEST = 1 << 24  # bytes of a source file
 DEPTH = 8  # user frames kept for each operation
 
 RawFrames = tuple[tuple[CodeType, int], ...]
+
+
+def source_lines(file: str) -> list[str]:
+    """The lines of a source file; none if it cannot be read, or is too large to be one, as a device is."""
+    if file not in linecache.cache:
+        try:
+            found = os.stat(file)
+            if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST:
+                return []
+        except (OSError, ValueError):
+            pass  # it may stand where modules are looked for
+    return linecache.getlines(file)
 
 
 class Site(NamedTuple):
@@ -26,7 +40,8 @@ class Site(NamedTuple):
     @property
     def text(self) -> str:
         """The source line, stripped; empty when the file cannot be read."""
-        return linecache.getline(self.file, self.line).strip()
+        lines = source_lines(self.file)
+        return lines[self.line - 1].strip() if 1 <= self.line <= len(lines) else ""
 
     def __str__(self) -> str:
         place = "" if self.function == "<module>" else f" in {self.function}"

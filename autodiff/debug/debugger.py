@@ -235,9 +235,9 @@ class Debugger:
         """Take back the last set or freeze; gives what it was."""
         return self.edits.undo()
 
-    def record(self, path: str, steps: slice | None = None) -> Recorded:
+    def record(self, path: str, steps: slice | None = None, *, overwrite: bool = False) -> Recorded:
         """Write every step from now on into a folder, or at once those of `steps` that are kept: Recordings.record."""
-        return self.recordings.record(path, steps)
+        return self.recordings.record(path, steps, overwrite=overwrite)
 
     def open_recording(self, path: str) -> Recorded:
         """Look at a recording instead: its graph, its steps; the last one at first."""

@@ -3,10 +3,9 @@ from __future__ import annotations
 
 import ast
 import functools
-import linecache
 from collections.abc import Iterator, Sequence
 
-from ..core.site import Site
+from ..core.site import Site, source_lines
 
 
 def lines_of_use(sites: Sequence[Site]) -> list[Site]:
@@ -55,7 +54,7 @@ def _statement(site: Site) -> tuple[ast.stmt, ast.AST] | None:
 @functools.lru_cache(16)
 def _parsed(file: str) -> ast.Module | None:
     try:
-        return ast.parse("".join(linecache.getlines(file)))
+        return ast.parse("".join(source_lines(file)))
     except SyntaxError:
         return None
 

@@ -1,11 +1,12 @@
 """The script's frames at a stop: bt, up, down, info locals; and going on by its lines: until, finish."""
 from __future__ import annotations
 
-import linecache
 import os
 from typing import Annotated, Any
 
 import numpy as np
+
+from autodiff.core.site import Site
 
 from ..language.argument_kinds import Count, IntKind
 from ..language.command import command
@@ -95,7 +96,7 @@ def _standing(shell: Shell) -> ModelScript:
 
 
 def _text(place: Place) -> str:
-    return linecache.getline(place.file, place.line).strip()
+    return Site(place.file, place.line, "").text
 
 
 def _locals(place: Place) -> dict[str, Any]:

@@ -46,9 +46,9 @@ def load(shell: Shell, file: Script, *arguments: Word) -> Result:
 
 
 def is_model(file: str) -> bool:
-    """Whether a file or directory is a stored model rather than a script."""
+    """Whether a file or directory is a stored model, or a recording, rather than a script."""
     file = os.path.expanduser(file)
-    return file.lower().endswith(".onnx") or foreign.is_tensorflow_model(file)
+    return file.lower().endswith(".onnx") or is_recording(file) or foreign.is_tensorflow_model(file)
 
 
 def _opened(shell: Shell, model: foreign.Model) -> Result:

@@ -1,10 +1,10 @@
 """list and where: the script's lines with what they made, the plan, and how an op was made."""
 from __future__ import annotations
 
-import linecache
 import os
 from typing import Annotated
 
+from autodiff.core.site import source_lines
 from autodiff.debug.facts.answers import OpRow, SourceLine
 
 from ..language.argument_kinds import Count, IntKind
@@ -83,7 +83,7 @@ def _wanted(shell: Shell, at: str, line: int | None, here: tuple[str, int]) -> t
 
 def _behind(file: str, last: int) -> tuple[str, int]:
     """The next lines of a file: the place in their middle, or its last line, and how many lines around it."""
-    total = len(linecache.getlines(file))
+    total = len(source_lines(file))
     if last >= total:
         raise UsageError(f"{os.path.basename(file)} has no line after line {last}", "list begins again",
                          code="unknown_name")

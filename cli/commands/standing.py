@@ -1,7 +1,6 @@
 """Where the program stands after a motion: at a line, before or after a run, at its end or at an error."""
 from __future__ import annotations
 
-import linecache
 import math
 import os
 import re
@@ -9,6 +8,7 @@ from typing import Any
 
 from autodiff.core.errors import AutodiffError
 from autodiff.core.graph import Operation
+from autodiff.core.site import Site, source_lines
 
 from ..model.results import Error, Group, Result, Source, Stop, Text
 from ..model.script import Event
@@ -55,7 +55,7 @@ def _at_line(shell: Shell, records: tuple[Any, ...]) -> tuple[Result, ...]:
     script = shell.script
     assert script is not None
     place, stop = script.frames()[0], script.lines.last
-    text = linecache.getline(place.file, place.line).strip()
+    text = Site(place.file, place.line, "").text
     lines = [f"stop: breakpoint {stop.number}"] if stop is not None else []
     if "lines" not in shell.said:
         shell.said.add("lines")
@@ -102,7 +102,7 @@ def raised(shell: Shell, error: BaseException | None, records: tuple[Any, ...] =
 
 def lines_around(file: str, line: int, around: int = 3) -> Source | None:
     """Lines of a file around one; None if it cannot be read."""
-    lines = [text.rstrip("\n") for text in linecache.getlines(file)]
+    lines = [text.rstrip("\n") for text in source_lines(file)]
     first = max(line - around, 1)
     return Source(file, first, tuple(lines[first - 1:line + around]), line) if line and lines else None
 

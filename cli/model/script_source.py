@@ -6,22 +6,25 @@ import os
 import sys
 from types import CodeType
 
+from autodiff.files.disk.reading import read_bytes
+
 from .usage_error import UsageError
+
+_MOST = 1 << 24  # bytes of a script
 
 
 def compiled(path: str) -> CodeType:
     """The code of a Python file. Raises UsageError if there is none, or it is not Python."""
     try:
-        with open(path, "rb") as file:
-            text = file.read()
-        return compile(text, path, "exec", dont_inherit=True)
+        return compile(read_bytes(path, _MOST), path, "exec", dont_inherit=True)
     except FileNotFoundError:
         near = [n for n in sorted(os.listdir(os.path.dirname(path) or ".")) if n.endswith(".py")][:5] \
             if os.path.isdir(os.path.dirname(path) or ".") else []
         raise UsageError(f"no script {path!r}", f"scripts there: {', '.join(near)}" if near else
                          f"it was looked for from {os.getcwd()}", code="no_script") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read the script {path!r}: {error}", "expected a Python file",
+        why = getattr(error, "strerror", None) or error
+        raise UsageError(f"cannot read the script {path!r}: {why}", "expected a Python file",
                          code="no_script") from None
     except (SyntaxError, ValueError) as error:
         raise UsageError(_syntax(path, error), f"mend it, then load {path}", code="script_syntax") from None

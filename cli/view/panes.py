@@ -1,12 +1,12 @@
 """What the panes beside the page show of the moment: the source, the gradients, what is watched."""
 from __future__ import annotations
 
-import linecache
 import os
 from collections.abc import Iterator
 from typing import Any
 
 from autodiff.core.errors import AutodiffError
+from autodiff.core.site import source_lines
 from autodiff.debug.facts.records import Place, RunRecord, Stats
 
 from ..model.results import Card, Column, Plot, Source, Table, Text
@@ -36,7 +36,7 @@ def source(shell: Shell, cause: Place | None = None) -> Card | None:
     """The lines around where the script stands, or around the culprit's."""
     file, line = shell.place()
     blamed = cause.line if cause is not None and _is_same(cause.file, file) else 0
-    lines = [text.rstrip("\n") for text in linecache.getlines(file)]
+    lines = [text.rstrip("\n") for text in source_lines(file)]
     if not lines:
         return None
     first = max((blamed or line or 1) - AROUND, 1)

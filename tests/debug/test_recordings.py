@@ -1,6 +1,11 @@
 """A recording is looked at without the script; a cut loses one step; nothing in it is ever run."""
 from __future__ import annotations
 
+import errno
+import json
+import os
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -11,6 +16,8 @@ from autodiff.errors import ArgumentError, AutodiffError
 
 import autodiff as tf
 from autodiff.debug import Debugger
+from autodiff.debug.history import recording
+from autodiff.files.disk.arrays import read_arrays, write_arrays
 from cli.language.interpreter import execute
 from cli.model.results import error_in
 from cli.model.shell import Shell
@@ -86,7 +93,7 @@ def test_kept_steps_can_be_written_later(tmp_path: Path) -> None:
 def test_a_cut_loses_the_step_under_way_at_most(tmp_path: Path) -> None:
     _, path = recorded(tmp_path)
     last = sorted(Path(path).glob("step-*.npz"))[-1]
-    last.with_suffix(".npz.part").write_bytes(last.read_bytes()[:100])
+    last.with_suffix(".npz.part-12345678").write_bytes(last.read_bytes()[:100])
     last.unlink()
     assert [r.step for r in opened(path).records] == [1, 2, 3, 4]
     damaged = sorted(Path(path).glob("step-*.npz"))[-1]
@@ -116,13 +123,92 @@ def test_a_damaged_recording_is_one_clear_error(tmp_path: Path, damage: bytes) -
         opened(path)
 
 
-def test_other_files_are_not_overwritten(tmp_path: Path) -> None:
+def test_folders_of_anything_else_are_not_touched(tmp_path: Path) -> None:
     dbg, _ = recorded(tmp_path)
-    (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(ArgumentError, match="exists and is no recording"):
-        dbg.record(str(tmp_path / "notes.txt"))
-    with pytest.raises(ArgumentError, match="exists and is no recording"):
-        dbg.record(str(tmp_path))
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    for name in ("graph.npz", "weights.npz", "step-0000001.npz"):
+        np.savez(mine / name, w=np.arange(3))
+    before = {file.name: file.read_bytes() for file in mine.iterdir()}
+    for path in (tmp_path, mine, mine / "weights.npz"):
+        for overwrite in (False, True):
+            with pytest.raises(ArgumentError, match="exists and is no recording"):
+                dbg.record(str(path), overwrite=overwrite)
+    (mine / "gradbg-recording.json").write_text("{}")  # even so, what a recording has not written stays
+    with pytest.raises(ArgumentError, match="graph.npz' is not of a recording"):
+        dbg.record(str(mine), overwrite=True)
+    assert {name: (mine / name).read_bytes() for name in before} == before
+
+
+def test_a_recording_is_replaced_only_when_that_is_asked_for(tmp_path: Path) -> None:
+    dbg, path = recorded(tmp_path)
+    weights = Path(path) / "weights.npz"
+    np.savez(weights, w=np.arange(3))
+    with pytest.raises(ArgumentError, match="already"):
+        dbg.record(path, overwrite=True)  # the one under way
+    dbg.recordings.stop()
+    with pytest.raises(ArgumentError, match="is a recording already: steps 1 to 5, .* bytes"):
+        dbg.record(path, slice(1, 3))
+    assert len(opened(path).records) == 5
+    shell = Shell(dbg)
+    said = plain(execute(f"record '{path}' steps 1:3 --overwrite", shell))
+    assert "replaced: steps 1 to 5" in said and "2 steps are in" in said
+    assert [r.step for r in opened(path).records] == [1, 2] and weights.exists()
+
+
+def test_a_recording_under_way_is_nobody_elses(tmp_path: Path) -> None:
+    dbg, path = recorded(tmp_path)
+    code = ("import sys; import autodiff as tf; from autodiff.debug import Debugger\n"
+            "try: Debugger(tf.Graph()).record(sys.argv[1], overwrite=True)\n"
+            "except ValueError as error: print(error)")
+    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])})
+    assert "another gradbg is recording into" in done.stdout, done
+    dbg.run(1)
+    assert len(opened(path).records) == STEPS + 1
+
+
+def test_a_full_disk_ends_the_recording_not_the_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dbg, path = recorded(tmp_path)
+    before = sorted(os.listdir(path))
+
+    def full(file: Any, arrays: Any) -> None:
+        file.write(b"some")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(recording, "write_arrays", full)
+        done = dbg.run(3)
+    assert len(done.records) == 3 and done.stop is None
+    assert [record.notes for record in done.records] == [
+        (f"recording stops: No space left on device; the 5 steps in {path} can be read",), (), ()]
+    assert sorted(os.listdir(path)) == before and len(opened(path).records) == STEPS
+
+
+def test_what_was_not_written_is_not_referred_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A recorder whose writing failed once writes that step's values with the next."""
+    dbg, _ = recorded(tmp_path)
+    recorder = recording.Recorder(str(tmp_path / "other.rec"), dbg.model.graph, {"script": "", "y": ""}, {})
+    with monkeypatch.context() as patch:
+        patch.setattr(recording, "write_arrays", lambda *_: (_ for _ in ()).throw(OSError("full")))
+        with pytest.raises(OSError):
+            recorder.write(dbg.state.moments[3], dbg.records[3])
+    recorder.write(dbg.state.moments[4], dbg.records[4])
+    other = opened(str(tmp_path / "other.rec"))
+    np.testing.assert_array_equal(other.value("fixed").array, np.ones(1000))
+    assert other.value("loss").array == dbg.value("loss", step=5).array
+
+
+def test_texts_come_back_to_the_byte(tmp_path: Path) -> None:
+    graph = tf.Graph()
+    with graph.as_default():
+        words = tf.placeholder(tf.string, [None], name="words")
+        tf.concat([words, tf.constant(["a\0", "\u00e9"])], 0, name="joined")
+    dbg = Debugger(graph)
+    dbg.record(str(tmp_path / "rec"))
+    dbg.feed("words", np.array([b"\xff\0\0", b""], object))
+    dbg.run(fetches="joined:0")
+    assert opened(str(tmp_path / "rec")).value("joined").array.tolist() == [b"\xff\0\0", b"", b"a\0", "\u00e9".encode()]
 
 
 def test_two_recordings_are_compared(tmp_path: Path) -> None:
@@ -143,6 +229,29 @@ def test_at_the_prompt(tmp_path: Path) -> None:
         assert error_in(execute(line, shell)) is None, (line, execute(line, shell))
     again = tmp_path / "again.rec"
     assert "2 steps" in plain(execute(f"record '{again}' steps 1:3", shell))
-    assert "from now on" in plain(execute(f"record '{again}'", shell))
+    assert error_in(execute(f"record '{again}'", shell)) is not None
+    assert "from now on" in plain(execute(f"record '{again}' --overwrite", shell))
     assert "0 steps" in plain(execute("record off", shell))
     assert error_in(execute("record off", shell)) is not None
+
+
+@pytest.mark.parametrize("line", ["load {0}", "source {0}"])
+def test_a_device_without_an_end_is_refused(line: str) -> None:
+    result = execute(line.format("/dev/zero"), Shell())
+    assert error_in(result) is not None and "/dev/zero'" in plain(result), result
+
+
+def test_a_recorded_place_in_a_device_shows_no_lines(tmp_path: Path) -> None:
+    """Names of files in a recording are anybody's."""
+    _, path = recorded(tmp_path)
+    arrays = read_arrays(f"{path}/graph.npz")
+    about = json.loads(arrays["about.json"].tobytes())
+    for entry in about["ops"]:
+        entry["frames"] = [["/dev/zero", 1, "f"]]
+    arrays["about.json"] = np.frombuffer(json.dumps(about).encode(), np.uint8)
+    with open(f"{path}/graph.npz", "wb") as file:
+        write_arrays(file, arrays)
+    dbg = opened(path)
+    assert dbg.op("loss").traceback[0].text == "" and dbg.why("w").text
+    with pytest.raises(ArgumentError, match="cannot read '/dev/zero'"):
+        dbg.source("loss")

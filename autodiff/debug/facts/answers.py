@@ -177,11 +177,12 @@ class Position:
 
 @dataclass(frozen=True)
 class Recorded:
-    """A recording. steps: in it so far. goes_on: whether the steps to come are added."""
+    """A recording. steps: in it so far. goes_on: whether the steps to come are added. replaced: what was there."""
 
     path: str
     steps: int
     goes_on: bool
+    replaced: str = ""
 
 
 @dataclass(frozen=True)

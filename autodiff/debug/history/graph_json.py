@@ -54,10 +54,12 @@ class Encoder:
         if isinstance(value, DType):
             return {"dtype": value.name}
         if isinstance(value, (np.ndarray, np.generic)):
-            key = f"a{len(self.arrays)}"
             array = np.asarray(value)
-            self.arrays[key] = array.astype("S") if array.dtype == object else array
-            return {"array": key, "strings": array.dtype == object}
+            if array.dtype == object:
+                return {"texts": packed_texts(array)}
+            key = f"a{len(self.arrays)}"
+            self.arrays[key] = array
+            return {"array": key}
         if isinstance(value, (tuple, list)):
             return {"tuple" if isinstance(value, tuple) else "list": [self._value(item) for item in value]}
         if isinstance(value, Mapping):
@@ -70,6 +72,27 @@ class Encoder:
                                  "captured": _names(value.captured), "kept": _names(value.kept),
                                  "is_repeatable": value.is_repeatable}}
         return {"opaque": type(value).__name__}
+
+
+def packed_texts(array: np.ndarray) -> list[Any]:
+    """An array of texts as JSON, to the byte: its shape, and each with what it is before it.
+
+    Raises ArgumentError for an array of anything else.
+    """
+    texts = []
+    for text in np.asarray(array).ravel().tolist():
+        if not isinstance(text, (bytes, str)):
+            raise ArgumentError(expected="an array of numbers or texts", found=f"{type(text).__name__} in one")
+        texts.append(f"s{text}" if isinstance(text, str) else "b" + text.decode("latin-1"))
+    return [list(np.shape(array)), texts]
+
+
+def unpacked_texts(item: list[Any]) -> np.ndarray:
+    """The array that `packed_texts` put away. string[...]."""
+    shape, texts = item
+    found = np.empty(len(texts), object)
+    found[:] = [text[1:] if text[:1] == "s" else text[1:].encode("latin-1") for text in texts]
+    return found.reshape(shape)
 
 
 def _captured(attrs: Any) -> list[str]:
@@ -130,12 +153,13 @@ class Decoder:
     def _value(self, value: Any, graph: Graph, known: dict[str, Tensor]) -> Any:
         if not isinstance(value, dict):
             return value
-        (kind, item), *rest = value.items()
+        (kind, item), = value.items()
         if kind == "dtype":
             return as_dtype(item)
         if kind == "array":
-            array = self._arrays[item]
-            return array.astype(object) if value.get("strings") else array
+            return self._arrays[item]
+        if kind == "texts":
+            return unpacked_texts(item)
         if kind in ("tuple", "list"):
             items = [self._value(part, graph, known) for part in item]
             return tuple(items) if kind == "tuple" else items

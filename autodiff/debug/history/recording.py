@@ -1,79 +1,128 @@
 """A recording: a folder with the graph and one .npz for each step; all that a Debugger needs to look at it again.
 
-Each file is written beside its place and then moved there, so what is cut short loses the step under way at most.
+Each file is written beside its place and then moved there, so what is cut short loses the step under way at most; a
+marker says that the folder is a recording, and only the files that a recording has written are ever replaced.
 Arrays are plain .npy members, everything else is JSON: nothing is pickled, nothing of it is run.
 """
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import errno
+import fcntl
 import json
 import os
-from collections.abc import Mapping
+import re
+import weakref
+import zipfile
+from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from ...core.errors import ArgumentError
+from ...core.errors import ArgumentError, AutodiffError
 from ...core.graph import Graph, Tensor
 from ...core.shapes import TensorShape
+from ...files.disk.arrays import read_arrays, write_arrays
+from ...files.disk.reading import open_file
+from ...files.disk.replacing import replace_file
 from ...runtime import fetch
 from ..facts.graph_lists import variables_of
 from ..facts.records import RunRecord, Sample, Stats, Stop
 from ..language.targets import tensors_of
-from .graph_json import Decoder, Encoder
+from .graph_json import Decoder, Encoder, packed_texts, unpacked_texts
 from .replay import Moment
 
-SCHEMA = 1
+SCHEMA = 2
+MARKER = "gradbg-recording.json"  # what makes a folder a recording; whoever writes into it has it locked
 _GRAPH = "graph.npz"
+_ABOUT = "about.json"
+_OWN = re.compile(r"(graph|step-\d{7,})\.npz(\.part-[0-9a-f]{8})?")
 
 
 def is_recording(path: str) -> bool:
     """Whether a path is the folder of a recording."""
-    return os.path.isfile(os.path.join(path, _GRAPH))
+    return os.path.isfile(os.path.join(path, MARKER))
 
 
 class Recorder:
-    """Writes steps into a folder. steps: written so far."""
+    """Writes steps into a folder, new, empty, or a recording's. steps: written so far. replaced: what was there.
 
-    def __init__(self, path: str, graph: Graph, about: Mapping[str, Any], handles: Mapping[str, Any]) -> None:
-        if os.path.exists(path) and not is_recording(path) and (not os.path.isdir(path) or os.listdir(path)):
-            raise ArgumentError(f"{path!r} exists and is no recording: name another one")
-        self.path, self.graph, self.steps = path, graph, 0
+    Raises ArgumentError for a folder of anything else, for a recording unless is_replaced, and for one that another
+    process writes; OSError if nothing can be written there.
+    """
+
+    def __init__(self, path: str, graph: Graph, about: Mapping[str, Any], handles: Mapping[str, Any], *,
+                 is_replaced: bool = False) -> None:
+        self.path, self.graph, self.steps, self.replaced = path, graph, 0, ""
         self._about, self._handles = about, handles
         self._version = -1
+        self._unlock: Callable[[], Any] | None = None
         self._kept: dict[str, tuple[Any, int]] = {}  # variable -> value last written, and the step it is with
+        if os.path.lexists(path) and not is_recording(path) and (not os.path.isdir(path) or os.listdir(path)):
+            raise ArgumentError(f"{path!r} exists and is no recording: name another one")
+        if is_recording(path) and not is_replaced:
+            raise ArgumentError(f"{path!r} is a recording already: {_held(path)}",
+                                hint="name another one; record FILE --overwrite replaces it")
+        is_new = not is_recording(path)
+        made = not os.path.isdir(path)
         os.makedirs(path, exist_ok=True)
-        for name in os.listdir(path):
-            if name.endswith(".npz"):
-                os.remove(os.path.join(path, name))
-        self._write_graph()
+        try:
+            self._unlock = weakref.finalize(self, os.close, _locked(path))
+            if is_replaced:
+                self._clear()
+            self._write_graph()
+        except BaseException:
+            self.close()
+            with contextlib.suppress(OSError):
+                if is_new:
+                    os.remove(os.path.join(path, MARKER))
+                if made:
+                    os.rmdir(path)
+            raise
+
+    def close(self) -> None:
+        """Let others write into the folder."""
+        if self._unlock is not None:
+            self._unlock()
+
+    def _clear(self) -> None:
+        """Remove what a recording before has left, and nothing else; the last step first, so that the rest is whole."""
+        own = sorted(name for name in os.listdir(self.path) if _OWN.fullmatch(name))
+        for name in own:
+            if not name.endswith(".npz") or _is_ours(os.path.join(self.path, name)):
+                continue
+            raise ArgumentError(f"{os.path.join(self.path, name)!r} is not of a recording: move it away")
+        if own:
+            self.replaced = _held(self.path)
+        for name in reversed(own):
+            os.remove(os.path.join(self.path, name))
 
     def write(self, moment: Moment, record: RunRecord) -> None:
         """Add one step; the graph first, if it has grown."""
         if self.graph.version != self._version:
             self._write_graph()
-        arrays, same, strings = {}, {}, []
+        arrays, same, fresh = {}, {}, {}
         for name, value in moment.variables.items():
             kept = self._kept.get(name)
             if kept is not None and kept[0] is value:
                 same[name] = kept[1]
             else:
                 arrays[f"v:{name}"] = value
-                self._kept[name] = value, moment.step
+                fresh[name] = value, moment.step
         arrays.update({f"f:{t.name}": v for t, v in moment.feeds.items()})
         outcomes = {t.name: _packed(v, f"o:{t.name}", arrays) for t, v in moment.outcomes.items()}
-        for key, value in list(arrays.items()):
-            if np.asarray(value).dtype == object:
-                arrays[key] = np.asarray(value).astype("S")
-                strings.append(key)
+        texts = {key: packed_texts(arrays.pop(key)) for key, value in list(arrays.items())
+                 if np.asarray(value).dtype == object}
         wanted = moment.wanted
         about = {"schema": SCHEMA, "step": moment.step, "number": moment.number, "entropy": moment.entropy,
-                 "draws": dict(moment.draws), "same": same, "strings": strings, "outcomes": outcomes,
+                 "draws": dict(moment.draws), "same": same, "texts": texts, "outcomes": outcomes,
                  "fetches": [] if wanted is None else [t.name for t in wanted.tensors],
                  "targets": [] if wanted is None else [op.name for op in wanted.targets],
                  "record": dataclasses.asdict(record)}
         self._save(f"step-{moment.step:07d}.npz", about, arrays)
+        self._kept.update(fresh)  # only now: later steps refer to what is there
         self.steps += 1
 
     def _write_graph(self) -> None:
@@ -90,12 +139,40 @@ class Recorder:
         self._version = self.graph.version
 
     def _save(self, name: str, about: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-        place = os.path.join(self.path, name)
-        members: dict[str, Any] = {key: np.asarray(value) for key, value in arrays.items()}
-        members["about.json"] = np.frombuffer(json.dumps(about).encode(), np.uint8)
-        with open(place + ".part", "wb") as file:
-            np.savez(file, **members)
-        os.replace(place + ".part", place)
+        members = {**arrays, _ABOUT: np.frombuffer(json.dumps(about).encode(), np.uint8)}
+        replace_file(os.path.join(self.path, name), lambda file: write_arrays(file, members))
+
+
+def _locked(path: str) -> int:
+    """The open marker of a folder, made if there is none. Raises ArgumentError if another process holds it."""
+    number = os.open(os.path.join(path, MARKER), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        fcntl.lockf(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not os.fstat(number).st_size:
+            os.write(number, json.dumps({"made by": "gradbg record", "schema": SCHEMA}).encode() + b"\n")
+    except BaseException as error:
+        os.close(number)
+        if isinstance(error, OSError) and error.errno in (errno.EACCES, errno.EAGAIN):
+            raise ArgumentError(f"another gradbg is recording into {path!r}: name another one") from None
+        raise
+    return number
+
+
+def _is_ours(file: str) -> bool:
+    """Whether an archive in a recording's folder is a recording's; one that is damaged is."""
+    try:
+        with open_file(file) as opened, zipfile.ZipFile(opened) as archive:
+            return f"{_ABOUT}.npy" in archive.namelist()
+    except (zipfile.BadZipFile, ValueError):
+        return True
+
+
+def _held(path: str) -> str:
+    """What a recording holds, in words."""
+    sizes = {name: os.path.getsize(os.path.join(path, name)) for name in os.listdir(path) if _OWN.fullmatch(name)}
+    steps = sorted(int(name[5:-4]) for name in sizes if re.fullmatch(r"step-\d+\.npz", name))
+    shown = f"steps {steps[0]} to {steps[-1]}" if len(steps) > 1 else f"step {steps[0]}" if steps else "no steps"
+    return f"{shown}, {sum(sizes.values())} bytes"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -128,39 +205,42 @@ def _unpacked(item: Any, arrays: Mapping[str, np.ndarray]) -> Any:
 def read(path: str) -> Recording:
     """A recording. Raises ArgumentError if it is none; steps that cannot be read are left out with all after them."""
     if not is_recording(path):
-        raise ArgumentError(f"{path!r} is no recording: expected a folder with {_GRAPH} in it")
-    about, arrays = _load(os.path.join(path, _GRAPH))
-    if about.get("schema") != SCHEMA:
-        raise ArgumentError(f"the recording {path!r} has schema {about.get('schema')}, expected {SCHEMA}")
-    graph, decoder = Graph(), Decoder(arrays)
+        raise ArgumentError(f"{path!r} is no recording: expected a folder with {MARKER} in it")
     try:
+        about, arrays = _load(os.path.join(path, _GRAPH))
+        if about["schema"] != SCHEMA:
+            raise ArgumentError(f"it has schema {about['schema']}, expected {SCHEMA}")
+        graph, decoder = Graph(), Decoder(arrays)
         decoder.graph(graph, about["ops"])
         graph.extras["calls"] = decoder.calls(graph, about["calls"])
         _declare(graph, about["variables"])
         handles = {name: graph.get_tensor_by_name(tensor) for name, tensor in about["handles"].items()}
-    except (KeyError, TypeError, ValueError) as error:
-        raise ArgumentError(f"the recording {path!r} is damaged: {type(error).__name__}: {error}") from None
+        script, y = str(about["script"]), str(about["y"])
+        names = sorted(name for name in os.listdir(path) if _OWN.fullmatch(name) and name.startswith("step-"))
+    except Exception as error:  # whatever a damaged file leads to
+        raise ArgumentError(f"cannot read the recording {path!r}: {_reason(error)}") from None
     moments: list[Moment] = []
     records = []
     values: dict[tuple[str, int], Any] = {}
-    for name in sorted(n for n in os.listdir(path) if n.startswith("step-") and n.endswith(".npz")):
+    for name in filter(lambda name: name.endswith(".npz"), names):
         try:
             moment, record = _step(graph, *_load(os.path.join(path, name)), values)
-        except (ArgumentError, KeyError, TypeError, ValueError):
+        except Exception:  # as above: steps up to here are whole, and those that follow may need this one
             break
         moments.append(moment)
         records.append(record)
-    return Recording(graph, handles, str(about.get("script", "")), str(about.get("y", "")), tuple(moments),
-                     tuple(records))
+    return Recording(graph, handles, script, y, tuple(moments), tuple(records))
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, AutodiffError):
+        return error.message
+    return f"it is damaged: {type(error).__name__}: {error}" if not isinstance(error, OSError) else str(error.strerror)
 
 
 def _load(place: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    try:
-        with open(place, "rb") as opened, np.load(opened, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        return json.loads(arrays.pop("about.json").tobytes().decode()), arrays
-    except Exception as error:  # zipfile and NumPy raise whatever a damaged file leads them to
-        raise ArgumentError(f"cannot read {place!r}: {type(error).__name__}: {error}") from None
+    arrays = read_arrays(place)
+    return json.loads(arrays.pop(_ABOUT).tobytes().decode()), arrays
 
 
 def _declare(graph: Graph, listed: list[dict[str, Any]]) -> None:
@@ -179,8 +259,7 @@ def _declare(graph: Graph, listed: list[dict[str, Any]]) -> None:
 def _step(graph: Graph, about: dict[str, Any], arrays: dict[str, np.ndarray],
           values: dict[tuple[str, int], Any]) -> tuple[Moment, RunRecord]:
     step = int(about["step"])
-    for key in about["strings"]:
-        arrays[key] = arrays[key].astype(object)
+    arrays.update({key: unpacked_texts(item) for key, item in about["texts"].items()})
     variables = {name: values[name, at] for name, at in about["same"].items()}
     feeds = {}
     for key, array in arrays.items():

@@ -20,13 +20,18 @@ def read_file(path: str) -> bytes:
         return file.read()
 
 
-def read_text(path: str, most: int) -> str:
-    """A text of at most so many bytes, also one from a pipe; what is not UTF-8 becomes `\\ufffd`. Raises OSError."""
+def read_bytes(path: str, most: int) -> bytes:
+    """The bytes of a file or pipe, at most so many. Raises OSError, also for more of them."""
     with open(path, "rb") as file:
         data = file.read(most + 1)
     if len(data) > most:
         raise OSError(errno.EFBIG, f"expected a text of at most {most >> 20} MB, found more", path)
-    return data.decode("utf-8", "replace")
+    return data
+
+
+def read_text(path: str, most: int) -> str:
+    """The same as text; what is not UTF-8 becomes a mark that says so."""
+    return read_bytes(path, most).decode("utf-8", "replace")
 
 
 def read_end(path: str, most: int) -> bytes:

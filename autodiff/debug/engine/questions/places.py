@@ -1,13 +1,13 @@
 """Places: where an op was made, what the script's lines made, and what a run's plan made of the ops."""
 from __future__ import annotations
 
-import linecache
 import os
 import re
 from typing import Any
 
 from ....core.errors import ArgumentError, AutodiffError
 from ....core.graph import Operation, Tensor
+from ....core.site import source_lines
 from ...facts import graph_lists
 from ...facts.answers import Neighbors, Source
 from ...facts.plan_rows import RunPlan, plan_of
@@ -68,7 +68,7 @@ class Places:
     def source(self, place: str = "", *, around: int = 5) -> Source:
         """Lines of a script with the ops they made and gradient norms: `FILE:LINE`, a line number, or a target."""
         file, line = self._place(place)
-        lines = linecache.getlines(file)
+        lines = source_lines(file)
         if not lines:
             raise ArgumentError(f"cannot read {file!r}")
         if line > len(lines) or line < 1:

@@ -1,6 +1,8 @@
 """Recordings: steps written to a folder, and such a folder looked at without the script."""
 from __future__ import annotations
 
+import contextlib
+import os
 from typing import Any
 
 from ....core.errors import ArgumentError
@@ -21,8 +23,11 @@ class Recordings:
     def __init__(self, state: State, hooks: Hooks) -> None:
         self.state, self.model, self.log, self.hooks = state, state.model, state.log, hooks
 
-    def record(self, path: str, steps: slice | None = None) -> Recorded:
-        """Write every step from now on into the folder `path`; with `steps`, those of them that are kept, at once."""
+    def record(self, path: str, steps: slice | None = None, *, overwrite: bool = False) -> Recorded:
+        """Write every step from now on into the folder `path`; with `steps`, those of them that are kept, at once.
+
+        The folder is new, empty, or with `overwrite` a recording's, which is replaced. Raises ArgumentError.
+        """
         if steps is not None:
             chosen = [m for m in self.state.moments if (steps.start is None or m.step >= steps.start)
                       and (steps.stop is None or m.step < steps.stop)]
@@ -30,15 +35,21 @@ class Recordings:
                 raise ArgumentError("no step is kept: run one first" if not self.state.moments
                                     else "none of these steps is "
                                     f"kept: {self.state.moments[0].step} to {self.state.moments[-1].step} are")
-        recorder = Recorder(path, self.model.graph, {"script": self.model.script_name, "y": self.model.y},
-                            self.model.handles)
-        if steps is None:
-            self.hooks.record_into(recorder)
-            return Recorded(path, 0, True)
-        by_step = {record.step: record for record in self.log.records}
-        for moment in chosen:
-            recorder.write(moment, by_step[moment.step])
-        return Recorded(path, recorder.steps, False)
+        if self.hooks.recorder is not None and os.path.realpath(path) == os.path.realpath(self.hooks.recorder.path):
+            raise ArgumentError(f"every step goes into {path!r} already", hint="record off ends it")
+        try:
+            recorder = Recorder(path, self.model.graph, {"script": self.model.script_name, "y": self.model.y},
+                                self.model.handles, is_replaced=overwrite)
+            if steps is None:
+                self.hooks.record_into(recorder)
+                return Recorded(path, 0, True, recorder.replaced)
+            by_step = {record.step: record for record in self.log.records}
+            with contextlib.closing(recorder):
+                for moment in chosen:
+                    recorder.write(moment, by_step[moment.step])
+        except OSError as error:
+            raise ArgumentError(f"cannot record into {path!r}: {error.strerror}", hint="name another folder") from None
+        return Recorded(path, recorder.steps, False, recorder.replaced)
 
     def stop(self) -> Recorded:
         """Write no further steps. Raises ArgumentError if none are written."""

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from ....core.errors import ArgumentError
 from ....core.traversal import dependencies
 from ...facts.records import RunRecord, Sample, Stop
 from ...facts.roles import PLACEHOLDERS
@@ -90,6 +91,8 @@ class Hooks:
     # ---- records ------------------------------------------------------------------------
     def record_into(self, recorder: Recorder | None) -> None:
         """Write every run from now on; with None no further ones."""
+        if self.recorder is not None:
+            self.recorder.close()
         self.recorder = recorder
 
     def _remembered(self, run: OpenRun, *, is_repeatable: bool) -> tuple[int, float]:
@@ -112,8 +115,19 @@ class Hooks:
                          trains=view.trains)
 
     def _kept(self, run: OpenRun, record: RunRecord) -> RunRecord:
-        self.log.add(record)
         if self.recorder is not None:
-            self.recorder.write(run.moment, record)
+            record = self._recorded(self.recorder, run, record)
+        self.log.add(record)
+        return record
+
+    def _recorded(self, recorder: Recorder, run: OpenRun, record: RunRecord) -> RunRecord:
+        """Write a step; where that fails recording ends, and the record says so: it is not the script's failure."""
+        try:
+            recorder.write(run.moment, record)
+        except (OSError, ArgumentError) as error:
+            self.record_into(None)
+            why = error.strerror if isinstance(error, OSError) else error.sentence
+            note = f"recording stops: {why}; the {recorder.steps} steps in {recorder.path} can be read"
+            return replace(record, notes=(*record.notes, note))
         return record
 
