@@ -208,9 +208,7 @@ def _ranked(x: Any, rank: Any, op: str, holds: Callable[[int, int], bool], messa
             default: str) -> Any:
     with scope(name, default, [x]) as full:
         x = convert_to_tensor(x, name="x")
-        wanted = static_value(rank)
-        if wanted is not None and wanted.ndim:
-            raise ShapeError(f"{default}: rank must be a scalar, found {rank!r}")
+        wanted = _integer_rank(rank, default)
         if x.dims is not None and wanted is not None:
             if not holds(len(x.dims), int(wanted)):
                 raise ShapeError(f"{message or default}: {x.name!r} has rank {len(x.dims)} {show(x.dims)}, expected "
@@ -220,11 +218,23 @@ def _ranked(x: Any, rank: Any, op: str, holds: Callable[[int, int], bool], messa
         return _checked(OPS[op](build.Rank(x), rank), data, None, full)
 
 
+def _integer_rank(rank: Any, what: str) -> np.ndarray | None:
+    """The value of a rank, if it is known. Raises DTypeError (TypeError) for a fraction, ShapeError for a list."""
+    if convert_to_tensor(rank).dtype.base_dtype is not as_dtype("int32"):
+        raise DTypeError(f"{what}: a rank must be of type int32", expected="an integer", found=repr(rank))
+    value = static_value(rank)
+    if value is not None and value.ndim:
+        raise ShapeError(f"{what}: Rank must be a scalar", expected="one number", found=repr(rank))
+    return value
+
+
 def assert_rank_in(x: Any, ranks: Sequence[int], data: Any = None, summarize: int | None = None,
                    message: str | None = None, name: str | None = None) -> Any:
     """The operation that fails unless x has one of these ranks; ShapeError (ValueError) when that is known."""
     with scope(name, "assert_rank_in", [x]) as full:
         x = convert_to_tensor(x, name="x")
+        for rank in ranks:
+            _integer_rank(rank, "assert_rank_in")
         if x.dims is not None:
             if len(x.dims) not in ranks:
                 raise ShapeError(f"{message or 'assert_rank_in'}: {x.name!r} has rank {len(x.dims)} {show(x.dims)}, "

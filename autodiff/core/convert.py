@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from .dtypes import DType, as_dtype
+from .dtypes import DType, as_dtype, is_numpy
 from .errors import ArgumentError, AutodiffError, DTypeError, KindError, ShapeError
-from .graph import Graph, Tensor, checked_op_name, get_default_graph, is_numpy
+from .graph import Graph, Tensor, get_default_graph
+from .names import checked_op_name
 from .op import OPS, Spec
 from .shapes import Dimension, TensorShape, show
 
@@ -20,7 +21,8 @@ def as_array(value: Any, dtype: DType | None = None) -> np.ndarray:
 
     Python floats become float32, ints int32 (int64 if they do not fit); NumPy values keep their
     dtype, and are cast when `dtype` says so. Raises DTypeError (TypeError) when a Python value is
-    not of the dtype's kind, ArgumentError (ValueError) for None and for ragged lists.
+    not of the dtype's kind, ArgumentError (ValueError) for None and for ragged lists. Integers beyond the dtype's
+    range wrap, as in TensorFlow: -1 as uint8 is 255.
     """
     if value is None:
         raise ArgumentError(expected="a value that can become a tensor", found="None")
@@ -62,10 +64,8 @@ def _typed(value: Any, array: np.ndarray, dtype: DType | None) -> np.ndarray:
         return array
     if array.size and array.dtype.kind not in _ACCEPTS.get(dtype.kind, ""):
         raise DTypeError(expected=dtype.name, found=f"{shortened(value)} of type {_python_type(value)!r}")
-    if dtype.is_integer and array.size:
-        info = np.iinfo(dtype.as_numpy_dtype)
-        if array.min() < info.min or array.max() > info.max:
-            raise ArgumentError(expected=f"values that fit in {dtype.name}", found=shortened(value))
+    if array.dtype == np.uint64 and dtype.is_integer and dtype.as_numpy_dtype is not np.uint64:
+        raise ArgumentError(expected=f"values that fit in {dtype.name}", found=shortened(value))  # 2**63 or more
     return array.astype(dtype.as_numpy_dtype, copy=False)
 
 

@@ -6,10 +6,11 @@ from typing import Any
 
 from . import site
 from .convert import to_tensor
-from .dtypes import ALL, DType
+from .dtypes import ALL, DType, is_numpy
 from .errors import ArgumentError, AutodiffError, DTypeError, InvalidArgumentError, ShapeError
-from .graph import Graph, Tensor, checked_op_name, graph_of, is_numpy
+from .graph import Graph, Tensor, graph_of
 from .infer import held
+from .names import checked_op_name
 from .op import OPS, Kind, OpDef, Parameter, Spec, T
 
 

@@ -27,6 +27,13 @@ class _Stacks(threading.local):
 STACKS = _Stacks()
 
 
+class InThread(threading.local):
+    """A value of each thread's own, which begins as `value` in all of them."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
 def joined_graph(tensor: Any) -> Any:
     """The graph that an op of `tensor` joins: the function under construction, else the tensor's own."""
     innermost = STACKS.graphs[-1] if STACKS.graphs else None

@@ -183,3 +183,8 @@ def as_dtype(type_value: object) -> DType:
         if found is not None:
             return found
     raise DTypeError(expected="an element type such as tf.float32", found=repr(type_value))
+
+
+def is_numpy(value: object) -> bool:
+    """Whether `value` is a NumPy array or scalar."""
+    return isinstance(value, (np.ndarray, np.generic))

@@ -129,7 +129,7 @@ class OpError(AutodiffError):
 
     error_code = UNKNOWN
 
-    def __init__(self, node_def: Any, op: Any = None, message: str = "", **fields: Any) -> None:
+    def __init__(self, node_def: Any = None, op: Any = None, message: str = "", **fields: Any) -> None:
         if message == "" and isinstance(node_def, str):
             node_def, message = None, node_def
         super().__init__(message, **fields)

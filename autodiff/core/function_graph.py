@@ -31,8 +31,8 @@ class FunctionGraph(Graph):
         super().__init__()
         self.outer = outer
         self.names, self.scope, self.seed = outer.names, outer.scope, outer.seed
-        self.collections, self.extras, self.overrides = outer.collections, outer.extras, outer.overrides
-        self.backprop_origin, self.current_device = outer.backprop_origin, outer.current_device
+        self.collected, self.extras, self.overrides = outer.collected, outer.extras, outer.overrides
+        self.backprop_origin, self.placement = outer.backprop_origin, outer.placement
         self.made_from = outer.made_from
         self.captures: dict[Tensor, Tensor] = {}
         self.arguments: list[Tensor] = []

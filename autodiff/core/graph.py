@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .defaults import STACKS, entered
+from .defaults import STACKS, InThread, entered
+from .devices import Placement, placement_in
 from .errors import GraphError, KindError, StateError, shown_as
 from .graph_def import written_as
-from .names import UniqueNames, check_op_name, check_scope_name, element_named, merged_device
+from .names import UniqueNames, check_scope_name, element_named
 from .op import OPS, OpDef, Spec
 from .operation import Operation
 from .site import Known
@@ -41,13 +42,13 @@ class Graph:
     def __init__(self) -> None:
         self.operations: dict[str, Operation] = {}
         self.names = UniqueNames()
-        self.scope = ""
+        self._scopes = InThread("")
         self.seed: int | None = None
         self.finalized = False
         self.backprop_origin: tuple[Operation | None, Tensor | None] = (None, None)
         self.overrides: dict[str, str] = {}
-        self.current_device = ""
-        self.collections: dict[Any, list[Any]] = {}
+        self.placement: Placement = ""
+        self.collected: dict[Any, list[Any]] = {}
         self.extras: dict[str, Any] = {}
         self.made_from: Known | None = None
         self._control: list[_ControlGroup] = []
@@ -134,17 +135,22 @@ class Graph:
         A name ending in `/` re-enters that scope literally; None or '' goes back to the top.
         """
         saved = self.scope
-        if not name:
-            self.scope = ""
-        elif name.endswith("/"):
-            self.scope = name[:-1]
-        else:
-            check_scope_name(name, top=not self.scope)
-            self.scope = self.unique_name(name)
+        if name:
+            check_scope_name(name, top=not saved)
+        self.scope = "" if not name else name[:-1] if name.endswith("/") else self.unique_name(name)
         try:
-            yield f"{self.scope}/" if self.scope else ""
+            yield f"{self.scope}/" if name else ""
         finally:
             self.scope = saved
+
+    @property
+    def scope(self) -> str:
+        """The name scope of this thread, without its last `/`."""
+        return self._scopes.value
+
+    @scope.setter
+    def scope(self, name: str) -> None:
+        self._scopes.value = name
 
     def get_name_scope(self) -> str:
         return self.scope
@@ -185,8 +191,13 @@ class Graph:
         raise KindError(expected=f"{wanted} or its name", found=f"{element!r} of type {type(element).__name__}")
 
     # ---- collections --------------------------------------------------------------------
+    @property
+    def collections(self) -> list[Any]:
+        """The keys, as get_all_collection_keys gives them."""
+        return list(self.collected)
+
     def add_to_collection(self, name: Any, value: Any) -> None:
-        self.collections.setdefault(name, []).append(value)
+        self.collected.setdefault(name, []).append(value)
 
     def add_to_collections(self, names: Any, value: Any) -> None:
         for name in [names] if isinstance(names, str) else dict.fromkeys(names):
@@ -194,20 +205,20 @@ class Graph:
 
     def get_collection_ref(self, name: Any) -> list[Any]:
         """The list itself."""
-        return self.collections.setdefault(name, [])
+        return self.collected.setdefault(name, [])
 
     def get_collection(self, name: Any, scope: str | None = None) -> list[Any]:
         """A copy of the list; `scope` is a regex that must match from the start of the item's name."""
-        items = self.collections.get(name, [])
+        items = self.collected.get(name, [])
         if scope is None:
             return list(items)
         return [item for item in items if hasattr(item, "name") and re.match(scope, item.name)]
 
     def get_all_collection_keys(self) -> list[Any]:
-        return list(self.collections)
+        return list(self.collected)
 
     def clear_collection(self, name: Any) -> None:
-        self.collections.pop(name, None)
+        self.collected.pop(name, None)
 
     # ---- modes --------------------------------------------------------------------------
     @contextlib.contextmanager
@@ -246,17 +257,18 @@ class Graph:
 
     @contextlib.contextmanager
     def device(self, device: Any) -> Iterator[None]:
-        """Keeps the text for `op.device`; there is one device, the CPU. None forgets the outer blocks."""
-        saved = self.current_device
-        self.current_device = merged_device(saved, device) if isinstance(device, str) else saved if device else ""
+        """Keeps for `op.device` what is asked for: a name, or a function of the operation. None forgets the outer."""
+        saved, self.placement = self.placement, placement_in(self.placement, device)
         try:
             yield
         finally:
-            self.current_device = saved
+            self.placement = saved
 
-    def colocate_with(self, op: Any, ignore_existing: bool = False) -> Any:
-        """Accepted and without effect: there is one device."""
-        return contextlib.nullcontext()
+    @contextlib.contextmanager
+    def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
+        """Ops made inside have the device of this operation, tensor or variable, whatever the blocks around ask for."""
+        with self.device(None), self.device(getattr(op, "device", None)):
+            yield
 
     def finalize(self) -> None:
         """Refuse any further operation."""
@@ -335,16 +347,3 @@ def graph_of(values: Iterable[Any]) -> Graph:
                                  hint="build all of them in the same `with graph.as_default()` block")
             found = graph
     return found or default
-
-
-def checked_op_name(name: str) -> str:
-    """`name`, refused if it is no legal operation name."""
-    check_op_name(name[:-1] if name.endswith("/") else name)
-    return name
-
-
-def is_numpy(value: Any) -> bool:
-    """Whether `value` is a NumPy array or scalar."""
-    return isinstance(value, (np.ndarray, np.generic))
-
-

@@ -1,4 +1,4 @@
-"""Names of operations, scopes and devices: legal forms, uniqueness, suggestions."""
+"""Names of operations and scopes: legal forms, uniqueness, suggestions."""
 from __future__ import annotations
 
 import re
@@ -8,7 +8,6 @@ from typing import Any
 from .errors import ArgumentError, UnknownNameError
 
 _OP_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\\-/]*\Z")
-_DEVICE_FIELDS = ("job", "replica", "task")
 
 
 class UniqueNames:
@@ -32,11 +31,12 @@ class UniqueNames:
         return found if key is name else f"{name}_{count}"
 
 
-def check_op_name(name: str) -> None:
-    """Raises ArgumentError unless `name` is legal for an operation."""
-    if not _OP_NAME.match(name):
+def checked_op_name(name: str) -> str:
+    """`name`, which may end in `/`. Raises ArgumentError (ValueError) unless it is legal for an operation."""
+    if not _OP_NAME.match(name.removesuffix("/")):
         raise ArgumentError(f"{name!r} is not a valid scope name: expected letters, digits and _.\\-/ after a letter, "
                             "digit or dot")
+    return name
 
 
 def check_scope_name(name: str, *, top: bool) -> None:
@@ -83,34 +83,3 @@ def element_named(name: str, operations: Mapping[str, Any], *, allow_tensor: boo
         raise ArgumentError(f"{name!r} is not a tensor name: expected 'op_name:output_index'")
     raise UnknownNameError(f"the name {name!r} refers to an operation that is not in the graph").explain(
         hint=did_you_mean(name, operations))
-
-
-def merged_device(outer: str, inner: str) -> str:
-    """The device that `inner` names within a block of `outer`, written out: `/gpu:0` is `/device:GPU:0`.
-
-    What `inner` leaves open is as in `outer`. Raises ArgumentError (ValueError) for a name that is none.
-    """
-    parts = {**_device_parts(outer), **_device_parts(inner)}
-    return "".join(f"/{key}:{parts[key]}" for key in (*_DEVICE_FIELDS, "device") if key in parts)
-
-
-def _device_parts(name: str) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for part in filter(None, name.split("/")):
-        key, *rest = part.split(":")
-        if key in _DEVICE_FIELDS and len(rest) == 1 and (key == "job" or rest[0].isdigit()):
-            found[key] = rest[0]
-        elif key.upper() in ("CPU", "GPU") and len(rest) <= 1:
-            found["device"] = f"{key.upper()}:{_device_number(name, rest[0] if rest else '*')}"
-        elif key == "device" and len(rest) in (1, 2):
-            found["device"] = f"{rest[0]}:{_device_number(name, rest[1] if len(rest) == 2 else '*')}"
-        else:
-            raise ArgumentError(f"unknown part {part!r} of the device {name!r}: expected /job:NAME, /replica:N, "
-                                "/task:N or /device:CPU:N")
-    return found
-
-
-def _device_number(name: str, text: str) -> str:
-    if text != "*" and not text.isdigit():
-        raise ArgumentError(expected="a device with a number", found=repr(name))
-    return text

@@ -6,6 +6,8 @@ from typing import Any
 
 from .errors import ArgumentError, KindError
 
+_DIFFER = "The two structures don't have the same nested structure"
+
 
 def is_sequence(structure: Any) -> bool:
     """Whether this is a structure rather than a leaf."""
@@ -72,12 +74,12 @@ def map_structure(function: Callable[..., Any], *structures: Any, **_: Any) -> A
 def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, **_: Any) -> None:
     """Raises ArgumentError (ValueError) or KindError (TypeError) where two structures differ."""
     if is_sequence(nest1) != is_sequence(nest2):
-        raise ArgumentError(f"the two structures do not have the same nesting: {nest1!r} and {nest2!r}")
+        raise ArgumentError(_DIFFER, expected=repr(nest1), found=repr(nest2))
     if not is_sequence(nest1):
         return
     if check_types and type(nest1) is not type(nest2):
-        raise KindError(f"the two structures have different types: {type(nest1).__name__} and {type(nest2).__name__}")
+        raise KindError(_DIFFER, expected=f"a {type(nest1).__name__}", found=f"a {type(nest2).__name__}")
     if len(nest1) != len(nest2) or isinstance(nest1, Mapping) and set(nest1) != set(nest2):
-        raise ArgumentError(f"the two structures do not have the same number of elements: {nest1!r} and {nest2!r}")
+        raise ArgumentError(_DIFFER, expected=repr(nest1), found=repr(nest2))
     for a, b in zip(children(nest1), children(nest2)):
         assert_same_structure(a, b, check_types)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import site
 from .defaults import session_for
+from .devices import device_of
 from .errors import ArgumentError
 from .graph_def import written_as
 from .op import OpDef, Spec
@@ -31,7 +32,6 @@ class Operation:
         self.graph, self.definition, self.name = graph, definition, name
         self.inputs, self.attrs, self.waits_for = inputs, attrs, waits_for
         self.origin, self.gradient_of = graph.backprop_origin
-        self.device: str = graph.current_device
         self.override: str | None = graph.overrides.get(definition.name) if graph.overrides else None
         self.index = len(graph.operations)
         self._frames = site.capture(graph.made_from)
@@ -39,6 +39,7 @@ class Operation:
                         tuple([Tensor(self, i, spec) for i, spec in enumerate(specs)]))
         for tensor in inputs:
             tensor.add_consumer(self)
+        self.device: str = device_of(self, graph.placement) if graph.placement else ""
 
     @property
     def type(self) -> str:

@@ -1,5 +1,6 @@
 """Small differences from TensorFlow 1.15.5 that scripts met: each once, with what it gives there."""
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -98,3 +99,113 @@ def test_eager_variables_are_numbers() -> None:
         assert int(step) == 2
         assert float(step) == 2.0
         np.testing.assert_allclose(v.numpy(), [0.46, 0.92], rtol=1e-6)
+
+
+def test_integers_beyond_a_type_wrap() -> None:
+    assert run(tf.constant([-1, 300], tf.uint8)).tolist() == [255, 44]
+    assert run([tf.constant(-1, tf.uint64), tf.constant(2**40, tf.int32), tf.constant([1], tf.uint8) - 2]) == [
+        2**64 - 1, 0, 255]
+    assert run(tf.constant([], shape=[2])).tolist() == [0, 0]
+
+
+def test_trained_and_cached_variables() -> None:
+    on_read = tf.VariableSynchronization.ON_READ
+    assert [tf.get_variable("a", [2], synchronization=on_read).trainable,
+            tf.get_variable("b", [2], synchronization=on_read, trainable=True).trainable] == [False, True]
+    assert [v.name for v in tf.trainable_variables()] == ["b:0"]
+    v = tf.get_variable("v", [2], caching_device="/cpu:0", use_resource=True)
+    assert (v.value().name, v.value().device, (v + 1).op.inputs[0].name) == (
+        "v/Read/Identity:0", "/device:CPU:0", "v/Read/Identity:0")
+
+
+def test_devices_by_function_and_beside_others() -> None:
+    with tf.device("/job:w"), tf.device(lambda op: "/task:3" if op.type == "Const" else ""):
+        a = tf.constant(1.0)
+        b = a * 2
+        with tf.device("/gpu:1"):
+            c = a * 3
+    assert [a.device, b.device, c.device] == ["/job:w/task:3", "/job:w", "/job:w"]
+    with tf.device("/cpu:0"), tf.colocate_with(a):
+        assert tf.constant(1.0).device == "/job:w/task:3"
+    with pytest.raises(TypeError, match="name of a device"), tf.device(3):
+        pass
+
+
+def test_scopes_belong_to_a_thread() -> None:
+    graph, names = tf.get_default_graph(), []
+
+    def build() -> None:
+        with graph.as_default(), tf.name_scope("in"), tf.variable_scope("vs"):
+            names.append([tf.constant(1.0).name, tf.get_variable("v", [1]).name])
+
+    with tf.name_scope("outer"), tf.variable_scope("ov"):
+        thread = threading.Thread(target=build)
+        thread.start()
+        thread.join()
+    assert names == [["in/vs/Const:0", "vs/v:0"]]
+
+
+def test_a_slash_is_no_name_at_the_top() -> None:
+    with pytest.raises(ValueError, match="'/' is not a valid scope name"), tf.name_scope("/"):
+        pass
+    with tf.name_scope("a"), tf.name_scope("/") as scope:
+        assert (scope, tf.constant(1.0).name) == ("/", "Const:0")
+
+
+def test_collections_of_a_graph_are_its_keys() -> None:
+    tf.Variable(1.0)
+    assert tf.get_default_graph().collections == ["variables", "trainable_variables"]
+
+
+def test_rows_of_a_resource_are_gathered_behind_its_handle() -> None:
+    v = tf.Variable([[1.0], [2.0], [3.0]], use_resource=True)
+    rows = tf.gather(v, [0, 2])
+    assert [rows.op.type, rows.op.inputs[0].op.type, rows.name] == ["Identity", "ResourceGather", "Identity:0"]
+    slope = tf.gradients(rows * [[2.0], [3.0]], v)[0]
+    assert run([rows, tf.convert_to_tensor(slope)])[1].tolist() == [[2], [0], [3]]
+    assert isinstance(slope, tf.IndexedSlices)
+    assert tf.gather(v, [0], axis=1).op.type == "GatherV2"
+
+
+@pytest.mark.parametrize(("build", "kind", "words"), [
+    (lambda: tf.sparse_segment_sum(tf.ones([3, 2]), [0, 1, 2], [1, 0, 1]), tf.errors.InvalidArgumentError,
+     "segment ids are not increasing"),
+    (lambda: tf.sparse_segment_mean(tf.ones([3, 2]), [0, 1, 2], [-1, 0, 1]), tf.errors.InvalidArgumentError,
+     "segment ids are not increasing"),
+    (lambda: tf.unsorted_segment_sum(tf.ones([3]), [1, 0, 1], -3), ValueError, "must be non-negative"),
+    (lambda: tf.roll(tf.ones([3, 2]), 1, [0, 1]), ValueError, "Shapes must be equal rank, but are 0 and 1"),
+    (lambda: tf.assert_rank_in(tf.ones([2]), (1, .5)), TypeError, "must be of type int32"),
+    (lambda: tf.assert_rank(tf.ones([2]), [1]), ValueError, "Rank must be a scalar"),
+    (lambda: tf.cast(tf.ones([2]), tf.string), tf.errors.UnimplementedError, "Cast float32 to string"),
+    (lambda: tf.scatter_nd([[0]], [1.0], [0]), ValueError, "specified for empty output shape"),
+    (lambda: tf.map_fn(lambda x: [x, x], tf.ones([2]), dtype=(tf.float32,) * 2), TypeError, "same nested structure"),
+    (lambda: tf.map_fn(lambda x: x, tf.ones([2]), dtype=(tf.float32,)), ValueError, "same nested structure"),
+    (lambda: tf.scan(lambda a, x: (a[0], x), tf.ones([2]), initializer=[0.0, 0.0]), TypeError, "same nested"),
+    (lambda: tf.map_fn(lambda x: x, tf.constant(1.0)), ValueError, "elems must be a 1\\+ dimensional Tensor"),
+    (lambda: tf.TensorArray(tf.float32, -1).size(), tf.errors.InvalidArgumentError, "Size should be >= 0"),
+    (lambda: tf.TensorArray(tf.float32, 0).stack(), tf.errors.UnimplementedError, "TensorArray has size zero"),
+    (lambda: tf.TensorArray(tf.float32, 2).unstack(tf.ones([3])).size(), tf.errors.InvalidArgumentError,
+     "index 2 is out of range"),
+    (lambda: tf.TensorArray(tf.float32, 2).scatter([0, 0], tf.ones([2])).size(), tf.errors.InvalidArgumentError,
+     "written already")])
+def test_what_is_refused(build: Any, kind: type[Exception], words: str) -> None:
+    with pytest.raises(kind, match=words):
+        run(build())
+
+
+def test_an_element_of_a_tensor_array_is_read_once() -> None:
+    x = tf.constant([1.0, 2.0])
+    array = tf.TensorArray(tf.float32, 2).unstack(x)
+    first, again, whole = array.read(0), array.read(0), array.stack()
+    assert run(first) + run(again) == 2
+    for both in ([first, again], [whole, again]):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Could not read index 0 twice because it was cleared"):
+            run(both)
+    kept = tf.TensorArray(tf.float32, 2, clear_after_read=False).unstack(x)
+    assert run(tf.gradients(kept.read(0) * kept.read(0), x)[0]).tolist() == [2, 0]
+
+
+def test_elements_that_were_not_written_are_zeros() -> None:
+    array = tf.TensorArray(tf.float32, 3).write(0, [1.0, 2.0])
+    assert run(array.read(1)).tolist() == [0, 0]
+    assert run(array.concat()).tolist() == [1, 2, 0, 0, 0, 0]

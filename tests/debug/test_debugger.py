@@ -462,7 +462,7 @@ def test_the_script_sees_nothing(model: tuple[tf.Graph, dict[str, Any]]) -> None
 
     def view() -> Any:
         return ([op.name for op in graph.get_operations()], handles["h"].consumers(), graph.unique_name("h", False),
-                dbg.session.runs, sorted(dbg.session.variables), {k: list(v) for k, v in graph.collections.items()},
+                dbg.session.runs, sorted(dbg.session.variables), {k: list(v) for k, v in graph.collected.items()},
                 graph.extras["gradient_observers"], own.gradient_tensors(), tf.Graph.get_name_scope(graph))
 
     graph.finalize()

@@ -17,7 +17,7 @@ _FOLDED = 1000  # elements; TensorFlow makes larger fills of zeros and ones when
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const",
              verify_shape: bool = False) -> Tensor:
-    """A fixed tensor. With `shape`, missing elements repeat the last one.
+    """A fixed tensor. With `shape`, missing elements repeat the last one; zeros if there is none.
 
     Raises KindError (TypeError) for tensors and for a shape that differs when verify_shape is set,
     ArgumentError (ValueError) for too many elements.
@@ -36,12 +36,12 @@ def _in_shape(array: np.ndarray, dims: Any, verify: bool) -> np.ndarray:
         raise ShapeError(expected="a fully known shape for a constant", found=show(dims))
     if verify and array.shape != dims:
         raise KindError(expected=f"a value of shape {show(dims)}", found=show(array.shape))
-    if not num_elements(dims) and array.ndim == 0:
+    if not array.size or not num_elements(dims) and array.ndim == 0:
         return np.zeros(dims, array.dtype)
     missing = num_elements(dims) - array.size  # type: ignore[operator]
-    if missing < 0 or missing and not array.size:
-        raise ArgumentError(f"expected at most {num_elements(dims)} elements for shape {show(dims)}, found {array.size}"
-                            if missing < 0 else f"expected elements for shape {show(dims)}, found none")
+    if missing < 0:
+        raise ArgumentError(f"expected at most {num_elements(dims)} elements for shape {show(dims)}, "
+                            f"found {array.size}")
     flat = array.ravel()
     return (np.concatenate([flat, np.repeat(flat[-1:], missing)]) if missing else flat).reshape(dims)
 

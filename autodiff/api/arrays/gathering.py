@@ -20,6 +20,8 @@ def gather(params: Any, indices: Any, validate_indices: bool | None = None, name
             raise ShapeError(expected="indices of known rank for a negative batch_dims", found=indices.describe())
         batch_dims += len(indices.dims)
     axis = batch_dims if axis is None else axis
+    if not isinstance(axis, Tensor) and axis == 0 and not batch_dims and hasattr(params, "sparse_read"):
+        return params.sparse_read(indices, name=name)
     return build.GatherV2(params, indices, axis, batch_dims=batch_dims, name=name)
 
 

@@ -18,12 +18,12 @@ def control_dependencies(control_inputs: Any) -> Any:
 
 
 def device(device_name_or_function: Any) -> Any:
-    """Keeps the text for `op.device`; there is one device, the CPU."""
+    """Keeps for `op.device` what is asked for: a name, or a function of the operation. There is one, the CPU."""
     return get_default_graph().device(device_name_or_function)
 
 
 def colocate_with(op: Any, ignore_existing: bool = False) -> Any:
-    """Accepted and without effect: there is one device."""
+    """Ops made inside have the device of this operation or tensor."""
     return get_default_graph().colocate_with(op, ignore_existing)
 
 

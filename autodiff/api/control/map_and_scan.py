@@ -7,7 +7,7 @@ from typing import Any
 from ...core import nest
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import as_dtype
-from ...core.errors import ArgumentError, KindError
+from ...core.errors import ArgumentError, AutodiffError, KindError
 from ...core.graph import Tensor, get_default_graph
 from ...core.op import build
 from .tensor_array import TensorArray
@@ -17,6 +17,9 @@ from .while_loop import while_loop
 def _slices(elems: Any) -> tuple[list[Tensor], Any, Callable[[Any], Any], int | None]:
     """Flat tensors, their count, a function from an index to the structure of slices, and a static count."""
     flat = [convert_to_tensor(e) for e in nest.flatten(elems)]
+    scalar = next((t for t in flat if t.dims == ()), None)
+    if scalar is not None:
+        raise ArgumentError("elems must be a 1+ dimensional Tensor, not a scalar", found=scalar.describe())
     known = {t.dims[0] for t in flat if t.dims}
     if len(known - {None}) > 1:
         raise ArgumentError(expected="elems of one length", found=[t.describe() for t in flat])
@@ -48,10 +51,13 @@ def map_fn(fn: Callable[..., Any], elems: Any, dtype: Any = None, parallel_itera
         arrays = [TensorArray(as_dtype(d), size=count, infer_shape=infer_shape) for d in nest.flatten(structure)]
 
         def step(i: Tensor, written: list[TensorArray]) -> Any:
-            values = nest.flatten(fn(at(i)))
-            if len(values) != len(written):
-                raise ArgumentError(f"fn gave {len(values)} results, expected {len(written)}: give dtype")
-            return i + 1, [a.write(i, v) for a, v in zip(written, values)]
+            result = fn(at(i))
+            try:
+                nest.assert_same_structure(structure, result)
+            except AutodiffError as error:
+                error.explain(hint="give dtype= in the structure of what fn gives")
+                raise
+            return i + 1, [a.write(i, v) for a, v in zip(written, nest.flatten(result))]
 
         _, written = while_loop(lambda i, _: i < count, step, (0, arrays), back_prop=back_prop)
         return nest.pack_sequence_as(structure, _joined(written, static))
@@ -92,7 +98,7 @@ def _start(at: Callable[[Any], Any], initializer: Any, count: Any, reverse: bool
 
 
 def _alike(result: Any, total: Any) -> Any:
-    nest.assert_same_structure(total, result, check_types=False)
+    nest.assert_same_structure(total, result)
     return nest.pack_sequence_as(total, [convert_to_tensor(t) for t in nest.flatten(result)])
 
 

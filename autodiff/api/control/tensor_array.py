@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.constant_value import static_value
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import as_dtype
 from ...core.errors import ArgumentError, UnsupportedError
@@ -16,7 +17,7 @@ class TensorArray:
 
     dynamic_size: writing past the end makes it longer. element_shape: what every element's shape must
     be; with infer_shape the first write sets it. Elements that are not written are then zeros.
-    An element is written once. clear_after_read, colocate_with_first_write_call and
+    An element is written once, and in a run read once if clear_after_read. colocate_with_first_write_call and
     tensor_array_name are accepted without effect.
     """
 
@@ -27,7 +28,7 @@ class TensorArray:
         if flow is None and size is None:
             raise ArgumentError("a TensorArray needs a size")
         self.dtype = as_dtype(dtype).base_dtype
-        self.dynamic_size, self.infer_shape = bool(dynamic_size), infer_shape
+        self.dynamic_size, self.infer_shape, self._once = bool(dynamic_size), infer_shape, bool(clear_after_read)
         self._dims: Dims | None = as_dims(element_shape)
         self._may_lack = infer_shape or is_known(self._dims)
         self.flow: Tensor = build.ListReserve(size, name=name or "TensorArray") if flow is None else flow
@@ -48,7 +49,7 @@ class TensorArray:
         """The same array with another list."""
         array = TensorArray.__new__(TensorArray)
         array.dtype, array.dynamic_size, array.infer_shape = self.dtype, self.dynamic_size, self.infer_shape
-        array._may_lack = self._may_lack
+        array._may_lack, array._once = self._may_lack, self._once
         array._dims = self._dims if dims is None else dims
         array.flow = flow
         return array
@@ -62,7 +63,8 @@ class TensorArray:
 
     def read(self, index: Any, name: str | None = None) -> Tensor:
         """The element at `index`."""
-        return build.ListItem(self.flow, index, dtype=self.dtype, shape=self._dims, name=name or "TensorArrayReadV3")
+        return build.ListItem(self.flow, index, dtype=self.dtype, shape=self._dims, written=not self._may_lack,
+                              once=self._once, name=name or "TensorArrayReadV3")
 
     def write(self, index: Any, value: Any, name: str | None = None) -> "TensorArray":
         """The array with `value` at `index`. Raises ArgumentError (ValueError) for another static shape."""
@@ -81,7 +83,7 @@ class TensorArray:
     def stack(self, name: str | None = None) -> Tensor:
         """All elements on a new axis 0."""
         return build.ListStack(self.flow, self.flow, dtype=self.dtype, shape=self._dims, written=not self._may_lack,
-                               name=name or "TensorArrayStack")
+                               once=self._once, name=name or "TensorArrayStack")
 
     def gather(self, indices: Any, name: str | None = None) -> Tensor:
         """Some elements on a new axis 0."""
@@ -91,18 +93,28 @@ class TensorArray:
         """The array with the slices of `value` along axis 0 as its elements."""
         value = convert_to_tensor(value, self.dtype if not hasattr(value, "dtype") else None)
         dims = None if value.dims is None else self._element_dims(value.dims[1:])
-        return self.with_flow(build.ListUnstack(value, name=name), dims)
+        made, rows = self.flow.op, None if value.dims is None else value.dims[0]
+        if made.type == "ListReserve" and not self.dynamic_size:
+            size = static_value(made.inputs[0])
+            if size is None or rows is None or size == rows:
+                return self.with_flow(build.ListUnstack(value, name=name), dims)
+        numbers = build.Range(0, build.Shape(value)[0], 1)
+        return self.with_flow(self._put(numbers, value, name), dims)
+
+    def _put(self, indices: Any, value: Tensor, name: str | None) -> Tensor:
+        return build.ListScatter(self.flow, indices, value, add=False, grow=self.dynamic_size, name=name)
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> "TensorArray":
         """The array with the slices of `value` at `indices`."""
         value = convert_to_tensor(value, self.dtype if not hasattr(value, "dtype") else None)
         dims = None if value.dims is None else self._element_dims(value.dims[1:])
-        return self.with_flow(build.ListScatter(self.flow, indices, value, name=name), dims)
+        return self.with_flow(self._put(indices, value, name), dims)
 
     def concat(self, name: str | None = None) -> Tensor:
         """The elements joined along their axis 0."""
         dims = None if self._dims is None else (None, *self._dims[1:])
-        return build.ListConcat(self.flow, self.flow, dtype=self.dtype, shape=dims, name=name or "TensorArrayConcatV3")
+        return build.ListConcat(self.flow, self.flow, dtype=self.dtype, shape=dims, once=self._once,
+                                element=self._dims if self._may_lack else None, name=name or "TensorArrayConcatV3")
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> "TensorArray":
         """The array with consecutive pieces of `value` as its elements. lengths: int[n], of the pieces along axis 0."""

@@ -253,7 +253,7 @@ def _over_counts(data: Any, segment_ids: Any, num_segments: Any, *, name: str, r
 
 def _sparse_segments(data: Any, indices: Any, segment_ids: Any, *, name: str, num_segments: Any, kind: str) -> Tensor:
     with graph_of([data, indices, segment_ids]).name_scope(name):
-        rows, ids = build.GatherV2(data, indices, 0), convert_to_tensor(segment_ids)
+        rows, ids = build.GatherV2(data, indices, 0), build.SortedIds(segment_ids)
         if num_segments is None:
             num_segments = build.Max(ids, 0) + 1
         if kind == "sum":
@@ -263,14 +263,14 @@ def _sparse_segments(data: Any, indices: Any, segment_ids: Any, *, name: str, nu
 
 def sparse_segment_sum(data: Any, indices: Any, segment_ids: Any, name: str | None = None,
                        num_segments: Any = None) -> Tensor:
-    """Sums of the rows `indices` of data by segment. indices, segment_ids: int[n]."""
+    """Sums of the rows `indices` of data by segment. indices, segment_ids: int[n], the latter rising from 0."""
     return _sparse_segments(data, indices, segment_ids, name=name or "SparseSegmentSum", num_segments=num_segments,
                             kind="sum")
 
 
 def sparse_segment_mean(data: Any, indices: Any, segment_ids: Any, name: str | None = None,
                         num_segments: Any = None) -> Tensor:
-    """Means of the rows `indices` of data by segment. indices, segment_ids: int[n]."""
+    """Means of the rows `indices` of data by segment. indices, segment_ids: int[n], the latter rising from 0."""
     return _sparse_segments(data, indices, segment_ids, name=name or "SparseSegmentMean", num_segments=num_segments,
                             kind="mean")
 

@@ -142,7 +142,7 @@ class Saver:
     def _meta_graph(self) -> bytes:
         """The MetaGraphDef as bytes; made anew only when the graph or a collection has grown since the last save."""
         graph = get_default_graph()
-        size = graph.version, sum(map(len, graph.collections.values()))
+        size = graph.version, sum(map(len, graph.collected.values()))
         if self._written is None or self._written[:2] != (graph, size):
             self._written = graph, size, self.export_meta_graph().SerializeToString()
         return self._written[2]

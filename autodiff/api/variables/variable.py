@@ -1,6 +1,7 @@
 """Variable: a value that a session keeps between runs, as a reference or as a resource."""
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +18,7 @@ from ..control.dependencies import init_scope
 from .initialized_reads import guarded
 from .scatter_methods import Rows
 from .tensor_operators import TensorOperators
-from .variable_kinds import resource_variables_enabled
+from .variable_kinds import VariableSynchronization, resource_variables_enabled
 
 _CREATED = itertools.count()
 
@@ -28,8 +29,8 @@ class Variable(TensorOperators, Rows):
     initial_value: a tensor or value, or a function without arguments that gives one (dtype then
     says of which type). trainable: whether optimizers change it by default. collections: names of
     the lists it joins. validate_shape: the shape must be known, and is kept. use_resource: a
-    resource variable, whose reads are ordered; a reference otherwise. caching_device,
-    import_scope, synchronization and aggregation are accepted without effect.
+    resource variable, whose reads are ordered; a reference otherwise. caching_device: of the one read that all
+    uses share. import_scope, aggregation and, but for `trainable`, synchronization are accepted without effect.
     Raises ArgumentError (ValueError) without initial value or with one of unknown shape.
     """
 
@@ -52,7 +53,8 @@ class Variable(TensorOperators, Rows):
             raise ArgumentError("variable_def: variables are not restored from protocol buffers")
         if constraint is not None and not callable(constraint):
             raise ArgumentError(f"the constraint of a variable is a function, found {constraint!r}")
-        self.trainable = True if trainable is None else bool(trainable)
+        self.trainable = synchronization != VariableSynchronization.ON_READ if trainable is None else bool(trainable)
+        self.caching_device = caching_device
         self.constraint, self.created = constraint, next(_CREATED)
         self.synchronization, self.aggregation = synchronization, aggregation
         names = checked_names(collections, [GraphKeys.GLOBAL_VARIABLES])
@@ -80,14 +82,18 @@ class Variable(TensorOperators, Rows):
         self.handle_tensor: Tensor = build.VariableV2(shape=dims, dtype=dtype, name=scope)
         self.initializer: Operation = build.Assign(self.handle_tensor, guarded(self._initial_value, self.op.name),
                                                    validate_shape=validate_shape).op
-        self._snapshot: Tensor = build.Identity(self.handle_tensor, name="read")
+        with self._on_caching_device():
+            self._snapshot: Tensor = build.Identity(self.handle_tensor, name="read")
+
+    def _on_caching_device(self) -> Any:
+        return contextlib.nullcontext() if self.caching_device is None else self._graph.device(self.caching_device)
 
     def adopt(self, graph: Graph, handle: Tensor, initializer: Operation, snapshot: Tensor, initial_value: Any, *,
               trainable: bool) -> None:
         """Become the variable of operations that are in a graph already, in place of `__init__`."""
         self._graph, self.handle_tensor, self.initializer, self._snapshot = graph, handle, initializer, snapshot
         self._initial_value = initializer.inputs[1] if initial_value is None else initial_value
-        self.trainable, self.constraint, self.created = trainable, None, next(_CREATED)
+        self.trainable, self.constraint, self.created, self.caching_device = trainable, None, next(_CREATED), None
         self.synchronization = self.aggregation = None
 
     # ---- what it is ---------------------------------------------------------------------
@@ -219,8 +225,10 @@ class ResourceVariable(Variable):
         with graph.name_scope("Assign") as assign_scope:
             self.initializer = build.AssignVariableOp(self.handle_tensor, guarded(self._initial_value, self._name),
                                                       name=assign_scope)
-        with graph.name_scope("Read"):
+        with graph.name_scope("Read"), self._on_caching_device():
             self._snapshot = self._read()
+            if self.caching_device is not None:
+                self._snapshot = build.Identity(self._snapshot)
 
     def adopt(self, graph: Graph, handle: Tensor, initializer: Operation, snapshot: Tensor, initial_value: Any, *,
               trainable: bool) -> None:
@@ -230,6 +238,10 @@ class ResourceVariable(Variable):
 
     def _read(self) -> Tensor:
         return build.ReadVariableOp(self.handle_tensor)
+
+    def _note_access(self) -> None:
+        for tape in STACKS.tapes:
+            tape.variable_accessed(self)
 
     @property
     def handle(self) -> Tensor:
@@ -258,14 +270,21 @@ class ResourceVariable(Variable):
         return self._snapshot
 
     def as_tensor(self) -> Tensor:
-        for tape in STACKS.tapes:
-            tape.variable_accessed(self)
-        return self._read()
+        self._note_access()
+        return self._read() if self.caching_device is None else self._snapshot
 
     def read_value(self) -> Tensor:
+        self._note_access()
         with get_default_graph().name_scope("Read"):
-            value = self.as_tensor()
+            value = self._read()
         return build.Identity(value)
+
+    def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
+        """The rows at `indices`. indices: int[...]."""
+        self._note_access()
+        with get_default_graph().name_scope(name or "Gather") as scope:
+            rows = build.ResourceGather(self.handle_tensor, indices, dtype=self._dtype, name=scope)
+        return build.Identity(rows)
 
     def is_initialized(self, name: str | None = None) -> Tensor:
         return build.VarIsInitializedOp(self.handle_tensor, name=name)

@@ -7,7 +7,7 @@ _RESOURCE_BY_DEFAULT = "resource_variables"
 
 
 class VariableSynchronization:
-    """When copies of a variable are brought together; accepted without effect, there is one copy."""
+    """When copies of a variable are brought together: there is one. What is for ON_READ is not trained by default."""
 
     AUTO, NONE, ON_WRITE, ON_READ = range(4)
 

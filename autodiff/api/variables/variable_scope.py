@@ -9,6 +9,7 @@ from typing import Any
 
 from ...core.collections import GraphKeys, get_collection
 from ...core.convert import as_array
+from ...core.defaults import InThread
 from ...core.dtypes import DType, as_dtype, float32
 from ...core.errors import ArgumentError, KindError
 from ...core.graph import Tensor, get_default_graph, graph_of
@@ -94,7 +95,11 @@ _SETTINGS = ("reuse", "name", "initializer", "regularizer", "caching_device", "p
 
 def get_variable_scope() -> VariableScope:
     """The innermost variable scope of the default graph."""
-    return get_default_graph().outermost.extras.setdefault(_OPEN, VariableScope())
+    return _open_one().value
+
+
+def _open_one() -> InThread:
+    return get_default_graph().outermost.extras.setdefault(_OPEN, InThread(VariableScope()))
 
 
 # ---- get_variable -----------------------------------------------------------------------
@@ -235,8 +240,7 @@ class variable_scope:  # noqa: N801 (TensorFlow's name)
 def pure_variable_scope(scope: Any, *, name_scope: str, reuse: Any = None, custom_getter: Any = None,
                         given: dict[str, Any] | None = None) -> Iterator[VariableScope]:
     """Open a variable scope without naming ops. scope: a name within the current one, or a VariableScope."""
-    extras = get_default_graph().outermost.extras
-    counts: dict[str, int] = extras.setdefault(_COUNTS, {})
+    counts: dict[str, int] = get_default_graph().outermost.extras.setdefault(_COUNTS, {})
     outer = get_variable_scope()
     reopened = isinstance(scope, VariableScope)
     base = scope if reopened else outer
@@ -245,7 +249,7 @@ def pure_variable_scope(scope: Any, *, name_scope: str, reuse: Any = None, custo
         custom_getter = _inside(custom_getter, base.custom_getter)
     saved = dict(counts) if reopened else None
     counts[name] = counts.get(name, 0) + 1
-    extras[_OPEN] = inner = base._copy(
+    _open_one().value = inner = base._copy(
         name=name, reuse=reuse or base.reuse, custom_getter=custom_getter or base.custom_getter, **(given or {}))
     inner.original_name_scope = scope.original_name_scope if reopened else name_scope
     try:
@@ -256,7 +260,7 @@ def pure_variable_scope(scope: Any, *, name_scope: str, reuse: Any = None, custo
         if saved is not None:
             counts.clear()
             counts.update(saved)
-        extras[_OPEN] = outer
+        _open_one().value = outer
 
 
 def unique_scope_name(prefix: str) -> str:

@@ -31,7 +31,7 @@ class HiddenOps:
         """
         graph = self.graph
         saved = {key: getattr(graph, key) for key in ("names", "scope", "finalized", "overrides", "_control",
-                                                      "backprop_origin", "collections", "current_device")}
+                                                      "backprop_origin", "collected", "placement")}
         lists = {key: graph.extras.get(key) for key in _OWN_LISTS}
         before = len(graph.operations)
         graph.operations.update(self.operations)
@@ -42,7 +42,7 @@ class HiddenOps:
         changed: dict[str, Any] = dict(names=UniqueNames(), scope=f"gradbg_{self._blocks}", finalized=False,
                                        overrides={},
                                        _control=[], backprop_origin=(None, None),
-                                       collections={key: list(items) for key, items in graph.collections.items()})
+                                       collected={key: list(items) for key, items in graph.collected.items()})
         for key, value in changed.items():
             setattr(graph, key, value)
         try:

@@ -122,7 +122,7 @@ class Model:
             for tensor in tensors_of(self.handles.get(name)):
                 if _is_scalar(tensor) and tensor.graph is self.graph:
                     return tensor
-        listed = [t for key in ("losses",) for t in self.graph.collections.get(key, ()) if isinstance(t, Tensor)]
+        listed = [t for key in ("losses",) for t in self.graph.collected.get(key, ()) if isinstance(t, Tensor)]
         if listed:
             return listed[-1]
         return next((t for op in reversed(list(self.graph.operations.values())) for t in op.outputs

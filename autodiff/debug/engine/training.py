@@ -37,7 +37,7 @@ class Training:
     @property
     def newest_train_op(self) -> Operation | None:
         """The one built here, else the script's last one."""
-        return self.train_op or next(iter(reversed(self.model.graph.collections.get("train_op", []))), None)
+        return self.train_op or next(iter(reversed(self.model.graph.collected.get("train_op", []))), None)
 
     def running(self) -> list[TrainOp]:
         """The train ops that a run fetches: all that share no variable with a newer one."""
@@ -112,8 +112,8 @@ class Training:
             return ops if y is None else [*ops, y]
         if self.state.last is not None:
             return [*self.state.last.tensors, *self.state.last.targets]
-        if y is None and self.model.graph.collections.get(OUTPUTS):
-            return list(self.model.graph.collections[OUTPUTS])
+        if y is None and self.model.graph.collected.get(OUTPUTS):
+            return list(self.model.graph.collected[OUTPUTS])
         if y is None:
             raise ArgumentError("nothing to run: there is no train op, no loss, and the script ran nothing",
                                 hint="try: train LOSS")

@@ -94,10 +94,10 @@ def script_file(graph: Graph) -> str:
 
 def variables_of(graph: Graph) -> list[tuple[Any, bool]]:
     """Each variable of the graph, and whether it is trainable."""
-    trainable = set(map(id, graph.collections.get("trainable_variables", ())))
+    trainable = set(map(id, graph.collected.get("trainable_variables", ())))
     listed: dict[int, Any] = {}
     for key in ("variables", "local_variables", "trainable_variables"):
-        for variable in graph.collections.get(key, ()):
+        for variable in graph.collected.get(key, ()):
             if getattr(variable, "handle_tensor", None) is not None:
                 listed.setdefault(id(variable), variable)
     return [(variable, number in trainable) for number, variable in listed.items()]

@@ -173,6 +173,10 @@ def _scattered(indices, updates, shape):
     rank_of(indices, at_least=1, what="indices")
     rank_of(shape, exactly=1, what="shape")
     dims = static_dims(shape)
+    if dims is not None and 0 in dims and any(x.dims is not None and 0 not in (*x.dims, None) for x in (
+            indices, updates)):
+        raise ShapeError("Indices and updates specified for empty output shape", expected="no updates",
+                         found=f"indices {show(indices.dims)} and updates {show(updates.dims)} for {show(dims)}")
     _check_updates(indices, updates, dims)
     return Spec(updates.dtype.base_dtype, dims)
 

@@ -255,6 +255,9 @@ def _(node, args, batched):
 
 def _rolled(input, shift, axis):
     rank_of(input, at_least=1, what="input")
+    if shift.dims is not None and axis.dims is not None and len(shift.dims) != len(axis.dims):
+        raise ShapeError(f"Shapes must be equal rank, but are {len(shift.dims)} and {len(axis.dims)}",
+                         expected="one shift for each axis", found=f"{show(shift.dims)} and {show(axis.dims)}")
     if shift.dims and axis.dims and not compatible(shift.dims, axis.dims):
         raise ShapeError(f"Dimension 0 in both shapes must be equal, but are {shift.dims[0]} and {axis.dims[0]}. "
                          f"Shapes are {show(shift.dims)} and {show(axis.dims)}.")

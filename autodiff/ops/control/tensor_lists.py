@@ -8,10 +8,10 @@ import numpy as np
 
 from ...core.declare import op
 from ...core.dtypes import as_dtype, int32, variant
-from ...core.errors import InvalidArgumentError
+from ...core.errors import InvalidArgumentError, UnimplementedError
 from ...core.infer import fixed, same_shape
 from ...core.op import Index, Int32, Kind, Own, Spec, blocked, build
-from ...core.shapes import as_dims
+from ...core.shapes import as_dims, is_known, show
 
 List = Kind("List", allowed=(variant,))
 
@@ -21,6 +21,8 @@ _list = fixed(variant)
 @op("ListReserve", infer=_list, no_grad="an empty list depends on its length alone")
 def list_reserve(size: Int32):
     """A list of `size` elements that are not written. size: int32[]. -> list."""
+    if size < 0:
+        raise InvalidArgumentError("Size should be >= 0.", found=int(size))
     return [None] * int(size)
 
 
@@ -30,7 +32,7 @@ def list_length(items: List):
     return np.int32(len(items))
 
 
-def _item(items, index, *, dtype, shape=None):
+def _item(items, index, *, dtype, shape=None, written=True, once=False):
     return Spec(as_dtype(dtype), as_dims(shape))
 
 
@@ -41,12 +43,23 @@ def _at(items, index):
 
 
 @op("ListItem", infer=_item)
-def list_item(items: List, index: Int32, *, dtype, shape=None):
-    """The element at `index`. -> dtype[shape]. Fails if it was not written."""
+def list_item(items: List, index: Int32, *, dtype, shape=None, written=True, once=False):
+    """The element at `index`. -> dtype[shape]. Fails if it was not written, and may not be zeros in place of it.
+
+    once: no other read of this element may be part of a run; `reads_of` is checked before it.
+    """
     value = _at(items, index)
+    if value is None and not written:
+        value = zeros(dtype, shape)
     if value is None:
         raise InvalidArgumentError(f"could not read index {int(index)}: it was not written")
     return value
+
+
+def zeros(dtype, shape):
+    """An element that was not written, or None if its shape is not known."""
+    dims = as_dims(shape)
+    return np.zeros(dims, as_dtype(dtype).as_numpy_dtype) if is_known(dims) else None
 
 
 @op("ListItemOrZeros", infer=lambda items, index, like: same_shape(like))
@@ -156,25 +169,29 @@ def list_zeros(like: List):
     return [None] * len(like)
 
 
-def _stacked(items, like, *, dtype, shape=None, written=False):
+def _stacked(items, like, *, dtype, shape=None, written=False, once=False):
     dims = as_dims(shape)
     return Spec(as_dtype(dtype), None if dims is None else (None, *dims))
 
 
 @op("ListStack", infer=_stacked)
-def list_stack(items: List, like: List, *, dtype, shape=None, written=False):
-    """The elements on a new axis 0; those not written are zeros, unless all must be `written`. -> dtype[n, *shape]."""
+def list_stack(items: List, like: List, *, dtype, shape=None, written=False, once=False):
+    """The elements on a new axis 0; those not written are zeros, unless all must be `written`. -> dtype[n, *shape].
+
+    once: as in ListItem, for all elements.
+    """
     missing = next((i for i, item in enumerate(items) if item is None), None)
     if written and missing is not None:
         raise InvalidArgumentError(f"could not read index {missing}: it was not written")
     one = next((item for item in items if item is not None), None)
     if one is None:
-        dims = as_dims(shape)
-        if dims is None or None in dims:
-            if items:
-                raise InvalidArgumentError("cannot stack a list without one written element: its shape is not known")
-            dims = tuple(d or 0 for d in dims or ())
-        return np.zeros((len(items), *dims), as_dtype(dtype).as_numpy_dtype)
+        one = zeros(dtype, shape)
+        if one is None and items:
+            raise InvalidArgumentError("cannot stack a list without one written element: its shape is not known")
+        if one is None:
+            raise UnimplementedError(f"TensorArray has size zero, but element shape {show(as_dims(shape))} is not "
+                                     "fully defined", hint="give the TensorArray an element_shape")
+        return np.zeros((len(items), *one.shape), one.dtype)
     filled = [np.zeros_like(one) if item is None else item for item in items]
     if any(np.shape(item) != np.shape(one) for item in filled):
         raise InvalidArgumentError(expected="elements of one shape", found=sorted({np.shape(i) for i in filled}))
@@ -186,19 +203,27 @@ def _list_stack_gradient(node, dy):
     return build.ListUnstack(dy), blocked("only the length of this list is used")
 
 
-def _concatenated(items, like, *, dtype, shape=None):
+def _concatenated(items, like, *, dtype, shape=None, element=None, once=False):
     return Spec(as_dtype(dtype), as_dims(shape))
 
 
 @op("ListConcat", infer=_concatenated)
-def list_concat(items: List, like: List, *, dtype, shape=None):
-    """The elements joined along their axis 0; those not written are zeros as in `like`. -> dtype[shape]."""
-    filled = [np.zeros_like(other) if item is None else item for item, other in zip(items, like)]
+def list_concat(items: List, like: List, *, dtype, shape=None, element=None, once=False):
+    """The elements joined along their axis 0; those not written are zeros as in `like`. -> dtype[shape].
+
+    element: the shape of one, for those that `like` lacks too. once: as in ListItem, for all elements.
+    """
+    spare = zeros(dtype, element)
+    filled = [item if item is not None else spare if other is None else np.zeros_like(other)
+              for item, other in zip(items, like)]
     missing = next((i for i, item in enumerate(filled) if not np.ndim(item)), None)
     if missing is not None:
         raise InvalidArgumentError(f"could not join element {missing}: it was not written, or is a scalar")
+    if not filled and spare is None:
+        raise UnimplementedError(f"TensorArray has size zero, but element_shape_except0 {show(as_dims(shape))} is not "
+                                 "fully defined", hint="give the TensorArray an element_shape")
     if not filled:
-        return np.zeros([n or 0 for n in as_dims(shape) or (0,)], as_dtype(dtype).as_numpy_dtype)
+        return spare[:0]
     return np.concatenate(filled)
 
 
@@ -225,7 +250,8 @@ def list_split(x: Own, sizes: Index):
 def _list_split_gradient(node, dy):
     x, sizes = node.inputs
     pieces = build.ListSplit(x, sizes)
-    dx = build.ListConcat(dy, pieces, dtype=x.dtype.base_dtype, shape=x.dims)
+    dx = build.ListConcat(dy, pieces, dtype=x.dtype.base_dtype, shape=x.dims,
+                          element=None if x.dims is None else (0, *x.dims[1:]))
     return dx, blocked("sizes are integers")
 
 
@@ -277,10 +303,19 @@ def _list_gather_gradient(node, dy):
 
 
 @op("ListScatter", infer=_list)
-def list_scatter(items: List, indices: Index, x: Own):
-    """The list with rows of `x` added at `indices`. indices: int[k], x: any[k, ...]. -> list."""
+def list_scatter(items: List, indices: Index, x: Own, *, add=True, grow=True):
+    """The list with rows of `x` added, or only put, at `indices`. indices: int[k], x: any[k, ...]. -> list.
+
+    grow: they may lie past the end. Fails if an element would be put where one is already.
+    """
+    if len(indices) != len(x):
+        raise InvalidArgumentError("Expected len(indices) == values.shape[0]", found=f"{len(indices)} and {len(x)}")
     changed = list(items)
     for i, row in zip(indices, x):
+        if not grow and not 0 <= i < len(items):
+            raise InvalidArgumentError(f"index {int(i)} is out of range, expected 0 <= index < {len(items)}")
+        if not add and i < len(changed) and changed[int(i)] is not None:
+            raise InvalidArgumentError(f"could not write index {int(i)}: it was written already")
         if i >= len(changed):
             changed.extend([None] * (int(i) + 1 - len(changed)))
         changed[int(i)] = row if changed[int(i)] is None else changed[int(i)] + row

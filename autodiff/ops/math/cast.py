@@ -3,7 +3,8 @@
 import numpy as np
 
 from ...core.declare import op
-from ...core.dtypes import COMPLEX, FLOATS, NUMBERS, as_dtype, bool_, complex64, complex128
+from ...core.dtypes import COMPLEX, FLOATS, NUMBERS, as_dtype, bool_, complex64, complex128, string
+from ...core.errors import UnimplementedError
 from ...core.infer import broadcast_shape, same_shape
 from ...core.op import Spec, blocked, build
 from ...core.shapes import broadcast
@@ -17,6 +18,8 @@ _COMPLEX_OF = {"float32": complex64, "float64": complex128}
 def cast(x, *, dtype):
     """x as another element type: floats lose their fraction, complex numbers their imaginary part. x: number[...]."""
     target = as_dtype(dtype)
+    if target is string:
+        raise UnimplementedError(f"Cast {as_dtype(x.dtype).name} to string is not supported")
     if x.dtype.kind == "c" and target.kind not in "cb":
         x = x.real
     return x.astype(target.as_numpy_dtype)

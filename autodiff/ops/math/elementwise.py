@@ -8,8 +8,9 @@ from ...core.convert import to_tensor
 from ...core.declare import build_op, op
 from ...core.dtypes import COMPLEX, FLOATS, NUMBERS, REALS, float32, float64
 from ...core.errors import ArgumentError, DTypeError, ShapeError
-from ...core.graph import Tensor, checked_op_name, graph_of
+from ...core.graph import Tensor, graph_of
 from ...core.infer import broadcast_shape, merged_shape
+from ...core.names import checked_op_name
 from ...core.op import OpDef, build
 from ...core.shapes import is_known, show
 

@@ -20,8 +20,21 @@ def _sorted_count(segment_ids):
     if not segment_ids.size:
         return 0
     if segment_ids[0] < 0 or (np.diff(segment_ids) < 0).any():
-        raise ArgumentError("segment ids are not increasing from 0 or more")
+        raise ArgumentError("segment ids are not increasing", expected="numbers from 0 or more that never fall",
+                            found=segment_ids[:20].tolist())
     return int(segment_ids[-1]) + 1
+
+
+@op("SortedIds", infer=lambda segment_ids: Spec(segment_ids.dtype.base_dtype, segment_ids.dims), no_grad=_IDS)
+def sorted_ids(segment_ids: Index):
+    """The segment numbers, which must rise from 0 or more. segment_ids: int[n] -> int[n]."""
+    _sorted_count(segment_ids)
+    return segment_ids
+
+
+@sorted_ids.batched
+def _(node, args, batched):
+    raise ShapeError(expected="the same segment numbers for each slice", found=f"varying ones: {node.describe()}")
 
 
 def _checked(data, segment_ids):
@@ -142,6 +155,9 @@ def _segment_extreme_gradient(node, dy):
 
 def _unsorted_shape(data, segment_ids, num_segments):
     rank_of(num_segments, exactly=0, what="num_segments")
+    count = _known(num_segments)
+    if count is not None and count < 0:
+        raise ShapeError("Dimension size must be non-negative", expected="num_segments >= 0", found=count)
     if data.dims is None or segment_ids.dims is None:
         return Spec(data.dtype.base_dtype, None)
     rank = len(segment_ids.dims)

@@ -2,13 +2,18 @@
 
 import numpy as np
 
+from ...core.convert import convert_to_tensor
 from ...core.declare import op
 from ...core.dtypes import NUMBERS, as_dtype, bool_, int32, int64, resource
 from ...core.errors import DTypeError, OutOfRangeError, ShapeError
+from ...core.indexed_slices import IndexedSlices
 from ...core.infer import fixed, held
-from ...core.op import Ref, Resource, Spec, T, blocked
-from ...core.shapes import as_dims, compatible, show
+from ...core.op import Index, Ref, Resource, Spec, T, blocked, build
+from ...core.shapes import as_dims, compatible, is_known, show
+from ..arrays.gather import gather
+from ..common.batch_axis import joined
 
+_INDEX = "indices are integers"
 _ASSIGNMENT = "assignment replaces the value it is given a reference to"
 
 
@@ -34,6 +39,33 @@ def read_variable_op(resource: Resource, *, dtype=None, run):
 @read_variable_op.gradient
 def _(node, dy):
     return (dy,)
+
+
+def _rows_of(resource, indices, *, dtype=None):
+    spec = held(resource)
+    known = spec.dims is not None and indices.dims is not None
+    return Spec(spec.dtype, (*indices.dims, *spec.dims[1:]) if known else None)
+
+
+@op("ResourceGather", infer=_rows_of, stateful=True)
+def resource_gather(resource: Resource, indices: Index, *, dtype=None, run):
+    """Rows of the value behind a handle. resource: a handle of any[n, ...], indices: int[...] -> any[..., rest].
+
+    Raises InvalidArgumentError unless 0 <= index < n.
+    """
+    return gather.kernel(run.read(resource), indices, 0)
+
+
+@resource_gather.gradient
+def _(node, dy):
+    handle, indices = node.inputs
+    spec = held(handle)
+    if is_known(spec.dims):
+        shape = np.array(spec.dims, np.int64 if indices.dtype.name == "int64" else np.int32)
+    else:
+        shape = build.Shape(build.ReadVariableOp(handle))
+    values = build.Reshape(dy, joined([-1], shape[1:]))
+    return IndexedSlices(values, build.Reshape(indices, [-1]), convert_to_tensor(shape)), blocked(_INDEX)
 
 
 def referred(ref, value=None, *, validate_shape=True, **_):

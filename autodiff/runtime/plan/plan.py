@@ -12,6 +12,7 @@ from ...core.gc_pause import collector_paused
 from ...core.graph import Operation, Tensor
 from ...core.shapes import show
 from ...core.traversal import dependencies, in_order
+from .array_reads import check_reads
 
 
 @dataclass(slots=True)
@@ -143,7 +144,9 @@ def compile_plan(fetches: Sequence[Tensor], targets: Sequence[Operation], feeds:
     fed = set(feeds)
     builder = _Builder(feeds)
     wanted = {t for t in fetches if t not in fed}
-    for op in in_order(dependencies(fetches, targets, known=fed)):
+    operations = in_order(dependencies(fetches, targets, known=fed))
+    check_reads(operations)
+    for op in operations:
         builder.add(op, wanted)
     return Plan(builder.steps, tuple(builder.slots[t] for t in feeds), tuple(builder.slots[t] for t in fetches),
                 builder.size, frozenset(targets), builder.slots)

@@ -36,6 +36,8 @@ VARIABLES = [
     Case("VariableV2", (), DECLARED, fails=FailedPreconditionError, at_run=True),
     Case("VarHandleOp", (), DECLARED, fails=FailedPreconditionError, at_run=True),
     Case("ReadVariableOp", (VALUE,)),
+    Case("ResourceGather", (VALUE, INDICES)),
+    Case("ResourceGather", (VALUE, OUTSIDE), fails=InvalidArgumentError, at_run=True, id="outside"),
     Case("IsVariableInitialized", (VALUE,)),
     Case("CountUpTo", (np.array(3),), {"limit": 5}),
     Case("ResourceCountUpTo", (np.array(3),), {"limit": 5}),

@@ -204,7 +204,7 @@ class Checkup:
 
     def _not_updated(self) -> list[Finding]:
         """Moving averages of batch normalization that no training run has updated."""
-        updates = [getattr(each, "op", each) for each in self.model.graph.collections.get("update_ops", ())]
+        updates = [getattr(each, "op", each) for each in self.model.graph.collected.get("update_ops", ())]
         updates = [op for op in updates if isinstance(op, Operation)]
         trained = [dependencies(m.wanted.tensors, m.wanted.targets) for m in list(self.state.moments)[-_LATE:]
                    if m.wanted]

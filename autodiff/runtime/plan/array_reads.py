@@ -1,0 +1,44 @@
+"""Reads of TensorArrays: TensorFlow clears what was read, so that a second read in one run is an error."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ...core.constant_value import static_value
+from ...core.errors import InvalidArgumentError
+from ...core.graph import Operation, Tensor
+
+_READS = frozenset(("ListItem", "ListStack", "ListConcat"))
+_SAME_ARRAY = frozenset(("ListSet", "ListScatter", "Identity"))
+_ALL = None
+
+
+def check_reads(operations: Iterable[Operation]) -> None:
+    """Raises InvalidArgumentError if two of these read one element of an array that is cleared by its reads.
+
+    Only elements whose index is known beforehand are looked at. What a gradient reads again does not count.
+    """
+    seen: dict[Tensor, dict[Any, Operation]] = {}
+    for op in operations:
+        if op.type not in _READS or not op.attrs["once"] or op.origin is not None:
+            continue
+        index = static_value(op.inputs[1]) if op.type == "ListItem" else _ALL
+        if op.type == "ListItem" and index is None:
+            continue
+        key = _ALL if index is None else int(index)
+        readers = seen.setdefault(_array_of(op.inputs[0]), {})
+        first = readers.get(key) or (next(iter(readers.values()), None) if key is _ALL else readers.get(_ALL))
+        if first is not None:
+            raise InvalidArgumentError(
+                None, op, f"TensorArray {op.inputs[0].op.name}: Could not read index {key or 0} twice because it was "
+                "cleared after a previous read (perhaps try setting clear_after_read = false?)",
+                node=f"{op.name}: {op.describe()}\nread before by {first.name}, written at {first.site}",
+                line=str(op.site))
+        readers[key] = op
+
+
+def _array_of(flow: Tensor) -> Tensor:
+    """The list that an array began as."""
+    while flow.op.type in _SAME_ARRAY:
+        flow = flow.op.inputs[0]
+    return flow
