@@ -1,10 +1,11 @@
-"""What a script does with a result: the lines after a call that use what it was assigned to."""
+"""What a script's lines say of values: the lines that use what a call gave, the names that ops' results were given."""
 from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from ..core.graph import Operation, Tensor
 from ..core.site import Site, source_lines
 
 
@@ -27,6 +28,65 @@ def lines_of_use(sites: Sequence[Site]) -> list[Site]:
     if any(isinstance(s, ast.Return) for s in used):
         lines += lines_of_use(sites[1:])
     return lines
+
+
+def assigned_names(operations: Iterable[Operation]) -> dict[str, Tensor]:
+    """The names that the script gave to results of operations, also inside of functions that have returned.
+
+    A statement `name = …` names the last tensor that was made by its line, or by the functions it called; of several
+    the last. Names of the script's top level come before those of functions, outer functions before inner ones.
+    """
+    found: dict[str, tuple[int, Tensor]] = {}
+    for op in operations:
+        sites = op.traceback
+        for depth, site in enumerate(sites):
+            name = _name_on(site.file, site.line)
+            height = len(sites) - depth
+            if name and op.outputs and height <= found.get(name, (height,))[0]:
+                found[name] = height, op.outputs[0]
+    return {name: tensor for name, (_, tensor) in found.items()}
+
+
+def first_name(site: Site) -> list[str]:
+    """The first of the names that the statement on a line assigns, which is that of a value and gradients; or none."""
+    statement = _on_lines(site.file).get(site.line)
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    names = [node for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)]
+    return [min(names, key=_place).id] if names else []
+
+
+def _place(node: ast.expr) -> tuple[int, int]:
+    return node.lineno, node.col_offset
+
+
+@functools.lru_cache(256)
+def loop_around(file: str, line: int) -> range | None:
+    """The lines of the innermost loop that a line is in, within its function; None if it is in none."""
+    tree, found = _parsed(file), None
+    for node in ast.walk(tree) if tree is not None else ():  # outer ones come first
+        if getattr(node, "lineno", line + 1) <= line <= (getattr(node, "end_lineno", None) or 0):
+            if isinstance(node, (ast.For, ast.While, ast.AsyncFor)):
+                found = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+            elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+                found = None
+    return found
+
+
+@functools.lru_cache(4096)
+def _name_on(file: str, line: int) -> str:
+    """The only name that the statement on a line assigns, or ""."""
+    statement = _on_lines(file).get(line)
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    return targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else ""
+
+
+@functools.lru_cache(16)
+def _on_lines(file: str) -> dict[int, ast.stmt]:
+    """The statements that hold no others, by each of their lines."""
+    tree = _parsed(file)
+    return {} if tree is None else {
+        line: node for node in ast.walk(tree) if isinstance(node, ast.stmt) and not hasattr(node, "body")
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
 
 
 def _inside(file: str, statement: ast.stmt) -> Iterator[Site]:
@@ -74,7 +134,7 @@ def _assigned(statement: ast.stmt) -> set[str]:
     """The name of what is assigned; of several the last, which are the gradients of a value and gradients."""
     targets = statement.targets if isinstance(statement, ast.Assign) else []
     names = [node for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)]
-    return {max(names, key=lambda node: (node.lineno, node.col_offset)).id} if names else set()
+    return {max(names, key=_place).id} if names else set()
 
 
 def _read(statement: ast.stmt) -> set[str]:

@@ -28,10 +28,12 @@ import numpy as np
 from ..api.variables.variable import Variable
 from ..core.graph import Graph, Tensor
 from ..core.site import Known, RawFrames
+from ..core.traversal import ancestors
 from ..debug.analysis.advice import Advice, advice_of
 from ..debug.facts.records import Place
 from ..runtime.session import Session
 from .model import legal_name, tf
+from .script_lines import assigned_names
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,7 @@ class ForeignSteps:
         self.session = Session(graph=self.graph)
         self.variables: dict[str, Variable] = {}
         self._slopes: dict[Tensor, dict[str, Any]] = {}
+        self._names: dict[Tensor, dict[str, Tensor]] = {}
 
     @property
     def advice(self) -> Advice:
@@ -95,6 +98,12 @@ class ForeignSteps:
                 self._slopes[loss] = {name: None if g is None else tf.convert_to_tensor(g)
                                       for name, g in zip(trained, found)}
         return self._slopes[loss]
+
+    def names_behind(self, loss: Tensor) -> dict[str, Tensor]:
+        """What the script calls the values that a loss is made of; looked up once for a loss."""
+        if loss not in self._names:
+            self._names[loss] = assigned_names(sorted(ancestors([loss]), key=lambda op: op.index))
+        return self._names[loss]
 
     def run(self, step: ForeignStep) -> Any:
         """Run a step, where the debugger may stop; gives the loss."""

@@ -1,11 +1,12 @@
-"""Which lines of a script use what a call gave."""
+"""Which lines of a script use what a call gave, what they call it, and which loop they are in."""
 
 from pathlib import Path
 
 import pytest
 
+from autodiff.core.graph import Graph
 from autodiff.core.site import Site
-from autodiff.foreign.script_lines import lines_of_use
+from autodiff.foreign.script_lines import assigned_names, first_name, lines_of_use, loop_around
 
 SCRIPT = """\
 def update(w):
@@ -58,3 +59,45 @@ def test_lines_that_use_a_result(script: str, lines: tuple[int, ...], used: list
 
 def test_a_file_that_cannot_be_read_has_none() -> None:
     assert lines_of_use([Site("/nowhere/train.py", 3, "<module>")]) == [] == lines_of_use([])
+
+
+NAMING = """\
+import autodiff as tf
+
+def layer(x, n):
+    h = tf.tanh(x)
+    out = (h * 2.0
+           + 1.0)
+    return out
+
+x = tf.constant([1.0])
+for n in range(2):
+    x = layer(x, n)
+first, second = tf.split(x + 0.0, [1, 0])
+loss = tf.reduce_sum(layer(x, 2))
+"""
+
+
+def test_results_are_called_what_the_script_calls_them(tmp_path: Path) -> None:
+    """Also inside of functions that have returned; of several turns the last; a call's value is what it returned."""
+    path = tmp_path / "naming.py"
+    path.write_text(NAMING)
+    with Graph().as_default() as graph:
+        scope: dict[str, object] = {}
+        exec(compile(NAMING, str(path), "exec"), scope)
+        ops = graph.get_operations()
+    found = assigned_names(ops)
+    assert found["loss"] is scope["loss"] and found["x"] is scope["x"]
+    assert found["out"].op.type == "AddV2" and found["out"] is found["loss"].op.inputs[0]
+    assert found["h"].op.type == "Tanh" and found["h"] is found["out"].op.inputs[0].op.inputs[0]
+    assert not found.keys() & {"first", "second", "n"}
+
+
+@pytest.mark.parametrize(("line", "name"), [(2, ["loss"]), (8, ["g"]), (12, []), (24, ["loss"]), (99, [])])
+def test_the_first_of_what_is_assigned(script: str, line: int, name: list[str]) -> None:
+    assert first_name(Site(script, line, "update")) == name
+
+
+@pytest.mark.parametrize(("line", "lines"), [(2, None), (19, range(18, 26)), (23, range(18, 26)), (99, None)])
+def test_the_loop_around_a_line(script: str, line: int, lines: range | None) -> None:
+    assert loop_around(script, line) == lines

@@ -15,6 +15,7 @@ import jax
 
 from ...core.site import capture, resolve
 from ..doors import View
+from ..script_lines import first_name
 from ..steps import ForeignSteps
 from .habits import Habits
 from .steps import Builder, Call
@@ -116,6 +117,9 @@ class JaxDoor:
             reason = str(error).partition("\n")[0]
             print(f"gradbg: this call of {call.made_by} is no step: {reason}", file=sys.stderr)
             return
+        self._view.handles.update(self.steps.names_behind(step.loss))
+        if call.made_by == "jax.value_and_grad" and sites:
+            self._view.handles.update(dict.fromkeys(first_name(sites[0]), step.loss))
         turn, self.steps.advice.findings = self._habits.note(step, sites, lambda: self._alone(checked))
         turn.loss = float(self.steps.run(step))
 

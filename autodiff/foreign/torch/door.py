@@ -17,6 +17,7 @@ from ...core.errors import AutodiffError
 from ...debug.analysis.advice import Remark
 from ..doors import View
 from ..steps import ForeignStep, ForeignSteps
+from .given import in_loop, without_batches
 from .graph import array_of, name_of, sliced, written_by
 from .habits import Habits, place_of_frames
 from .left_behind import remark_on
@@ -112,6 +113,9 @@ class TorchDoor:
               call: str) -> None:
         """Run what was recorded, under the debugger. What cannot be read is said; the script goes on."""
         entries = [e for e in self.recorder.entries if not _updates(e, parameters)]
+        entries = without_batches(entries, parameters.values())
+        if not self.recorder.older:
+            entries = in_loop(entries, user_frames())
         used = sliced(entries, [loss])
         if _reaches_back(used, entries):  # as where two losses share a part, and each is differentiated
             entries = [e for e in self.recorder.older if not _updates(e, parameters)] + entries
@@ -148,6 +152,7 @@ class TorchDoor:
         advice.suspects = [Remark(f"{name_of(e.op)[0]} changes in place, unseen by autograd, what it differentiates",
                                   place_of_frames(e.frames)) for e in built.edits]
         advice.remarks = {}
+        self._view.handles.update(self.steps.names_behind(built.loss))
         for name, parameter in parameters.items():
             variable = self.steps.variables[name]
             self._view.handles[name] = variable

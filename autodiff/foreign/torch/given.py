@@ -1,0 +1,56 @@
+"""What a step is given: data cut out for it, and what was made before the first step's loop, as for all later steps.
+
+Steps that were given other data do the same, so that one graph stands for all of them.
+"""
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import torch
+
+from ...core.site import RawFrames, resolve
+from ..script_lines import loop_around
+from .graph import name_of, written_by
+from .record import Call, Choice, Entry, storage_of, tensors_in
+
+# Ops that take a part of something, where numbers say which part.
+_TAKES = frozenset("gather index index_select narrow select slice split split_with_sizes take unbind".split())
+
+
+def without_batches(entries: Sequence[Entry], parameters: Collection[object]) -> list[Entry]:
+    """The entries without those that take a part of data: of what no parameter has a part in."""
+    changed, own = _changed(entries), {id(p) for p in parameters}
+
+    def is_batch(entry: Entry) -> bool:
+        return (not isinstance(entry.op, (Call, Choice)) and name_of(entry.op)[0] in _TAKES
+                and not any(t.requires_grad or id(t) in own for t in tensors_in((entry.args, entry.kwargs)))
+                and changed.isdisjoint(map(storage_of, tensors_in(entry.result))))
+
+    return [entry for entry in entries if not is_batch(entry)]
+
+
+def in_loop(entries: Sequence[Entry], frames: RawFrames) -> list[Entry]:
+    """The entries of the loop that the lines `frames` are in, and what else still tells something: of values that are
+    not finite where they come from, of tensors that are changed in place, and what is differentiated."""
+    loops = ((depth, loop_around(site.file, site.line)) for depth, site in enumerate(resolve(frames)))
+    depth, lines = next(((depth, lines) for depth, lines in loops if lines), (0, range(0)))
+    if not lines:
+        return list(entries)
+    code, outer, changed = frames[depth][0], frames[depth + 1:], _changed(entries)
+
+    def is_inside(entry: Entry) -> bool:
+        place = len(entry.frames) - len(outer) - 1
+        return (place >= 0 and entry.frames[place + 1:] == outer and entry.frames[place][0] is code
+                and resolve(entry.frames[place:place + 1])[0].line in lines)
+
+    def tells(entry: Entry) -> bool:
+        return isinstance(entry.op, (Call, Choice)) or any(
+            storage_of(t) in changed or t.requires_grad and not t.is_leaf or not bool(torch.isfinite(t).all())
+            for t in tensors_in(entry.result))
+
+    return [entry for entry in entries if is_inside(entry) or tells(entry)]
+
+
+def _changed(entries: Sequence[Entry]) -> set[int]:
+    """The storages that are written to in place."""
+    return {storage_of(t) for entry in entries for t in written_by(entry)}
