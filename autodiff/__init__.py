@@ -33,8 +33,9 @@ NAMESPACES = {
     **{name: f"api.{name}" for name in (
         "app", "compat", "contrib", "data", "debugging", "distributions", "dtypes", "flags", "gfile", "graph_util",
         "image", "io", "keras", "layers", "linalg", "logging", "losses", "math", "metrics", "mnist", "nn",
-        "python_io", "random", "saved_model", "signal", "sparse", "spectral", "summary", "test", "train")},
+        "python_io", "random", "raw_ops", "saved_model", "signal", "sparse", "spectral", "summary", "test", "train")},
     "debug": "debug", "errors": "core.errors", "initializers": "api.variables.initializers", "nest": "core.nest",
+    "python": "tensorflow_names.python_module",
 }
 # Module -> the names at the top of `tf` that it defines, loaded when a script first uses one of them.
 _NAMES = {
@@ -66,6 +67,10 @@ _NAMES = {
         "foldl foldr map_fn scan",
     "api.control.tensor_array":
         "TensorArray",
+    "api.control.recompute":
+        "grad_pass_through recompute_grad",
+    "api.control.vectorized":
+        "vectorized_map",
     "api.control.while_loop":
         "while_loop",
     "api.debugging":
@@ -118,6 +123,8 @@ _NAMES = {
     "api.sparse.rearrange":
         "sparse_concat sparse_fill_empty_rows sparse_mask sparse_merge sparse_reorder sparse_reset_shape "
         "sparse_reshape sparse_retain sparse_slice sparse_split sparse_to_indicator sparse_transpose",
+    "api.tensor_messages":
+        "get_static_value make_ndarray make_tensor_proto",
     "api.variables.assignment":
         "all_variables assert_variables_initialized assign assign_add assign_sub count_up_to global_variables "
         "global_variables_initializer initialize_all_tables initialize_all_variables initialize_local_variables "

@@ -240,10 +240,13 @@ def _show(given: command_line.Arguments) -> int:
     """Print what was asked for in place of a prompt; gives the exit code."""
     if given.shows == "survey":
         if given.script is None:
-            return complain("--survey needs a FILE")
-        found = survey(given.script)
-        Screen(sys.stdout, as_json=given.json).show(found, f"survey {given.script}", 0)
-        return FINE if isinstance(found, Text) else FAILED
+            return complain("--survey needs a SCRIPT")
+        screen, code = Screen(sys.stdout, as_json=given.json), FINE
+        for file in (given.script, *given.arguments):
+            found = survey(file)
+            screen.show(found, f"survey {file}", 0)
+            code = code if isinstance(found, Text) else FAILED
+        return code
     sys.stdout.write(command_line.USAGE + "\n" if given.shows == "help" else f"gradbg {autodiff.__version__}\n")
     return FINE
 

@@ -253,6 +253,28 @@ def executing_eagerly() -> bool:
     return not STACKS.graphs and STACKS.eager is not None
 
 
+@contextlib.contextmanager
+def eager_mode() -> Iterator[None]:
+    """Ops made inside run at once; the default graphs are as before after it."""
+    graphs, eager = list(STACKS.graphs), STACKS.eager
+    STACKS.graphs.clear()
+    STACKS.eager = eager or EagerContext()
+    try:
+        yield
+    finally:
+        STACKS.graphs[:], STACKS.eager = graphs, eager
+
+
+@contextlib.contextmanager
+def graph_mode() -> Iterator[None]:
+    """Ops made inside are kept in a graph of their own, unless a graph is the default one already."""
+    if not executing_eagerly():
+        yield
+        return
+    with Graph().as_default():
+        yield
+
+
 @shown_as("NotImplementedError")
 class NotEagerlyError(StateError, NotImplementedError):
     """What a tensor that has its value does not do."""

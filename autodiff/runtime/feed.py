@@ -12,6 +12,7 @@ from ..core.graph import Graph, Tensor
 from ..core.indexed_slices import IndexedSlices
 from ..core.shapes import compatible, show
 from ..core.sparse_tensor import SparseTensor, parts_of
+from .fetch_forms import form_of
 
 
 class Fed(dict):
@@ -43,6 +44,11 @@ class Feeds:
             return reader.tensors, reader(feed_dict.values())
         fed: dict[Tensor, np.ndarray] = {}
         for key, value in feed_dict.items():
+            form = None if key in self._known or isinstance(key, (Tensor, str)) else form_of(key)
+            if form is not None and form.feed is not None:
+                for part, of_it in form.feed(key, value):
+                    fed[self.tensor(part)] = convert(self.tensor(part), of_it)
+                continue
             tensors = self._known.get(key) or self.targets(key)
             if len(tensors) == 1 and not isinstance(key, tuple):
                 fed[tensors[0]] = convert(tensors[0], value)
@@ -52,7 +58,8 @@ class Feeds:
                     raise ArgumentError(f"{tensor.name!r} is fed twice")
                 fed[tensor] = convert(tensor, part)
         tensors = tuple(fed)
-        if [() if isinstance(key, tuple) else self._known[key] for key in keys] == [(tensor,) for tensor in tensors]:
+        meant = [() if isinstance(key, tuple) else self._known.get(key) for key in keys]
+        if meant == [(tensor,) for tensor in tensors]:
             self._readers[keys] = Reader(tensors)
         return tensors, list(fed.values())
 

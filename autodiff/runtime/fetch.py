@@ -10,6 +10,7 @@ from ..core.errors import ArgumentError, AutodiffError, GraphError, KindError
 from ..core.graph import Graph, Operation, Tensor
 from ..core.indexed_slices import IndexedSlices, IndexedSlicesValue
 from ..core.sparse_tensor import SparseTensor, SparseTensorValue, parts_of
+from .fetch_forms import form_of
 
 Rebuild = Callable[[Sequence[Any]], Any]  # values of `tensors`, in order -> the user's structure
 
@@ -90,6 +91,11 @@ class _Reader:
             return self._slices(fetch)
         if isinstance(fetch, SparseTensor):
             return self._sequence(SparseTensorValue(*parts_of(fetch)))
+        form = None if isinstance(fetch, (Tensor, Operation, str)) else form_of(fetch)
+        if form is not None:
+            inner, give = form.fetch(fetch)
+            values_of = self._sequence(list(inner))
+            return lambda values: give(values_of(values))
         element = self._element(fetch)
         if isinstance(element, Operation):
             self.targets[element] = None

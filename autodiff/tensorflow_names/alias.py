@@ -14,84 +14,9 @@ from .. import NAMESPACES
 from ..api import flags
 from ..api.common.unsupported import unsupported_name
 from ..core.errors import StateError, UnsupportedError
+from .places import ROOMS, is_module, place_of
 
 VERSION = "1.15.5"  # of the TensorFlow whose names and semantics these are: scripts ask tf.__version__ and tf.VERSION
-
-# Import name -> rooms of autodiff that are searched for its names, in this order ("": autodiff itself).
-# It stands for all that is below it; what is below `tensorflow` itself is found by its own name.
-PLACES: dict[str, tuple[str, ...]] = {
-    "google": (),
-    "google.protobuf": (),
-    "google.protobuf.message": ("tensorflow_names.text_format",),
-    "google.protobuf.text_format": ("tensorflow_names.text_format",),
-    "tensorflow": ("",),
-    "tensorflow.compat": ("compat",),
-    "tensorflow.compat.v1": ("",),
-    "tensorflow.core": (),
-    **{f"tensorflow.core.{room}": ("api.messages", "") for room in ("example", "framework", "protobuf", "util")},
-    "tensorflow.examples": (),
-    "tensorflow.examples.tutorials": (),
-    "tensorflow.examples.tutorials.mnist": ("mnist",),
-    "tensorflow.examples.tutorials.mnist.input_data": ("mnist",),
-    "tensorflow.contrib.framework.python": ("contrib.framework", ""),
-    "tensorflow.contrib.layers.python": ("contrib.layers",),
-    "tensorflow.contrib.learn.python.learn.datasets": ("mnist",),
-    "tensorflow.contrib.rnn.python": ("contrib.rnn", "nn.rnn_cell"),
-    "tensorflow.python": (),
-    "tensorflow.python.client": ("",),
-    "tensorflow.python.debug": ("debug",),
-    "tensorflow.python.eager": ("",),
-    "tensorflow.python.framework": ("",),
-    "tensorflow.python.framework.errors": ("errors",),
-    "tensorflow.python.framework.errors_impl": ("errors",),
-    "tensorflow.python.framework.ops": ("",),
-    "tensorflow.python.framework.graph_io": ("train",),
-    "tensorflow.python.framework.graph_util": ("graph_util",),
-    "tensorflow.python.framework.graph_util_impl": ("graph_util",),
-    "tensorflow.python.framework.meta_graph": ("train",),
-    "tensorflow.python.layers": ("layers",),
-    "tensorflow.python.lib": (),
-    "tensorflow.python.lib.io": ("gfile",),
-    "tensorflow.python.lib.io.python_io": ("python_io",),
-    "tensorflow.python.lib.io.tf_record": ("python_io",),
-    "tensorflow.python.ops": ("", "math", "nn"),
-    "tensorflow.python.ops.distributions": ("distributions",),
-    "tensorflow.python.ops.gradient_checker": ("test",),
-    "tensorflow.python.ops.gradients": ("",),
-    "tensorflow.python.ops.init_ops": ("initializers", ""),
-    "tensorflow.python.ops.linalg_ops": ("linalg", ""),
-    "tensorflow.python.ops.losses": ("losses",),
-    "tensorflow.python.ops.map_fn": ("",),
-    "tensorflow.python.ops.metrics": ("metrics",),
-    "tensorflow.python.ops.random_ops": ("random", ""),
-    "tensorflow.python.ops.rnn": ("nn",),
-    "tensorflow.python.ops.rnn_cell": ("nn.rnn_cell",),
-    "tensorflow.python.ops.rnn_cell_impl": ("nn.rnn_cell",),
-    "tensorflow.python.ops.variable_scope": ("",),
-    "tensorflow.python.ops.variables": ("",),
-    "tensorflow.python.platform": (),
-    "tensorflow.python.platform.app": ("app",),
-    "tensorflow.python.platform.flags": ("flags",),
-    "tensorflow.python.platform.gfile": ("gfile",),
-    "tensorflow.python.platform.googletest": ("test",),
-    "tensorflow.python.platform.test": ("test",),
-    "tensorflow.python.platform.tf_logging": ("logging",),
-    "tensorflow.python.pywrap_tensorflow": ("train",),
-    "tensorflow.python.saved_model": ("saved_model",),
-    "tensorflow.python.saved_model.builder": ("saved_model.builder",),
-    "tensorflow.python.saved_model.constants": ("saved_model.constants",),
-    "tensorflow.python.saved_model.signature_constants": ("saved_model.signature_constants",),
-    "tensorflow.python.saved_model.tag_constants": ("saved_model.tag_constants",),
-    "tensorflow.python.summary": ("summary",),
-    "tensorflow.python.summary.summary_iterator": ("train",),
-    "tensorflow.python.tools": (),
-    "tensorflow.python.tools.inspect_checkpoint": ("api.train.inspect_checkpoint",),
-    "tensorflow.python.training": ("train", "train.moving_averages"),
-    "tensorflow.python.util": (),
-    "tensorflow.python.util.compat": ("compat",),
-    "tensorflow.python.util.nest": ("nest",),
-}
-
 
 class Alias(ModuleType):
     """A module that finds its names in rooms of autodiff. Raises UnsupportedError for a name that none has."""
@@ -106,8 +31,8 @@ class Alias(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        if f"{self.__name__}.{name}" in PLACES:
-            return importlib.import_module(f"{self.__name__}.{name}")
+        if is_module(f"{self.__name__}.{name}"):
+            return _module(f"{self.__name__}.{name}")
         refusal = None
         for room in self._rooms:
             try:
@@ -152,9 +77,18 @@ class Finder:
         """Nothing: an Alias looks its names up when they are asked for."""
 
 
+def _module(name: str) -> ModuleType:
+    """The module of an import name: of the import system's while a script runs, else one of our own."""
+    if name in sys.modules or any(isinstance(finder, Finder) for finder in sys.meta_path):
+        return importlib.import_module(name)
+    return Alias(name, _rooms_of(name))
+
+
 def _room(dotted: str) -> Any:
     if dotted.startswith(("api.", "tensorflow_names.")):
         return importlib.import_module(f"..{dotted}", __package__)
+    if dotted.startswith("python."):
+        return importlib.import_module(f".{dotted}", __package__)
     found: Any = sys.modules[__package__.partition(".")[0]]
     for name in dotted.split(".") if dotted else ():
         found = getattr(found, name)
@@ -163,11 +97,15 @@ def _room(dotted: str) -> Any:
 
 def _rooms_of(name: str) -> tuple[str, ...]:
     """The rooms that answer an import name. Raises ImportError, which says what to use, if there are none."""
-    place = name
-    while place not in PLACES:
-        place = place.rpartition(".")[0]
-    rest, rooms = name[len(place) + 1:], PLACES[place]
-    if not rest or rooms and {"core", "python"} & set(place.split(".")):
+    place = place_of(name)
+    rest, rooms = name[len(place) + 1:], ROOMS[place]
+    if ".ops.gen_" in name:
+        rooms = "python.raw_ops", *rooms
+    if name.startswith("tensorflow.python.ops."):
+        rooms = *rooms, "python.ops"
+    if name.startswith("tensorflow.python.") and not is_module(name):
+        raise ImportError(str(unsupported_name("tf", name.partition(".")[2], ())), name=name)
+    if not rest or {"core", "python"} & set(name.split(".")):
         return rooms
     try:
         if rooms and isinstance(_room(".".join([*rooms, rest]).strip(".")), ModuleType):

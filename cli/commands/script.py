@@ -8,12 +8,14 @@ from autodiff import foreign
 from autodiff.core.errors import AutodiffError
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.history.recording import is_recording
+from autodiff.tensorflow_names.survey import survey as survey_names
 
 from ..language.argument_kinds import FileKind, Float, Word
 from ..language.command import command
 from ..language.optimizer_kind import OptimizerKind
 from ..language.target_kinds import Assigned, Target, TargetKind
 from ..model.results import Column, Error, Result, Table, Text
+from ..model.script_source import script_text
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
 from . import standing
@@ -70,9 +72,12 @@ def _opened(shell: Shell, model: foreign.Model) -> Result:
 
 
 def survey(file: str) -> Result:
-    """Which ops of an ONNX model are not there. An Error if that cannot be said, a Table if there are any."""
+    """What a script, or an ONNX model, needs that is not there. A Table if there is any; the script is not run.
+
+    An Error if it cannot be said.
+    """
     if not file.lower().endswith(".onnx"):
-        return Error(f"expected an ONNX file to survey, found {file!r}", hint=f"gradbg {file} runs a script")
+        return _surveyed_script(file)
     try:
         missing = foreign.survey(file)
     except (AutodiffError, OSError) as error:
@@ -81,6 +86,19 @@ def survey(file: str) -> Result:
         return Text(f"{os.path.basename(file)}: every op is there")
     columns = (Column("op not there", "name"), Column("nodes"), Column("first at"))
     return Table(columns, tuple((row.op, row.uses, str(row.site or "")) for row in missing))
+
+
+def _surveyed_script(file: str) -> Result:
+    try:
+        missing = survey_names(script_text(file), file)
+    except SyntaxError as error:
+        return Error(f"{file} is not Python: {error}", "script_syntax")
+    except UsageError as error:
+        return Error(error.sentence, error.code, error.hint)
+    if not missing:
+        return Text(f"{os.path.basename(file)}: every TensorFlow name is there")
+    columns = (Column("name not there", "name"), Column("lines"), Column("instead", "prose"))
+    return Table(columns, tuple((row.name, ", ".join(map(str, row.lines)), row.advice) for row in missing))
 
 
 @command("train", group="Script")

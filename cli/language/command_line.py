@@ -17,7 +17,7 @@ ONNX model.
   --keep-going   in batch, go on after a command that failed
   --json         one JSON object for each command on standard output; the script's own prints go to standard error
   -m MODULE      run a module instead of a file
-  --survey       say which ops of an ONNX model are not there, and leave
+  --survey       say what SCRIPT, or an ONNX model, needs that is not there, and leave
   -q             no greeting
   -nx            do not read ~/.config/gradbg/rc
   --ui NAME      screen: the whole terminal, for a person at a capable one; line: a plain prompt

@@ -2,7 +2,10 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import linecache
 import os
+import re
 import sys
 from types import CodeType
 
@@ -14,9 +17,25 @@ _MOST = 1 << 24  # bytes of a script
 
 
 def compiled(path: str) -> CodeType:
-    """The code of a Python file. Raises UsageError if there is none, or it is not Python."""
+    """The code of a Python file or a notebook. Raises UsageError if there is none, or it is not Python."""
     try:
-        return compile(read_bytes(path, _MOST), path, "exec", dont_inherit=True)
+        return compile(script_text(path), path, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        raise UsageError(_syntax(path, error), f"mend it, then load {path}", code="script_syntax") from None
+
+
+def script_text(path: str) -> str | bytes:
+    """What a Python file says; of a notebook the code cells, one after the other. Raises UsageError without one.
+
+    A notebook's text is what source listings show of it: each cell begins with a line `# cell N`.
+    """
+    try:
+        text = read_bytes(path, _MOST)
+        if not path.endswith(".ipynb"):
+            return text
+        cells = notebook_text(text)
+        linecache.cache[path] = (len(cells), None, cells.splitlines(keepends=True), path)
+        return cells
     except FileNotFoundError:
         near = [n for n in sorted(os.listdir(os.path.dirname(path) or ".")) if n.endswith(".py")][:5] \
             if os.path.isdir(os.path.dirname(path) or ".") else []
@@ -26,8 +45,27 @@ def compiled(path: str) -> CodeType:
         why = getattr(error, "strerror", None) or error
         raise UsageError(f"cannot read the script {path!r}: {why}", "expected a Python file",
                          code="no_script") from None
-    except (SyntaxError, ValueError) as error:
-        raise UsageError(_syntax(path, error), f"mend it, then load {path}", code="script_syntax") from None
+
+
+def notebook_text(data: bytes) -> str:
+    """The code cells of a notebook as one program; lines for IPython alone (`%`, `!`) become comments.
+
+    Raises UsageError for what is no notebook.
+    """
+    try:
+        notebook = json.loads(data)
+        cells = notebook["cells"] if "cells" in notebook else [c for w in notebook["worksheets"] for c in w["cells"]]
+        codes = [c.get("source", c.get("input", "")) for c in cells if c["cell_type"] == "code"]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UsageError(f"this is no notebook: {error!r}", "expected Jupyter's JSON with cells",
+                         code="no_script") from None
+    lines = []
+    for number, code in enumerate(codes, 1):
+        text = "".join(code)
+        lines.append(f"# cell {number}")
+        lines += ["#" + text.replace("\n", "\n#")] if text.startswith("%%") else \
+            [re.sub(r"^(\s*)([%!](?=[A-Za-z./]).*)$", r"\1pass  # \2", line) for line in text.split("\n")]
+    return "\n".join(lines) + "\n"
 
 
 def compiled_module(name: str) -> CodeType:

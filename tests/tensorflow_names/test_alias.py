@@ -53,7 +53,22 @@ def _fresh() -> Any:
     "from tensorflow.python.layers import core as layers_core; layers_core.Dense",
     "from tensorflow.python.training import moving_averages; moving_averages.assign_moving_average",
     "from tensorflow.python import debug as tf_debug; tf_debug.GradientsDebugger",
-    "from tensorflow.python.client import session; session.Session",
+    "from tensorflow.python.client import session; session.Session; session.register_session_run_conversion_functions",
+    "from tensorflow.python.framework import ops; ops._default_graph_stack.reset(); ops.convert_n_to_tensor([1, 2])",
+    "from tensorflow.python.framework import tensor_util; assert tensor_util.constant_value(7) == 7",
+    "from tensorflow.python.framework.smart_cond import smart_cond; assert smart_cond(True, lambda: 1, lambda: 2) == 1",
+    "from tensorflow.python.layers import utils; assert utils.normalize_tuple(2, 3, 'x') == (2, 2, 2)",
+    "from tensorflow.python.ops import custom_gradient as m; m.custom_gradient, m.recompute_grad",
+    "from tensorflow.python.ops import gen_math_ops; gen_math_ops.mat_mul([[1.0]], b=[[2.0]], transpose_a=True)",
+    "import tensorflow.python.ops.nn_grad; import tensorflow as tf; tf.raw_ops.Tanh(x=1.0)",
+    "from tensorflow.python.ops.rnn_cell_impl import _zero_state_tensors; _zero_state_tensors([2, 3], 4, 'float32')",
+    "from tensorflow.python.util import tf_inspect as i; assert i.getargspec(lambda a, b=1: a).defaults == (1,)",
+    "from tensorflow.python.util import tf_decorator, deprecation; deprecation.deprecated(None, '')(len)([])",
+    "from tensorflow.python.platform import googletest as g, test; assert g.TestCase != test.TestCase",
+    "from tensorflow.python.eager import context; assert not context.executing_eagerly()",
+    "from tensorflow.python.framework import test_util; test_util.run_deprecated_v1(len)",
+    "from tensorflow.compat import v2 as tf; tf.where([True], [1], [2])",
+    "from tensorflow.python.framework.errors_impl import NotFoundError",
 ])
 def test_import_names_resolve(line: str) -> None:
     with alias.standing_in(shadow=True):

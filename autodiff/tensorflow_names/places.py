@@ -1,0 +1,184 @@
+"""Which module paths TensorFlow has, and which rooms of autodiff answer for the names of each."""
+from __future__ import annotations
+
+# Path -> rooms that are searched for its names, in this order. "": autodiff itself; "api.x" and "python.x" are modules
+# of autodiff and of this folder. A path stands for all that is below it, but below `tensorflow` and
+# `tensorflow.contrib` a name is found by itself.
+ROOMS: dict[str, tuple[str, ...]] = {
+    "google": (),
+    "google.protobuf": (),
+    "google.protobuf.message": ("tensorflow_names.text_format",),
+    "google.protobuf.text_format": ("tensorflow_names.text_format",),
+    "tensorflow": ("",),
+    "tensorflow.compat": ("compat",),
+    "tensorflow.compat.v1": ("",),
+    "tensorflow.compat.v2": ("python.compat_v2", ""),
+    "tensorflow.core": (),
+    **{f"tensorflow.core.{room}": ("api.messages", "") for room in ("example", "framework", "lib", "protobuf", "util")},
+    "tensorflow.core.lib.core.error_codes_pb2": ("errors",),
+    "tensorflow.examples": (),
+    "tensorflow.examples.tutorials": (),
+    "tensorflow.examples.tutorials.mnist": ("mnist",),
+    "tensorflow.examples.tutorials.mnist.input_data": ("mnist",),
+    "tensorflow.contrib.framework.python": ("contrib.framework", ""),
+    "tensorflow.contrib.layers.python": ("contrib.layers",),
+    "tensorflow.contrib.learn.python.learn.datasets": ("mnist",),
+    "tensorflow.contrib.rnn.python": ("contrib.rnn", "nn.rnn_cell"),
+    "tensorflow.python": ("",),
+    "tensorflow.python.autograph": ("python.autograph",),
+    "tensorflow.python.client": ("",),
+    "tensorflow.python.client.session": ("python.client_session", ""),
+    "tensorflow.python.compat.compat": ("python.compat",),
+    "tensorflow.python.data": ("data", ""),
+    "tensorflow.python.data.util.nest": ("nest",),
+    "tensorflow.python.debug": ("debug",),
+    "tensorflow.python.eager": ("python.context", ""),
+    "tensorflow.python.framework": ("python.framework_ops", ""),
+    "tensorflow.python.framework.common_shapes": ("python.common_shapes",),
+    "tensorflow.python.framework.dtypes": ("dtypes", ""),
+    "tensorflow.python.framework.errors": ("errors",),
+    "tensorflow.python.framework.errors_impl": ("errors",),
+    "tensorflow.python.framework.function": ("python.function",),
+    "tensorflow.python.framework.graph_io": ("train",),
+    "tensorflow.python.framework.graph_util": ("graph_util",),
+    "tensorflow.python.framework.graph_util_impl": ("graph_util",),
+    "tensorflow.python.framework.meta_graph": ("train",),
+    "tensorflow.python.framework.random_seed": ("python.random_seed", ""),
+    "tensorflow.python.framework.smart_cond": ("python.smart_cond",),
+    "tensorflow.python.framework.tensor_util": ("python.tensor_util", ""),
+    "tensorflow.python.framework.test_util": ("api.test.modes", "test"),
+    "tensorflow.python.keras": ("keras",),
+    "tensorflow.python.keras.layers": ("keras.layers",),
+    "tensorflow.python.layers": ("layers",),
+    "tensorflow.python.layers.utils": ("python.smart_cond", "python.layer_sizes"),
+    "tensorflow.python.lib": (),
+    "tensorflow.python.lib.io": ("gfile",),
+    "tensorflow.python.lib.io.python_io": ("python_io",),
+    "tensorflow.python.lib.io.tf_record": ("python_io",),
+    "tensorflow.python.ops": ("", "math", "nn", "linalg"),
+    "tensorflow.python.ops.custom_gradient": ("python.custom_gradient", ""),
+    "tensorflow.python.ops.distributions": ("distributions",),
+    "tensorflow.python.ops.gradient_checker": ("test",),
+    "tensorflow.python.ops.gradients": ("",),
+    "tensorflow.python.ops.image_ops": ("image", ""),
+    "tensorflow.python.ops.image_ops_impl": ("image", ""),
+    "tensorflow.python.ops.init_ops": ("initializers", ""),
+    "tensorflow.python.ops.initializers_ns": ("initializers",),
+    "tensorflow.python.ops.linalg": ("linalg", ""),
+    "tensorflow.python.ops.linalg_ops": ("linalg", ""),
+    "tensorflow.python.ops.losses": ("losses",),
+    "tensorflow.python.ops.map_fn": ("",),
+    "tensorflow.python.ops.metrics": ("metrics",),
+    "tensorflow.python.ops.metrics_impl": ("metrics",),
+    "tensorflow.python.ops.parallel_for": ("python.parallel_for",),
+    "tensorflow.python.ops.random_ops": ("random", ""),
+    "tensorflow.python.ops.rnn": ("nn",),
+    "tensorflow.python.ops.rnn_cell": ("nn.rnn_cell",),
+    "tensorflow.python.ops.rnn_cell_impl": ("nn.rnn_cell",),
+    "tensorflow.python.ops.signal": ("signal",),
+    "tensorflow.python.ops.variable_scope": ("",),
+    "tensorflow.python.ops.variables": ("",),
+    "tensorflow.python.platform": (),
+    "tensorflow.python.platform.app": ("app",),
+    "tensorflow.python.platform.flags": ("flags",),
+    "tensorflow.python.platform.gfile": ("gfile",),
+    "tensorflow.python.platform.googletest": ("python.googletest", "test"),
+    "tensorflow.python.platform.test": ("test",),
+    "tensorflow.python.platform.benchmark": ("test",),
+    "tensorflow.python.platform.tf_logging": ("logging",),
+    "tensorflow.python.pywrap_tensorflow": ("train",),
+    "tensorflow.python.saved_model": ("saved_model",),
+    "tensorflow.python.saved_model.builder": ("saved_model.builder",),
+    "tensorflow.python.saved_model.constants": ("saved_model.constants",),
+    "tensorflow.python.saved_model.signature_constants": ("saved_model.signature_constants",),
+    "tensorflow.python.saved_model.tag_constants": ("saved_model.tag_constants",),
+    "tensorflow.python.summary": ("summary",),
+    "tensorflow.python.summary.summary_iterator": ("train",),
+    "tensorflow.python.tf2": ("python.tf2",),
+    "tensorflow.python.tools": (),
+    "tensorflow.python.tools.inspect_checkpoint": ("api.train.inspect_checkpoint",),
+    "tensorflow.python.training": ("train", "train.moving_averages", ""),
+    "tensorflow.python.util": ("python.util.decorating",),
+    "tensorflow.python.util.deprecation": ("python.util.deprecation",),
+    "tensorflow.python.util.compat": ("compat",),
+    "tensorflow.python.util.nest": ("nest",),
+}
+
+# Package -> its modules: those without rooms of their own have the package's.
+_MODULES = {
+    "tensorflow.compat": "v1 v2",
+    "tensorflow.python.client": "client_lib device_lib session timeline",
+    "tensorflow.python.data": "ops util experimental",
+    "tensorflow.python.data.ops": "dataset_ops iterator_ops optional_ops readers",
+    "tensorflow.python.distribute": "distribute_lib distribution_strategy_context reduce_util values",
+    "tensorflow.python.eager": "backprop context core def_function function tape test wrap_function",
+    "tensorflow.python.framework":
+        "common_shapes composite_tensor config constant_op device device_spec dtypes errors errors_impl func_graph "
+        "function graph_io graph_util graph_util_impl importer indexed_slices meta_graph op_def_registry ops "
+        "random_seed registry smart_cond sparse_tensor tensor_like tensor_shape tensor_spec tensor_util test_ops "
+        "test_util type_spec versions",
+    "tensorflow.python.keras":
+        "activations backend engine initializers layers losses optimizers regularizers utils",
+    "tensorflow.python.keras.engine": "base_layer base_layer_utils input_spec network training",
+    "tensorflow.python.layers": "base convolutional core layers normalization pooling utils",
+    "tensorflow.python.ops":
+        "array_grad array_ops batch_ops bitwise_ops candidate_sampling_ops check_ops clip_ops confusion_matrix "
+        "control_flow_grad control_flow_ops control_flow_util control_flow_util_v2 control_flow_v2_toggles ctc_ops "
+        "custom_gradient data_flow_grad data_flow_ops distributions embedding_ops functional_ops gradient_checker "
+        "gradient_checker_v2 gradients gradients_impl gradients_util histogram_ops image_grad image_ops image_ops_impl "
+        "init_ops init_ops_v2 initializers_ns inplace_ops io_ops linalg linalg_grad linalg_ops linalg_ops_impl "
+        "list_ops logging_ops lookup_ops losses manip_grad manip_ops map_fn math_grad math_ops metrics metrics_impl nn "
+        "nn_grad nn_impl nn_ops numerics parallel_for parsing_ops partitioned_variables ragged random_grad random_ops "
+        "resource_variable_ops resources rnn rnn_cell rnn_cell_impl rnn_grad script_ops session_ops sets signal "
+        "sort_ops sparse_grad sparse_ops special_math_ops standard_ops state_grad state_ops stateless_random_ops "
+        "string_ops summary_op_util summary_ops_v2 template tensor_array_grad tensor_array_ops "
+        "unconnected_gradients variable_scope variables weights_broadcast_ops while_v2",
+    "tensorflow.python.ops.distributions":
+        "bernoulli beta bijector bijector_impl categorical dirichlet dirichlet_multinomial distribution distributions "
+        "exponential gamma identity_bijector kullback_leibler laplace multinomial normal special_math student_t "
+        "transformed_distribution uniform util",
+    "tensorflow.python.ops.linalg":
+        "linalg linalg_impl linear_operator linear_operator_algebra linear_operator_block_diag "
+        "linear_operator_composition linear_operator_diag linear_operator_full_matrix linear_operator_identity "
+        "linear_operator_kronecker linear_operator_low_rank_update linear_operator_lower_triangular "
+        "linear_operator_util linear_operator_zeros",
+    "tensorflow.python.ops.losses": "loss_reduction losses losses_impl util",
+    "tensorflow.python.ops.parallel_for": "control_flow_ops gradients pfor",
+    "tensorflow.python.ops.signal":
+        "dct_ops fft_ops mel_ops mfcc_ops reconstruction_ops shape_ops signal spectral_ops util_ops window_ops",
+    "tensorflow.python.platform":
+        "app benchmark flags gfile googletest resource_loader sysconfig test tf_logging",
+    "tensorflow.python.saved_model":
+        "builder builder_impl constants loader loader_impl main_op saved_model signature_constants "
+        "signature_def_utils simple_save tag_constants utils utils_impl",
+    "tensorflow.python.summary": "plugin_asset summary summary_iterator writer",
+    "tensorflow.python.summary.writer": "event_file_writer writer writer_cache",
+    "tensorflow.python.tools": "freeze_graph inspect_checkpoint optimize_for_inference_lib",
+    "tensorflow.python.tpu": "tpu tpu_config tpu_context tpu_embedding tpu_estimator tpu_function tpu_optimizer",
+    "tensorflow.python.training":
+        "adadelta adagrad adagrad_da adam basic_loops basic_session_run_hooks checkpoint_management checkpoint_utils "
+        "coordinator device_setter distribution_strategy_context evaluation experimental ftrl gen_training_ops "
+        "gradient_descent input learning_rate_decay momentum monitored_session moving_averages optimizer "
+        "proximal_adagrad proximal_gradient_descent queue_runner queue_runner_impl rmsprop saver saving server_lib "
+        "session_manager session_run_hook slot_creator summary_io supervisor sync_replicas_optimizer tracking "
+        "training training_ops training_util warm_starting_util",
+    "tensorflow.python.training.tracking": "base data_structures tracking util",
+    "tensorflow.python.util":
+        "all_util compat deprecation dispatch function_utils keyword_args lazy_loader lock_util nest object_identity "
+        "tf_contextlib tf_decorator tf_export tf_inspect tf_should_use tf_stack",
+}
+MODULES = frozenset({*ROOMS, *_MODULES, *(f"{package}.{name}" for package, names in _MODULES.items()
+                                          for name in names.split())})
+
+
+def is_module(path: str) -> bool:
+    """Whether TensorFlow has a module of this path: of the generated ones, `gen_nn_ops`, it has one for each family."""
+    package, _, name = path.rpartition(".")
+    return path in MODULES or package == "tensorflow.python.ops" and name.startswith("gen_") and name.endswith("_ops")
+
+
+def place_of(path: str) -> str:
+    """The longest path with rooms that this one is, or is below of."""
+    while path not in ROOMS:
+        path = path.rpartition(".")[0]
+    return path

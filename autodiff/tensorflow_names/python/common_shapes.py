@@ -1,0 +1,24 @@
+"""tensorflow.python.framework.common_shapes: shapes of broadcasts."""
+from __future__ import annotations
+
+from typing import Any
+
+from ...api.arrays.shaping import broadcast_static_shape
+from ...core.shapes import TensorShape
+
+
+def broadcast_shape(shape_x: Any, shape_y: Any) -> TensorShape:
+    """The shape of two that are broadcast. Raises ValueError where they do not go together."""
+    return broadcast_static_shape(TensorShape(shape_x), TensorShape(shape_y))
+
+
+def is_broadcast_compatible(shape_x: Any, shape_y: Any) -> bool:
+    """Whether two shapes can be broadcast together; False for one of unknown rank."""
+    x, y = TensorShape(shape_x), TensorShape(shape_y)
+    if x.ndims is None or y.ndims is None:
+        return False
+    try:
+        broadcast_shape(x, y)
+    except ValueError:
+        return False
+    return True

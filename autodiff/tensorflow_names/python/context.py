@@ -1,0 +1,55 @@
+"""tensorflow.python.eager.context: whether ops run at once, and blocks in which they do or do not."""
+from __future__ import annotations
+
+from typing import Any
+
+from ...api.control.dependencies import device
+from ...core.defaults import STACKS
+from ...runtime.eager import eager_mode, executing_eagerly, graph_mode
+
+__all__ = ["GRAPH_MODE", "EAGER_MODE", "context", "device", "eager_mode", "executing_eagerly", "graph_mode",
+           "in_eager_mode", "in_graph_mode", "num_gpus"]
+
+GRAPH_MODE, EAGER_MODE = 0, 1
+in_eager_mode = executing_eagerly
+
+
+def in_graph_mode() -> bool:
+    """Whether ops are kept in a graph."""
+    return not executing_eagerly()
+
+
+def num_gpus() -> int:
+    """None are used."""
+    return 0
+
+
+class Context:
+    """The process's one context. summary_writer: kept for those who set it."""
+
+    summary_writer: Any = None
+    executing_eagerly = staticmethod(executing_eagerly)
+    num_gpus = staticmethod(num_gpus)
+    device = staticmethod(device)
+
+    def in_eager_mode(self) -> bool:
+        return executing_eagerly()
+
+    def ensure_initialized(self) -> None:
+        """Nothing is to be begun."""
+
+    @property
+    def device_name(self) -> str:
+        return STACKS.graphs[-1].current_device if STACKS.graphs else ""
+
+
+_CONTEXT = Context()
+
+
+def context() -> Context:
+    """The process's context."""
+    return _CONTEXT
+
+
+def ensure_initialized() -> None:
+    """Nothing is to be begun."""

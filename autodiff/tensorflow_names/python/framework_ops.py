@@ -1,0 +1,161 @@
+"""tensorflow.python.framework.ops: conversions of several values, the stacks of defaults, what graphs register."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...api.control.dependencies import device, name_scope
+from ...core.convert import convert_to_tensor
+from ...core.defaults import STACKS
+from ...core.errors import NoGradientError
+from ...core.graph import Graph, Tensor, get_default_graph, graph_of
+from ...core.indexed_slices import IndexedSlices
+from ...core.op import OPS, REGISTERED_GRADIENTS
+from ...core.sparse_tensor import SparseTensor
+from ...runtime.eager import EagerTensor, eager_mode, executing_eagerly
+from ...runtime.session import Session
+
+__all__ = ["EagerTensor", "device", "name_scope"]
+internal_convert_to_tensor = convert_to_tensor_v2 = convert_to_tensor
+device_v2, name_scope_v1, name_scope_v2 = device, name_scope, name_scope
+_USER_DEFAULT_SESSION = Session
+
+
+class _Stack:
+    """The default graphs of this thread, as code takes hold of them to begin anew."""
+
+    @property
+    def stack(self) -> list[Graph]:
+        return STACKS.graphs
+
+    def reset(self) -> None:
+        """Leave no default graph but a fresh one."""
+        STACKS.graphs.clear()
+        STACKS.bottom = None
+
+    def get_default(self) -> Graph:
+        return get_default_graph()
+
+    def is_cleared(self) -> bool:
+        return not STACKS.graphs
+
+    def get_controller(self, default: Graph) -> Any:
+        return default.as_default()
+
+
+_default_graph_stack = _Stack()
+
+
+class _SessionStack:
+    """The default sessions of this thread."""
+
+    @property
+    def stack(self) -> list[Any]:
+        return STACKS.sessions
+
+    def reset(self) -> None:
+        """Leave no default session."""
+        STACKS.sessions.clear()
+
+
+_default_session_stack = _SessionStack()
+
+
+def has_default_graph() -> bool:
+    """Whether a graph was made the default one."""
+    return bool(STACKS.graphs)
+
+
+def executing_eagerly_outside_functions() -> bool:
+    """Whether ops run at once where no function is being built."""
+    return executing_eagerly()
+
+
+def inside_function() -> bool:
+    """Whether a function's body is being built."""
+    return get_default_graph().building_function
+
+
+def get_name_scope() -> str:
+    """The current name scope, without its `/`."""
+    return get_default_graph().get_name_scope()
+
+
+def strip_name_scope(name: str, export_scope: str | None) -> str:
+    """A name without the scope it begins with."""
+    return name.removeprefix(f"{export_scope.rstrip('/')}/") if export_scope else name
+
+
+def prepend_name_scope(name: str, import_scope: str | None) -> str:
+    """A name within a scope."""
+    return f"{import_scope.rstrip('/')}/{name}" if import_scope else name
+
+
+def convert_n_to_tensor(values: Sequence[Any], dtype: Any = None, name: str | None = None,
+                        preferred_dtype: Any = None) -> list[Tensor]:
+    """Each value as a tensor, named by its place. Raises TypeError for what is no sequence."""
+    if not isinstance(values, (list, tuple)):
+        raise TypeError("values must be a sequence.")
+    return [convert_to_tensor(value, dtype, None if name is None else f"{name}_{i}", preferred_dtype)
+            for i, value in enumerate(values)]
+
+
+internal_convert_n_to_tensor = convert_n_to_tensor
+
+
+def convert_to_tensor_or_indexed_slices(value: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """A value as a tensor; IndexedSlices and sparse tensors stay as they are."""
+    if isinstance(value, (IndexedSlices, SparseTensor)):
+        return value
+    return convert_to_tensor(value, dtype, name)
+
+
+convert_to_tensor_or_composite = internal_convert_to_tensor_or_indexed_slices = convert_to_tensor_or_indexed_slices
+
+
+def convert_n_to_tensor_or_indexed_slices(values: Sequence[Any], dtype: Any = None,
+                                          name: str | None = None) -> list[Any]:
+    """Each value as convert_to_tensor_or_indexed_slices has it; None stays None."""
+    if not isinstance(values, (list, tuple)):
+        raise TypeError("values must be a sequence.")
+    return [None if value is None else
+            convert_to_tensor_or_indexed_slices(value, dtype, None if name is None else f"{name}_{i}")
+            for i, value in enumerate(values)]
+
+
+convert_n_to_tensor_or_composite = convert_n_to_tensor_or_indexed_slices
+
+
+def get_gradient_function(op: Any) -> Any:
+    """The function registered, or declared, as an operation's gradient. Raises LookupError if there is none."""
+    name = op.override or op.type
+    if name in REGISTERED_GRADIENTS:
+        return REGISTERED_GRADIENTS[name]
+    if name in OPS and (OPS[name].gradient_rule or OPS[name].no_grad):
+        return OPS[name].gradient_rule
+    raise NoGradientError(f"No gradient defined for operation '{op.name}' (op type: {op.type})")
+
+
+def _get_graph_from_inputs(op_input_list: Sequence[Any], graph: Graph | None = None) -> Graph:
+    return graph or graph_of(op_input_list)
+
+
+def enable_eager_execution_internal(*args: Any, **options: Any) -> Any:
+    """Run ops at once from here on."""
+    return eager_mode().__enter__()
+
+
+_DENSE: list[type] = [Tensor]
+
+
+def register_dense_tensor_like_type(tensor_type: type) -> None:
+    """Note a class whose objects are to be taken for tensors: it has `name` and `dtype` properties."""
+    for attribute in ("name", "dtype"):
+        if not isinstance(getattr(tensor_type, attribute, None), property):
+            raise TypeError(f"Type {tensor_type.__name__} does not define a `{attribute}` property")
+    _DENSE.append(tensor_type)
+
+
+def is_dense_tensor_like(t: Any) -> bool:
+    """Whether this is a tensor, a variable, or of a class noted as one."""
+    return isinstance(t, tuple(_DENSE)) or hasattr(t, "as_tensor")

@@ -1,0 +1,48 @@
+"""tensorflow.python.ops.*: helpers of TensorFlow's own that public code calls."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...api.arrays.creation import identity
+from ...api.nn.rnn_cell.base import zeros_of
+from ...core import nest
+from ...core.graph import Graph, get_default_graph
+
+
+def _zero_state_tensors(state_size: Any, batch_size: Any, dtype: Any) -> Any:
+    """Zeros [batch_size, ...] for each size of a structure."""
+    return nest.map_structure(lambda size: zeros_of(batch_size, size, dtype), state_size)
+
+
+def with_dependencies(dependencies: Sequence[Any], output_tensor: Any, name: str | None = None) -> Any:
+    """`output_tensor`, once these have run."""
+    with get_default_graph().control_dependencies(dependencies):
+        return identity(output_tensor, name=name or "control_dependency")
+
+
+def _is_v2_control_flow() -> bool:
+    """Branches and loops are functions, not TensorFlow 1's switches."""
+    return False
+
+
+ENABLE_CONTROL_FLOW_V2 = False
+
+
+def enable_control_flow_v2() -> None:
+    """Nothing changes: branches and loops are functions already."""
+
+
+disable_control_flow_v2 = enable_control_flow_v2
+
+
+def IsInWhileContext(op: Any) -> bool:  # noqa: N802
+    """Whether an operation is part of a loop's body."""
+    return op.graph.building_function
+
+
+def EnableControlFlowV2(graph: Graph) -> bool:  # noqa: N802
+    """Never."""
+    return False
+
+

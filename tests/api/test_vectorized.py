@@ -1,0 +1,70 @@
+"""vectorized_map, pfor, Jacobians; gradients made otherwise; values known while the graph is built."""
+
+import numpy as np
+import pytest
+
+import autodiff as tf
+from autodiff.tensorflow_names.python import parallel_for, tensor_util
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> None:
+    tf.reset_default_graph()
+
+
+X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], np.float32)
+
+
+def test_a_map_is_made_at_once() -> None:
+    rows = tf.vectorized_map(lambda x: {"sum": tf.reduce_sum(x * x), "two": x * 2}, tf.constant(X))
+    with tf.Session() as session:
+        found = session.run(rows)
+    np.testing.assert_allclose(found["sum"], (X * X).sum(1))
+    np.testing.assert_allclose(found["two"], X * 2)
+    with pytest.raises(ValueError, match="rank 1 or more"):
+        tf.vectorized_map(lambda x: x, 1.0)
+
+
+def test_passes_of_ops_without_a_rule_are_made_one_by_one() -> None:
+    rows = tf.vectorized_map(lambda x: tf.py_func(lambda a: a + 1, [x], tf.float32), tf.constant(X))
+    with tf.Session() as session:
+        np.testing.assert_allclose(session.run(rows), X + 1)
+
+
+@pytest.mark.parametrize("use_pfor", [True, False])
+def test_jacobians(use_pfor: bool) -> None:
+    x = tf.constant(X)
+    y = tf.square(x)
+    whole = parallel_for.jacobian(y, [x, tf.constant(1.0)], use_pfor=use_pfor)
+    rows = parallel_for.batch_jacobian(y, x, use_pfor=use_pfor)
+    assert whole[1] is None
+    with tf.Session() as session:
+        found, by_row = session.run([whole[0], rows])
+    np.testing.assert_allclose(found.reshape(6, 6), np.diag(2 * X.ravel()))
+    np.testing.assert_allclose(by_row, np.stack([np.diag(2 * row) for row in X]))
+
+
+def test_a_gradient_passes_through_and_is_computed_again() -> None:
+    x = tf.constant(0.7)
+    passed = tf.grad_pass_through(tf.floor)(x)
+    again = tf.recompute_grad(lambda v: tf.sin(v) * v)(x)
+    with tf.Session() as session:
+        values = session.run([passed, tf.gradients(passed, x)[0], again, tf.gradients(again, x)[0]])
+    np.testing.assert_allclose(values, [0, 1, np.sin(0.7) * 0.7, np.sin(0.7) + 0.7 * np.cos(0.7)], rtol=1e-6)
+
+
+def test_static_values_and_messages() -> None:
+    free = tf.placeholder(tf.float32, [None, 3])
+    known = tf.concat([[1.5], tf.fill([2], 2.5)], 0)
+    assert tf.get_static_value(known).tolist() == [1.5, 2.5, 2.5]
+    assert tf.get_static_value(free) is None
+    assert tf.get_static_value(tf.stack([tf.constant(1.0), free[0, 0]]), partial=True).tolist() == [1.0, None]
+    with tf.Session() as session, pytest.raises(ValueError, match="may not be fed"):
+        session.run(known, {known: [1.0, 2.0, 3.0]})
+    assert tensor_util.constant_value_as_shape(tf.constant([2, -1])).as_list() == [2, None]
+    proto = tf.make_tensor_proto([[1, 2]], shape=[2, 2])
+    assert tf.make_ndarray(proto).tolist() == [[1, 2], [2, 2]]
+    with pytest.raises(ValueError, match="None values not supported"):
+        tf.make_tensor_proto(None)
+    with pytest.raises(ValueError, match="Too many elements"):
+        tf.make_tensor_proto([1, 2, 3], shape=[2])
