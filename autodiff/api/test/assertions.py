@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.devices import merged_device
 from ...core.errors import OpError
-from ...core.names import merged_device
 from ...core.tensor import Tensor
 from ...files import protobuf_text
 
