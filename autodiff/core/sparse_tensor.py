@@ -3,7 +3,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from . import nest
 from .constant_value import static_dims
 from .convert import to_tensor
 from .defaults import session_for
@@ -133,24 +132,6 @@ class SparseTensor:
 def parts_of(sparse: Any) -> tuple[Any, Any, Any]:
     """The indices, values and dense shape."""
     return sparse.indices, sparse.values, sparse.dense_shape
-
-
-def parted(structure: Any) -> Any:
-    """A nested structure with the parts of each SparseTensor in its place, for what takes tensors alone."""
-    if not any(isinstance(leaf, SparseTensor) for leaf in nest.flatten(structure)):
-        return structure
-    return nest.map_structure(
-        lambda leaf: SparseTensorValue(*parts_of(leaf)) if isinstance(leaf, SparseTensor) else leaf, structure)
-
-
-def rejoined(like: Any, structure: Any) -> Any:
-    """Undo `parted`: SparseTensors again where `like` has them."""
-    if not any(isinstance(leaf, SparseTensor) for leaf in nest.flatten(like)):
-        return structure
-    leaves = iter(nest.flatten(structure))
-    return nest.map_structure(
-        lambda leaf: SparseTensor(*[next(leaves) for _ in range(3)]) if isinstance(leaf, SparseTensor)
-        else next(leaves), like)
 
 
 def as_sparse(value: Any) -> SparseTensor:

@@ -13,7 +13,8 @@ from .between import carries_gradient, inputs_of
 from .blocked_reasons import no_gradient_reason, note_blocked
 
 _TAKE_NONE = frozenset(("If", "While"))  # rules that ask which outputs receive anything: not all depend on all inputs
-_TAKE_ROWS = frozenset(("Identity", "DebugGradientIdentity", "ReadVariableOp"))  # rules that pass IndexedSlices on
+# rules that pass IndexedSlices on
+_TAKE_ROWS = frozenset(("Identity", "DebugGradientIdentity", "ReadVariableOp", "Captured"))
 
 
 def apply_rule(graph: Graph, op: Operation, y: Tensor, dys: dict[Tensor, Gradient | None], *,

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import autodiff as tf
+from autodiff.core.op import build
 from autodiff.runtime.eager import EagerContext
 
 pytestmark = pytest.mark.usefixtures("own_graph")
@@ -209,3 +210,55 @@ def test_elements_that_were_not_written_are_zeros() -> None:
     array = tf.TensorArray(tf.float32, 3).write(0, [1.0, 2.0])
     assert run(array.read(1)).tolist() == [0, 0]
     assert run(array.concat()).tolist() == [1, 2, 0, 0, 0, 0]
+
+
+def test_tensordot_of_what_only_a_run_knows() -> None:
+    x, y, axes = tf.placeholder(tf.float32), tf.placeholder(tf.float32), tf.placeholder(tf.int32)
+    a, b = np.arange(30.0).reshape(2, 5, 3), np.arange(12.0).reshape(3, 4)
+    for how in (1, [[-1], [0]], axes):
+        product = tf.tensordot(x, y, how)
+        found, slope = run([product, tf.gradients(product, y)[0]], {x: a, y: b, axes: [[2], [0]]})
+        assert product.shape.ndims is None
+        assert found.tolist() == np.tensordot(a, b, 1).tolist()
+        assert slope.tolist() == np.tensordot(a, np.ones((2, 5, 4)), [[0, 1], [0, 1]]).tolist()
+    with pytest.raises(ValueError, match="expected as many axes of a as of b"):
+        tf.tensordot(tf.ones([2, 3]), tf.ones([4, 4]), [[0, 1], [0]])
+
+
+def test_the_slope_of_gamma_numbers_by_their_form() -> None:
+    alpha, beta = tf.constant([1.0, 2.0, 0.5]), tf.constant(2.0)
+    numbers = tf.random_gamma([5], alpha, beta, seed=3)
+    drawn, *slopes = run([numbers, *tf.gradients(numbers, [alpha, beta])])
+    np.testing.assert_allclose(slopes[1], -drawn.sum() / 2, rtol=1e-6)
+    slope = build.RandomGammaGrad(tf.constant([1.0, 2.0, 0.5, 10.0, 100.0]), tf.constant([0.3, 1.0, 0.1, 9.0, 120.0]))
+    np.testing.assert_allclose(run(slope), [0.59578, 0.75078, 0.50977, 0.96418, 1.09575], atol=6e-6)  # of TensorFlow
+
+
+def test_sparse_values_in_loops_and_branches() -> None:
+    v = tf.Variable([1.0, 2.0])
+    sparse = tf.SparseTensor([[0, 0], [1, 2]], v, [3, 4])
+    squared = tf.while_loop(lambda i, s: i < 2, lambda i, s: (i + 1, s.with_values(s.values * s.values)), [0, sparse])
+    assert run(tf.gradients(squared[1].values, v)[0]).tolist() == [4, 32]
+    longer = tf.while_loop(lambda i, s: i < 2, lambda i, s: (i + 1, tf.sparse_concat(0, [s, s])), [0, sparse],
+                           shape_invariants=[tf.TensorShape([]), tf.TensorShape([2])])[1]
+    assert run(longer).dense_shape.tolist() == [12, 4]
+    with pytest.raises(ValueError, match="Expected a shape with 1 dimension"):
+        tf.while_loop(lambda i, s: i < 2, lambda i, s: (i + 1, s), [0, sparse],
+                      shape_invariants=[tf.TensorShape([]), tf.TensorShape([None, None])])
+    rows = tf.IndexedSlices(v, tf.constant([0, 1]))
+    for result in (tf.while_loop(lambda i, s: i < 2, lambda i, s: (i + 1, tf.IndexedSlices(s.values * 2, s.indices)),
+                                 [0, rows])[1],
+                   tf.cond(tf.constant(True), lambda: tf.IndexedSlices(rows.values * 4, rows.indices), lambda: rows)):
+        assert isinstance(result, tf.IndexedSlices)
+        assert run(result).values.tolist() == [4, 8]
+    with pytest.raises(ValueError, match="don't have the same nested structure"):
+        tf.while_loop(lambda i, s: i < 2, lambda i, s: (i + 1, s.values), [0, rows])
+
+
+def test_rows_of_a_variable_stay_rows_in_a_body() -> None:
+    w = tf.Variable([[1.0], [2.0]])
+
+    def body(i: Any, total: Any) -> Any:
+        return i + 1, total + tf.reduce_sum(tf.gradients(tf.nn.embedding_lookup(w, [0, 0]), w)[0].values)
+
+    assert run(tf.while_loop(lambda i, a: i < 2, body, [0, 0.0])[1]) == 4

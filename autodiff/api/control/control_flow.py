@@ -12,8 +12,8 @@ from ...core.errors import ArgumentError, KindError, ShapeError
 from ...core.function_graph import FunctionGraph, finish
 from ...core.graph import Operation, Tensor, get_default_graph
 from ...core.op import build
-from ...core.sparse_tensor import parted, rejoined
 from ...gradients.control_flow import call_if
+from .parts import kind_of, parted, rejoined
 from .tensor_array import TensorArray
 
 
@@ -39,12 +39,15 @@ def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable
     with graph.name_scope(name or "cond"):
         pred = as_predicate(pred)
         sides, results, given = [], [], []
-        for which, function in ((True, true_fn), (False, false_fn)):
+        for function in (true_fn, false_fn):
             side = FunctionGraph(graph)
             with side.as_default():
                 given.append(function())
-                results.append(nest.map_structure(functools.partial(_as_output, which), parted(given[-1])))
             sides.append(side)
+        kinds = _common_kinds(*given)
+        for which, side, result in zip((True, False), sides, given):
+            with side.as_default():
+                results.append(nest.map_structure(functools.partial(_as_output, which), parted(result, kinds)))
         _check_alike(*results)
         then_branch, else_branch = (finish(side, [flow_of(v) for v in nest.flatten(result)])
                                     for side, result in zip(sides, results))
@@ -52,7 +55,13 @@ def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable
             raise ArgumentError("true_fn and false_fn must return at least one result")
         outputs = call_if(pred, then_branch, else_branch)
         packed = [rewrapped(out, old) for out, old in zip(outputs, nest.flatten(results[0]))]
-        return _unwrapped(rejoined(given[0], nest.pack_sequence_as(results[0], packed)), strict)
+        return _unwrapped(rejoined(nest.pack_sequence_as(results[0], packed)), strict)
+
+
+def _common_kinds(first: Any, second: Any) -> list[Any]:
+    """How the results of two branches fall into parts: as both of them do, or else not at all."""
+    kinds = [[kind_of(leaf) for leaf in nest.flatten(given)] for given in (first, second)]
+    return [a if a is b else None for a, b in zip(*kinds)] if len(kinds[0]) == len(kinds[1]) else []
 
 
 def as_predicate(value: Any) -> Tensor:

@@ -12,9 +12,9 @@ from ...core.graph import Tensor, get_default_graph
 from ...core.indexed_slices import IndexedSlices
 from ...core.op import build
 from ...core.shapes import Dims, as_dims, show
-from ...core.sparse_tensor import parted, rejoined
 from ...gradients.control_flow import call_while
 from .control_flow import as_predicate, flow_of, rewrapped
+from .parts import OWN, kind_of, part_shapes, parted, rejoined
 from .tensor_array import TensorArray
 
 
@@ -23,11 +23,11 @@ def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: An
                name: str | None = None, maximum_iterations: Any = None, return_same_structure: bool = False) -> Any:
     """Repeat `loop_vars = body(*loop_vars)` while `cond(*loop_vars)` holds; gives the final loop variables.
 
-    loop_vars: nested tensors, SparseTensors and TensorArrays. shape_invariants: what stays true of each shape, when
-    it changes from one iteration to the next. maximum_iterations: an int or int32[]. The result is the list or tuple
-    that `body` gives; a single tensor comes back bare unless return_same_structure. Raises ArgumentError (ValueError)
-    for no loop variables or other ones from `body`, KindError (TypeError) if `body` nests them in other types, and
-    ShapeError (ValueError) for a shape that changes.
+    loop_vars: nested tensors, SparseTensors, IndexedSlices and TensorArrays. shape_invariants: what stays true of each
+    shape, when it changes from one iteration to the next. maximum_iterations: an int or int32[]. The result is the list
+    or tuple that `body` gives; a single tensor comes back bare unless return_same_structure. Raises ArgumentError
+    (ValueError) for no loop variables or other ones from `body`, KindError (TypeError) if `body` nests them in other
+    types, and ShapeError (ValueError) for a shape that changes.
     """
     if not callable(cond) or not callable(body):
         raise KindError(f"cond and body must be callable, found {cond!r} and {body!r}")
@@ -37,8 +37,11 @@ def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: An
         raise ArgumentError("no loop variables provided")
     loop_vars = loop_vars if isinstance(loop_vars, (list, tuple)) else [loop_vars]
     whole = loop_vars
-    if (loop_vars := parted(whole)) is not whole:
+    if any(map(kind_of, nest.flatten(whole))):
+        loop_vars = parted(whole)
         cond, body = _of_whole(whole, cond), _of_whole(whole, _listing(body))
+        given = None if shape_invariants is None else flatten_shapes(shape_invariants, whole)
+        shape_invariants = nest.pack_sequence_as(loop_vars, part_shapes(whole, given))
     is_limited_alone = maximum_iterations is not None and len(loop_vars) == 1 and not return_same_structure
     if is_limited_alone:  # TensorFlow's counter then makes the variable a structure of its own
         body = _of_one(body)
@@ -48,7 +51,7 @@ def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: An
     else:
         with graph.name_scope(name or "while"):
             results = _Loop(cond, body, loop_vars, shape_invariants, maximum_iterations, back_prop).build()
-    results = rejoined(whole, results)
+    results = rejoined(results)
     is_bare = is_limited_alone or not return_same_structure and len(nest.flatten(whole)) == 1
     return results[0] if is_bare else results
 
@@ -72,8 +75,9 @@ def _listing(body: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _of_whole(whole: Any, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A condition or body that takes SparseTensors as one that takes their parts."""
-    return lambda *state: parted(function(*rejoined(whole, list(state))))
+    """A condition or body that takes SparseTensors and IndexedSlices as one that takes their parts."""
+    kinds = [kind_of(leaf) for leaf in nest.flatten(whole)]
+    return lambda *state: parted(function(*rejoined(list(state))), kinds)
 
 
 def _eager_while(cond: Any, body: Any, loop_vars: Any, limit: Any) -> Any:
@@ -105,9 +109,9 @@ class _Loop:
         if len(flat) != len(self.initial):
             raise ArgumentError(expected=f"{len(self.initial)} shape_invariants", found=len(flat))
         for tensor, dims in zip(self.initial, flat):
-            if tensor.dtype.name != "variant" and not _less_specific(dims, tensor.dims):
+            if tensor.dtype.name != "variant" and dims is not OWN and not _less_specific(dims, tensor.dims):
                 raise ShapeError(f"the shape invariant {show(dims)} is not true of {tensor.describe()} at the start")
-        return [t.dims if t.dtype.name == "variant" else d for t, d in zip(self.initial, flat)]
+        return [t.dims if t.dtype.name == "variant" or d is OWN else d for t, d in zip(self.initial, flat)]
 
     def build(self) -> Any:
         graph = get_default_graph()
@@ -144,9 +148,6 @@ class _Loop:
         state = self._state(graph)
         result = _items(self.body(*state))
         flat = [v if isinstance(v, TensorArray) else convert_to_tensor(v) for v in nest.flatten(result)]
-        if len(flat) != len(self.leaves):
-            raise ArgumentError(f"body must give as many values as there are loop variables: {len(self.leaves)}, "
-                                f"found {len(flat)}")
         nest.assert_same_structure(list(state), list(result))
         for i, (value, leaf) in enumerate(zip(flat, self.leaves)):
             self._check_invariant(i, value, leaf)
@@ -174,7 +175,7 @@ def _loop_tensor(value: Any) -> Tensor:
 def flatten_shapes(invariants: Any, structure: Any) -> list[Dims | None]:
     """Shapes in the order of the loop variables; a shape may itself be a list."""
     if not nest.is_sequence(structure):
-        return [as_dims(invariants)]
+        return [invariants if invariants is OWN else as_dims(invariants)]
     children = nest.children(structure)
     shapes = nest.children(invariants) if isinstance(invariants, dict) else list(invariants)
     if len(children) != len(shapes):

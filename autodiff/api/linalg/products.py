@@ -9,7 +9,8 @@ import numpy as np
 
 from ...core.constant_value import static_value
 from ...core.convert import convert_to_tensor
-from ...core.errors import ArgumentError, ShapeError
+from ...core.dtypes import int32
+from ...core.errors import ArgumentError
 from ...core.graph import Tensor
 from ...core.infer import axis_in
 from ...core.name_scope import scope
@@ -55,12 +56,13 @@ def matvec(a: Any, b: Any, transpose_a: bool = False, adjoint_a: bool = False, a
 def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
     """Sums of products over axes of `a` paired with axes of `b`; the other axes stay, a's first.
 
-    axes: a count n (the last n of a with the first n of b), or [axes of a, axes of b].
+    axes: a count n (the last n of a with the first n of b), or [axes of a, axes of b]; known only at run time, the
+    shape of the result is too.
     """
     with scope(name, "Tensordot", [a, b, axes]) as full:
         a, b = convert_to_tensor(a, name="a"), convert_to_tensor(b, name="b")
-        if a.dims is None or b.dims is None:
-            raise ShapeError(expected="tensors of known rank", found=f"{a.describe()} and {b.describe()}")
+        if a.dims is None or b.dims is None or isinstance(axes, Tensor) and static_value(axes) is None:
+            return _at_run_time(a, b, axes, full)
         a_axes, b_axes = _paired(len(a.dims), len(b.dims), axes)
         a_free = [i for i in range(len(a.dims)) if i not in a_axes]
         b_free = [i for i in range(len(b.dims)) if i not in b_axes]
@@ -75,16 +77,40 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
         return result
 
 
+def _at_run_time(a: Tensor, b: Tensor, axes: Any, name: str) -> Tensor:
+    """The product of tensors whose ranks, or axes, only a run knows."""
+    axes = convert_to_tensor(axes, dtype=None if isinstance(axes, Tensor) else int32, name="axes")
+    if axes.dims == ():
+        a_axes = build.Range(build.Rank(a) - axes, build.Rank(a), 1)
+        b_axes = build.Range(0, axes, 1)
+    else:
+        a_axes, b_axes = axes[0], axes[1]
+    left, a_matrix = _matrix(a, a_axes, is_first=True)
+    right, b_matrix = _matrix(b, b_axes, is_first=False)
+    return build.Reshape(build.MatMul(a_matrix, b_matrix), build.ConcatV2(0, left, right), name=name)
+
+
+def _matrix(x: Tensor, summed: Tensor, *, is_first: bool) -> tuple[Tensor, Tensor]:
+    """The sizes of the axes that stay, and `x` as a matrix with the summed axes as columns, or as rows."""
+    sizes, rank = build.Shape(x), build.Rank(x)
+    summed = build.Reshape(build.FloorMod(summed, rank), [-1])
+    free = build.ListDiff(build.Range(0, rank, 1), summed)[0]
+    stays, goes = build.GatherV2(sizes, free, 0), build.GatherV2(sizes, summed, 0)
+    order = (free, summed) if is_first else (summed, free)
+    inner = build.Prod(goes, [0])
+    outer = build.Prod(stays, [0])
+    shape = build.Pack(*((outer, inner) if is_first else (inner, outer)), axis=0)
+    return stays, build.Reshape(build.Transpose(x, build.ConcatV2(0, *order)), shape)
+
+
 def _paired(a: int, b: int, axes: Any) -> tuple[list[int], list[int]]:
     known = static_value(axes) if isinstance(axes, Tensor) else axes
-    if known is None:
-        raise ArgumentError(expected="axes that are known while the graph is built", found="a tensor")
-    if np.ndim(known) == 0:
+    if isinstance(known, (int, np.integer)) or isinstance(known, np.ndarray) and known.ndim == 0:
         count = int(known)
         if not 0 <= count <= min(a, b):
             raise ArgumentError(expected=f"0 <= axes <= {min(a, b)}", found=count)
         return list(range(a - count, a)), list(range(count))
-    if len(known) != 2:
+    if not isinstance(known, (list, tuple, np.ndarray)) or len(known) != 2:
         raise ArgumentError(expected="axes as a count or two lists", found=repr(axes))
     pairs = [[axis_in(int(i), rank) for i in np.atleast_1d(part)] for rank, part in zip((a, b), known)]
     if len(pairs[0]) != len(pairs[1]):

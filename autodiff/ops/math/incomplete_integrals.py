@@ -135,6 +135,18 @@ def _(node, dy):
     return -by_a, -by_x
 
 
+@op("RandomGammaGrad", infer=broadcast_shape, elementwise=True, dtypes=_WIDE,
+    no_rule="the second slope by the order of an incomplete gamma function is not defined")
+def random_gamma_grad(alpha, sample):
+    """The slope of a gamma(alpha, 1) number by alpha, as P(alpha, sample) stays the same. alpha, sample: float[...].
+
+    Source: Figurnov, Mohamed, Mnih (2018), Implicit reparameterization gradients, equation 5.
+    """
+    a, x = np.broadcast_arrays(np.asarray(alpha, np.float64), np.asarray(sample, np.float64))
+    slope = -_gamma_parts(a, x)[2] * x / (a * _weight(a, x))
+    return np.asarray(np.where(x == 0, 0.0, slope), alpha.dtype)
+
+
 # ---- beta ---------------------------------------------------------------------------------
 
 def _beta_weight(a, b, x):

@@ -7,7 +7,7 @@ from ...core.declare import op
 from ...core.dtypes import FLOATS, INDICES, REALS, as_dtype, float32, int64
 from ...core.errors import ShapeError
 from ...core.infer import rank_of, same_shape
-from ...core.op import Float, Index, Int32, Spec, build
+from ...core.op import Float, Index, Int32, Spec, blocked, build
 from ..common.batch_axis import rank_in, shared
 
 _DEPENDS = "random numbers do not depend on the inputs differentiably"
@@ -113,12 +113,26 @@ def _many(shape, parameter, *, seed=0, seed2=0, dtype=None):
     return Spec(as_dtype(dtype or parameter.dtype.base_dtype), dims)
 
 
-@op("RandomGamma", infer=_many, dtypes=FLOATS, stateful=True,
-    no_rule="the derivative of a gamma sample for its alpha has no closed form")
+@op("RandomGamma", infer=_many, dtypes=FLOATS, stateful=True)
 def random_gamma(shape: Index, alpha, *, seed=0, seed2=0, run):
     """Gamma(alpha, 1) numbers, `shape` of them for each alpha. alpha: float[...] -> float[*shape, ...]."""
     drawn = run.stream(seed, seed2).standard_gamma(alpha, (*shape, *alpha.shape))
     return np.asarray(drawn).astype(alpha.dtype)
+
+
+@random_gamma.gradient
+def _(node, dy):
+    shape, alpha = node.inputs
+    drawn = node.outputs[0]
+    if alpha.dims is None or drawn.dims is None:
+        ones = build.Fill(build.Size(shape)[None], 1)
+        widened = build.Reshape(alpha, build.ConcatV2(0, ones, build.Shape(alpha)))
+        axes = build.Range(0, build.Size(shape), 1)
+    else:
+        axes = np.arange(len(drawn.dims) - len(alpha.dims), dtype=np.int32)
+        widened = alpha
+    dalpha = build.Sum(dy * build.RandomGammaGrad(widened, drawn), axes)
+    return blocked("a shape is made of integers"), dalpha
 
 
 @op("RandomPoissonV2", infer=_many, stateful=True, no_grad="a count is not differentiable")

@@ -76,7 +76,7 @@ ROWS = [
     Case("Polygamma", (np.array([[1.0, 2.0, 3.0]]), positive(2, 3)), differentiable=(1,)),
     Case("Zeta", (np.array([[2.0, 3.5, 5.0]]), positive(2, 3)), differentiable=(1,)),
     Case("Zeta", (X, Y[:, :2]), id="differs", fails=ShapeError),
-    Case("IgammaGradA", (4 * positive(2, 3), 3 * positive(3))),
+    *[Case(op, (4 * positive(2, 3), 3 * positive(3))) for op in ("IgammaGradA", "RandomGammaGrad")],
     *[Case(op, (4 * positive(2, 3), 3 * positive(3)), differentiable=(1,)) for op in ("Igamma", "Igammac")],
     *[Case(op, (4 * positive(2, 3), 3 * positive(3)), second=False, id="order") for op in ("Igamma", "Igammac")],
     Case("Igamma", (positive(2, 3), positive(2)), id="differs", fails=ShapeError),
