@@ -134,7 +134,9 @@ class Program:
         if result.exit_code or not self.given.json and not self.given.quiet:
             self.show(result, label)
         self._note(result)
-        self.done = self.done or self.code == BAD_USAGE and not self.shell.interactive
+        if self.shell.script is None:  # there is nothing that the commands given could ask: one error, not two
+            self.given.steps.clear()
+            self.done = self.done or not self.shell.interactive
 
     def _local(self) -> None:
         """The command file in the working directory: run if it is trusted, else mentioned."""

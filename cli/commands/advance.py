@@ -13,7 +13,7 @@ from autodiff.core.errors import AutodiffError
 from autodiff.debug.facts.answers import Cursor
 
 from ..model.line_stops import Until
-from ..model.results import Column, Result, Stop, Table
+from ..model.results import Column, Result, Stop, Table, Text
 from ..model.script import HEARD, Event, add_records, say_it_is_heard
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
@@ -64,6 +64,9 @@ def _run_steps(shell: Shell, steps: float, until: str) -> Result:
     opened = shell.dbg.stepper.cursor is not None and not shell.dbg.stepper.cursor.finished
     if drives_script(shell):
         return _run_script(shell, steps, until)
+    if not shell.dbg.records and not shell.own_runs and not shell.dbg.runs.goes_on and shell.script is not None \
+            and shell.script.error is not None:
+        return Text(f"nothing was run: the script raised {type(shell.script.error).__name__}; load runs it again")
     if shell.script is not None and shell.script.runs and not shell.own_runs and not opened:
         raise UsageError(f"{os.path.basename(shell.script.name)} is at its end",
                          f"load {shell.script.name} runs it again; train LOSS trains on from here", code="at_end")

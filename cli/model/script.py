@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from importlib.machinery import ModuleSpec
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
@@ -27,7 +28,7 @@ from .line_stops import LineStops, Until
 from .own_runs import is_asking
 from .script_frames import Place, frames_from, frames_of_error, user_frame
 from .script_signals import quiet_signals
-from .script_source import compiled, compiled_module
+from .script_source import compiled, compiled_module, drop_modules
 from .usage_error import UsageError
 
 KEPT = 10_000  # records of the runs of one command
@@ -102,6 +103,7 @@ class ModelScript:
     lines: LineStops = field(default_factory=LineStops)
     known: dict[str, Any] = field(default_factory=dict)
     _code: CodeType | None = None
+    _spec: ModuleSpec | None = None
     _frame: FrameType | None = None
     _answer: list[Any] = field(default_factory=list)
     _records: list[Any] = field(default_factory=list)
@@ -113,8 +115,8 @@ class ModelScript:
 
     # ---- the prompt's side --------------------------------------------------------------
     def compile(self) -> None:
-        """Read the script. Raises UsageError if there is none, or it is no Python."""
-        self._code = compiled_module(self.name) if self.as_module else compiled(self.name)
+        """Read the script, of which nothing runs. Raises UsageError if there is none, or it is no Python."""
+        self._code, self._spec = compiled_module(self.name) if self.as_module else (compiled(self.name), None)
         self.file = self._code.co_filename
 
     def start(self) -> Event:
@@ -216,14 +218,16 @@ class ModelScript:
         main = ModuleType("__main__")
         main.__file__ = self.file
         self.namespace = vars(main)
+        main.__spec__, main.__package__ = self._spec, getattr(self._spec, "parent", None)
         self.namespace["__builtins__"] = __builtins__
         folder = os.getcwd() if self.as_module else os.path.dirname(os.path.abspath(self.file))
-        saved = sys.argv, list(sys.path), sys.modules.get("__main__"), Session.run
+        saved, imported = (sys.argv, list(sys.path), sys.modules.get("__main__"), Session.run), set(sys.modules)
 
         def restore() -> None:
             sys.argv, sys.path[:], _, Session.run = saved  # type: ignore[method-assign]
             if saved[2] is not None:
                 sys.modules["__main__"] = saved[2]
+            drop_modules(folder, imported)
 
         self._undo.callback(restore)
         sys.argv = [self.file, *self.arguments]
@@ -253,6 +257,8 @@ class ModelScript:
 
         try:
             with doors.opened(doors.View(lambda: self.namespace, lambda: self.detached, offer, self.known)):
+                if self._spec is not None and self._spec.parent:
+                    __import__(self._spec.parent)
                 self.lines.install(sys._getframe())
                 exec(self._code, self.namespace)  # type: ignore[arg-type]
         except ScriptEnds:

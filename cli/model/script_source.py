@@ -1,16 +1,19 @@
 """A script's text becomes code: a file or a module, or a UsageError that shows the mistake."""
 from __future__ import annotations
 
-import importlib.util
 import json
 import linecache
 import os
 import re
 import sys
+from collections.abc import Collection, Sequence
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import spec_from_file_location
 from types import CodeType
 
 from autodiff.files.disk.reading import read_bytes
 
+from .script_frames import OWN
 from .usage_error import UsageError
 
 _MOST = 1 << 24  # bytes of a script
@@ -68,23 +71,52 @@ def notebook_text(data: bytes) -> str:
     return "\n".join(lines) + "\n"
 
 
-def compiled_module(name: str) -> CodeType:
-    """The code of the module that `python -m NAME` would run. Raises UsageError, as `compiled`."""
-    sys.path.insert(0, os.getcwd())
+def compiled_module(name: str) -> tuple[CodeType, ModuleSpec]:
+    """The code of the module that `python -m NAME` would run, and what it is. Raises UsageError, as `compiled`.
+
+    Nothing is imported, the packages around it neither: that is the script's own doing.
+    """
+    spec = _spec_of(name)
+    if spec is not None and spec.submodule_search_locations is not None:
+        spec = _spec_of(f"{name}.__main__")
+        if spec is None:
+            raise UsageError(f"no module '{name}.__main__' to run: {name!r} is a package without one",
+                             "give one of its modules", code="no_script")
     try:
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.submodule_search_locations is not None:
-            spec = importlib.util.find_spec(name + ".__main__")
         code = spec.loader.get_code(spec.name) if spec and spec.loader else None  # type: ignore[attr-defined]
     except SyntaxError as error:
         raise UsageError(_syntax(name, error), "mend it, then load it again", code="script_syntax") from None
     except (ImportError, AttributeError, ValueError) as error:
         raise UsageError(f"no module {name!r} to run: {error}", "give its dotted name", code="no_script") from None
-    finally:
-        sys.path.remove(os.getcwd())
-    if code is None:
-        raise UsageError(f"no module {name!r} to run", f"it was looked for from {os.getcwd()}", code="no_script")
-    return code
+    if code is None or spec is None:
+        dotted = name.removesuffix(".py").replace("/", ".")
+        raise UsageError(f"no module {name!r} to run", f"-m {dotted}, or {name} without -m" if name.endswith(".py") else
+                         f"it was looked for from {os.getcwd()}", code="no_script")
+    return code, spec
+
+
+def _spec_of(name: str) -> ModuleSpec | None:
+    """Where a module is, seen from the working directory; None if it is nowhere."""
+    places: Sequence[str] | None = [os.getcwd(), *sys.path]
+    found = None
+    for part in name.split("."):
+        found = PathFinder.find_spec(part, places) if part and places is not None else None
+        if found is None:
+            return None
+        places = found.submodule_search_locations
+    if found is None or not found.has_location:
+        return found
+    return spec_from_file_location(name, found.origin, submodule_search_locations=found.submodule_search_locations)
+
+
+def drop_modules(folder: str, kept: Collection[str]) -> None:
+    """Forget the modules of a script's own folder, but for those kept, so that it imports them anew when run again."""
+    folder = os.path.join(os.path.abspath(folder), "")
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None) or ""
+        if name not in kept and file.startswith(folder) and file.endswith(".py") and not file.startswith(
+                (*OWN, sys.prefix)):
+            del sys.modules[name]
 
 
 def _syntax(path: str, error: Exception) -> str:

@@ -148,16 +148,33 @@ def test_no_such_script_names_those_there(tmp_path: Path) -> None:
     assert "other.py" in caught.value.hint
 
 
-def test_modules_run_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "package_of_mine").mkdir()
-    (tmp_path / "package_of_mine" / "__main__.py").write_text("import sys\nargv = sys.argv[1:]\n")
+PACKAGE = {
+    "mine/__init__.py": "import tensorflow as tf\nfrom . import parts\n", "mine/parts.py": "two = 2\n",
+    "mine/main.py": "import sys\nfrom .parts import two\nfrom .inner import deep\nargv = sys.argv[1:]\n",
+    "mine/__main__.py": "from .main import *\n", "mine/inner/deep.py": "from ..parts import two\nfound = __package__\n",
+    "mine/broken/__init__.py": "1 / 0\n", "mine/broken/main.py": "",
+}
+
+
+def test_modules_run_as_python_runs_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in PACKAGE.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
-    model = ModelScript("package_of_mine", ("a",), watched, as_module=True)
-    assert model.start().kind == "ended"
-    assert model.namespace["argv"] == ["a"]
+    for name, package in (("mine", "mine"), ("mine.main", "mine"), ("mine.inner.deep", "mine.inner")):
+        (tmp_path / "mine" / "parts.py").write_text(f"two = {len(name)}  # was edited meanwhile\n" * len(name))
+        model = ModelScript(name, ("a",), watched, as_module=True)
+        assert model.start().error is None
+        assert (model.namespace["__package__"], model.namespace["two"]) == (package, len(name))
+        assert (model.namespace.get("argv"), model.namespace.get("found")) in ((["a"], None), (None, package))
+        model.close()
+    model = ModelScript("mine.broken.main", (), watched, as_module=True)
+    assert repr(model.start().error) == "ZeroDivisionError('division by zero')"
+    assert "importlib" not in script_traceback(model.error)  # type: ignore[arg-type]
     model.close()
-    with pytest.raises(UsageError, match="no module"):
-        ModelScript("no.such.module", (), watched, as_module=True).start()
+    for name, about in (("no.such.module", "no module"), ("mine.inner", "a package without"), ("mine/main.py", "no mod")):
+        with pytest.raises(UsageError, match=about):
+            ModelScript(name, (), watched, as_module=True).start()
 
 
 @pytest.mark.parametrize("line", ["import tensorflow as tf", "import tensorflow.compat.v1 as tf",
