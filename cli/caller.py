@@ -38,6 +38,7 @@ class Shown:
 class Caller(ModelScript):
     """The program that called us, as a script that is under way: it waits in its own thread, the prompt has another."""
 
+    is_ours = False
     _to_script: "queue.Queue[bool]" = field(default_factory=queue.Queue)
     _to_prompt: "queue.Queue[Event]" = field(default_factory=queue.Queue)
 

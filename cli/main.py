@@ -39,7 +39,8 @@ class Program:
         self.screen = Screen(sys.stdout, as_json=given.json, color=given.color, background=given.background)
         self.errors = Screen(sys.stderr, color=given.color, background=given.background)
         is_person = not given.batch and not given.json and sys.stdin is not None and sys.stdin.isatty()
-        self.shell = Shell(interactive=is_person and sys.stdout.isatty(), known_verbs=verbs())
+        self.shell = Shell(interactive=is_person and sys.stdout.isatty(), known_verbs=verbs(),
+                           batch=given.batch)
         self.ui = (given.ui or ("screen" if is_capable() else "line")) if self.shell.interactive else "line"
         if self.shell.interactive and self.ui == "line":
             self.screen.pager = os.environ.get("PAGER", "")
@@ -88,11 +89,12 @@ class Program:
             self.show(briefly(question, execute(question, self.shell)), question)
         return result
 
-    def show(self, result: Result, command: str = "") -> None:
-        """Show a result now, or when the full screen opens."""
+    def show(self, result: Result, command: str = "", *, begins: bool = False) -> None:
+        """Show a result now, or when the full screen opens. begins: it is what the script came to at the beginning."""
+        apart = self.given.batch or begins and not self.shell.interactive
         if self.ui == "screen":
             self.begun.append((command, result))
-        elif self.given.batch and not self.given.json and isinstance(result, Error):
+        elif apart and not self.given.json and isinstance(result, Error):
             self.errors.show(result, command)
         else:
             self.screen.show(result, command, self.shell.settings["rows"])
@@ -132,7 +134,7 @@ class Program:
             if self.ui == "screen" and (card := first_page(self.shell)) is not None:
                 result = Group((result, card))
         if result.exit_code or not self.given.json and not self.given.quiet:
-            self.show(result, label)
+            self.show(result, label, begins=True)
         self._note(result)
         if self.shell.script is None:  # there is nothing that the commands given could ask: one error, not two
             self.given.steps.clear()

@@ -19,7 +19,7 @@ from ..model.shell import Shell
 from ..model.usage_error import UsageError
 from ..view.debugger_rows import FIGURES, figures, place
 from ..view.drawn.progress import polled
-from .standing import arrived, displayed, drives_script, grouped, moved
+from .standing import arrived, displayed, grouped, moved
 
 
 class Interrupt:
@@ -62,14 +62,15 @@ def run_steps(shell: Shell, steps: float, until: str = "") -> Result:
 
 def _run_steps(shell: Shell, steps: float, until: str) -> Result:
     opened = shell.dbg.stepper.cursor is not None and not shell.dbg.stepper.cursor.finished
-    if drives_script(shell):
+    if shell.drives_script:
         return _run_script(shell, steps, until)
     if not shell.dbg.records and not shell.own_runs and not shell.dbg.runs.goes_on and shell.script is not None \
             and shell.script.error is not None:
         return Text(f"nothing was run: the script raised {type(shell.script.error).__name__}; load runs it again")
     if shell.script is not None and shell.script.runs and not shell.own_runs and not opened:
         raise UsageError(f"{os.path.basename(shell.script.name)} is at its end",
-                         f"load {shell.script.name} runs it again; train LOSS trains on from here", code="at_end")
+                         "run starts it anew; train LOSS trains on from here" if shell.is_over else
+                         "train LOSS trains on from here", code="at_end")
     taken: list[Any] = []
     stop = None
     with interruptible(shell) as interrupt:

@@ -148,7 +148,7 @@ def finish(shell: Shell) -> Result:
 
 def _goes_on(shell: Shell) -> Place:
     """The frame looked at of a script that can go on. Raises UsageError."""
-    if not standing.drives_script(shell):
+    if not shell.drives_script:
         raise UsageError("no script is waiting at a line", "load FILE runs one; goto OP goes to an op of a run",
                          code="wrong_moment")
     script = _standing(shell)

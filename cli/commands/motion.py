@@ -27,15 +27,20 @@ def run(shell: Shell, *, times: Count | None = None, till: Condition = "", exclu
     times: at most so many runs. till: stop as soon as this predicate holds (nan, loss<0.1, norm(grad(W))<1e-6);
     has_inf_or_nan asks every tensor of the runs, as `break if nan` does. exclude: of none whose name begins with this
     regex. no-debug: one run without stopping. A train op of the prompt's own runs for 10000 steps at most; without one,
-    or feeds that change, one run is all.
+    or feeds that change, one run is all. A script at its end that made runs itself is started anew; not in batch.
 
     Example:  run -f nan
     API:      dbg.run(20, until="nan")
     """
-    _to_present(shell)
-    most = 1 if no_debug else times or _all(shell, till)
     if exclude and not till:
         raise UsageError("exclude leaves names out of a predicate", f"run -f nan -fenn {exclude}")
+    _to_present(shell)
+    if shell.is_over:
+        started = shell.load_again()
+        if not shell.drives_script:
+            return standing.arrived(shell, started)
+        shell.dbg.model.note(f"{shell.script.name} was started anew")  # type: ignore[union-attr]
+    most = 1 if no_debug else times or _all(shell, till)
     if not exclude and till != EVERYWHERE:
         return advance.run_steps(shell, most, till)
     row = shell.dbg.break_at(condition=till, exclude=f"^(?:{exclude})" if exclude else "", temporary=True)
@@ -62,7 +67,7 @@ def go_on(shell: Shell, times: Count = 1) -> Result:
 
 
 def _all(shell: Shell, till: str = "") -> float:
-    if standing.drives_script(shell):
+    if shell.drives_script:
         return math.inf
     return FOREVER if till or shell.dbg.runs.goes_on else 1
 
@@ -89,7 +94,7 @@ def detach(shell: Shell) -> Result:
     Example:  detach
     API:      session.run(loss, {images: np.zeros((2, 64)), labels: [0, 1]})
     """
-    if not standing.drives_script(shell) or shell.script is None:
+    if not shell.drives_script or shell.script is None:
         raise UsageError("no script is waiting: there is nothing to detach from", "load FILE runs one", code="at_end")
     if shell.dbg.stepper.cursor is not None:
         shell.dbg.history.present() if shell.dbg.stepper.is_replaying else advance.close_cursor(shell)
@@ -128,7 +133,7 @@ def step(shell: Shell, ops: Count = 1) -> Result:
     if not dbg.history.position.is_present and dbg.stepper.cursor is None:
         dbg.stepper.replay()
     elif dbg.stepper.cursor is None or dbg.stepper.cursor.finished:
-        if standing.drives_script(shell):
+        if shell.drives_script:
             stopped = _to_next_run(shell)
             if stopped is not None:
                 return stopped

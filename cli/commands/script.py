@@ -27,17 +27,20 @@ Loss = Annotated[str, TargetKind("Y")]
 
 
 @command("load", group="Script", aliases=("file",))
-def load(shell: Shell, file: Script, *arguments: Word) -> Result:
+def load(shell: Shell, file: Script = "", *arguments: Word) -> Result:
     """Run a model script up to its first Session.run, or to its end when it only builds a graph.
 
     FILE may be a recording, or a model: ONNX, a frozen graph (.pb, .pbtxt), a .meta file beside its checkpoint, a
     SavedModel's directory, or a dump of tfdbg's; its inputs are fed from an .npz file of its name. It takes the place
-    of the script that is loaded. The words after FILE are the script's sys.argv. The script is not edited: its own
-    Session.runs become the steps of next, continue and step.
+    of the script that is loaded; watches and breakpoints stay, by name. The words after FILE are the script's sys.argv.
+    The script is not edited: its own Session.runs become the steps of next, continue and step. Without FILE it loads
+    again what is there, with the same arguments.
 
     Example:  load scripts/models/digits_loop.py
     API:      Debugger(graph, session)
     """
+    if not file:
+        return standing.arrived(shell, shell.load_again())
     if is_recording(os.path.expanduser(file)):
         found = shell.open_recording(os.path.expanduser(file))
         return Text(f"recording {found.path}: {found.steps} steps; the last is looked at, back and goto step N go on")
@@ -119,7 +122,7 @@ def train(shell: Shell, y: Loss = "", *, optimizer: Optimizer = "sgd", lr: Float
     dbg = shell.dbg
     variables = dbg.resolve(vars) if vars else ()
     made = dbg.train(y, optimizer=optimizer, lr=lr, variables=variables, clip_norm=clip_norm, grad_loss=grad_loss)
-    waiting = standing.drives_script(shell)
+    waiting = shell.drives_script
     shell.own_runs = True
     rate = f", learning rate {lr:g}" if isinstance(optimizer, str) else ""
     clip = f", gradients clipped to norm {clip_norm:g}" if clip_norm else ""

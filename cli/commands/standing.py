@@ -19,11 +19,6 @@ from ..view.debugger_rows import duration, loss_of, samples, shown, summary
 QUESTIONS = {"nan": {"nan", "inf", "nonfinite", "harmful"}, "none": {"none"}}  # why what -> words of conditions
 
 
-def drives_script(shell: Shell) -> bool:
-    """Whether the next run is one of the script's own."""
-    return shell.script is not None and shell.script.is_live and not shell.own_runs
-
-
 def arrived(shell: Shell, event: Event, records: tuple[Any, ...] = (), stop: Any = None) -> Result:
     """What the script has come to."""
     script = shell.script
@@ -71,7 +66,7 @@ def _at_line(shell: Shell, records: tuple[Any, ...]) -> tuple[Result, ...]:
 def _ended(shell: Shell) -> tuple[str, ...]:
     """What to do with a script that is at its end."""
     if shell.dbg.records:
-        return ("print, grads and why still look at its last run",)
+        return ("print, grads and why still look at its last run" + "; run starts it anew" * shell.is_over,)
     card = shell.dbg.script()
     lines = [f"it built {card.ops} ops, {card.variables} variables, {card.parameters} parameters, and ran nothing"]
     if callable(shell.script.namespace.get("feeds") if shell.script else None):
@@ -141,7 +136,7 @@ def moved_text(shell: Shell, records: tuple[Any, ...], stop: Any, condition: str
         facts.append(loss_of(last) + came)
     total = sum(record.ms for record in records)
     facts.append(f"{duration(total / len(records))} a step" if len(records) > 1 else duration(total))
-    where = shell.where() if drives_script(shell) else ""
+    where = shell.where() if shell.drives_script else ""
     reason = "  ".join(facts) + (f"  at {where}" if where else "")
     lines = [note for record in records for note in record.notes]
     if stop is not None:

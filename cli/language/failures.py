@@ -26,11 +26,11 @@ CODES = {UnknownNameError: "unknown_name", ShapeError: "bad_shape", ArgumentErro
          KindError: "bad_type", NoGradientError: "no_gradient", StateError: "wrong_moment", GraphError: "graph"}
 
 
-def failed(error: Exception, parsed: Parsed) -> Error:
-    """The Error of what executing a line has raised."""
+def failed(error: Exception, parsed: Parsed, *, script_goes_on: bool = False) -> Error:
+    """The Error of what executing a line has raised. script_goes_on: `next` is a run of the script's own."""
     usual = f"help {parsed.command.name}" if parsed.command is not None else "help"
     if isinstance(error, AutodiffError):
-        return _expected(error, parsed, usual)
+        return _expected(error, parsed, _to_type(error, script_goes_on) or error.hint or usual)
     if isinstance(error, RecursionError):
         return Error("the expression or graph is nested too deeply", "system", usual)
     if isinstance(error, (OSError, MemoryError)):
@@ -38,19 +38,20 @@ def failed(error: Exception, parsed: Parsed) -> Error:
     return _bug(error)
 
 
-def _expected(error: AutodiffError, parsed: Parsed, usual: str) -> Error:
+def _expected(error: AutodiffError, parsed: Parsed, hint: str) -> Error:
     span = error.span if isinstance(error, UsageError) and error.span != (0, len(parsed.line)) else None
     lines = [error.sentence or type(error).__name__, *error.places, *getattr(error, "__notes__", ())]
     fields = {"what": error.what, "expected": error.expected, "found": error.found, "node": error.node,
               "line": error.line}
-    hint = _to_type(error) or error.hint or usual
     return Error("\n".join(lines), _code(error), hint, fields=fields, typed=parsed.line if span else "",
                  span=span)
 
 
-def _to_type(error: AutodiffError) -> str:
+def _to_type(error: AutodiffError, script_goes_on: bool) -> str:
     """What to type where an op waits for a value: the error itself says it for programs."""
     op = getattr(error, "op", None)
+    if script_goes_on and isinstance(op, Operation) and op.type in (*PLACEHOLDERS, *VARIABLES):
+        return f"next lets the script make its own run; a value for {op.name} comes with one"
     if isinstance(op, Operation) and op.type in PLACEHOLDERS:
         return f"feed {op.name} = VALUE gives it one"
     if isinstance(op, Operation) and op.type in VARIABLES:

@@ -28,7 +28,7 @@ def execute(line: str, shell: Shell | Debugger) -> Result:
     try:
         result = _executed(parsed, shell)
     except Exception as error:
-        result = failed(error, parsed)
+        result = failed(error, parsed, script_goes_on=shell.drives_script)
     if not shell.depth and result != Text():
         shell.log.append((parsed.line, result))
     return result

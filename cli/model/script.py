@@ -102,6 +102,7 @@ class ModelScript:
     selected: int = 0
     lines: LineStops = field(default_factory=LineStops)
     known: dict[str, Any] = field(default_factory=dict)
+    is_ours = True  # we began it, and can again
     _code: CodeType | None = None
     _spec: ModuleSpec | None = None
     _frame: FrameType | None = None
@@ -136,7 +137,7 @@ class ModelScript:
         until: stop at this line as well.
         """
         if not self.is_live:
-            raise UsageError(f"{os.path.basename(self.name)} is at its end", "load FILE runs it again")
+            raise UsageError(f"{os.path.basename(self.name)} is at its end", "load runs it again")
         self.left, self.before, self.interrupted, self.selected = runs, before, False, 0
         self.lines.until = until
         self._to_script.put(True)
@@ -216,9 +217,8 @@ class ModelScript:
     def _prepare(self) -> None:
         """Put the script's world in place: argv, path, __main__, import names, the stop at Session.run."""
         main = ModuleType("__main__")
-        main.__file__ = self.file
         self.namespace = vars(main)
-        main.__spec__, main.__package__ = self._spec, getattr(self._spec, "parent", None)
+        main.__file__, main.__spec__, main.__package__ = self.file, self._spec, getattr(self._spec, "parent", None)
         self.namespace["__builtins__"] = __builtins__
         folder = os.getcwd() if self.as_module else os.path.dirname(os.path.abspath(self.file))
         saved, imported = (sys.argv, list(sys.path), sys.modules.get("__main__"), Session.run), set(sys.modules)

@@ -12,6 +12,7 @@ from typing import Any
 from autodiff import foreign
 from autodiff.core.gc_pause import freeze_objects, unfreeze_objects
 from autodiff.debug.debugger import Debugger
+from autodiff.debug.engine.watches import Watches
 from autodiff.debug.facts.answers import Recorded
 from autodiff.runtime.session import Session
 
@@ -41,7 +42,7 @@ class Shell:
     log: commands and their results. examined: where `x` goes on. said: what is explained once. question: the command
     that explains the last stop, "" where nothing is wrong by itself.
     defining: the command being defined by the lines that come, and those so far. picture: gives the full screen as SVG;
-    None where there is none.
+    None where there is none. batch: nobody is asked anything.
     """
 
     dbg: Debugger = field(default_factory=Debugger)
@@ -65,6 +66,20 @@ class Shell:
     namespace: dict[str, Any] = field(default_factory=dict)
     picture: Callable[[], str] | None = None
     known_verbs: Sequence[str] = ()
+    batch: bool = False
+    _renewed: Watches | None = None
+
+    @property
+    def drives_script(self) -> bool:
+        """Whether the next run is one of the script's own."""
+        return self.script is not None and self.script.is_live and not self.own_runs
+
+    @property
+    def is_over(self) -> bool:
+        """Whether only starting the script anew goes on: it is at its end, and made runs itself."""
+        script = self.script
+        return (script is not None and script.is_ours and script.state in ("ended", "raised") and script.runs > 0
+                and not self.own_runs and not self.batch)
 
     def names(self) -> list[str]:
         """Names that complete a target: handles and tensors."""
@@ -78,15 +93,17 @@ class Shell:
     def load(self, file: str, arguments: Sequence[str] = (), *, as_module: bool = False) -> Event:
         """Run a script up to its first Session.run or its end; it takes the place of the present one.
 
-        Raises UsageError if there is no such script, or it is not Python.
+        Watches and breakpoints stay, by name. Raises UsageError if there is no such script, or it is not Python.
         """
         dbg = Debugger(script=file)
+        dbg.watches.keep_lines(self.dbg.watches)
         script = ModelScript(file, tuple(arguments), dbg.on_run, as_module, patient=self.interactive)
         script.compile()
         self.stop_at_lines(script, dbg)
         linecache.checkcache()  # the file may have been edited since it was loaded last
         self.close()
         self._take_the_disk(dbg)
+        self._renewed = self.dbg.watches
         self.script, self.dbg, self.own_runs, self.listed = script, dbg, False, ("", 0)
         try:
             event = script.start()
@@ -100,6 +117,13 @@ class Shell:
         if self.interactive:
             freeze_objects()  # a search for garbage through a large graph would keep Ctrl-C waiting
         return event
+
+    def load_again(self) -> Event:
+        """Run the script that is loaded from its beginning. Raises UsageError if there is none."""
+        script = self.script
+        if script is None or not script.is_ours:
+            raise UsageError("there is no script to load again", "load FILE", code="no_script")
+        return self.load(script.name, script.arguments, as_module=script.as_module)
 
     def stop_at_lines(self, script: ModelScript, dbg: Debugger) -> None:
         """Have the script stop at the lines that breakpoints of `dbg` are at."""
@@ -161,6 +185,11 @@ class Shell:
                 session = self.dbg_session()
             self.dbg.attach(graph, session, handles=script.handles())
         self.dbg.model.is_alone = not script.is_live
+        if self._renewed is not None:
+            missing = self.dbg.watches.renew(self._renewed)
+            if event.kind != "line":  # at a line the script may have more to build
+                self._renewed = None
+                self.dbg.model.note(*(f"lost with the load: {text}" for text in missing))
 
     def dbg_session(self) -> Any:
         """The session that the debugger looks at, or None."""

@@ -114,7 +114,13 @@ def test_a_batch_asks_on_after_the_script_raised(tmp_path: Path) -> None:
     assert "Traceback (most recent call last):" in done.stdout
     assert "cli/" not in done.stdout
     script.write_text("x = (\n")
-    assert gradbg("--batch", str(script)).returncode == 4
+    done = gradbg("-ex", "next", str(script))
+    assert (done.returncode, done.stdout) == (4, ""), "errors of the start go to stderr, and stand alone"
+    assert [line for line in done.stderr.splitlines() if "error" in line] == [done.stderr.splitlines()[0]]
+    script.write_text("import nothing_of_that_name\n")
+    done = gradbg("-ex", "next", str(script))
+    assert (done.returncode, done.stdout.count("error: "), done.stderr) == (4, 1, "")
+    assert done.stdout.splitlines()[-1] == "nothing was run: the script raised ModuleNotFoundError; load runs it again"
 
 
 def test_the_session_lives_on_after_bad_input(tmp_path: Path) -> None:

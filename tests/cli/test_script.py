@@ -172,7 +172,7 @@ def test_modules_run_as_python_runs_them(tmp_path: Path, monkeypatch: pytest.Mon
     assert repr(model.start().error) == "ZeroDivisionError('division by zero')"
     assert "importlib" not in script_traceback(model.error)  # type: ignore[arg-type]
     model.close()
-    for name, about in (("no.such.module", "no module"), ("mine.inner", "a package without"), ("mine/main.py", "no mod")):
+    for name, about in (("no.such", "no module"), ("mine.inner", "a package without"), ("mine/main.py", "no module")):
         with pytest.raises(UsageError, match=about):
             ModelScript(name, (), watched, as_module=True).start()
 

@@ -149,3 +149,57 @@ def test_a_script_may_set_signal_handlers(tmp_path: Path, capsys: pytest.Capture
         assert "ended" in typed(shell, "run")
     finally:
         shell.close()
+
+
+AGAIN = """
+import sys
+import numpy as np
+import tensorflow as tf
+x = tf.placeholder(tf.float32, [None, 3], name="x")
+w = tf.Variable(tf.ones([3, 1]), name="w")
+loss = tf.reduce_mean(tf.square(tf.matmul(x, w)), name="loss")
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+with tf.Session() as session:
+    session.run(w.initializer)
+    for i in range(int(sys.argv[1])):
+        session.run([train, loss], {x: np.ones((4, 3))})
+"""
+
+
+def test_load_keeps_watches_and_breakpoints_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "model.py"
+    path.write_text(AGAIN)
+    shell = Shell()
+    for line in (f"load {path} 3", "watch w", "break loss if loss < 0.5", "break 12", "disable 3", "next", "tbreak %3",
+                 "watch x", "load"):
+        assert error_in(execute(line, shell)) is None
+    assert [(row.number, row.targets, row.condition, row.enabled, row.temporary) for row in shell.dbg.stops()] == [
+        (1, ("w",), "", True, False), (2, ("loss",), "loss < 0.5", True, False),
+        (3, ("model.py:12",), "", False, False), (4, ("w/Assign:0",), "", True, True), (5, ("x",), "", True, False)]
+    assert shell.dbg.step == 0
+    path.write_text(AGAIN.replace('name="loss"', 'name="cost"').replace("loss", "cost"))
+    again = plain(execute("load", shell))
+    hint = "next lets the script make its own run; a value for x comes with one"
+    assert error_in(execute("print w + cost", shell)).hint == hint  # type: ignore[union-attr]
+    assert "lost with the load: break 2 at loss: no tensor" in again
+    assert [row.number for row in shell.dbg.stops()] == [1, 3, 4, 5]
+    shell.close()
+
+
+def test_run_starts_a_script_at_its_end_anew(tmp_path: Path) -> None:
+    path = tmp_path / "model.py"
+    path.write_text(AGAIN)
+    shell = Shell()
+    execute(f"load {path} 3", shell)
+    assert "run starts it anew" in plain(execute("continue", shell))
+    assert error_in(execute("next", shell)).hint == "run starts it anew; train LOSS trains on from here"  # type: ignore
+    assert plain(execute("run -t 2", shell)).startswith(f"{path} was started anew\nstep 2  loss 9")
+    execute("continue", shell)
+    for line in ("train loss", "feed x = np.ones((4, 3))"):
+        execute(line, shell)
+    assert "step 5" in plain(execute("run -t 1", shell))  # the prompt's own train op
+    execute("load", shell)
+    execute("continue", shell)
+    shell.batch = True
+    assert error_in(execute("run", shell)).code == "at_end"  # type: ignore[union-attr]
+    shell.close()

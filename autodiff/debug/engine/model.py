@@ -168,6 +168,10 @@ class Model:
         self._notes.append(f"{count} variable{'s' * (count != 1)} initialized by the script's own initializers; init "
                            "draws anew")
 
+    def note(self, *texts: str) -> None:
+        """Say something unasked, when the next answer is given."""
+        self._notes += texts
+
     def take_notes(self) -> list[str]:
         """What was done unasked since this was asked last."""
         notes, self._notes = self._notes, []

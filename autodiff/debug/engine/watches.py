@@ -5,8 +5,9 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
-from ...core.errors import ArgumentError, UnknownNameError
+from ...core.errors import ArgumentError, AutodiffError, UnknownNameError
 from ...core.traversal import dependencies
 from ..analysis.why import why_none
 from ..facts.answers import WatchRow
@@ -14,6 +15,7 @@ from ..facts.graph_lists import trainable_tensors
 from ..facts.records import Stop
 from ..facts.roles import role_of
 from ..language.conditions import Condition, Other, parse_condition
+from ..language.targets import is_short
 from ..language.watches import Watch, WatchList
 from .model import Model
 
@@ -150,6 +152,32 @@ class Watches:
         for watch in other._list:
             if watch.place is not None:
                 self._list.keep(watch)
+
+    def renew(self, other: "Watches") -> list[str]:
+        """Take over those of another graph, by name, with no hits yet. Gives what says which stay with the other: here
+        is nothing of their names.
+        """
+        missing = []
+        for watch in other:
+            try:
+                self._list.keep(self._renewed(watch))
+            except AutodiffError as error:
+                missing.append(f"{watch.kind} {watch.number} at {' '.join(watch.targets) or 'any'}: {error.sentence}")
+            else:
+                other.remove(watch)
+        self._list.touch()
+        return missing
+
+    def _renewed(self, watch: Watch) -> Watch:
+        targets = tuple(dict.fromkeys(name for typed in watch.targets
+                                      for name in (watch.names if is_short(typed) else (typed,))))
+        condition = self.parse(watch.condition.text) if watch.condition is not None else None
+        bare = [_of_gradient(target)[0] for target in targets]
+        if watch.kind == "watch":
+            names = tuple(dict.fromkeys(name for target in bare for name in self._worth_watching(target)))
+        else:
+            names = self.model.resolve(bare[0]) if bare else self._names_for(condition)
+        return replace(watch, targets=targets, names=names, condition=condition, hits=0)
 
     def rows(self, kind: str = "") -> tuple[WatchRow, ...]:
         """Watches and breakpoints; kind: "watch", "break", or "" for both."""

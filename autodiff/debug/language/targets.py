@@ -19,6 +19,11 @@ _SHOWN = 5  # candidates named in a message
 _SHORT = re.compile(r"([%g])(\d+)(?::(\d+))?\Z")
 
 
+def is_short(target: str) -> bool:
+    """Whether a target is a number that a table gave, `%12` or `g12`, which holds for one graph."""
+    return _SHORT.match(target) is not None
+
+
 def tensors_of(value: Any) -> list[Tensor]:
     """The tensors that a value of the script holds (itself, of a variable, operation or rows, of a list); maybe
     none.

@@ -96,7 +96,7 @@ class WatchList:
 
     def keep(self, watch: Watch) -> None:
         """Take over one of another list, with its number."""
-        self._items[watch.number] = watch
+        self._items = dict(sorted({**self._items, watch.number: watch}.items()))
         self._made = max(self._made, watch.number)
 
     def add(self, kind: str, targets: tuple[str, ...], names: tuple[str, ...], *,
