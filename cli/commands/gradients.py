@@ -15,7 +15,7 @@ from ..language.command import command
 from ..language.target_kinds import Expressions, Target, Targets, X, Y, Ys
 from ..model.results import Array, Axis, Column, Hessian, Result, Table, Text
 from ..model.usage_error import UsageError
-from ..view.debugger_rows import FIGURES, bytes_in_words, figures, shape
+from ..view.debugger_rows import FIGURES, bytes_in_words, called, figures, shape
 from ..view.drawn.progress import Progress
 from .gradients_of import gradients_result
 
@@ -84,12 +84,15 @@ def grads(dbg: Debugger, target: Target = "", *, of: Target = "", by: By = "", s
     if stages:
         return _stages(dbg.stages(of), dbg.resolve(target) if target else ())
     table = dbg.grads(target, y=of, by=by, sort=sort)
-    columns = (Column("variable" if not target else "tensor", "name"), Column("short", "name", 3),
-               Column("shape", "text", 5),
-               Column("norm", "number"), Column("max|x|", "number", 6), Column("zero %", "percent", 7),
-               Column("nan", "bad", 8),
-               Column("inf", "bad", 8), Column("update/w", "number", 6), Column("norms", "spark", 4))
+    columns: tuple[Column, ...] = (
+        Column("variable" if not target else "tensor", "name"), Column("short", "name", 3), Column("shape", "text", 5),
+        Column("norm", "number"), Column("max|x|", "number", 6), Column("zero %", "percent", 7),
+        Column("nan", "bad", 8), Column("inf", "bad", 8), Column("update/w", "number", 6), Column("norms", "spark", 4))
     rows = tuple(_grad_row(row) for row in table.rows)
+    handles = [handle if (handle := dbg.model.spoken(row.name)).isidentifier() else "" for row in table.rows]
+    if any(handle and handle != row.name.removesuffix(":0") for handle, row in zip(handles, table.rows)):
+        columns = (columns[0], Column("handle", "text", 4), *columns[1:])
+        rows = tuple((row[0], handle, *row[1:]) for handle, row in zip(handles, rows))
     notes = [f"no gradient: {row.name}: {row.reason}" for row in table.missing]
     if table.total_norm is not None:
         notes.insert(0, f"norm of all: {table.total_norm:.3g}")
@@ -97,7 +100,8 @@ def grads(dbg: Debugger, target: Target = "", *, of: Target = "", by: By = "", s
         notes.append(f"{table.hidden} more not shown")
     if not target:
         notes += _registered_too(dbg, {row.name for row in table.rows})
-    return Table(columns, rows, f"gradients of {table.y}, step {table.step}, from {table.source}", tuple(notes))
+    title = f"gradients of {called(dbg, table.y)}, step {table.step}, from {table.source}"
+    return Table(columns, rows, title, tuple(notes))
 
 
 def _registered_too(dbg: Debugger, known: set[str]) -> list[str]:

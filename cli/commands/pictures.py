@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -15,7 +14,7 @@ from ..language.target_kinds import Expression, Target
 from ..model.results import Array, Plot, Result, Text
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
-from ..view.debugger_rows import array_of
+from ..view.debugger_rows import array_of, called
 
 Format = Annotated[str, FormatKind("hd0123456789", "/COUNT|h|d")]
 PAGE = 64  # elements that x shows when it is not told how many
@@ -83,7 +82,7 @@ def _loss(dbg: Debugger) -> Any:
     if not records:
         return None
     records = [record for record in records if record.loss_name == records[-1].loss_name]
-    return records[-1].loss_name, tuple(r.step for r in records), tuple(r.loss for r in records)
+    return called(dbg, records[-1].loss_name), tuple(r.step for r in records), tuple(r.loss for r in records)
 
 
 def _gradients(dbg: Debugger, target: str) -> list[Any]:
@@ -98,7 +97,7 @@ def _gradients(dbg: Debugger, target: str) -> list[Any]:
         return []
     values = [_root([row[i - count] for row in norms if len(row) >= count - i]) for i in range(count)]
     last = dbg.records[-1].step
-    name = f"gradient of {target}" if target else f"norm of all gradients of {table.y}"
+    name = f"gradient of {target}" if target else f"norm of all gradients of {called(dbg, table.y)}"
     return [(name, tuple(range(last - count + 1, last + 1)), tuple(values))]
 
 
@@ -109,7 +108,7 @@ def _root(norms: Sequence[float | None]) -> float | None:
 
 def _of_tensor(dbg: Debugger, name: str) -> list[Any]:
     loss = _loss(dbg)
-    if loss is not None and re.sub(r":0$", "", loss[0]) == re.sub(r":0$", "", name):
+    if loss is not None and loss[0] == called(dbg, name):
         return [loss]
     found: list[Any] = []
     for is_gradient in (False, True):

@@ -15,6 +15,7 @@ from ..model.script import Event
 from ..model.script_frames import script_line, script_traceback
 from ..model.shell import Shell
 from ..view.debugger_rows import duration, loss_of, samples, shown, summary
+from ..view.text import number
 
 QUESTIONS = {"nan": {"nan", "inf", "nonfinite", "harmful"}, "none": {"none"}}  # why what -> words of conditions
 
@@ -132,8 +133,8 @@ def moved_text(shell: Shell, records: tuple[Any, ...], stop: Any, condition: str
     first = next((r for r in records if r.loss is not None and r.loss_name == last.loss_name), None)
     facts = [f"step {last.step}"]
     if last.loss is not None:
-        came = f" (from {loss_of(first).split()[-1]})" if first is not None and first is not last else ""
-        facts.append(loss_of(last) + came)
+        came = f" (from {number(first.loss)})" if first is not None and first is not last else ""
+        facts.append(loss_of(last, shell.dbg) + came)
     total = sum(record.ms for record in records)
     facts.append(f"{duration(total / len(records))} a step" if len(records) > 1 else duration(total))
     where = shell.where() if shell.drives_script else ""
@@ -172,7 +173,7 @@ def _not_finite(shell: Shell, last: Any) -> str:
             break
         since = record
     steps = f" since step {since.step}" if since is not last else ""
-    return f"{loss_of(last).replace(' ', ' is ')}{steps}: why nan tells where it comes from"
+    return f"{shell.dbg.model.spoken(last.loss_name)} is {number(last.loss)}{steps}: why nan tells where it comes from"
 
 
 def _is_hit(stop: Any) -> bool:

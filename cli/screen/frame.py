@@ -123,7 +123,7 @@ class Frame:
         page = screen.panes.pages[name]
 
         def height() -> Dimension:
-            if name == screen.panes.open[-1]:
+            if name in screen.panes.open[-1:]:
                 return Dimension(min=LEAST)
             return Dimension(min=LEAST, max=max(len(page.sheet) + BORDER, LEAST), weight=2)
 

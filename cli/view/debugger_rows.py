@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff.debug.debugger import Debugger
 from autodiff.debug.facts.answers import Value, WatchRow
 from autodiff.debug.facts.records import Place, RunRecord, Sample, Stats
 
@@ -37,9 +38,15 @@ def place(site: Place | None) -> str:
     return f"{os.path.basename(site.file)}:{site.line}" if site else ""
 
 
-def loss_of(record: RunRecord) -> str:
+def loss_of(record: RunRecord, dbg: Debugger) -> str:
     """`loss 0.123`, or nothing."""
-    return "" if record.loss is None else f"{record.loss_name.removesuffix(':0')} {number(record.loss)}"
+    return "" if record.loss is None else f"{dbg.model.spoken(record.loss_name)} {number(record.loss)}"
+
+
+def called(dbg: Debugger, name: str) -> str:
+    """`loss:0`; of a tensor that nobody has named, `cost (add:0)` or `add:0 at model.py:12`."""
+    plain, spoken = name.removesuffix(":0"), dbg.model.spoken(name)
+    return f"{name}{spoken[len(plain):]}" if f"{spoken} ".startswith(f"{plain} ") else f"{spoken} ({name})"
 
 
 def duration(ms: float) -> str:

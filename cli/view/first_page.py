@@ -10,7 +10,7 @@ from autodiff.debug.facts.answers import OpRow, Script
 
 from ..model.results import Card, Column, Result, Table, Text
 from ..model.shell import Shell
-from .debugger_rows import place
+from .debugger_rows import called, place
 from .pieces import Piece
 
 PLAIN = {"Identity", "Const", "VariableV2", "VarHandleOp", "ReadVariableOp", "Shape", "Pack", "StridedSlice", "Fill",
@@ -35,9 +35,9 @@ def first_page(shell: Shell) -> Card | None:
     if not card.ops:
         return None
     loss = _loss(card, ops)
-    parts: list[Result] = [Text("\n".join(_facts(card, ops, loss)))]
-    graph = _graph(ops, loss)
-    parts += [Text(graph)] if graph else []
+    parts: list[Result] = [Text("\n".join(_facts(card, ops, called(shell.dbg, loss) if loss else "")))]
+    if graph := _graph(ops, loss):
+        parts.append(Text(f"{graph} = {shell.dbg.model.spoken(loss)}" if loss else graph))
     return Card((*parts, _commands(shell, card, ops, loss)), os.path.basename(card.file or shell.script.name))
 
 
@@ -80,13 +80,12 @@ def _graph(ops: Sequence[OpRow], loss: str) -> str:
         groups += [f"{scope}: {text}"] if scope and len(listed) > 1 else listed
     if len(groups) < 2:
         return ""
-    end = f" = {loss}" if loss else ""
-    while len(" → ".join(groups)) + len(end) > LONGEST and len(groups) > 4:
+    while len(" → ".join(groups)) > LONGEST and len(groups) > 4:
         middle = len(groups) // 2
         groups[middle - 1:middle + 1] = ["…"] if "…" not in groups[middle - 1:middle + 1] else []
         if "…" not in groups:
             groups.insert(len(groups) // 2, "…")
-    return " → ".join(groups) + end
+    return " → ".join(groups)
 
 
 def _longest(ops: Sequence[OpRow], last: str) -> list[OpRow]:

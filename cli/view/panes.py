@@ -104,12 +104,13 @@ def gradients(shell: Shell) -> Card | None:
         table = shell.dbg.grads()
     except AutodiffError as error:
         return Card((Text(error.message.partition("\n")[0], "quiet"),), "gradients")
-    rows = [(_short(row.name), _size(row.stats), row.norms or None) for row in table.rows[:MOST]]
-    rows += [(_short(row.name), "none", None) for row in table.missing[:MOST]]
+    rows = [(_short(shell, row.name), _size(row.stats), row.norms or None) for row in table.rows[:MOST]]
+    rows += [(_short(shell, row.name), "none", None) for row in table.missing[:MOST]]
     more = len(table.rows) + len(table.missing) - len(rows)
     columns = Column("variable", "name"), Column("norm", "number"), Column("last steps", "spark", 4)
     shown = Table(columns, tuple(rows), notes=(f"… {more} more: grads",) if more else ())
-    return Card((shown,), f"gradients of {_short(table.y)}  ·  step {shell.dbg.records[-1].step}")
+    past = "" if shell.dbg.history.position.is_present else ", past"
+    return Card((shown,), f"gradients of {_short(shell, table.y)}  ·  step {table.step}{past}")
 
 
 def _variables(shell: Shell) -> Card | None:
@@ -119,13 +120,14 @@ def _variables(shell: Shell) -> Card | None:
         return None
     more = len(rows) - MOST
     shown = Table((Column("variable", "name"), Column("type", "text", 4), Column("shape", "text", 5)),
-                  tuple((_short(row.name), row.dtype, shape(row.shape)) for row in rows[:MOST]),
+                  tuple((_short(shell, row.name), row.dtype, shape(row.shape)) for row in rows[:MOST]),
                   notes=(f"… {more} more: info vars",) if more > 0 else ())
     return Card((shown,), "variables  ·  no step yet")
 
 
-def _short(name: str) -> str:
-    return name.removesuffix(":0")
+def _short(shell: Shell, name: str) -> str:
+    """What a tensor is called, without its place."""
+    return shell.dbg.model.spoken(name).partition(" ")[0]
 
 
 def _size(stats: Stats | None) -> Any:
@@ -140,8 +142,9 @@ def watches(shell: Shell) -> Card | None:
     names = dict.fromkeys(name for row in shell.dbg.stops("watch") if row.enabled for name in row.names)
     if not names and not shell.displays:
         return None
-    last = shell.dbg.records[-1] if shell.dbg.records else None
-    rows = [(_short(name), *_extremes(shell, last, name)) for name in [*names][:MOST]]
+    at = shell.dbg.history.position
+    last = next((record for record in reversed(shell.dbg.records) if at.is_present or record.step == at.step), None)
+    rows = [(_short(shell, name), *_extremes(shell, last, name)) for name in [*names][:MOST]]
     rows += [(text, *_computed(shell, text)) for text in shell.displays]
     return Card((Table((Column("watched", "name"), Column("min", "number"), Column("max", "number"),
                         Column("nan/inf", "bad", 8)), tuple(rows)),), "watches")
@@ -155,7 +158,7 @@ def loss(shell: Shell) -> Card | None:
         return None
     first, *_, last = (number(record.loss) for record in known)
     curve = tuple(record.step for record in known), tuple(record.loss for record in known)
-    return Card((Plot((("", *curve),)),), f"{_short(known[-1].loss_name)} {last}  ·  from {first}")
+    return Card((Plot((("", *curve),)),), f"{_short(shell, known[-1].loss_name)} {last}  ·  from {first}")
 
 
 def _extremes(shell: Shell, last: RunRecord | None, name: str) -> tuple[Any, Any, Any]:

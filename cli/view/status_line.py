@@ -17,13 +17,17 @@ def status(shell: Shell) -> str:
 
 
 def progress(shell: Shell) -> str:
-    """`step 20  |  loss 0.43`."""
-    records = shell.dbg.records
-    last = records[-1] if records else None
-    if last is None:
+    """`step 20  |  loss 0.43`; `past: step 18 of 20  |  loss 0.51`."""
+    records = list(shell.dbg.records)
+    if not records:
         return "step 0"
-    loss = loss_of(last) or next((loss_of(record) for record in reversed(list(records)[-20:]) if loss_of(record)), "")
-    return f"step {last.step}" + (f"  |  {clean(loss, keep='')}" if loss else "")
+    at = shell.dbg.history.position
+    step = f"step {records[-1].step}"
+    if not at.is_present:
+        records = [record for record in records if record.step <= at.step]
+        step = f"past: step {at.step} of {at.last}"
+    loss = next((loss_of(record, shell.dbg) for record in reversed(records[-20:]) if record.loss is not None), "")
+    return step + (f"  |  {clean(loss, keep='')}" if loss else "")
 
 
 def armed(shell: Shell) -> list[str]:

@@ -15,6 +15,7 @@ from cli.view.explained import briefly
 from cli.view.first_page import first_page
 from cli.view.panes import cause_of, panes
 from cli.view.plain import plain
+from cli.view.status_line import status
 
 MODELS = Path(__file__).parents[2] / "scripts" / "models"
 
@@ -76,7 +77,7 @@ def test_they_open_where_there_is_room(size: tuple[int, int], layout: str, expec
 
 
 @pytest.mark.parametrize(("model", "says"), [
-    ("nan_log.py", "images → MatMul → AddV2 → Softmax → Log → Mul → Sum → Neg → Mean = loss:0"),
+    ("nan_log.py", "images → MatMul → AddV2 → Softmax → Log → Mul → Sum → Neg → Mean = loss"),
     ("nan_log.py", "loss loss:0  ·  trained by Adam at nan_log.py:26"),
     ("digits_graph.py", "images → hidden1: MatMul AddV2 Relu → hidden2: MatMul AddV2 Relu → output: MatMul AddV2"),
     ("digits_graph.py", "52 ops  ·  6 variables, 2778 parameters")])
@@ -104,3 +105,34 @@ def test_what_is_said_unasked_is_short(shell: Shell) -> None:
     text = plain(briefly("why nan", found), 80)
     assert text.startswith("why nan\nlog(0) = -inf") and text.endswith("why nan says more\n")
     assert len(text.splitlines()) < 15 < len(plain(found, 80).splitlines())
+
+
+UNNAMED = """import autodiff as tf
+x = tf.placeholder(tf.float32, [None, 3], name="x")
+weights = tf.Variable(tf.ones([3, 1]))
+cost = tf.reduce_mean(tf.square(tf.matmul(x, weights) - 1.0))
+train = tf.train.GradientDescentOptimizer(0.1).minimize(cost)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for step in range(9):
+        session.run([train, cost], {x: [[1.0, 2.0, 3.0]]})
+"""
+
+
+def test_what_has_no_name_is_called_as_in_the_script(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(UNNAMED, encoding="utf-8")
+    execute(f"load '{tmp_path / 'model.py'}'", shell)
+    card = first_page(shell)
+    assert card is not None and "loss cost (Mean:0)" in plain(card) and "= cost" in plain(card)
+    assert "step 4  cost " in plain(execute("next 4", shell))
+    assert "cost " in status(shell)
+    table = plain(execute("grads", shell))
+    assert table.startswith("gradients of cost (Mean:0), step 4") and "Variable:0  weights" in table
+    assert panes(shell)["gradients"].title == "gradients of cost  ·  step 4"
+    assert plain(execute("plot cost", shell)).startswith("cost (Mean:0)\n")
+    assert shell.dbg.model.spoken("MatMul:0") == "MatMul at model.py:4"
+    execute("back 2", shell)
+    assert "past: step 3 of 4  |  cost" in status(shell)
+    gradients = panes(shell)["gradients"]
+    assert gradients.title == "gradients of cost  ·  step 3, past"
+    assert len(only(gradients).rows[0][2]) == 2, "norms up to the step, none of init"  # type: ignore[attr-defined]

@@ -12,7 +12,7 @@ from ...runtime.plan.state import Variables
 from ...runtime.session import Session
 from ..derivatives.derivatives import Derivatives
 from ..facts.graph_lists import trainable_tensors, variables_of
-from ..facts.roles import PLACEHOLDERS
+from ..facts.roles import PLACEHOLDERS, at_line, is_named_by_type, place_of
 from ..history.replay import continue_from
 from ..language.targets import Targets, tensors_of
 
@@ -39,6 +39,7 @@ class Model:
         self._notes: list[str] = []
         self._session, self._own_session = session, None  # type: Session | None, Session | None
         self._told: Any = None
+        self._spoken: dict[str, str] = {}
         self._told_y: Tensor | None = None
 
     def use_session(self, session: Session) -> None:
@@ -50,6 +51,7 @@ class Model:
         self.handles.clear()
         self.handles.update(handles)
         self._told = None
+        self._spoken.clear()
 
     def use_script_name(self, name: str) -> None:
         """Go on under another name."""
@@ -85,6 +87,22 @@ class Model:
     def short(self, name: str) -> str:
         """The short handle of a tensor: `%12`; `g12` stands for its gradient."""
         return self.targets.short(self.targets.one(name))
+
+    def spoken(self, name: str) -> str:
+        """What a tensor is called: its name without `:0`; of one that nobody has named, the script's variable that
+        holds it, or its name with the line it was made at.
+        """
+        if name not in self._spoken:
+            self._spoken[name] = self._call(name)
+        return self._spoken[name]
+
+    def _call(self, name: str) -> str:
+        op = self.graph.operations.get(name.partition(":")[0])
+        plain = name.removesuffix(":0")
+        if op is None or not is_named_by_type(op):
+            return plain
+        held = [self.targets.handle_of(tensor) for tensor in op.outputs if tensor.name == name]
+        return next(filter(None, held), plain + at_line(place_of(op)))
 
     @property
     def y(self) -> str:

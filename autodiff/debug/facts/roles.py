@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import re
 
 from ...core.graph import Operation, Tensor
 from ...core.site import Site
@@ -9,6 +10,7 @@ from .records import Place
 
 _TRAINING = ("Assign", "AssignAdd", "AssignSub", "ScatterAdd", "ScatterSub", "ScatterUpdate", "AssignVariableOp",
              "AssignAddVariableOp", "AssignSubVariableOp")
+_OPERATORS = ("truediv", "floordiv")  # names that operators of Python give, where they are no beginning of the type
 VARIABLES = ("VariableV2", "VarHandleOp")
 PLACEHOLDERS = ("Placeholder", "PlaceholderWithDefault")
 
@@ -65,6 +67,12 @@ def role_of(op: Operation) -> str:
     if op.type in _TRAINING or op.type.startswith(("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply")):
         return "training"
     return "forward"
+
+
+def is_named_by_type(op: Operation) -> bool:
+    """Whether the last part of an operation's name says only what type it is of, as where the script gave it none."""
+    name = re.sub(r"_\d+$", "", op.name.rpartition("/")[2]).lower()
+    return name in _OPERATORS or len(name) > 2 and op.type.lower().startswith(name)
 
 
 def is_handle(tensor: Tensor) -> bool:

@@ -57,7 +57,7 @@ def exported(log: list[tuple[str, Result]], title: str, kind: str, width: int = 
     for at, (line, result) in enumerate(log):
         if at:
             made.print()
-        made.print(palette.text([Piece("quiet", "(gradbg) "), Piece("prompt", clean(line, keep=""))]))
+        made.print(palette.text([Piece("prompt", f"(gradbg) {clean(line, keep='')}")]))
         made.print(Shown(result, palette, rows), end="")
     return _picture(made, title, kind)
 

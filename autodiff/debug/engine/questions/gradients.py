@@ -129,7 +129,7 @@ class Gradients:
                 found[tensor] = gradient
         at = self.state.moment_for([top])
         values = self.state.values(list(found.values()), at) if found else []
-        past = self._norms_of(list(found.values())) if found else {}
+        past = self._norms_of(list(found.values()), at.step) if found else {}
         rows = [self._grad_row(t, g, v, at, tuple(past[g])) for (t, g), v in zip(found.items(), values)]
         for tensor in inside:
             try:
@@ -156,9 +156,9 @@ class Gradients:
                        update_ratio(self.state, tensor.name, at.step), norms, "",
                        "" if gradient is None else gradient.name, place_of(tensor.op))
 
-    def _norms_of(self, gradients: list[Any]) -> dict[Any, list[float | None]]:
-        """Norms of gradients in the last runs, oldest first; replayed, so that runs need not look at them."""
-        recent = list(self.state.moments)[-_SPARK:]
+    def _norms_of(self, gradients: list[Any], step: int) -> dict[Any, list[float | None]]:
+        """Norms of gradients in the runs up to a step, oldest first; replayed, so that runs need not look at them."""
+        recent = [moment for moment in self.state.moments if moment.step <= step][-_SPARK:]
         self._spark = {key: norm for key, norm in self._spark.items() if recent and key[0] >= recent[0].step}
         for moment in recent:
             missing = [g for g in gradients if (moment.step, g) not in self._spark]
