@@ -4,6 +4,7 @@ Runs go there in groups, a file of plain arrays for each (.npz, nothing pickled)
 """
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import tempfile
@@ -105,7 +106,8 @@ class Disk:
 def _remove(folder: str, owner: int) -> None:
     """Remove a folder, unless this is a copy of the process that it belongs to."""
     if os.getpid() == owner:
-        shutil.rmtree(folder, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _parted(values: Mapping[Any, Any], arrays: dict[str, np.ndarray],

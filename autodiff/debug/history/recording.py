@@ -69,7 +69,7 @@ class Recorder:
         made = not os.path.isdir(path)
         os.makedirs(path, exist_ok=True)
         try:
-            self._unlock = weakref.finalize(self, os.close, _locked(path))
+            self._unlock = weakref.finalize(self, _release, _locked(path))
             if is_replaced:
                 self._clear()
             self._write_graph()
@@ -97,7 +97,8 @@ class Recorder:
         if own:
             self.replaced = _held(self.path)
         for name in reversed(own):
-            os.remove(os.path.join(self.path, name))
+            if name != _GRAPH:  # the new one takes its place
+                os.remove(os.path.join(self.path, name))
 
     def write(self, moment: Moment, record: RunRecord) -> None:
         """Add one step; the graph first, if it has grown."""
@@ -156,6 +157,11 @@ def _locked(path: str) -> int:
             raise ArgumentError(f"another gradbg is recording into {path!r}: name another one") from None
         raise
     return number
+
+
+def _release(number: int) -> None:
+    with contextlib.suppress(OSError):  # nothing was written
+        os.close(number)
 
 
 def _is_ours(file: str) -> bool:

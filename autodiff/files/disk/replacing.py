@@ -120,20 +120,30 @@ def _move_together(files: list[str], mark: str) -> None:
                 os.replace(path + mark, path)
         except BaseException:
             for path in kept:
-                os.replace(path + mark + ".old", path)
-            kept = []
+                os.replace(path + mark + ".old", path)  # which does nothing where both are the same file
             raise
         finally:
             for path in kept:
-                os.remove(path + mark + ".old")
+                with contextlib.suppress(OSError):
+                    os.remove(path + mark + ".old")
 
 
 def settled(last: str, *others: str) -> str:
     """Where to read the last of files that are replaced together: beside its place, if its writer died on the way."""
     for part in glob.glob(glob.escape(last) + ".part-*"):
-        if not any(os.path.exists(other + part.removeprefix(last)) for other in others):
+        if all(_is_gone(other + part.removeprefix(last)) for other in others):
             return part
     return last
+
+
+def _is_gone(path: str) -> bool:
+    try:
+        os.stat(path)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        pass  # who knows
+    return False
 
 
 @contextlib.contextmanager
