@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .compiled.buffers import entry_reads, observe, specialize
+from .compiled.buffers import Strided, entry_reads, observe, specialize
 from .compiled.codegen import Generated
 from .plan.interpreter import Loop
 from .plan.passes import optimize
@@ -21,7 +21,7 @@ COST = 250e-6  # seconds that a step of it takes to generate: as soon as the run
 LONGEST = 5000  # steps: a longer function compiles slowly and runs no faster
 VARIANTS = 8  # functions kept, each with its buffers
 
-Shapes = tuple[tuple[int, ...], ...]
+Shapes = tuple[tuple[int, ...] | Strided | None, ...]
 
 
 class Program:
@@ -31,6 +31,8 @@ class Program:
     runs the loop; the values are the same bit for bit, unless `relaxed` lets the last bits differ. aliases: the fetches
     that Session.run gives as the run left their variables.
     """
+
+    is_inner = False  # what it gives is the caller's
 
     def __init__(self, plan: Plan, threads: int = 1, *, relaxed: bool = False, aliases: tuple[Alias, ...] = ()) -> None:
         self.plan, self.aliases = optimize(plan), aliases
@@ -94,7 +96,8 @@ class Program:
         if len(self._heat) > 16 * VARIANTS:
             self._heat.clear()
         self._variants[shapes] = Generated(
-            specialize(self.plan, shapes, seen, relaxed=self._relaxed), self.loop, self._threads, relaxed=self._relaxed)
+            specialize(self.plan, shapes, seen, relaxed=self._relaxed, inner=self.is_inner), self.loop, self._threads,
+            relaxed=self._relaxed, inner=self.is_inner)
         return values
 
 

@@ -16,9 +16,8 @@ from .config import ConfigProto, RunOptions, wants_jit
 from .cursor import Execution
 from .feed import Feeds, Reader
 from .fetch import Fetches
+from .function_program import FunctionProgram, program_of
 from .partial_run import PartialRun
-from .plan.interpreter import Loop
-from .plan.passes import optimize
 from .plan.plan import Plan, compile_plan
 from .plan.state import Run, Variables
 from .program import Program
@@ -125,9 +124,9 @@ class Session:
 
         return call
 
-    def compiled(self, function: Any) -> Callable[[Run, Sequence[Any]], list[Any]]:
-        """How runs call a function graph."""
-        return Loop(optimize(compile_plan(function.given, (), function.inputs)))
+    def compiled(self, function: Any, also: tuple[Tensor, ...] = ()) -> FunctionProgram:
+        """How runs call a function graph. also: inner tensors that calls give besides."""
+        return program_of(function, also, self._threads, relaxed=wants_jit(self.config))
 
     def _check_open(self) -> None:
         if self.closed:

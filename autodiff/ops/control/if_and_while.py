@@ -61,6 +61,15 @@ def unpacked(values):
     return values[0] if len(values) == 1 else tuple(values)
 
 
+class History(list):
+    """The values of a loop variable, an iteration each.
+
+    recalled: of the first variable: inner tensor -> its values, for the gradient, which computes no others again.
+    """
+
+    __slots__ = ("recalled",)
+
+
 def _loop_outputs(*values, cond, body, shapes, record, back_prop=True):
     final = tuple(Spec(a.dtype, d) for a, d in zip(body.arguments, shapes))
     return final + (Spec(variant, ()),) * (len(final) + len(body.kept))
@@ -77,16 +86,20 @@ def while_(*values: Passed, cond, body, shapes, record, back_prop=True, run):
     count = len(shapes)
     state = list(values[:count])
     split = count + len(cond.captured)
-    for_cond, for_body = values[count:split], values[split:]
-    history = [[] for _ in (*state, *body.kept)]
+    also = body.cache.get("recalled", ()) if record["on"] else ()
+    goes_on, repeat = run.caller(cond, values[count:split]), run.caller(body, values[split:], also)
+    history = [History() for _ in (*state, *body.kept)]
+    recalled = {tensor: [] for tensor in also}
+    lists = (*history, *recalled.values())
     turn = 0
-    while run.call(cond, (*state, *for_cond), turn)[0]:
-        given = run.call(body, (*state, *for_body), turn + 1)
+    while goes_on(state, turn)[0]:
+        given = repeat(state, turn + 1)
         if record["on"]:
-            for past, value in zip(history, (*state, *given[count:])):
+            for past, value in zip(lists, (*state, *given[count:])):
                 past.append(value)
         state = given[:count]
         turn += 2
+    history[0].recalled = recalled
     return (*state, *history)
 
 

@@ -158,6 +158,14 @@ def list_add(x: List, y: List):
     return total + x[len(y):]
 
 
+def add_item(items, like, index, item):
+    """`list_add` of a list and `list_of(like, index, item)`, which needs no list of its own."""
+    changed = items + [None] * (len(like) - len(items))
+    old = changed[int(index)]
+    changed[int(index)] = item if old is None else list_add.kernel(old, item) if isinstance(old, list) else old + item
+    return changed
+
+
 @list_add.gradient
 def _list_add_gradient(node, dy):
     return dy, dy

@@ -6,7 +6,6 @@ that leaves the run (fetched, given to a variable, py_func or sub-graph) gets no
 """
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -15,45 +14,57 @@ import numpy as np
 
 from ...core.constant_value import static_value
 from ...core.convert import constant_in
-from ...core.dtypes import DType, as_dtype
+from ...core.dtypes import DType, as_dtype, variant
+from ...core.function_graph import is_repeatable
 from ...core.graph import Graph, Tensor
 from ...core.op import OPS, Ref, Spec
 from ...core.shapes import Dims
 from ..plan.interpreter import starting_slots, steps_with_values
 from ..plan.kernel_traits import direct_ufunc
 from ..plan.passes import drop_unused, fold_constants, is_pure
-from ..plan.plan import Buffer, Plan, Step, last_uses
+from ..plan.plan import Buffer, Plan, Step, last_uses, reads_item
 from ..plan.state import Run
-from ..plan.zero_padding import MOST_BYTES, parts_of_paddings
+from ..plan.zero_padding import parts_of_paddings
 from .fusion_groups import gathered, with_outputs
 from .lowering import Form, is_ordered, lowered
 from .matmul_rewrites import Columns, Stack, columns_read, reassociated
+from .memory import RECYCLED
 from .ordering import early_sums
 from .rematerialize import recomputed
-from .tiled_execution import ALIGNED
+
+
+class Strided(NamedTuple):
+    """The shape of an array that does not lie in C order."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
 
 
 class Observed(NamedTuple):
     """Results of one run. layouts: slot -> how an array of its own lies in memory; written: those `out` can hold.
 
-    ordered: those whose axes follow each other in memory as in their shape, views among them.
+    ordered: those whose axes follow each other in memory as in their shape, views among them. items: elements of lists.
     """
 
     layouts: dict[int, Buffer]
     written: set[int]
     ordered: set[int]
+    items: dict[int, Buffer]
 
 
 def observe(plan: Plan, run: Run, fed: Sequence[Any]) -> tuple[list[Any], Observed]:
     """Run the plan once; gives the fetched values and the layouts of the results."""
-    seen = Observed({}, set(), set())
+    seen = Observed({}, set(), set(), {})
     slots = starting_slots(plan, fed)
     for step, args in steps_with_values(plan, run, slots):
         if is_pure(step):
             seen.ordered.update(slot for slot in step.outputs if is_ordered(slots[slot]))
         if is_pure(step) and len(step.outputs) == 1:
             result = slots[step.outputs[0]]
-            if _is_dense(result):
+            if reads_item(step):
+                if isinstance(result, (np.ndarray, np.generic)):
+                    seen.items[step.outputs[0]] = Buffer(-1, result.shape, result.strides, result.dtype)
+            elif _is_dense(result):
                 seen.layouts[step.outputs[0]] = Buffer(-1, result.shape, result.strides, result.dtype)
                 if step.op.definition.takes_out and _writes_out(step, args, result):
                     seen.written.add(step.outputs[0])
@@ -74,16 +85,20 @@ def _writes_out(step: Step, args: list[Any], result: np.ndarray) -> bool:
     return again is out and out.strides == result.strides and out.tobytes() == result.tobytes()
 
 
-def specialize(plan: Plan, shapes: Sequence[tuple[int, ...]], seen: Observed, *, relaxed: bool = False) -> Plan:
+def specialize(plan: Plan, shapes: Sequence[tuple[int, ...] | Strided | None], seen: Observed, *, relaxed: bool = False,
+               inner: bool = False) -> Plan:
     """The plan for feeds and entry reads of these shapes; seen: from `observe` with the same shapes.
 
-    relaxed: products may be rewritten, with other bits.
+    A feed whose shape is None is no array. relaxed: products may be rewritten, with other bits.
+    inner: it is called many times in a run, and what it gives lives on: none of that has memory in a buffer.
     """
-    stand_ins = _StandIns(plan, shapes)
+    items = seen.items if all(step.reads is not None or is_repeatable(step.op) for step in plan.steps) else {}
+    stand_ins = _StandIns(plan, shapes, items)
     constants = {**plan.constants, **stand_ins.folded}
     steps = [s for s in plan.steps if not (s.outputs and all(o in constants for o in s.outputs))]
     plan = drop_unused(fold_constants(replace(plan, steps=steps, constants=constants)))
-    ordered = seen.ordered.union(plan.feeds, *[step.outputs for step in plan.steps if step.reads is not None])
+    ordered = seen.ordered.union([slot for slot, shape in zip(plan.feeds, shapes) if type(shape) is tuple],
+                                 *[step.outputs for step in plan.steps if step.reads is not None])
     plan, forms = lowered(plan, stand_ins.forms(), ordered)
     own = {slot for slot, layout in seen.layouts.items() if layout.strides == _in_order(layout.shape, layout.dtype)}
     known = set(forms)
@@ -92,8 +107,8 @@ def specialize(plan: Plan, shapes: Sequence[tuple[int, ...]], seen: Observed, *,
         ordered |= forms.keys() - known  # stacks and their products are arrays of the plan's own
     plan = early_sums(plan, forms)
     plan, forms = recomputed(gathered(plan, forms, forms.keys() - ordered), forms)
-    plan = with_outputs(plan)
-    return _Assignment(replace(plan, forms=forms), _steady(plan, forms, seen, ordered)).assigned()
+    plan = replace(with_outputs(plan), expected=items)
+    return _Assignment(replace(plan, forms=forms), _steady(plan, forms, seen, ordered), inner).assigned()
 
 
 def _in_order(shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, ...]:
@@ -109,7 +124,7 @@ def _steady(plan: Plan, forms: dict[int, Form], seen: Observed, ordered: set[int
         for slot in step.outputs:
             form, layout = forms.get(slot), seen.layouts.get(slot)
             if form is None or not form.shape or (step.call is None and slot not in seen.written) \
-                    or isinstance(step.call, Columns):
+                    or isinstance(step.call, Columns) or reads_item(step):
                 continue
             if layout is None and step.call is not None and slot in ordered:
                 layout = Buffer(-1, form.shape, _in_order(*form), form.dtype)
@@ -135,13 +150,16 @@ class _StandIns:
     folded: slot -> value, for whole numbers that depend on the shapes alone.
     """
 
-    def __init__(self, plan: Plan, shapes: Sequence[tuple[int, ...]]) -> None:
+    def __init__(self, plan: Plan, shapes: Sequence[tuple[int, ...] | Strided | None],
+                 items: dict[int, Buffer]) -> None:
         self.folded: dict[int, Any] = {}
         self._graph = Graph()
         self._entry = dict(zip(entry_reads(plan), shapes[len(plan.feeds):]))
         self._written: set[str] = set()
         fed = {slot: tensor.dtype.base_dtype for tensor, slot in plan.slots.items() if slot in plan.feeds}
-        self._tensors = {slot: self._opaque(fed[slot], shape) for slot, shape in zip(plan.feeds, shapes)}
+        self._items = items
+        known = [shape.shape if isinstance(shape, Strided) else shape for shape in shapes]
+        self._tensors = {slot: self._opaque(fed.get(slot, variant), shape) for slot, shape in zip(plan.feeds, known)}
         for slot, value in plan.constants.items():
             self._tensors[slot] = constant_in(self._graph, np.asarray(value), "c")
         for step in plan.steps:
@@ -164,6 +182,9 @@ class _StandIns:
         return self._opaque(dtype, None if step.reads in self._written else self._entry[step.reads])  # type: ignore[index]
 
     def _outputs(self, step: Step) -> Sequence[Tensor]:
+        if reads_item(step):
+            form = self._items.get(step.outputs[0])
+            return [self._opaque(variant, None) if form is None else self._opaque(as_dtype(form.dtype), form.shape)]
         names = [i for i in step.inputs if isinstance(i, str)]
         self._written.update(names)
         inputs = tuple([self._tensors[i] for i in step.inputs if not isinstance(i, str)])
@@ -192,13 +213,15 @@ class _Assignment:
     the buffers of its inputs alive.
     """
 
-    def __init__(self, plan: Plan, steady: dict[int, Buffer]) -> None:
+    def __init__(self, plan: Plan, steady: dict[int, Buffer], inner: bool) -> None:
         self._plan = plan
         self._steady = steady
         self._holds: dict[int, frozenset[int]] = {}  # slot -> steady slots whose memory it may share
         self._last = last_uses(plan)
         for step in plan.steps:
             self._follow(step)
+        for slot in frozenset().union(*[self._holds.get(i, ()) for i in plan.fetches if inner]) - {*plan.fetches}:
+            self._steady.pop(slot, None)
         layouts = {slot: self._steady.pop(slot) for slot in dict.fromkeys(plan.fetches) if slot in self._steady}
         self._given = {slot: layout for slot, layout in layouts.items()
                        if layout.strides == _in_order(layout.shape, layout.dtype) and _bytes(layout) >= RECYCLED}
@@ -303,44 +326,3 @@ def _keeps_arguments(step: Step) -> bool:
     definition = step.op.definition
     is_update = bool(definition.parameters) and definition.parameters[0].kind is Ref
     return definition.takes_run and (not is_update or step.op.type in ("Assign", "AssignVariableOp"))
-
-
-RECYCLED = 1 << 16  # bytes of a fetched array that is worth using again: fresh memory costs page faults
-
-
-class Recycled:
-    """Arrays to hand out, of one layout. One that nobody else holds any more is used again."""
-
-    def __init__(self, layout: Buffer) -> None:
-        self._layout = layout
-        self._arrays: list[np.ndarray] = []  # two: the caller lets go of one when it has the next
-
-    def take(self) -> np.ndarray:
-        """An array to write to, which owns its memory."""
-        shape, dtype = self._layout.shape, self._layout.dtype
-        for i in range(len(self._arrays)):
-            if _references(self._arrays, i) == _UNSHARED:
-                array = self._arrays[i]
-                if array.flags.writeable and array.shape == shape and array.dtype == dtype:  # as the caller left it
-                    return array
-        array = np.empty(shape, dtype)
-        self._arrays = [*self._arrays[-1:], array]
-        return array
-
-
-def _references(arrays: list[np.ndarray], index: int) -> int:
-    return sys.getrefcount(arrays[index])
-
-
-_UNSHARED = _references([np.empty(0)], 0)  # of an array in the list alone: what a call adds depends on the Python
-
-
-def allocate(plan: Plan) -> dict[int, np.ndarray]:
-    """Slot -> the array that its result is written to. None of them owns its memory, so no one keeps it by mistake.
-
-    Blocks that may be those of Paddings begin as zeros.
-    """
-    memory = [(np.zeros if size <= MOST_BYTES else np.empty)(size + ALIGNED, np.uint8) for size in plan.blocks]
-    starts = [-block.ctypes.data % ALIGNED for block in memory]
-    return {slot: np.ndarray(b.shape, b.dtype, memory[b.block], starts[b.block] + b.offset, b.strides)
-            for slot, b in plan.buffers.items()}

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import contextvars
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -13,12 +13,12 @@ from ...ops.arrays.slice import with_bounds
 from ..plan.interpreter import Loop, fail
 from ..plan.kernel_traits import direct_ufunc, views_of
 from ..plan.passes import is_pure
-from ..plan.plan import Plan, Step, last_uses
+from ..plan.plan import Buffer, Plan, Step, last_uses, reads_item
 from ..plan.state import Run, handed_out
 from ..plan.zero_padding import Padding
-from .buffers import Recycled, allocate
 from .fusion_groups import Tiles
 from .matmul_rewrites import Columns, Stack
+from .memory import Recycled, allocate
 from .scalar_fast_path import RAISES, SINGLE, function_of, operator_steps, scalar_steps
 from .tiled_execution import KEYWORD_OUT, TileProgram
 
@@ -27,13 +27,14 @@ class Generated:
     """A plan as a function, to be entered once at a time: it has buffers. source: its text, one line a step.
 
     otherwise: the interpreter, for numbers that Python's floats refuse. threads: how many a group of tiles may use.
-    relaxed: float32 numbers may be kept in Python's floats.
+    relaxed: float32 numbers may be kept in Python's floats. inner: what it gives stays inside of a run.
     """
 
-    def __init__(self, plan: Plan, otherwise: Loop, threads: int = 1, *, relaxed: bool = False) -> None:
+    def __init__(self, plan: Plan, otherwise: Loop, threads: int = 1, *, relaxed: bool = False,
+                 inner: bool = False) -> None:
         self.plan = plan
-        self._otherwise = otherwise
-        writer = _Writer(plan, threads, relaxed)
+        self._otherwise, self._inner = otherwise, inner
+        writer = _Writer(plan, threads, relaxed, inner)
         self.source = writer.source()
         self._names = writer.names
         self._steps = writer.steps
@@ -45,14 +46,17 @@ class Generated:
     def __call__(self, run: Run, fed: Sequence[Any]) -> list[Any]:
         """The values of the plan's fetches, for the caller to keep."""
         try:
+            if self._inner:  # NumPy is quiet already
+                return self._function(run, run.variables, *fed)
             if self._context is not None:
                 return self._context.run(self._function, run, run.variables, *fed)
             with np.errstate(all="ignore"):
                 return self._function(run, run.variables, *fed)
         except Exception as error:
-            if isinstance(error, RAISES) and self._is_refused_number(error):
+            if type(error) is _Unexpected or isinstance(error, RAISES) and self._is_refused_number(error):
                 with np.errstate(all="ignore"):
-                    return handed_out(self._otherwise(run, fed))
+                    values = self._otherwise(run, fed)
+                return values if self._inner else handed_out(values)
             self._fail(error, run)
             raise
 
@@ -97,6 +101,21 @@ def _runs_alone(step: Step) -> bool:
                                          or definition.kernel.__module__.startswith(_OPS))
 
 
+class _Unexpected(Exception):
+    """An element of a list has another shape than when the function was made."""
+
+
+def _checked(expected: Buffer) -> Callable[[Any], Any]:
+    """A function that passes on arrays of this shape that lie in memory so."""
+    shape, strides = expected.shape, expected.strides
+
+    def check(value: Any) -> Any:
+        if value.shape != shape or value.strides != strides:
+            raise _Unexpected
+        return value
+    return check
+
+
 _OPS = __name__.partition(".")[0] + "."
 
 
@@ -106,8 +125,8 @@ class _Writer:
     Names: s* values, f* Python floats, b* buffers and views of them, c* constants, k* kernels, a* others.
     """
 
-    def __init__(self, plan: Plan, threads: int, relaxed: bool) -> None:
-        self.plan = plan
+    def __init__(self, plan: Plan, threads: int, relaxed: bool, inner: bool) -> None:
+        self.plan, self._inner = plan, inner
         self._threads = threads
         self.names: dict[str, Any] = {}
         self.steps: list[tuple[Step, list[str] | None]] = []  # operands: None for formulas of Python floats
@@ -153,7 +172,7 @@ class _Writer:
             if line is not None:
                 lines.append(f"    {line}{self._let_go(i, step)}")
         fetched = f"[{', '.join(self._where[s] for s in plan.fetches)}]"
-        is_own = self._own.issuperset(plan.fetches) and len(set(plan.fetches)) == len(plan.fetches)
+        is_own = self._inner or self._own.issuperset(plan.fetches) and len(set(plan.fetches)) == len(plan.fetches)
         lines.append(f"    return {fetched if is_own else self._global('k', handed_out) + f'({fetched})'}")
         return "\n".join(lines)
 
@@ -178,9 +197,12 @@ class _Writer:
         if len(step.outputs) == 1 and step.outputs[0] in self.plan.given:
             target = self._target(step)
             return f"{target} = {self._taken(step.outputs[0])}; {self._call(step, operands, target)}"
+        expected = self.plan.expected.get(step.outputs[0]) if reads_item(step) else None
         before = f"run.op = {self._global('a', step.op)}; " if step.op.definition.takes_run else ""
         is_used = any(self._last[s] >= 0 for s in step.outputs)
         call = self._call(step, operands, None)
+        if expected is not None:
+            call = f"{self._global('k', _checked(expected))}({call})"
         return f"{before}{self._target(step)} = {call}" if is_used else before + call
 
     def _formula(self, index: int, step: Step) -> str:

@@ -101,7 +101,9 @@ class _Writer:
         """Append a step, as calls where its kernel makes some."""
         step = replace(step, inputs=tuple([self.renamed.get(i, i) for i in step.inputs]))
         repeats = _REPEATS.get(step.op.type) if is_pure(step) else None
-        if repeats is not None:
+        if step.call is not None:
+            self.steps.append(step)
+        elif repeats is not None:
             self._repeat(step, repeats(self, step))
         elif not self._calls(step):
             self.steps.append(padded(self._row_sum(step), self.constants))

@@ -38,7 +38,7 @@ def run_step(step: Step, slots: list[Any], run: Run) -> None:
             slots[step.outputs[0]] = run.read(step.reads)
             return
         attrs = {**op.attrs, "run": run} if op.definition.takes_run else op.attrs
-        result = op.definition.kernel(*args, **attrs)
+        result = op.definition.kernel(*args, **attrs) if step.call is None else step.call(*args)
     except Exception as error:
         fail(error, op, args)
     if len(step.outputs) == 1:
@@ -162,6 +162,8 @@ def _bound(step: Step, simple: bool) -> tuple[Callable[..., Any], tuple[Any, ...
     if step.reads is not None:
         return Run.read, (step.reads,)
     kernel = op.definition.kernel
+    if step.call is not None:
+        return step.call, step.inputs
     if simple:
         direct = direct_ufunc(op)
         if direct is not None and None not in direct.inputs:

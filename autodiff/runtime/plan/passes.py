@@ -15,6 +15,7 @@ import numpy as np
 from ...core.dtypes import DType
 from ...core.gc_pause import collector_paused
 from ...core.graph import Operation
+from ...ops.control.tensor_lists import add_item
 from .kernel_traits import passes_on
 from .plan import Plan, Step
 
@@ -24,8 +25,9 @@ _SIMPLE = (int, float, bool, str, bytes, complex, type(None), DType)
 
 @collector_paused()
 def optimize(plan: Plan) -> Plan:
-    """All passes: constants folded, identities elided, equal steps merged, unused ones dropped, rectifiers first."""
-    return rectify_before_spreading(drop_unused(merge_equal(elide_identities(fold_constants(plan)))))
+    """All passes: constants folded, identities elided, equal steps merged, unused ones dropped, and the rest."""
+    plan = drop_unused(merge_equal(elide_identities(fold_constants(plan))))
+    return rectify_before_spreading(add_single_items(plan))
 
 
 def is_pure(step: Step) -> bool:
@@ -157,6 +159,23 @@ def rectify_before_spreading(plan: Plan) -> Plan:
         elif id(step) not in gone:
             kept.append(step)
     return replace(plan, steps=kept, size=size)
+
+
+def add_single_items(plan: Plan) -> Plan:
+    """Let ListAdd(x, ListOf(like, i, item)) be one step that makes one list: loops do it in every iteration."""
+    made = {step.outputs[0]: step for step in plan.steps if step.op.type == "ListOf"}
+    if not made:
+        return plan
+    readers = Counter(slot for step in plan.steps for slot in step.inputs)
+    readers.update(plan.fetches)
+    kept = []
+    for step in plan.steps:
+        if step.op.type == "ListAdd":
+            x, y = step.inputs[::-1 if step.inputs[0] in made else 1]
+            if y in made and readers[y] == 1:
+                step = replace(step, inputs=(x, *made[y].inputs), call=add_item)
+        kept.append(step)
+    return drop_unused(replace(plan, steps=kept))
 
 
 def rewired(plan: Plan, renamed: dict[int, int]) -> Plan:

@@ -1,6 +1,7 @@
 """A plan: the steps one run takes, decided once per (fetches, feeds). Data that can be read, printed and rewritten."""
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -49,7 +50,8 @@ class Plan:
 
     targets: operations asked for by themselves. slots: where each tensor's value is.
     constants: slot -> value known before any run. Only in a plan that is made for given shapes: forms: slot -> shape
-    and dtype; buffers: slot -> Buffer; blocks: bytes of each block; given: large fetched results.
+    and dtype; buffers: slot -> Buffer; blocks: bytes of each block; given: large fetched results;
+    expected: slot -> how an element of a list lies in memory, to be checked in each run.
     """
 
     steps: list[Step]
@@ -62,6 +64,7 @@ class Plan:
     buffers: dict[int, Buffer] = field(default_factory=dict)
     given: dict[int, Buffer] = field(default_factory=dict)
     forms: dict[int, Any] = field(default_factory=dict)
+    expected: dict[int, Buffer] = field(default_factory=dict)
     blocks: tuple[int, ...] = ()
 
     def __str__(self) -> str:
@@ -92,6 +95,11 @@ class Plan:
         if isinstance(slot, str):
             return slot
         return f"c{slot}" if slot in self.constants else f"s{slot}"
+
+
+def reads_item(step: Step) -> bool:
+    """Whether the step reads an element of a list: its shape may differ from call to call."""
+    return step.op.type in ("ListItem", "ListItemOrZeros") if step.call is None else step.call is operator.getitem
 
 
 def inner_steps(step: Step) -> tuple[Step, ...]:

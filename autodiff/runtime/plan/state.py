@@ -100,8 +100,8 @@ class HasState(Protocol):
     draws: dict[str, int]
     is_repeat: bool
 
-    def compiled(self, function: Any) -> Any:
-        """A callable (run, arguments) -> outputs, for a function graph."""
+    def compiled(self, function: Any, also: tuple[Any, ...] = ()) -> Any:
+        """A FunctionProgram for a function graph; also: tensors that it gives besides."""
 
 
 class Run:
@@ -183,12 +183,24 @@ class Run:
 
         turn: which of the calls that the op under way makes.
         """
-        program = function.cache.get("program")
+        return self.caller(function, ())(arguments, turn)
+
+    def caller(self, function: Any, captured: Sequence[Any],
+               also: tuple[Any, ...] = ()) -> Callable[[Sequence[Any], int], list[Any]]:
+        """A function from arguments and turn to results as of `call`, for many calls with the same captures.
+
+        also: further inner tensors, whose values follow the kept ones.
+        """
+        program = function.cache.get(("program", also))
         if program is None:
-            program = function.cache["program"] = self.session.compiled(function)
-        outside = self.op, self.current_call
-        self.current_call = call_number(self.op, self.current_call, turn)
-        try:
-            return program(self, arguments)
-        finally:
-            self.op, self.current_call = outside
+            program = function.cache["program", also] = self.session.compiled(function, also)
+        bound, op, outside = program.bound(self, captured), self.op, self.current_call
+
+        def call(arguments: Sequence[Any], turn: int) -> list[Any]:
+            self.current_call = call_number(op, outside, turn)
+            try:
+                return bound(arguments)
+            finally:
+                self.op, self.current_call = op, outside
+
+        return call

@@ -1,0 +1,50 @@
+"""The memory of a plan's buffers, and arrays that are handed out and used again."""
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from ..plan.plan import Buffer, Plan
+from ..plan.zero_padding import MOST_BYTES
+from .tiled_execution import ALIGNED
+
+RECYCLED = 1 << 16  # bytes of a fetched array that is worth using again: fresh memory costs page faults
+
+
+class Recycled:
+    """Arrays to hand out, of one layout. One that nobody else holds any more is used again."""
+
+    def __init__(self, layout: Buffer) -> None:
+        self._layout = layout
+        self._arrays: list[np.ndarray] = []  # two: the caller lets go of one when it has the next
+
+    def take(self) -> np.ndarray:
+        """An array to write to, which owns its memory."""
+        shape, dtype = self._layout.shape, self._layout.dtype
+        for i in range(len(self._arrays)):
+            if _references(self._arrays, i) == _UNSHARED:
+                array = self._arrays[i]
+                if array.flags.writeable and array.shape == shape and array.dtype == dtype:  # as the caller left it
+                    return array
+        array = np.empty(shape, dtype)
+        self._arrays = [*self._arrays[-1:], array]
+        return array
+
+
+def _references(arrays: list[np.ndarray], index: int) -> int:
+    return sys.getrefcount(arrays[index])
+
+
+_UNSHARED = _references([np.empty(0)], 0)  # of an array in the list alone: what a call adds depends on the Python
+
+
+def allocate(plan: Plan) -> dict[int, np.ndarray]:
+    """Slot -> the array that its result is written to. None of them owns its memory, so no one keeps it by mistake.
+
+    Blocks that may be those of Paddings begin as zeros.
+    """
+    memory = [(np.zeros if size <= MOST_BYTES else np.empty)(size + ALIGNED, np.uint8) for size in plan.blocks]
+    starts = [-block.ctypes.data % ALIGNED for block in memory]
+    return {slot: np.ndarray(b.shape, b.dtype, memory[b.block], starts[b.block] + b.offset, b.strides)
+            for slot, b in plan.buffers.items()}
