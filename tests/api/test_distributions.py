@@ -127,8 +127,8 @@ def test_area_between_given_thresholds():
     with tf.Session() as session:
         session.run(tf.local_variables_initializer())
         np.testing.assert_allclose([session.run(update), session.run(value)], 0.75, atol=1e-5)
-    with pytest.raises(RuntimeError):
-        tf.metrics.auc([1], [0.5], summation_method="minoring")
+    with pytest.raises(ValueError, match="Invalid summation_method"):
+        tf.metrics.auc([1], [0.5], summation_method="other")
 
 
 def test_metrics_are_named_as_in_tensorflow():

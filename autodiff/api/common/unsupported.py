@@ -60,7 +60,6 @@ ADVICE = {
     "fake_quant": "gradbg computes in floating point",
     "spectral.dct": "build it of tf.signal.rfft, which is supported",
     "signal": "the Fourier transforms are supported: build windows, frames and cosine transforms of them",
-    "metrics": "accuracy, mean, precision, recall, auc and the errors are supported; compute others with NumPy",
     "debugging": "the checks are there under their own names: tf.assert_equal, tf.check_numerics, tf.Assert",
     "compat.v2": "gradbg speaks TensorFlow 1: use tf.compat.v1, which is tf itself",
     "raw_ops": "use the function of the public name",

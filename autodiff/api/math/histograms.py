@@ -10,6 +10,7 @@ from ...core.name_scope import scope
 from ...core.op import build
 from ...core.shapes import merge
 from ..arrays.creation import ones_like
+from ..common.ranks import remove_squeezable_dimensions
 
 
 def confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, dtype: Any = int32,
@@ -21,7 +22,7 @@ def confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, dty
     InvalidArgumentError for numbers below 0 or above num_classes.
     """
     with scope(name, "confusion_matrix", (predictions, labels, num_classes, weights)):
-        labels, predictions = _squeezed(convert_to_tensor(labels), convert_to_tensor(predictions))
+        labels, predictions = remove_squeezable_dimensions(labels, predictions)
         sides = [_checked(build.Cast(side, dtype=int64) if side.dtype.base_dtype is not int64 else side, what, 0)
                  for side, what in ((labels, "labels"), (predictions, "predictions"))]
         merge(sides[0].dims, sides[1].dims)
@@ -38,16 +39,6 @@ def confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, dty
             merge(sides[1].dims, values.dims)
             values = values if values.dtype.base_dtype is as_dtype(dtype) else build.Cast(values, dtype=as_dtype(dtype))
         return build.ScatterNd(build.Pack(*sides, axis=1), values, build.Pack(count, count, axis=0))
-
-
-def _squeezed(labels: Tensor, predictions: Tensor) -> tuple[Tensor, Tensor]:
-    if labels.dims is None or predictions.dims is None:
-        return labels, predictions
-    if len(predictions.dims) == len(labels.dims) + 1:
-        return labels, build.Squeeze(predictions, squeeze_dims=[-1])
-    if len(labels.dims) == len(predictions.dims) + 1:
-        return build.Squeeze(labels, squeeze_dims=[-1]), predictions
-    return labels, predictions
 
 
 def _checked(numbers: Tensor, what: str, bound: Any) -> Tensor:

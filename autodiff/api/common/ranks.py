@@ -1,0 +1,67 @@
+"""Labels, predictions and weights of ranks that differ by a last axis of size 1."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...core.convert import convert_to_tensor
+from ...core.graph import Tensor
+from ...core.name_scope import scope
+from ...core.op import build
+from ...core.shapes import merge
+from ..control.control_flow import cond
+
+
+def remove_squeezable_dimensions(labels: Any, predictions: Any, expected_rank_diff: int = 0,
+                                 name: str | None = None) -> tuple[Tensor, Tensor]:
+    """Labels and predictions without a last axis of size 1 that one of them has too much.
+
+    expected_rank_diff: the rank of predictions less that of labels.
+    """
+    with scope(name, "remove_squeezable_dimensions", (labels, predictions)):
+        labels, predictions = convert_to_tensor(labels), convert_to_tensor(predictions)
+        if labels.dims is not None and predictions.dims is not None:
+            more = len(predictions.dims) - len(labels.dims) - expected_rank_diff
+            return (_squeezed(labels) if more == -1 else labels), (_squeezed(predictions) if more == 1 else predictions)
+        more = build.Sub(build.Rank(predictions), build.Rank(labels))
+        if predictions.dims is None or predictions.dims[-1:] in ((1,), (None,)):
+            predictions = _where(build.Equal(more, expected_rank_diff + 1), _squeezed, predictions)
+        if labels.dims is None or labels.dims[-1:] in ((1,), (None,)):
+            labels = _where(build.Equal(more, expected_rank_diff - 1), _squeezed, labels)
+        return labels, predictions
+
+
+def matched(predictions: Any, labels: Any, weights: Any) -> tuple[Tensor, Any, Any]:
+    """Predictions, labels and weights of one rank: a last axis of size 1 is dropped, or added to weights.
+
+    Raises ShapeError where labels and predictions do not fit. labels, weights: None where there are none.
+    """
+    predictions = convert_to_tensor(predictions)
+    if labels is not None:
+        labels, predictions = remove_squeezable_dimensions(labels, predictions)
+        merge(predictions.dims, labels.dims)
+    if weights is None:
+        return predictions, labels, None
+    weights = convert_to_tensor(weights)
+    if weights.dims == ():
+        return predictions, labels, weights
+    if weights.dims is not None and predictions.dims is not None:
+        more = len(weights.dims) - len(predictions.dims)
+        return predictions, labels, _squeezed(weights) if more == 1 else _widened(weights) if more == -1 else weights
+    more = build.Sub(build.Rank(weights), build.Rank(predictions))
+    is_wide = weights.dims is None or weights.dims[-1] in (1, None)
+    narrowed = _where(build.Equal(more, 1), _squeezed, weights) if is_wide else weights
+    is_vector = build.Greater(build.Rank(weights), 0)
+    return predictions, labels, _where(build.LogicalAnd(build.Equal(more, -1), is_vector), _widened, narrowed)
+
+
+def _squeezed(x: Tensor) -> Tensor:
+    return build.Squeeze(x, squeeze_dims=[-1])
+
+
+def _widened(x: Tensor) -> Tensor:
+    return build.ExpandDims(x, -1)
+
+
+def _where(holds: Tensor, change: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+    return cond(holds, lambda: change(x), lambda: build.Identity(x))

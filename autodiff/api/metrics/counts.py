@@ -1,0 +1,71 @@
+"""Counts of what was rightly and wrongly said to be true, and the rates that are made of two of them."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...core.convert import convert_to_tensor
+from ...core.dtypes import bool_, float32
+from ...core.graph import Tensor
+from ...core.op import build
+from ..common.ranks import matched
+from ..common.weights import assert_broadcastable
+from ..control.dependencies import control_dependencies
+from ..math.reductions import reduce_sum
+from ..variables.variable_scope import variable_scope
+from .streams import Metric, as_float, collected, in_graphs, metric_variable
+
+
+def as_truth(values: Any) -> Tensor:
+    """Values as bool."""
+    tensor = convert_to_tensor(values)
+    return tensor if tensor.dtype.base_dtype is bool_ else build.Cast(tensor, dtype=bool_)
+
+
+def _count(hits: Callable[[Tensor, Tensor], Tensor], kind: str) -> Callable[..., Metric]:
+    def metric(labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None,
+               updates_collections: Any = None, name: str | None = None) -> Metric:
+        with variable_scope(name, kind, (predictions, labels, weights)):
+            predictions, labels, weights = matched(as_truth(predictions), as_truth(labels), weights)
+            return _counted(hits(labels, predictions), weights, metrics_collections, updates_collections)
+
+    metric.__name__ = kind
+    metric.__doc__ = f"The (weighted) count of {kind.replace('_', ' ')}. labels, predictions: cast to bool[...]."
+    return in_graphs(metric)
+
+
+def _counted(found: Tensor, weights: Any, metrics_collections: Any, updates_collections: Any) -> Metric:
+    total = metric_variable((), float32, name="count")
+    amount = build.Cast(found, dtype=float32)
+    if weights is not None:
+        weights = as_float(weights)
+        with control_dependencies([assert_broadcastable(weights, amount)]):
+            amount = build.Mul(amount, weights)
+    return collected(build.Identity(total.as_tensor()), total.assign_add(reduce_sum(amount)), metrics_collections,
+                     updates_collections)
+
+
+true_positives = _count(lambda label, said: build.LogicalAnd(label, said), "true_positives")
+false_positives = _count(lambda label, said: build.LogicalAnd(build.LogicalNot(label), said), "false_positives")
+true_negatives = _count(lambda label, said: build.LogicalNot(build.LogicalOr(label, said)), "true_negatives")
+false_negatives = _count(lambda label, said: build.LogicalAnd(label, build.LogicalNot(said)), "false_negatives")
+
+
+def _rate(misses: Callable[..., Metric], kind: str, what: str) -> Callable[..., Metric]:
+    def metric(labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None,
+               updates_collections: Any = None, name: str | None = None) -> Metric:
+        with variable_scope(name, kind, (predictions, labels, weights)):
+            predictions, labels, weights = matched(as_truth(predictions), as_truth(labels), weights)
+            right, more_right = true_positives(labels, predictions, weights)
+            wrong, more_wrong = misses(labels, predictions, weights)
+            return collected(build.DivNoNan(right, right + wrong, name="value"),
+                             build.DivNoNan(more_right, more_right + more_wrong, name="update_op"),
+                             metrics_collections, updates_collections)
+
+    metric.__name__ = kind
+    metric.__doc__ = f"True positives among what {what}. labels, predictions: cast to bool[...]."
+    return in_graphs(metric)
+
+
+precision = _rate(false_positives, "precision", "was predicted positive")
+recall = _rate(false_negatives, "recall", "is positive")
