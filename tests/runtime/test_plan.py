@@ -10,8 +10,9 @@ import pytest
 import autodiff as tf
 from autodiff.core.graph import Tensor
 from autodiff.core.op import build
-from autodiff.runtime.compiled.buffers import allocate, observe, specialize
+from autodiff.runtime.compiled.buffers import observe, specialize
 from autodiff.runtime.compiled.lowering import exact_product
+from autodiff.runtime.compiled.memory import allocate
 from autodiff.runtime.plan.interpreter import interpret
 from autodiff.runtime.plan.kernel_traits import direct_ufunc, passes_on, views_of
 from autodiff.runtime.plan.op_outcomes import KINDS, op_outcomes
