@@ -8,7 +8,7 @@ import numpy as np
 
 _NEARER = 8.0  # how much shorter the steps of the next look are
 _LOOKS = 5
-_SEEN = 1e3  # how far above the rounding a difference should be
+_SEEN = 0.4  # the power of the rounding over the step below which an element is next to nothing beside the others
 
 
 class Slope(NamedTuple):
@@ -50,9 +50,9 @@ def slopes(total: Callable[[np.ndarray], float], value: np.ndarray, where: Seque
     size = float(np.sqrt(np.mean(np.square(value)))) if value.size else 0.0
     typical = size if np.isfinite(size) and size else 1.0
     here = total(value)
-    return [_near(total, value, at, here, rounding,
-                  delta * max(abs(float(value.reshape(-1)[at])), min(_SEEN * rounding / delta, 1.0) * typical))
-            for at in where]
+    least = (rounding / delta) ** _SEEN * typical
+    sizes = [max(abs(v), least) if (v := float(value.reshape(-1)[at])) else typical for at in where]
+    return [_near(total, value, at, here, rounding, delta * size) for at, size in zip(where, sizes)]
 
 
 def _near(total: Callable[[np.ndarray], float], value: np.ndarray, at: int, here: float, rounding: float,
