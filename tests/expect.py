@@ -28,11 +28,11 @@ def expect_each(checks: Iterable[tuple[str, Callable[[], object]]]) -> None:
         raise BaseExceptionGroup(f"{len(failed)} checks fail", failed)
 
 
-def expect_step(dbg: Debugger, step: int, before: Mapping[str, Any], given: Sequence[Any]) -> None:
-    """Fail unless a past step is what it was: the variables it began with, and the loss and h that it gave."""
-    found = dict(dbg.state.moment(step).variables)
+def expect_run(dbg: Debugger, run: int, before: Mapping[str, Any], given: Sequence[Any]) -> None:
+    """Fail unless a past run is what it was: the variables it began with, and the loss and h that it gave."""
+    found = dict(dbg.state.moment(run).variables)
     assert list(found) == list(before)
     for name, value in before.items():
-        np.testing.assert_array_equal(found[name], value, err_msg=f"{name} before step {step}")
+        np.testing.assert_array_equal(found[name], value, err_msg=f"{name} before run {run}")
     for name, value in zip(("loss", "h"), given):
-        np.testing.assert_array_equal(dbg.value(name, step=step).array, value)
+        np.testing.assert_array_equal(dbg.state.values([dbg.model.targets.one(name)], dbg.state.moment(run))[0], value)

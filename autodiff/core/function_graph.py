@@ -64,7 +64,7 @@ class FunctionGraph(Graph):
             return self.capture(stand_in)
         if self.updated and _was_read_of(tensor, self.updated):
             spec = Spec(tensor.dtype, tensor.dims)
-            return self.add(OPS["Identity"], (self.capture(_origin(tensor)),), {}, (spec,), "read").outputs[0]
+            return self.add(OPS["Identity"], (self.capture(origin_of(tensor)),), {}, (spec,), "read").outputs[0]
         outside = self.outer.capture(tensor)
         if outside not in self.captures:
             spec = Spec(outside.dtype, outside.dims)
@@ -77,7 +77,7 @@ class FunctionGraph(Graph):
         """Read variables that an iteration changes in each call, rather than once outside."""
         for outside, inside in list(self.captures.items()):
             if _was_read_of(outside, updated):
-                reference = self.capture(_origin(outside))
+                reference = self.capture(origin_of(outside))
                 del self.captures[outside]
                 inside.op.definition, inside.op.inputs, inside.op.attrs = OPS["Identity"], (reference,), {}
                 reference.add_consumer(inside.op)
@@ -112,17 +112,17 @@ def updates_of(op: Operation) -> Set[Operation]:
     """The variables that an operation changes, itself or in a function that it calls."""
     if not op.definition.takes_run:
         return _NONE
-    own = {_origin(t).op for t, p in zip(op.inputs, op.definition.parameters) if p.kind is Ref}
+    own = {origin_of(t).op for t, p in zip(op.inputs, op.definition.parameters) if p.kind is Ref}
     return own.union(*(function.graph.updated for function in functions_of(op)))
 
 
 def _was_read_of(tensor: Tensor, variables: set[Operation]) -> bool:
     """Whether an outer tensor is a read of a reference to one of these variables."""
-    origin = _origin(tensor)
+    origin = origin_of(tensor)
     return origin.op in variables and origin.dtype.is_ref and not tensor.dtype.is_ref
 
 
-def _origin(tensor: Tensor) -> Tensor:
+def origin_of(tensor: Tensor) -> Tensor:
     """The reference to a variable that an outer tensor is or was read from; else the tensor that was captured."""
     while True:
         if tensor.op.type == "Captured":

@@ -17,6 +17,7 @@ from .engine.state import BUDGET, State
 from .facts import answers, derivative_answers
 from .facts.answers import OpCard, OpRow, Recorded, Script, TensorRow, VariableRow, WatchRow
 from .facts.records import RunRecord
+from .facts.steps import When
 from .facts.trained import Trained
 from .history import recording
 
@@ -114,8 +115,12 @@ class Debugger:
     # ---- runs ---------------------------------------------------------------------------
     @property
     def step(self) -> int:
-        """How many runs there were."""
-        return self.log.step
+        """How many steps there were: training runs; where nothing trains, runs."""
+        return self.log.now.step
+
+    def at(self, run: RunRecord | int) -> When:
+        """A run, given by its record or number, as a step: `step 3`, or `run 7 (after step 3)`."""
+        return self.log.at(run)
 
     @property
     def records(self) -> Sequence[RunRecord]:

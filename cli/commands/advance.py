@@ -5,12 +5,13 @@ import math
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from autodiff.core.errors import AutodiffError
 from autodiff.debug.facts.answers import Cursor
+from autodiff.debug.facts.steps import When
 
 from ..model.line_stops import Until
 from ..model.results import Column, Result, Stop, Table, Text
@@ -53,17 +54,33 @@ def interruptible(shell: Shell) -> Iterator[Interrupt]:
         signal.signal(signal.SIGINT, saved)
 
 
-def run_steps(shell: Shell, steps: float, until: str = "") -> Result:
-    """Go on by whole runs until done, a stop, or `until` holds."""
-    begun = shell.dbg.step
-    with shell.dbg.watches.asking(until), polled("steps", lambda: shell.dbg.step - begun, steps):
-        return _run_steps(shell, steps, until)
+def runs(at: When) -> bool:
+    """Counts every run."""
+    return True
 
 
-def _run_steps(shell: Shell, steps: float, until: str) -> Result:
+def steps(at: When) -> bool:
+    """Counts steps."""
+    return at.is_step
+
+
+def stations(at: When) -> bool:
+    """Counts steps, and runs before the first."""
+    return at.is_step or not at.step
+
+
+def go_on(shell: Shell, count: float, counted: Callable[[When], bool] = runs, until: str = "") -> Result:
+    """Go on until so many runs are counted, a stop, or `until` holds. The prompt's own runs all count."""
+    begun, log = (shell.dbg.step, shell.dbg.log.run), shell.dbg.log
+    done = (lambda: log.run - begun[1]) if counted is runs else (lambda: log.now.step - begun[0])
+    with shell.dbg.watches.asking(until), polled("runs" if counted is runs else "steps", done, count):
+        return _go_on(shell, count, counted, until)
+
+
+def _go_on(shell: Shell, count: float, counted: Callable[[When], bool], until: str) -> Result:
     opened = shell.dbg.stepper.cursor is not None and not shell.dbg.stepper.cursor.finished
     if shell.drives_script:
-        return _run_script(shell, steps, until)
+        return _run_script(shell, count, counted, until)
     if not shell.dbg.records and not shell.own_runs and not shell.dbg.runs.goes_on and shell.script is not None \
             and shell.script.error is not None:
         return Text(f"nothing was run: the script raised {type(shell.script.error).__name__}; load runs it again")
@@ -77,35 +94,36 @@ def _run_steps(shell: Shell, steps: float, until: str) -> Result:
         if opened:
             if inside := _inside(shell):
                 return inside
-            runs = shell.dbg.stepper.finish()
-            taken, stop = list(runs.records), runs.stop
-        while len(taken) < steps and stop is None and not interrupt.pressed:
+            finished = shell.dbg.stepper.finish()
+            taken, stop = list(finished.records), finished.stop
+        while len(taken) < count and stop is None and not interrupt.pressed:
             if shell.dbg.watches.stops_inside:
                 shell.dbg.stepper.begin()
                 if inside := _inside(shell):
                     return inside
-            runs = shell.dbg.run(1, until=until)
-            taken += runs.records
-            stop = runs.stop
-            if not runs.records:
+            made = shell.dbg.run(1, until=until)
+            taken += made.records
+            stop = made.stop
+            if not made.records:
                 break
     return moved(shell, tuple(taken), stop, interrupted=interrupt.pressed)
 
 
 def to_line(shell: Shell, line: Until) -> Result:
     """Go on in the script up to a line, or whatever stops it before."""
-    return _run_script(shell, math.inf, "", line)
+    return _run_script(shell, math.inf, runs, "", line)
 
 
-def _run_script(shell: Shell, steps: float, until: str, line: Until | None = None) -> Result:
-    script = shell.script
+def _run_script(shell: Shell, count: float, counted: Callable[[When], bool], until: str,
+                line: Until | None = None) -> Result:
+    script, at = shell.script, shell.dbg.at
     assert script is not None
     if shell.dbg.stepper.cursor is not None:
         if inside := _inside(shell):
             return inside
         close_cursor(shell)
     records: list[Any] = []
-    begun = script.runs
+    made = 0
     while True:
         if shell.dbg.watches.stops_inside:
             event = Event("before")
@@ -114,7 +132,8 @@ def _run_script(shell: Shell, steps: float, until: str, line: Until | None = Non
                 add_records(records, event.records)
                 shell.take(event)
                 stop = _stop_of(event.records)
-                if event.kind == "line" or event.kind == "after" and (stop is not None or script.runs - begun >= steps):
+                made += sum(counted(at(record)) for record in event.records)
+                if event.kind == "line" or event.kind == "after" and (stop is not None or made >= count):
                     return arrived(shell, event, tuple(records), stop)
             if event.kind != "before" or script.interrupted:
                 return arrived(shell, event, tuple(records), _stop_of(event.records))
@@ -124,13 +143,17 @@ def _run_script(shell: Shell, steps: float, until: str, line: Until | None = Non
             if inside := _inside(shell):
                 return inside
             close_cursor(shell)
-        event = script.resume(1 if until or script.is_answered else steps - (script.runs - begun), until=line)
+        one_by_one = bool(until) or script.is_answered
+        event = script.resume(1, until=line) if one_by_one else script.resume(
+            count - made, counts=lambda record: counted(at(record)), until=line)
+        made += sum(counted(at(record)) for record in event.records)
+        is_done = made >= count or not one_by_one and script.left <= 0
         add_records(records, event.records)
         shell.take(event)
         stop = _stop_of(event.records)
         if until and event.kind == "after" and stop is None and shell.dbg.holds(until):
             return moved(shell, tuple(records), None, condition=until)
-        if event.kind != "after" or stop is not None or script.runs - begun >= steps or script.interrupted:
+        if event.kind != "after" or stop is not None or is_done or script.interrupted:
             return arrived(shell, event, tuple(records), stop)
 
 
@@ -172,15 +195,15 @@ def _why(stop: Any) -> str:
 def between_ops(shell: Shell, at: Cursor, stop: Any = None) -> tuple[Result, ...]:
     """Where a run stands between two ops; a run that is through is closed. stop: the breakpoint that stopped it."""
     parts: list[Result] = []
-    reason = f"step {at.step}, op {at.position} of {at.total}, {at.phase}: {at.op} ({at.op_type})"
+    reason = f"{at.at}, op {at.position} of {at.total}, {at.phase}: {at.op} ({at.op_type})"
     if at.place is not None:
         reason += f"  {place(at.place)}"
     lines = [at.place.text] if at.place is not None and at.place.text else []
     if at.error:
         raise UsageError(at.error, "info op shows its inputs", code="op_error")
     lines.append(f"next op: {at.next_op}" if at.next_op else "the run is complete")
-    parts.append(Stop(reason, {"step": at.step, "position": at.position, "total": at.total, "op": at.op,
-                               "phase": at.phase, "next_op": at.next_op, "finished": at.finished,
+    parts.append(Stop(reason, {"step": at.at.step, "run": at.at.run, "position": at.position, "total": at.total,
+                               "op": at.op, "phase": at.phase, "next_op": at.next_op, "finished": at.finished,
                                "commands": list(stop.commands) if stop is not None else []},
                       tuple(([] if stop is None else [_why(stop)]) + lines),
                       hit=stop is not None))

@@ -266,14 +266,15 @@ def _also(first: Finding, others: Sequence[Finding], most: int = 6) -> str:
 def diff(dbg: Debugger, *sides: Side, rtol: Tolerance = 1e-5) -> Result:
     """Compare two steps, or a step with a file of arrays; the first tensor that differs, in the order of computing.
 
-    A and B are `step N` or an .npz file, whose names are those of tensors or handles; B is by default the last run.
+    A and B are `step N`, `run N` or an .npz file, whose names are those of tensors or handles; B is the last run by
+    default.
     rtol: differences up to this, relative to the largest element, do not count.
 
     Example:  diff step 1 step 2
     API:      dbg.diff("step 1", "reference.npz", rtol=1e-4)
     """
     given = " ".join(sides)
-    names = re.findall(r"step\s+\d+|\S+", given)
+    names = re.findall(r"(?:step|run)\s+\d+|\S+", given)
     if not 1 <= len(names) <= 2:
         raise UsageError(f"expected one or two sides, found {given!r}", "diff step 1 step 2, or diff reference.npz")
     found: Difference = dbg.diff(*names, rtol=rtol)

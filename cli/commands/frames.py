@@ -141,7 +141,7 @@ def finish(shell: Shell) -> Result:
     Example:  finish
     """
     if shell.dbg.stepper.cursor is not None and not shell.dbg.stepper.cursor.finished:
-        return advance.run_steps(shell, 1)
+        return advance.go_on(shell, 1)
     place = _goes_on(shell)
     return advance.to_line(shell, Until(place.frame, place.line, OUT))
 

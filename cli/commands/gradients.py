@@ -100,7 +100,7 @@ def grads(dbg: Debugger, target: Target = "", *, of: Target = "", by: By = "", s
         notes.append(f"{table.hidden} more not shown")
     if not target:
         notes += _registered_too(dbg, {row.name for row in table.rows})
-    title = f"gradients of {called(dbg, table.y)}, step {table.step}, from {table.source}"
+    title = f"gradients of {called(dbg, table.y)}, {table.at}, from {table.source}"
     return Table(columns, rows, title, tuple(notes))
 
 
@@ -206,7 +206,7 @@ def _stages(found: Stages, names: tuple[str, ...]) -> Table:
                  for row in found.rows if not names or row.name in names)
     columns = (Column("variable", "name"), Column("raw", "number"), Column("clipped", "number"),
                Column("applied", "number"), Column("by", "name", 5), Column("passes", "name", 2))
-    return Table(columns, rows, f"norms of the gradients of {found.y} in stages, step {found.step}",
+    return Table(columns, rows, f"norms of the gradients of {found.y} in stages, {found.at}",
                  ("raw: from backpropagation; clipped: what the update op was given; applied: change of the variable",
                   *found.notes))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from itertools import accumulate
 from typing import Annotated
 
 from autodiff.core.errors import AutodiffError
@@ -91,7 +90,7 @@ def run(shell: Shell) -> Result:
     if not records:
         return Text("nothing was run yet; next runs a step")
     last = records[-1]
-    lines = [f"step {last.step}, {duration(last.ms)}", f"fetches {', '.join(last.fetches) or 'nothing'}"]
+    lines = [f"{shell.dbg.at(last)}, {duration(last.ms)}", f"fetches {', '.join(last.fetches) or 'nothing'}"]
     lines += [f"error {last.error}"] if last.error else []
     rows = tuple((sample.name, *figures(_of_last_run(shell, sample.name))) for sample in last.feeds)
     parts: list[Result] = [Text("\n".join(lines))]
@@ -103,23 +102,22 @@ def run(shell: Shell) -> Result:
 
 @command("info runs", group="Look")
 def runs(dbg: Debugger) -> Result:
-    """List the runs so far, and which step of training each is: a run that updates trainable variables.
+    """List the runs so far, and which step each is: steps are the runs that update trainable variables.
 
-    goto run N looks at one of those that are kept.
+    Where nothing trains, every run is a step. goto run N looks at one of those that are kept.
 
     Example:  info runs
-    API:      dbg.records
+    API:      [dbg.at(record) for record in dbg.records]
     """
     if not dbg.records:
         return Text("nothing was run yet; next runs a step")
-    trained = list(accumulate(record.trains for record in dbg.records))
-    rows = tuple((record.step, count if record.trains else None, ", ".join(record.fetches[:3]), record.loss, record.ms,
-                  record.error.partition("\n")[0]) for record, count in zip(dbg.records, trained))
-    columns = (Column("run", "count"), Column("training step", "count"), Column("fetches", "name"),
+    rows = tuple((at.run, at.step if at.is_step else None, ", ".join(record.fetches[:3]), record.loss, record.ms,
+                  record.error.partition("\n")[0]) for record in dbg.records for at in [dbg.at(record)])
+    columns = (Column("run", "count"), Column("step", "count"), Column("fetches", "name"),
                Column("loss", "number"), Column("ms", "number", 5), Column("error", "text", 4))
     used = columns if any(row[-1] for row in rows) else columns[:-1]
     return Table(used, tuple(row[:len(used)] for row in rows),
-                 f"{len(rows)} run{'s' * (len(rows) != 1)}, {trained[-1]} of training")
+                 f"{len(rows)} run{'s' * (len(rows) != 1)}, {sum(row[1] is not None for row in rows)} of them steps")
 
 
 def _of_last_run(shell: Shell, name: str) -> Stats | None:
@@ -151,7 +149,7 @@ def fed(dbg: Debugger) -> Result:
 
 @command("info memory", group="Look")
 def memory(dbg: Debugger) -> Result:
-    """Show the bytes that variables, constants, values and records take, and which steps are kept.
+    """Show the bytes that variables, constants, values and records take, and which runs are kept.
 
     Example:  info memory
     API:      dbg.lists.memory()
@@ -167,7 +165,7 @@ def memory(dbg: Debugger) -> Result:
 
 @command("info steps", group="Look")
 def steps(dbg: Debugger) -> Result:
-    """Show how many past steps are kept, in memory and on disk.
+    """Show how many past runs are kept, in memory and on disk.
 
     Example:  info steps
     API:      dbg.history.position
@@ -176,12 +174,12 @@ def steps(dbg: Debugger) -> Result:
 
 
 def _kept(dbg: Debugger) -> list[str]:
-    """Which steps are kept, in memory and on disk."""
+    """Which runs are kept, in memory and on disk."""
     at = dbg.history.position
-    which = f", from step {at.first} on" if at.kept else ""
-    lines = [f"{'steps kept':<16} {at.kept} of {at.last}{which}",
+    which = f", from {at.first} on" if at.kept else ""
+    lines = [f"{'runs kept':<16} {at.kept} of {at.last.run}{which}",
              f"{'in memory':<16} {at.kept - at.on_disk}, {bytes_in_words(at.bytes)} of {bytes_in_words(at.budget)}"
-             + (f"; about {at.fit} such steps fit" if at.fit else "")]
+             + (f"; about {at.fit} such runs fit" if at.fit else "")]
     if not at.disk_limit:
         return [*lines, f"{'on disk':<16} none; set ring.disk 1GB keeps more there"]
     room = f"{bytes_in_words(at.disk_bytes)} of {bytes_in_words(at.disk_limit)}"

@@ -42,10 +42,10 @@ def run(shell: Shell, *, times: Count | None = None, till: Condition = "", exclu
         shell.dbg.model.note(f"{shell.script.name} was started anew")  # type: ignore[union-attr]
     most = 1 if no_debug else times or _all(shell, till)
     if not exclude and till != EVERYWHERE:
-        return advance.run_steps(shell, most, till)
+        return advance.go_on(shell, most, until=till)
     row = shell.dbg.break_at(condition=till, exclude=f"^(?:{exclude})" if exclude else "", temporary=True)
     try:
-        return advance.run_steps(shell, most)
+        return advance.go_on(shell, most)
     finally:
         if any(other.number == row.number for other in shell.dbg.stops()):
             shell.dbg.delete(row.number)
@@ -60,10 +60,10 @@ def go_on(shell: Shell, times: Count = 1) -> Result:
     """
     _to_present(shell)
     for _ in range(times - 1):
-        result = advance.run_steps(shell, _all(shell))
+        result = advance.go_on(shell, _all(shell))
         if not (isinstance(result, Stop) and result.hit):
             return result
-    return advance.run_steps(shell, _all(shell))
+    return advance.go_on(shell, _all(shell))
 
 
 def _all(shell: Shell, till: str = "") -> float:
@@ -73,10 +73,12 @@ def _all(shell: Shell, till: str = "") -> float:
 
 
 @command("next", group="Run", aliases=("n",), repeats=True)
-def next_step(shell: Shell, steps: Count = 1) -> Result:
-    """Do N whole Session.runs: the script's own where it has a loop, else those of the train op.
+def next_step(shell: Shell, steps: Count | None) -> Result:
+    """Go on by N steps: Session.runs that train, the script's own where it has a loop, else those of the train op.
 
-    Shows the loss and what the watches saw in the last one. A run that was opened by step is finished first.
+    A run trains if it updates a trainable variable, not by its initializer; where nothing trains, any run is a step.
+    Runs between two steps are made on the way; before the first step, next without N stops at each.
+    Shows the loss and what the watches saw in the last run. A run that was opened by step is finished first.
 
     Example:  next 20
     API:      dbg.run(20), dbg.history.forth(), dbg.history.present()
@@ -84,7 +86,7 @@ def next_step(shell: Shell, steps: Count = 1) -> Result:
     if not shell.dbg.history.position.is_present:
         return stands(shell.dbg.history.forth(steps))
     _to_present(shell)
-    return advance.run_steps(shell, steps)
+    return advance.go_on(shell, steps or 1, advance.steps if steps else advance.stations)
 
 
 @command("detach", group="Run")
@@ -112,11 +114,13 @@ def _to_present(shell: Shell) -> None:
 def stands(at: Position) -> Stop:
     """Which step is looked at."""
     if at.is_present:
-        return Stop(f"in the present, after step {at.last}", {"step": at.last, "present": True},
-                    (f"steps {at.first} to {at.last} are kept" + (
+        last = f", after {at.last}" if at.last.is_step else f"; the last was {at.last}"
+        return Stop(f"in the present{last}", {"step": at.last.step, "run": at.last.run, "present": True},
+                    (f"{at.first} to {at.last} are kept" + (
                         f", {at.on_disk} of them on disk" if at.on_disk else ""),) if at.kept else ())
-    return Stop(f"at step {at.step} of {at.last}, in the past", {"step": at.step, "present": False},
-                ("values and answers are as of this step; next goes on, run and continue return to the present",))
+    return Stop(f"at {at.at} of {at.last.step if at.at.is_step else at.last.run}, in the past",
+                {"step": at.at.step, "run": at.at.run, "present": False},
+                ("values and answers are as of this run; next goes on, run and continue return to the present",))
 
 
 @command("step", group="Run", aliases=("s",), repeats=True)
@@ -156,10 +160,11 @@ def _to_next_run(shell: Shell) -> Result | None:
 
 
 @command("back", group="Run", aliases=("rn",), repeats=True)
-def back(dbg: Debugger, steps: Count = 1) -> Result:
-    """Look N whole steps back: values, gradients and answers are then as of that step, computed again exactly.
+def back(dbg: Debugger, steps: Count | None) -> Result:
+    """Look N steps back: values, gradients and answers are then as of that step, computed again exactly.
 
-    Nothing has to have been watched. next looks further on, run and continue return to the present.
+    Steps are counted as next does; goto run N reaches the runs between. Nothing has to have been watched. next looks
+    further on, run and continue return to the present.
 
     Example:  back 2
     API:      dbg.history.back(2)
@@ -179,7 +184,7 @@ def reverse_step(shell: Shell, ops: Count = 1) -> Result:
 
 @command("rc", group="Run", repeats=True)
 def reverse_continue(dbg: Debugger) -> Result:
-    """Look at the last step before this one at which a watch or breakpoint stopped.
+    """Look at the last run before this one at which a watch or breakpoint stopped.
 
     Example:  rc
     API:      dbg.history.back_to_stop()
@@ -191,11 +196,11 @@ def reverse_continue(dbg: Debugger) -> Result:
 def goto(shell: Shell, op: OpName, step: Count | None) -> Result:
     """Travel to a step (`goto step 12`), or to where an op of the open run has just run, forward or back.
 
-    Each run is a step, and `goto run 12` says the same; info runs tells which of them train. A step that is kept is
-    looked at; one to come is run to. Without an open run, an op is gone to in the last one.
+    Steps are the training runs, as next counts them; `goto run 12` reaches any run that info runs lists. What is kept
+    is looked at; what is to come is run to. Without an open run, an op is gone to in the last one.
 
     Example:  goto step 12
-    API:      dbg.history.goto(12), dbg.stepper.replay(), dbg.stepper.goto("hidden1/MatMul")
+    API:      dbg.history.goto(12), dbg.history.goto(run=12), dbg.stepper.replay(), dbg.stepper.goto("hidden1/MatMul")
     """
     dbg = shell.dbg
     if op not in ("step", "run"):
@@ -204,7 +209,10 @@ def goto(shell: Shell, op: OpName, step: Count | None) -> Result:
         return Group(advance.between_ops(shell, dbg.stepper.goto(op)))
     if step is None:
         raise UsageError(f"goto {op} needs the number of the {op}", f"goto {op} 12")
-    if step <= dbg.step:
+    if op == "run" and step <= dbg.log.run:
+        return stands(dbg.history.goto(run=step))
+    if op == "step" and step <= dbg.step:
         return stands(dbg.history.goto(step))
     dbg.history.present()
-    return advance.run_steps(shell, step - dbg.step)
+    return advance.go_on(shell, step - dbg.log.run) if op == "run" else \
+        advance.go_on(shell, step - dbg.step, advance.steps)

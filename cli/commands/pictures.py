@@ -14,7 +14,7 @@ from ..language.target_kinds import Expression, Target
 from ..model.results import Array, Plot, Result, Text
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
-from ..view.debugger_rows import array_of, called
+from ..view.debugger_rows import array_of, called, of_steps
 
 Format = Annotated[str, FormatKind("hd0123456789", "/COUNT|h|d")]
 PAGE = 64  # elements that x shows when it is not told how many
@@ -78,11 +78,12 @@ def plot(dbg: Debugger, *targets: Target, log: bool = False) -> Result:
 
 
 def _loss(dbg: Debugger) -> Any:
-    records = [record for record in dbg.records if record.loss is not None]
-    if not records:
+    seen = [(step, record) for step, record in of_steps(dbg) if record.loss is not None]
+    if not seen:
         return None
-    records = [record for record in records if record.loss_name == records[-1].loss_name]
-    return called(dbg, records[-1].loss_name), tuple(r.step for r in records), tuple(r.loss for r in records)
+    name = seen[-1][1].loss_name
+    values = [(step, record.loss) for step, record in seen if record.loss_name == name]
+    return called(dbg, name), *map(tuple, zip(*values))
 
 
 def _gradients(dbg: Debugger, target: str) -> list[Any]:
@@ -96,7 +97,7 @@ def _gradients(dbg: Debugger, target: str) -> list[Any]:
     if not count:
         return []
     values = [_root([row[i - count] for row in norms if len(row) >= count - i]) for i in range(count)]
-    last = dbg.records[-1].step
+    last = dbg.step
     name = f"gradient of {target}" if target else f"norm of all gradients of {called(dbg, table.y)}"
     return [(name, tuple(range(last - count + 1, last + 1)), tuple(values))]
 
@@ -112,7 +113,7 @@ def _of_tensor(dbg: Debugger, name: str) -> list[Any]:
         return [loss]
     found: list[Any] = []
     for is_gradient in (False, True):
-        seen = [(r.step, sample.stats.norm) for r in dbg.records
+        seen = [(step, sample.stats.norm) for step, r in of_steps(dbg)
                 if (sample := r.sample(name, gradient=is_gradient)) is not None and sample.stats is not None]
         if seen:
             label = f"norm of the gradient of {name}" if is_gradient else f"norm of {name}"

@@ -30,7 +30,7 @@ def planned(dbg: Debugger, target: str, steps: bool) -> Result:
 
 
 def _title(found: RunPlan) -> str:
-    return f"step {found.step}: {found.ops} ops in {found.steps} steps of the plan"
+    return f"{found.at}: {found.ops} ops in {found.steps} steps of the plan"
 
 
 def _notes(found: RunPlan) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ def load(shell: Shell, file: Script = "", *arguments: Word) -> Result:
         return standing.arrived(shell, shell.load_again())
     if is_recording(os.path.expanduser(file)):
         found = shell.open_recording(os.path.expanduser(file))
-        return Text(f"recording {found.path}: {found.steps} steps; the last is looked at, back and goto step N go on")
+        return Text(f"recording {found.path}: {found.runs} runs; the last is looked at, back and goto step N go on")
     if is_model(file):
         return _opened(shell, shell.open_model(os.path.expanduser(file)))
     event = shell.load(os.path.expanduser(file), arguments)

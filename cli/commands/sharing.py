@@ -21,6 +21,7 @@ from ..model.results import Group, Result, Table, Text
 from ..model.shell import Shell
 from ..model.told_files import write_file
 from ..model.usage_error import UsageError
+from ..view.debugger_rows import of_steps
 from ..view.json_text import jsonable, to_json
 from ..view.text import clean
 
@@ -130,13 +131,13 @@ def _npz(shell: Shell, path: str) -> str:
 
 def _events(shell: Shell, path: str) -> str:
     scalars = []
-    for record in shell.dbg.records:
+    for step, record in of_steps(shell.dbg):
         if record.loss is not None:
-            scalars.append((record.loss_name.removesuffix(":0"), record.step, record.loss))
+            scalars.append((record.loss_name.removesuffix(":0"), step, record.loss))
         for sample in record.samples:
             if sample.stats is not None and sample.stats.norm is not None:
                 kind = "gradient_norm" if sample.is_gradient else "norm"
-                scalars.append((f"{kind}/{sample.name.removesuffix(':0')}", record.step, sample.stats.norm))
+                scalars.append((f"{kind}/{sample.name.removesuffix(':0')}", step, sample.stats.norm))
     if not scalars:
         raise UsageError("nothing was run yet that has a loss or is watched", "next 20", code="wrong_moment")
     now = time.time()

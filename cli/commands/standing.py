@@ -131,12 +131,13 @@ def moved_text(shell: Shell, records: tuple[Any, ...], stop: Any, condition: str
         return None
     last = records[-1]
     first = next((r for r in records if r.loss is not None and r.loss_name == last.loss_name), None)
-    facts = [f"step {last.step}"]
+    facts = [str(shell.dbg.at(last))]
     if last.loss is not None:
         came = f" (from {number(first.loss)})" if first is not None and first is not last else ""
         facts.append(loss_of(last, shell.dbg) + came)
-    total = sum(record.ms for record in records)
-    facts.append(f"{duration(total / len(records))} a step" if len(records) > 1 else duration(total))
+    times = [record.ms for record in records if shell.dbg.at(record).is_step] or [record.ms for record in records]
+    unit = "step" if shell.dbg.at(last).step else "run"
+    facts.append(f"{duration(sum(times) / len(times))} a {unit}" if len(times) > 1 else duration(sum(times)))
     where = shell.where() if shell.drives_script else ""
     reason = "  ".join(facts) + (f"  at {where}" if where else "")
     lines = [note for record in records for note in record.notes]
@@ -172,7 +173,7 @@ def _not_finite(shell: Shell, last: Any) -> str:
         if math.isfinite(record.loss):
             break
         since = record
-    steps = f" since step {since.step}" if since is not last else ""
+    steps = f" since {shell.dbg.at(since)}" if since is not last else ""
     return f"{shell.dbg.model.spoken(last.loss_name)} is {number(last.loss)}{steps}: why nan tells where it comes from"
 
 
@@ -182,7 +183,7 @@ def _is_hit(stop: Any) -> bool:
 
 def _where(shell: Shell, records: tuple[Any, ...]) -> dict[str, Any]:
     file, line = shell.place()
-    return {"file": file, "line": line, "runs": [summary(record) for record in records]}
+    return {"file": file, "line": line, "runs": [summary(record, shell.dbg.at(record)) for record in records]}
 
 
 def _fetched(fetches: Any, most: int = 4) -> str:

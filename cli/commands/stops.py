@@ -62,7 +62,7 @@ def _made(dbg: Debugger, row: WatchRow) -> Table:
 @command("break", group="Watch", aliases=("b",))
 def stop_at(shell: Shell, target: StopPlace | None, step: Count | None, *, when: Predicate = "",
             exclude: Regex = "", inside: bool = False) -> Result:
-    """Stop at an op, a step (`break step 40`), a line of the script (`break model.py:12`), or where a predicate holds.
+    """Stop at an op, after a step (`break step 40`), at a line (`break model.py:12`), or where a predicate holds.
 
     A line is FILE:LINE, LINE of the file where the script stands, or a function of it; the script stops before it runs,
     and `if` takes Python of that frame as well as a predicate.

@@ -79,9 +79,10 @@ class Event:
 class ModelScript:
     """One script in its thread. watched: what executes a run (`Debugger.on_run`). state: kind of the last event.
 
-    request: the run it is at, or None. namespace: its globals. left: runs to go before it hands over. runs: those
-    made. known: what the door of a framework calls by name. selected: the frame looked at, 0 for the innermost. lines:
-    where else it stops. patient: Ctrl-C means "stop at the next run"; else it ends the waiting.
+    request: the run it is at, or None. namespace: its globals. left: runs to go before it hands over, as `counts`
+    counts them. runs: those made. known: what the door of a framework calls by name. selected: the frame looked at, 0
+    for the innermost. lines: where else it stops. patient: Ctrl-C means "stop at the next run"; else it ends the
+    waiting.
     """
 
     name: str
@@ -96,6 +97,7 @@ class ModelScript:
     error: BaseException | None = None
     interrupted: bool = False
     left: float = 0
+    counts: Callable[[Any], bool] | None = None
     before: bool = True
     runs: int = 0
     detached: bool = False
@@ -131,14 +133,16 @@ class ModelScript:
         self._thread.start()
         return self._wait()
 
-    def resume(self, runs: float = 1, *, before: bool = False, until: Until | None = None) -> Event:
+    def resume(self, runs: float = 1, *, counts: Callable[[Any], bool] | None = None, before: bool = False,
+               until: Until | None = None) -> Event:
         """Let the script go on for so many runs; before: stop at the beginning of the next run instead.
 
-        until: stop at this line as well.
+        counts: whether a run, by its record, is one of them; None: each is. until: stop at this line as well.
         """
         if not self.is_live:
             raise UsageError(f"{os.path.basename(self.name)} is at its end", "load runs it again")
-        self.left, self.before, self.interrupted, self.selected = runs, before, False, 0
+        self.left, self.counts, self.before = runs, counts, before
+        self.interrupted, self.selected = False, 0
         self.lines.until = until
         self._to_script.put(True)
         return self._wait()
@@ -291,7 +295,7 @@ class ModelScript:
                 with self.lines.paused(frame):
                     value, record = self.watched(session, fetches, feed_dict, call=real)
             add_records(self._records, [record])
-            self.left -= 1
+            self.left -= self.counts is None or self.counts(record)
             self.runs += 1
             if self.left <= 0 or self.interrupted or record.stops:
                 self._hand_over("after")

@@ -185,6 +185,8 @@ class Shell:
                 session = self.dbg_session()
             self.dbg.attach(graph, session, handles=script.handles())
         self.dbg.model.is_alone = not script.is_live
+        if not script.is_live:
+            self.dbg.log.steps.expect(training=False)
         if self._renewed is not None:
             missing = self.dbg.watches.renew(self._renewed)
             if event.kind != "line":  # at a line the script may have more to build

@@ -10,6 +10,7 @@ import numpy as np
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.facts.answers import Value, WatchRow
 from autodiff.debug.facts.records import Place, RunRecord, Sample, Stats
+from autodiff.debug.facts.steps import When
 
 from ..model.results import Array, Column, Table
 from ..model.usage_error import UsageError
@@ -109,10 +110,16 @@ def bytes_in_words(count: float) -> str:
     return f"{count:.0f} {unit}" if unit == "B" else f"{count:.3g} {unit}"
 
 
-def summary(record: RunRecord) -> dict[str, Any]:
+def of_steps(dbg: Debugger) -> list[tuple[int, RunRecord]]:
+    """The steps so far with their numbers; before the first, the runs."""
+    found = [(dbg.at(record), record) for record in dbg.records]
+    return [(at.step, record) for at, record in found if at.is_step] or [(at.run, record) for at, record in found]
+
+
+def summary(record: RunRecord, at: When) -> dict[str, Any]:
     """A run for programs."""
-    return {"step": record.step, "loss": record.loss, "loss_name": record.loss_name, "ms": record.ms,
-            "fetches": list(record.fetches), "error": record.error,
+    return {"run": at.run, "step": at.step, "is_step": at.is_step, "loss": record.loss, "loss_name": record.loss_name,
+            "ms": record.ms, "fetches": list(record.fetches), "error": record.error,
             "samples": [{"name": s.name, "of": s.of, "missing": s.missing,
                          "stats": None if s.stats is None else as_dict(s.stats),
                          "turns": [as_dict(stats) for stats in s.turns]} for s in record.samples]}

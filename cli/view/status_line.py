@@ -22,10 +22,10 @@ def progress(shell: Shell) -> str:
     if not records:
         return "step 0"
     at = shell.dbg.history.position
-    step = f"step {records[-1].step}"
+    step = str(at.at)
     if not at.is_present:
-        records = [record for record in records if record.step <= at.step]
-        step = f"past: step {at.step} of {at.last}"
+        records = [record for record in records if record.run <= at.at.run]
+        step = f"past: {step} of {at.last.step if at.at.is_step else at.last.run}"
     loss = next((loss_of(record, shell.dbg) for record in reversed(records[-20:]) if record.loss is not None), "")
     return step + (f"  |  {clean(loss, keep='')}" if loss else "")
 

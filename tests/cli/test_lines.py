@@ -78,7 +78,7 @@ def test_the_first_line_stop_says_what_next_and_step_do(shell: Shell) -> None:
     assert "next and step keep their meaning" in typed(shell, "continue")
     assert "next and step" not in typed(shell, "continue")
     before = len(shell.dbg.records)
-    assert f"step {before + 1}" in typed(shell, "next") and len(shell.dbg.records) == before + 1
+    assert f"step {before}" in typed(shell, "next") and len(shell.dbg.records) == before + 1
     typed(shell, "continue")
     typed(shell, "delete")
     assert "op 1 of" in typed(shell, "step")
@@ -161,7 +161,7 @@ def test_tracing_is_there_only_while_a_line_stop_is(shell: Shell) -> None:
     execute("python import sys; seen_trace = []; real = double\n", shell)
     execute("python exec('def double(i):\\n    import sys\\n    seen_trace.append(sys.gettrace())\\n    return i', "
             "globals())", shell)
-    typed(shell, "next 3")
+    typed(shell, "next 2")
     assert shell.script is not None and shell.script.namespace["seen_trace"] == [None, None]
     typed(shell, "b 24")
     typed(shell, "continue")

@@ -27,7 +27,7 @@ HARMFUL = {
 x = tf.placeholder(tf.float32, [2]); w = tf.Variable([1.0, 1.0], name="w")
 loss = tf.reduce_sum(tf.log(x * w))
 """ + fed("{x: [1.0, 3.0 - i]}"),
-        ("step 5", "log(0) = -inf")),
+        ("step 4", "log(0) = -inf")),
     "adam_eps0": ("""
 w = tf.Variable([1.0, 2.0], name="w")
 loss = tf.reduce_sum(tf.square(w) * 0.0)
@@ -36,7 +36,7 @@ with tf.Session() as sess:
     sess.run(tf.global_variables_initializer())
     for i in range(4): sess.run(train)
 """,
-        ("step 3", "ApplyAdam made 'w' nan")),
+        ("step 2", "ApplyAdam made 'w' nan")),
     "clip_norm_zero": ("""
 w = tf.Variable([1.0, 2.0], name="w"); b = tf.Variable([0.0], name="b")
 loss = tf.reduce_sum(w * w) + tf.reduce_sum(b * b)
@@ -46,38 +46,38 @@ with tf.Session() as sess:
     sess.run(tf.global_variables_initializer())
     for i in range(4): sess.run(train)
 """,
-        ("step 3", "0 / 0 = nan")),
+        ("step 2", "0 / 0 = nan")),
     "where_div_trap": ("""
 w = tf.Variable([2.0, 0.0], name="w")
 loss = tf.reduce_sum(tf.where(w > 1.0, 1.0 / w, w))
 """ + TRAIN,
-        ("step 2", "d div", "tf.where does not take")),
+        ("step 1", "d div", "tf.where does not take")),
     "mask_mul": ("""
 w = tf.Variable([2.0, 0.0], name="w")
 loss = tf.reduce_sum(tf.constant([1.0, 0.0]) * tf.log(w))
 """ + TRAIN,
-        ("step 2", "log(0) = -inf")),
+        ("step 1", "log(0) = -inf")),
     "loss_inf_grad_fine": ("""
 w = tf.Variable([2.0, 0.0], name="w")
 loss = tf.reduce_sum(tf.log(tf.stop_gradient(w))) + tf.reduce_sum(w)
 """ + LOSS,
-        ("step 2", "log(0) = -inf")),
+        ("step 1", "log(0) = -inf")),
     "std_const": ("""
 w = tf.Variable([1.0, 1.0], name="w")
 loss = tf.math.reduce_std(w) + tf.reduce_sum(w)
 """ + TRAIN,
-        ("step 2", "d sqrt")),
+        ("step 1", "d sqrt")),
     "rnn_seq0": ("""
 x = tf.placeholder(tf.float32, [None, 3, 2]); n = tf.placeholder(tf.float32, [None])
 out, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.BasicRNNCell(3), x, dtype=tf.float32)
 loss = tf.reduce_mean(tf.reduce_sum(out, [1, 2]) / n)
 """ + fed("{x: np.ones((2, 3, 2)), n: [3.0, 2.0 - i]}"),
-        ("step 4", "/ 0 = ")),
+        ("step 3", "/ 0 = ")),
     "fed_inf": ("""
 x = tf.placeholder(tf.float32, [None]); w = tf.Variable(1.0, name="w")
 loss = tf.reduce_mean(x * w)
 """ + fed("{x: [1.0, np.inf if i == 2 else 0.0]}"),
-        ("step 4", "the value fed")),
+        ("step 3", "the value fed")),
     "diverge": ("""
 w = tf.Variable([3.0], name="w")
 loss = tf.reduce_sum(w ** 4)
@@ -86,7 +86,7 @@ with tf.Session() as sess:
     sess.run(tf.global_variables_initializer())
     for i in range(12): sess.run(train)
 """,
-        ("step 5", "too large for the type", "training diverges")),
+        ("step 4", "too large for the type", "training diverges")),
     "lr_inf": ("""
 w = tf.Variable([3.0], name="w"); n = tf.Variable(0.0, trainable=False)
 loss = tf.reduce_sum(w * w)
@@ -95,57 +95,57 @@ with tf.Session() as sess:
     sess.run(tf.global_variables_initializer())
     for i in range(4): sess.run(train)
 """,
-        ("step 3", "0.1 / 0 = inf")),
+        ("step 2", "0.1 / 0 = inf")),
     "moving_average": ("""
 w = tf.Variable([1.0, 2.0], name="w"); avg = tf.Variable(1.0, trainable=False, name="avg")
 loss = tf.reduce_sum(w * avg)
 up = avg.assign(avg * tf.log(avg - 0.5) / 0.0)
 """ + trained("[train, up]"),
-        ("step 3", "variable 'avg'", "/ 0 = -inf")),
+        ("step 2", "variable 'avg'", "/ 0 = -inf")),
     "embedding_norm": ("""
 e = tf.get_variable("e", initializer=np.array([[0., 0.], [1., 1.]], np.float32))
 v = tf.nn.embedding_lookup(e, [0, 1])
 loss = tf.reduce_sum(v / tf.norm(v, axis=1, keepdims=True))
 """ + TRAIN,
-        ("step 2", "0 / 0 = nan")),
+        ("step 1", "0 / 0 = nan")),
     "softmax_all_masked": ("""
 w = tf.Variable([[1.0, 2.0]], name="w")
 loss = tf.reduce_sum(tf.nn.softmax(w + [[-np.inf, -np.inf]]) * [1.0, 2.0])
 """ + TRAIN,
-        ("step 2", "-inf throughout")),
+        ("step 1", "-inf throughout")),
     "fp16": ("""
 w = tf.Variable(np.array([300.0, 2.0], np.float16), name="w")
 loss = tf.reduce_sum(tf.square(w))
 """ + LOSS,
-        ("step 2", "square(300) = inf")),
+        ("step 1", "square(300) = inf")),
     "cond_bad_branch": ("""
 p = tf.placeholder(tf.bool, []); w = tf.Variable(0.0, name="w")
 loss = tf.cond(p, lambda: w * 2.0, lambda: tf.sqrt(tf.abs(w * 0.0)) + w)
 """ + fed("{p: i < 2}"),
-        ("step 4", "d sqrt", "second branch")),
+        ("step 3", "d sqrt", "second branch")),
     "map_fn_div": ("""
 w = tf.Variable([1.0, 0.0], name="w")
 loss = tf.reduce_sum(tf.map_fn(lambda v: v / v, w))
 """ + TRAIN,
-        ("step 2", "0 / 0 = nan", "iteration 1")),
+        ("step 1", "0 / 0 = nan", "iteration 1")),
     "second_order": ("""
 w = tf.Variable([0.0, 1.0], name="w")
 y = tf.reduce_sum(tf.pow(w, 1.5))
 g = tf.gradients(y, w)[0]
 loss = tf.reduce_sum(g)
 """ + TRAIN,
-        ("step 2", "0 ** (-0.5) = inf")),
+        ("step 1", "0 ** (-0.5) = inf")),
     "pow_neg": ("""
 w = tf.Variable([-0.1, 1.0], name="w")
 loss = tf.reduce_sum(tf.pow(w, 0.5))
 """ + LOSS,
-        ("step 2", "(-0.1) ** 0.5 = nan")),
+        ("step 1", "(-0.1) ** 0.5 = nan")),
     "inf_minus_inf": ("""
 w = tf.Variable([100.0, 1.0], name="w")
 a = tf.exp(w)
 loss = tf.reduce_sum(tf.maximum(a - a, -1.0))
 """ + TRAIN,
-        ("step 2", "exp(100) = inf")),
+        ("step 1", "exp(100) = inf")),
 }
 
 MASKED = {

@@ -155,7 +155,7 @@ loss = -tf.reduce_sum([[0.0, 1.0]] * tf.log(p))  # here
 m = tf.Variable(np.diag([3.0, 2.0, 2.0]).astype(np.float32), name="m")
 s, u, v = tf.svd(m)  # here
 loss = tf.reduce_sum(u * u * [[1.0], [2.0], [3.0]]) + tf.reduce_sum(s)
-""" + TRAIN, ("why nan",), ("Svd|svd", "equal singular values"), ("next 2",)),
+""" + TRAIN, ("why nan",), ("Svd|svd", "equal singular values"), ("next 1",)),
     Pain(21, """
 w = tf.Variable([0.0, 1.0], name="w")
 h = w

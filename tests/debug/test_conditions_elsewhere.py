@@ -65,8 +65,8 @@ def variables() -> Iterator[np.ndarray]:
 
 
 def first_step(holds: Any) -> int:
-    """The run, counted from 1 with the initializer's, before which `holds` of w first."""
-    return next(i for i, w in enumerate(variables(), 2) if holds(w))
+    """The step, counted from 1, before which `holds` of w first."""
+    return next(i for i, w in enumerate(variables(), 1) if holds(w))
 
 
 def test_a_breakpoint_asks_a_variable(shell: Shell) -> None:
@@ -75,13 +75,13 @@ def test_a_breakpoint_asks_a_variable(shell: Shell) -> None:
     step = first_step(lambda w: np.linalg.norm(w) < 1.3)
     assert f"step {step}" in said and "norm(w:0) is 1." in said
     assert shell.dbg.records[-1].stops[0].target == "w:0"
-    assert shell.dbg.records[-1].step == step > 3
+    assert shell.dbg.step == step > 2
 
 
 def test_a_run_goes_on_till_a_gradient_is_small(shell: Shell) -> None:
     said = typed(shell, 'run --till "norm(grad(w)) < 4"')
     step = first_step(lambda w: np.linalg.norm(np.exp(w)) < 4)
-    assert shell.dbg.records[-1].step == step, said
+    assert shell.dbg.step == step, said
     assert shell.dbg.records[-1].sample("w:0", gradient=True) is not None  # looked at in the run, not made again
     typed(shell, "next")
     assert shell.dbg.records[-1].sample("w:0", gradient=True) is None  # and not any longer
@@ -92,14 +92,14 @@ def test_any_name_of_a_tensor_will_do(shell: Shell, target: str) -> None:
     target = target.format(shell.dbg.model.short("h:0").removeprefix("%"))
     typed(shell, f"tbreak if max({target}) < 5")
     typed(shell, "run")
-    assert shell.dbg.records[-1].step == first_step(lambda w: np.exp(w).max() < 5)
+    assert shell.dbg.step == first_step(lambda w: np.exp(w).max() < 5)
 
 
 def test_a_short_handle_of_a_gradient_is_one(shell: Shell) -> None:
     number = shell.dbg.model.short("w:0").removeprefix("%")
     typed(shell, f"break if max(g{number}) < 5")
     assert "max(grad(w:0)) is" in typed(shell, "run")
-    assert shell.dbg.records[-1].step == first_step(lambda w: np.exp(w).max() < 5)
+    assert shell.dbg.step == first_step(lambda w: np.exp(w).max() < 5)
 
 
 def test_what_a_condition_names_and_is_not_there_is_refused_at_once(shell: Shell) -> None:
@@ -119,7 +119,7 @@ def test_it_is_asked_only_where_the_target_is_computed(shell: Shell) -> None:
     typed(shell, "break other if min(w) < 0.8")
     typed(shell, "run")
     step = first_step(lambda w: w.min() < 0.8)
-    assert shell.dbg.records[-1].step in (step, step + 1)
+    assert shell.dbg.step in (step, step + 1)
     assert "other:0" in shell.dbg.records[-1].fetches
 
 
@@ -129,31 +129,31 @@ def test_a_tensor_inside_of_a_loop_is_asked_turn_by_turn(shell: Shell) -> None:
     typed(shell, f"break if max({inner}) > 40")  # h to the third only, in the last turn
     typed(shell, "run")
     record = shell.dbg.records[-1]
-    assert record.step == 3 and len(record.sample(inner).turns) == 3  # type: ignore[union-attr]
+    assert shell.dbg.step == 2 and len(record.sample(inner).turns) == 3  # type: ignore[union-attr]
     typed(shell, "delete")
     typed(shell, f"break if max({inner}) > 1e9 or nan({inner})")
     assert "ended" in typed(shell, "run")
 
 
 def test_of_tensors_that_the_run_does_not_compute_nothing_holds(shell: Shell) -> None:
-    typed(shell, "break if not max(other) > 1e9 and step == 4")
+    typed(shell, "break if not max(other) > 1e9 and step == 3")
     typed(shell, "break if max(other) > 0")
     typed(shell, "run")
-    assert shell.dbg.records[-1].step == 3 and shell.dbg.records[-1].stops[0].number == 2
+    assert shell.dbg.step == 2 and shell.dbg.records[-1].stops[0].number == 2
 
 
 def test_a_gradient_that_the_script_does_not_build(shell: Shell) -> None:
     before = len(shell.dbg.graph.operations)
     typed(shell, "break if max(grad(h)) > 0.5 and step >= 3")
     assert "max(grad(h:0)) is 1" in typed(shell, "run")
-    assert len(shell.dbg.graph.operations) == before and shell.dbg.records[-1].step == 3
+    assert len(shell.dbg.graph.operations) == before and shell.dbg.step == 3
 
 
 def test_inside_of_a_run(shell: Shell) -> None:
     typed(shell, "break loss if max(h) < 5 and min(.) > 0 --inside")
     typed(shell, "run")
     cursor = shell.dbg.stepper.cursor
-    assert cursor is not None and cursor.step == first_step(lambda w: np.exp(w).max() < 5) and cursor.op == "loss"
+    assert cursor is not None and cursor.at.step == first_step(lambda w: np.exp(w).max() < 5) and cursor.op == "loss"
 
 
 def test_expectations_and_what_they_are_of(shell: Shell) -> None:
@@ -220,8 +220,8 @@ def test_from_python() -> None:
     with tf.Session(graph=graph) as session:
         session.run(w.initializer)
         dbg = Debugger(graph, session)
-        assert dbg.run(5, until="nan(grad(w)) and not nan(w)", fetches=[loss, step]).records[-1].step == 1
+        assert dbg.run(5, until="nan(grad(w)) and not nan(w)", fetches=[loss, step]).records[-1].run == 1
         assert dbg.holds("harmful(loss)") and dbg.holds("nans(grad(w)) == 1") and not dbg.holds("inf(loss)")
-        assert dbg.run(5, until="changed(loss) or ratio(w) > 0", fetches=[loss]).records[-1].step == 6
+        assert dbg.run(5, until="changed(loss) or ratio(w) > 0", fetches=[loss]).records[-1].run == 6
         with pytest.raises(UnknownNameError), dbg.watches.asking("norm(nothing) > 1"):
             pass

@@ -102,7 +102,7 @@ def test_a_run_is_recorded_with_what_was_watched(dbg: Debugger) -> None:
     dbg.watch("h", "w")
     before = dbg.value("w").array
     record = dbg.run(1).records[0]
-    assert record.step == 2 and record.fetches == ("loss:0", "GradientDescent")
+    assert record.run == 2 and record.fetches == ("loss:0", "GradientDescent")
     assert record.loss == pytest.approx(loss_of(before), rel=1e-12)
     sample = record.sample("layer/w:0", gradient=True)
     assert sample is not None and sample.of == "loss:0" and sample.stats is not None
@@ -186,9 +186,9 @@ def test_unwatch_takes_names_out(dbg: Debugger) -> None:
 
 def test_break_at_a_step_and_until(dbg: Debugger) -> None:
     dbg.break_at(step=4)
-    assert dbg.run(10).records[-1].step == 4
+    assert dbg.run(10).records[-1].run == 4
     runs = dbg.run(10, until="step >= 6")
-    assert (runs.records[-1].step, runs.stop.kind) == (6, "condition")  # type: ignore[union-attr]
+    assert (runs.records[-1].run, runs.stop.kind) == (6, "condition")  # type: ignore[union-attr]
     assert dbg.holds("step == 6") and not dbg.holds("nan")
 
 
@@ -293,7 +293,7 @@ def test_values_of_past_steps(dbg: Debugger) -> None:
     dbg.run(5)
     assert dbg.value("loss", step=1).array == first
     np.testing.assert_array_equal(dbg.value("w", step=1).array, W0)
-    with pytest.raises(ArgumentError, match="step 99 is not remembered: there are 1 to 6"):
+    with pytest.raises(ArgumentError, match="there is no step 99: the last is 6"):
         dbg.value("loss", step=99)
 
 
@@ -440,7 +440,7 @@ def test_the_table_of_gradients(dbg: Debugger) -> None:
     dbg.run(2)
     table = dbg.grads(sort="norm")
     (row,) = table.rows
-    assert (row.name, row.handle, table.y, table.step, table.source) == ("layer/w:0", "w", "loss:0", 3, "train op")
+    assert (row.name, row.handle, table.y, table.at.step, table.source) == ("layer/w:0", "w", "loss:0", 3, "train op")
     assert len(row.norms) == 3 and row.stats is not None and row.norms[-1] == row.stats.norm
     change = np.linalg.norm(dbg.value("w").array - dbg.value("w", step=3).array)
     assert row.update == pytest.approx(change / np.linalg.norm(dbg.value("w", step=3).array), rel=1e-12)

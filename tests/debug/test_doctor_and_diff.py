@@ -156,7 +156,7 @@ def test_two_steps() -> None:
     found = dbg.diff("step 1", "step 3")
     assert found.first is not None and found.first.name == "a:0"
     assert dbg.diff("step 2", "step 2").first is None
-    with pytest.raises(ArgumentError, match="step 9 is not remembered"):
+    with pytest.raises(ArgumentError, match="there is no step 9: the last is 3"):
         dbg.diff("step 9")
     with pytest.raises(ArgumentError, match="no such file"):
         dbg.diff("nothing.npz")

@@ -50,12 +50,12 @@ def test_steps_of_another_engine_are_recorded_and_made_again() -> None:
         record = engine.step(x)
         assert record.loss == pytest.approx(np.mean((x @ before[-1]) ** 2))
         assert record.sample("y:0").stats.maximum == pytest.approx(np.max(x @ before[-1]))
-    assert [r.step for r in dbg.records] == [1, 2, 3] and dbg.session.runs == 0
+    assert [r.run for r in dbg.records] == [1, 2, 3] and dbg.session.runs == 0
     for i, w in enumerate(before):
         np.testing.assert_allclose(dbg.value("y", step=i + 1).array, x @ w)
         np.testing.assert_array_equal(dbg.state.moment(i + 1).variables["w"], w)
     np.testing.assert_allclose(dbg.grad("w", step=2).array, 2 * x.T @ (x @ before[1]) / 2)
-    assert dbg.history.goto(1).step == 1
+    assert dbg.history.goto(1).at.step == 1
     np.testing.assert_allclose(dbg.evaluate("loss").array, np.mean((x @ before[0]) ** 2))
 
 

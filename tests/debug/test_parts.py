@@ -86,7 +86,7 @@ def test_runs_are_made_without_a_debugger() -> None:
     made, loss = model()
     runs = RunParts(State(made, Overrides(), RunLog()))
     assert runs.runner.run(2, fetches=[loss]).records[-1].loss == 25.0
-    assert runs.stepper.begin([loss]).total > 0 and runs.stepper.finish().records[0].step == 3
+    assert runs.stepper.begin([loss]).total > 0 and runs.stepper.finish().records[0].run == 3
 
 
 def test_overrides_know_what_was_edited() -> None:

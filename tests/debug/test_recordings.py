@@ -59,7 +59,7 @@ def opened(path: str) -> Debugger:
 def test_every_tensor_of_every_step_is_there(tmp_path: Path) -> None:
     dbg, path = recorded(tmp_path)
     other = opened(path)
-    assert [r.step for r in other.records] == [1, 2, 3, 4, 5]
+    assert [r.run for r in other.records] == [1, 2, 3, 4, 5]
     assert list(other.records) == list(dbg.records)
     for step in (1, 3, 5):
         for name in ("loss", "w", "x", "h/mul_1", "scale", "gradients/loss_grad/BroadcastTo"):
@@ -77,28 +77,28 @@ def test_every_tensor_of_every_step_is_there(tmp_path: Path) -> None:
 
 def test_unchanged_variables_are_written_once(tmp_path: Path) -> None:
     _, path = recorded(tmp_path)
-    held = ["v:fixed.npy" in zipfile.ZipFile(file).namelist() for file in sorted(Path(path).glob("step-*.npz"))]
+    held = ["v:fixed.npy" in zipfile.ZipFile(file).namelist() for file in sorted(Path(path).glob("run-*.npz"))]
     assert held == [True, False, False, False, False]
 
 
 def test_kept_steps_can_be_written_later(tmp_path: Path) -> None:
     dbg, _ = recorded(tmp_path)
     done = dbg.record(str(tmp_path / "some.rec"), slice(2, 4))
-    assert (done.steps, done.goes_on) == (2, False)
-    assert [r.step for r in opened(str(tmp_path / "some.rec")).records] == [2, 3]
+    assert (done.runs, done.goes_on) == (2, False)
+    assert [r.run for r in opened(str(tmp_path / "some.rec")).records] == [2, 3]
     with pytest.raises(ArgumentError, match="none of these steps is kept"):
         dbg.record(str(tmp_path / "none.rec"), slice(90, 99))
 
 
 def test_a_cut_loses_the_step_under_way_at_most(tmp_path: Path) -> None:
     _, path = recorded(tmp_path)
-    last = sorted(Path(path).glob("step-*.npz"))[-1]
+    last = sorted(Path(path).glob("run-*.npz"))[-1]
     last.with_suffix(".npz.part-12345678").write_bytes(last.read_bytes()[:100])
     last.unlink()
-    assert [r.step for r in opened(path).records] == [1, 2, 3, 4]
-    damaged = sorted(Path(path).glob("step-*.npz"))[-1]
+    assert [r.run for r in opened(path).records] == [1, 2, 3, 4]
+    damaged = sorted(Path(path).glob("run-*.npz"))[-1]
     damaged.write_bytes(damaged.read_bytes()[:200])
-    assert [r.step for r in opened(path).records] == [1, 2, 3]
+    assert [r.run for r in opened(path).records] == [1, 2, 3]
 
 
 def test_nothing_is_pickled_and_no_pickle_is_read(tmp_path: Path) -> None:
@@ -223,15 +223,15 @@ def test_two_recordings_are_compared(tmp_path: Path) -> None:
 def test_at_the_prompt(tmp_path: Path) -> None:
     _, path = recorded(tmp_path)
     shell = Shell()
-    assert "5 steps" in plain(execute(f"load '{path}'", shell))
+    assert "5 runs" in plain(execute(f"load '{path}'", shell))
     for line in ("back 2", "print loss", "grads", "why w", "info script", "info tensors /loss/", "goto loss", "rs",
                  "list loss"):
         assert error_in(execute(line, shell)) is None, (line, execute(line, shell))
     again = tmp_path / "again.rec"
-    assert "2 steps" in plain(execute(f"record '{again}' steps 1:3", shell))
+    assert "2 runs" in plain(execute(f"record '{again}' steps 1:3", shell))
     assert error_in(execute(f"record '{again}'", shell)) is not None
     assert "from now on" in plain(execute(f"record '{again}' --overwrite", shell))
-    assert "0 steps" in plain(execute("record off", shell))
+    assert "0 runs" in plain(execute("record off", shell))
     assert error_in(execute("record off", shell)) is not None
 
 

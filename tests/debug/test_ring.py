@@ -11,7 +11,7 @@ import autodiff as tf
 from autodiff.debug import Debugger
 from autodiff.debug.history.ring import Later
 
-from ..expect import expect_step
+from ..expect import expect_run
 
 
 def noisy() -> tuple[Debugger, Any, dict[str, Any]]:
@@ -45,10 +45,10 @@ def trained(steps: int) -> tuple[Debugger, list[dict[str, Any]], list[list[Any]]
 
 def test_variables_that_are_made_again_are_those_that_were() -> None:
     dbg, before, given = trained(40)
-    made_again = [moment.step for moment in dbg.state.moments if isinstance(moment.variables, Later)]
+    made_again = [moment.run for moment in dbg.state.moments if isinstance(moment.variables, Later)]
     assert len(made_again) > 20
     for step in [*range(40, 0, -7), *range(1, 41)]:
-        expect_step(dbg, step, before[step - 1], given[step - 1])
+        expect_run(dbg, step, before[step - 1], given[step - 1])
 
 
 def test_what_else_changes_variables_is_noticed() -> None:
@@ -104,7 +104,7 @@ def test_more_steps_are_kept_than_values_of_variables_would_fit() -> None:
             dbg.on_run(session, step, {x: rng.random(50) / 50})
         at = dbg.history.position
         assert at.kept > 150 and at.bytes <= dbg.state.budget and abs(at.fit - at.kept) <= 30
-        assert np.isfinite(dbg.value("w", step=at.first).array).all() and at.first == 401 - at.kept
+        assert np.isfinite(dbg.value("w", step=at.first.run).array).all() and at.first.run == 401 - at.kept
 
 
 def test_a_buffer_that_is_filled_again_does_not_change_the_past() -> None:
@@ -160,13 +160,13 @@ def test_what_somebody_has_of_a_forgotten_run_stays() -> None:
             if i % 11 == 0:
                 moments.append((i, dbg.state.moments[-1]))
             if i % 13 == 0:
-                dbg.value("w", step=dbg.state.moments[len(dbg.state.moments) // 2].step)
+                dbg.value("w", step=dbg.state.moments[len(dbg.state.moments) // 2].run)
         assert dbg.history.position.kept < 60
         assert all((view == i).all() for i, view in held)
         assert all((moment.feeds[x] == i).all() for i, moment in moments)
         for moment in dbg.state.moments:
-            assert dbg.value("y", step=moment.step).array == moment.step - 1
-            assert (dbg.value("w", step=moment.step).array == sum(range(moment.step - 1))).all()
+            assert dbg.value("y", step=moment.run).array == moment.run - 1
+            assert (dbg.value("w", step=moment.run).array == sum(range(moment.run - 1))).all()
 
 
 def batches(way: str) -> Iterator[np.ndarray]:

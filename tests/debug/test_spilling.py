@@ -21,7 +21,7 @@ from cli.model.results import error_in
 from cli.model.shell import Shell
 from cli.view.render import plain
 
-from ..expect import expect_step
+from ..expect import expect_run
 from .test_ring import noisy
 
 MODEL = """
@@ -66,25 +66,25 @@ def small(steps: int, limit: int, budget: int = 900) -> tuple[Debugger, list[Any
 def test_steps_on_disk_are_those_that_were(folder: Path) -> None:
     dbg, before, given = small(50, 1 << 20)
     at = dbg.history.position
-    assert at.kept == 50 and at.first == 1 and at.on_disk > 30 and at.bytes <= dbg.state.budget
+    assert at.kept == 50 and at.first.run == 1 and at.on_disk > 30 and at.bytes <= dbg.state.budget
     files = list(folder.glob("gradbg-*/*.npz"))
     assert files and at.disk_bytes == sum(file.stat().st_size for file in files)
     for step in [*range(50, 0, -7), *range(1, 51)]:
-        expect_step(dbg, step, before[step - 1], given[step - 1])
+        expect_run(dbg, step, before[step - 1], given[step - 1])
     dbg.history.goto(2)
     np.testing.assert_array_equal(dbg.evaluate("loss").array, given[1][0])
-    assert dbg.history.back().step == 1 and dbg.stepper.cursor is None and dbg.stepper.replay().step == 1
+    assert dbg.history.back().at.step == 1 and dbg.stepper.cursor is None and dbg.stepper.replay().at.step == 1
 
 
 def test_the_oldest_go_when_the_disk_s_share_is_full(folder: Path) -> None:
     dbg, before, _ = small(60, 16_000)
     at = dbg.history.position
-    assert 0 < at.on_disk < 50 and at.disk_bytes <= 16_000 and at.kept == 61 - at.first
-    np.testing.assert_array_equal(dict(dbg.state.moment(at.first).variables)["w"], before[at.first - 1]["w"])
+    assert 0 < at.on_disk < 50 and at.disk_bytes <= 16_000 and at.kept == 61 - at.first.run
+    np.testing.assert_array_equal(dict(dbg.state.moment(at.first.run).variables)["w"], before[at.first.run - 1]["w"])
     assert dbg.history.spill(8_000).disk_bytes <= 8_000
     left = dbg.history.position
-    assert left.first > at.first and left.kept - left.on_disk == at.kept - at.on_disk
-    dbg.history.goto(left.first)
+    assert left.first.run > at.first.run and left.kept - left.on_disk == at.kept - at.on_disk
+    dbg.history.goto(run=left.first.run)
     at = dbg.history.spill(0)
     assert at.is_present and at.on_disk == at.disk_limit == 0 and at.folder == "" and at.kept < left.kept
     assert list(folder.iterdir()) == []
@@ -111,14 +111,14 @@ def test_a_full_disk_is_told_once_and_the_session_lives(folder: Path, monkeypatc
     notes = [note for record in dbg.records for note in record.notes]
     assert len(notes) == 1 and "No space left on device" in notes[0] and "in memory only" in notes[0]
     at = dbg.history.position
-    assert at.on_disk == 0 and at.kept == 61 - at.first < 30 and list(folder.iterdir()) == []
-    np.testing.assert_array_equal(dbg.value("loss", step=at.first).array, given[at.first - 1][0])
+    assert at.on_disk == 0 and at.kept == 61 - at.first.run < 30 and list(folder.iterdir()) == []
+    np.testing.assert_array_equal(dbg.value("loss", step=at.first.run).array, given[at.first.run - 1][0])
 
 
 def test_a_folder_that_cannot_be_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
     dbg = noisy()[0]
-    with pytest.raises(ArgumentError, match="no steps can be put on disk: No such file"):
+    with pytest.raises(ArgumentError, match="no runs can be put on disk: No such file"):
         dbg.history.spill(1 << 20)
     with pytest.raises(ArgumentError, match="bytes"):
         dbg.history.spill(-1)
@@ -183,13 +183,13 @@ def test_at_the_prompt(tmp_path: Path, folder: Path) -> None:
     shell.dbg.state.budget = 100_000
     typed("run")
     said = typed("info steps")
-    assert "61 of 61, from step 1 on" in said and "on disk" in said and str(folder) in said
+    assert "61 of 61, from run 1 (before step 1) on" in said and "on disk" in said and str(folder) in said
     assert "on disk" in typed("info memory")
     losses = [record.loss for record in shell.dbg.records]
-    typed("goto step 2")
+    typed("goto run 2")
     assert float(shell.dbg.evaluate("loss").array) == losses[1]
-    assert "differ" in typed("diff step 2 step 61")
-    typed("goto step 61")
+    assert "differ" in typed("diff run 2 step 60")
+    typed("goto step 60")
     assert "kept in memory only" in typed("set ring.disk 0") and not list(folder.iterdir())
     assert "none; set ring.disk 1GB" in typed("info steps")
     shell.close()

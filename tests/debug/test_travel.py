@@ -47,20 +47,20 @@ def test_any_tensor_of_any_step_is_had_exactly_without_having_been_watched() -> 
             np.testing.assert_array_equal(found.array, seen[step - 1][name])
             assert found.when == f"step {step}"
         np.testing.assert_array_equal(dbg.grad("w").array, seen[step - 1]["gradient"])
-        assert dbg.grads().step == step
+        assert dbg.grads().at.step == step
 
 
 def test_back_and_forth() -> None:
     dbg, seen = trained()
     now = dbg.value("w").array
-    assert (dbg.history.back().step, dbg.history.back(2).step, dbg.history.forth().step) == (6, 4, 5)
+    assert (dbg.history.back().at.step, dbg.history.back(2).at.step, dbg.history.forth().at.step) == (6, 4, 5)
     assert not np.array_equal(dbg.value("w").array, now)
-    assert dbg.history.forth().step == 6 and dbg.history.forth().is_present
+    assert dbg.history.forth().at.step == 6 and dbg.history.forth().is_present
     np.testing.assert_array_equal(dbg.value("w").array, now)
-    with pytest.raises(ArgumentError, match="the oldest kept is step 1"):
+    with pytest.raises(ArgumentError, match="kept are step 1 to step 6"):
         dbg.history.back(9)
     dbg.history.back(3)
-    assert dbg.run(1).records[0].step == 7 and dbg.history.position.is_present
+    assert dbg.run(1).records[0].run == 7 and dbg.history.position.is_present
 
 
 def test_back_to_the_last_stop() -> None:
@@ -69,8 +69,8 @@ def test_back_to_the_last_stop() -> None:
     dbg.run(10)
     dbg.delete(1)
     dbg.run(2)
-    assert dbg.history.back_to_stop().step == 8
-    with pytest.raises(ArgumentError, match="no kept step"):
+    assert dbg.history.back_to_stop().at.step == 8
+    with pytest.raises(ArgumentError, match="no kept run"):
         dbg.history.back_to_stop()
 
 
@@ -78,7 +78,7 @@ def test_a_run_is_gone_through_in_both_directions() -> None:
     dbg, seen = trained()
     before = dbg.value("w").array
     at = dbg.stepper.goto("loss")
-    assert (at.op, at.step) == ("loss", 6)
+    assert (at.op, at.at.step) == ("loss", 6)
     np.testing.assert_array_equal(dbg.value("loss").array, seen[5]["loss"])
     assert dbg.stepper.goto("h").op == "h"
     with pytest.raises(ArgumentError, match="comes later"):
@@ -192,7 +192,7 @@ def test_the_memory_budget_is_kept_and_told() -> None:
     dbg.state.budget = 1000
     dbg.run(20)
     at = dbg.history.position
-    assert at.bytes <= 1000 and 2 <= at.kept < 26 and at.first == 27 - at.kept
+    assert at.bytes <= 1000 and 2 <= at.kept < 26 and at.first.run == 27 - at.kept
     assert abs(at.fit - at.kept) <= 2
     with pytest.raises(ArgumentError, match="is not remembered"):
         dbg.history.goto(1)
@@ -210,4 +210,4 @@ def test_any_op_of_a_long_run_is_reached_backwards_at_once() -> None:
     start = time.process_time()
     assert dbg.stepper.goto("s17").op == "s17"
     assert time.process_time() - start < 5  # far from a measurement: a run again and again would take minutes
-    assert dbg.stepper.finish().records[0].step == 1
+    assert dbg.stepper.finish().records[0].run == 1

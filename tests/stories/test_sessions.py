@@ -199,7 +199,7 @@ def test_a_loop_is_stopped_at_its_runs(loop: Shell, capsys: pytest.CaptureFixtur
     stop = first(execute("next 3", loop), Stop)
     assert isinstance(stop, Stop)
     assert stop.data["line"] == 54
-    assert len(stop.data["runs"]) == 3
+    assert [run["step"] for run in stop.data["runs"]] == [0, 1, 2, 3]
     assert "step 0: loss" in capsys.readouterr().out
     assert isinstance(first(execute("where", loop), Source), Source)
 
@@ -226,11 +226,11 @@ def test_stepping_through_a_run_of_the_script(loop: Shell) -> None:
     assert cursor.position == 5
     execute("next", loop)
     assert loop.dbg.stepper.cursor is None
-    assert len(loop.dbg.records) == 3
+    assert (loop.dbg.step, len(loop.dbg.records)) == (3, 4)
     count = cursor.total
     execute(f"step {count}", loop)
     execute("step", loop)
-    assert len(loop.dbg.records) == 4
+    assert loop.dbg.step == 4
     assert loop.dbg.stepper.cursor is not None, "the second step is in a run of its own"
 
 
@@ -314,7 +314,7 @@ def test_traveling_at_the_prompt(loop: Shell) -> None:
     np.testing.assert_array_equal(array(loop, "loss"), past)
     assert "step 7" in plain(execute("run -t 1", loop))
     assert "step 9" in plain(execute("goto step 9", loop)), "a step to come is run to"
-    assert "steps kept" in plain(execute("info memory", loop))
+    assert "runs kept" in plain(execute("info memory", loop))
     assert error_in(execute("back 99", loop)) is not None
     assert error_in(execute("rc", loop)) is not None
 

@@ -9,6 +9,7 @@ import numpy as np
 from ...core.graph import Operation, Tensor
 from ..facts.roles import place_of
 from ..facts.stats import bad_elements
+from ..facts.steps import When
 from .arithmetic_rules import number
 from .findings import Operand, Origin
 
@@ -59,26 +60,26 @@ def _remedy(known: Mapping[str, float]) -> str:
     return "lower the learning rate, or clip the gradients with tf.clip_by_global_norm"
 
 
-def divergence(sizes: Sequence[tuple[int, Mapping[str, Any]]]) -> str:
+def divergence(sizes: Sequence[tuple[When, Mapping[str, Any]]]) -> str:
     """`weights grew from 1.5 (step 2) to 5.2e+37 (step 29)`, if some variable outgrew all sense; else "".
 
-    sizes: of steps in order, the variables' values.
+    sizes: of runs in order, the variables' values.
     """
-    first: dict[str, tuple[int, float]] = {}
-    for step, variables in sizes:
+    first: dict[str, tuple[When, float]] = {}
+    for at, variables in sizes:
         for name, value in variables.items():
             size = _largest(value)
             if size:
-                first.setdefault(name, (step, size))
+                first.setdefault(name, (at, size))
     if not sizes:
         return ""
     last, variables = sizes[-1]
-    grown = [(_largest(variables[name]) / size, name, step, size) for name, (step, size) in first.items()
-             if name in variables and last - step > 1]
+    grown = [(_largest(variables[name]) / size, name, at, size) for name, (at, size) in first.items()
+             if name in variables and last.run - at.run > 1]
     if not grown or max(grown)[0] < _GROWN:
         return ""
-    _, name, step, size = max(grown)
-    return f"{name} grew from {size:.3g} (step {step}) to {_largest(variables[name]):.3g} (step {last})"
+    _, name, at, size = max(grown)
+    return f"{name} grew from {size:.3g} ({at}) to {_largest(variables[name]):.3g} ({last})"
 
 
 def _largest(value: Any) -> float:

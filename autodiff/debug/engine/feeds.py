@@ -38,7 +38,7 @@ class RunFeeds:
         """
         if isinstance(source, str):
             source = self._handle_value(source)
-        self.source = _items(source, lambda: self.log.step + 1)
+        self.source = _items(source, lambda: self.log.now.step + 1)
         self._source_name = getattr(source, "__name__", type(source).__name__)
         return Feed(", ".join(t.name for t in self.model.placeholders()), "", None, self._source_name)
 

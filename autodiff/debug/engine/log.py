@@ -1,28 +1,56 @@
-"""RunLog: the records of all runs so far; it outlives a change of the graph."""
+"""RunLog: the records of all runs so far, and which are steps; it outlives a change of the graph."""
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
+from ...core.errors import ArgumentError
 from ..facts.records import RunRecord
+from ..facts.steps import Steps, When
 
 _MOST = 10_000  # records kept
 
 
 class RunLog:
-    """step: number of runs so far. records: of these, oldest first. result: what the last run gave, as it was fetched.
+    """run: number of runs so far. records: of these, oldest first. result: what the last run gave, as it was fetched.
+
+    steps: which of them are steps.
     """
 
     def __init__(self) -> None:
-        self.step = 0
+        self.run = 0
+        self.steps = Steps()
         self.records: deque[RunRecord] = deque(maxlen=_MOST)
         self.result: Any = None
 
-    def count(self) -> int:
-        """The number of the run that has just ended."""
-        self.step += 1
-        return self.step
+    @property
+    def now(self) -> When:
+        """The last run, as a step."""
+        return self.steps.at(self.run)
+
+    def at(self, run: RunRecord | int) -> When:
+        """A run, given by its record or number, as a step."""
+        return self.steps.at(run if isinstance(run, int) else run.run)
+
+    def last_step(self, run: int) -> int:
+        """The number of the last step up to a run; itself where there is none."""
+        return self.steps.run_of(self.steps.at(run).step) or run
+
+    def run_of(self, step: int | None) -> int | None:
+        """The number of the run that is a step. Raises ArgumentError if none is."""
+        found = None if step is None else self.steps.run_of(step)
+        if found is None and step is not None:
+            last = f"the last is {self.now.step}" if self.now.step else "no run has trained yet"
+            raise ArgumentError(f"there is no step {step}: {last}", hint="info runs lists the runs")
+        return found
+
+    def count(self, *, trains: bool) -> int:
+        """The number of the run that has just ended. trains: it is a training run."""
+        self.run += 1
+        if trains:
+            self.steps.trained.append(self.run)
+        return self.run
 
     def add(self, record: RunRecord) -> None:
         """Keep the record of a run."""
@@ -32,12 +60,13 @@ class RunLog:
         """Keep what a run gave."""
         self.result = result
 
-    def replace(self, records: Iterable[RunRecord], step: int) -> None:
-        """Go on from the records of other runs."""
+    def replace(self, records: Iterable[RunRecord], before: int) -> None:
+        """Go on from the records of other runs. before: training runs before them."""
         self.records.clear()
         self.records.extend(records)
-        self.step = step
+        self.run = self.records[-1].run if self.records else 0
+        self.steps = Steps(before, [record.run for record in self.records if record.trains])
 
     def before(self, record: RunRecord) -> RunRecord | None:
         """The record of the run before one."""
-        return next((r for r in reversed(self.records) if r.step < record.step), None)
+        return next((r for r in reversed(self.records) if r.run < record.run), None)

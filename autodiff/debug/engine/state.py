@@ -27,7 +27,7 @@ BUDGET = 64 << 20  # bytes that variables and feeds of past runs may take
 class State:
     """model, overrides, log: what runs are made of, what the user changed of it, what came out.
 
-    budget: bytes that remembered runs may take. moments: those runs. replayer: makes them again. view: a past step that
+    budget: bytes that remembered runs may take. moments: those runs. replayer: makes them again. view: a past run that
     is looked at, None for the present. last: what the last run fetched; last_whole: together with what was looked at.
     """
 
@@ -40,9 +40,9 @@ class State:
         self.last_whole: Fetches | None = None
         self._needed: dict[tuple[Tensor, ...], tuple[set[Tensor], set[str]]] = {}
 
-    def look_at(self, step: int | None) -> None:
-        """Look at a past step; None for the present."""
-        self.view = step
+    def look_at(self, run: int | None) -> None:
+        """Look at a past run; None for the present."""
+        self.view = run
 
     def remember(self, moment: Moment, whole: Fetches | None, ms: float = 0.0,
                  left: Mapping[str, Any] | None = None) -> None:
@@ -50,13 +50,12 @@ class State:
         self.last, self.last_whole = moment.wanted, whole
         self.moments.keep(moment, self.budget, ms, left)
 
-    def moment(self, step: int | None = None) -> Moment:
-        """The Moment to evaluate at: a past step, else the last run; the present without a run, or after a set."""
-        if step is not None:
-            found = next((m for m in self.moments if m.step == step), None)
+    def moment(self, run: int | None = None) -> Moment:
+        """The Moment to evaluate at: of a past run, else of the last; the present without a run, or after a set."""
+        if run is not None:
+            found = next((m for m in self.moments if m.run == run), None)
             if found is None:
-                kept = f"{self.moments[0].step} to {self.moments[-1].step}" if self.moments else "none"
-                raise ArgumentError(f"step {step} is not remembered: there are {kept}")
+                raise ArgumentError(f"{self.log.at(run)} is not remembered: there are {self.kept}")
             return found
         if self.view is not None:
             past, changed = self.moment(self.view), self.overrides.values
@@ -64,16 +63,22 @@ class State:
         if self.moments and not self.overrides.is_edited:
             return self.moments[-1]
         feeds = {**(self.moments[-1].feeds if self.moments else {}), **self.overrides.present()}
-        return moment_of(self.model.session, feeds, self.log.step)
+        return moment_of(self.model.session, feeds, self.log.run)
 
-    def moment_for(self, tensors: Sequence[Tensor], step: int | None = None) -> Moment:
+    @property
+    def kept(self) -> str:
+        """Which runs are remembered, in words."""
+        first, last = (self.log.at(self.moments[at].run) for at in (0, -1)) if self.moments else (None, None)
+        return "none" if first is None else f"{first} to {last}"
+
+    def moment_for(self, tensors: Sequence[Tensor], run: int | None = None) -> Moment:
         """The moment to evaluate these at: as `_moment`, but of past runs the last that fed all they need.
 
         So a look at the loss after a run that only read a variable is a look at the last run of the loss.
         """
         self.initialize_for(tensors)
-        latest = self.moment(step)
-        if step is not None or self.view is not None or not self.moments or latest is not self.moments[-1]:
+        latest = self.moment(run)
+        if run is not None or self.view is not None or not self.moments or latest is not self.moments[-1]:
             return latest
         placeholders, variables = self._needs(tuple(tensors))
         return next((m for m in reversed(self.moments) if placeholders <= m.feeds.keys()
@@ -96,10 +101,10 @@ class State:
         return self._needed[tensors]
 
     def when(self, moment: Moment) -> str:
-        """A moment in words: `step 3`, `step 3, changed`, `now`."""
-        if self.view is not None and moment.step == self.view and moment not in self.moments:
-            return f"step {moment.step}, changed"
-        return f"step {moment.step}" if moment in self.moments else "now"
+        """A moment in words: `step 3`, `run 7 (after step 3), changed`, `now`."""
+        if self.view is not None and moment.run == self.view and moment not in self.moments:
+            return f"{self.log.at(moment.run)}, changed"
+        return str(self.log.at(moment.run)) if moment in self.moments else "now"
 
     def values(self, tensors: Sequence[Any], moment: Moment, feeds: dict[Tensor, Any] | None = None) -> list[Any]:
         """Values of tensors at a moment, by replay; a variable's is the one before that run."""

@@ -20,9 +20,9 @@ def before_and_after(state: State, name: str, at: Moment) -> tuple[Any, Any]:
     return old, None if new is None or np.shape(new) != np.shape(old) else new
 
 
-def update_ratio(state: State, name: str, step: int) -> float | None:
-    """Norm of a variable's change in a step over its norm before it; None if it is no variable."""
-    at = next((m for m in state.moments if m.step == step), None)
+def update_ratio(state: State, name: str, run: int) -> float | None:
+    """Norm of a variable's change in a run over its norm before it; None if it is no variable."""
+    at = next((m for m in state.moments if m.run == run), None)
     op = name.partition(":")[0]
     if at is None or op not in at.variables:
         return None

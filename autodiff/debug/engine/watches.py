@@ -36,25 +36,25 @@ class Watches:
         """Changes whenever another thing is looked at."""
         return self._list.version
 
-    def due(self, step: int) -> list[int]:
+    def due(self, run: int) -> list[int]:
         """Numbers of those that look at a run."""
-        return [watch.number for watch in self if watch.is_due(step)]
+        return [watch.number for watch in self if watch.is_due(run)]
 
     def remove(self, watch: Watch) -> None:
         """Let a watch or breakpoint go."""
         self._list.remove(watch.number)
 
-    def others(self, step: int | None = None) -> set[Other]:
-        """The questions that conditions ask of tensors they name; with a step, only of conditions due then."""
-        return {other for condition in self._conditions(step) for other in condition.others}
+    def others(self, run: int | None = None) -> set[Other]:
+        """The questions that conditions ask of tensors they name; with a run, only of conditions due then."""
+        return {other for condition in self._conditions(run) for other in condition.others}
 
     def ask(self, word: str) -> bool:
         """Whether any condition asks this."""
         return any(condition.asks(word) for condition in self._conditions())
 
-    def _conditions(self, step: int | None = None) -> list[Condition]:
+    def _conditions(self, run: int | None = None) -> list[Condition]:
         return [*(watch.condition for watch in self if watch.condition is not None
-                  and (step is None or watch.is_due(step))), *self._extra]
+                  and (run is None or watch.is_due(run))), *self._extra]
 
     @contextmanager
     def asking(self, text: str) -> Iterator[Condition | None]:
@@ -103,7 +103,7 @@ class Watches:
 
     def break_at(self, target: str = "", *, step: int | None = None, condition: str = "",
                  exclude: str = "", temporary: bool = False, inside: bool = False) -> WatchRow:
-        """Stop after a run that computes `target`, after run number `step`, or where `condition` holds.
+        """Stop after a run that computes `target`, after step number `step`, or where `condition` holds.
 
         The condition is asked of `target`, without one of all that is differentiable; exclude: names to leave out.
         temporary: it goes at its first stop. inside: ask the condition inside of runs, at the op of `target` and of its

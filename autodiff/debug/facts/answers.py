@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .records import Place, Stats
+from .steps import When
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Runs:
-    """What `run` did: records of its steps, and why it stopped (None: it did all it was asked for)."""
+    """What `run` did: their records, and why it stopped (None: it did all it was asked for)."""
 
     records: tuple[Any, ...]
     stop: Any | None
@@ -134,12 +135,12 @@ class Runs:
 
 @dataclass(frozen=True)
 class Cursor:
-    """Where a run stands between two ops. position counts executed ops. phase: "forward", "backward", "update".
+    """Where a run, `at`, stands between two ops. position counts executed ops. phase: "forward", "backward", "update".
 
     op: the op just executed, "" at the start. next_op: the one to come, "" at the end.
     """
 
-    step: int
+    at: When
     position: int
     total: int
     op: str
@@ -154,17 +155,17 @@ class Cursor:
 
 @dataclass(frozen=True)
 class Position:
-    """Where in time one looks. step: looked at; last: of all. first: the oldest kept; kept: how many.
+    """Where in time one looks. at: the run looked at; last: of all. first: the oldest kept; kept: how many.
 
-    bytes: that the kept steps take in memory; budget: that they may; fit: how many such steps fit into it, 0 if
+    bytes: that the kept runs take in memory; budget: that they may; fit: how many such runs fit into it, 0 if
     unknown. on_disk: how many of them are there instead; disk_bytes: that these take; disk_limit: that they may, 0 if
     nothing is put on disk; folder: where.
     """
 
-    step: int
-    last: int
+    at: When
+    last: When
     is_present: bool
-    first: int
+    first: When
     kept: int
     bytes: int
     budget: int
@@ -177,10 +178,10 @@ class Position:
 
 @dataclass(frozen=True)
 class Recorded:
-    """A recording. steps: in it so far. goes_on: whether the steps to come are added. replaced: what was there."""
+    """A recording. runs: in it so far. goes_on: whether the runs to come are added. replaced: what was there."""
 
     path: str
-    steps: int
+    runs: int
     goes_on: bool
     replaced: str = ""
 

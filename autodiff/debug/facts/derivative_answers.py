@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .records import Place, Stats
+from .steps import When
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,10 @@ class GradRow:
 
 @dataclass(frozen=True)
 class GradTable:
-    """Gradients of y. source: "train op", "the script's gradient call" or "built on demand"."""
+    """Gradients of y in one run. source: "train op", "the script's gradient call" or "built on demand"."""
 
     y: str
-    step: int
+    at: When
     rows: tuple[GradRow, ...]
     missing: tuple[GradRow, ...]
     total_norm: float | None
@@ -78,10 +79,10 @@ class StageRow:
 
 @dataclass(frozen=True)
 class Stages:
-    """Gradients of y in stages, in one step. notes: what happened between raw and given, in words."""
+    """Gradients of y in stages, in one run. notes: what happened between raw and given, in words."""
 
     y: str
-    step: int
+    at: When
     rows: tuple[StageRow, ...]
     notes: tuple[str, ...]
 

@@ -13,6 +13,7 @@ from ...runtime.plan.plan import compile_plan
 from ...runtime.session import Session
 from .records import Place
 from .roles import place_of, role_of
+from .steps import When
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,14 @@ class PlanRow:
 
 @dataclass(frozen=True)
 class RunPlan:
-    """The plan of a run. rows: its ops, in the order they were made; those asked for. ops: of the run, all.
+    """The plan of a run, `at`. rows: its ops, in the order they were made; those asked for. ops: of the run, all.
 
     steps: that the plan takes. outside: ops of the graph that the run
     does not need. counts: ops of each kind. is_compiled: whether it is made for the run's shapes yet: only then are
     there calls, chains and shared memory. blocks: bytes of each block of it. table: the steps, head first.
     """
 
-    step: int
+    at: When
     fetches: tuple[str, ...]
     rows: tuple[PlanRow, ...]
     ops: int
@@ -57,13 +58,13 @@ class RunPlan:
 
 @collector_paused()
 def plan_of(session: Session, wanted: Fetches, feeds: tuple[Tensor, ...], ops: Collection[Operation] | None,
-            step: int) -> RunPlan:
+            at: When) -> RunPlan:
     """The plan by which a session runs `wanted` with these feeds. ops: the rows to give, None for all."""
     plan = session.plan(wanted, feeds)
     found = op_outcomes(compile_plan(wanted.tensors, wanted.targets, feeds), plan)
     counts = Counter(outcome.kind for outcome in found)
     rows = tuple(_row(outcome) for outcome in found if ops is None or outcome.op in ops)
-    return RunPlan(step, (*(t.name for t in wanted.tensors), *(op.name for op in wanted.targets)), rows, len(found),
+    return RunPlan(at, (*(t.name for t in wanted.tensors), *(op.name for op in wanted.targets)), rows, len(found),
                    len(session.graph.operations) - len(found), len(plan.steps),
                    tuple((kind, counts[kind]) for kind in KINDS if counts[kind]), bool(plan.forms), plan.blocks,
                    tuple(plan.table()))

@@ -92,13 +92,13 @@ class Stop:
 
 @dataclass(slots=True, unsafe_hash=True)
 class RunRecord:
-    """One Session.run. step counts from 1. ms: wall time, the watching included. trains: it is a training run.
+    """One Session.run. run: its number, from 1. ms: wall time, the watching included. trains: it is a training run.
 
     fetches: names the script asked for. feeds: name and figures of each value fed. loss: value of loss_name if
     it is a scalar and was seen. samples: of the watched values and gradients. error: text of the failure, or "".
     """
 
-    step: int
+    run: int
     fetches: tuple[str, ...]
     feeds: tuple[Sample, ...]
     loss: float | None

@@ -56,7 +56,7 @@ class Disk:
         parts: "feeds", "outcomes" and, of the first, "variables". Raises OSError if there is no room.
         """
         self._made += 1
-        path = os.path.join(self.folder, f"steps-{moments[0].step}-{self._made}.npz")
+        path = os.path.join(self.folder, f"runs-{moments[0].run}-{self._made}.npz")
         arrays: dict[str, np.ndarray] = {}
         members: dict[int, str] = {}  # id of an array -> its name in the file
         made = []

@@ -1,6 +1,6 @@
-"""A recording: a folder with the graph and one .npz for each step; all that a Debugger needs to look at it again.
+"""A recording: a folder with the graph and one .npz for each run; all that a Debugger needs to look at it again.
 
-Each file is written beside its place and then moved there, so what is cut short loses the step under way at most; a
+Each file is written beside its place and then moved there, so what is cut short loses the run under way at most; a
 marker says that the folder is a recording, and only the files that a recording has written are ever replaced.
 Arrays are plain .npy members, everything else is JSON: nothing is pickled, nothing of it is run.
 """
@@ -38,7 +38,7 @@ SCHEMA = 2
 MARKER = "gradbg-recording.json"  # what makes a folder a recording; whoever writes into it has it locked
 _GRAPH = "graph.npz"
 _ABOUT = "about.json"
-_OWN = re.compile(r"(graph|step-\d{7,})\.npz(\.part-[0-9a-f]{8})?")
+_OWN = re.compile(r"(graph|run-\d{7,})\.npz(\.part-[0-9a-f]{8})?")
 
 
 def is_recording(path: str) -> bool:
@@ -47,7 +47,7 @@ def is_recording(path: str) -> bool:
 
 
 class Recorder:
-    """Writes steps into a folder, new, empty, or a recording's. steps: written so far. replaced: what was there.
+    """Writes runs into a folder, new, empty, or a recording's. runs: written so far. replaced: what was there.
 
     Raises ArgumentError for a folder of anything else, for a recording unless is_replaced, and for one that another
     process writes; OSError if nothing can be written there.
@@ -55,11 +55,11 @@ class Recorder:
 
     def __init__(self, path: str, graph: Graph, about: Mapping[str, Any], handles: Mapping[str, Any], *,
                  is_replaced: bool = False) -> None:
-        self.path, self.graph, self.steps, self.replaced = path, graph, 0, ""
+        self.path, self.graph, self.runs, self.replaced = path, graph, 0, ""
         self._about, self._handles = about, handles
         self._version = -1
         self._unlock: Callable[[], Any] | None = None
-        self._kept: dict[str, tuple[Any, int]] = {}  # variable -> value last written, and the step it is with
+        self._kept: dict[str, tuple[Any, int]] = {}  # variable -> value last written, and the run it is with
         if os.path.lexists(path) and not is_recording(path) and (not os.path.isdir(path) or os.listdir(path)):
             raise ArgumentError(f"{path!r} exists and is no recording: name another one")
         if is_recording(path) and not is_replaced:
@@ -88,7 +88,7 @@ class Recorder:
             self._unlock()
 
     def _clear(self) -> None:
-        """Remove what a recording before has left, and nothing else; the last step first, so that the rest is whole."""
+        """Remove what a recording before has left, and nothing else; the last run first, so that the rest is whole."""
         own = sorted(name for name in os.listdir(self.path) if _OWN.fullmatch(name))
         for name in own:
             if not name.endswith(".npz") or _is_ours(os.path.join(self.path, name)):
@@ -100,8 +100,8 @@ class Recorder:
             if name != _GRAPH:  # the new one takes its place
                 os.remove(os.path.join(self.path, name))
 
-    def write(self, moment: Moment, record: RunRecord) -> None:
-        """Add one step; the graph first, if it has grown."""
+    def write(self, moment: Moment, record: RunRecord, trained_before: int) -> None:
+        """Add one run; the graph first, if it has grown. trained_before: training runs before it."""
         if self.graph.version != self._version:
             self._write_graph()
         arrays, same, fresh = {}, {}, {}
@@ -111,20 +111,21 @@ class Recorder:
                 same[name] = kept[1]
             else:
                 arrays[f"v:{name}"] = value
-                fresh[name] = value, moment.step
+                fresh[name] = value, moment.run
         arrays.update({f"f:{t.name}": v for t, v in moment.feeds.items()})
         outcomes = {t.name: _packed(v, f"o:{t.name}", arrays) for t, v in moment.outcomes.items()}
         texts = {key: packed_texts(arrays.pop(key)) for key, value in list(arrays.items())
                  if np.asarray(value).dtype == object}
         wanted = moment.wanted
-        about = {"schema": SCHEMA, "step": moment.step, "number": moment.number, "entropy": moment.entropy,
-                 "draws": dict(moment.draws), "same": same, "texts": texts, "outcomes": outcomes,
+        about = {"schema": SCHEMA, "run": moment.run, "trained_before": trained_before, "number": moment.number,
+                 "entropy": moment.entropy, "draws": dict(moment.draws), "same": same, "texts": texts,
+                 "outcomes": outcomes,
                  "fetches": [] if wanted is None else [t.name for t in wanted.tensors],
                  "targets": [] if wanted is None else [op.name for op in wanted.targets],
                  "record": dataclasses.asdict(record)}
-        self._save(f"step-{moment.step:07d}.npz", about, arrays)
-        self._kept.update(fresh)  # only now: later steps refer to what is there
-        self.steps += 1
+        self._save(f"run-{moment.run:07d}.npz", about, arrays)
+        self._kept.update(fresh)  # only now: later runs refer to what is there
+        self.runs += 1
 
     def _write_graph(self) -> None:
         encoder = Encoder()
@@ -176,14 +177,17 @@ def _is_ours(file: str) -> bool:
 def _held(path: str) -> str:
     """What a recording holds, in words."""
     sizes = {name: os.path.getsize(os.path.join(path, name)) for name in os.listdir(path) if _OWN.fullmatch(name)}
-    steps = sorted(int(name[5:-4]) for name in sizes if re.fullmatch(r"step-\d+\.npz", name))
-    shown = f"steps {steps[0]} to {steps[-1]}" if len(steps) > 1 else f"step {steps[0]}" if steps else "no steps"
+    runs = sorted(int(name[4:-4]) for name in sizes if re.fullmatch(r"run-\d+\.npz", name))
+    shown = f"runs {runs[0]} to {runs[-1]}" if len(runs) > 1 else f"run {runs[0]}" if runs else "no runs"
     return f"{shown}, {sum(sizes.values())} bytes"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Recording:
-    """What was read: a graph, and moments and records of its steps, oldest first."""
+    """What was read: a graph, and moments and records of its runs, oldest first.
+
+    trained_before: training runs before them.
+    """
 
     graph: Graph
     handles: dict[str, Tensor]
@@ -191,6 +195,7 @@ class Recording:
     y: str
     moments: tuple[Moment, ...]
     records: tuple[RunRecord, ...]
+    trained_before: int
 
 
 def _packed(value: Any, key: str, arrays: dict[str, Any]) -> Any:
@@ -209,7 +214,7 @@ def _unpacked(item: Any, arrays: Mapping[str, np.ndarray]) -> Any:
 
 
 def read(path: str) -> Recording:
-    """A recording. Raises ArgumentError if it is none; steps that cannot be read are left out with all after them."""
+    """A recording. Raises ArgumentError if it is none; runs that cannot be read are left out with all after them."""
     if not is_recording(path):
         raise ArgumentError(f"{path!r} is no recording: expected a folder with {MARKER} in it")
     try:
@@ -222,20 +227,23 @@ def read(path: str) -> Recording:
         _declare(graph, about["variables"])
         handles = {name: graph.get_tensor_by_name(tensor) for name, tensor in about["handles"].items()}
         script, y = str(about["script"]), str(about["y"])
-        names = sorted(name for name in os.listdir(path) if _OWN.fullmatch(name) and name.startswith("step-"))
+        names = sorted(name for name in os.listdir(path) if _OWN.fullmatch(name) and name.startswith("run-"))
     except Exception as error:  # whatever a damaged file leads to
         raise ArgumentError(f"cannot read the recording {path!r}: {_reason(error)}") from None
     moments: list[Moment] = []
     records = []
+    trained = 0
     values: dict[tuple[str, int], Any] = {}
     for name in filter(lambda name: name.endswith(".npz"), names):
         try:
-            moment, record = _step(graph, *_load(os.path.join(path, name)), values)
-        except Exception:  # as above: steps up to here are whole, and those that follow may need this one
+            about, arrays = _load(os.path.join(path, name))
+            moment, record = _run(graph, about, arrays, values)
+        except Exception:  # as above: runs up to here are whole, and those that follow may need this one
             break
+        trained = trained if moments else about["trained_before"]
         moments.append(moment)
         records.append(record)
-    return Recording(graph, handles, script, y, tuple(moments), tuple(records))
+    return Recording(graph, handles, script, y, tuple(moments), tuple(records), trained)
 
 
 def _reason(error: Exception) -> str:
@@ -272,12 +280,12 @@ def _step(graph: Graph, about: dict[str, Any], arrays: dict[str, np.ndarray],
         kind, _, name = key.partition(":")
         if kind == "v":
             array.flags.writeable = False
-            variables[name] = values[name, step] = array
+            variables[name] = values[name, run] = array
         elif kind == "f":
             feeds[graph.get_tensor_by_name(name)] = array
     outcomes = {graph.get_tensor_by_name(name): _unpacked(item, arrays) for name, item in about["outcomes"].items()}
     elements = [graph.get_tensor_by_name(n) for n in about["fetches"]] + [graph.operations[n] for n in about["targets"]]
-    moment = Moment(step, int(about["number"]), int(about["entropy"]), variables, feeds,
+    moment = Moment(run, int(about["number"]), int(about["entropy"]), variables, feeds,
                     fetch.parse(graph, elements), outcomes, about.get("draws", {}))
     return moment, _record(about["record"])
 
@@ -291,6 +299,6 @@ def _record(entry: dict[str, Any]) -> RunRecord:
         return Sample(item["name"], item["of"], stats, item["missing"], tuple(map(figures, item["turns"])))
 
     stops = tuple(Stop(**{**stop, "commands": tuple(stop["commands"])}) for stop in entry["stops"])
-    return RunRecord(entry["step"], tuple(entry["fetches"]), tuple(map(sample, entry["feeds"])), entry["loss"],
+    return RunRecord(entry["run"], tuple(entry["fetches"]), tuple(map(sample, entry["feeds"])), entry["loss"],
                      entry["loss_name"], tuple(map(sample, entry["samples"])), entry["ms"], stops, entry["error"],
-                     tuple(entry["notes"]), entry.get("trains", False))
+                     tuple(entry["notes"]), entry["trains"])

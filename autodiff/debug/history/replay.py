@@ -23,13 +23,13 @@ _MANY = 32  # tensors: such a look is taken once, and compiling it well would ta
 
 @dataclass(eq=False, slots=True)  # not frozen, as each run makes one; nobody changes it
 class Moment:
-    """What a run depended on: a run is a function of these alone. variables: their values before it.
+    """What a run depended on, and its number: a run is a function of these alone. variables: their values before it.
 
     number: the run's number in its session. draws: how often each random op that drew in it had drawn before. wanted:
     what it fetched, or None. outcomes: what its Python functions gave, and the branches and loops that call some.
     """
 
-    step: int
+    run: int
     number: int
     entropy: int
     variables: Mapping[str, Any]
@@ -43,11 +43,11 @@ class Moment:
         self.draws = draws
 
 
-def moment_of(session: Session, feeds: dict[Tensor, Any], step: int, wanted: Any = None,
+def moment_of(session: Session, feeds: dict[Tensor, Any], run: int, wanted: Any = None,
               variables: Mapping[str, Any] | None = None) -> Moment:
     """The Moment of the run that `session` is about to make. variables: where its values are known from elsewhere."""
     known = dict(session.variables) if variables is None else variables
-    return Moment(step, session.runs + 1, session.entropy, known, feeds, wanted, draws=dict(session.draws))
+    return Moment(run, session.runs + 1, session.entropy, known, feeds, wanted, draws=dict(session.draws))
 
 
 def continue_from(session: Session, variables: Mapping[str, Any], runs: int, entropy: int,

@@ -39,8 +39,8 @@ class Watch:
     test: str = ""
     of_gradients: bool = False
 
-    def is_due(self, step: int) -> bool:
-        return self.enabled and step % self.every == 0
+    def is_due(self, run: int) -> bool:
+        return self.enabled and run % self.every == 0
 
     @property
     def is_alarm(self) -> bool:
@@ -127,9 +127,9 @@ class WatchList:
         self.version += 1
         return self._items[number]
 
-    def due(self, step: int) -> list[int]:
+    def due(self, run: int) -> list[int]:
         """Numbers of those that look at a run."""
-        return [number for number, watch in self._items.items() if watch.is_due(step)]
+        return [number for number, watch in self._items.items() if watch.is_due(run)]
 
     def change(self, number: int, **fields: Any) -> Watch:
         """Give one other values of its fields. Raises ArgumentError as `get`."""

@@ -40,25 +40,25 @@ class Blame:
         if not spoiled and target is None and not found.origins and at is self._latest():
             spoiled = self._spoilers_of(self._spoiled_last())
         while spoiled:  # one variable may have spoiled the other
-            step, name = min(spoiled)
-            earlier = self._of_update(roots, name, spoiled[step, name])
+            run, name = min(spoiled)
+            earlier = self._of_update(roots, name, spoiled[run, name])
             if earlier is None:
                 break
-            found, at = earlier, spoiled[step, name]
-            spoiled = {key: moment for key, moment in self._spoilers(found).items() if key[0] < step}
+            found, at = earlier, spoiled[run, name]
+            spoiled = {key: moment for key, moment in self._spoilers(found).items() if key[0] < run}
         return self._with_divergence(found, at)
 
     def _spoilers(self, found: WhyNonfinite) -> dict[tuple[int, str], Moment]:
-        """The runs that spoiled the variables among the origins, by their step and the variable's name."""
+        """The runs that spoiled the variables among the origins, by their number and the variable's name."""
         return self._spoilers_of({o.op for o in (*found.origins, *found.masked) if o.op_type in VARIABLES})
 
     def _spoilers_of(self, names: set[str]) -> dict[tuple[int, str], Moment]:
-        return {(moment.step, name): moment for name in names if (moment := self._spoiler(name)) is not None}
+        return {(moment.run, name): moment for name in names if (moment := self._spoiler(name)) is not None}
 
     def _found(self, roots: Sequence[Tensor], target: Tensor | None, at: Moment) -> WhyNonfinite:
         ops, values = self.effects.everything(list(roots), at)
-        return why_nonfinite(ops, values, set(roots), target=target, step=at.step, variable_note=self._since,
-                             inside=self.state.replayer.calls(at))
+        return why_nonfinite(ops, values, set(roots), target=target, step=self.log.at(at.run).step,
+                             variable_note=self._since, inside=self.state.replayer.calls(at))
 
     def _of_update(self, roots: Sequence[Tensor], spoiled: str, at: Moment) -> WhyNonfinite | None:
         """Why the run `at` spoiled a variable: what its update was given, or the update itself."""
@@ -67,7 +67,7 @@ class Blame:
         updates = stores_into(variable, ran)
         given = [t for op in updates for _, t in operands_of(op)]
         found = self._found(list(dict.fromkeys((*given, *roots, *self._trained()))), None, at)
-        since = f"variable {spoiled!r} is not finite since the update of step {at.step}"
+        since = f"variable {spoiled!r} is not finite since the update of {self.log.at(at.run)}"
         if found.origins:
             return replace(found, text=f"{since}: {found.text}")
         after = self._value_after(spoiled, at)
@@ -88,8 +88,8 @@ class Blame:
         first = found.origins[0] if found.origins else None
         if first is None or "too large for the type" not in first.rule:
             return found
-        grown = divergence([(m.step, m.variables) for m in (*list(self.state.moments)[:_EARLY], at)
-                            if m.step <= at.step])
+        grown = divergence([(self.log.at(m.run), m.variables) for m in (*list(self.state.moments)[:_EARLY], at)
+                            if m.run <= at.run])
         if not grown:
             return found
         diverges = replace(first, remedy="lower the learning rate, take the mean over the batch in place of the sum, "
@@ -107,7 +107,7 @@ class Blame:
 
     def _value_after(self, variable: str, at: Moment) -> Any:
         """A variable's value after a remembered run, None if that is not known."""
-        following = next((m.variables for m in self.state.moments if m.step > at.step),
+        following = next((m.variables for m in self.state.moments if m.run > at.run),
                          dict(self.model.session.variables))
         value = following.get(variable)
         return value if value is not None and has_nonfinite(value) else None
@@ -127,12 +127,12 @@ class Blame:
     def _since(self, variable: str) -> str:
         """Since which step a variable is not finite, as far as that is remembered."""
         spoiler = self._spoiler(variable)
-        return f", since the update of step {spoiler.step}" if spoiler is not None else ""
+        return f", since the update of {self.log.at(spoiler.run)}" if spoiler is not None else ""
 
     def failed(self, at: Moment) -> WhyNonfinite | WhyFailed | None:
         """Why the run `at` raised an error, if it did and does so again: what is not finite, or what an op refused."""
         last = self.log.records[-1] if self.log.records else None
-        if last is None or last.step != at.step or not last.error or at.wanted is None:
+        if last is None or last.run != at.run or not last.error or at.wanted is None:
             return None
         ran = [op for op in dependencies(at.wanted.tensors, at.wanted.targets) if role_of(op) != "training"]
         try:
@@ -157,5 +157,5 @@ class Blame:
                                        f"{found.text}")
         place = place_of(op)
         of = f" (gradient of {op.forward_op.name})" if op.gradient_of is not None else ""
-        text = f"step {at.step} failed in {op.name} ({op.type}){of}{at_line(place)}: {said}"
-        return WhyFailed(op.name, op.type, at.step, text, remedy_for_failure(op), place)
+        text = f"{self.log.at(at.run)} failed in {op.name} ({op.type}){of}{at_line(place)}: {said}"
+        return WhyFailed(op.name, op.type, self.log.at(at.run).step, text, remedy_for_failure(op), place)

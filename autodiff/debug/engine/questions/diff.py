@@ -21,7 +21,7 @@ from ..runs.effects import Effects
 from ..state import State
 from .record import values_in
 
-_STEP = re.compile(r"(?:step\s*)?(\d+)\Z")
+_RUN = re.compile(r"(?P<kind>step|run)?\s*(?P<number>\d+)\Z")
 
 
 class Comparison:
@@ -31,10 +31,11 @@ class Comparison:
         self.state, self.model, self.effects = state, state.model, effects
 
     def diff(self, a: str, b: str = "", *, rtol: float = 1e-5) -> Difference:
-        """Compare tensor by tensor. a, b: `step 3`, or an .npz file whose keys are names; b: by default the last run.
+        """Compare tensor by tensor. a, b: `step 3`, `run 7`, or an .npz file whose keys are names.
 
-        Keys that are no tensor are told. An array of a file differs when |a - b| > rtol * max|b| somewhere; of two
-        steps all that both computed is compared, and what the optimizer keeps is left out.
+        b: by default the last run. Keys that are no tensor are told. An array of a file differs when
+        |a - b| > rtol * max|b| somewhere; of two runs all that both computed is compared, and what the optimizer keeps
+        is left out.
         """
         left, right = self._side(a), self._side(b) if b else None
         if isinstance(left, dict) and isinstance(right, dict):
@@ -50,19 +51,20 @@ class Comparison:
         return replace(found, unmatched=tuple(unmatched))
 
     def _side(self, text: str) -> int | dict[str, np.ndarray]:
-        match = _STEP.match(text.strip())
+        match = _RUN.match(text.strip())
         if match:
-            return int(match[1])
+            number = int(match["number"])
+            return number if match["kind"] == "run" else self.state.log.run_of(number) or 0
         if is_recording(text):
             return values_in(text)
         if not os.path.exists(text):
-            raise ArgumentError(expected="`step N` or an .npz file", found=f"{text!r}: there is no such file")
+            raise ArgumentError(expected="`step N`, `run N` or an .npz file", found=f"{text!r}: there is no such file")
         try:
             return read_arrays(text)
         except OSError as error:
             raise ArgumentError(f"cannot read {text!r}: {error.strerror}") from None
 
-    def _own(self, given: Mapping[str, Any], step: int | None) -> tuple[dict[str, Any], list[str]]:
+    def _own(self, given: Mapping[str, Any], run: int | None) -> tuple[dict[str, Any], list[str]]:
         """Own values under the names of a file, and the names that mean nothing here."""
         tensors, unmatched = {}, []
         for name in given:
@@ -71,7 +73,7 @@ class Comparison:
             except (UnknownNameError, ArgumentError):
                 unmatched.append(name)
         y = self.model.default_y()
-        at = self.state.moment_for([y] if y is not None else list(tensors.values()), step)
+        at = self.state.moment_for([y] if y is not None else list(tensors.values()), run)
         known = self.state.values_known(dict.fromkeys(t.op for t in tensors.values()), at)
         return {name: known[t] for name, t in tensors.items() if t in known}, unmatched
 
@@ -83,7 +85,7 @@ class Comparison:
         ops = in_order(dependencies(roots))
         one, two = self.state.moment_for(roots, left), self.state.moment_for(roots, right)
         values = [{t.name: v for t, v in self.state.values_known(ops, at).items()} for at in (one, two)]
-        return self._difference(a, b or f"step {two.step}", values[0], values[1], rtol)
+        return self._difference(a, b or str(self.state.log.at(two.run)), values[0], values[1], rtol)
 
     def _difference(self, a: str, b: str, left: Mapping[str, Any], right: Mapping[str, Any], rtol: float) -> Difference:
         tensors: dict[str, Tensor | None] = {}

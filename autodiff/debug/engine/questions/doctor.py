@@ -71,7 +71,8 @@ class Checkup:
         makers = advice_of(self.model.graph).makers
         found = [replace(f, text=f"{f.text}; {f.op} is of {makers[f.op]}") if f.op in makers else f for f in found]
         found.sort(key=lambda f: -f.severity)
-        diagnosis = Diagnosis(y.name, at.step, tuple(found), (f"step {at.step}", *size))
+        diagnosis = Diagnosis(y.name, self.state.log.at(at.run).step, tuple(found),
+                              (str(self.state.log.at(at.run)), *size))
         return spoken(diagnosis, advice_of(self.model.graph).words)
 
     def _without_gradient(self, y: Tensor, variables: list[Tensor]) -> list[Finding]:

@@ -55,7 +55,7 @@ class Values:
 
     def value(self, target: str, *, step: int | None = None) -> Value:
         """Value of a tensor (`W`, `W[0:3,:]`, `$2`) in the last run, or at `step`; a variable's is its present one."""
-        return self._evaluate(target, step, keep=True)
+        return self._evaluate(target, self.state.log.run_of(step), keep=True)
 
     def evaluate(self, expression: str, *, keep: bool = True) -> Value:
         """A NumPy expression over tensors, values of the script and `$n`; becomes the next `$n` if `keep`."""
@@ -65,7 +65,7 @@ class Values:
         """The values `$1`, `$2`, …"""
         return self._history.listed()
 
-    def _evaluate(self, text: str, step: int | None, *, keep: bool) -> Value:
+    def _evaluate(self, text: str, run: int | None, *, keep: bool) -> Value:
         tensors: dict[str, Tensor] = {}
         typed = text
         if len(text) > 1 and text[0] == text[-1] == "/" or text.strip() in self._whole_targets(text):
@@ -81,35 +81,35 @@ class Values:
         for placeholder, number in parsed.history.items():
             values[placeholder] = self._history.array(number)
         for placeholder, target in parsed.gradients.items():
-            values[placeholder] = self._gradient(target, step)
+            values[placeholder] = self._gradient(target, run)
         self.state.initialize_for(list(tensors.values()))
-        at = self.state.moment_for([t for t in tensors.values() if not is_variable(t)], step)
+        at = self.state.moment_for([t for t in tensors.values() if not is_variable(t)], run)
         inside = [t for t in tensors.values() if self.model.targets.inner.has(t)]
         turns = self.state.replayer.turns(at, inside) if inside else {}
         values.update((name, turns[t].stacked()) for name, t in tensors.items() if t in turns)
         outside = {name: t for name, t in tensors.items() if t not in turns}
-        values.update(zip(outside, self._present(list(outside.values()), at, step)))
+        values.update(zip(outside, self._present(list(outside.values()), at, run)))
         result = evaluate(parsed, {name: plain(value) for name, value in values.items()})
         if callable(result):
             raise ArgumentError(f"{text.strip('`')!r} is a function: expected a value",
                                 hint=f"call it: {text.strip('`')}(…)")
         array = result if isinstance(result, (tuple, list)) else np.asarray(result)
         names = tuple(dict.fromkeys(t.name for t in tensors.values()))
-        past = [t for t in tensors.values() if not is_variable(t)] or (step is not None and tensors)
+        past = [t for t in tensors.values() if not is_variable(t)] or (run is not None and tensors)
         stats = statistics(np.asarray(array) if not isinstance(array, (tuple, list)) else _stacked(array))
         when = self.state.when(at) if past or parsed.gradients or self.state.view is not None else "now"
         when = ", ".join(dict.fromkeys((when, *(where for turn in turns.values() if (where := turn.where())))))
         text = typed[1:-1] if typed.count("`") == 2 and typed[0] == typed[-1] == "`" else typed
         return self.keep(text.strip(), array, when, names, stats=stats, is_listed=keep)
 
-    def _gradient(self, target: str, step: int | None) -> Any:
+    def _gradient(self, target: str, run: int | None) -> Any:
         """The gradient of the loss by a target. Raises ArgumentError if there is none."""
         y, x = self.model.y_of(""), self.model.targets.one(target)
         tensor, _ = self.model.derivatives.gradient(y, x)
         if tensor is None:
             raise ArgumentError(f"there is no gradient of {y.name} at {x.name!r}: {why_none(y, x).text}",
                                 hint=f"ask: why {target}")
-        return self.state.values([tensor], self.state.moment_for([y, x], step))[0]
+        return self.state.values([tensor], self.state.moment_for([y, x], run))[0]
 
     def _whole_targets(self, text: str) -> tuple[str, ...]:
         """`text` itself if it is the unique suffix of a tensor's name rather than an expression."""
@@ -134,10 +134,10 @@ class Values:
             raise KindError(f"{name!r} is a {kind} of the script, expected a tensor of the graph, a number or an array",
                             hint=f"! {name} shows it as Python does")
 
-    def _present(self, tensors: list[Tensor], at: Moment, step: int | None) -> list[Any]:
+    def _present(self, tensors: list[Tensor], at: Moment, run: int | None) -> list[Any]:
         """Values for the eye: of the open run as far as it got; of variables the present ones; of others at `at`."""
-        if self.stepper.execution is None or step is not None:
-            if step is not None or self.state.view is not None:
+        if self.stepper.execution is None or run is not None:
+            if run is not None or self.state.view is not None:
                 return self.state.values(tensors, at)
             now = self.model.session.variables
             rest = [t for t in tensors if not is_variable(t)]

@@ -40,7 +40,7 @@ class Gradients:
         top, bottom = self.model.y_of(y), self.model.targets.one(x)
         if order < 1:
             raise ArgumentError(expected="an order of at least 1", found=order)
-        at = self.state.moment_for([top, bottom], step)
+        at = self.state.moment_for([top, bottom], self.state.log.run_of(step))
         shape = None if top.dims is None or None in top.dims else tuple(top.dims)
         if self.model.targets.inner.has(bottom):
             return self._gradient_inside(top, bottom, at, order, per_example)
@@ -145,7 +145,8 @@ class Gradients:
             "the script's gradient call" if call is not None else "built on demand")
         if by:
             rows = by_scope(rows)
-        return GradTable(top.name, at.step, tuple(in_order(rows, sort)), tuple(missing), total, source)
+        return GradTable(top.name, self.state.log.at(at.run), tuple(in_order(rows, sort)), tuple(missing), total,
+                         source)
 
     def _grad_row(self, tensor: Tensor, gradient: Any, value: Any, at: Moment,
                   norms: tuple[float | None, ...]) -> GradRow:
@@ -153,18 +154,19 @@ class Gradients:
         dims = tensor.dims if tensor.dtype.name != "resource" else tuple(np.shape(plain(value)))
         return GradRow(tensor.name, self.model.targets.short(tensor, "g"), self.model.targets.handle_of(tensor),
                        dims, stats,
-                       update_ratio(self.state, tensor.name, at.step), norms, "",
+                       update_ratio(self.state, tensor.name, self.state.log.last_step(at.run)), norms, "",
                        "" if gradient is None else gradient.name, place_of(tensor.op))
 
-    def _norms_of(self, gradients: list[Any], step: int) -> dict[Any, list[float | None]]:
-        """Norms of gradients in the runs up to a step, oldest first; replayed, so that runs need not look at them."""
-        recent = [moment for moment in self.state.moments if moment.step <= step][-_SPARK:]
-        self._spark = {key: norm for key, norm in self._spark.items() if recent and key[0] >= recent[0].step}
+    def _norms_of(self, gradients: list[Any], run: int) -> dict[Any, list[float | None]]:
+        """Norms of gradients in the steps up to a run, oldest first; replayed, so that runs need not look at them."""
+        log = self.state.log
+        recent = [m for m in self.state.moments if m.run <= run and log.at(m.run).is_step][-_SPARK:]
+        self._spark = {key: norm for key, norm in self._spark.items() if recent and key[0] >= recent[0].run}
         for moment in recent:
-            missing = [g for g in gradients if (moment.step, g) not in self._spark]
+            missing = [g for g in gradients if (moment.run, g) not in self._spark]
             values = self.state.replayer.values_if_possible(moment, missing) if missing else {}
-            self._spark.update({(moment.step, g): statistics(values[g]).norm for g in missing if g in values})
-        return {g: [self._spark[m.step, g] for m in recent if (m.step, g) in self._spark] for g in gradients}
+            self._spark.update({(moment.run, g): statistics(values[g]).norm for g in missing if g in values})
+        return {g: [self._spark[m.run, g] for m in recent if (m.run, g) in self._spark] for g in gradients}
 
     def _row_without(self, tensor: Tensor, reason: str) -> GradRow:
         return GradRow(tensor.name, self.model.targets.short(tensor), self.model.targets.handle_of(tensor),

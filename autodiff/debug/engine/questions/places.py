@@ -92,7 +92,7 @@ class Places:
         elif target:
             wanted = {self.model.targets.operation(target)}
         return plan_of(self.model.session, self.state.last_whole, tuple(self.state.moments[-1].feeds), wanted,
-                       self.log.step)
+                       self.log.now)
 
     @staticmethod
     def _next_to(op: Operation, outputs: bool, control: bool) -> list[tuple[Operation, bool]]:

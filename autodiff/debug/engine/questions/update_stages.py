@@ -38,9 +38,9 @@ class UpdateStages:
         self.model.derivatives.prepare(top, tensors)
         updates = {t: _update_of(t) for t in tensors}
         wanted = [top, *(u[1] for u in updates.values() if u is not None)]
-        at = self.state.moment_for(wanted, step)
+        at = self.state.moment_for(wanted, self.state.log.run_of(step))
         rows = tuple(self._stage_row(top, t, updates[t], at) for t in tensors)
-        return Stages(top.name, at.step, rows, tuple(_notes(rows)))
+        return Stages(top.name, self.state.log.at(at.run), rows, tuple(_notes(rows)))
 
     def _stage_row(self, y: Tensor, tensor: Tensor, update: tuple[Operation, Tensor] | None, at: Moment) -> StageRow:
         try:

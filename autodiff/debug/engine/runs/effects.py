@@ -59,7 +59,7 @@ class Effects:
             gradient = self.model.derivatives.gradient(self.model.targets.one(sample.of), tensor)[0]
             if gradient is not None:
                 tensor = gradient.values if isinstance(gradient, IndexedSlices) else gradient
-        key = (at.step, tuple(roots))
+        key = (at.run, tuple(roots))
         if self._reached[0] != key:
             ops, values = self.everything(roots, at)
             self._reached = key, reaches(ops, values, roots)

@@ -54,7 +54,7 @@ class Evidence:
                     return Hit(words, sample.name)
         if not names and record.loss is not None:
             known = before and before.loss is not None and statistics(before.loss) or None
-            if condition.holds(Seen(statistics(record.loss), record.step, record.loss, known,
+            if condition.holds(Seen(statistics(record.loss), self.log.at(record).step, record.loss, known,
                                     elsewhere=lambda other: self.elsewhere(other, record, before))):
                 return Hit(record.loss_name, record.loss_name)
         return None
@@ -62,7 +62,7 @@ class Evidence:
     def holds(self, condition: str) -> bool:
         """Whether a condition holds of the last run, or the one looked at: of its loss, or of anything seen in it."""
         parsed = self.watches.parse(condition)
-        record = next((r for r in reversed(self.log.records) if self.state.view in (None, r.step)), None)
+        record = next((r for r in reversed(self.log.records) if self.state.view in (None, r.run)), None)
         return parsed is not None and record is not None and self.hit(parsed, record, set()) is not None
 
     def _samples_asked(self, record: RunRecord, names: set[str], *, in_order: bool) -> Sequence[Sample]:
@@ -95,19 +95,19 @@ class Evidence:
 
         if condition.others and names and not any(s.stats for s in record.samples if s.name in names):
             return None
-        if not condition.holds(Seen(None, record.step, record.loss, elsewhere=elsewhere)):
+        if not condition.holds(Seen(None, self.log.at(record).step, record.loss, elsewhere=elsewhere)):
             return None
         if not condition.others:
-            return Hit(f"step {record.step}")
+            return Hit(str(self.log.at(record)))
         words = ", ".join(filter(None, (reading(other, seen) for other, seen in found.items())))
-        return Hit(words or f"step {record.step}", condition.others[0].name)
+        return Hit(words or str(self.log.at(record)), condition.others[0].name)
 
     def seen(self, sample: Sample, record: RunRecord, before: RunRecord | None,
               condition: Condition | Other) -> tuple[Seen, ...]:
         """The subjects of a condition: a sample, or each iteration of it."""
         previous = before.sample(sample.name, gradient=sample.is_gradient) if before else None
-        ratio = update_ratio(self.state, sample.name, record.step) if condition.asks("ratio") else None
-        return tuple(Seen(stats, record.step, record.loss, previous.stats if previous else None, ratio,
+        ratio = update_ratio(self.state, sample.name, record.run) if condition.asks("ratio") else None
+        return tuple(Seen(stats, self.log.at(record).step, record.loss, previous.stats if previous else None, ratio,
                           lambda: self.effects.is_harmful(sample), lambda other: self.elsewhere(other, record, before))
                      for stats in sample.turns or (sample.stats,))
 
@@ -120,7 +120,7 @@ class Evidence:
 
     def _seen_again(self, other: Other, record: RunRecord) -> Sample | None:
         """A tensor that a run did not look at, had by making the run again; None if the run could not compute it."""
-        at = next((m for m in reversed(self.state.moments) if m.step == record.step), None)
+        at = next((m for m in reversed(self.state.moments) if m.run == record.run), None)
         if at is None or at.wanted is None:
             return None
         x, y = self.model.targets.one(other.name), self.model.default_y()

@@ -47,9 +47,10 @@ class Hooks:
         given = {**(feed_dict or {}), **self.overrides.values} if self.overrides.values else feed_dict or {}
         feeds = self._keeper.kept(*self.model.reader.read(given))
         view = self.views.view_of(fetches, frozenset([t for t in feeds if t.op.type not in PLACEHOLDERS]))
+        self.log.steps.expect(training=view.can_train and not self.model.is_alone)
         state, session = self.state, self.model.session
         before = self.samples.before(view)
-        moment = moment_of(session, feeds, self.log.step + 1, view.wanted, state.moments.variables(session))
+        moment = moment_of(session, feeds, self.log.run + 1, view.wanted, state.moments.variables(session))
         state.look_at(None)
         is_repeatable = view.is_repeatable and self.recorder is None and not is_changeable
         return OpenRun(moment, view, began, before, feeds, is_repeatable)
@@ -59,27 +60,28 @@ class Hooks:
         outcomes = run.view.outcomes
         if outcomes:
             run.moment.outcomes.update(zip(outcomes, seen[len(seen) - len(outcomes):]))
-        step, ms = self._remembered(run, is_repeatable=run.is_repeatable)
-        view, due = run.view, self.views.due(run.view, step)
+        number, ms = self._remembered(run, is_repeatable=run.is_repeatable)
+        view, due = run.view, self.views.due(run.view, number)
         samples, loss = self.samples.of_run(run, due, seen)
         if view.guards:
             samples = self.samples.with_hidden(run, seen, samples)
         if due.inner:
             ran = dependencies(view.wanted.tensors, view.wanted.targets)
             samples += tuple(self.inner.samples(due.inner, ran, run.moment, failed=False))
-        record = self._record(run, step, ms, samples, loss=loss)
+        record = self._record(run, number, ms, samples, loss=loss)
         found = [self.at_stop(held) for held in self.stops.holding(record, asked=run.asked)]
         stops = tuple(stop for stop in found if stop is not None)
         return self._kept(run, replace(record, stops=stops) if stops else record)
 
     def at_error(self, run: OpenRun, error: BaseException) -> RunRecord:
         """A run failed; its record says so and is a stop."""
-        step, ms = self._remembered(run, is_repeatable=False)
-        due = self.views.due(run.view, step)
+        number, ms = self._remembered(run, is_repeatable=False)
+        due = self.views.due(run.view, number)
         samples, _ = self.samples.of_run(run, due, [], failed=True)
         samples += tuple(self.inner.samples(due.inner, set(), run.moment, failed=True))
         text = f"{type(error).__name__}: {error}"
-        return self._kept(run, replace(self._record(run, step, ms, samples), error=text, stops=(Stop("error", text),)))
+        record = self._record(run, number, ms, samples)
+        return self._kept(run, replace(record, error=text, stops=(Stop("error", text),)))
 
     def at_stop(self, held: Holds) -> Stop | None:
         """A stop condition holds of a tensor that was asked for; the stop, None if it is to be ignored."""
@@ -97,7 +99,7 @@ class Hooks:
 
     def _remembered(self, run: OpenRun, *, is_repeatable: bool) -> tuple[int, float]:
         """Count a run and keep it, so that it can be made again; its number and the ms that it took."""
-        step, session = self.log.count(), self.model.session
+        number, session = self.log.count(trains=run.view.trains), self.model.session
         self.overrides.mark_edited(False)
         ms = 1e3 * (time.perf_counter() - run.began)
         is_its_run = session.runs == run.moment.number  # and not one that another engine made
@@ -106,12 +108,12 @@ class Hooks:
         self.state.remember(run.moment, run.whole, ms, session.variables if is_repeatable and is_its_run else None)
         for name, value in self.overrides.frozen.items():
             session.variables[name] = value
-        return step, ms
+        return number, ms
 
-    def _record(self, run: OpenRun, step: int, ms: float, samples: tuple[Sample, ...],
+    def _record(self, run: OpenRun, number: int, ms: float, samples: tuple[Sample, ...],
                 loss: float | None = None) -> RunRecord:
         view, notes = run.view, tuple(filter(None, [self.state.moments.take_trouble()]))
-        return RunRecord(step, view.names, view.fed_samples(run.feeds), loss, view.y, samples, ms, notes=notes,
+        return RunRecord(number, view.names, view.fed_samples(run.feeds), loss, view.y, samples, ms, notes=notes,
                          trains=view.trains)
 
     def _kept(self, run: OpenRun, record: RunRecord) -> RunRecord:
@@ -121,13 +123,13 @@ class Hooks:
         return record
 
     def _recorded(self, recorder: Recorder, run: OpenRun, record: RunRecord) -> RunRecord:
-        """Write a step; where that fails recording ends, and the record says so: it is not the script's failure."""
+        """Write a run; where that fails recording ends, and the record says so: it is not the script's failure."""
         try:
-            recorder.write(run.moment, record)
+            recorder.write(run.moment, record, self.log.steps.trained_before(record.run))
         except (OSError, ArgumentError) as error:
             self.record_into(None)
             why = error.strerror if isinstance(error, OSError) else error.sentence
-            note = f"recording stops: {why}; the {recorder.steps} steps in {recorder.path} can be read"
+            note = f"recording stops: {why}; the {recorder.runs} runs in {recorder.path} can be read"
             return replace(record, notes=(*record.notes, note))
         return record
 

@@ -66,8 +66,8 @@ class InsideStops:
         """Whether a breakpoint's condition holds of a tensor that was just computed in the open run."""
         if watch.condition is None:
             return True
-        execution, step = self.stepper.execution, opened.moment.step
-        if execution is None or step % watch.every or not execution.has_value(tensor):
+        execution, step = self.stepper.execution, self.stepper.at.step
+        if execution is None or opened.moment.run % watch.every or not execution.has_value(tensor):
             return False
         y = self.model.default_y()
         loss = as_number(execution.value(y)) if y is not None and execution.has_value(y) else None
@@ -78,7 +78,7 @@ class InsideStops:
         """The value of a tensor that a condition names, if the open run has computed it."""
         tensor, y, execution = self.model.targets.one(other.name), self.model.default_y(), self.stepper.execution
         found = tensor if not other.is_gradient else self.model.derivatives.known(y, tensor) if y is not None else None
-        found, step = found.values if isinstance(found, IndexedSlices) else found, opened.moment.step
+        found, step = found.values if isinstance(found, IndexedSlices) else found, self.stepper.at.step
         if found is not None and is_variable(found):
             before = opened.moment.variables
             return (Seen(statistics(before[found.op.name]), step, loss),) if found.op.name in before else ()

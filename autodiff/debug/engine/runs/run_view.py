@@ -14,7 +14,7 @@ from ....runtime.fetch import Fetches
 from ....runtime.session import Session
 from ...facts.records import Sample, Stats
 from ...facts.roles import is_variable
-from ...facts.training_runs import trains
+from ...facts.training_runs import can_train, trains
 from ...history.replay import Moment
 from ..state import State
 from ..watches import Watches
@@ -57,8 +57,8 @@ class RunView:
     names: of the fetches. y: name of the tensor that gradients are of. is_repeatable: whether all that such a run does
     can be done again, and no stop compares variables before and after. loss_at: where y's value is among what is
     looked at. guards: names of what is looked at in place of all tensors, for stops at any that is not finite; filled:
-    places of those that may not be empty for that. trains: whether it is a training run. fed: of the last run, kinds of
-    values and their samples. due: of the last run.
+    places of those that may not be empty for that. trains: whether it is a training run; can_train: whether some
+    run of the graph is. fed: of the last run, kinds of values and their samples. due: of the last run.
     """
 
     session: Session | None
@@ -73,6 +73,7 @@ class RunView:
     guards: frozenset[str] = frozenset()
     filled: tuple[int, ...] = ()
     trains: bool = False
+    can_train: bool = False
     fed: tuple[list[Any], tuple[Sample, ...]] = ([], ())
     due: Due | None = None
 
@@ -150,6 +151,7 @@ class RunViews:
         seen = [look for look in looks if look.source is not None]
         sources = [*(look.source for look in seen), *outcomes]
         ran = dependencies(wanted.tensors, wanted.targets)
+        is_training = trains(self.model.graph, ran)
         whole = self.model.session.prepared(fetch.parse(self.model.graph, [fetches, fetch.AsRead(sources)]))
         return RunView(self.model.session, wanted, looks, outcomes, whole,
                       not self.watches.ask("ratio") and _is_repeatable(ran),
@@ -157,7 +159,7 @@ class RunViews:
                       next((at for at, look in enumerate(seen) if look.name == self.model.y and not look.of), None),
                       frozenset(t.name for t in guards.tensors),
                       tuple(at for at, look in enumerate(seen) if look.source in guards.filled),
-                      trains(self.model.graph, ran))
+                      is_training, is_training or can_train(self.model.graph))
 
     def _new_guards(self, wanted: Fetches, fed: frozenset[Tensor]) -> Guards:
         """What to look at for the stops at any tensor that is not finite; nothing if there are none."""
@@ -229,11 +231,11 @@ class RunViews:
         why = "not part of this run" if gradient is not None else f"no gradient of {y.name} is built for it"
         return Look(tensor.name, y.name, source, "", why)
 
-    def due(self, view: RunView, step: int) -> Due:
+    def due(self, view: RunView, run: int) -> Due:
         """What the watches that are due in a run look at."""
-        numbers = self.watches.due(step)
+        numbers = self.watches.due(run)
         if view.due is None or view.due.numbers != numbers:
-            view.due = self._new_due(view, numbers, {other.name for other in self.watches.others(step)})
+            view.due = self._new_due(view, numbers, {other.name for other in self.watches.others(run)})
         return view.due
 
     def _new_due(self, view: RunView, numbers: list[int], named: set[str]) -> Due:

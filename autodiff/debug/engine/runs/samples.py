@@ -25,7 +25,7 @@ class RunSamples:
 
         Of small ones the values, which nobody writes to: they are measured with what the run gives.
         """
-        due = self.views.due(view, self.log.step + 1)
+        due = self.views.due(view, self.log.run + 1)
         if not due.variables:
             return {}
         known = self.model.session.variables
@@ -70,11 +70,11 @@ class RunSamples:
         view, at, y = run.view, run.moment, self.model.default_y()
         is_bad = any(s.stats is not None and s.stats.nonfinite for s in samples)
         if not is_bad and all(seen[place].size for place in view.filled) or not any(
-                watch.is_wide and watch.is_due(self.log.step) for watch in self.watches):
+                watch.is_wide and watch.is_due(self.log.run) for watch in self.watches):
             return samples
         runs = computed(view.wanted.tensors, view.wanted.targets, set(at.feeds))
         kept = [s for s in samples if s.name not in view.guards
-                or s.name in self.views.due(view, self.log.step).watched]
+                or s.name in self.views.due(view, self.log.run).watched]
         known = {(s.name, s.of) for s in kept}
         asked: list[tuple[str, str, Any]] = []
         for tensor in map(self.model.targets.one, self.views.guarded_names()):

@@ -14,6 +14,7 @@ from ....runtime.feed import Fed
 from ...facts.answers import Cursor, Runs, TensorRow
 from ...facts.roles import place_of, role_of
 from ...facts.stats import statistics
+from ...facts.steps import When
 from ...history.replay import Moment
 from ..feeds import RunFeeds
 from ..state import State
@@ -140,7 +141,7 @@ class Stepper:
         role = role_of(shown) if shown is not None else ""
         phase = {"gradient": "backward", "training": "update"}.get(role, "forward")
         outputs = tuple(self._output_row(t) for t in op.outputs) if op is not None else ()
-        return Cursor(opened.moment.step, execution.position, len(execution.plan.steps), op.name if op else "",
+        return Cursor(self.at, execution.position, len(execution.plan.steps), op.name if op else "",
                       op.type if op else "", phase, place_of(shown) if shown else None, outputs,
                       coming.name if coming else "", execution.is_done)
 
@@ -156,13 +157,18 @@ class Stepper:
         """The op that the open run has just done, or is about to begin with; None if no run is open."""
         return None if self.execution is None else self.last_op or self.execution.next_op
 
+    @property
+    def at(self) -> When:
+        """The open run."""
+        assert self.opened is not None
+        return self.log.steps.at(self.opened.moment.run, trains=self.opened.view.trains)
+
     def replay(self, step: int | None = None) -> Cursor:
-        """Open a past run (by default the one looked at, else the last) to go through it again."""
+        """Open a past step (by default the run looked at, else the last) to go through it again."""
         self.leave()
         if not self.state.moments:
             raise StateError("no run is remembered: run one first")
-        self._open_again(self.state.moment(step if step is not None else self.state.view
-                                           or self.state.moments[-1].step))
+        self._open_again(self.state.moment(self.log.run_of(step) or self.state.view or self.state.moments[-1].run))
         return self._cursor()
 
     def _open_again(self, moment: Moment) -> None:

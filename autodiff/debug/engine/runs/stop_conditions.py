@@ -27,14 +27,15 @@ class StopConditions:
     def holding(self, record: RunRecord, *, asked: Container[int] = ()) -> Iterator[Holds]:
         """The watches that hold for a run. asked: numbers of watches that were asked inside of the run already."""
         for watch in self.watches:
-            if watch.number not in asked and watch.is_due(record.step) and not _only_looks(watch, record):
+            if watch.number not in asked and watch.is_due(record.run) and not _only_looks(watch, record):
                 found = self._of(watch, record)
                 if found is not None:
                     yield found
 
     def _of(self, watch: Watch, record: RunRecord) -> Holds | None:
         if watch.step is not None:
-            return Holds(watch, f"step {record.step}", "") if record.step == watch.step else None
+            at = self.evidence.log.at(record)
+            return Holds(watch, str(at), "") if at.is_step and at.step == watch.step else None
         if watch.condition is None:
             computed = next((s.name for s in record.samples if s.name in watch.names and s.stats), None)
             return None if computed is None else Holds(watch, f"{computed} was computed", computed)
