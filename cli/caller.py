@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import queue
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
@@ -62,12 +63,13 @@ class Caller(ModelScript):
             shell.dbg.attach(handles=self.handles())
             return Shown(execute(line, shell))
 
-    def resume(self, runs: float = 1, *, before: bool = False, until: Until | None = None) -> Event:
+    def resume(self, runs: float = 1, *, counts: Callable[[Any], bool] | None = None, before: bool = False,
+               until: Until | None = None) -> Event:
         """ModelScript.resume. Raises UsageError where the program itself asks, which cannot wait for itself."""
         if threading.current_thread() is self._thread:
             raise UsageError("the program asks this itself: it goes on when the answer is there",
                              "grads, why and print look; train LOSS builds a train op for next", code="wrong_moment")
-        return super().resume(runs, before=before, until=until)
+        return super().resume(runs, counts=counts, before=before, until=until)
 
     def wait(self) -> Event:
         """The next time that the program hands over (for the prompt)."""

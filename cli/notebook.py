@@ -6,6 +6,7 @@ import math
 import os
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,7 +62,8 @@ class Cells(Caller):
         """The notebook's variables by name."""
         return names_of(self.kernel)
 
-    def resume(self, runs: float = 1, *, before: bool = False, until: Until | None = None) -> Event:
+    def resume(self, runs: float = 1, *, counts: Callable[[Any], bool] | None = None, before: bool = False,
+               until: Until | None = None) -> Event:
         """Raises UsageError: the cells go on."""
         raise UsageError("in a notebook the cells make the runs", "execute the next cell; train LOSS builds a train op "
                          "that next runs", code="wrong_moment")
@@ -106,7 +108,7 @@ class Cells(Caller):
             self._pages[reason] = []
             return True
         steps = self._pages[reason]
-        steps.append(records[-1].step if records else 0)
+        steps.append(self._shell.dbg.step)  # type: ignore[union-attr]
         text = f"and again at step{'s' * (len(steps) > 1)} " + ", ".join(map(str, steps[:3]))
         text += f" … {steps[-1]}, {len(steps)} times" if len(steps) > 3 else ""
         self._publish(Shown(Text(text, "quiet")), f"{MAGIC}-{self._cell}-{reason}", update=len(steps) > 1)

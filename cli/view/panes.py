@@ -11,7 +11,7 @@ from autodiff.debug.facts.records import Place, RunRecord, Stats
 
 from ..model.results import Card, Column, Plot, Source, Table, Text
 from ..model.shell import Shell
-from .debugger_rows import shape
+from .debugger_rows import of_steps, shape
 from .text import number
 
 AROUND = 60  # lines of the source above and below
@@ -110,7 +110,7 @@ def gradients(shell: Shell) -> Card | None:
     columns = Column("variable", "name"), Column("norm", "number"), Column("last steps", "spark", 4)
     shown = Table(columns, tuple(rows), notes=(f"… {more} more: grads",) if more else ())
     past = "" if shell.dbg.history.position.is_present else ", past"
-    return Card((shown,), f"gradients of {_short(shell, table.y)}  ·  step {table.step}{past}")
+    return Card((shown,), f"gradients of {_short(shell, table.y)}  ·  {table.at}{past}")
 
 
 def _variables(shell: Shell) -> Card | None:
@@ -152,13 +152,13 @@ def watches(shell: Shell) -> Card | None:
 
 def loss(shell: Shell) -> Card | None:
     """The loss over the steps so far."""
-    known = [record for record in shell.dbg.records if record.loss is not None]
-    known = [record for record in known if record.loss_name == known[-1].loss_name]
+    known = [(step, record) for step, record in of_steps(shell.dbg) if record.loss is not None]
+    known = [(step, record) for step, record in known if record.loss_name == known[-1][1].loss_name]
     if len(known) < 2:
         return None
-    first, *_, last = (number(record.loss) for record in known)
-    curve = tuple(record.step for record in known), tuple(record.loss for record in known)
-    return Card((Plot((("", *curve),)),), f"{_short(shell, known[-1].loss_name)} {last}  ·  from {first}")
+    first, *_, last = (number(record.loss) for _, record in known)
+    curve = tuple(step for step, _ in known), tuple(record.loss for _, record in known)
+    return Card((Plot((("", *curve),)),), f"{_short(shell, known[-1][1].loss_name)} {last}  ·  from {first}")
 
 
 def _extremes(shell: Shell, last: RunRecord | None, name: str) -> tuple[Any, Any, Any]:
