@@ -97,7 +97,7 @@ def _gradients(dbg: Debugger, target: str) -> list[Any]:
     if not count:
         return []
     values = [_root([row[i - count] for row in norms if len(row) >= count - i]) for i in range(count)]
-    last = dbg.step
+    last = table.at.step
     name = f"gradient of {target}" if target else f"norm of all gradients of {called(dbg, table.y)}"
     return [(name, tuple(range(last - count + 1, last + 1)), tuple(values))]
 

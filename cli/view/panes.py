@@ -143,7 +143,7 @@ def watches(shell: Shell) -> Card | None:
     if not names and not shell.displays:
         return None
     at = shell.dbg.history.position
-    last = next((record for record in reversed(shell.dbg.records) if at.is_present or record.step == at.step), None)
+    last = next((record for record in reversed(shell.dbg.records) if at.is_present or record.run == at.at.run), None)
     rows = [(_short(shell, name), *_extremes(shell, last, name)) for name in [*names][:MOST]]
     rows += [(text, *_computed(shell, text)) for text in shell.displays]
     return Card((Table((Column("watched", "name"), Column("min", "number"), Column("max", "number"),

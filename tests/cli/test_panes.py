@@ -135,4 +135,4 @@ def test_what_has_no_name_is_called_as_in_the_script(shell: Shell, tmp_path: Pat
     assert "past: step 3 of 4  |  cost" in status(shell)
     gradients = panes(shell)["gradients"]
     assert gradients.title == "gradients of cost  ·  step 3, past"
-    assert len(only(gradients).rows[0][2]) == 2, "norms up to the step, none of init"  # type: ignore[attr-defined]
+    assert len(only(gradients).rows[0][2]) == 3, "norms up to the step, none of init"  # type: ignore[attr-defined]

@@ -147,12 +147,12 @@ def test_a_recording_is_replaced_only_when_that_is_asked_for(tmp_path: Path) -> 
     with pytest.raises(ArgumentError, match="already"):
         dbg.record(path, overwrite=True)  # the one under way
     dbg.recordings.stop()
-    with pytest.raises(ArgumentError, match="is a recording already: steps 1 to 5, .* bytes"):
+    with pytest.raises(ArgumentError, match="is a recording already: runs 1 to 5, .* bytes"):
         dbg.record(path, slice(1, 3))
     assert len(opened(path).records) == 5
     shell = Shell(dbg)
     said = plain(execute(f"record '{path}' steps 1:3 --overwrite", shell))
-    assert "replaced: steps 1 to 5" in said and "2 steps are in" in said
+    assert "replaced: runs 1 to 5" in said and "2 steps are in" in said
     assert [r.step for r in opened(path).records] == [1, 2] and weights.exists()
 
 
@@ -181,7 +181,7 @@ def test_a_full_disk_ends_the_recording_not_the_script(tmp_path: Path, monkeypat
         done = dbg.run(3)
     assert len(done.records) == 3 and done.stop is None
     assert [record.notes for record in done.records] == [
-        (f"recording stops: No space left on device; the 5 steps in {path} can be read",), (), ()]
+        (f"recording stops: No space left on device; the 5 runs in {path} can be read",), (), ()]
     assert sorted(os.listdir(path)) == before and len(opened(path).records) == STEPS
 
 
@@ -192,8 +192,8 @@ def test_what_was_not_written_is_not_referred_to(tmp_path: Path, monkeypatch: py
     with monkeypatch.context() as patch:
         patch.setattr(recording, "write_arrays", lambda *_: (_ for _ in ()).throw(OSError("full")))
         with pytest.raises(OSError):
-            recorder.write(dbg.state.moments[3], dbg.records[3])
-    recorder.write(dbg.state.moments[4], dbg.records[4])
+            recorder.write(dbg.state.moments[3], dbg.records[3], 0)
+    recorder.write(dbg.state.moments[4], dbg.records[4], 0)
     other = opened(str(tmp_path / "other.rec"))
     np.testing.assert_array_equal(other.value("fixed").array, np.ones(1000))
     assert other.value("loss").array == dbg.value("loss", step=5).array

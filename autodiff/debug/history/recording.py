@@ -270,9 +270,9 @@ def _declare(graph: Graph, listed: list[dict[str, Any]]) -> None:
             graph.add_to_collection("trainable_variables", variable)
 
 
-def _step(graph: Graph, about: dict[str, Any], arrays: dict[str, np.ndarray],
-          values: dict[tuple[str, int], Any]) -> tuple[Moment, RunRecord]:
-    step = int(about["step"])
+def _run(graph: Graph, about: dict[str, Any], arrays: dict[str, np.ndarray],
+         values: dict[tuple[str, int], Any]) -> tuple[Moment, RunRecord]:
+    run = int(about["run"])
     arrays.update({key: unpacked_texts(item) for key, item in about["texts"].items()})
     variables = {name: values[name, at] for name, at in about["same"].items()}
     feeds = {}

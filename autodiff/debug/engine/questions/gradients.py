@@ -129,7 +129,7 @@ class Gradients:
                 found[tensor] = gradient
         at = self.state.moment_for([top])
         values = self.state.values(list(found.values()), at) if found else []
-        past = self._norms_of(list(found.values()), at.step) if found else {}
+        past = self._norms_of(list(found.values()), at.run) if found else {}
         rows = [self._grad_row(t, g, v, at, tuple(past[g])) for (t, g), v in zip(found.items(), values)]
         for tensor in inside:
             try:

@@ -26,7 +26,8 @@ class Recordings:
     def record(self, path: str, steps: slice | None = None, *, overwrite: bool = False) -> Recorded:
         """Write every run from now on into the folder `path`; with `steps`, what is kept of these, at once.
 
-        Runs between two steps go with the first of them. The folder is new, empty, or with `overwrite` a recording's, which is replaced. Raises ArgumentError.
+        Runs between two steps go with the first of them. The folder is new, empty, or with `overwrite` a recording's,
+        which is replaced. Raises ArgumentError.
         """
         if steps is not None:
             chosen = [m for m in self.state.moments
