@@ -19,14 +19,14 @@ from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 from autodiff.core.defaults import get_default_session
-from autodiff.core.graph import Graph, Operation, Tensor, get_default_graph
+from autodiff.core.graph import Graph, get_default_graph
 from autodiff.foreign import doors
 from autodiff.runtime.session import Session
 from autodiff.tensorflow_names.alias import standing_in
 
 from .line_stops import LineStops, Until
 from .own_runs import is_asking
-from .script_frames import Place, frames_from, frames_of_error, user_frame
+from .script_frames import Place, attributes_of, frames_from, frames_of_error, user_frame
 from .script_signals import quiet_signals
 from .script_source import compiled, compiled_module, drop_modules
 from .usage_error import UsageError
@@ -79,10 +79,9 @@ class Event:
 class ModelScript:
     """One script in its thread. watched: what executes a run (`Debugger.on_run`). state: kind of the last event.
 
-    request: the run it is at, or None. namespace: its globals. left: runs to go before it hands over, as `counts`
-    counts them. runs: those made. known: what the door of a framework calls by name. selected: the frame looked at, 0
-    for the innermost. lines: where else it stops. patient: Ctrl-C means "stop at the next run"; else it ends the
-    waiting.
+    request: the run it is at. namespace: its globals. left: runs, as `counts` counts, until it hands over. runs: those
+    made. known: what a framework's door calls by name. selected: the frame looked at, 0 for the innermost. lines: where
+    else it stops. patient: Ctrl-C means "stop at the next run"; else it ends the waiting.
     """
 
     name: str
@@ -137,12 +136,11 @@ class ModelScript:
                until: Until | None = None) -> Event:
         """Let the script go on for so many runs; before: stop at the beginning of the next run instead.
 
-        counts: whether a run, by its record, is one of them; None: each is. until: stop at this line as well.
+        counts: which records count, None for all. until: stop at this line as well.
         """
         if not self.is_live:
             raise UsageError(f"{os.path.basename(self.name)} is at its end", "load runs it again")
-        self.left, self.counts, self.before = runs, counts, before
-        self.interrupted, self.selected = False, 0
+        self.left, self.counts, self.before, self.interrupted, self.selected = runs, counts, before, False, 0
         self.lines.until = until
         self._to_script.put(True)
         return self._wait()
@@ -179,7 +177,7 @@ class ModelScript:
         for place in reversed(self.frames()[self.selected:]):
             if place.function != "<module>":
                 found.update(place.frame.f_locals)
-        return {**_attributes(found), **found, **self.known}
+        return {**attributes_of(found), **found, **self.known}
 
     def frames(self) -> list[Place]:
         """Where the script stands, innermost first; after an error, where that came from."""
@@ -327,19 +325,6 @@ class ScriptThread(threading.Thread):
     def __init__(self, script: ModelScript) -> None:
         super().__init__(target=script._main, name="model script", daemon=True)
         self.script = script
-
-
-def _attributes(names: dict[str, Any]) -> dict[str, Any]:
-    """`model.loss` for tensors that are attributes of the script's own objects."""
-    found: dict[str, Any] = {}
-    for name, value in names.items():
-        if isinstance(value, (ModuleType, type, Tensor, Operation, Graph, Session)) or hasattr(value, "dtype"):
-            continue
-        own = getattr(value, "__dict__", None)
-        if isinstance(own, dict):
-            found.update({f"{name}.{key}": item for key, item in own.items()
-                          if isinstance(item, (Tensor, Operation)) or hasattr(item, "_as_graph_element")})
-    return found
 
 
 def say_it_is_heard() -> None:

@@ -1,11 +1,14 @@
-"""The script's frames: where it stands, and what of a traceback is its own."""
+"""The script's frames: where it stands, what is named there, and what of a traceback is its own."""
 from __future__ import annotations
 
 import os
 import sys
 import traceback
-from types import FrameType
-from typing import NamedTuple
+from types import FrameType, ModuleType
+from typing import Any, NamedTuple
+
+from autodiff.core.graph import Graph, Operation, Tensor
+from autodiff.runtime.session import Session
 
 OWN = tuple(os.path.dirname(os.path.abspath(sys.modules[name].__file__ or "")) + os.sep
             for name in ("autodiff", __package__.partition(".")[0]))
@@ -82,3 +85,16 @@ def frames_of_error(error: BaseException) -> list[Place]:
             found.append(Place(step.tb_frame, step.tb_frame.f_code.co_filename, step.tb_lineno))
         step = step.tb_next
     return found[::-1]
+
+
+def attributes_of(names: dict[str, Any]) -> dict[str, Any]:
+    """`model.loss` for tensors that are attributes of the script's own objects."""
+    found: dict[str, Any] = {}
+    for name, value in names.items():
+        if isinstance(value, (ModuleType, type, Tensor, Operation, Graph, Session)) or hasattr(value, "dtype"):
+            continue
+        own = getattr(value, "__dict__", None)
+        if isinstance(own, dict):
+            found.update({f"{name}.{key}": item for key, item in own.items()
+                          if isinstance(item, (Tensor, Operation)) or hasattr(item, "_as_graph_element")})
+    return found

@@ -152,7 +152,7 @@ def test_a_recording_is_replaced_only_when_that_is_asked_for(tmp_path: Path) -> 
     assert len(opened(path).records) == 5
     shell = Shell(dbg)
     said = plain(execute(f"record '{path}' steps 1:3 --overwrite", shell))
-    assert "replaced: runs 1 to 5" in said and "2 steps are in" in said
+    assert "replaced: runs 1 to 5" in said and "2 runs are in" in said
     assert [r.step for r in opened(path).records] == [1, 2] and weights.exists()
 
 
