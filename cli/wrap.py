@@ -65,7 +65,7 @@ class DebugSession:
 
     def run(self, fetches: Any, feed_dict: dict | None = None, options: Any = None, run_metadata: Any = None) -> Any:
         """The session's run, under the debugger."""
-        if self._talk is None:
+        if self._talk is None or is_asking(self._session):
             return self._run(fetches, feed_dict, options, run_metadata)
         self._talk.begin()
         return self._talk.caller.run(self._run, self._session, fetches, feed_dict)
