@@ -71,7 +71,7 @@ def test_what_asks_the_session_itself_stops_as_well(model: tuple, capsys: pytest
     inside.run(train, {x: np.ones((4, 3))})
     session.close()
     assert "int64[]  $1\n42" in capsys.readouterr().out
-    assert (session.dbg.step, tf.get_default_session(), inside.closed) == (6, None, True)
+    assert (session.dbg.step, tf.get_default_session(), inside.closed) == (2, None, True)
 
 
 def test_a_session_is_closed_in_another_thread_and_out_of_order(capfd: pytest.CaptureFixture) -> None:
