@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 import autodiff
 
 from .commands import standing
-from .commands.script import is_model, survey
+from .commands.script import is_model, loading, survey
 from .language import command_line
 from .language.command import verbs
 from .language.interpreter import execute, typed
@@ -125,7 +125,8 @@ class Program:
             self.done = self.done or self.code != FINE and not self.shell.interactive
             return
         try:
-            event = self.shell.load(self.given.script, self.given.arguments, as_module=self.given.as_module)
+            with loading(self.shell, self.given.script):
+                event = self.shell.load(self.given.script, self.given.arguments, as_module=self.given.as_module)
         except UsageError as error:
             status = SCRIPT_RAISED if error.code == "script_syntax" else BAD_USAGE
             result: Result = Error("\n".join((error.sentence, *error.places)), error.code, error.hint, status)

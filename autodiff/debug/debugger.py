@@ -7,6 +7,7 @@ from typing import Any
 
 from ..core.graph import Graph, get_default_graph
 from ..runtime.session import Session
+from .derivatives.curvature import Report
 from .engine.log import RunLog
 from .engine.model import Model
 from .engine.overrides import Overrides
@@ -215,13 +216,13 @@ class Debugger:
         """How the gradient flows from y ("": the default) to x, with its norm at each op: Explanations.path."""
         return self.explain.path(y, x)
 
-    def check(self, y: str = "", x: str = "", *, order: int = 1) -> Any:
+    def check(self, y: str = "", x: str = "", *, order: int = 1, report: Report | None = None) -> Any:
         """Compare the gradient rule of each op between y and x with central differences: RuleChecks.check."""
-        return self.rules.check(y, x, order=order)
+        return self.rules.check(y, x, order=order, report=report)
 
-    def doctor(self, *, static: bool = False) -> Any:
+    def doctor(self, *, static: bool = False, report: Report | None = None) -> Any:
         """Ranked findings about the last run; static: about the graph alone."""
-        return self.checkup.doctor(static=static)
+        return self.checkup.doctor(static=static, report=report)
 
     def diff(self, a: str, b: str = "", *, rtol: float = 1e-5) -> Any:
         """Compare steps, recordings or an .npz file tensor by tensor: Comparison.diff."""
@@ -240,9 +241,10 @@ class Debugger:
         """Take back the last set or freeze; gives what it was."""
         return self.edits.undo()
 
-    def record(self, path: str, steps: slice | None = None, *, overwrite: bool = False) -> Recorded:
+    def record(self, path: str, steps: slice | None = None, *, overwrite: bool = False,
+               report: Report | None = None) -> Recorded:
         """Write every step from now on into a folder, or at once those of `steps` that are kept: Recordings.record."""
-        return self.recordings.record(path, steps, overwrite=overwrite)
+        return self.recordings.record(path, steps, overwrite=overwrite, report=report)
 
     def open_recording(self, path: str) -> Recorded:
         """Look at a recording instead: its graph, its steps; the last one at first."""

@@ -73,7 +73,10 @@ def go_on(shell: Shell, count: float, counted: Callable[[When], bool] = runs, un
     """Go on until so many runs are counted, a stop, or `until` holds. The prompt's own runs all count."""
     begun, log = (shell.dbg.step, shell.dbg.log.run), shell.dbg.log
     done = (lambda: log.run - begun[1]) if counted is runs else (lambda: log.now.step - begun[0])
-    with shell.dbg.watches.asking(until), polled("runs" if counted is runs else "steps", done, count):
+    total = int(count) if math.isfinite(count) else None
+    doing = shell.script.doing if shell.script is not None and shell.drives_script else str
+    what = "runs" if counted is runs else "steps"
+    with shell.dbg.watches.asking(until), polled(what, lambda: (done(), total, doing())):
         return _go_on(shell, count, counted, until)
 
 

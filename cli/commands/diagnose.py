@@ -30,6 +30,7 @@ from ..model.results import Column, Group, Result, Table, Text, TreeBranch
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
 from ..view.debugger_rows import place
+from ..view.drawn.progress import counted
 from ..view.text import number
 
 Order = Annotated[int, IntKind(1)]
@@ -205,7 +206,8 @@ def check(dbg: Debugger, y: Y | None, x: X | None, *, order: Order = 1) -> Resul
     Example:  check loss hidden1/weights
     API:      dbg.check("loss", "hidden1/weights", order=2)
     """
-    found: Check = dbg.check(y or "", x or "", order=order)
+    with counted("ops") as report:
+        found: Check = dbg.check(y or "", x or "", order=order, report=report)
     notes = [f"the whole gradient, along a random direction in float64: relative error {number(found.total)}"
              ] if found.total is not None else []
     mood = "warning" if found.wrong or found.missing else "good" if found.right else ""
@@ -234,7 +236,8 @@ def doctor(dbg: Debugger, *, static: bool = False) -> Result:
     Example:  doctor
     API:      dbg.doctor(), dbg.doctor(static=True)
     """
-    found = dbg.doctor(static=static)
+    with counted("kinds of mistakes") as report:
+        found = dbg.doctor(static=static, report=report)
     looked = ", ".join(found.looked)
     if not found.findings:
         return Text(f"nothing looks wrong ({looked})", "good")

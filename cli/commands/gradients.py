@@ -16,7 +16,7 @@ from ..language.target_kinds import Expressions, Target, Targets, X, Y, Ys
 from ..model.results import Array, Axis, Column, Hessian, Result, Table, Text
 from ..model.usage_error import UsageError
 from ..view.debugger_rows import FIGURES, bytes_in_words, called, figures, shape
-from ..view.drawn.progress import Progress
+from ..view.drawn.progress import counted
 from .gradients_of import gradients_result
 
 Order = Annotated[int, IntKind(1)]
@@ -149,7 +149,7 @@ def hessian(dbg: Debugger, y: Y | None, x: X, *more: X, rows: Slice | None = Non
     kind = "hvp" if hvp else "diag" if diag else "rows" if rows is not None else "full"
     if cost:
         return Text(_cost(dbg.hessians.cost(xs, y or "", rows=rows, kind=kind)))
-    with Progress("rows") as report:
+    with counted("rows") as report:
         found = dbg.hessian(xs, y or "", rows=rows, kind=kind, v=hvp, budget=budget << 20, jobs=jobs, report=report)
     return _hessian(found, (rows.start or 0) if rows is not None else 0)
 

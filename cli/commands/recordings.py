@@ -9,6 +9,7 @@ from ..language.argument_kinds import FileKind, Slice, Word
 from ..language.command import command
 from ..model.results import Result, Text
 from ..model.usage_error import UsageError
+from ..view.drawn.progress import counted
 
 Folder = Annotated[str, FileKind()]
 
@@ -30,7 +31,14 @@ def record(dbg: Debugger, file: Folder, word: Word | None, steps: Slice | None, 
         return Text(f"{done.runs} runs are in {done.path}")
     if word is not None and (word != "steps" or steps is None):
         raise UsageError(f"expected `record FILE steps A:B`, found {word!r}", f"record {file} steps 1:20")
-    done = dbg.record(file, steps, overwrite=overwrite)
+    wanted = 0
+    with counted("runs") as report:
+        def told(at: int, total: int) -> None:
+            nonlocal wanted
+            wanted = total
+            report(at, total)
+        done = dbg.record(file, steps, overwrite=overwrite, report=told)
     was = f"replaced: {done.replaced}\n" if done.replaced else ""
     return Text(was + (f"every run from now on goes into {done.path}; record off ends it" if done.goes_on
-                       else f"{done.runs} runs are in {done.path}"))
+                       else f"{done.runs} runs are in {done.path}")
+                + (f"\nstopped by Ctrl-C: {wanted - done.runs} more are not" if wanted > done.runs else ""))

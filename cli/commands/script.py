@@ -1,6 +1,7 @@
 """The script and what it is fed: load, train, feed."""
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import Annotated, Any
 
@@ -18,6 +19,7 @@ from ..model.results import Column, Error, Result, Table, Text
 from ..model.script_source import script_text
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
+from ..view.drawn.progress import seen
 from . import standing
 from .info import fed
 
@@ -40,14 +42,31 @@ def load(shell: Shell, file: Script = "", *arguments: Word) -> Result:
     API:      Debugger(graph, session)
     """
     if not file:
-        return standing.arrived(shell, shell.load_again())
+        with loading(shell, os.path.basename(shell.script.name) if shell.script is not None else ""):
+            event = shell.load_again()
+        return standing.arrived(shell, event)
     if is_recording(os.path.expanduser(file)):
-        found = shell.open_recording(os.path.expanduser(file))
+        with loading(shell, file):
+            found = shell.open_recording(os.path.expanduser(file))
         return Text(f"recording {found.path}: {found.runs} runs; the last is looked at, back and goto step N go on")
     if is_model(file):
-        return _opened(shell, shell.open_model(os.path.expanduser(file)))
-    event = shell.load(os.path.expanduser(file), arguments)
+        with loading(shell, file):
+            model = shell.open_model(os.path.expanduser(file))
+        return _opened(shell, model)
+    with loading(shell, file):
+        event = shell.load(os.path.expanduser(file), arguments)
     return standing.arrived(shell, event)
+
+
+def loading(shell: Shell, file: str) -> contextlib.AbstractContextManager[None]:
+    """Inside, where loading takes long, it is said what the script does."""
+    before = shell.script
+
+    def doing() -> str:
+        line = shell.script.doing() if shell.script is not None and shell.script is not before else ""
+        return f"loading {os.path.basename(file)}" + (f", line {line.partition(':')[2]}" if line else "")
+
+    return seen(doing)
 
 
 def is_model(file: str) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import linecache
 import math
 import os
 import queue
@@ -195,6 +196,15 @@ class ModelScript:
         graphs = [v.graph for v in self.handles().values()
                   if isinstance(getattr(v, "graph", None), Graph) and not v.graph.executing_eagerly]
         return max(set(graphs), key=graphs.count) if graphs else None
+
+    def doing(self) -> str:
+        """The line of the script's own file that is executed now, `model.py:12: import torch`; "" if none is."""
+        frame = sys._current_frames().get(self._thread.ident or 0) if self._thread is not None else None
+        while frame is not None and frame.f_code.co_filename != self.file:
+            frame = frame.f_back
+        if frame is None:
+            return ""
+        return f"{os.path.basename(self.file)}:{frame.f_lineno}: {linecache.getline(self.file, frame.f_lineno).strip()}"
 
     def _wait(self) -> Event:
         reminder = threading.Timer(HEARD, say_it_is_heard)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from ...analysis.findings import Check, RuleCheck
 from ...analysis.float64_kernels import Kernels, widened
 from ...analysis.flow import cuts_between
 from ...analysis.rule_check import check_op
+from ...derivatives.curvature import Report
 from ...facts.function_calls import Calls
 from ...facts.graph_lists import trainable_tensors
 from ...facts.roles import at_line, is_variable, place_of
@@ -34,11 +36,12 @@ class RuleChecks:
     def __init__(self, state: State) -> None:
         self.state, self.model = state, state.model
 
-    def check(self, y: str = "", x: str = "", *, order: int = 1) -> Check:
+    def check(self, y: str = "", x: str = "", *, order: int = 1, report: Report | None = None) -> Check:
         """Compare the gradient rule of each op between y and x (the trainable variables) with central differences.
 
         Each op alone, in float64, at the values of the last run and next to them. order 2: second derivatives too,
-        and the ops that have none, which is known before any run.
+        and the ops that have none, which is known before any run. report: told of each op; Ctrl-C ends it with what
+        is known by then.
         """
         if order not in (1, 2):
             raise ArgumentError(expected="an order of 1 or 2", found=order)
@@ -52,16 +55,27 @@ class RuleChecks:
         lists = [t for op in ops for t in (*op.inputs, *op.outputs) if t.dtype.name == "variant"]
         values.update(self.state.replayer.values_if_possible(at, lists) if lists else {})
         found: list[RuleCheck] = []
-        for op in ops:
-            if all(t in values for t in op.inputs):
-                found += self.checked(op, values, order, self.state.replayer.calls(at))
-            else:
-                found.append(RuleCheck(op.name, op.type, "", "unchecked", 1, None, None, None,
-                                       "its inputs have no values: run a step first", place_of(op)))
+        done = 0
+        try:
+            for done, op in enumerate(ops):
+                if report is not None:
+                    report(done, len(ops))
+                found += self._judged(op, values, order, at)
+        except KeyboardInterrupt:
+            if not found:
+                raise
+            summary = self._summary(top, xs, order, ops[:done], found, None)
+            return replace(summary, text=f"stopped by Ctrl-C after {done} of {len(ops)} ops: {summary.text}")
         if order == 2:
             found += self._without_second(top, xs)
         found += self._differing(top, at)
         return self._summary(top, xs, order, ops, found, at)
+
+    def _judged(self, op: Operation, values: Mapping[Tensor, Any], order: int, at: Moment) -> list[RuleCheck]:
+        if all(t in values for t in op.inputs):
+            return self.checked(op, values, order, self.state.replayer.calls(at))
+        return [RuleCheck(op.name, op.type, "", "unchecked", 1, None, None, None,
+                          "its inputs have no values: run a step first", place_of(op))]
 
     def _entering(self, x: Tensor) -> list[Tensor]:
         """The tensor itself; of one inside of a branch or loop, what goes into that."""
@@ -107,12 +121,13 @@ class RuleChecks:
         return list(found.values())
 
     def _summary(self, y: Tensor, xs: list[Tensor], order: int, ops: list[Operation], found: list[RuleCheck],
-                 at: Moment) -> Check:
+                 at: Moment | None) -> Check:
+        """at: where the whole gradient is compared, too; None where it is not."""
         wrong = tuple(check for check in found if check.verdict == "wrong")
         missing = tuple(check for check in found if check.verdict == "missing")
         unchecked = tuple(check for check in found if check.verdict == "unchecked")
         right = sum(check.verdict == "right" for check in found)
-        total = self._whole(y, xs, at)
+        total = self._whole(y, xs, at) if at is not None else None
         if wrong:
             names = ", ".join(dict.fromkeys(f"{c.op} ({c.op_type})" for c in wrong))
             text = "\n  ".join([f"wrong: the gradient rule of {names}", *self._lines_of(wrong)])

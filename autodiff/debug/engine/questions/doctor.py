@@ -1,6 +1,7 @@
 """Checkup: everything that looks wrong in the last run, the worst first."""
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +19,7 @@ from ...analysis.loss_mistakes import unbroadcast, value_suspicions
 from ...analysis.traps import static_findings
 from ...analysis.update_blame import is_store
 from ...analysis.why import why_none
+from ...derivatives.curvature import Report
 from ...facts.derivative_answers import GradRow, StageRow
 from ...facts.graph_lists import trainable_tensors, variables_of
 from ...facts.roles import as_place, place_of
@@ -47,32 +49,42 @@ class Checkup:
         self.state, self.model = state, state.model
         self.explain, self.gradients, self.stages, self.rules = explain, gradients, stages, rules
 
-    def doctor(self, *, static: bool = False) -> Diagnosis:
-        """Ranked findings about the last run; static: about the graph alone, without running it."""
+    def doctor(self, *, static: bool = False, report: Report | None = None) -> Diagnosis:
+        """Ranked findings about the last run; static: about the graph alone, without running it.
+
+        report: told of each kind of mistake that was looked for; Ctrl-C ends it with what is found by then.
+        """
         y = self.model.default_y()
         variables = trainable_tensors(self.model.graph)
         size = (f"{len(self.model.graph.operations)} ops", f"{len(variables)} variables")
         traps = static_findings(y, variables, self.model.graph.operations.values())
         if static or y is None:
             return Diagnosis(y.name if y is not None else "", 0, tuple(traps), size)
-        found = self._without_gradient(y, variables) + self._asked_in_vain(variables) + self._left_out(y, variables)
         at = self.state.moment_for([y])
-        found += self._not_finite()
-        found += self._sizes(y)
-        found += self._dead(y, variables, at)
-        found += self._mistaken(y, variables, at)
-        found += self._not_updated()
-        found += self._fed_and_grown(y)
-        found += self._wrong_rules(y, variables, at)
-        found += self._stage_findings(y)
-        found += advice_of(self.model.graph).findings
+        kinds: tuple[Callable[[], Iterable[Finding]], ...] = (
+            lambda: self._without_gradient(y, variables), lambda: self._asked_in_vain(variables),
+            lambda: self._left_out(y, variables), self._not_finite, lambda: self._sizes(y),
+            lambda: self._dead(y, variables, at), lambda: self._mistaken(y, variables, at), self._not_updated,
+            lambda: self._fed_and_grown(y), lambda: self._wrong_rules(y, variables, at),
+            lambda: self._stage_findings(y), lambda: advice_of(self.model.graph).findings)
+        found: list[Finding] = []
+        stopped: tuple[str, ...] = ()
+        try:
+            for done, look in enumerate(kinds):
+                if report is not None:
+                    report(done, len(kinds))
+                found += look()
+        except KeyboardInterrupt:
+            if not found:
+                raise
+            stopped = (f"stopped by Ctrl-C after {done} of {len(kinds)} kinds of mistakes",)
         known = {(f.op, f.kind) for f in found} | {(f.target, f.kind) for f in found}
         found += [f for f in traps if (f.op, f.kind) not in known and (f.target, f.kind) not in known]
         makers = advice_of(self.model.graph).makers
         found = [replace(f, text=f"{f.text}; {f.op} is of {makers[f.op]}") if f.op in makers else f for f in found]
         found.sort(key=lambda f: -f.severity)
         diagnosis = Diagnosis(y.name, self.state.log.at(at.run).step, tuple(found),
-                              (str(self.state.log.at(at.run)), *size))
+                              (str(self.state.log.at(at.run)), *size, *stopped))
         return spoken(diagnosis, advice_of(self.model.graph).words)
 
     def _without_gradient(self, y: Tensor, variables: list[Tensor]) -> list[Finding]:

@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from ....core.errors import ArgumentError
+from ...derivatives.curvature import Report
 from ...facts.answers import Recorded
 from ...history import recording
 from ...history.recording import Recorder, Recording
@@ -23,11 +24,13 @@ class Recordings:
     def __init__(self, state: State, hooks: Hooks) -> None:
         self.state, self.model, self.log, self.hooks = state, state.model, state.log, hooks
 
-    def record(self, path: str, steps: slice | None = None, *, overwrite: bool = False) -> Recorded:
+    def record(self, path: str, steps: slice | None = None, *, overwrite: bool = False,
+               report: Report | None = None) -> Recorded:
         """Write every run from now on into the folder `path`; with `steps`, what is kept of these, at once.
 
         Runs between two steps go with the first of them. The folder is new, empty, or with `overwrite` a recording's,
-        which is replaced. Raises ArgumentError.
+        which is replaced. report: told of each run that is written; Ctrl-C ends it with those there are by then.
+        Raises ArgumentError.
         """
         if steps is not None:
             chosen = [m for m in self.state.moments
@@ -44,8 +47,10 @@ class Recordings:
                 self.hooks.record_into(recorder)
                 return Recorded(path, 0, True, recorder.replaced)
             by_number = {record.run: record for record in self.log.records}
-            with contextlib.closing(recorder):
-                for moment in chosen:
+            with contextlib.closing(recorder), contextlib.suppress(KeyboardInterrupt):
+                for done, moment in enumerate(chosen):
+                    if report is not None:
+                        report(done, len(chosen))
                     recorder.write(moment, by_number[moment.run], self.log.steps.trained_before(moment.run))
         except OSError as error:
             raise ArgumentError(f"cannot record into {path!r}: {error.strerror}", hint="name another folder") from None
