@@ -60,6 +60,7 @@ LAZY: dict[tuple[str, str], str] = {
     ("cli.view.drawn.sources", "rich.syntax"): "only for source: import time",
     ("cli.view.drawn.progress", "rich.console"): "only for what takes long: import time",
     ("cli.view.drawn.progress", "rich.progress"): "as rich.console",
+    ("cli.view.drawn.progress", "rich.table"): "as rich.console",
     ("cli.main", "cli.screen.line_prompt"): "only for a person: pipes and batch start without prompt_toolkit",
     ("cli.main", "cli.screen"): "as cli.repl",
 }
