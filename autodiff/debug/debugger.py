@@ -220,9 +220,9 @@ class Debugger:
         """Compare the gradient rule of each op between y and x with central differences: RuleChecks.check."""
         return self.rules.check(y, x, order=order, report=report)
 
-    def doctor(self, *, static: bool = False, report: Report | None = None) -> Any:
-        """Ranked findings about the last run; static: about the graph alone."""
-        return self.checkup.doctor(static=static, report=report)
+    def doctor(self, *, static: bool = False, ignore: Sequence[str] = (), report: Report | None = None) -> Any:
+        """Ranked findings about the runs so far; static: about the graph alone: Checkup.doctor."""
+        return self.checkup.doctor(static=static, ignore=ignore, report=report)
 
     def diff(self, a: str, b: str = "", *, rtol: float = 1e-5) -> Any:
         """Compare steps, recordings or an .npz file tensor by tensor: Comparison.diff."""

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -23,10 +24,10 @@ from autodiff.debug.analysis.findings import (
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.facts.records import Place
 
-from ..language.argument_kinds import FileKind, FloatKind, IntKind
+from ..language.argument_kinds import FileKind, FloatKind, IntKind, RawKind
 from ..language.command import command
 from ..language.target_kinds import Target, X, Y
-from ..model.results import Column, Group, Result, Table, Text, TreeBranch
+from ..model.results import Column, Error, Group, Result, Table, Text, TreeBranch
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
 from ..view.debugger_rows import place
@@ -35,6 +36,8 @@ from ..view.text import number
 
 Order = Annotated[int, IntKind(1)]
 Side = Annotated[str, FileKind()]
+LEVELS = ("error", "warning", "remark")
+Kinds = Annotated[str, RawKind("KIND")]
 Tolerance = Annotated[float, FloatKind("R")]
 KINDS = {"nan": "nan", "inf": "nan", "none": "none", "zero": "zero"}
 
@@ -227,25 +230,36 @@ def check(dbg: Debugger, y: Y | None, x: X | None, *, order: Order = 1) -> Resul
 
 
 @command("doctor", group="Diagnose", aliases=("dr",))
-def doctor(dbg: Debugger, *, static: bool = False) -> Result:
-    """Look for everything that is wrong, and rank it: nan, missing, vanishing, exploding, dead, clipped, traps.
+def doctor(dbg: Debugger, *, static: bool = False, ignore: Kinds = "", fail: bool = False) -> Result:
+    """Look for everything that is wrong, and rank it: mistakes that raise nothing, nan, None, vanishing, dead, traps.
 
-    Of the last run. static: of the graph alone, before any run: tf.where, log, sqrt, norm and division at 0, integer
-    casts, unused variables, chains of squashing functions.
+    Of the runs remembered: the graph, what was fed, the first training steps and some later ones. An error spoils the
+    training, a warning probably harms, a remark may be meant. static: of the graph alone, before any run. ignore: kinds
+    of findings that are not wanted, with commas between. fail: exit with 3 if there is an error.
 
-    Example:  doctor
-    API:      dbg.doctor(), dbg.doctor(static=True)
+    Example:  doctor --ignore "dead units, saturated"
+    API:      dbg.doctor(), dbg.doctor(static=True), dbg.doctor(ignore=["dead units"])
     """
+    kinds = [kind.strip() for kind in ignore.split(",") if kind.strip()]
     with counted("kinds of mistakes") as report:
-        found = dbg.doctor(static=static, report=report)
+        found = dbg.doctor(static=static, ignore=kinds, report=report)
     looked = ", ".join(found.looked)
     if not found.findings:
         return Text(f"nothing looks wrong ({looked})", "good")
-    rows = tuple((i, item.severity, item.kind, item.op, item.text + _also(item, others), item.remedy, place(item.place),
-                  item.ask) for i, (item, *others) in enumerate(_alike(found.findings), 1))
-    columns = (Column("#", "count"), Column("weight", "count", 3), Column("kind"), Column("op", "name", 6),
-               Column("finding"), Column("remedy", "text", 7), Column("made at", "place", 8), Column("ask", "text", 4))
-    return Table(columns, rows, f"{len(rows)} finding{'s' * (len(rows) != 1)}, the worst first ({looked})", prose=True)
+    groups = _alike(found.findings)
+    rows = tuple((i, item.level, item.severity, item.kind, item.op, item.text + _also(item, others), item.remedy,
+                  place(item.place), item.ask, item.step, item.confidence)
+                 for i, (item, *others) in enumerate(groups, 1))
+    columns = (Column("#", "count"), Column("severity"), Column("weight", "count", 3), Column("kind", "name"),
+               Column("op", "name", 6), Column("finding"), Column("remedy", "text", 7), Column("made at", "place", 8),
+               Column("ask", "text", 4), Column("step", "count", 3), Column("confidence", "count", 3))
+    counts = Counter(first.level for first, *_ in groups)
+    levels = ", ".join(f"{counts[level]} {level}{'s' * (counts[level] != 1)}" for level in LEVELS if counts[level])
+    table = Table(columns, rows, f"{len(rows)} finding{'s' * (len(rows) != 1)}: {levels} ({looked})", prose=True)
+    if fail and counts["error"]:
+        return Group((table, Error(f"doctor found {counts['error']} error{'s' * (counts['error'] != 1)}", "doctor",
+                                   status=3)))
+    return table
 
 
 def _alike(findings: Sequence[Finding]) -> list[list[Finding]]:

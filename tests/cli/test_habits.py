@@ -236,8 +236,8 @@ loss = tf.reduce_mean(tf.square(h), name="loss")
     execute(f"load '{tmp_path / 'deep.py'}'", shell)
     result = execute("doctor --static", shell)
     shell.close()
-    assert isinstance(result, Table) and result.title.startswith("1 finding,")
-    assert "; the same of Sqrt_1 (deep.py:4), Sqrt_2 (deep.py:4)" in result.rows[0][4]
+    assert isinstance(result, Table) and result.title.startswith("1 finding: ")
+    assert "; the same of Sqrt_1 (deep.py:4), Sqrt_2 (deep.py:4)" in result.rows[0][5]
 
 
 def test_an_operand_of_which_no_number_is_known_is_named_alone(tmp_path: Path) -> None:

@@ -21,18 +21,18 @@ _LABELED = ("SparseSoftmaxCrossEntropyWithLogits",)
 Batches = Sequence[Mapping[Tensor, Any]]  # what each looked-at step was fed
 
 
-def feed_mistakes(batches: Batches) -> list[Finding]:
-    """Findings about the placeholders that were fed in the last steps."""
+def feed_mistakes(batches: Batches, *, learns: bool = False) -> list[Finding]:
+    """Findings about the placeholders that were fed in the last steps. learns: the loss falls all the same."""
     fed: dict[Tensor, list[np.ndarray]] = {}
     for batch in batches:
         for tensor, value in batch.items():
             if tensor.op.type in PLACEHOLDERS:
                 fed.setdefault(tensor, []).append(np.asarray(value))
     return [finding for tensor, arrays in fed.items()
-            for finding in (*_scale(tensor, arrays), *_classes(tensor, arrays))]
+            for finding in (*_scale(tensor, arrays, learns), *_classes(tensor, arrays))]
 
 
-def _scale(tensor: Tensor, arrays: Sequence[np.ndarray]) -> list[Finding]:
+def _scale(tensor: Tensor, arrays: Sequence[np.ndarray], learns: bool) -> list[Finding]:
     """Inputs of a layer that are far from 1, and columns of them that never change."""
     if not tensor.dtype.is_floating or not all(a.ndim >= 2 and a.size for a in arrays):
         return []
@@ -45,7 +45,8 @@ def _scale(tensor: Tensor, arrays: Sequence[np.ndarray]) -> list[Finding]:
     if size > _LARGE:
         low, high, mean, spread = values.min(), values.max(), values.mean(), values.std()
         what = "pixels from 0 to 255" if 0 <= low and 128 < high <= 255 else f"values from {low:.4g} to {high:.4g}"
-        found.append(_finding(61, "inputs not scaled", layer, tensor, f"{tensor.name} is fed {what} (mean {mean:.3g}, "
+        found.append(_finding(35 if learns else 61, "inputs not scaled", layer, tensor, f"{tensor.name} is fed "
+                              f"{what} (mean {mean:.3g}, "
                               f"standard deviation {spread:.3g}): {layer.type} makes sums of them that saturate what "
                               "follows, and gradients of their size",
                               "scale what is fed: x / 255 for pixels, or (x - mean) / std by column"))

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from ..facts.records import Place
 
+ERROR, WARNING = 60, 40  # severities from which on a finding is called so
+
 
 @dataclass(frozen=True)
 class Cut:
@@ -154,9 +156,10 @@ class Path:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong, or may go wrong. severity: 0 to 100; above 50 it spoils a training. kind: in short.
+    """One thing that is wrong, or may go wrong. severity: the larger, the worse; level says it in a word.
 
-    target: the tensor concerned, or "". ask: the command that says more.
+    kind: in short. target: the tensor concerned, or "". ask: the command that says more. step: the first at which it
+    was seen, 0 for what the graph shows. confidence: "certain" of what is computed, "probable", or "possible".
     """
 
     severity: int
@@ -168,6 +171,13 @@ class Finding:
     remedy: str
     ask: str
     place: Place | None
+    step: int = 0
+    confidence: str = "probable"
+
+    @property
+    def level(self) -> str:
+        """"error" (it spoils the training), "warning" (it probably harms) or "remark" (it may be meant)."""
+        return "error" if self.severity >= ERROR else "warning" if self.severity >= WARNING else "remark"
 
 
 @dataclass(frozen=True)

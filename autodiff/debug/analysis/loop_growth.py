@@ -38,7 +38,7 @@ def _of_loop(loop: Operation, start: Mapping[str, Any]) -> list[Finding]:
         largest = float(np.abs(np.linalg.eigvals(matrix.astype(np.float64))).max())
         growth = largest**turns if turns * np.log10(max(largest, 1e-9)) < 300 else np.inf
         if growth > _GROWTH:
-            return [Finding(101, "growing loop", op.name, op.type, f"{variable.name}:0", f"{loop.name} multiplies by "
+            return [Finding(107, "growing loop", op.name, op.type, f"{variable.name}:0", f"{loop.name} multiplies by "
                             f"{variable.name} {turns} times, whose largest eigenvalue was {largest:.3g} at the start: "
                             f"states and gradients grow by {largest:.3g}^{turns} = {growth:.2g}",
                             f"begin with a matrix of eigenvalues up to 1: divide its initial value by {largest:.3g}; "

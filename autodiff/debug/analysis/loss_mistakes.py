@@ -11,7 +11,6 @@ from ..facts.roles import at_line, place_of
 from .findings import Finding
 from .remedies import origin_of
 
-_ENTROPIES = ("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")
 _DIFFERENCES = ("Sub", "SquaredDifference")
 _ALMOST = 1e-3  # by which rows of labels may miss 1
 
@@ -22,7 +21,7 @@ def suspicions(y: Tensor, ops: Iterable[Operation]) -> list[Finding]:
     """What shows in the graph alone. ops: the forward ones between the trainable variables and y."""
     found = [_vector(y)] if y.dims is not None and len(y.dims) else []
     for op in ops:
-        found += _twice(op) + _single(op)
+        found += _twice(op)
     return found
 
 
@@ -56,40 +55,13 @@ def _vector(y: Tensor) -> Finding:
 
 def _twice(op: Operation) -> list[Finding]:
     """A cross entropy that squashes its logits itself, given what is squashed already."""
-    if op.type in _ENTROPIES:
-        source = origin_of(op.inputs[0])
-        if source.type in ("Softmax", "Sigmoid"):
-            return [_finding(66, "double softmax", op, f"the logits of {op.name} are the {source.type.lower()} of "
-                             f"{source.inputs[0].name}: the softmax is taken twice, which flattens the gradient",
-                             f"give it {source.inputs[0].name}, from before the {source.type.lower()}")]
     if op.type == "LogSoftmax":
         source = origin_of(op.inputs[0])
-        if source.type in ("Softmax", "LogSoftmax"):
+        if source.type == "Softmax":
             return [_finding(66, "double softmax", source, f"{op.name} (LogSoftmax{at_line(place_of(op))}) takes the "
                              f"softmax of {source.outputs[0].name}, which is one already: it is taken twice, which "
                              "flattens the gradient", f"give it {source.inputs[0].name}, from before the softmax")]
-    if op.type == "Softplus" and op.inputs[0].op.type == "Neg":  # log(1 + exp(-x)): a logistic loss by hand
-        source = origin_of(op.inputs[0].op.inputs[0])
-        if source.type == "Sigmoid":
-            return [_finding(66, "double sigmoid", source, f"the logistic loss {op.name}{at_line(place_of(op))} takes "
-                             f"the sigmoid of {source.outputs[0].name}, which is one already: it is taken twice, which "
-                             "flattens the gradient", f"give it {source.inputs[0].name}, from before the sigmoid")]
-    if "logistic_loss" in op.name and op.type == "Mul":  # of logits and labels
-        for tensor in op.inputs:
-            if tensor.op.type == "Sigmoid" and "logistic_loss" not in tensor.op.name:
-                logits = tensor.op.inputs[0].name
-                return [_finding(66, "double sigmoid", op, "the logits of sigmoid_cross_entropy_with_logits are the "
-                                 f"sigmoid of {logits}: it is taken twice, which flattens the gradient",
-                                 f"give it {logits}, from before the sigmoid")]
     return []
-
-
-def _single(op: Operation) -> list[Finding]:
-    if op.type not in (*_ENTROPIES, "Softmax", "LogSoftmax") or not op.inputs[0].dims or op.inputs[0].dims[-1] != 1:
-        return []
-    return [_finding(66, "one class", op, f"{op.name} ({op.type}) is over one element, of which the softmax is 1 "
-                     "whatever it is: no gradient comes through", "use tf.sigmoid, or tf.nn.sigmoid_cross_entropy_with_"
-                     "logits, for a single output; or give it one column for each class")]
 
 
 def _labels(op: Operation, known: Sequence[np.ndarray]) -> list[Finding]:

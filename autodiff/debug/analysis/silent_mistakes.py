@@ -10,6 +10,7 @@ from ...core.traversal import ancestors, in_order
 from ..facts.roles import at_line, place_of
 from .findings import Finding
 from .loss_mistakes import unbroadcast
+from .mistakes.heads import last_layer
 from .update_blame import is_store
 
 _SOFTMAXES = ("Softmax", "LogSoftmax")
@@ -103,9 +104,11 @@ def _wrong_sign(y: Tensor, behind: set[Operation]) -> list[Finding]:
     """A log-likelihood that is minimized as it is: the loss falls without bound, away from what is right."""
     found = []
     for op in in_order(behind):
-        if op.type == "LogSoftmax" or op.type == "Log" and op.inputs[0].op.type in (*_SOFTMAXES, "Sigmoid"):
-            if _signs(op.outputs[0], y, behind) == {(1, True)}:
-                found.append(_finding(68, "wrong sign", op, f"{y.name} grows with {op.outputs[0].name}, the logarithm "
+        squashed = last_layer(op.inputs[0]) if op.type == "Log" else op
+        if squashed.type in (*_SOFTMAXES, "Sigmoid"):
+            picked = op.type == "Log" and _picks_above(op)
+            if {(sign, p or picked) for sign, p in _signs(op.outputs[0], y, behind)} == {(1, True)}:
+                found.append(_finding(102, "wrong sign", op, f"{y.name} grows with {op.outputs[0].name}, the logarithm "
                                       "of a probability: to minimize it makes what is right less likely, without end",
                                       "minimize the negative log-likelihood: drop or add one minus on the way",
                                       at=_last_sign(op, behind)))
@@ -128,6 +131,13 @@ def _signs(start: Tensor, y: Tensor, behind: set[Operation]) -> set[tuple[int, b
         stack += [(op.outputs[0], sign * _sign_through(op, tensor), picked or _picks(op, tensor))
                   for op in tensor._consumers if op in behind and op.outputs]
     return ends
+
+
+def _picks_above(log: Operation) -> bool:
+    """Whether a logarithm is of what labels have picked already."""
+    above = ancestors(log.inputs)
+    return any(op.type in ("GatherNd", "GatherV2") for op in above) or any(
+        op.type == "Mul" and any(_picks(op, t) for t in op.inputs) for op in above)
 
 
 def _picks(op: Operation, tensor: Tensor) -> bool:

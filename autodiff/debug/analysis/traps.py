@@ -23,6 +23,9 @@ _UNSAFE = {"Log": "log'(0) is inf", "Log1p": "log1p'(-1) is inf", "Sqrt": "sqrt'
            "TrueDiv": "x / 0 is inf", "Pow": "the derivative of a power at base 0 is inf", "Acos": "acos'(1) is inf",
            "Asin": "asin'(1) is inf", "Acosh": "acosh'(1) is inf", "Atanh": "atanh'(1) is inf",
            "Exp": "exp(x) overflows"}
+# kinds of findings that are of what may happen, at values that may never come
+HAZARDS = ("where trap", "log of softmax", "log of sigmoid", "log", "norm", "sqrt", "division", "power", "arc",
+           "decomposition", "squashing chain")
 _ZERO_STAYS = ("Sqrt", "Rsqrt")  # rules by which a gradient of 0 gives 0, whatever the slope
 _SELECTS = ("Select", "SelectV2")
 _DENOMINATOR = ("RealDiv", "Div", "TrueDiv")
@@ -62,29 +65,29 @@ def _of_op(op: Operation) -> list[Finding]:
     if op.type == "Log" and not _is_kept_away(op.inputs[0]):
         source = op.inputs[0].op
         if source.type == "Softmax":
-            return [_finding(70, "log of softmax", op, "log of a softmax: a probability underflows to 0 and gives -inf",
+            return [_finding(49, "log of softmax", op, "log of a softmax: a probability underflows to 0 and gives -inf",
                              "use tf.nn.log_softmax, or tf.nn.softmax_cross_entropy_with_logits")]
         if source.type == "Sigmoid":
-            return [_finding(70, "log of sigmoid", op, "log of a sigmoid: it underflows to 0 and gives -inf",
+            return [_finding(49, "log of sigmoid", op, "log of a sigmoid: it underflows to 0 and gives -inf",
                              "use tf.nn.sigmoid_cross_entropy_with_logits, or tf.log_sigmoid")]
-        return [_finding(40, "log", op, "log of something that may be 0", "tf.log(tf.maximum(x, 1e-12))")]
+        return [_finding(30, "log", op, "log of something that may be 0", "tf.log(tf.maximum(x, 1e-12))")]
     if op.type in ("Sqrt", "Rsqrt") and not _is_kept_away(op.inputs[0]):
         if is_sum_of_squares(op.inputs[0]):
-            return [_finding(60, "norm", op, "a norm, whose derivative at 0 is nan: sqrt'(0) is inf, times 0",
+            return [_finding(42, "norm", op, "a norm, whose derivative at 0 is nan: sqrt'(0) is inf, times 0",
                              "tf.sqrt(tf.reduce_sum(x * x) + 1e-12)")]
-        return [_finding(45, "sqrt", op, f"{op.type.lower()} of something that may be 0: {_UNSAFE[op.type]}",
+        return [_finding(36, "sqrt", op, f"{op.type.lower()} of something that may be 0: {_UNSAFE[op.type]}",
                          f"tf.{op.type.lower()}(x + 1e-12)")]
     if op.type in _DENOMINATOR and not _is_kept_away(op.inputs[1]):
-        return [_finding(35, "division", op, "a division by something that may be 0",
+        return [_finding(28, "division", op, "a division by something that may be 0",
                          "tf.div_no_nan(x, y), or x / (y + 1e-12)")]
     if op.type == "Pow" and _is_risky_power(op):
-        return [_finding(50, "power", op, "a power whose derivative at base 0 is inf or nan",
+        return [_finding(38, "power", op, "a power whose derivative at base 0 is inf or nan",
                          "tf.pow(tf.maximum(x, 1e-12), p)")]
     if op.type in ("Acos", "Asin") and op.inputs[0].op.type not in ("ClipByValue", "Minimum", "Maximum"):
-        return [_finding(35, "arc", op, f"{op.type.lower()} of something that may be 1: {_UNSAFE[op.type]}",
+        return [_finding(28, "arc", op, f"{op.type.lower()} of something that may be 1: {_UNSAFE[op.type]}",
                          "keep the argument inside (-1, 1): tf.clip_by_value(x, -1 + 1e-6, 1 - 1e-6)")]
     if op.type in ("Svd", "SelfAdjointEigV2") and any(t._consumers for t in op.outputs[1:]):
-        return [_finding(45, "decomposition", op,
+        return [_finding(36, "decomposition", op,
                          "vectors of a decomposition: with equal values their derivative is nan",
                          "use the values alone, or break the tie")]
     return []
@@ -95,7 +98,7 @@ def _where(op: Operation) -> list[Finding]:
     for branch in op.inputs[1:3]:
         unsafe = _unsafe_above(branch)
         if unsafe is not None and not _is_guarded(unsafe):
-            return [_finding(80, "where trap", unsafe,
+            return [_finding(57, "where trap", unsafe,
                              f"tf.where ({op.name}) over {unsafe.type}: {_UNSAFE[unsafe.type]} on the branch not "
                              "taken, and its gradient 0 * inf is nan",
                              "guard the input, not the output: safe = tf.where(ok, x, tf.ones_like(x)), then "
@@ -183,7 +186,7 @@ def _of_variable(y: Tensor, variable: Tensor) -> list[Finding]:
         found = why_none(y, variable)
         first = next((cut for cut in found.cuts if cut.first), None)
         op = variable.op if first is None else y.graph.operations.get(first.op, variable.op)
-        return [_finding(90 if found.kind == "cut" else 65, "no gradient", op,
+        return [_finding(90 if found.kind == "cut" else 55, "no gradient", op,
                          f"no gradient reaches {variable.name}: {found.text}", found.remedy, variable.name)]
     return [Finding(25, "cut path", cut.op, cut.op_type, variable.name,
                     f"one of the paths to {variable.name} is cut: {cut.reason}", cut.remedy, f"path {y.name} "

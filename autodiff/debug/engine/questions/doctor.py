@@ -1,7 +1,8 @@
 """Checkup: everything that looks wrong in the last run, the worst first."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import functools
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -11,12 +12,14 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, dependencies, descendants, in_order
 from ....gradients.blocked_reasons import gradient_calls
 from ...analysis.advice import advice_of, spoken
-from ...analysis.attenuation import SATURATING
 from ...analysis.feed_mistakes import feed_mistakes
 from ...analysis.findings import Diagnosis, Finding, Origin, WhyFailed
 from ...analysis.loop_growth import loop_growth
 from ...analysis.loss_mistakes import unbroadcast, value_suspicions
-from ...analysis.traps import static_findings
+from ...analysis.mistakes.all_mistakes import RULES, all_mistakes
+from ...analysis.mistakes.case import Case
+from ...analysis.mistakes.units import ACTIVATIONS, unit_findings
+from ...analysis.traps import HAZARDS, static_findings
 from ...analysis.update_blame import is_store
 from ...analysis.why import why_none
 from ...derivatives.curvature import Report
@@ -25,17 +28,16 @@ from ...facts.graph_lists import trainable_tensors, variables_of
 from ...facts.roles import as_place, place_of
 from ...history.replay import Moment
 from ..state import State
+from .case_of import case_of
 from .check import RuleChecks
 from .explain import Explanations
 from .gradients import Gradients
 from .update_stages import UpdateStages
 
-_DEAD = 0.9  # share of inputs of a relu that are <= 0 above which it counts as dead
-_UNITS = 0.25  # share of units of a relu layer that no example gets through
-_FAR = 0.5  # share of saturated inputs above which a squashing function counts as saturated
 _STEEP = 1e3  # norm of all gradients above which they count as exploding
+_CALLS = ("If", "While", "Case")  # which may update what they are given
+_CALM = 35  # severity of what did no harm
 _BATCHES = 5  # steps whose batches units are judged by
-_EXAMPLES = 64  # fewer rows than these do not show that a unit is dead
 _LATE = 20  # runs that are looked at for what has been trained
 _APPLIES = ("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply")
 _FAST, _SLOW = 0.1, 1e-7  # change of a variable relative to its size, in one step
@@ -49,24 +51,29 @@ class Checkup:
         self.state, self.model = state, state.model
         self.explain, self.gradients, self.stages, self.rules = explain, gradients, stages, rules
 
-    def doctor(self, *, static: bool = False, report: Report | None = None) -> Diagnosis:
-        """Ranked findings about the last run; static: about the graph alone, without running it.
+    def doctor(self, *, static: bool = False, ignore: Collection[str] = (), report: Report | None = None) -> Diagnosis:
+        """Ranked findings about the runs remembered; static: about the graph alone, without running it.
 
-        report: told of each kind of mistake that was looked for; Ctrl-C ends it with what is found by then.
+        ignore: kinds of findings that are not wanted. report: told of each kind of mistake that was looked for; Ctrl-C
+        ends it with what is found by then.
         """
         y = self.model.default_y()
         variables = trainable_tensors(self.model.graph)
         size = (f"{len(self.model.graph.operations)} ops", f"{len(variables)} variables")
         traps = static_findings(y, variables, self.model.graph.operations.values())
-        if static or y is None:
-            return Diagnosis(y.name if y is not None else "", 0, tuple(traps), size)
+        if y is None:
+            return Diagnosis("", 0, _ranked(traps, ignore), size)
+        case = case_of(self.state, y, static=static)
+        if static:
+            return Diagnosis(y.name, 0, _ranked([*all_mistakes(case), *traps], ignore), size)
         at = self.state.moment_for([y])
         kinds: tuple[Callable[[], Iterable[Finding]], ...] = (
-            lambda: self._without_gradient(y, variables), lambda: self._asked_in_vain(variables),
-            lambda: self._left_out(y, variables), self._not_finite, lambda: self._sizes(y),
-            lambda: self._dead(y, variables, at), lambda: self._mistaken(y, variables, at), self._not_updated,
-            lambda: self._fed_and_grown(y), lambda: self._wrong_rules(y, variables, at),
-            lambda: self._stage_findings(y), lambda: advice_of(self.model.graph).findings)
+            *(functools.partial(rule, case) for rule in RULES), lambda: self._without_gradient(y, variables),
+            lambda: self._asked_in_vain(variables), lambda: self._left_out(y, variables), self._not_finite,
+            lambda: _calmer(self._sizes(y), case), lambda: self._dead(y, at, case),
+            lambda: self._mistaken(y, variables, at), self._not_updated, lambda: self._fed_and_grown(y, case),
+            lambda: self._wrong_rules(y, variables, at), lambda: self._stage_findings(y),
+            lambda: advice_of(self.model.graph).findings)
         found: list[Finding] = []
         stopped: tuple[str, ...] = ()
         try:
@@ -79,12 +86,13 @@ class Checkup:
                 raise
             stopped = (f"stopped by Ctrl-C after {done} of {len(kinds)} kinds of mistakes",)
         known = {(f.op, f.kind) for f in found} | {(f.target, f.kind) for f in found}
-        found += [f for f in traps if (f.op, f.kind) not in known and (f.target, f.kind) not in known]
+        found += [f for f in _unhappened(traps, case)
+                  if (f.op, f.kind) not in known and (f.target, f.kind) not in known]
         makers = advice_of(self.model.graph).makers
         found = [replace(f, text=f"{f.text}; {f.op} is of {makers[f.op]}") if f.op in makers else f for f in found]
-        found.sort(key=lambda f: -f.severity)
-        diagnosis = Diagnosis(y.name, self.state.log.at(at.run).step, tuple(found),
-                              (str(self.state.log.at(at.run)), *size, *stopped))
+        when = self.state.log.at(at.run)
+        looked = (_looked_at(case, str(when)), *size, *stopped)
+        diagnosis = Diagnosis(y.name, when.step, _ranked(found, ignore), looked)
         return spoken(diagnosis, advice_of(self.model.graph).words)
 
     def _without_gradient(self, y: Tensor, variables: list[Tensor]) -> list[Finding]:
@@ -95,7 +103,7 @@ class Checkup:
                 continue
             cut = next((c for c in reason.cuts if c.first), None)
             at = cut.place if cut is not None else reason.place
-            weight = 90 if cut is not None else 52 if reason.kind == "not asked" else 65
+            weight = 90 if cut is not None else 25 if reason.kind == "not asked" else 55
             found.append(Finding(weight, "no gradient", cut.op if cut else variable.op.name,
                                  cut.op_type if cut else variable.op.type, variable.name,
                                  f"no gradient reaches {variable.name}: {reason.text}", reason.remedy,
@@ -121,7 +129,8 @@ class Checkup:
         call = self.model.derivatives.script_call(y)
         for variable, trainable in variables_of(self.model.graph):
             tensor = variable.handle_tensor
-            stores = [op for op in tensor._consumers if is_store(op) and op is not variable.initializer]
+            stores = [op for op in tensor._consumers if op is not variable.initializer and (is_store(op) or
+                      op.type in _CALLS)]
             if call is None or trainable or tensor in call.xs or stores or not tensor.dtype.base_dtype.is_floating:
                 continue
             if tensor.op in ancestors([y]) and why_none(y, tensor, call).kind == "not asked":
@@ -178,7 +187,7 @@ class Checkup:
                                      why.remedy, f"path {y.name} {row.name}", lost.place if lost else row.place))
             found += _pace(row, row.name in trained)
         if table.total_norm is not None and np.isfinite(table.total_norm) and table.total_norm > _STEEP:
-            found.append(Finding(50, "large gradients", "", "", "",
+            found.append(Finding(30, "large gradients", "", "", "",
                                  f"the norm of all gradients is {table.total_norm:.3g}",
                                  "clip with tf.clip_by_global_norm, or lower the learning rate",
                                  "grads --sort norm", None))
@@ -190,15 +199,13 @@ class Checkup:
         ran = dependencies(wanted.tensors, wanted.targets) if wanted is not None else set()
         return {op.inputs[0].name for op in ran if is_store(op) and op.inputs}
 
-    def _dead(self, y: Tensor, variables: list[Tensor], at: Moment) -> list[Finding]:
+    def _dead(self, y: Tensor, at: Moment, case: Case) -> list[Finding]:
         trained = dependencies([y])
-        ops = [op for op in in_order(ancestors([y]))
-               if op in trained and op.type in ("Relu", "Relu6", *SATURATING)]
+        ops = [op for op in in_order(ancestors([y])) if op in trained and op.type in ACTIVATIONS]
         seen = [at, *(m for m in list(self.state.moments)[-_BATCHES:-1] if m is not at)] if ops else [at]
         known = [self.state.values_known(dict.fromkeys(op.inputs[0].op for op in ops), moment) for moment in seen]
-        return [finding for op in ops if op.inputs[0] in known[0]
-                for finding in _activation(op, _rows([np.asarray(values[op.inputs[0]]) for values in known
-                                                      if op.inputs[0] in values]))]
+        return [finding for op in ops if op.inputs[0] in known[0] for finding in unit_findings(
+            op, [np.asarray(values[op.inputs[0]]) for values in known if op.inputs[0] in values], learns=case.learns)]
 
     def _mistaken(self, y: Tensor, variables: list[Tensor], at: Moment) -> list[Finding]:
         ops = in_order(ancestors([y]) & descendants(variables))
@@ -206,14 +213,14 @@ class Checkup:
         values = self.state.values_known(dict.fromkeys(unbroadcast(t).op for op in wanted for t in op.inputs), at)
         return value_suspicions(y, wanted, values)
 
-    def _fed_and_grown(self, y: Tensor) -> list[Finding]:
+    def _fed_and_grown(self, y: Tensor, case: Case) -> list[Finding]:
         """What the data and the initial values of the steps remembered say."""
         moments = list(self.state.moments)[-_LATE:]
         loops = [op for op in in_order(ancestors([y])) if op.type == "While"]
         start: dict[str, object] = {}
         for moment in reversed(list(self.state.moments)[:3] if loops else []):  # the first of them initializes
             start.update(moment.variables)
-        return feed_mistakes([m.feeds for m in moments]) + loop_growth(loops, start)
+        return feed_mistakes([m.feeds for m in moments], learns=case.learns) + loop_growth(loops, start)
 
     def _not_updated(self) -> list[Finding]:
         """Moving averages of batch normalization that no training run has updated."""
@@ -261,7 +268,7 @@ def _pace(row: GradRow, trained: bool) -> list[Finding]:
     if row.update is None or not row.stats or not row.stats.norm or len(row.shape or ()) < 2:
         return []  # biases begin at 0, so that any step is a large one
     if row.update > _FAST:
-        return [Finding(50, "large step", row.name, "", row.name,
+        return [Finding(30, "large step", row.name, "", row.name,
                         f"the last step changed {row.name} by {_of_size(row.update)} its size",
                         "lower the learning rate", "grads --sort update", row.place)]
     if row.update == 0 and trained:
@@ -282,35 +289,33 @@ def _of_size(ratio: float) -> str:
     return f"{ratio:.0f} times" if ratio < 1000 else f"{ratio:.1e} times".replace("e+0", "e").replace("e+", "e")
 
 
-def _rows(arrays: list[np.ndarray]) -> np.ndarray:
-    """What an activation was given in several steps, as one array of all examples where their shapes allow it."""
-    first = arrays[0]
-    fitting = [a for a in arrays if a.ndim == first.ndim > 1 and a.shape[1:] == first.shape[1:]]
-    return np.concatenate(fitting) if len(fitting) > 1 else first
+def _ranked(found: Iterable[Finding], ignore: Collection[str]) -> tuple[Finding, ...]:
+    """The worst first, each kind once for an op or target."""
+    kept: dict[tuple[str, str], Finding] = {}
+    for finding in sorted(found, key=lambda f: (-f.severity, f.step)):
+        if finding.kind not in ignore:
+            kept.setdefault((finding.kind, finding.target or finding.op), finding)
+    return tuple(kept.values())
 
 
-def _activation(op: Operation, value: np.ndarray) -> list[Finding]:
-    if not value.size or value.dtype.kind != "f":
-        return []
-    if op.type in ("Relu", "Relu6"):
-        dead = float((value <= 0).mean())
-        units = ((value <= 0).reshape(-1, value.shape[-1]).all(axis=0) if value.ndim > 1 else np.zeros(1, bool))
-        rows = value.size // max(value.shape[-1], 1) if value.ndim > 1 else value.size
-        if dead < _DEAD and units.mean() > _UNITS and rows >= _EXAMPLES:
-            return [Finding(28, "dead units", op.name, op.type, op.outputs[0].name,
-                            f"{op.name} ({op.type}): {units.sum()} of its {units.size} units are 0 for every example",
-                            "lower the learning rate, initialize biases above 0, or use tf.nn.leaky_relu",
-                            f"print /d {op.inputs[0].name}", place_of(op))]
-        if dead < _DEAD:
-            return []
-        return [Finding(58 if dead == 1 else 40, "dead relu", op.name, op.type, op.outputs[0].name,
-                        f"{op.name} ({op.type}): {dead:.0%} of its inputs are <= 0, where relu lets nothing through",
-                        "lower the learning rate, initialize biases above 0, or use tf.nn.leaky_relu",
-                        f"print /d {op.inputs[0].name}", place_of(op))]
-    far = float((np.abs(value) > (4 if op.type == "Sigmoid" else 2)).mean())
-    if far < _FAR:
-        return []
-    return [Finding(38, "saturated", op.name, op.type, op.outputs[0].name,
-                    f"{op.name} ({op.type}): {far:.0%} of its inputs are saturated (largest {np.abs(value).max():.3g})",
-                    "scale the inputs or initial weights down, or normalize the layer", f"print /d {op.inputs[0].name}",
-                    place_of(op))]
+def _calmer(found: Iterable[Finding], case: Case) -> list[Finding]:
+    """Sizes of gradients say little of a training whose loss falls."""
+    return [replace(f, severity=min(f.severity, _CALM)) for f in found] if case.learns else list(found)
+
+
+def _unhappened(traps: Iterable[Finding], case: Case) -> list[Finding]:
+    """What may go wrong somewhere: a remark where in some training steps nothing did."""
+    if not case.steps or case.nonfinite or case.failed:
+        return list(traps)
+    return [replace(f, severity=min(f.severity, _CALM), text=f"{f.text}; it did not happen in {len(case.steps)} "
+                    "training "
+                    "steps") if f.kind in HAZARDS else f for f in traps]
+
+
+def _looked_at(case: Case, when: str) -> str:
+    """How many steps were looked at, and how the loss went."""
+    if not case.steps:
+        return when
+    went = f", loss {case.first_loss:.4g} to {case.last_loss:.4g}" if len(case.losses) > 1 else ""
+    return (f"{when}, {len(case.looked)} of {len(case.steps)} training steps, {case.steps[0].step} to "
+            f"{case.steps[-1].step}{went}")

@@ -1,0 +1,240 @@
+"""Case: a program and its remembered steps, as those ask who look for mistakes; each fact is computed once."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ....core.graph import Graph, Operation, Tensor
+from ....core.traversal import ancestors, in_order
+from ....gradients.blocked_reasons import GradientCall, gradient_calls
+from ...facts.roles import PLACEHOLDERS, VARIABLES, place_of
+from ..findings import Finding
+from ..update_blame import is_store
+
+_FIRST, _SPREAD = 6, 6  # training runs that are looked at: so many at the beginning, so many of the others
+_GRADIENTS, _RATES = ("grad", "delta"), ("lr", "alpha")  # names of parameters of updates
+_LEARNT = 0.7  # of its first size: a loss below that has fallen
+
+Values = Mapping[Tensor, Any]
+
+
+@dataclass(eq=False)
+class Run:
+    """One remembered run. number: of the run; step: the training step that it is, or follows. ran: the ops of it.
+
+    trains: it changed trainable variables. before, after: the variables' values. loss: of y, None where nobody saw it.
+    """
+
+    number: int
+    step: int
+    ran: frozenset[Operation]
+    trains: bool
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+    feeds: Mapping[Tensor, Any]
+    fetched: tuple[Tensor, ...]
+    loss: float | None
+
+
+class Update(NamedTuple):
+    """An optimizer's op. rate: its learning rate. y: what its gradient is of, None for what is no gradient."""
+
+    op: Operation
+    variable: Tensor
+    gradient: Tensor
+    rate: Tensor | None
+    y: Tensor | None
+
+
+class Case:
+    """graph, y: what is minimized. variables: trainable ones. runs: remembered, oldest first; none for the graph alone.
+
+    look: the values of tensors in a run, where they can be had, with other values of variables if some are given.
+    failed: why the last run raised an error, or "". nonfinite: the first step at which y was not finite, 0 for none.
+    """
+
+    def __init__(self, graph: Graph, y: Tensor, variables: Sequence[Tensor], runs: Sequence[Run] = (),
+                 look: Callable[[Run, Sequence[Tensor], Mapping[str, Any] | None], Values] = lambda *_: {},
+                 failed: str = "") -> None:
+        self.graph, self.y, self.variables, self.runs, self.failed = graph, y, list(variables), list(runs), failed
+        self._look = look
+        self._wanted: dict[Tensor, None] = {y: None}
+        self._seen: dict[int, dict[Tensor, Any]] = {}
+
+    # ---- the graph ----------------------------------------------------------------------
+    @cached_property
+    def operations(self) -> list[Operation]:
+        """The forward ones, producers first."""
+        return [op for op in self.graph.operations.values() if op.gradient_of is None]
+
+    @cached_property
+    def behind(self) -> list[Operation]:
+        """The forward ops that y is computed from, producers first."""
+        return [op for op in in_order(ancestors([self.y])) if op.gradient_of is None]
+
+    @cached_property
+    def trained(self) -> set[Operation]:
+        """What depends on trainable variables, otherwise than through a stop_gradient."""
+        found: set[Operation] = set()
+        stack = [c for t in self.variables for c in t._consumers]
+        while stack:
+            op = stack.pop()
+            if op not in found and op.type != "StopGradient":
+                found.add(op)
+                stack.extend([c for t in op.outputs for c in t._consumers])
+        return found
+
+    @cached_property
+    def calls(self) -> list[GradientCall]:
+        """The script's gradient calls of forward tensors."""
+        return [call for call in gradient_calls(self.graph) if call.ys[0].op.gradient_of is None]
+
+    @cached_property
+    def updates(self) -> list[Update]:
+        """Of trainable variables, by optimizers."""
+        known = set(self.variables)
+        return [update for op in self.graph.operations.values() if "Apply" in op.type and is_store(op)
+                and op.inputs[0] in known and (update := _update(op)) is not None]
+
+    # ---- the runs -----------------------------------------------------------------------
+    @cached_property
+    def steps(self) -> list[Run]:
+        """The training runs that put a gradient of y into a variable; where none is known to, all that train."""
+        ops = {update.op for update in self.updates if update.y is self.y}
+        training = [run for run in self.runs if run.trains]
+        return [run for run in training if not ops.isdisjoint(run.ran)] or training
+
+    @cached_property
+    def looked(self) -> list[Run]:
+        """The training runs whose values are looked at: the first, and some of the others to the last."""
+        first, others = self.steps[:_FIRST], self.steps[_FIRST:]
+        places = sorted({int(i) for i in np.linspace(0, len(others) - 1, _SPREAD)}) if others else []
+        return first + [others[i] for i in places]
+
+    def want(self, *tensors: Tensor) -> None:
+        """Have these looked at together with all else that is."""
+        self._wanted.update(dict.fromkeys(tensors))
+
+    def values(self, run: Run) -> Values:
+        """The values in a run of what is wanted, as far as they can be had."""
+        seen = self._seen.setdefault(run.number, {})
+        missing = [t for t in self._wanted if t not in seen]
+        if missing:
+            seen.update(dict.fromkeys(missing))
+            seen.update(self._look(run, missing, None))
+        return {tensor: value for tensor, value in seen.items() if value is not None}
+
+    def series(self, tensor: Tensor) -> list[np.ndarray]:
+        """The values of a tensor in the runs that are looked at."""
+        self.want(tensor)
+        return [np.asarray(found[tensor]) for run in self.looked if tensor in (found := self.values(run))]
+
+    def with_variables(self, run: Run, tensor: Tensor, variables: Mapping[str, Any]) -> float | None:
+        """A scalar in a run, had the variables had these values."""
+        found = self._look(run, [tensor], variables).get(tensor)
+        return None if found is None or np.size(found) != 1 else float(np.asarray(found).reshape(()))
+
+    @cached_property
+    def losses(self) -> list[tuple[int, float]]:
+        """Step and value of y in all training runs of which it is known."""
+        known = {run.step: run.loss for run in self.steps if run.loss is not None}
+        if len(known) < len(self.looked):
+            for run in self.looked:
+                value = self.values(run).get(self.y)
+                if value is not None and np.size(value):
+                    known[run.step] = float(np.mean(value))
+        return sorted(known.items())
+
+    @cached_property
+    def again(self) -> list[tuple[int, float, float]]:
+        """Of the steps looked at: which, y before it, and y of the same batch after it."""
+        found = []
+        for run in self.looked:
+            value = self.values(run).get(self.y)
+            if value is not None and np.size(value) == 1:
+                after = self.with_variables(run, self.y, run.after)
+                if after is not None:
+                    found.append((run.step, float(np.asarray(value).reshape(())), after))
+        return found
+
+    @cached_property
+    def nonfinite(self) -> int:
+        """The first training step at which y was nan or inf; 0 for none."""
+        return next((step for step, loss in self.losses if not np.isfinite(loss)), 0)
+
+    @cached_property
+    def first_loss(self) -> float:
+        """y at the beginning: of the first step, or the mean of the first three if that is less; nan for none."""
+        first = [loss for _, loss in self.losses[:3]]
+        return min(first[0], _mean(first)) if first else float("nan")
+
+    @cached_property
+    def last_loss(self) -> float:
+        """The mean of y over the last fifth of the steps."""
+        return _mean([loss for _, loss in self.losses[-max(3, len(self.losses) // 5):]])
+
+    @cached_property
+    def learns(self) -> bool:
+        """Whether the loss has fallen much, so that what is unusual did no harm."""
+        return len(self.losses) > 3 and self.first_loss > 0 and self.last_loss < _LEARNT * self.first_loss
+
+    @cached_property
+    def paces(self) -> list[tuple[int, Tensor, float]]:
+        """Of the steps looked at, for each kernel: step, kernel, norm of its change over its norm before."""
+        found = []
+        for run in self.looked:
+            for variable in self.variables:
+                before, after = run.before.get(variable.op.name), run.after.get(variable.op.name)
+                if before is None or after is None or np.ndim(before) < 2 or np.shape(before) != np.shape(after):
+                    continue
+                with np.errstate(all="ignore"):
+                    size = float(np.linalg.norm(before))
+                    if size:
+                        found.append((run.step, variable, float(np.linalg.norm(np.subtract(after, before))) / size))
+        return found
+
+
+def _update(op: Operation) -> Update | None:
+    given = {parameter.name: tensor for parameter, tensor in zip(op.definition.parameters, op.inputs)}
+    gradient = next((given[name] for name in _GRADIENTS if name in given), None)
+    if gradient is None:
+        return None
+    rate = next((given[name] for name in _RATES if name in given), None)
+    made = sorted(ancestors([gradient]), key=lambda each: -each.index)
+    y = next((each.gradient_of for each in made if each.gradient_of is not None), None)
+    return Update(op, op.inputs[0], gradient, rate, y)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values)) if values else float("nan")
+
+
+# ---- what findings are made with --------------------------------------------------------
+
+def finding(severity: int, kind: str, at: Operation, text: str, remedy: str, *, target: str = "", ask: str = "",
+            step: int = 0, confidence: str = "probable") -> Finding:
+    """A Finding about an op and its line."""
+    return Finding(severity, kind, at.name, at.type, target, text, remedy, ask or f"info op {at.name}", place_of(at),
+                   step, confidence)
+
+
+def held(tensor: Tensor) -> Operation:
+    """The variable that a tensor was read from; else its own op."""
+    op = tensor.op
+    while op.type in ("Identity", "ReadVariableOp") and op.inputs:
+        op = op.inputs[0].op
+    return op
+
+
+def is_variable_read(tensor: Tensor) -> bool:
+    """Whether a tensor is the value of a variable."""
+    return held(tensor).type in VARIABLES
+
+
+def fed_behind(tensors: Sequence[Tensor]) -> set[Operation]:
+    """The placeholders that tensors are computed from."""
+    return {op for op in ancestors(tensors) if op.type in PLACEHOLDERS}

@@ -1,0 +1,198 @@
+"""Heads: what a loss compares, as its ops tell: predictions, labels, and the activation of the last layer."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from ....core.constant_value import static_value
+from ....core.graph import Operation, Tensor
+from .case import Case, is_variable_read
+
+SAME = ("Identity", "Reshape", "Squeeze", "ExpandDims", "Cast", "BroadcastTo", "PlaceholderWithDefault", "Snapshot")
+_SHIFTED = ("Add", "AddV2", "Sub", "Maximum", "Minimum", "ClipByValue", "Mul")  # by a constant: a guard or a scale
+_LAYERS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Conv2D", "BiasAdd", "Tensordot", "While")
+_KNOWN = ("Softmax", "Sigmoid", "Tanh", "Relu", "Relu6", "LeakyRelu", "Elu", "Selu", "Softplus", "LogSoftmax",
+          "Softsign", "Exp")
+ENTROPIES = ("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")
+
+
+class Head(NamedTuple):
+    """A place where predictions meet labels. form: "softmax", "sparse" or "sigmoid" (a cross entropy that squashes
+    logits itself), "log" (the logarithm of predictions), "squared" or "absolute". op: where they meet, whose output is
+    the loss of each element. labels: None where they are not known. end: the last layer's op."""
+
+    form: str
+    op: Operation
+    prediction: Tensor
+    labels: Tensor | None
+    end: Operation
+
+    @property
+    def activation(self) -> str:
+        """The type of the last activation; "" if there is none, "?" if that cannot be told."""
+        return activation_of(self.end)
+
+
+def heads(case: Case) -> list[Head]:
+    """The places in what is minimized where predictions meet labels."""
+    found = []
+    for op in case.behind:
+        if op in case.trained and (head := _head(op, case)) is not None:
+            found.append(head)
+    return found
+
+
+def _head(op: Operation, case: Case) -> Head | None:
+    if op.type in ENTROPIES:
+        form = "sparse" if op.type.startswith("Sparse") else "softmax"
+        return Head(form, op, op.inputs[0], op.inputs[1], last_layer(op.inputs[0]))
+    if op.type in ("Add", "AddV2") and (pair := _logistic(op)) is not None:
+        return Head("sigmoid", op, *pair, last_layer(pair[0]))
+    if op.type == "Log":
+        return _logarithm(op, case)
+    difference = _difference(op)
+    if difference is None:
+        return None
+    depends = [t.op in case.trained for t in difference.inputs[:2]]
+    if depends[0] == depends[1]:
+        return None
+    prediction, labels = difference.inputs[depends.index(True)], difference.inputs[depends.index(False)]
+    form = "absolute" if op.type == "Abs" else "squared"
+    return Head(form, op, unbroadcast(prediction), unbroadcast(labels), last_layer(prediction))
+
+
+def _difference(op: Operation) -> Operation | None:
+    """The subtraction whose square or absolute value an op takes, itself if it does both."""
+    if op.type == "SquaredDifference":
+        return op
+    if op.type in ("Square", "Abs", "L2Loss") or op.type == "Pow" and _is_two(op.inputs[1]) or \
+            op.type == "Mul" and op.inputs[0] is op.inputs[1]:
+        source = op.inputs[0].op
+        return source if source.type == "Sub" else None
+    return None
+
+
+def _is_two(tensor: Tensor) -> bool:
+    value = constant(tensor)
+    return value is not None and value.size == 1 and float(value.reshape(())) == 2.0
+
+
+def _logistic(op: Operation) -> tuple[Tensor, Tensor] | None:
+    """Logits and labels of max(x, 0) - x * z + log(1 + exp(-|x|)), however it is written."""
+    for log, rest in (op.inputs, op.inputs[::-1]):
+        if log.op.type not in ("Log1p", "Softplus") or rest.op.type != "Sub" or rest.op.inputs[1].op.type != "Mul":
+            continue
+        inside = set(_nearest(log, 5))
+        product = rest.op.inputs[1].op
+        for x, z in (product.inputs, product.inputs[::-1]):
+            if x in inside and z not in inside:
+                return x, z
+    return None
+
+
+def _nearest(tensor: Tensor, depth: int) -> Iterable[Tensor]:
+    level = [tensor]
+    for _ in range(depth):
+        level = [t for each in level for t in each.op.inputs]
+        yield from level
+
+
+def _logarithm(op: Operation, case: Case) -> Head | None:
+    """A logarithm of predictions that labels weigh, or that is picked from."""
+    end = last_layer(op.inputs[0])
+    product = next((c for t in op.outputs for c in through(t) if c.type == "Mul"), None)
+    if product is None:
+        return None
+    labels = next((t for t in product.inputs if not _is_of(t, op)), None)
+    while labels is not None and labels.op.type in ("Neg", "BroadcastTo"):
+        labels = labels.op.inputs[0]
+    labels = None if labels is None or constant(labels) is not None else unbroadcast(labels)
+    return Head("log", op, op.inputs[0], labels, end)
+
+
+def _is_of(tensor: Tensor, op: Operation) -> bool:
+    while tensor.op.type in ("Neg", *SAME) and tensor.op.inputs:
+        tensor = tensor.op.inputs[0]
+    return tensor.op is op
+
+
+def through(tensor: Tensor) -> list[Operation]:
+    """Who takes a tensor, through ops that only pass it on or turn its sign."""
+    found, stack, seen = [], [tensor], {tensor}
+    while stack:
+        for taker in stack.pop()._consumers:
+            found.append(taker)
+            if taker.type in ("Neg", *SAME):
+                stack += [t for t in taker.outputs if t not in seen]
+                seen.update(taker.outputs)
+    return found
+
+
+# ---- the last layer ---------------------------------------------------------------------
+
+def last_layer(tensor: Tensor) -> Operation:
+    """The op that made predictions, before guards, constant factors and changes of shape."""
+    op = tensor.op
+    for _ in range(30):
+        if op.type in SAME and op.inputs:
+            op = op.inputs[0].op
+        elif op.type in _SHIFTED and len(op.inputs) > 1 and (kept := _but_constants(op)) is not None:
+            op = kept.op
+        elif op.type == "Sum" and op.inputs[0].op.type == "Mul":  # picked from by labels
+            op = _picked(op)
+        else:
+            break
+        if op is tensor.op:
+            break
+    return op
+
+
+def _picked(total: Operation) -> Operation:
+    product = total.inputs[0].op
+    return next((t.op for t in product.inputs if last_layer(t).type in ("Softmax", "Sigmoid", "RealDiv")), total)
+
+
+def _but_constants(op: Operation) -> Tensor | None:
+    """The one input of an op that is no constant, if there is one."""
+    others = [t for t in op.inputs if constant(t) is None]
+    return others[0] if len(others) == 1 and not is_variable_read(others[0]) else None
+
+
+def activation_of(op: Operation) -> str:
+    """The type of an activation; "" for the output of a layer without one, "?" where that cannot be told."""
+    if op.type in _KNOWN:
+        return op.type
+    if op.type == "RealDiv" and op.inputs[0].op.type == "Exp" and op.inputs[1].op.type == "Sum":
+        return "Softmax"
+    if op.type in ("RealDiv", "Reciprocal") and any(o.type == "Exp" for o in _above(op, 3)):
+        return "Sigmoid"
+    if op.type in _LAYERS:
+        return ""
+    is_sum = op.type in ("Add", "AddV2") and any(is_variable_read(t) for t in op.inputs)
+    return "" if is_sum and any(o.type in _LAYERS for o in _above(op, 3)) else "?"
+
+
+def _above(op: Operation, depth: int) -> Iterable[Operation]:
+    return (t.op for each in op.outputs[:1] for t in _nearest(each, depth))
+
+
+# ---- constants --------------------------------------------------------------------------
+
+def unbroadcast(tensor: Tensor) -> Tensor:
+    """What was broadcast to make a tensor, or itself."""
+    while tensor.op.type in ("BroadcastTo", "Identity") and tensor.op.inputs and not is_variable_read(tensor):
+        tensor = tensor.op.inputs[0]
+    return tensor
+
+
+def constant(tensor: Tensor) -> np.ndarray | None:
+    """The value of a constant, through what only passes it on; None for anything else."""
+    for _ in range(8):
+        if tensor.op.type not in SAME or not tensor.op.inputs:
+            break
+        tensor = tensor.op.inputs[0]
+    if tensor.op.type in ("OnesLike", "ZerosLike"):
+        return np.asarray(float(tensor.op.type == "OnesLike"))
+    return static_value(tensor)

@@ -1,0 +1,225 @@
+"""The last layer and the loss: an activation that does not fit, labels that it cannot reach, sides that are swapped."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ....core.graph import Operation, Tensor
+from ....core.traversal import ancestors
+from ...facts.roles import PLACEHOLDERS, at_line, place_of
+from ..findings import Finding
+from .case import Case, fed_behind, finding
+from .heads import Head, constant, heads, last_layer, through, unbroadcast
+
+_ENTROPY = ("softmax", "sparse", "sigmoid")
+_RANGES = {"Sigmoid": (0.0, 1.0), "Softmax": (0.0, 1.0), "Tanh": (-1.0, 1.0), "Relu": (0.0, np.inf),
+           "Relu6": (0.0, 6.0), "Exp": (0.0, np.inf), "Softplus": (0.0, np.inf)}
+_OUTSIDE = 0.02  # share of labels beyond the range of the last layer that is no accident
+_FIX = {"softmax": "tf.nn.softmax_cross_entropy_with_logits_v2", "sparse":
+        "tf.nn.sparse_softmax_cross_entropy_with_logits", "sigmoid": "tf.nn.sigmoid_cross_entropy_with_logits"}
+
+
+def last_layer_mistakes(case: Case) -> list[Finding]:
+    """Findings about where predictions meet labels."""
+    found: list[Finding] = []
+    for head in heads(case):
+        for rule in (_swapped, _squashed_twice, _rectified, _no_probability, _out_of_range, _half_of_the_loss,
+                     _squared_softmax):
+            found += list(rule(head, case))[:1]
+    return found
+
+
+def _swapped(head: Head, case: Case) -> Iterator[Finding]:
+    """Labels where predictions belong."""
+    if head.labels is None:
+        return
+    labels_move = head.labels.op in case.trained
+    if head.form == "softmax" and labels_move and head.prediction.op not in case.trained:
+        yield finding(90, "labels and logits swapped", head.op, f"the labels of {head.op.name} are {head.labels.name}, "
+                      f"which depends on the trainable variables, and its logits are {head.prediction.name}, which "
+                      "does "
+                      "not: labels and logits are swapped", "give labels= and logits= by name, the other way round",
+                      confidence="certain")
+
+
+def swapped_logarithms(case: Case) -> list[Finding]:
+    """Predictions times the logarithm of labels: the sides of a cross entropy are swapped."""
+    found = []
+    for op in case.behind:
+        if op.type != "Log" or op in case.trained or not fed_behind(op.inputs):
+            continue
+        product = next((c for c in through(op.outputs[0]) if c.type == "Mul" and c in case.trained), None)
+        if product is not None:
+            other = next((t for t in product.inputs if t.op in case.trained), product.inputs[0])
+            found.append(finding(90, "labels and logits swapped", op, f"{op.name} takes the logarithm of "
+                                 f"{unbroadcast(op.inputs[0]).name}, which is fed, and weighs it with the prediction "
+                                 f"{other.name}: labels and predictions are swapped",
+                                 "-tf.reduce_sum(labels * tf.log(predictions)): the logarithm is of the predictions",
+                                 confidence="certain"))
+    return found[:1]
+
+
+def _squashed_twice(head: Head, case: Case) -> Iterator[Finding]:
+    """A cross entropy that squashes its logits itself, given what is squashed already."""
+    if head.form not in _ENTROPY or head.activation not in ("Softmax", "Sigmoid", "Tanh", "LogSoftmax") or \
+            not head.end.inputs:
+        return
+    kind = "double sigmoid" if head.form == "sigmoid" and head.activation == "Sigmoid" else "double softmax"
+    before = _logits(head.end).name
+    if head.activation == "Tanh":
+        yield finding(46, "bounded logits", head.op, f"the logits of {head.op.name} are the tanh of {before}"
+                      f"{at_line(place_of(head.end))}: they lie between -1 and 1, so no class gets a high probability",
+                      f"give it {before}, from before the tanh")
+        return
+    if head.activation == "LogSoftmax" and head.form != "sigmoid":
+        yield finding(30, "log-softmax as logits", head.op, f"the logits of {head.op.name} are a log-softmax already "
+                      f"({head.end.name}): to take it again changes nothing", f"give it {before}")
+        return
+    outer = "softmax" if head.form != "sigmoid" else "sigmoid"
+    yield finding(72, kind, head.op, f"the logits of {head.op.name} are the {head.activation.lower()} of {before}"
+                  f"{at_line(place_of(head.end))}, but it takes the {outer} itself: it is taken twice, which flattens "
+                  f"the gradient{_bounded(head, case)}", f"give it {before}, from before the {head.activation.lower()}",
+                  confidence="certain")
+
+
+def _logits(end: Operation) -> Tensor:
+    """What went into an activation, also into one written by hand."""
+    return end.inputs[0].op.inputs[0] if end.type == "RealDiv" and end.inputs[0].op.type == "Exp" else end.inputs[0]
+
+
+def _bounded(head: Head, case: Case) -> str:
+    values = case.series(head.prediction)
+    if not values or head.form == "sigmoid" or not values[-1].ndim or values[-1].shape[-1] < 2:
+        return ""
+    k = values[-1].shape[-1]
+    return f": with {k} classes the loss cannot fall below {np.log(np.e + k - 1) - 1:.3g}"
+
+
+def _rectified(head: Head, case: Case) -> Iterator[Finding]:
+    """Logits, or a regression's predictions, that are cut off at 0."""
+    if head.activation not in ("Relu", "Relu6") or head.form not in _ENTROPY:
+        return
+    values = case.series(head.prediction)
+    zeros = f"; at step {case.looked[-1].step} {float((values[-1] == 0).mean()):.0%} of them are 0" if values else ""
+    yield finding(64, "relu on the logits", head.end, f"the last layer ends in {head.end.type.lower()} "
+                  f"({head.end.name}), and {head.op.name}{at_line(place_of(head.op))} takes it for logits: none can be "
+                  f"negative, so no class can be ruled out, and where all are 0 nothing is learnt{zeros}",
+                  f"leave the relu out of the last layer: give {_FIX[head.form]} {head.end.inputs[0].name}")
+
+
+def _no_probability(head: Head, case: Case) -> Iterator[Finding]:
+    """The logarithm of what is no probability."""
+    if head.form != "log" or head.activation not in ("", "Relu", "Relu6", "Tanh", "LeakyRelu", "Elu"):
+        return
+    if head.labels is None or not fed_behind([head.labels]) and head.labels.op.type != "OneHot":
+        return
+    values = case.series(last_tensor(head.prediction))
+    told = ""
+    if values:
+        low, high = min(np.nanmin(v) for v in values), max(np.nanmax(v) for v in values)
+        told = f"; it was between {low:.3g} and {high:.3g}, whose logarithm is {'nan' if low < 0 else '> 0'} in parts"
+    made = f"{head.end.type.lower()} {head.end.name}" if head.activation else head.end.name
+    yield finding(103 if case.nonfinite else 76, "log of no probability", head.op, f"a cross entropy takes the "
+                  "logarithm "
+                  f"of {made}{at_line(place_of(head.end))}, which is no probability: the last layer has no softmax or "
+                  f"sigmoid{told}", "end in tf.nn.softmax (tf.sigmoid for one output), or better give the logits to "
+                  "tf.nn.softmax_cross_entropy_with_logits_v2 or tf.nn.sigmoid_cross_entropy_with_logits",
+                  step=case.nonfinite)
+
+
+def last_tensor(tensor: Tensor) -> Tensor:
+    """The output of the last layer's op behind predictions."""
+    return last_layer(tensor).outputs[0]
+
+
+def _out_of_range(head: Head, case: Case) -> Iterator[Finding]:
+    """Labels that the last layer cannot give."""
+    if head.labels is None or head.labels.op in case.trained or not head.labels.dtype.is_floating:
+        return
+    squashed = "Sigmoid" if head.form == "sigmoid" else head.activation if head.form != "softmax" else "Softmax"
+    if squashed not in _RANGES or head.form == "log" and not _is_log_loss(head):
+        return
+    arrays = case.series(head.labels)
+    if not arrays:
+        return
+    labels = np.concatenate([np.asarray(a, float).ravel() for a in arrays])
+    low, high = _RANGES[squashed]
+    slack = 1e-3 * (1 + abs(low))
+    outside = float(((labels < low - slack) | (labels > high + slack)).mean()) if labels.size else 0.0
+    if outside <= _OUTSIDE or not np.isfinite(labels).all():
+        return
+    where, limits = f"{head.op.name}{at_line(place_of(head.op))}", f"{low:g} to {high:g}"
+    if head.form in ("squared", "absolute"):
+        yield finding(74, "targets out of range", head.end, f"the last layer is a {squashed.lower()} "
+                      f"({head.end.name}), "
+                      f"which gives {limits}, but {outside:.0%} of the targets {_named(head.labels)} lie outside of "
+                      f"that range, from {labels.min():.4g} to {labels.max():.4g}: they cannot be reached, and the "
+                      f"{squashed.lower()} saturates", f"leave out the {squashed.lower()} in the last layer for a "
+                      f"regression, or scale the targets into {limits}")
+    else:
+        yield finding(74, "labels out of range", head.op, f"{where} is a cross entropy of probabilities, but "
+                      f"{outside:.0%} of the labels {_named(head.labels)} are not between 0 and 1: they go from "
+                      f"{labels.min():.4g} to {labels.max():.4g}, and the loss has no minimum",
+                      "give it labels of 0 and 1: a one-hot code of classes, (labels + 1) / 2 of -1 and 1, or inputs "
+                      "scaled to 0 to 1; for other targets use a squared error")
+
+
+def _is_log_loss(head: Head) -> bool:
+    """Whether the labels are weights of classes, and no advantage or mask."""
+    p, labels = head.prediction.dims, None if head.labels is None else head.labels.dims
+    if p is None or labels is None or len(p) != len(labels) or not p:
+        return False
+    return p[-1] == labels[-1] and (p[-1] or 0) > 1 or _has_other_half(head)
+
+
+def _has_other_half(head: Head) -> bool:
+    """Whether the logarithm of 1 - p is taken beside that of p."""
+    tensor = head.end.outputs[0]
+    behind = set(_below(tensor, 6))
+    return any(op.type == "Log" and any(o.type == "Sub" and constant(o.inputs[0]) is not None
+                                        for o in ancestors([op.inputs[0]]) & behind) for op in behind)
+
+
+def _below(tensor: Tensor, depth: int) -> set[Operation]:
+    found: set[Operation] = set()
+    level = [tensor]
+    for _ in range(depth):
+        takers = {c for t in level for c in t._consumers if c.gradient_of is None} - found
+        found |= takers
+        level = [t for op in takers for t in op.outputs]
+    return found
+
+
+def _half_of_the_loss(head: Head, case: Case) -> Iterator[Finding]:
+    """y log(p) of a sigmoid without (1 - y) log(1 - p): p = 1 for everything is best."""
+    if head.form != "log" or head.activation != "Sigmoid" or head.labels is None or _has_other_half(head):
+        return
+    if head.labels.op.type not in PLACEHOLDERS or head.prediction.dims is None or head.labels.dims is None or \
+            len(head.prediction.dims) != len(head.labels.dims):
+        return
+    values = case.series(last_tensor(head.prediction))
+    told = f": its mean went from {values[0].mean():.2f} to {values[-1].mean():.2f}" if len(values) > 1 else ""
+    yield finding(68, "half of a cross entropy", head.op, f"the loss has y * log(p) of the sigmoid {head.end.name}, "
+                  "but "
+                  f"not (1 - y) * log(1 - p): p = 1 for every example makes it 0, so the model learns to say 1{told}",
+                  "use tf.nn.sigmoid_cross_entropy_with_logits, or add (1 - y) * tf.log(1 - p)")
+
+
+def _squared_softmax(head: Head, case: Case) -> Iterator[Finding]:
+    """A squared error of classes."""
+    if head.form not in ("squared", "absolute") or head.activation != "Softmax" or not head.end.inputs:
+        return
+    dims = head.prediction.dims
+    if not dims or dims[-1] in (None, 1):
+        return
+    yield finding(44 if not case.learns else 36, "squared error of a softmax", head.op, f"{head.op.name} is the "
+                  f"{head.form} error of the softmax {head.end.name}{at_line(place_of(head.end))}: where the softmax "
+                  "is "
+                  "sure of a wrong class its slope is almost 0, so the worst examples teach least",
+                  f"give {_logits(head.end).name} to tf.nn.softmax_cross_entropy_with_logits_v2")
+
+
+def _named(tensor: Tensor) -> str:
+    fed: Sequence[Operation] = sorted(fed_behind([tensor]), key=lambda op: op.index)
+    return fed[-1].outputs[0].name if len(fed) == 1 else tensor.name

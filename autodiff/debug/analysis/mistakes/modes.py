@@ -1,0 +1,158 @@
+"""Modes: layers that do one thing in training and another in use, and are told the wrong one."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ....core.function_graph import functions_of
+from ....core.graph import Operation, Tensor
+from ....core.traversal import ancestors
+from ...facts.graph_lists import variables_of
+from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
+from ..findings import Finding
+from .case import Case, Run, finding, held
+
+_MOST_DROPPED = 0.85  # share beyond which what is left is hardly enough
+_RANDOM = ("RandomUniform",)
+
+
+def mode_mistakes(case: Case) -> list[Finding]:
+    """Findings about batch normalization and dropout."""
+    return [*_normalized_by_averages(case), *_dropped(case)] if case.steps else []
+
+
+# ---- batch normalization ----------------------------------------------------------------
+
+def _normalized_by_averages(case: Case) -> list[Finding]:
+    """Batch normalization that goes by its moving averages while training."""
+    kept = {v.handle_tensor.op for v, trainable in variables_of(case.graph) if not trainable}
+    for op in case.behind:
+        if op not in case.trained or not (average := _average_of(op, kept)):
+            continue
+        choice = next((each.op for each in op.inputs if each.op.type == "If"), None) or _choice(op)
+        told = _chosen(choice, case) if choice is not None else _never_chosen(op, average)
+        if not told:
+            continue
+        values = [np.ravel(run.after[average.name]) for run in (case.looked[0], case.looked[-1])
+                  if average.name in run.after]
+        still = len(values) == 2 and np.array_equal(values[0], values[1])
+        fitted = bool(values) and not (values[0] == 1).all()  # of a model that was trained before
+        moves = f"{average.name} stays as it began" if still else f"{average.name} goes on changing"
+        return [finding(36 if fitted else 62 if case.learns else 73, "batch norm in evaluation mode", op, f"batch "
+                        "normalization "
+                        f"({op.name}) goes by its moving averages in training runs: {told}; {moves} over "
+                        f"{len(case.steps)} steps, so nothing is normalized by its batch",
+                        "give it training=True in training runs (feed the placeholder True), and run its update ops",
+                        target=f"{average.name}:0", step=case.looked[0].step)]
+    return []
+
+
+def _average_of(op: Operation, kept: set[Operation]) -> Operation | None:
+    """The moving variance that an op normalizes by."""
+    if op.type == "FusedBatchNormV3" or op.type.startswith("FusedBatchNorm"):
+        if op.attrs.get("is_training", True) or len(op.inputs) < 5:
+            return None
+        return next((o for o in (held(op.inputs[4]), *_captured(op.inputs[4])) if o in kept), None)
+    if op.type != "Mul" or op.inputs[0].op.type != "Rsqrt" and op.inputs[1].op.type != "Rsqrt":
+        return None
+    root = next(t.op for t in op.inputs if t.op.type == "Rsqrt")
+    near: list[Tensor] = list(root.inputs[0].op.inputs)
+    return next((o for t in near for o in (held(t), *_captured(t)) if o in kept and o.type in VARIABLES), None)
+
+
+def _captured(tensor: Tensor) -> Sequence[Operation]:
+    return [held(t) for t in tensor.op.inputs] if tensor.op.type == "If" else []
+
+
+def _choice(op: Operation) -> Operation | None:
+    """The branch by which an op is told its mode, near above it."""
+    near = list(op.inputs)
+    for _ in range(3):
+        for tensor in near:
+            if tensor.op.type == "If":
+                return tensor.op
+        near = [t for each in near for t in each.op.inputs]
+    return None
+
+
+def _chosen(choice: Operation, case: Case) -> str:
+    """How training runs choose the moving averages; "" if they do not."""
+    values = case.series(choice.inputs[0])
+    if not values or len({bool(np.ravel(v)[0]) for v in values}) != 1:
+        return ""
+    taken = bool(np.ravel(values[0])[0])
+    branch = functions_of(choice)[0 if taken else 1].graph
+    reads = {held(op.attrs["external"]).type for op in branch.operations.values() if op.type == "Captured"}
+    if not reads & set(VARIABLES):
+        return ""
+    source = next((op for op in ancestors([choice.inputs[0]]) if op.type in PLACEHOLDERS), None)
+    return f"{source.name if source is not None else choice.inputs[0].name} is {taken} in all of them"
+
+
+def _never_chosen(op: Operation, average: Operation) -> str:
+    """That training=False is constant, if the average belongs to a batch normalization of the script's own."""
+    updated = any(c.type.startswith("Assign") for t in average.outputs for c in t._consumers
+                  if c.name != f"{average.name}/Assign")
+    return "" if updated else "training is False whenever it is built"
+
+
+# ---- dropout ----------------------------------------------------------------------------
+
+def _dropped(case: Case) -> list[Finding]:
+    """Dropout that keeps almost nothing, or is on where a model is used and off where it is trained."""
+    found: list[Finding] = []
+    for op in case.behind:
+        rate = _rate_of(op)
+        if rate is None or op not in case.looked[0].ran:
+            continue
+        values = [float(np.ravel(v)[0]) for v in case.series(rate) if np.size(v)]
+        if not values:
+            continue
+        dropped = float(np.median(values))
+        if dropped > _MOST_DROPPED:
+            found.append(finding(64 if not case.learns else 45, "dropout drops too much", op, f"dropout drops "
+                                 f"{dropped:.0%} of {op.inputs[0].name} in training (keep_prob {1 - dropped:.2g}): "
+                                 "hardly anything of the layer is left, nor of its gradient", "keep_prob is the share "
+                                 "that is kept, rate the share that is dropped: 0.5 to 0.8 is kept as a rule",
+                                 step=case.looked[0].step))
+        else:
+            found += _wrong_way_round(op, rate, dropped, case)
+    return found[:1]
+
+
+def _rate_of(op: Operation) -> Tensor | None:
+    """The rate of a dropout, at the op that puts zeros in place of what is dropped."""
+    if op.type != "Mul":
+        return None
+    for mask in op.inputs:
+        if mask.op.type == "Cast" and mask.op.inputs[0].op.type == "GreaterEqual":
+            noise, rate = mask.op.inputs[0].op.inputs
+            if any(each.type in _RANDOM for each in ancestors([noise])):
+                return rate.op.inputs[0] if rate.op.type == "BroadcastTo" else rate
+    return None
+
+
+def _wrong_way_round(op: Operation, rate: Tensor, dropped: float, case: Case) -> list[Finding]:
+    uses = [run for run in case.runs if not run.trains and op in run.ran]
+    known: list[tuple[Run, float]] = []
+    for run in uses[-3:]:
+        value = case.values(run).get(rate)
+        if value is not None:
+            known.append((run, float(np.ravel(value)[0])))
+    if not known or max(v for _, v in known) <= 0:
+        return []
+    run, used = known[-1]
+    if dropped <= 0 < used:
+        return [finding(66, "dropout the wrong way round", op, f"dropout drops {used:.0%} in runs that do not train "
+                        "(run "
+                        f"{run.number}), and nothing in training", "feed keep_prob below 1 in training, and 1 in "
+                        "evaluation",
+                        step=run.step)]
+    if len(known) == len(uses[-3:]) and min(v for _, v in known) > 0:
+        return [finding(43, "dropout in evaluation", op, f"runs that do not train drop {used:.0%} of "
+                        f"{op.inputs[0].name} "
+                        f"too (run {run.number}{at_line(place_of(op))}): what they say of the model is noisy and too "
+                        "low",
+                        "feed keep_prob = 1 (rate = 0, training=False) in evaluation", step=run.step)]
+    return []

@@ -1,0 +1,350 @@
+"""The pace of a training: learning rates that are too high, too low or decayed, and steps the wrong way."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ....core.graph import Operation, Tensor
+from ....core.indexed_slices import IndexedSlices
+from ....core.traversal import ancestors
+from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
+from ..findings import Finding
+from .case import Case, Run, finding
+from .heads import Head, heads, through
+
+_GROWN = 10.0  # times its first size: a loss that has diverged
+_FAST, _USUAL, _SLOWISH, _SLOW = 0.3, 1e-3, 1e-4, 1e-5  # change of a kernel by a step, relative to its size
+_MOVED = 0.02  # share of the loss by which a training that goes on has changed it
+_UNSCALED = 10.0  # mean size of inputs that makes curvatures large
+_SIGN_STAYS = ("Identity", "Reshape", "Sum", "Mean", "Squeeze", "ExpandDims", "Add", "AddV2", "AddN", "Cast",
+               "BroadcastTo", "Pack", "Sqrt", "Select", "ConcatV2", "StridedSlice")
+_MANY = 20  # steps that a training has to have had before it is called slow
+
+
+def pace_mistakes(case: Case) -> list[Finding]:
+    """Findings about how the loss goes from step to step."""
+    if not case.steps:
+        return []
+    found = _uphill(case)
+    return found or [*_diverges(case), *_too_high(case), *_too_low(case), *_decayed(case)]
+
+
+# ---- direction --------------------------------------------------------------------------
+
+def _uphill(case: Case) -> list[Finding]:
+    """Updates along the gradient, not against it."""
+    raw = _gradients(case)
+    case.want(*raw.values())
+    slopes, rising = [], []
+    for run in case.looked[:6]:
+        values = case.values(run)
+        slope = 0.0
+        for x, gradient in raw.items():
+            before, after = run.before.get(x.op.name), run.after.get(x.op.name)
+            if before is not None and after is not None and gradient in values and np.shape(before) == np.shape(after):
+                with np.errstate(all="ignore"):
+                    change = np.subtract(after, before, dtype=float)
+                    slope += float(np.vdot(np.asarray(values[gradient], float), change))
+        if slope and np.isfinite(slope):
+            slopes.append(slope)
+            rising.append((run.step, slope))
+    if len(slopes) < 2 or not all(s > 0 for s in slopes):
+        return []
+    again = [(step, before, after) for step, before, after in case.again if after > before]
+    if not again:
+        return []
+    at = _update_op(case)
+    step, before, after = again[0]
+    return [finding(104, "wrong sign", at, f"the steps go up the gradient of {case.y.name}: gradient times change is "
+                    f"{rising[0][1]:.3g} at step {rising[0][0]}, above 0 in all {len(slopes)} steps looked at, and the "
+                    f"loss of the same batch goes from {before:.4g} to {after:.4g} by step {step}: it is maximized",
+                    "subtract the learning rate times the gradient (assign_sub), or drop the minus before the gradient",
+                    step=rising[0][0], confidence="certain")]
+
+
+def negated_losses(case: Case) -> list[Finding]:
+    """An error between predictions and labels that goes into y with a minus: the better the fit, the larger y."""
+    turned, straight = [], []
+    for head in heads(case):
+        signs = _signs_into(head.op, case)
+        if signs == {-1} and head.form != "log":
+            turned.append(head)
+        elif signs != {-1} or head.form == "log":
+            straight.append(head)
+    elsewhere = {op for call in case.calls if call.ys[0] is not case.y for op in ancestors(call.ys)}
+    if not turned or straight or any(head.op in elsewhere for head in turned):
+        return []
+    head = turned[0]
+    losses = [loss for _, loss in case.losses if np.isfinite(loss)]
+    told = f": it went from {losses[0]:.4g} at step {case.losses[0][0]} to {losses[-1]:.4g}" if len(losses) > 1 else ""
+    return [finding(102, "wrong sign", head.op, f"{case.y.name} is minimized, but {head.op.name}, the {_error(head)}, "
+                    f"goes into it with a minus{_where(case)}: the training makes the error larger, without end{told}",
+                    "minimize the error itself: drop the minus", confidence="certain")]
+
+
+def _error(head: Head) -> str:
+    return {"squared": "squared error", "absolute": "absolute error"}.get(head.form, "cross entropy")
+
+
+def _where(case: Case) -> str:
+    turn = next((op for op in reversed(case.behind) if op.type == "Neg"), None)
+    return "" if turn is None else f" ({turn.name}{at_line(place_of(turn))})"
+
+
+def _signs_into(op: Operation, case: Case) -> set[int]:
+    """With which signs an op's output goes into y, through sums, means and constant factors; 0 for what is unknown."""
+    from_here = set(case.behind)
+    signs: set[int] = set()
+    stack, seen = [(op.outputs[0], 1)], set[tuple[Tensor, int]]()
+    while stack and len(seen) < 2000:
+        tensor, sign = at = stack.pop()
+        if at in seen:
+            continue
+        seen.add(at)
+        if tensor is case.y:
+            signs.add(sign)
+            continue
+        stack += [(c.outputs[0], sign * _sign(c, tensor)) for c in tensor._consumers if c in from_here and c.outputs]
+    return signs
+
+
+def _sign(op: Operation, tensor: Tensor) -> int:
+    if op.type == "Neg":
+        return -1
+    if op.type == "Sub":
+        return 1 if op.inputs[0] is tensor else -1
+    if op.type in ("Mul", "RealDiv", "DivNoNan", "Div"):
+        other = op.inputs[1] if op.inputs[0] is tensor else op.inputs[0]
+        value = None if other.op.type != "Const" else np.asarray(other.op.attrs["value"])
+        if value is not None and value.dtype.kind in "fiu" and value.size:
+            return 1 if (value >= 0).all() else -1 if (value <= 0).all() else 0
+        return 1 if other.op.type in ("Cast", "Size", "Sum", "Maximum", "OneHot", "Select") else 0
+    return 1 if op.type in _SIGN_STAYS else 0
+
+
+# ---- too high ---------------------------------------------------------------------------
+
+def _diverges(case: Case) -> list[Finding]:
+    """A loss that grows until it overflows, or far beyond its beginning."""
+    losses = case.losses
+    finite = [(step, abs(loss)) for step, loss in losses if np.isfinite(loss)]
+    if len(finite) < 1 or not case.again:
+        return []
+    start, peak = finite[0], max(finite, key=lambda each: each[1])
+    risen = next((each for each in case.again if np.isfinite(each[1]) and not each[2] <= 1.001 * each[1]), None)
+    overflowed = risen is not None and bool(case.nonfinite) and not np.isfinite(risen[2]) and _is_finite_after(
+        case, risen)
+    grown = peak[1] > _GROWN * max(start[1], 1e-6) and (case.nonfinite or finite[-1][1] > _GROWN * start[1])
+    if risen is None or not (grown or overflowed):
+        return []
+    step, before, after = risen
+    ends = f"nan or inf at step {case.nonfinite}" if case.nonfinite else f"{finite[-1][1]:.3g} at step {finite[-1][0]}"
+    said = (f"the training diverges: the loss grew from {start[1]:.3g} at step {start[0]} to {peak[1]:.3g} at step "
+            f"{peak[0]}{f', {ends}' if ends not in f'{peak[1]:.3g} at step {peak[0]}' else ''}; the update of step "
+            f"{step} "
+            f"alone takes the loss of its own batch from {before:.4g} to {after:.4g}")
+    return [_cause(case, said, step, 104)]
+
+
+def _is_finite_after(case: Case, risen: tuple[int, float, float]) -> bool:
+    """Whether a step left all variables finite: what is not finite then came of their size."""
+    run = next(run for run in case.looked if run.step == risen[0])
+    return all(np.isfinite(run.after[v.op.name]).all() for v in case.variables if v.op.name in run.after)
+
+
+def _too_high(case: Case) -> list[Finding]:
+    """Steps that are so long that the loss of their own batch rises, or that nothing of a kernel is left."""
+    if _diverges(case) or len(case.losses) < 4 or not np.isfinite(case.last_loss):
+        return []
+    risen = [(s, b, a) for s, b, a in case.again if a > b + 0.02 * abs(b) + 1e-7]
+    early = [(step, v, pace) for step, v, pace in case.paces if step <= case.looked[min(2, len(case.looked) - 1)].step]
+    stuck = case.last_loss > 0.8 * case.first_loss > 0
+    far = [each for each in early if each[2] > _FAST]
+    said = ""
+    if len(risen) >= max(2, len(case.again) / 2) and case.last_loss > 0.5 * case.first_loss > 0:
+        step, before, after = max(risen, key=lambda each: (each[2] - each[1]) / (abs(each[1]) + 1e-9))
+        said = (f"the learning rate is too high: after {len(risen)} of {len(case.again)} steps looked at the loss of "
+                "the "
+                f"same batch is higher than before (at step {step} {before:.4g}, then {after:.4g})")
+    elif far and stuck and risen:
+        said = "the learning rate is too high"
+        step = far[0][0]
+    if not said:
+        return []
+    if far:
+        _, variable, pace = max(far, key=lambda each: each[2])
+        said += f"; step {far[0][0]} changes {variable.name} by {pace:.3g} times its size, where 0.001 is usual"
+    said += f"; the loss goes from {case.first_loss:.4g} to {case.last_loss:.4g}"
+    return [_cause(case, said, step, 76)]
+
+
+def _cause(case: Case, said: str, step: int, severity: int) -> Finding:
+    """A training that is too fast, with what makes it so: inputs of great size, a sum over the batch, or the rate."""
+    at = _update_op(case)
+    rate = _rate(case, case.looked[0])
+    how = "" if rate is None else f" (the rate is {rate:.3g})"
+    large = _large_input(case)
+    if large is not None:
+        tensor, size = large
+        return finding(severity, "inputs not scaled", at, f"{said}: {tensor.name} is fed values of size {size:.4g}, "
+                       f"which makes the gradients of the first layer as large, and the learning rate too high for them"
+                       f"{how}", "scale what is fed: x / 255 for pixels, (x - mean) / std by column; or lower the "
+                       "learning rate by the square of that size", target=tensor.name, step=step)
+    summed = _summed(case)
+    if summed is not None:
+        op, count = summed
+        return finding(severity, "sum for mean", op, f"{said}: the loss is a sum over {count} elements ({op.name}), so "
+                       f"the gradient is {count} times that of their mean, and the learning rate too high for it{how}",
+                       f"tf.reduce_mean in place of tf.reduce_sum, or a learning rate {count} times lower", step=step)
+    if "too high" not in said:
+        said = f"{said}: the learning rate is too high{how}"
+    elif how:
+        said += how
+    return finding(severity, "learning rate too high", at, said, "lower the learning rate, ten times at first; or clip "
+                   "with tf.clip_by_global_norm", step=step)
+
+
+def _large_input(case: Case) -> tuple[Tensor, float] | None:
+    """What goes into the first layer unscaled, and its mean size."""
+    fed = case.looked[0].feeds
+    for tensor, value in fed.items():
+        if tensor.op.type not in PLACEHOLDERS or np.ndim(value) < 2 or np.asarray(value).dtype.kind not in "fiu":
+            continue
+        size = float(np.abs(value).mean()) if np.size(value) else 0.0
+        if size > _UNSCALED and any(op.type in ("MatMul", "Conv2D", "Mul") for op in through(tensor)) and not any(
+                head.labels is not None and tensor.op in ancestors([head.labels]) for head in heads(case)):
+            return tensor, size
+    return None
+
+
+def _summed(case: Case) -> tuple[Operation, int] | None:
+    """A sum over the batch in the loss, and of how many elements, where a mean would do."""
+    for head in heads(case):
+        op, count = head.op, 0
+        for _ in range(12):
+            taker = next((c for t in op.outputs for c in t._consumers if c in case.behind), None)
+            if taker is None or taker.type in ("Mean", "RealDiv", "DivNoNan"):
+                return None
+            if taker.type == "Sum" and taker.outputs[0].dims == ():
+                sizes = case.series(taker.inputs[0])
+                count = int(np.shape(sizes[0])[0]) if sizes and np.ndim(sizes[0]) else 0
+                after = [c.type for c in taker.outputs[0]._consumers if c in case.behind]
+                return (taker, count) if count > 1 and not {"RealDiv", "DivNoNan", "Mul"} & set(after) else None
+            op = taker
+    return None
+
+
+# ---- too low ----------------------------------------------------------------------------
+
+def _too_low(case: Case) -> list[Finding]:
+    """Steps so short that they change nothing, where longer ones along the gradient would lead down."""
+    if len(case.steps) < _MANY or not case.paces or not case.again:
+        return []
+    first, then = case.again[0][1], case.with_variables(case.looked[0], case.y, case.looked[-1].after)
+    if then is None or not abs(then - first) < _MOVED * abs(first):
+        return []
+    pace = float(np.median([p for _, _, p in case.paces]))
+    if not pace < _SLOWISH:
+        return []
+    losses = dict(case.losses)
+    gains = [(run.step, gain) for run in case.looked[:3] if (gain := _gain(case, run, _USUAL)) is not None]
+    if not gains or not all(gain > 1e-4 * abs(losses.get(step, case.first_loss)) for step, gain in gains):
+        return []
+    rate = _rate(case, case.looked[0])
+    value = "" if rate is None else f" ({rate:.3g})"
+    more = f", up to {_USUAL / pace:.0g} times" if pace else ""
+    return [finding(70 if pace < _SLOW else 44, "learning rate too low", _update_op(case), f"the learning rate is too "
+                    f"low{value}: a step changes the kernels by {pace:.2g} of their size, where {_USUAL:g} is usual, "
+                    "and "
+                    f"in {len(case.steps)} steps the loss of the first batch moved from {first:.5g} to {then:.5g}; "
+                    f"moved by {_USUAL:g} along the gradient of step {gains[0][0]} it would fall by "
+                    ""
+                    ""
+                    ""
+                    ""
+                    ""
+                    ""
+                    f"{gains[0][1]:.2g} at "
+                    "once", f"raise the learning rate{more}", step=gains[0][0])]
+
+
+def _gain(case: Case, run: Run, share: float) -> float | None:
+    """By how much y of the same batch falls if all variables go along the gradient by this share of their size."""
+    gradients = _gradients(case)
+    case.want(*gradients.values())
+    values = case.values(run)
+    known = {x.op.name: np.asarray(values[g], float) for x, g in gradients.items()
+             if g in values and x.op.name in run.before}
+    with np.errstate(all="ignore"):
+        steep = float(np.sqrt(sum(np.vdot(g, g) for g in known.values())))
+        size = float(np.sqrt(sum(np.vdot(w, w) for w in (np.asarray(run.before[n], float) for n in known))))
+    if not steep or not np.isfinite(steep) or not size:
+        return None
+    moved = {name: (before - share * size / steep * known[name]).astype(np.asarray(before).dtype) if name in known
+             else before for name, before in run.before.items()}
+    value, then = values.get(case.y), case.with_variables(run, case.y, moved)
+    return None if value is None or then is None or np.size(value) != 1 else float(np.reshape(value, ())) - then
+
+
+def _gradients(case: Case) -> dict[Tensor, Tensor]:
+    """The script's dense gradients of y by variable."""
+    return {x: g for call in case.calls if call.ys[0] is case.y for x, g in call.found.items()
+            if isinstance(g, Tensor) and not isinstance(g, IndexedSlices)}
+
+
+def _decayed(case: Case) -> list[Finding]:
+    """A learning rate that a schedule has brought to nothing, or that does not move though it is meant to."""
+    found = []
+    for rate in dict.fromkeys(u.rate for u in case.updates if u.rate is not None):
+        counters = [op for op in ancestors([rate])
+                    if op.type in VARIABLES and op.outputs[0].dtype.base_dtype.is_integer]
+        if not counters:
+            continue
+        values = [(run.step, float(np.reshape(v, ()))) for run, v in zip(case.looked, case.series(rate))
+                  if np.size(v) == 1]
+        still = all(np.array_equal(run.before.get(op.name, 0), run.after.get(op.name, 0))
+                    for op in counters for run in case.looked)
+        if still and len(case.steps) > 2:
+            found.append(finding(52 if case.learns else 63, "global_step not advanced", counters[0],
+                                 f"the learning rate {rate.name} follows {counters[0].name}, which no training step "
+                                 f"changes: after {len(case.steps)} steps it is still "
+                                 f"{np.ravel(_last(case, counters[0]))[0]}"
+                                 f", and the rate {values[-1][1] if values else float('nan'):.3g}: the schedule never "
+                                 "begins", f"optimizer.minimize(loss, global_step={counters[0].name})",
+                                 target=f"{counters[0].name}:0", confidence="certain"))
+        elif len(values) > 2 and 0 <= values[-1][1] < 0.01 * values[0][1] and len(case.steps) < 2000:
+            half = next(step for step, value in values if value < 0.5 * values[0][1])
+            found.append(finding(65 if case.last_loss > 0.3 * case.first_loss else 46, "learning rate decayed to "
+                                 "nothing",
+                                 rate.op, f"the learning rate falls from {values[0][1]:.3g} at step {values[0][0]} to "
+                                 f"{values[-1][1]:.3g} at step {values[-1][0]}, below half by step {half}: the last "
+                                 "steps "
+                                 f"change nothing, and the loss stays at {case.last_loss:.4g}", "count decay_steps in "
+                                 "steps, not epochs: epochs * examples / batch size; or decay more slowly",
+                                 step=half, confidence="certain"))
+    return found[:1]
+
+
+def _last(case: Case, variable: Operation) -> Any:
+    return case.looked[-1].after.get(variable.name, 0)
+
+
+# ---- what is said of steps --------------------------------------------------------------
+
+def _update_op(case: Case) -> Operation:
+    """Where the training is written: the op that updates."""
+    mine = [u.op for u in case.updates if u.y is case.y] or [u.op for u in case.updates]
+    stores: Sequence[Operation] = [op for op in case.looked[0].ran if op.inputs and op.inputs[0] in case.variables
+                                   and "Assign" in op.type] if case.looked else []
+    return mine[0] if mine else min(stores, key=lambda op: op.index) if stores else case.y.op
+
+
+def _rate(case: Case, run: Run) -> float | None:
+    tensor = next((u.rate for u in case.updates if u.y is case.y and u.rate is not None), None)
+    if tensor is None:
+        return None
+    case.want(tensor)
+    value = case.values(run).get(tensor)
+    return None if value is None or np.size(value) != 1 else float(np.reshape(value, ()))

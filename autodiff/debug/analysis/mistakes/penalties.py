@@ -1,0 +1,61 @@
+"""What is added to a loss: penalties that outweigh the error of the data."""
+from __future__ import annotations
+
+import numpy as np
+
+from ....core.graph import Operation, Tensor
+from ....core.traversal import ancestors
+from ...facts.roles import PLACEHOLDERS
+from ..findings import Finding
+from .case import Case, finding
+from .heads import SAME
+
+_SUMS = ("Add", "AddV2", "AddN")
+_HEAVY = 5.0  # times the error of the data, at the beginning
+_DATA = (*PLACEHOLDERS, "IteratorGetNext", "QueueDequeueV2", "QueueDequeueManyV2", "PyFunc")
+
+
+def penalty_mistakes(case: Case) -> list[Finding]:
+    """A penalty of the weights that is many times the error of the data."""
+    parts = addends(case.y)
+    penalties = [t for t in parts if t.op in case.trained and not any(op.type in _DATA for op in ancestors([t]))]
+    data = [t for t in parts if t not in penalties and t.op in case.trained]
+    if not penalties or not data or not case.looked or all(not any(o.type in _DATA for o in ancestors([t]))
+                                                           for t in data):
+        return []
+    case.want(*parts)
+    values = case.values(case.looked[0])
+    of = {t: float(np.sum(values[t])) for t in parts if t in values and np.size(values[t]) == 1}
+    penalty, error = sum(abs(of.get(t, 0.0)) for t in penalties), sum(abs(of.get(t, 0.0)) for t in data)
+    if not np.isfinite(penalty) or penalty <= _HEAVY * error or not error:
+        return []
+    largest = max(penalties, key=lambda t: abs(of.get(t, 0.0)))
+    return [finding(67 if penalty > 2 * _HEAVY * error else 48, "penalty too large", largest.op, f"the penalty "
+                    f"(regularization) {largest.name} is {penalty:.4g} at step {case.looked[0].step}, beside "
+                    f"{error:.4g} "
+                    f"of the data ({data[0].name}): {penalty / error:.3g} times as much, so the weights are pulled "
+                    "to 0 "
+                    "and the data hardly count", f"scale the penalty down, "
+                    f"{10 ** np.ceil(np.log10(penalty / error)):.0f} "
+                    "times or more: 1e-4 is a usual factor", step=case.looked[0].step)]
+
+
+def addends(y: Tensor) -> list[Tensor]:
+    """What a loss is a sum of."""
+    found: list[Tensor] = []
+    stack: list[tuple[Tensor, int]] = [(y, 0)]
+    while stack:
+        tensor, depth = stack.pop()
+        op = _unwrapped(tensor)
+        if op.type in _SUMS and depth < 20 and all(t.dims == () for t in op.inputs):
+            stack += [(t, depth + 1) for t in op.inputs]
+        else:
+            found.append(op.outputs[tensor.value_index] if op is tensor.op else op.outputs[0])
+    return found
+
+
+def _unwrapped(tensor: Tensor) -> Operation:
+    op = tensor.op
+    while op.type in SAME and op.inputs and op.inputs[0].dims == ():
+        op = op.inputs[0].op
+    return op

@@ -1,0 +1,139 @@
+"""Where a training begins: initial values that are equal, too large or too small; and starting again and again."""
+from __future__ import annotations
+
+import numpy as np
+
+from ....core.graph import Operation, Tensor
+from ....core.traversal import ancestors, descendants
+from ...facts.roles import at_line, place_of
+from ..findings import Finding
+from ..update_blame import is_store
+from .case import Case, finding, held
+from .heads import heads
+
+_LARGE, _SMALL = 8.0, 0.02  # of std * sqrt(inputs), 1 to 1.4 being usual
+_LAYERS = ("MatMul", "Conv2D", "While", "BatchMatMul", "BatchMatMulV2")
+_BEYOND = 5.0  # times the loss of a guess
+
+
+def start_mistakes(case: Case) -> list[Finding]:
+    """Findings about the values that training began with."""
+    if not case.steps:
+        return []
+    return [*_started_again(case), *_equal_units(case), *_wrong_size(case)]
+
+
+def _kernels(case: Case) -> list[tuple[Tensor, np.ndarray, Operation]]:
+    """Kernels of layers, their first values, and the product that each goes into."""
+    found = []
+    first = case.steps[0].before
+    for variable in case.variables:
+        value = first.get(variable.op.name)
+        if value is None or np.ndim(value) < 2 or np.asarray(value).dtype.kind != "f":
+            continue
+        product = next((op for op in case.behind if op.type in _LAYERS and variable.op in map(held, op.inputs)), None)
+        if product is not None:
+            found.append((variable, np.asarray(value), product))
+    return found
+
+
+def _is_hidden(product: Operation, kernels: list[tuple[Tensor, np.ndarray, Operation]]) -> bool:
+    """Whether another kernel comes after this one."""
+    below = descendants(product.outputs)
+    return product.type == "While" or any(other in below and other is not product for _, _, other in kernels)
+
+
+def _equal_units(case: Case) -> list[Finding]:
+    """Hidden layers all of whose units begin equal, and so stay."""
+    kernels = _kernels(case)
+    same = []
+    for variable, value, product in kernels:
+        columns = value.reshape(-1, value.shape[-1])
+        if columns.shape[1] > 1 and np.ptp(columns, axis=1).max(initial=0) == 0 and _is_hidden(product, kernels):
+            same.append((variable, columns))
+    if not same:
+        return []
+    variable, columns = same[0]
+    last = case.looked[-1].after.get(variable.op.name)
+    equal = last is not None and np.ptp(np.asarray(last).reshape(-1, columns.shape[1]), axis=1).max(initial=0) == 0
+    one = "zero" if not columns.any() else f"equal ({columns.flat[0]:.3g})"
+    what = one if np.ptp(columns) == 0 else "equal by column"
+    others = f" and {len(same) - 1} others" if len(same) > 1 else ""
+    still = f", and still do after step {case.looked[-1].step}" if equal else ""
+    return [finding(86, "equal initial values", variable.op, f"the initial values of {variable.name}{others} are all "
+                    f"{what}: the {columns.shape[1]} units of the layer compute the same and get the same gradient"
+                    f"{still}: no symmetry is broken, and the layer is worth one unit",
+                    "initialize weights at random: tf.glorot_uniform_initializer(), or "
+                    "tf.truncated_normal(shape, stddev=0.1); zeros are right for biases",
+                    target=variable.name, step=case.steps[0].step, confidence="certain")]
+
+
+def _wrong_size(case: Case) -> list[Finding]:
+    """Kernels whose first values are far too large or too small for the number of their inputs."""
+    if not case.losses:
+        return []
+    rated = []
+    for variable, value, product in _kernels(case):
+        inputs = int(np.prod(value.shape[:-1]))
+        spread = float(value.std())
+        if spread and inputs > 1 and product.type != "While":
+            rated.append((spread * np.sqrt(inputs), spread, inputs, variable))
+    if not rated:
+        return []
+    gain, spread, inputs, variable = max(rated, key=lambda each: each[0])
+    if gain > _LARGE and (told := _far_from_a_guess(case)):
+        return [finding(39 if case.learns else 71, "initial values too large", variable.op, f"the initial values of "
+                        f"{variable.name} have the "
+                        f"standard deviation {spread:.3g} for {inputs} inputs: sums of them are {gain:.3g} times as "
+                        "large "
+                        f"as the inputs, where 1 is usual, so what follows is saturated{told}",
+                        f"initialize with stddev={1 / np.sqrt(inputs):.2g}, by tf.glorot_uniform_initializer()",
+                        target=variable.name, step=case.steps[0].step)]
+    small = [each for each in rated if each[0] < _SMALL]
+    if len(small) > 1 and case.last_loss > 0.95 * case.first_loss:
+        gain, spread, inputs, variable = small[0]
+        return [finding(61, "initial values too small", variable.op, f"the initial values of {variable.name} have the "
+                        f"standard deviation {spread:.3g} for {inputs} inputs, and {len(small) - 1} other layers "
+                        "begin as "
+                        f"small: each layer shrinks what goes through to {gain:.2g}, and the gradients too; the loss "
+                        f"stays at {case.last_loss:.4g}", f"initialize with stddev={1 / np.sqrt(inputs):.2g}, by "
+                        "tf.glorot_uniform_initializer()", target=variable.name, step=case.steps[0].step)]
+    return []
+
+
+def _far_from_a_guess(case: Case) -> str:
+    """How much worse than guessing the first loss is, or how saturated what comes first; "" if neither is."""
+    for head in heads(case):
+        if head.form in ("softmax", "sparse", "log"):
+            values = case.series(head.prediction)
+            if values and values[0].ndim and values[0].shape[-1] > 1 and np.isfinite(case.first_loss):
+                guess = float(np.log(values[0].shape[-1]))
+                if case.first_loss > _BEYOND * guess:
+                    return f", and the first loss is {case.first_loss:.3g}, where guessing has {guess:.3g}"
+    for op in case.behind:
+        if op.type in ("Tanh", "Sigmoid") and op in case.trained:
+            values = case.series(op.inputs[0])
+            far = float((np.abs(values[0]) > (4 if op.type == "Sigmoid" else 2)).mean()) if values else 0.0
+            if far > 0.5:
+                return f": {far:.0%} of the inputs of {op.name}{at_line(place_of(op))} at step {case.looked[0].step}"
+    return ""
+
+
+def _started_again(case: Case) -> list[Finding]:
+    """An initializer that is run again between steps of training."""
+    known = set(case.variables)
+    starts = [op for variable in known for op in variable._consumers if is_store(op) and op.type.startswith("Assign")
+              and "Sub" not in op.type and "Add" not in op.type and not ancestors(op.inputs[1:]) & case.trained]
+    trained_before, again = 0, []
+    for run in case.runs:
+        if trained_before and not run.trains and any(op in run.ran for op in starts):
+            again.append(run.number)
+        trained_before += run.trains
+    if len(again) < 2 or len(again) < 0.3 * trained_before:
+        return []
+    return [finding(101, "initialized again", starts[0], f"the initializer is run {len(again)} times between "
+                    f"{trained_before} training runs (first as run {again[0]}, then as run {again[1]}): each time all "
+                    "that "
+                    f"was learnt is lost, and the loss begins at {case.first_loss:.4g} again",
+                    "run tf.global_variables_initializer() once, before the loop",
+                    confidence="certain")]

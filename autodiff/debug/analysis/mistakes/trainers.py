@@ -1,0 +1,161 @@
+"""Who trains what: losses that pull against each other, sums never reset, copies nobody makes, graphs that grow."""
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from ....core.graph import Operation, Tensor
+from ....core.traversal import ancestors, descendants
+from ...facts.roles import at_line, place_of
+from ..findings import Finding
+from ..update_blame import is_store
+from .case import Case, Update, fed_behind, finding, held
+
+_OPPOSED = -0.3  # cosine of the gradients of two losses that pull against each other
+_GROWS = 4  # ops of one line, each fetched first in a later run, from which on the graph grows
+_ENOUGH = 50  # training runs after which a copy that was never made is not going to be
+
+
+def trainer_mistakes(case: Case) -> list[Finding]:
+    """Findings about which loss trains which variables, and what runs beside."""
+    return [*_opposed(case), *_swapped_lists(case), *_never_reset(case), *_grows(case), *_never_copied(case)]
+
+
+def _by_loss(case: Case) -> dict[Tensor, list[Update]]:
+    found: dict[Tensor, list[Update]] = defaultdict(list)
+    for update in case.updates:
+        if update.y is not None:
+            found[update.y].append(update)
+    return found
+
+
+def _opposed(case: Case) -> list[Finding]:
+    """Variables that two losses train, of which one undoes what the other does."""
+    losses = list(_by_loss(case).items())
+    for i, (y, mine) in enumerate(losses):
+        for other, theirs in losses[i + 1:]:
+            shared = [(u, v) for u in mine for v in theirs if u.variable is v.variable]
+            if shared and (cosines := _cosines(case, shared)):
+                against = [(c, u, v) for c, u, v in cosines if c < _OPPOSED]
+                if against:
+                    return [_pulled(min(against, key=lambda each: each[0]), len(shared), y, other)]
+    return []
+
+
+def _cosines(case: Case, shared: Sequence[tuple[Update, Update]]) -> list[tuple[float, Update, Update]]:
+    """Of each pair of updates the cosine of their gradients in the first runs that can tell it."""
+    case.want(*(u.gradient for pair in shared for u in pair))
+    found = []
+    for run in case.looked[:3]:
+        values = case.values(run)
+        for u, v in shared:
+            if u.gradient in values and v.gradient in values:
+                a, b = (np.ravel(np.asarray(values[t.gradient], float)) for t in (u, v))
+                size = float(np.linalg.norm(a) * np.linalg.norm(b))
+                if a.shape == b.shape and size > 0 and np.isfinite(size):
+                    found.append((float(np.dot(a, b)) / size, u, v))
+    return found
+
+
+def _pulled(worst: tuple[float, Update, Update], count: int, y: Tensor, other: Tensor) -> Finding:
+    cosine, u, v = worst
+    return finding(79, "two losses train the same", u.op, f"{y.name} and {other.name} both train {count} variables, "
+                   "such "
+                   f"as {u.variable.name}, and pull against each other (cosine of their gradients {cosine:.2f}): the "
+                   f"updates {u.op.name}{at_line(place_of(u.op))} and {v.op.name}{at_line(place_of(v.op))} undo each "
+                   "other, "
+                   "as where minimize was given no var_list", "give each minimize its own variables: var_list=the "
+                   "discriminator's for its loss, var_list=the generator's for the other", target=u.variable.name)
+
+
+def _swapped_lists(case: Case) -> list[Finding]:
+    """The variables between real data and a loss that sees them, trained by the other loss alone."""
+    losses = list(_by_loss(case).items())
+    for y, mine in losses:
+        for other, theirs in losses:
+            real = fed_behind([y]) - fed_behind([other])
+            if y is other or not real:
+                continue
+            tower = descendants([t for op in real for t in op.outputs]) & ancestors([y])
+            inside = {v for op in tower for v in map(held, op.inputs)}
+            ours, its = {u.variable.op for u in mine}, {u.variable.op for u in theirs}
+            wrong = inside & its
+            if wrong and not inside & ours and ours:
+                first = next(u for u in theirs if u.variable.op in wrong)
+                return [finding(84, "var_list swapped", first.op, f"{first.variable.name} lies between {y.name} and "
+                                "the "
+                                f"data it judges, but {other.name} trains it, and {y.name} trains others ("
+                                f"{mine[0].variable.name} …): the lists of variables are swapped",
+                                "swap var_list of the two minimize calls", target=first.variable.name)]
+    return []
+
+
+def _never_reset(case: Case) -> list[Finding]:
+    """Gradients that are added up for an update, and never set back to zero."""
+    trains = [run for run in case.runs if run.trains]
+    if len(trains) < 2:
+        return []
+    for update in case.updates:
+        for total in {op for op in ancestors([update.gradient]) if op.type in ("VariableV2", "VarHandleOp")}:
+            takers = list(total.outputs[0]._consumers)
+            adds = [op for op in takers if op.type in ("AssignAdd", "AssignAddVariableOp")
+                    and any(o.gradient_of is not None for o in ancestors(op.inputs[1:]))]
+            resets = [op for op in takers if op.type in ("Assign", "AssignVariableOp")]
+            later = [run for run in case.runs if run.number > trains[0].number]
+            if adds and any(adds[0] in run.ran for run in case.runs) and not any(op in run.ran for op in resets
+                                                                                 for run in later):
+                return [finding(75, "gradients never reset", adds[0], f"{adds[0].name} adds gradients to "
+                                f"{total.name}, of "
+                                f"which {update.op.name}{at_line(place_of(update.op))} updates {update.variable.name}, "
+                                f"but in {len(trains)} updates nothing sets it back to zero: each step repeats all "
+                                "gradients so far", "run total.assign(tf.zeros_like(total)) after each update",
+                                target=f"{total.name}:0", confidence="certain")]
+    return []
+
+
+def _grows(case: Case) -> list[Finding]:
+    """Ops that are made anew for each run."""
+    made: dict[object, list[tuple[int, Operation]]] = defaultdict(list)
+    seen: set[Operation] = set()
+    for run in case.runs:
+        for op in sorted({t.op for t in run.fetched} - seen, key=lambda op: op.index):
+            made[op.type, tuple((id(code), at) for code, at in op._frames)].append((run.number, op))
+            seen.add(op)
+    for same in made.values():
+        steps = [step for step, _ in same]
+        if len(same) >= _GROWS and len(set(steps)) == len(same) and all(
+                a.index < b.index for (_, a), (_, b) in zip(same, same[1:])):
+            (first, op), (last, end) = same[0], same[-1]
+            each = (end.index - op.index) / (len(same) - 1)
+            return [finding(68, "graph grows", op, f"this line makes new ops for each run: {op.name} for run {first}, "
+                            f"{end.name} for run {last}, {each:.3g} ops each time, {end.index - op.index} so far: "
+                            "every "
+                            "run takes longer, and memory fills", "build the ops once before the loop, feed what "
+                            "changes; graph.finalize() finds such lines", confidence="certain")]
+    return []
+
+
+def _never_copied(case: Case) -> list[Finding]:
+    """Variables that the loss reads, and that a copy is made for which never runs."""
+    trains = sum(run.trains for run in case.runs)
+    if trains < _ENOUGH:
+        return []
+    behind = set(case.behind)
+    for op in case.operations:
+        if op.type not in ("Assign", "AssignVariableOp") or not is_store(op) or op.inputs[0].op not in behind:
+            continue
+        source = held(op.inputs[1])
+        if source is not op.inputs[0].op and source.outputs[0] in case.variables and _is_last(op, case.runs):
+            return [finding(56, "never copied", op, f"{op.inputs[0].op.name}, which the loss reads, is to be copied "
+                            "from "
+                            f"{source.name}, but in {trains} training runs {op.name} never ran: it keeps its first "
+                            "values",
+                            "run the copies, once at the beginning and then every so many steps",
+                            target=op.inputs[0].name)]
+    return []
+
+
+def _is_last(op: Operation, runs: Iterable[object]) -> bool:
+    return not any(op in run.ran for run in runs)  # type: ignore[attr-defined]

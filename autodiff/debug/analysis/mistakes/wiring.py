@@ -1,0 +1,258 @@
+"""How layers are put together: nothing between two of them, axes that are not meant, parts of a loss left out."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ....core.constant_value import static_dims, static_value
+from ....core.graph import Operation, Tensor
+from ....core.traversal import ancestors
+from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
+from ..findings import Finding
+from .case import Case, finding, held, is_variable_read
+from .heads import ENTROPIES, SAME, last_layer, through
+
+_PRODUCTS = ("MatMul", "Conv2D")
+_LINEAR = ("BiasAdd", "Add", "AddV2", *SAME)
+_CONVOLVED = 3  # rank from which on a tensor is a map or a sequence
+
+
+def wiring_mistakes(case: Case) -> list[Finding]:
+    """Findings about layers, axes and parts; of all ops, as metrics lie beside the loss."""
+    found = [*_linear_layers(case), *_left_out(case), *_forgotten_penalties(case)]
+    for op in case.operations:
+        for rule in (_argmax, _mean_of_integers, _equal_crossed, _flattened, _axes_mixed, _hidden_softmax,
+                     _mean_over_mask, _one_class):
+            found += rule(op, case)
+    return found
+
+
+# ---- layers -----------------------------------------------------------------------------
+
+def _linear_layers(case: Case) -> list[Finding]:
+    """Products with weights whose result goes into the next product, with nothing between."""
+    pairs = []
+    for op in case.behind:
+        if op.type in _PRODUCTS and len(op.inputs) > 1 and _is_weight(op.inputs[1], case) and op in case.trained:
+            below = _linear_source(op.inputs[0], case)
+            if below is not None and below.type == op.type and _trainers(below, case) == _trainers(op, case):
+                pairs.append((below, op))
+    if not pairs:
+        return []
+    below, op = pairs[0]
+    more = f" ({len(pairs)} such pairs)" if len(pairs) > 1 else ""
+    return [finding(62 if not case.learns else 42, "no activation", below, f"the output of {below.name} goes into "
+                    f"{op.name}{at_line(place_of(op))} with no activation between{more}: two linear layers are one "
+                    f"linear layer, of {_weights(below)} by {_weights(op)}, and can learn no more than that",
+                    "put an activation between them: tf.nn.relu(...), or activation=tf.nn.relu in tf.layers",
+                    target=held(op.inputs[1]).name + ":0")]
+
+
+def _trainers(op: Operation, case: Case) -> set[Tensor]:
+    """Which losses a layer's weights are trained by: a generator's are not those of what it feeds."""
+    weights = held(op.inputs[1])
+    return {call.ys[0] for call in case.calls if any(x.op is weights for x in call.xs)}
+
+
+def _is_weight(tensor: Tensor, case: Case) -> bool:
+    source = held(tensor)
+    return source.type in VARIABLES and source.outputs[0] in case.variables
+
+
+def _linear_source(tensor: Tensor, case: Case) -> Operation | None:
+    """The product with weights that a tensor is, up to a bias; None if something else is between."""
+    op = tensor.op
+    for _ in range(12):
+        if op.type in _PRODUCTS:
+            return op if _is_weight(op.inputs[1], case) and len(op.outputs[0]._consumers) < 8 else None
+        if op.type not in _LINEAR or not op.inputs:
+            return None
+        if op.type in ("Add", "AddV2") and not any(is_variable_read(t) for t in op.inputs):
+            return None  # a sum of branches
+        if sum(c.gradient_of is None for c in op.outputs[0]._consumers) > 1:
+            return None  # also used otherwise, as a code or an embedding is
+        op = next((t.op for t in op.inputs if not is_variable_read(t)), op.inputs[0].op)
+    return None
+
+
+def _weights(op: Operation) -> str:
+    return str(list(held(op.inputs[1]).outputs[0].dims or ()))
+
+
+def _hidden_softmax(op: Operation, case: Case) -> Iterator[Finding]:
+    """A softmax between two layers."""
+    if op.type not in ("Softmax", "LogSoftmax") or op not in case.trained:
+        return
+    for layer in through(op.outputs[0]):
+        if layer.type == "MatMul" and _is_weight(layer.inputs[1], case) and any(
+                c.type == "BiasAdd" or c.type in ("Add", "AddV2") and any(map(is_variable_read, c.inputs))
+                for c in layer.outputs[0]._consumers):
+            yield finding(62 if not case.learns else 42, "softmax in a hidden layer", op, f"the softmax {op.name} goes "
+                          f"into the next layer, {layer.name}{at_line(place_of(layer))}: its units share a sum of 1, "
+                          "so "
+                          "little of the input and of the gradient gets through", "use tf.nn.relu or tf.nn.tanh in "
+                          "hidden layers, and a softmax in the last one alone")
+            return
+
+
+def _one_class(op: Operation, case: Case) -> Iterator[Finding]:
+    """A softmax over a single element."""
+    if op.type not in ("Softmax", "LogSoftmax", *ENTROPIES) or op not in case.trained or not op.inputs[0].dims or \
+            op.inputs[0].dims[-1] != 1:
+        return
+    yield finding(92, "one class", op, f"{op.name} ({op.type}) is over one element, of which the softmax is 1 whatever "
+                  "it is: no gradient comes through", "use tf.sigmoid, or tf.nn.sigmoid_cross_entropy_with_logits, "
+                  "for a "
+                  "single output; or give it one column for each class", confidence="certain")
+
+
+# ---- axes -------------------------------------------------------------------------------
+
+def _argmax(op: Operation, case: Case) -> Iterator[Finding]:
+    """The class of each example, taken over the examples; or over an axis of one."""
+    if op.type != "ArgMax" or not op.inputs[0].dims:
+        return
+    axis = static_value(op.inputs[1])
+    dims = op.inputs[0].dims
+    if axis is None or axis.size != 1 or len(dims) < 2:
+        return
+    place = int(axis.reshape(())) % len(dims)
+    said = f"tf.argmax {op.name} is over axis {int(axis.reshape(()))} of {op.inputs[0].name} of shape {_shape(dims)}"
+    if dims[place] == 1:
+        yield finding(64, "argmax over one", op, f"{said}, which has one element: it is 0 for every example, so what "
+                      "is "
+                      "made of it, such as an accuracy, says nothing", "for a single output compare "
+                      "tf.round(tf.sigmoid(logits)) or logits > 0 with the labels", confidence="certain")
+    elif place == 0 and len(dims) == 2 and dims[0] is None and _is_compared(op):
+        yield finding(63, "argmax over the batch", op, f"{said}, the examples: it names the best example of each "
+                      "class, "
+                      "not the class of each example, so the accuracy made of it is meaningless",
+                      "take it over the classes: tf.argmax(x, axis=1)")
+
+
+def _is_compared(op: Operation) -> bool:
+    return any(c.type in ("Equal", "NotEqual") for c in through(op.outputs[0]))
+
+
+def _equal_crossed(op: Operation, case: Case) -> Iterator[Finding]:
+    """[n] compared with [n, 1]: all pairs."""
+    if op.type != "Equal":
+        return
+    dims = [t.op.inputs[0].dims if t.op.type == "BroadcastTo" else t.dims for t in op.inputs]
+    if any(d is None for d in dims) or {len(d or ()) for d in dims} != {1, 2}:
+        return
+    row, column = sorted((d or () for d in dims), key=len)
+    if column[-1] == 1 and row[0] != 1 and not any(n == 1 for n in column[:1]):
+        yield finding(61, "compared crosswise", op, f"{op.name} compares shapes {_shape(dims[0] or ())} and "
+                      f"{_shape(dims[1] or ())}: all pairs of examples, a table of n by n, not n comparisons",
+                      "give both the same shape: tf.squeeze(x, 1), or tf.reshape(x, [-1])")
+
+
+def _mean_of_integers(op: Operation, case: Case) -> Iterator[Finding]:
+    """The mean of integers is an integer: of hits and misses 0."""
+    if op.type != "Mean" or not op.inputs[0].dtype.is_integer:
+        return
+    source = op.inputs[0].op
+    if source.type == "Cast" and source.inputs[0].dtype.name == "bool":
+        yield finding(62, "mean of integers", op, f"{op.name} is the mean of {op.inputs[0].dtype.name}s, which is "
+                      f"rounded down to an integer: a share of hits below 1 becomes 0 ({source.name} casts them"
+                      f"{at_line(place_of(source))})", "tf.cast(correct, tf.float32) before the mean",
+                      confidence="certain")
+
+
+def _flattened(op: Operation, case: Case) -> Iterator[Finding]:
+    """A map reshaped to [-1, k], where k is not the size of an example."""
+    if op.type != "Reshape" or op not in case.trained:
+        return
+    dims, to = op.inputs[0].dims, static_dims(op.inputs[1])
+    if dims is None or to is None or len(dims) < _CONVOLVED or len(to) != 2 or to[0] is not None or to[1] is None:
+        return
+    sizes = dims[1:]
+    if any(n is None for n in sizes) or dims[0] is not None and not case.failed:
+        return
+    whole = int(np.prod([n or 1 for n in sizes]))
+    if to[1] in (whole, sizes[-1]) or not whole:
+        return
+    rows = f"{whole / to[1]:.3g} rows" if whole > to[1] else f"{whole / to[1]:.3g} of a row"
+    yield finding(105 if case.failed else 78, "reshape changes the rows", op, f"{op.name} reshapes {op.inputs[0].name} "
+                  f"of shape {_shape(dims)} to [-1, {to[1]}], but an example has {' * '.join(map(str, sizes))} = "
+                  f"{whole} "
+                  f"elements: each becomes {rows}, and the rows no longer are the examples of the labels",
+                  f"tf.reshape(x, [-1, {whole}]), or tf.layers.flatten(x)", confidence="certain")
+
+
+def _axes_mixed(op: Operation, case: Case) -> Iterator[Finding]:
+    """[batch, time, n] reshaped to [time, batch, n]: the examples are mixed, not transposed."""
+    if op.type != "Reshape":
+        return
+    dims, to = op.inputs[0].dims, op.outputs[0].dims
+    if dims is None or to is None or len(dims) != 3 or len(to) != 3 or dims[0] is not None or to[1] is not None:
+        return
+    if to[0] == dims[1] and to[0] is not None and to[2] == dims[2]:
+        yield finding(66, "reshape for transpose", op, f"{op.name} reshapes {op.inputs[0].name} of shape "
+                      f"{_shape(dims)} "
+                      f"to {_shape(to)}: the elements keep their order, so the steps of one example are dealt out to "
+                      "several", "tf.transpose(x, [1, 0, 2])")
+
+
+def _shape(dims: tuple[int | None, ...]) -> str:
+    return "[" + ", ".join("?" if n is None else str(n) for n in dims) + "]"
+
+
+# ---- parts of the loss ------------------------------------------------------------------
+
+def _mean_over_mask(op: Operation, case: Case) -> Iterator[Finding]:
+    """A mean over masked elements, which counts those that are masked."""
+    if op.type != "Mean" or op not in case.trained or op.inputs[0].op.type != "Mul" or op not in case.behind:
+        return
+    for mask in op.inputs[0].op.inputs:
+        source = last_layer(mask)
+        cast = source if source.type in ("SequenceMask", "Sign") else mask.op if mask.op.type == "Cast" else None
+        if cast is None or mask.op in case.trained or any(o.type.startswith(("Random", "Truncated"))
+                                                           for o in ancestors([mask])):
+            continue
+        values = case.series(mask)
+        share = float(np.mean([(v == 0).mean() for v in values])) if values else 0.0
+        if share > 0.1:
+            yield finding(45, "mean counts the masked", op, f"{op.name} is the mean over all elements, of which "
+                          f"{mask.name} sets {share:.0%} to 0: the masked count as if they were right, and the loss is "
+                          f"{1 / (1 - min(share, 0.99)):.2g} times too small", "divide by the count of the others: "
+                          "tf.reduce_sum(loss * mask) / tf.reduce_sum(mask)")
+            return
+
+
+def _left_out(case: Case) -> list[Finding]:
+    """A sum of losses of which one is trained alone."""
+    trained = {y for call in case.calls for y in call.ys}
+    for total in case.y._consumers:
+        if total.type not in ("Add", "AddV2", "AddN") or total.gradient_of is not None or not total.outputs or \
+                total.outputs[0].dims != () or case.y not in trained:
+            continue
+        others = [t for t in total.inputs if t is not case.y and t.op in case.trained]
+        if others and not any(_is_or_below(t, trained) for t in (*total.outputs, *others)):
+            return [finding(58, "part of the loss", total, f"{total.name} adds {others[0].name} to {case.y.name}, but "
+                            f"{case.y.name} alone is minimized: {others[0].name} trains nothing",
+                            f"minimize {total.outputs[0].name}")]
+    return []
+
+
+def _is_or_below(tensor: Tensor, trained: set[Tensor]) -> bool:
+    """Whether a tensor is trained, or goes into what is."""
+    return tensor in trained or any(tensor.op in ancestors([y]) for y in trained)
+
+
+def _forgotten_penalties(case: Case) -> list[Finding]:
+    """Penalties of layers that are collected, and added to no loss."""
+    listed = [t for t in case.graph.get_collection("regularization_losses") if isinstance(t, Tensor)]
+    asked = {op for call in case.calls for op in ancestors(call.ys)}
+    if not listed or not case.calls or any(t.op in asked for t in listed):
+        return []
+    return [finding(47, "penalty left out", listed[0].op, f"{len(listed)} penalties of regularizers, such as "
+                    f"{listed[0].name}, are in no loss that is minimized: they do nothing",
+                    "add them: loss + tf.losses.get_regularization_loss()", confidence="certain")]
+
+
+def is_fed(tensor: Tensor) -> bool:
+    """Whether a tensor is what was fed, up to its shape."""
+    return last_layer(tensor).type in PLACEHOLDERS

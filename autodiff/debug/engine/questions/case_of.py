@@ -1,0 +1,54 @@
+"""The Case of a model: its graph and remembered runs, as the analyses of mistakes ask about them."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ....core.graph import Operation, Tensor
+from ....core.traversal import dependencies
+from ...analysis.mistakes.case import Case, Run
+from ...facts.graph_lists import trainable_tensors
+from ...facts.roles import is_handle, is_variable
+from ...history.replay import Moment
+from ..state import State
+
+_END = "OutOfRangeError"
+
+
+def case_of(state: State, y: Tensor, *, static: bool = False) -> Case:
+    """All that is remembered about the training of y; static: its graph alone."""
+    graph = state.model.graph
+    variables = trainable_tensors(graph)
+    if static:
+        return Case(graph, y, variables)
+    moments = {m.run: m for m in state.moments}
+    runs = _runs(state, list(moments.values()), y)
+
+    def look(run: Run, tensors: Sequence[Tensor], changed: Mapping[str, Any] | None) -> Mapping[Tensor, Any]:
+        at = moments[run.number]
+        if changed is not None:
+            at = replace(at, variables=dict(changed))
+        return state.replayer.values_if_possible(at, [t for t in tensors if not is_variable(t) and not is_handle(t)])
+
+    last = state.log.records[-1] if state.log.records else None
+    failed = last.error if last is not None and last.error and _END not in last.error else ""
+    return Case(graph, y, variables, runs, look, failed)
+
+
+def _runs(state: State, moments: Sequence[Moment], y: Tensor) -> list[Run]:
+    records = {record.run: record for record in state.log.records}
+    ran: dict[tuple[Any, ...], frozenset[Operation]] = {}
+    found = []
+    following = [m.variables for m in moments[1:]] + [state.model.session.variables]
+    for moment, after in zip(moments, following):
+        wanted, record = moment.wanted, records.get(moment.run)
+        key = () if wanted is None else (wanted.tensors, wanted.targets)
+        if key not in ran:
+            ran[key] = frozenset(dependencies(*key)) if key else frozenset()
+        is_whole = record is not None and not record.error
+        found.append(Run(moment.run, state.log.at(moment.run).step, ran[key],
+                         bool(record is not None and record.trains and is_whole), moment.variables, after, moment.feeds,
+                         () if wanted is None else wanted.tensors,
+                         record.loss if record is not None and is_whole and record.loss_name == y.name else None))
+    return found
