@@ -15,7 +15,6 @@ from ..core.graph import Graph, Tensor, get_default_graph
 from ..core.indexed_slices import IndexedSlices
 from ..core.name_scope import scope
 from ..core.op import OPS, build
-from ..core.shapes import show
 from .common.unsupported import refusing
 from .control.dependencies import control_dependencies, group
 
@@ -211,8 +210,9 @@ def _ranked(x: Any, rank: Any, op: str, holds: Callable[[int, int], bool], messa
         wanted = _integer_rank(rank, default)
         if x.dims is not None and wanted is not None:
             if not holds(len(x.dims), int(wanted)):
-                raise ShapeError(f"{message or default}: {x.name!r} has rank {len(x.dims)} {show(x.dims)}, expected "
-                                 f"{'' if op == 'Equal' else 'at least '}{int(wanted)}")
+                least = "" if op == "Equal" else "at least "
+                raise ShapeError(f"{message or ''}. Tensor {x.name} must have rank {least}{int(wanted)}. Received rank "
+                                 f"{len(x.dims)}, shape {x.shape}".removeprefix(". "))
             return build.NoOp(name=full)
         data = [message or "", f"Tensor {x.name} has the wrong rank, expected", rank, "found", build.Rank(x)]
         return _checked(OPS[op](build.Rank(x), rank), data, None, full)
@@ -237,8 +237,8 @@ def assert_rank_in(x: Any, ranks: Sequence[int], data: Any = None, summarize: in
             _integer_rank(rank, "assert_rank_in")
         if x.dims is not None:
             if len(x.dims) not in ranks:
-                raise ShapeError(f"{message or 'assert_rank_in'}: {x.name!r} has rank {len(x.dims)} {show(x.dims)}, "
-                                 f"expected one of {tuple(ranks)}")
+                raise ShapeError(f"{message or ''}. Tensor {x.name} must have rank in {tuple(ranks)}. Received rank "
+                                 f"{len(x.dims)}, shape {x.shape}".removeprefix(". "))
             return build.NoOp(name=full)
         holds = build.Any(build.Equal(build.Rank(x), list(ranks)), [0])
         return _checked(holds, [message or "", f"Tensor {x.name} has the wrong rank", build.Rank(x)], summarize, full)
@@ -248,7 +248,7 @@ def assert_scalar(tensor: Any, name: str | None = None, message: str | None = No
     """The tensor. Raises ShapeError (ValueError) unless it is a scalar."""
     tensor = convert_to_tensor(tensor)
     if tensor.dims != ():
-        raise ShapeError(f"{message or 'assert_scalar'}", expected="a scalar", found=tensor.describe())
+        raise ShapeError(f"{message or ''}Expected scalar shape", found=tensor.describe())
     return tensor
 
 
@@ -256,7 +256,7 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
     """Raises DTypeError (TypeError) unless x is an integer tensor."""
     x = convert_to_tensor(x)
     if not x.dtype.base_dtype.is_integer:
-        raise DTypeError(f"{message or 'assert_integer'}", expected="an integer tensor", found=x.describe())
+        raise DTypeError(f"{message or ''}Expected \"x\" to be integer type.", found=x.describe())
     return build.NoOp(name=name or "assert_integer")
 
 
@@ -264,7 +264,7 @@ def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str
     """Raises DTypeError (TypeError) unless the tensor is of this dtype."""
     tensor, wanted = convert_to_tensor(tensor), as_dtype(tf_type).base_dtype
     if tensor.dtype.base_dtype is not wanted:
-        raise DTypeError(f"{message or 'assert_type'}", expected=f"dtype {wanted.name}", found=tensor.describe())
+        raise DTypeError(f"{message or ''}{tensor.name} must be of type {wanted!r}", found=tensor.describe())
     return build.NoOp(name=name or "assert_type")
 
 
@@ -285,8 +285,10 @@ def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: Any = N
 
 def assert_proper_iterable(values: Any) -> None:
     """Raises KindError (TypeError) for a tensor, array or string, and for what cannot be iterated."""
-    if isinstance(values, (Tensor, np.ndarray, str, bytes)) or not hasattr(values, "__iter__"):
-        raise KindError(expected="a list or tuple of values", found=f"{values!r} of type {type(values).__name__}")
+    if isinstance(values, (Tensor, np.ndarray, str, bytes)) or hasattr(values, "dense_shape"):
+        raise KindError(f"Expected argument \"values\" to be a \"proper\" iterable. Found: {type(values)}")
+    if not hasattr(values, "__iter__"):
+        raise KindError(f"Expected argument \"values\" to be iterable. Found: {type(values)}")
 
 
 def is_numeric_tensor(tensor: Any) -> bool:

@@ -13,7 +13,7 @@ from ..core.op import build
 from ..core.shapes import compatible, merge, show
 from .common.renamed_arguments import one_of
 from .common.unsupported import refusing
-from .common.weights import check_weights
+from .common.weights import assert_broadcastable, check_weights
 from .math.reductions import add_n, reduce_sum
 from .nn import cross_entropy
 
@@ -125,8 +125,10 @@ def _checked(weights: Any, losses: Tensor) -> Tensor:
     if weights is None:
         raise ArgumentError(expected="weights", found="None")
     weights = convert_to_tensor(weights, name="weights")
-    check_weights(weights, losses)
-    return weights
+    if check_weights(weights, losses):
+        return weights
+    with get_default_graph().control_dependencies([assert_broadcastable(weights, losses)]):
+        return build.Identity(weights)
 
 
 def _single(x: Any) -> Tensor:

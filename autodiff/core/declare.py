@@ -123,8 +123,8 @@ def _inputs(graph: Graph, definition: OpDef, values: tuple, hint: DType | None) 
                     raise DTypeError(_unwanted(parameter, value, definition.dtypes))
             elif dtype is not shared:
                 refusal = InvalidArgumentError if graph.executing_eagerly else DTypeError
-                raise refusal(f"input {parameter.name!r} has dtype {dtype.name}, which does not match dtype "
-                              f"{shared.name} of {first!r}",
+                raise refusal(f"Input '{parameter.name}' of '{definition.name}' Op has type {dtype.name} that does not "
+                              f"match type {shared.name} of argument '{first}'",
                               hint="use tf.cast to change one of them")
         elif dtype not in kind.allowed:
             raise DTypeError(_unwanted(parameter, value, kind.allowed))
@@ -157,7 +157,8 @@ def _converted(graph: Graph, value: Any, parameter: Parameter, shared: DType | N
 
 def _unwanted(parameter: Parameter, value: Tensor, allowed: tuple[DType, ...]) -> str:
     names = ", ".join(t.name for t in allowed)
-    return f"input {parameter.name!r} has dtype {value.dtype.name}, expected one of: {names}"
+    return (f"Value passed to parameter '{parameter.name}' has DataType {value.dtype.name} not in list of allowed "
+            f"values: {names}")
 
 
 def _complete(definition: OpDef, attrs: dict[str, Any]) -> dict[str, Any]:

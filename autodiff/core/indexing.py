@@ -61,7 +61,9 @@ def mask_tensor(graph: Any, tensor: Any, mask: Any, axis: int = 0, *, name: str 
     with graph.name_scope(name):
         mask = mask if hasattr(mask, "dims") else OPS["Identity"](mask, name="mask")
         if not mask.dims:
-            raise ArgumentError(expected="a mask of known rank >= 1", found=mask.describe())
+            raise ArgumentError("mask cannot be scalar." if mask.dims is not None else
+                                "Number of mask dimensions must be specified, even if some dimensions are None.",
+                                expected="a mask of known rank >= 1", found=mask.describe())
         last = axis + len(mask.dims)
         if tensor.dims is not None:
             merge(tensor.dims[axis:last], mask.dims)

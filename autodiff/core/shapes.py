@@ -125,7 +125,7 @@ def merge_sizes(a: int | None, b: int | None) -> int | None:
         return b
     if b is None:
         return a
-    raise ShapeError(f"dimensions differ: {a} and {b}")
+    raise ShapeError(f"Dimensions {a} and {b} are not compatible")
 
 
 def as_dims(shape: Any) -> Dims | None:
@@ -309,8 +309,13 @@ def merge(a: Dims | None, b: Dims | None) -> Dims | None:
         return b if a is None else a
     if a == b:
         return a
-    if not compatible(a, b):
-        raise ShapeError(f"shapes differ: {show(a)} and {show(b)}")
+    if len(a) != len(b):
+        raise ShapeError(f"Shapes must be equal rank, but are {len(a)} and {len(b)}: {show(a)} and {show(b)} are "
+                         "incompatible")
+    for axis, (m, n) in enumerate(zip(a, b)):
+        if m != n and m is not None and n is not None:
+            raise ShapeError(f"Dimension {axis} in both shapes must be equal, but are {m} and {n}. Shapes are "
+                             f"{show(a)} and {show(b)}, which are incompatible")
     return tuple(n if m is None else m for m, n in zip(a, b))
 
 
@@ -335,4 +340,5 @@ def _broadcast_size(m: int | None, n: int | None, a: Dims, b: Dims) -> int | Non
         return n
     if m is None or n is None:
         return n if m is None else m
-    raise ShapeError(f"shapes do not broadcast: {show(a)} and {show(b)}")
+    raise ShapeError(f"Dimensions must be equal, but are {m} and {n} for shapes that are broadcast: {show(a)} and "
+                     f"{show(b)}")

@@ -193,7 +193,7 @@ class Tensor:
                                                   "for presence")
 
     def __iter__(self) -> Iterator["Tensor"]:
-        raise OperatorNotAllowedInGraphError(f"a tensor is not iterable in graph mode: {self.describe()}",
+        raise OperatorNotAllowedInGraphError(f"iterating over `tf.Tensor` is not allowed: {self.describe()}",
                                              hint="use tf.unstack or tf.map_fn")
 
     def __len__(self) -> int:

@@ -23,6 +23,7 @@ from ..core.errors import (
 from ..core.graph import Graph, Operation, Tensor
 from ..core.op import OpDef, Spec
 from ..core.shapes import merge
+from ..core.words import in_tensorflows_words
 
 _IDS = itertools.count()
 
@@ -204,7 +205,7 @@ class EagerContext(Graph):
         except AutodiffError as error:
             raise error.explain(**here) from None
         except (ValueError, IndexError, TypeError, ArithmeticError) as error:
-            raise InvalidArgumentError(None, None, str(error), **here) from error
+            raise InvalidArgumentError(None, None, in_tensorflows_words(error), **here) from error
         return result
 
     @contextlib.contextmanager

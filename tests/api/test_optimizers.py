@@ -205,7 +205,7 @@ ERRORS = [
     (ValueError, "no variables provided", lambda o, v, i: o.apply_gradients([])),
     (ValueError, "no gradients provided", lambda o, v, i: o.apply_gradients([(None, v)])),
     (TypeError, "convertible", lambda o, v, i: o.apply_gradients([(object(), v)])),
-    (TypeError, "dtype string", lambda o, v, i: o.apply_gradients([("a", v)])),
+    (TypeError, "has type string", lambda o, v, i: o.apply_gradients([("a", v)])),
     (NotImplementedError, "expected a variable", lambda o, v, i: o.compute_gradients(v * v, ["v"])),
     (NotImplementedError, "cannot be changed", lambda o, v, i: o.minimize(v * v, var_list=[v.value()])),
     (ValueError, "initial_accumulator_value > 0", lambda o, v, i: train.AdagradOptimizer(0.1, -1.0)),

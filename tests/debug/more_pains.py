@@ -444,7 +444,7 @@ v = tf.nn.embedding_lookup(table, ids)  # here
 loss = tf.reduce_sum(v)
 feeds = {ids: [1, 7]}
 """ + FED, ("why nan",),
-         ("index 7 is not in [0, 5)", "inside the table"), name="gather_range"),
+         ("= 7 is not in [0, 5)", "inside the table"), name="gather_range"),
     Pain(47, """
 x = tf.constant(np.random.RandomState(0).rand(8, 3).astype(np.float32))
 w = tf.get_variable("w", initializer=np.array([[1, -1, 1], [1, -1, 1], [1, -1, 1]], np.float32))

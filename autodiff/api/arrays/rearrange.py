@@ -32,7 +32,7 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", name: str | None = N
             return build.Pad(tensor, paddings, name=name)
         return build.PadV2(tensor, paddings, constant_values, name=name)
     if mode not in ("REFLECT", "SYMMETRIC"):
-        raise ArgumentError(f"mode is {mode!r}, expected 'CONSTANT', 'REFLECT' or 'SYMMETRIC'")
+        raise ArgumentError(f"Unknown padding mode: {mode}", expected="'CONSTANT', 'REFLECT' or 'SYMMETRIC'")
     return build.MirrorPad(tensor, paddings, mode=mode, name=name)
 
 
@@ -114,7 +114,7 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = bool_, name: st
         else:
             maxlen = convert_to_tensor(maxlen)
         if maxlen.dims not in ((), None):
-            raise ArgumentError(expected="a scalar maxlen", found=maxlen.describe())
+            raise ArgumentError("maxlen must be scalar for sequence_mask", found=maxlen.describe())
         places = build.Range(creation.zeros([], maxlen.dtype), maxlen, creation.ones([], maxlen.dtype))
         column = build.ExpandDims(lengths, -1)
         mask = build.Less(places, column if column.dtype is maxlen.dtype else build.Cast(column, dtype=maxlen.dtype))

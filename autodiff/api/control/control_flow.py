@@ -34,7 +34,7 @@ def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable
     if graph.executing_eagerly:
         return _unwrapped((true_fn if bool(pred) else false_fn)(), strict)
     if isinstance(pred, bool):
-        raise KindError(f"pred must be a tensor, found the Python bool {pred}",
+        raise KindError(f"pred must not be a Python bool: found {pred}",
                         hint="use a Python `if` for a choice that is known while the graph is built")
     with graph.name_scope(name or "cond"):
         pred = as_predicate(pred)
@@ -102,7 +102,7 @@ def _check_alike(first: Any, second: Any) -> None:
         nest.assert_same_structure(first, second)
     except (ValueError, TypeError) as error:
         kind = KindError if isinstance(error, TypeError) else ArgumentError
-        raise kind(f"true_fn and false_fn return different structures: {error}") from None
+        raise kind(f"{error}: true_fn and false_fn return different structures") from None
     for a, b in zip(nest.flatten(first), nest.flatten(second)):
         if a.dtype.base_dtype is not b.dtype.base_dtype:
             raise ArgumentError(f"true_fn and false_fn return different dtypes: {a.dtype.name} and {b.dtype.name}")
@@ -136,9 +136,11 @@ def case(pred_fn_pairs: Any, default: Callable[[], Any] | None = None, exclusive
         stacked = build.Pack(*predicates, axis=0)
         if exclusive:
             several = build.Sum(build.Cast(stacked, dtype="int32"), [0])
-            checks.append(build.Assert(several < 2, stacked, summarize=len(pairs)))
+            said = "Input error: exclusive=True: more than 1 conditions evaluated as True:"
+            checks.append(build.Assert(several < 2, said, stacked, summarize=len(pairs)))
         if default is None:
-            checks.append(build.Assert(build.Any(stacked, [0]), stacked, summarize=len(pairs)))
+            said = "Input error: None of conditions evaluated as True:"
+            checks.append(build.Assert(build.Any(stacked, [0]), said, stacked, summarize=len(pairs)))
             *pairs, (_, default) = pairs
         with graph.control_dependencies(checks):
             chosen = functools.reduce(_otherwise, reversed(list(zip(predicates, (f for _, f in pairs)))), default)
@@ -168,7 +170,7 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Callable[[], Any] |
 def _numbered(branch_index: Any, branch_fns: Any) -> list[Callable[[], Any]]:
     """The functions in the order of their numbers."""
     if not isinstance(branch_index, Tensor) or branch_index.dtype.base_dtype is not int32:
-        raise KindError(f"branch_index must be an int32 tensor, found {branch_index!r}")
+        raise KindError("branch_index must be a Tensor, of dtype int32", found=repr(branch_index))
     if not branch_fns:
         raise ArgumentError("expected at least one item in branch_fns")
     if not isinstance(branch_fns, (list, tuple, dict)):
@@ -178,16 +180,19 @@ def _numbered(branch_index: Any, branch_fns: Any) -> list[Callable[[], Any]]:
         return pairs
     for pair in pairs:
         if not isinstance(pair, tuple) or len(pair) != 2 or not isinstance(pair[0], int) or not callable(pair[1]):
-            raise KindError(expected="callables or (int, callable) pairs", found=repr(pair))
+            raise KindError("branch_fns must be callables, or pairs of a key, which must be a Python `int`, and a "
+                            "callable", found=repr(pair))
     if sorted(number for number, _ in pairs) != list(range(len(pairs))):
-        raise ArgumentError(expected=f"branch indices 0 to {len(pairs) - 1}", found=sorted((n for n, _ in pairs)))
+        raise ArgumentError("branch indices must form contiguous range of [0 to len(branch_fns))",
+                            expected=f"0 to {len(pairs) - 1}", found=sorted((n for n, _ in pairs)))
     return [function for _, function in sorted(pairs, key=lambda pair: pair[0])]
 
 
 def _after_checks(result: Any, strict: bool, guarded: bool) -> Any:
     """The chosen result; with checks, an identity that waits for them."""
     if guarded:
-        result = nest.map_structure(lambda v: build.Identity(v) if isinstance(v, Tensor) else v, result)
+        result = nest.map_structure(lambda v: v if v is None or isinstance(v, (TensorArray, Operation)) else
+                                    build.Identity(convert_to_tensor(v)), result)
     return _unwrapped(result, strict)
 
 

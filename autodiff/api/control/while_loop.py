@@ -11,7 +11,7 @@ from ...core.function_graph import FunctionGraph, finish
 from ...core.graph import Tensor, get_default_graph
 from ...core.indexed_slices import IndexedSlices
 from ...core.op import build
-from ...core.shapes import Dims, as_dims, show
+from ...core.shapes import Dims, TensorShape, as_dims, show
 from ...gradients.control_flow import call_while
 from .control_flow import as_predicate, flow_of, rewrapped
 from .parts import OWN, kind_of, part_shapes, parted, rejoined
@@ -107,10 +107,13 @@ class _Loop:
     def _with_invariants(self, invariants: Any) -> list[Dims | None]:
         flat = flatten_shapes(invariants, self.structure)
         if len(flat) != len(self.initial):
-            raise ArgumentError(expected=f"{len(self.initial)} shape_invariants", found=len(flat))
+            raise ArgumentError("the structure of shape_invariants is not compatible with that of loop_vars",
+                                expected=f"{len(self.initial)} shapes", found=len(flat))
         for tensor, dims in zip(self.initial, flat):
             if tensor.dtype.name != "variant" and dims is not OWN and not _less_specific(dims, tensor.dims):
-                raise ShapeError(f"the shape invariant {show(dims)} is not true of {tensor.describe()} at the start")
+                raise ShapeError(f"The shape invariant specified for {tensor.name} is not compatible with the initial "
+                                 f"shape of the loop variable. It enters the loop with shape {tensor.shape}, but the "
+                                 f"specified shape invariant is {show(dims)}.")
         return [t.dims if t.dtype.name == "variant" or d is OWN else d for t, d in zip(self.initial, flat)]
 
     def build(self) -> Any:
@@ -162,9 +165,11 @@ class _Loop:
             raise KindError(f"loop variable {index} enters with dtype {leaf.dtype.base_dtype.name} and has dtype "
                             f"{value.dtype.name} after one iteration")
         if not _less_specific(self.dims[index], value.dims):
-            raise ShapeError(f"the shape of loop variable {index} is not invariant: it enters with "
-                             f"{show(self.dims[index])} and has {show(value.dims)} after one iteration",
-                             hint="give shape_invariants, or set_shape")
+            initial = self.initial[index]
+            raise ShapeError(f"Input tensor '{initial.name}' enters the loop with shape "
+                             f"{TensorShape(self.dims[index])}, but has shape {value.shape} after one iteration. To "
+                             "allow the shape to vary across iterations, use the `shape_invariants` argument of "
+                             "tf.while_loop to specify a less-specific shape.")
 
 
 def _loop_tensor(value: Any) -> Tensor:

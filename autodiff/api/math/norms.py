@@ -66,14 +66,16 @@ def _checked_axes(ord: Any, axis: Any) -> tuple[int, ...] | None:
     """The axes as a tuple, None for all. Raises ArgumentError for unknown axes or norms."""
     if isinstance(axis, (list, tuple)) and len(axis) == 2:
         if not all(isinstance(a, int) for a in axis) or axis[0] == axis[1]:
-            raise ArgumentError(expected="None, an integer or 2 different integers as axis", found=repr(axis))
+            raise ArgumentError("'axis' must be None, an integer, or a tuple of 2 unique integers", found=repr(axis))
         if ord not in ("euclidean", "fro", 1, 2, np.inf):
-            raise ArgumentError(expected="a matrix norm 'euclidean', 'fro', 1, 2 or inf", found=repr(ord))
+            raise ArgumentError("'ord' must be a supported matrix norm in ['euclidean', 'fro', 1, 2, inf]",
+                                found=repr(ord))
         return tuple(axis)
     if axis is not None and not isinstance(axis, int):
-        raise ArgumentError(expected="None, an integer or 2 different integers as axis", found=repr(axis))
+        raise ArgumentError("'axis' must be None, an integer, or a tuple of 2 unique integers", found=repr(axis))
     if ord != "euclidean" and (isinstance(ord, str) or not np.isreal(ord) or ord <= 0):
-        raise ArgumentError(expected="a vector norm 'euclidean', 1, 2, inf or p > 0", found=repr(ord))
+        raise ArgumentError("'ord' must be a supported vector norm", expected="'euclidean', 1, 2, inf or p > 0",
+                            found=repr(ord))
     return None if axis is None else (axis,)
 
 

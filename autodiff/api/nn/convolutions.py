@@ -216,7 +216,8 @@ def convolution(input: Any, filter: Any = None, padding: Any = None, strides: An
         filter = convert_to_tensor(filter, name="filter", dtype=input.dtype.base_dtype)
         ranks = [len(x.dims) for x in (input, filter) if x.dims is not None]
         if not ranks or ranks[0] not in (3, 4, 5):
-            raise ArgumentError(expected="an input of rank 3, 4 or 5", found=input.describe())
+            raise ArgumentError(f"Input tensor must be of rank 3, 4 or 5 but was {len(input.dims)}.",
+                                found=input.describe())
         if ranks[0] == 3:
             return conv1d(input, filter, strides, padding, data_format=data_format, dilations=rate)
         made, default = (build.Conv2D, "NHWC") if ranks[0] == 4 else (build.Conv3D, "NDHWC")

@@ -161,8 +161,8 @@ def _check_sparse(labels: Tensor, logits: Tensor) -> None:
     if logits.dims is None or labels.dims is None:
         return
     if len(labels.dims) != len(logits.dims) - 1:
-        raise ShapeError(f"rank mismatch: rank of labels is {len(labels.dims)}, expected rank of logits minus 1, "
-                         f"which is {len(logits.dims) - 1}")
+        raise ShapeError(f"Rank mismatch: Rank of labels (received {len(labels.dims)}) should equal rank of logits "
+                         f"minus 1 (received {len(logits.dims)}).")
     if not compatible(labels.dims, logits.dims[:-1]):
         raise ShapeError(f"shape of labels is {show(labels.dims)}, expected that of logits but for the classes, "
                          f"{show(logits.dims[:-1])}")

@@ -131,7 +131,7 @@ def pool(input: Any, window_shape: Any, pooling_type: str, padding: str, dilatio
 def _by_rank(x: Tensor, ksize: Any, strides: Any, padding: str, data_format: str | None, largest: bool) -> Tensor:
     rank = None if x.dims is None else len(x.dims)
     if rank not in (3, 4, 5):
-        raise ArgumentError(expected="an input of rank 3, 4 or 5", found=x.describe())
+        raise ArgumentError(f"Input tensor must be of rank 3, 4 or 5 but was {len(x.dims or ())}.", found=x.describe())
     if rank == 3:
         return (max_pool1d if largest else avg_pool1d)(x, ksize, strides, padding, data_format or "NWC")
     if rank == 4:

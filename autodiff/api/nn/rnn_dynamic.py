@@ -64,7 +64,7 @@ def _lengths(sequence_length: Any, batch: Any) -> Tensor:
     """The lengths as int32[n], with a check in the run that each row has one."""
     lengths = build.Cast(convert_to_tensor(sequence_length), dtype=int32)
     if lengths.dims is not None and len(lengths.dims) != 1:
-        raise ShapeError(expected="sequence_length to be a vector, one number for each row", found=lengths.describe())
+        raise ShapeError("sequence_length must be a vector of length batch_size", found=lengths.describe())
     lengths = build.Identity(lengths, name="sequence_length")
     if lengths.dims is not None and None not in lengths.dims and isinstance(batch, int) and lengths.dims[0] == batch:
         return build.Identity(lengths, name="CheckSeqLen")

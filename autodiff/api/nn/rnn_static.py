@@ -36,7 +36,7 @@ def static_rnn(cell: Any, inputs: Any, initial_state: Any = None, dtype: Any = N
         if sequence_length is not None:
             lengths = build.Cast(convert_to_tensor(sequence_length, name="sequence_length"), dtype=int32)
             if lengths.dims is not None and len(lengths.dims) != 1:
-                raise ShapeError(expected="sequence_length to be a vector", found=lengths.describe())
+                raise ShapeError("sequence_length must be a vector of length batch_size", found=lengths.describe())
             wanted = output_dtype(dtype, state)
             zero = nest.map_structure(lambda size: zeros_of(batch, size, wanted), cell.output_size)
         for time, now in enumerate(inputs):

@@ -36,9 +36,10 @@ def _joined_dims(axis, *values):
     rank = len(known[0])
     for dims in known:
         if len(dims) != rank:
-            raise ShapeError(f"ranks differ: {show(known[0])} and {show(dims)}")
+            raise ShapeError(f"Shapes must be equal rank, but are {rank} and {len(dims)}: {show(known[0])} and "
+                             f"{show(dims)}")
     if rank == 0:
-        raise ShapeError("cannot concatenate scalars: expected rank >= 1",
+        raise ShapeError("Can't concatenate scalars (use tf.stack instead)",
                          hint="use tf.stack to make a vector of them")
     i = _static_axis(axis, rank)
     if i is None:

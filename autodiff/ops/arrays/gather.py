@@ -11,6 +11,7 @@ from ...core.infer import axis_in, rank_of, same_shape
 from ...core.op import Index, Spec, blocked, build
 from ...core.shapes import merge, show
 from ..common.batch_axis import after, all_batched, count, joined, numbered, shared, sizes
+from ..common.refusals import first_outside, mismatch, not_within
 
 _INDICES = "indices are integers"
 
@@ -34,8 +35,7 @@ def _gathered(params, indices, axis, *, batch_dims=0):
 def _within(indices, size, what="axis"):
     """Raises IndexError unless 0 <= index < size for all."""
     if indices.size and (indices.min() < 0 or indices.max() >= size):
-        wrong = indices[(indices < 0) | (indices >= size)].ravel()[0] if indices.ndim else indices
-        raise IndexError(f"index {wrong} is not in [0, {size}) of the {what}")
+        raise IndexError(f"{first_outside(indices, size)} of the {what}")
 
 
 @op("GatherV2", infer=_gathered)
@@ -137,10 +137,9 @@ def _gathered_nd(params, indices):
 
 def _places(indices, shape):
     """The NumPy index that `indices[..., k]` is into the first k axes of `shape`, checked."""
-    place = tuple(np.moveaxis(indices, -1, 0))
-    for axis, (part, size) in enumerate(zip(place, shape)):
-        _within(part, size, f"axis {axis}")
-    return place
+    if indices.size and (indices.min() < 0 or (indices >= np.array(shape[:indices.shape[-1]])).any()):
+        raise IndexError(not_within(indices, shape))
+    return tuple(np.moveaxis(indices, -1, 0))
 
 
 @op("GatherNd", infer=_gathered_nd)
@@ -192,7 +191,9 @@ def _check_updates(indices, updates, dims):
     try:
         merge(updates.dims, wanted)
     except ShapeError:
-        raise ShapeError(f"updates have shape {show(updates.dims)}, expected {show(wanted)}") from None
+        raise ShapeError(mismatch(indices.dims, updates.dims, dims), expected=show(wanted),
+                         found=show(updates.dims)) from None
+
 
 
 @op("ScatterNd", infer=_scattered, dtypes=NUMBERS)

@@ -10,6 +10,7 @@ from ...core.infer import rank_of
 from ...core.op import Index, Int32, Own, Spec, blocked, build, outputs
 from ...core.shapes import merge
 from ..common.batch_axis import all_batched, rank_in, shared, sizes
+from ..common.refusals import first_outside
 
 
 def _stitched(*tensors, n):
@@ -88,7 +89,7 @@ def _parts(data, partitions, *, num_partitions):
 def dynamic_partition(data, partitions: Int32, *, num_partitions):
     """The slices of each part. data: any[k..., ...], partitions: int32[k...] -> any[n_i, ...] num_partitions times."""
     if partitions.size and not 0 <= partitions.min() <= partitions.max() < num_partitions:
-        raise ValueError(f"expected 0 <= partitions < {num_partitions}, found {partitions.min()} to {partitions.max()}")
+        raise ValueError(first_outside(partitions, num_partitions, "partitions"))
     return outputs([data[partitions == i] for i in range(num_partitions)])
 
 

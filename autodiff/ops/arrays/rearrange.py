@@ -72,7 +72,7 @@ def _resized(input, paddings, sign):
         return Spec(dtype, None)
     borders = static_entries(paddings, rank)
     if any(border is not None and min(border) < 0 for border in borders):
-        raise ArgumentError(expected="paddings >= 0", found=borders)
+        raise ArgumentError("Paddings must be non-negative", found=borders)
     dims = input.dims or (None,) * rank
     return Spec(dtype, tuple(None if None in (d, border) else d + sign * sum(border)
                              for d, border in zip(dims, borders)))
@@ -92,7 +92,7 @@ def pad_v2(input, paddings: Index, constant_values):
 
 def _with_border(x, paddings, value):
     if paddings.size and paddings.min() < 0:
-        raise ValueError(f"expected paddings >= 0, found {paddings.tolist()}")
+        raise ValueError(f"Paddings must be non-negative: found {paddings.tolist()}")
     borders = paddings.tolist()
     out = np.full(tuple(n + a + b for n, (a, b) in zip(x.shape, borders)), value, x.dtype)
     out[tuple(slice(a, a + n) for n, (a, _) in zip(x.shape, borders))] = x

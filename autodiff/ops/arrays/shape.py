@@ -28,7 +28,9 @@ def _reshaped(tensor, shape):
     rest = num_elements([d for d in dims if d is not None])
     unknown = dims.count(None)
     if not unknown and rest != total or unknown == 1 and rest and total % rest:
-        raise ShapeError(f"cannot reshape {show(tensor.dims)} of {total} elements to {show(dims)}")
+        factor = f": the size must be evenly divisible by {rest}" if unknown else ""
+        raise ShapeError(f"Cannot reshape a tensor with {total} elements to shape {show(dims)}{factor}, found "
+                         f"{show(tensor.dims)}")
     if unknown == 1 and rest:
         dims = tuple(total // rest if d is None else d for d in dims)
     return Spec(tensor.dtype.base_dtype, dims)
@@ -39,7 +41,7 @@ def _check_divisible(have, wanted):
     total = num_elements(wanted)
     factor = num_elements([d for d in have if d is not None]) if have is not None else None
     if total is not None and factor and total % factor:
-        raise ShapeError(f"cannot reshape {show(have)} to {show(wanted)}", expected=f"a multiple of {factor} elements",
+        raise ShapeError(f"Cannot reshape a tensor of {show(have)} to shape {show(wanted)}", expected=f"a multiple of {factor} elements",
                          found=total)
 
 
@@ -152,7 +154,7 @@ def _expanded(input, dim):
 
 def _one(value, what):
     if value.size != 1:
-        raise ShapeError(f"{what} has shape {show(value.shape)}, expected a single axis")
+        raise ShapeError(f"'{what}' must be a tensor with a single value", expected="one axis", found=show(value.shape))
     return int(value.reshape(()))
 
 
@@ -182,7 +184,7 @@ def _squeezed(input, *, squeeze_dims=()):
     axes = {axis_in(i, len(dims)) for i in squeeze_dims}
     for i in axes:
         if dims[i] not in (1, None):
-            raise ShapeError(f"cannot squeeze axis {i} of {show(dims)}", expected="size 1", found=dims[i])
+            raise ShapeError(f"Can not squeeze dim[{i}], expected a dimension of 1, got {dims[i]} of {show(dims)}")
     return Spec(input.dtype.base_dtype, tuple(d for i, d in enumerate(dims) if i not in axes))
 
 

@@ -43,11 +43,12 @@ def sliced(input, begin, end, strides, *, begin_mask=0, end_mask=0, ellipsis_mas
         return Spec(dtype, None)
     length = lengths.pop()
     if bin(ellipsis_mask).count("1") > 1:
-        raise ShapeError("expected at most one ellipsis in an index")
+        raise ShapeError("Multiple ellipses in slice spec not allowed", expected="at most one")
     given = [i for i in range(length) if not (ellipsis_mask | new_axis_mask) >> i & 1]
     skipped = len(input.dims) - len(given)
     if skipped < 0:
-        raise ShapeError(expected=f"at most {len(input.dims)} indices for {show(input.dims)}", found=len(given))
+        raise ShapeError(f"Index out of range using input dim {len(input.dims)}; input has only {len(input.dims)} dims",
+                         expected=f"at most {len(input.dims)} indices for {show(input.dims)}", found=len(given))
     bounds = list(zip(*(static_entries(t, length) for t in (begin, end, strides))))
     dims, at = [], 0
     for i, (b, e, s) in enumerate(bounds):

@@ -75,7 +75,8 @@ def extent(size: int | None, window: int | None, stride: int, dilation: int, pad
     if padding != "VALID":
         size += sum(padding)
     if size < reach:
-        raise ShapeError("the window does not fit", expected=f"at most {size}", found=reach)
+        raise ShapeError(f"Negative dimension size caused by subtracting {reach} from {size}",
+                         expected=f"a window of at most {size}", found=reach)
     return (size - reach) // stride + 1
 
 

@@ -55,7 +55,8 @@ def cholesky(input):
     try:
         return np.linalg.cholesky(input)
     except np.linalg.LinAlgError:
-        raise ValueError("Cholesky decomposition was not successful: expected a positive definite matrix") from None
+        raise ValueError("Cholesky decomposition was not successful. The input might not be valid: "
+                         "expected a positive definite matrix") from None
 
 
 @cholesky.gradient

@@ -15,7 +15,8 @@ _DTYPES = FLOATS + COMPLEX + (int32, int64)
 
 def _inner(k, k_too, a, b):
     if k is not None and k_too is not None and k != k_too:
-        raise ShapeError(f"inner dimensions differ: {k} and {k_too} of {show(a.dims)} and {show(b.dims)}")
+        raise ShapeError(f"Dimensions must be equal, but are {k} and {k_too}: the inner ones of {show(a.dims)} and "
+                         f"{show(b.dims)}")
 
 
 def _product(a, b, *, transpose_a=False, transpose_b=False):

@@ -41,14 +41,14 @@ def matrix_inverse(input, *, adjoint=False):
 
     Raises InvalidArgumentError for a singular matrix.
     """
-    return _regular(np.linalg.inv, _adjoint(input) if adjoint else input)
+    return _regular(np.linalg.inv, _adjoint(input) if adjoint else input, what="Input")
 
 
-def _regular(function, *arrays):
+def _regular(function, *arrays, what="Input matrix"):
     try:
         return function(*arrays)
     except np.linalg.LinAlgError:
-        raise ValueError("the matrix is not invertible") from None
+        raise ValueError(f"{what} is not invertible. Expected a matrix of full rank") from None
 
 
 @matrix_inverse.gradient

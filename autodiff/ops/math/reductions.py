@@ -32,7 +32,8 @@ def kept_dims(x, axes):
 
 def _reduced(input, reduction_indices, *, keep_dims=False):
     if reduction_indices.dims is not None and len(reduction_indices.dims) > 1:
-        raise ShapeError(f"axes have shape {show(reduction_indices.dims)}, expected a scalar or a vector")
+        raise ShapeError(f"Shape must be at most rank 1 but is rank {len(reduction_indices.dims)}",
+                         expected="axes as a scalar or a vector", found=show(reduction_indices.dims))
     axes = static_value(reduction_indices)
     dims = kept_dims(input, axes)
     if not keep_dims:

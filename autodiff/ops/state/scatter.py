@@ -12,6 +12,7 @@ from ...core.infer import held
 from ...core.op import Index, Ref, Spec, T
 from ...core.shapes import compatible, show
 from ..arrays.slice import index_of, sliced
+from ..common.refusals import first_outside, mismatch
 from .variables import referred
 
 LONG = 8  # elements of a row from which on it pays to take, change and put whole rows
@@ -35,15 +36,15 @@ def _elements(ref, indices, updates):
     if indices.dims and dims is not None and indices.dims[-1] is not None and updates.dims is not None:
         expected = (*indices.dims[:-1], *dims[indices.dims[-1]:])
         if not compatible(updates.dims, expected):
-            raise ShapeError(f"updates have shape {show(updates.dims)}, expected {show(expected)}")
+            raise ShapeError(mismatch(indices.dims, updates.dims, dims, "input"), expected=show(expected),
+                             found=show(updates.dims))
     return referred(ref)
 
 
 def check_within(indices, size):
     """Raises IndexError unless 0 <= index < size for all."""
     if indices.size and (indices.min() < 0 or indices.max() >= size):
-        wrong = indices[(indices < 0) | (indices >= size)].ravel()[0] if indices.ndim else indices
-        raise IndexError(f"index {wrong} is not in [0, {size}), the rows of the variable")
+        raise IndexError(f"{first_outside(indices, size)}, the rows of the variable")
 
 
 def _changed(run, ref, place, updates, ufunc):

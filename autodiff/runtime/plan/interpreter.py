@@ -12,6 +12,7 @@ from ...core.dtypes import as_dtype
 from ...core.errors import AutodiffError, InvalidArgumentError, OpError, ResourceExhaustedError
 from ...core.graph import Operation
 from ...core.shapes import show
+from ...core.words import in_tensorflows_words
 from .kernel_traits import direct_ufunc
 from .plan import Plan, Step, last_uses
 from .state import Run
@@ -71,7 +72,7 @@ def fail(error: Exception, op: Operation, args: Sequence[Any]) -> NoReturn:
         if isinstance(error, AutodiffError):
             refused = kind(None, op, error.sentence, **error.where)
         else:
-            refused = kind(None, op, str(error) or type(error).__name__)
+            refused = kind(None, op, in_tensorflows_words(error))
         raise (refused if refused.node else refused.explain(**where(op, args))) from error
     known = where(op, args)
     error.add_note(f"in {known['node']}\nwritten at {known['line']}")

@@ -64,7 +64,7 @@ class MultiRNNCell(RNNCell):
 
     def call(self, inputs: Any, state: Any) -> Any:
         if self._state_is_tuple and not nest.is_sequence(state):
-            raise ArgumentError(expected=f"a tuple of {len(self._cells)} states", found=repr(state))
+            raise ArgumentError(f"Expected state to be a tuple of length {len(self._cells)}", found=repr(state))
         new_states, start = [], 0
         for i, cell in enumerate(self._cells):
             with variable_scope(f"cell_{i}"):

@@ -1,0 +1,31 @@
+"""TensorFlow's sentences for indices and updates that do not fit."""
+
+import numpy as np
+
+from ...core.shapes import compatible, show
+
+
+def first_outside(indices, size, what="indices"):
+    """`indices[0,1] = 7 is not in [0, 2)`, of the first index outside of 0 <= index < size."""
+    place = tuple(np.argwhere((indices < 0) | (indices >= size))[0].tolist())
+    at = f"[{','.join(map(str, place))}]" if place else ""
+    return f"{what}{at} = {indices[place]} is not in [0, {size})"
+
+
+def not_within(indices, shape):
+    """`indices[0,1] = [7] does not index into param shape [3]`, of the first row that leaves the shape."""
+    limits = np.array(shape[:indices.shape[-1]])
+    place = tuple(np.argwhere(((indices < 0) | (indices >= limits)).any(-1))[0].tolist())
+    at = f"[{','.join(map(str, place))}]" if place else ""
+    entries = ", ".join(map(str, indices[place].tolist()))
+    return f"indices{at} = [{entries}] does not index into param shape {show(shape)}"
+
+
+def mismatch(indices, updates, dims, target="output"):
+    """Why updates fit neither the outer shape of indices nor the rest of `dims`."""
+    outer = len(indices) - 1
+    if len(updates) < outer or not compatible(indices[:-1], updates[:outer]):
+        return (f"The outer {outer} dimensions of indices.shape={show(indices)} must match the outer {outer} "
+                f"dimensions of updates.shape={show(updates)}")
+    return (f"The inner {len(dims) - indices[-1]} dimensions of {target}.shape={show(dims)} must match the inner "
+            f"{len(updates) - outer} dimensions of updates.shape={show(updates)}")

@@ -1,0 +1,83 @@
+"""Errors begin with TensorFlow's sentence, which scripts and tests match; ours follows."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff as tf
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> None:
+    tf.reset_default_graph()
+
+
+def ones(*shape: int) -> Any:
+    return tf.ones(shape)
+
+
+def free(dtype: Any = tf.float32) -> Any:
+    return tf.placeholder_with_default(np.ones((2, 3), dtype.as_numpy_dtype), None)
+
+
+BUILT = [  # (error class, TensorFlow's words, what is built)
+    (ValueError, r"Dimensions must be equal, but are 3 and 2", lambda: ones(3) + ones(2)),
+    (ValueError, r"Dimensions must be equal, but are 3 and 2", lambda: tf.matmul(ones(1, 3), ones(2, 2))),
+    (ValueError, r"Can not squeeze dim\[1\], expected a dimension of 1, got 3", lambda: tf.squeeze(ones(2, 3), [1])),
+    (ValueError, r"Cannot reshape a tensor .* to shape \[4\]", lambda: tf.reshape(ones(2, 3), [4])),
+    (ValueError, r"must be evenly divisible by 4", lambda: tf.reshape(ones(2, 3), [4, -1])),
+    (ValueError, r"Shapes must be equal rank, but are 1 and 2", lambda: tf.add_n([ones(2), ones(2, 2)])),
+    (ValueError, r"Dimension 0 in both shapes must be equal, but are 2 and 3", lambda: tf.add_n([ones(2), ones(3)])),
+    (ValueError, r"Can't concatenate scalars \(use tf\.stack instead\)", lambda: tf.concat([1.0, 2.0], 0)),
+    (ValueError, r"mask cannot be scalar", lambda: tf.boolean_mask(ones(2), True)),
+    (ValueError, r"Unknown padding mode: WEIRD", lambda: tf.pad(ones(2), [[1, 1]], "WEIRD")),
+    (ValueError, r"Paddings must be non-negative", lambda: tf.pad(ones(2), [[-1, 1]])),
+    (ValueError, r"must be at most rank 1", lambda: tf.reduce_sum(ones(2, 3), [[0], [1]])),
+    (ValueError, r"Negative dimension size caused by", lambda: tf.nn.max_pool(ones(1, 2, 2, 1), [1, 3, 3, 1], [1] * 4,
+                                                                             "VALID")),
+    (ValueError, r"'ord' must be a supported vector norm", lambda: tf.norm(ones(2), "fro")),
+    (ValueError, r"Rank mismatch: Rank of labels",
+     lambda: tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[[1]], logits=[[1.0, 2.0]])),
+    (ValueError, r"The outer 1 dimensions of indices.shape=\[1,1\] must match",
+     lambda: tf.scatter_nd([[0]], ones(2, 2), [3, 2])),
+    (ValueError, r"must have rank at least 2\. Received rank 1", lambda: tf.assert_rank_at_least(ones(2), 2)),
+    (ValueError, r"enters the loop with shape \(1,\), but has shape \(2,\) after one iteration",
+     lambda: tf.while_loop(lambda x: True, lambda x: tf.concat([x, [1.0]], 0), [ones(1)])),
+    (TypeError, r"Input 'y' of 'AddV2' Op has type int32 that does not match type float32 of argument 'x'",
+     lambda: tf.constant(1.0) + tf.constant(1)),
+    (TypeError, r"'features' has DataType int32 not in list of allowed values",
+     lambda: tf.nn.softplus(tf.constant(1))),
+    (TypeError, r"pred must not be a Python bool", lambda: tf.cond(True, lambda: 1, lambda: 2)),
+    (TypeError, r'to be a "proper" iterable', lambda: tf.debugging.assert_proper_iterable("text")),
+    (TypeError, r"iterating over `tf.Tensor`", lambda: list(ones(2))),
+]
+
+
+@pytest.mark.parametrize(("kind", "words", "make"), BUILT, ids=[row[1][:30] for row in BUILT])
+def test_of_a_build(kind: type[Exception], words: str, make: Any) -> None:
+    with pytest.raises(kind, match=words):
+        make()
+
+
+RUN = [
+    (r"Incompatible shapes: \[2,3\] vs. \[2\]", lambda: free() + tf.placeholder_with_default([1.0, 2.0], None)),
+    (r"indices\[1\] = 5 is not in \[0, 2\)", lambda: tf.gather(ones(2, 2), tf.placeholder_with_default([0, 5], None))),
+    (r"indices\[0,1\] = \[7\] does not index into param shape \[3\]",
+     lambda: tf.gather_nd(ones(3), tf.placeholder_with_default([[[0], [7]]], None))),
+    (r"partitions\[2\] = 9 is not in \[0, 2\)", lambda: tf.dynamic_partition([1, 2, 3], [0, 1, 9], 2)),
+    (r"You must feed a value for placeholder tensor 'Placeholder' with dtype float and shape \[\?,3\]",
+     lambda: tf.placeholder(tf.float32, [None, 3])),
+    (r"Input is not invertible\.", lambda: tf.matrix_inverse(ones(2, 2))),
+    (r"Input matrix is not invertible\.", lambda: tf.matrix_solve(ones(2, 2), ones(2, 1))),
+    (r"Cholesky decomposition was not successful\. The input might not be valid", lambda: tf.cholesky(-tf.eye(2))),
+    (r"Input error: None of conditions evaluated as True", lambda: tf.case([(tf.constant(False), lambda: 1)])),
+    (r"weights can not be broadcast to values",
+     lambda: tf.losses.compute_weighted_loss(free(), tf.placeholder_with_default([1.0, 2.0], None))),
+]
+
+
+@pytest.mark.parametrize(("words", "make"), RUN, ids=[row[0][:30] for row in RUN])
+def test_of_a_run(words: str, make: Any) -> None:
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match=words):
+        session.run(make())
