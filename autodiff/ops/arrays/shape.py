@@ -41,8 +41,8 @@ def _check_divisible(have, wanted):
     total = num_elements(wanted)
     factor = num_elements([d for d in have if d is not None]) if have is not None else None
     if total is not None and factor and total % factor:
-        raise ShapeError(f"Cannot reshape a tensor of {show(have)} to shape {show(wanted)}", expected=f"a multiple of {factor} elements",
-                         found=total)
+        raise ShapeError(f"Cannot reshape a tensor of {show(have)} to shape {show(wanted)}",
+                         expected=f"a multiple of {factor} elements", found=total)
 
 
 @op("Reshape", infer=_reshaped)
