@@ -23,7 +23,7 @@ from ..core.errors import (
 from ..core.graph import Graph, Operation, Tensor
 from ..core.op import OpDef, Spec
 from ..core.shapes import merge
-from ..core.words import in_tensorflows_words
+from .plan.words import in_tensorflows_words
 
 _IDS = itertools.count()
 

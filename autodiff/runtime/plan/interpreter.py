@@ -12,10 +12,10 @@ from ...core.dtypes import as_dtype
 from ...core.errors import AutodiffError, InvalidArgumentError, OpError, ResourceExhaustedError
 from ...core.graph import Operation
 from ...core.shapes import show
-from ...core.words import in_tensorflows_words
 from .kernel_traits import direct_ufunc
 from .plan import Plan, Step, last_uses
 from .state import Run
+from .words import in_tensorflows_words
 
 _REFUSALS = (ValueError, IndexError, TypeError, ArithmeticError, AutodiffError)
 
