@@ -26,6 +26,8 @@ def set_(shell: Shell, target: Setting | None, option_value: SettingValue | None
     Example:  set hidden1/biases = hidden1/biases * 0
     API:      dbg.set("hidden1/biases", 0.0), dbg.set("logits", 0.0), dbg.edits.unset("logits")
     """
+    if target in ("var", "variable") and option_value is not None and value is not None:
+        target, option_value = option_value, None  # as gdb has it
     if target is None:
         return Text("\n".join(f"{name} {_shown(value)}  ({OPTIONS[name]})" for name, value in shell.settings.items()))
     if value is None:

@@ -2,13 +2,15 @@
 from __future__ import annotations
 
 import os
+import re
+from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
 
 from autodiff.core.site import Site
 
-from ..language.argument_kinds import Count, IntKind
+from ..language.argument_kinds import Count, IntKind, RawKind
 from ..language.command import command
 from ..model.line_stops import DOWN, OUT, Until
 from ..model.results import Column, Group, Result, Table, Text
@@ -19,16 +21,44 @@ from ..model.usage_error import UsageError
 from . import advance, standing
 
 Line = Annotated[int, IntKind(1, "LINE")]
+FrameNumber = Annotated[int, IntKind(0, "NUMBER")]
+Frames = Annotated[str, RawKind("N|full")]
 LONG = 60  # letters of a value in a table of locals
 
 
 @command("bt", group="Look", aliases=("backtrace",))
-def bt(shell: Shell) -> Result:
+def bt(shell: Shell, full: Frames = "") -> Result:
     """List the frames of the script where it stands, the innermost first; the one looked at is marked.
+
+    `bt 3` lists the innermost three, `bt -1` the outermost; `bt full` the locals of each too.
 
     Example:  bt
     """
-    return table_of_frames(_standing(shell))
+    script = _standing(shell)
+    table = table_of_frames(script)
+    if full == "full":
+        return Group((table, *(part for place in script.frames() for part in (_head(script, place), _table(place)))))
+    if not re.fullmatch(r"-?\d+", full or "0"):
+        raise UsageError(f"expected a count of frames, or full, found {full!r}", "bt 3")
+    count = int(full or 0)
+    return replace(table, rows=table.rows[:count] if count > 0 else table.rows[count:])
+
+
+def _head(script: ModelScript, place: Place) -> Text:
+    return Text(f"#{script.frames().index(place)} {place.function} at {os.path.basename(place.file)}:{place.line}")
+
+
+@command("frame", group="Look", aliases=("f",))
+def frame(shell: Shell, number: FrameNumber | None) -> Result:
+    """Look at a frame by its number in bt, as up and down do; without NUMBER show the one looked at.
+
+    Example:  frame 1
+    """
+    script = _standing(shell)
+    last = len(script.frames()) - 1
+    if number is not None and number > last:
+        raise UsageError(f"there are frames 0 to {last}, found {number}", "bt lists them", code="bad_value")
+    return _look_at(shell, script.selected if number is None else number)
 
 
 def table_of_frames(script: ModelScript) -> Table:
@@ -68,12 +98,16 @@ def _selected(shell: Shell, by: int) -> Result:
     if script.selected == (0 if by < 0 else len(frames) - 1):
         raise UsageError(f"this is the {'innermost' if by < 0 else 'outermost'} frame", "bt lists them",
                          code="wrong_moment")
-    script.selected = min(max(wanted, 0), len(frames) - 1)
+    return _look_at(shell, min(max(wanted, 0), len(frames) - 1))
+
+
+def _look_at(shell: Shell, number: int) -> Result:
+    script = _standing(shell)
+    script.selected = number
     shell.dbg.attach(handles=script.handles())
-    place = frames[script.selected]
-    head = Text(f"#{script.selected} {place.function} at {os.path.basename(place.file)}:{place.line}")
+    place = script.frames()[number]
     lines = standing.lines_around(place.file, place.line)
-    return Group((head, *([lines] if lines else []), _table(place)))
+    return Group((_head(script, place), *([lines] if lines else []), _table(place)))
 
 
 @command("info locals", group="Look", shorthands={"a args": "info locals"})

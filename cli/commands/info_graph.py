@@ -30,7 +30,9 @@ KEYS: dict[str, Callable[[TensorRow], Any]] = {
 
 
 @command("info tensors", group="Look", shorthands={"lt list_tensors": Alias("info tensors", {
-    "-f": "--where", "-fenn": "--exclude", "-n": "--name", "-t": "--type", "-s": "--sort", "-r": "--reverse"})})
+    "-f": "--where", "-fenn": "--exclude", "-n": "--name", "-t": "--type", "-s": "--sort", "-r": "--reverse",
+    "--tensor_filter": "--where", "--filter_exclude_node_names": "--exclude", "--node_name_filter": "--name",
+    "--op_type_filter": "--type", "--sort_by": "--sort"})})
 def tensors(dbg: Debugger, target: OpName = "", *, stats: bool = False, name: Regex = "", type: Regex = "",
             where: Condition = "", exclude: Regex = "", sort: Sort = "order", reverse: bool = False) -> Result:
     """List tensors: of the name or /regex/ given, else all.
@@ -109,7 +111,8 @@ def _some(names: tuple[str, ...], most: int = 8) -> str:
     return ", ".join(names[:most]) + (f", and {rest} more" if rest > 0 else "")
 
 
-@command("info op", group="Look", shorthands={"ni node_info": Alias("info op", {"-a": "", "-d": "", "-t": ""})})
+@command("info op", group="Look", shorthands={"ni node_info": Alias("info op", dict.fromkeys((
+    "-a", "-d", "-t", "--attributes", "--dumps", "--traceback"), ""))})
 def op(dbg: Debugger, target: OpName) -> Result:
     """Show one op: its attributes, inputs and outputs with figures of the last run, its gradient, its lines.
 

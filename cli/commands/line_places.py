@@ -18,7 +18,8 @@ def line_place(shell: Shell, target: str) -> tuple[str, int] | None:
 
     A line without code stands for the next one that has some. Raises UsageError if there is none.
     """
-    function = shell.dbg.handles.get(target)
+    before, _, name = target.rpartition(":")
+    function = shell.dbg.handles.get(name if before.endswith(".py") else target)
     if isinstance(function, FunctionType):
         code = function.__code__
         return code.co_filename, min(lines_with_code(code) - {code.co_firstlineno}, default=code.co_firstlineno)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.facts.answers import Position
@@ -19,21 +20,27 @@ FOREVER = 10_000  # runs of the prompt's own train op that `run` and `continue` 
 
 
 @command("run", group="Run", aliases=("r",),
-         shorts={"-t": "--times", "-f": "--till", "-fenn": "--exclude", "-n": "--no-debug"})
-def run(shell: Shell, *, times: Count | None = None, till: Condition = "", exclude: Regex = "",
-        no_debug: bool = False) -> Result:
+         shorts={"-t": "--times", "-f": "--till", "-fenn": "--exclude", "-n": "--no-debug",
+                 "-p": "?list plan shows the steps of a run; time of each: python with cProfile",
+                 "--till_filter_pass": "--till", "--filter_exclude_node_names": "--exclude", "--no_debug": "--no-debug",
+                 "--node_name_filter": "--names", "--op_type_filter": "--types", "--tensor_dtype_filter": "--dtypes"})
+def run(shell: Shell, *, times: Count | None = None, till: Condition = "", exclude: Regex = "", names: Regex = "",
+        types: Regex = "", dtypes: Regex = "", no_debug: bool = False) -> Result:
     """Run to the next stop: a watch or breakpoint whose condition holds, an error, or the script's end.
 
     times: at most so many runs. till: stop as soon as this predicate holds (nan, loss<0.1, norm(grad(W))<1e-6);
-    has_inf_or_nan asks every tensor of the runs, as `break if nan` does. exclude: of none whose name begins with this
-    regex. no-debug: one run without stopping. A train op of the prompt's own runs for 10000 steps at most; without one,
+    has_inf_or_nan asks every tensor of the runs, as `break if nan` does. exclude: none whose name begins with this
+    regex; names, types, dtypes: only those whose name, type of op or dtype does. no-debug: one run without
+    stopping. A train op of the prompt's own runs for 10000 steps at most; without one,
     or feeds that change, one run is all. A script at its end that made runs itself is started anew; not in batch.
 
     Example:  run -f nan
     API:      dbg.run(20, until="nan")
     """
-    if exclude and not till:
-        raise UsageError("exclude leaves names out of a predicate", f"run -f nan -fenn {exclude}")
+    left_out = _left_out(shell, exclude, names, types, dtypes)
+    if left_out and not till:
+        raise UsageError("exclude, names, types and dtypes say which tensors a predicate is asked of",
+                         f"run -f nan -fenn {exclude or 'REGEX'}")
     _to_present(shell)
     if shell.is_over:
         started = shell.load_again()
@@ -41,14 +48,24 @@ def run(shell: Shell, *, times: Count | None = None, till: Condition = "", exclu
             return standing.arrived(shell, started)
         shell.dbg.model.note(f"{shell.script.name} was started anew")  # type: ignore[union-attr]
     most = 1 if no_debug else times or _all(shell, till)
-    if not exclude and till != EVERYWHERE:
+    if not left_out and till != EVERYWHERE:
         return advance.go_on(shell, most, until=till)
-    row = shell.dbg.break_at(condition=till, exclude=f"^(?:{exclude})" if exclude else "", temporary=True)
+    row = shell.dbg.break_at(condition=till, exclude=left_out, temporary=True)
     try:
         return advance.go_on(shell, most)
     finally:
         if any(other.number == row.number for other in shell.dbg.stops()):
             shell.dbg.delete(row.number)
+
+
+def _left_out(shell: Shell, exclude: str, names: str, types: str, dtypes: str) -> str:
+    """A regex of the tensors that a predicate is not asked of; "" for none."""
+    parts = [f"^(?:{exclude})"] * bool(exclude) + [f"^(?!{names})"] * bool(names)
+    if types or dtypes:
+        others = [re.escape(row.name) for row in shell.dbg.tensors()
+                  if not re.match(types, row.op_type) or not re.match(dtypes, row.dtype)]
+        parts.append(f"^(?:{'|'.join(others)})$")
+    return "|".join(parts)
 
 
 @command("continue", group="Run", aliases=("c",), repeats=True)
@@ -123,7 +140,7 @@ def stands(at: Position) -> Stop:
                 ("values and answers are as of this run; next goes on, run and continue return to the present",))
 
 
-@command("step", group="Run", aliases=("s",), repeats=True)
+@command("step", group="Run", aliases=("s",), repeats=True, shorthands={"si stepi nexti": "step"})
 def step(shell: Shell, ops: Count = 1) -> Result:
     """Execute N ops inside of a run, forward and then backward, and show the last one's outputs.
 
@@ -159,7 +176,7 @@ def _to_next_run(shell: Shell) -> Result | None:
     return None
 
 
-@command("back", group="Run", aliases=("rn",), repeats=True)
+@command("back", group="Run", aliases=("rn",), repeats=True, shorthands={"reverse-next": "back"})
 def back(dbg: Debugger, steps: Count | None) -> Result:
     """Look N steps back: values, gradients and answers are then as of that step, computed again exactly.
 
@@ -172,7 +189,7 @@ def back(dbg: Debugger, steps: Count | None) -> Result:
     return stands(dbg.history.back(steps))
 
 
-@command("rs", group="Run", repeats=True)
+@command("rs", group="Run", repeats=True, shorthands={"rsi reverse-step reverse-stepi": "rs"})
 def reverse_step(shell: Shell, ops: Count = 1) -> Result:
     """Take back N ops of the open run; without one, go through the last run (or the one looked at) from its end.
 
@@ -182,7 +199,7 @@ def reverse_step(shell: Shell, ops: Count = 1) -> Result:
     return Group(advance.between_ops(shell, shell.dbg.stepper.back(ops)))
 
 
-@command("rc", group="Run", repeats=True)
+@command("rc", group="Run", repeats=True, shorthands={"reverse-continue": "rc"})
 def reverse_continue(dbg: Debugger) -> Result:
     """Look at the last run before this one at which a watch or breakpoint stopped.
 

@@ -28,7 +28,7 @@ Optimizer = Annotated[Any, OptimizerKind()]
 Loss = Annotated[str, TargetKind("Y")]
 
 
-@command("load", group="Script", aliases=("file",))
+@command("load", group="Script", aliases=("file",), shorthands={"start restart": "load"})
 def load(shell: Shell, file: Script = "", *arguments: Word) -> Result:
     """Run a model script up to its first Session.run, or to its end when it only builds a graph.
 

@@ -2,6 +2,9 @@
 from __future__ import annotations
 
 import os
+import re
+from dataclasses import replace
+from types import FunctionType
 from typing import Annotated
 
 from autodiff.core.site import source_lines
@@ -32,7 +35,8 @@ def list_(shell: Shell, at: Place = "", op: OpName = "", *, line: Line | None = 
           tensors: bool = False, most: Count = 4, steps: bool = False) -> Result:
     """Show the script's lines with the ops they made and their gradient norms; again for the lines after.
 
-    PLACE is a line number, FILE:LINE, a FILE (line: from there), or an op or tensor, whose line it then shows.
+    PLACE is a line number, lines A,B (A,+N; A, and ,B), FILE:LINE, FILE:A,B, a FILE (line: from there), a function of
+    the script, `.` for where it stands, `-` for the lines before, or an op or tensor, whose line it then shows.
     function: all of the function where the script stands. tensors: the names of the tensors in place of the types of
     the ops; most: so many of them a line.
     `list plan` shows what the last run's plan made of each op it needs: computed, folded into a constant, merged with
@@ -45,13 +49,21 @@ def list_(shell: Shell, at: Place = "", op: OpName = "", *, line: Line | None = 
     """
     if at == "plan":
         return planned(shell.dbg, op, steps)
+    if op and at.endswith(","):
+        at, op = at + op, ""
     if op or steps:
         raise UsageError("list takes one place; two words are of `list plan OP`", f"list {at}".rstrip())
     file, here = shell.place()
     if not file:
         raise UsageError("no script is loaded", "load FILE")
-    where, around = _lines_of_function(shell, file) if function else _wanted(shell, at, line, (file, here))
+    span = _span(shell, at, (file, here))
+    if span is not None:
+        where, around = f"{span[0]}:{(span[1] + span[2]) // 2}", (span[2] - span[1] + 1) // 2
+    else:
+        where, around = _lines_of_function(shell, file) if function else _wanted(shell, at, line, (file, here))
     found = shell.dbg.source(where, around=around)
+    if span is not None:
+        found = replace(found, lines=tuple(row for row in found.lines if span[1] <= row.number <= span[2]))
     if not found.lines:
         shell.listed = ("", 0)
         raise UsageError(f"no lines at {where}", "list begins again", code="unknown_name")
@@ -79,6 +91,34 @@ def _wanted(shell: Shell, at: str, line: int | None, here: tuple[str, int]) -> t
     if at.endswith(".py"):
         return f"{at}:1", WHOLE
     return at, AROUND
+
+
+def _span(shell: Shell, at: str, here: tuple[str, int]) -> tuple[str, int, int] | None:
+    """File, first and last line, where a place is several lines: A,B, a function, or those before the last shown."""
+    file, number = here
+    function = shell.dbg.handles.get(at)
+    if isinstance(function, FunctionType):
+        return function.__code__.co_filename, function.__code__.co_firstlineno, max(lines_with_code(function.__code__))
+    if at == ".":
+        return file, max(number - AROUND, 1), number + AROUND
+    if at == "-":
+        listed, last = shell.listed
+        first = (last - 2 * AROUND if listed == f"{file}:{number}" else number - AROUND) - 1
+        if first < 1:
+            raise UsageError(f"{os.path.basename(file)} has no lines before these", "list begins again",
+                             code="unknown_name")
+        return file, max(first - 2 * AROUND, 1), first
+    match = re.fullmatch(r"(?:(.+):)?(\d*),(\+?)(\d*)", at)
+    if match is None or not (match[2] or match[4]):
+        return None
+    begin, end = int(match[2] or 0), int(match[4] or 0)
+    if not match[2]:
+        begin = max(end - 2 * AROUND, 1)
+    elif not match[4]:
+        end = begin + 2 * AROUND
+    elif match[3] or end < begin:  # a count, as pdb has it
+        end += begin
+    return match[1] or file, begin, end
 
 
 def _behind(file: str, last: int) -> tuple[str, int]:

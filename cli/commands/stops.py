@@ -23,7 +23,7 @@ Lines = Annotated[str, RawKind("NUMBER COMMAND[; COMMAND]…")]
 NewCondition = Annotated[str, NumberedConditionKind()]
 
 
-@command("watch", group="Watch", aliases=("wa",))
+@command("watch", group="Watch", aliases=("wa",), shorts={"-l": "", "-location": ""})
 def watch(dbg: Debugger, *targets: Watched, when: Predicate = "", every: Count = 1, level: Level = "stats",
           names: Regex = "") -> Result:
     """Track tensors and their gradients from now on; stop only where the predicate after `if` holds.
@@ -137,7 +137,7 @@ def commands(dbg: Debugger, text: Lines) -> Result:
     return Text(f"at each stop of {row.number}: {'; '.join(lines) or 'nothing'}")
 
 
-@command("delete", group="Watch", aliases=("del", "unwatch"))
+@command("delete", group="Watch", aliases=("del", "unwatch"), shorthands={"cl": "delete"})
 def delete(dbg: Debugger, *targets: AnyStop) -> Result:
     """Delete watches and breakpoints by number, or watches by target; all of them without arguments.
 
@@ -158,23 +158,28 @@ def delete(dbg: Debugger, *targets: AnyStop) -> Result:
 
 
 @command("enable", group="Watch")
-def enable(dbg: Debugger, number: StopNumber) -> Result:
-    """Let a watch or breakpoint work again.
+def enable(dbg: Debugger, *numbers: StopNumber) -> Result:
+    """Let watches and breakpoints work again; without NUMBER all of them.
 
     Example:  enable 1
     API:      dbg.watches.enable(1, True), dbg.stops()
     """
-    return stops_table((dbg.watches.enable(number, True),))
+    return _switched(dbg, numbers, True)
 
 
 @command("disable", group="Watch")
-def disable(dbg: Debugger, number: StopNumber) -> Result:
-    """Let a watch or breakpoint rest, without deleting it.
+def disable(dbg: Debugger, *numbers: StopNumber) -> Result:
+    """Let watches and breakpoints rest, without deleting them; without NUMBER all of them.
 
     Example:  disable 1
     API:      dbg.watches.enable(1, False)
     """
-    return stops_table((dbg.watches.enable(number, False),))
+    return _switched(dbg, numbers, False)
+
+
+def _switched(dbg: Debugger, numbers: tuple[int, ...], on: bool) -> Result:
+    wanted = numbers or [row.number for row in dbg.stops()]
+    return stops_table(tuple(dbg.watches.enable(number, on) for number in wanted), "no watches or breakpoints")
 
 
 @command("ignore", group="Watch")

@@ -18,6 +18,7 @@ from ..model.shell import DEEPEST, Shell
 from ..model.told_files import command_lines
 from ..model.usage_error import UsageError
 from ..view.debugger_rows import array_of
+from . import standing
 
 Code = Annotated[str, RawKind("CODE")]
 
@@ -121,15 +122,30 @@ def _left(expression: str) -> str:
 
 @command("display", group="Look")
 def display(shell: Shell, expression: Expression = "") -> Result:
-    """Show an expression at each stop; without one, forget them all.
+    """Show an expression now and at each stop; without one, those that are shown there.
 
     Example:  display hidden1/biases[0:4]
     """
     if not expression:
-        count, shell.displays[:] = len(shell.displays), []
-        return Text(f"{count} displays forgotten")
+        parts = [part for number, text in enumerate(shell.displays, 1)
+                 for part in (Text(f"{number}: {text}", "quiet"), standing.displayed(shell, text))]
+        return Group(tuple(parts)) if parts else Text("nothing is shown at stops; display EXPR has it shown", "quiet")
     shell.displays.append(expression)
-    return Text(f"shown at each stop: {expression}")
+    return Group((Text(f"shown at each stop: {expression}"), standing.displayed(shell, expression)))
+
+
+@command("undisplay", group="Look")
+def undisplay(shell: Shell, expression: Expression = "") -> Result:
+    """Show an expression at stops no more: by its words, or its number in display; without one, none of them.
+
+    Example:  undisplay hidden1/biases[0:4]
+    """
+    numbers = {str(number): text for number, text in enumerate(shell.displays, 1)}
+    gone = [numbers.get(expression, expression)] if expression else list(shell.displays)
+    if not set(gone) <= set(shell.displays):
+        raise UsageError(f"nothing of that name is shown at stops: {expression!r}", "display lists what is")
+    shell.displays[:] = [text for text in shell.displays if text not in gone]
+    return Text(f"{len(gone)} display{'s' * (len(gone) != 1)} forgotten")
 
 
 @command("history", group="Shell")

@@ -9,7 +9,7 @@ import numpy as np
 
 from autodiff.debug.debugger import Debugger
 
-from ..language.argument_kinds import FileName, FormatKind, RangesKind
+from ..language.argument_kinds import FileName, FormatKind, IntKind, RangesKind
 from ..language.command import Alias, command
 from ..language.target_kinds import Condition, Expression
 from ..model.results import Result, Text
@@ -19,20 +19,23 @@ from ..view.debugger_rows import array_of, shown
 from .registered import debuggers_table
 
 Format = Annotated[str, FormatKind("safhd")]
+Turn = Annotated[int, IntKind(0, "N")]
 Ranges = Annotated[tuple[tuple[float, float], ...], RangesKind()]
-_TFDBG = {"-s": "/s", "-a": "/a", "-r": "--range", "-w": "--write"}
+_TFDBG = {"-s": "/s", "-a": "/a", "-r": "--range", "-w": "--write", "-n": "--number", "--ranges": "--range",
+          "--all": "/a", "--numeric_summary": "/s", "--write_path": "--write"}
 
 
 @command("print", group="Look", aliases=("p", "pp"), shorthands={
     "pt print_tensor": Alias("print", _TFDBG), "ev eval": Alias("print", _TFDBG)})
 def print_(dbg: Debugger, form: Format = "", expression: Expression = "", *, range: Ranges | None = None,
-           where: Condition = "", write: FileName = "") -> Result:
+           where: Condition = "", write: FileName = "", number: Turn | None = None) -> Result:
     """Evaluate a NumPy expression over tensors, handles and $n; the value becomes the next $n.
 
     Slices as in NumPy: W[0:3,:]. Values are those of the last run; a variable's is its present one. /s only
     figures, /a all elements, /f NumPy's digits, /h heatmap, /d distribution. range: mark elements inside LO,HI, or
     in one of several ranges [[LO,HI],[LO,HI]]. where: mark elements that are nan, inf, nonfinite, zero, or satisfy a
     comparison such as `>3`. write: also put the value into this .npy file. grad(TARGET) is the gradient of the loss.
+    number: of a tensor inside of a loop, its value in this turn, counted from 0.
     Without an expression it repeats the last value.
 
     Example:  print hidden1/weights[0:3,:]
@@ -44,6 +47,8 @@ def print_(dbg: Debugger, form: Format = "", expression: Expression = "", *, ran
         expression = f"${dbg.values.kept()[-1].number}"
     if expression in dbg.debuggers.known():
         return debuggers_table(dbg.debuggers.rows(expression))
+    if number is not None:
+        expression = _in_turn(dbg, expression, number)
     value = dbg.evaluate(expression, keep=not re.fullmatch(r"\$\d+", expression))
     array = array_of(value)
     marked, mark = None, ""
@@ -61,6 +66,18 @@ def print_(dbg: Debugger, form: Format = "", expression: Expression = "", *, ran
     if write:
         return _written(array, write)
     return shown(value, form=letter, whole="a" in form, marked=marked, mark=mark)
+
+
+def _in_turn(dbg: Debugger, expression: str, number: int) -> str:
+    """The expression for the value that a tensor had in a turn of its loop. Raises UsageError for any other turn."""
+    name, bracket, part = expression.strip().strip("`").partition("[")
+    tensor = dbg.model.targets.one(name.strip("`"))
+    if not dbg.model.targets.inner.has(tensor):
+        if number:
+            raise UsageError(f"{tensor.name} has one value in a run, which is number 0", f"print {expression}",
+                             code="bad_value")
+        return expression
+    return f"`{tensor.name}`[{number}]{bracket}{part}"
 
 
 def _written(array: np.ndarray, path: str) -> Result:

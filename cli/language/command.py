@@ -122,7 +122,8 @@ def command(name: str, *, group: str, aliases: tuple[str, ...] = (), shorthands:
     """Declare a command.
 
     shorthands: words of other debuggers, with blanks between -> what they stand for (`lt` -> `info tensors`). shorts:
-    short options -> option, as in an Alias. repeats: an empty line on a terminal does it again.
+    short options -> option, as in an Alias, or "?" and what to type instead. repeats: an empty line on a terminal does
+    it again.
     """
     def declare(run: Callable) -> Callable:
         known = {word: Alias(name) for word in aliases}

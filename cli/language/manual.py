@@ -46,7 +46,8 @@ def page(command: Command) -> str:
     if other:
         lines += ["", *(f"Short form:  {form}" for form in other)]
     if command.shorts:
-        lines += ["", "Options:  " + ", ".join(f"{short} = {option}" for short, option in command.shorts.items())]
+        ours = [f"{short} = {option}" for short, option in command.shorts.items() if option[:1] not in ("", "?")]
+        lines += ["", f"Options:  {', '.join(ours)}"]
     lines += ["", *(f"Example:  {example}" for example in command.examples)]
     if command.api:
         lines += [f"API:      {command.api}"]
@@ -55,7 +56,7 @@ def page(command: Command) -> str:
 
 def _options(alias: Alias) -> str:
     """What the options of another debugger's word are called here."""
-    given = [f"{option} = {ours}" for option, ours in alias.options.items() if ours]
+    given = [f"{option} = {ours}" for option, ours in alias.options.items() if ours[:1] not in ("", "?")]
     return f" with {', '.join(given)}" if given else ""
 
 

@@ -11,9 +11,11 @@ from autodiff.core.names import did_you_mean
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
 from .command import COMMANDS, SIGNS, Alias, Command, Parameter, find, topics
+from .other_words import TOPICS
 from .parsed import Argument, Output, Parsed
 from .tokens import Word, split
 
+OPERATORS = {"and", "or", "not", "<", "<=", "==", "!=", ">=", "+", "-", "*", "/", "in"}
 ASSIGNS = re.compile(r"(?<![=<>!])=(?!=)")
 
 
@@ -82,10 +84,11 @@ def _of_topic(command: Command, text: str, end: int) -> tuple[Command, int]:
     match = re.compile(r"\s+([\w-]+)").match(text, end) if known else None
     if match is None:
         return command, end
-    near = [topic for topic in known if topic.startswith(match[1])]
-    is_typed = match.end() == len(text) and match[1] not in known  # it may become another topic yet
-    if match[1] in known or len(near) == 1 and not is_typed:
-        return COMMANDS[f"{command.name} {match[1] if match[1] in known else near[0]}"], match.end()
+    word = TOPICS.get(match[1], match[1])
+    near = [topic for topic in known if topic.startswith(word)]
+    is_typed = match.end() == len(text) and word not in known  # it may become another topic yet
+    if word in known or len(near) == 1 and not is_typed:
+        return COMMANDS[f"{command.name} {word if word in known else near[0]}"], match.end()
     return command, end
 
 
@@ -228,6 +231,9 @@ class _Reader:
         full = known.get(name, name if name.startswith("--") else None)
         if full == "":
             return None, ""  # what this option asks for is always shown
+        if full is not None and full.startswith("?"):
+            self._refuse(f"{name} is another debugger's option", word, hint=full[1:])
+            return None, ""
         if full is None:
             strict = self.alias.options and len(name) == 2 or not self.command.takes_expression
             if name[1].isalpha() and strict:
@@ -271,7 +277,15 @@ class _Reader:
             at += count
             spare -= count if parameter.optional else 0
         if at < len(words):
-            self._refuse(f"{self.command.name} takes no further argument {words[at].text!r}", words[at])
+            self._refuse(f"{self.command.name} takes no further argument {words[at].text!r}", words[at],
+                         hint=self._in_quotes())
+
+    def _in_quotes(self) -> str:
+        """The line with quotes around what belongs together, where an operator stands behind an option's value."""
+        line = self.at.line.rstrip()
+        apart = (a for a in self.arguments if a.parameter.is_option and line[a.end:].partition(" ")[0] == ""
+                 and OPERATORS.intersection(line[a.end:].split()[:1]))
+        return next((f"{line[:a.start]}'{line[a.start:]}'" for a in apart), "")
 
     # ---- output -------------------------------------------------------------------------
     def _redirected(self, words: list[Word]) -> list[Word]:

@@ -1,5 +1,6 @@
 """Words of gdb, pdb and tfdbg, flags included, do what they did there; the others are answered with what to type."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -59,12 +60,19 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
     ("ps model.py -b 8", "list model.py --line 8"), ("ps model.py -b 8 -t", "list model.py --line 8 --tensors"),
     ("ev `hidden/w:0` * 2", "print `hidden/w:0` * 2"), ("eval np.sum(`hidden/w:0`) -a", "print/a np.sum(`hidden/w:0`)"),
     ("ri", "info run"), ("mouse off", "set mouse off"), ("a", "info locals"), ("backtrace", "bt"), ("pp i", "print i"),
+    ("info args", "info locals"), ("info breakpoints", "info breaks"), ("info variables", "info vars"),
+    ("pt --numeric_summary loss", "print/s loss"), ("lt --sort_by tensor_name", "info tensors --sort name"),
+    ('eval "np.sum(`hidden/w:0`)" -a', "print/a 'np.sum(`hidden/w:0`)'"), ("pt hidden/h -n 0", "print hidden/h"),
+    ("cl", "delete"), ("list 3,6", "list model.py:3,6"), ("l 3, 6", "list 3,6"), ("list 4,+2", "list 4,6"),
+    ("l 4,3", "list 4,7"), ("list ,13", "list 3,13"), ("list 5,", "list 5,15"),
+    ("f", "frame 0"), ("bt 1", "bt"), ("bt -5", "bt"), ("watch -l w", "watch w"),
     ("h lt", "help info tensors"), ("! i + 1", "python i + 1"), ("!i + 1", "python i + 1")])
 def test_another_word_for_a_command(theirs: str, ours: str, shell: Shell) -> None:
     def said(line: str) -> str:
         result = execute(line, shell)
         assert error_in(result) is None, plain(result)
-        return "\n".join(text.partition("$")[0] for text in plain(result).splitlines())
+        own = re.compile(r"\$.*|watch \d+|^.*np.sum.*$")
+        return "\n".join(own.sub("", text) for text in plain(result).splitlines())
     assert said(theirs) == said(ours)
 
 
@@ -105,6 +113,48 @@ def test_run_stops_where_tfdbgs_filter_passes_with_names_left_out(shell: Shell) 
     assert len(shell.dbg.records) == 3
     execute("run -n", shell)
     assert len(shell.dbg.records) == 4
+
+
+def test_runs_filters_say_which_tensors_are_asked(shell: Shell) -> None:
+    for filters in ("--node_name_filter hidden.*", "--op_type_filter MatMul|Relu", "--tensor_dtype_filter int"):
+        assert "ended" in plain(execute(f"run -f has_inf_or_nan {filters}", shell)), filters
+    for filters in ("--node_name_filter b.*", "--types Log", "--dtypes float"):
+        assert "stop: bad:0" in plain(execute(f"run -f has_inf_or_nan {filters}", shell)), filters
+        execute("load", shell)
+    assert error_in(execute("run -p", shell)).hint.startswith("list plan shows")  # type: ignore[union-attr]
+    for line, quoted in (("run -f nan or inf", "run -f 'nan or inf'"), ("lt -f max(.) < 3", "lt -f 'max(.) < 3'")):
+        assert error_in(execute(line, shell)).hint == quoted  # type: ignore[union-attr]
+
+
+def test_a_turn_of_a_loop_is_printed_by_its_number(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(
+        "import tensorflow as tf\nw = tf.constant(3.0, name='w')\n"
+        "_, out = tf.while_loop(lambda i, s: i < 3, lambda i, s: (i + 1, tf.multiply(s, w, name='grown')), [0, 1.0])\n"
+        "with tf.Session() as session:\n    session.run(out)\n")
+    shell = Shell()
+    for line in (f"load '{tmp_path / 'model.py'}'", "next"):
+        execute(line, shell)
+    assert [execute(f"pt grown -n {turn}", shell).value for turn in range(3)] == [3, 9, 27]  # type: ignore[attr-defined]
+    assert error_in(execute("pt grown -n 3", shell)) is not None
+    assert "one value in a run" in plain(execute("pt w -n 1", shell))
+    shell.close()
+
+
+def test_frames_displays_and_stops_are_taken_by_number(shell: Shell) -> None:
+    for line in ("display i", "display norm(w)"):
+        assert "shown at each stop" in plain(execute(line, shell))
+    assert "1: i\n\ni  int64[]\n1\n2: norm(w)\n" in plain(execute("display", shell))
+    assert plain(execute("undisplay 1", shell)) == "1 display forgotten\n"
+    assert error_in(execute("undisplay i", shell)) is not None
+    assert (plain(execute("undisplay", shell)), shell.displays) == ("1 display forgotten\n", [])
+    assert "local" in plain(execute("bt full", shell))
+    assert "there are frames 0 to 0" in plain(execute("frame 1", shell))
+    for line in ("break loss if nan", "break step 9", "disable", "enable 2"):
+        execute(line, shell)
+    assert [row.enabled for row in shell.dbg.stops()] == [False, True]
+    before = plain(execute("print w", shell)).splitlines()[-1]
+    execute("set var w = w + 1", shell)
+    assert plain(execute("print w", shell)).splitlines()[-1] != before
 
 
 def test_a_value_is_written_and_marked(shell: Shell, tmp_path: Path) -> None:

@@ -68,6 +68,8 @@ class Values:
     def _evaluate(self, text: str, run: int | None, *, keep: bool) -> Value:
         tensors: dict[str, Tensor] = {}
         typed = text
+        if quoted := re.fullmatch(r"""\s*(["'])(.*`.*)\1\s*""", text):
+            text = quoted[2]  # as tfdbg has it typed: names in backquotes, quotes around all
         if len(text) > 1 and text[0] == text[-1] == "/" or text.strip() in self._whole_targets(text):
             text = f"`{text.strip()}`"
         elif "`" not in text:
