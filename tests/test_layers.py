@@ -52,7 +52,7 @@ LAZY: dict[tuple[str, str], str] = {
     ("autodiff.core.names", "difflib"): "only for a message: import time",
     ("autodiff.debug.derivatives.curvature", "concurrent.futures"): "only for --jobs: import time",
     ("autodiff.foreign.torch.graph", "autodiff.foreign.torch.decompose"): "only for ops without a rule: it loads much",
-    ("autodiff.runtime.compiled.tiled_execution", "concurrent.futures"): "only for large arrays: import time",
+    ("autodiff.ops.common.threads", "concurrent.futures"): "only for large arrays: import time",
     ("cli.view.render", "cli.view.drawn.console"): "only for terminals: pipes and JSON start without rich",
     ("cli.commands.sharing", "cli.view.drawn.console"): "as cli.view.render",
     ("cli.caller", "cli.view.drawn.console"): "as cli.view.render",

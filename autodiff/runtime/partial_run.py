@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core.errors import InvalidArgumentError
 from ..core.graph import Operation, Tensor
+from ..ops.common.threads import one_blas_thread
 from .fetch import Fetches
 from .plan.interpreter import run_step, starting_slots
 from .plan.plan import Plan, Step
@@ -43,7 +44,7 @@ class PartialRun:
                                            "partial_run_setup")
             self._slots[slot] = value
             del self._missing[slot]
-        with np.errstate(all="ignore"):
+        with one_blas_thread(), np.errstate(all="ignore"):
             self._compute([self._plan.slots[t] for t in wanted.tensors], [self._by_op[op] for op in wanted.targets])
         self._unfetched.difference_update(wanted.tensors, wanted.targets)
         return wanted.rebuild(handed_out([self._slots[self._plan.slots[t]] for t in wanted.tensors]))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.common.threads import one_blas_thread
 from .compiled.buffers import Strided, entry_reads, observe, specialize
 from .compiled.codegen import Generated
 from .plan.interpreter import Loop
@@ -48,13 +49,14 @@ class Program:
         """The values of the fetches, for the caller to keep."""
         shapes = self._fixed or self._shapes(run, fed)
         variant = self._variants.get(shapes) if shapes is not None else None
-        if variant is not None and self._busy.acquire(False):
-            try:
-                return variant(run, fed)
-            finally:
-                self._busy.release()
-        with np.errstate(all="ignore"):
-            return handed_out(self._values(shapes, run, fed))
+        with one_blas_thread(self._threads):
+            if variant is not None and self._busy.acquire(False):
+                try:
+                    return variant(run, fed)
+                finally:
+                    self._busy.release()
+            with np.errstate(all="ignore"):
+                return handed_out(self._values(shapes, run, fed))
 
     @property
     def specialized(self) -> Plan:

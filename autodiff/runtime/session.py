@@ -10,8 +10,8 @@ from ..core.errors import ArgumentError, KindError, StateError
 from ..core.gc_pause import collector_paused
 from ..core.graph import Graph, Tensor, get_default_graph
 from ..core.sparse_tensor import SparseTensor
+from ..ops.common.threads import processors
 from . import fetch
-from .compiled.tiled_execution import processors
 from .config import ConfigProto, RunOptions, wants_jit
 from .cursor import Execution
 from .feed import Feeds, Reader

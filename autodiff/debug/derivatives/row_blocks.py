@@ -18,7 +18,7 @@ from ...core.op import OPS, build
 from ...core.shapes import is_known, num_elements, show
 from ...gradients.backprop import gradients, source_of
 from ...gradients.batching import depending_on, vectorize
-from ...runtime.compiled.tiled_execution import pool, processors
+from ...ops.common.threads import one_blas_thread, pool, processors
 from ...runtime.plan.passes import is_pure, optimize
 from ...runtime.plan.plan import Plan, compile_plan, last_uses
 from ...runtime.session import Session
@@ -92,7 +92,7 @@ def rows_of(rows: Rows, low: int, high: int) -> np.ndarray:
 def follow(recipe: Recipe, direction: np.ndarray) -> np.ndarray:
     """The recipe's result for a direction; on any thread."""
     slots = {**recipe.values, recipe.direction: direction}
-    with np.errstate(all="ignore"):
+    with one_blas_thread(1), np.errstate(all="ignore"):
         for name, attrs, inputs, outputs, dead in recipe.steps:
             result = OPS[name].kernel(*[slots[i] for i in inputs], **attrs)
             slots.update(zip(outputs, [result] if len(outputs) == 1 else result))

@@ -4,11 +4,14 @@ Windows are copied into columns, a few images at a time so that the columns stay
 product does the rest; nothing is kept for the backward pass.
 """
 
+import contextlib
 import math
+import threading
 from collections.abc import Iterator
 
 import numpy as np
 
+from .threads import share
 from .windows import Slide, inside, offsets, padded, views
 
 _COLUMNS = 3 << 19  # bytes of columns at a time: they are read while still in the cache
@@ -20,36 +23,51 @@ def _images_at_once(n: int, each: int, matrix: np.ndarray) -> int:
     return max(1, min(n, max(_COLUMNS, matrix.nbytes) // max(1, each)))
 
 
-def _columns(x: np.ndarray, window: tuple[int, ...], counts: tuple[int, ...], slide: Slide,
-             pads: list[tuple[int, int]], matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-    """Some images at a time, and their windows as rows [images * windows, elements of a window].
+class _Columns:
+    """Windows of some images at a time as rows [images * windows, elements of a window]; blocks: how many times.
 
     matrix: what each of them is multiplied with or added to.
     """
-    n, channels, space = x.shape[0], x.shape[-1], x.shape[1:-1]
-    rows, width = math.prod(counts), math.prod(window) * channels
-    if width == channels and all(s == 1 for s in slide.strides) and not any(map(any, pads)):
-        yield slice(0, n), np.ascontiguousarray(x).reshape(n * rows, width)
-        return
-    step = _images_at_once(n, rows * width * x.itemsize, matrix)
-    narrow = channels == 1 and slide.strides[-1] == 1  # runs along the image are longer than those in a window
-    buffer = np.empty(step * rows * width, x.dtype)
-    wide = padded(np.zeros((step, *space, channels), x.dtype), pads)
-    for first in range(0, n, step):
-        part = x[first:first + step]
-        if any(map(any, pads)):
-            wide[:len(part)][inside(space, pads)] = part
+
+    def __init__(self, x: np.ndarray, window: tuple[int, ...], counts: tuple[int, ...], slide: Slide,
+                 pads: list[tuple[int, int]], matrix: np.ndarray) -> None:
+        self._window, self._counts, self._slide, self._pads = window, counts, slide, pads
+        self._rows, self._width = math.prod(counts), math.prod(window) * x.shape[-1]
+        self._is_plain = math.prod(window) == 1 and all(s == 1 for s in slide.strides) and not any(map(any, pads))
+        self._x = np.ascontiguousarray(x) if self._is_plain else x
+        self._narrow = x.shape[-1] == 1 and slide.strides[-1] == 1  # runs along the image are longer than in a window
+        self._step = _images_at_once(len(x), self._rows * self._width * x.itemsize, matrix)
+        self.blocks = -(-len(x) // self._step)
+        self._spare: list[tuple[np.ndarray, np.ndarray]] = []  # of the threads that have done a block
+
+    @contextlib.contextmanager
+    def block(self, index: int) -> Iterator[tuple[slice, np.ndarray]]:
+        """Which images, and their windows, for as long as it is entered."""
+        images = slice(index * self._step, min((index + 1) * self._step, len(self._x)))
+        part = self._x[images]
+        if self._is_plain:
+            yield images, part.reshape(-1, self._width)
+            return
+        held, wide = self._spare.pop() if self._spare else self._buffers()
+        if any(map(any, self._pads)):
+            wide[:len(part)][inside(part.shape[1:-1], self._pads)] = part
             part = wide[:len(part)]
-        held = buffer[:len(part) * rows * width]
-        if narrow:
-            columns = held.reshape(*window, len(part), *counts)
-            for index, where in offsets(window, counts, slide):
-                columns[index] = part[where][..., 0]
-            yield slice(first, first + len(part)), columns.reshape(width, -1).T
+        columns = held[:len(part) * self._rows * self._width]
+        if self._narrow:
+            columns = columns.reshape(*self._window, len(part), *self._counts)
+            for where, place in offsets(self._window, self._counts, self._slide):
+                columns[where] = part[place][..., 0]
+            yield images, columns.reshape(self._width, -1).T
         else:
-            windows = views(part, window, counts, slide)
-            np.copyto(held.reshape(windows.shape), windows)
-            yield slice(first, first + len(part)), held.reshape(-1, width)
+            windows = views(part, self._window, self._counts, self._slide)
+            np.copyto(columns.reshape(windows.shape), windows)
+            yield images, columns.reshape(-1, self._width)
+        self._spare.append((held, wide))
+
+    def _buffers(self) -> tuple[np.ndarray, np.ndarray]:
+        size = self._step * self._rows * self._width
+        return np.empty(size, self._x.dtype), padded(np.zeros((self._step, *self._x.shape[1:]), self._x.dtype),
+                                                     self._pads)
 
 
 def correlate(x: np.ndarray, filters: np.ndarray, counts: tuple[int, ...], slide: Slide,
@@ -60,8 +78,13 @@ def correlate(x: np.ndarray, filters: np.ndarray, counts: tuple[int, ...], slide
     """
     matrix = filters.reshape(-1, filters.shape[-1])
     y = out if _is_fit(out, x) else np.empty((x.shape[0], *counts, filters.shape[-1]), x.dtype)
-    for images, columns in _columns(x, filters.shape[:-2], counts, slide, pads, matrix):
-        np.dot(columns, matrix, out=y[images].reshape(-1, filters.shape[-1]))
+    each = _Columns(x, filters.shape[:-2], counts, slide, pads, matrix)
+
+    def work(index: int) -> None:
+        with each.block(index) as (images, columns):
+            np.dot(columns, matrix, out=y[images].reshape(-1, filters.shape[-1]))
+
+    share(work, each.blocks, y.size * len(matrix))
     return y
 
 
@@ -75,9 +98,25 @@ def for_filters(x: np.ndarray, dy: np.ndarray, window: tuple[int, ...], slide: S
     """The adjoint of correlate in its filters: [*window, c, f]."""
     f = dy.shape[-1]
     total = np.zeros((math.prod(window) * x.shape[-1], f), x.dtype)
-    part, dy = np.empty_like(total), np.ascontiguousarray(dy)
-    for images, columns in _columns(x, window, dy.shape[1:-1], slide, pads, total):
-        total += np.dot(columns.T, dy[images].reshape(-1, f), out=part)
+    dy = np.ascontiguousarray(dy)
+    each = _Columns(x, window, dy.shape[1:-1], slide, pads, total)
+    done: dict[int, np.ndarray] = {}
+    spare: list[np.ndarray] = []
+    lock, added = threading.Lock(), 0
+
+    def work(index: int) -> None:
+        nonlocal added
+        part = spare.pop() if spare else np.empty_like(total)
+        with each.block(index) as (images, columns):
+            done[index] = np.dot(columns.T, dy[images].reshape(-1, f), out=part)
+        with lock:  # one after the other, in their order
+            while added in done:
+                part = done.pop(added)
+                np.add(total, part, out=total)
+                spare.append(part)
+                added += 1
+
+    share(work, each.blocks, dy.size * len(total))
     return total.reshape(*window, x.shape[-1], f)
 
 
@@ -100,10 +139,12 @@ def for_input(space: tuple[int, ...], filters: np.ndarray, dy: np.ndarray, slide
     rows, width = (*dy.shape[1:split + 1], *space[split:]), turned.shape[-1]
     step = _images_at_once(n, math.prod(rows) * (width + at_once * turned.size // width) * dy.itemsize, turned)
     dx = out if _is_fit(out, dy) else np.empty((n, *space, channels), dy.dtype)
-    sums = np.empty((step, *(a + size + b for size, (a, b) in zip(space[:split], pads)), *space[split:], channels),
-                    dy.dtype)
-    for first in range(0, n, step):
-        images = slice(first, min(first + step, n))
+    spare: list[np.ndarray] = []
+
+    def work(index: int) -> None:
+        images = slice(index * step, min((index + 1) * step, n))
+        sums = spare.pop() if spare else np.empty((step, *(a + size + b for size, (a, b) in zip(space[:split], pads)),
+                                                   *space[split:], channels), dy.dtype)
         held = _spread(dy[images], space[-1], window[-1], dilation, before) if at_once else dy[images]
         held, total = held.reshape(-1, width), sums[:len(held)]
         products = np.dot(held, turned.reshape(-1, width).T).reshape(-1, *turned.shape[:-1]) if at_once else None
@@ -112,6 +153,9 @@ def for_input(space: tuple[int, ...], filters: np.ndarray, dy: np.ndarray, slide
             part = np.dot(held, turned[index].T) if products is None else products[(slice(None), *index)]
             total[where] += part.reshape(-1, *rows, channels)
         dx[images] = total[inside(space[:split], pads)]
+        spare.append(sums)
+
+    share(work, -(-n // step), dy.size * filters.size // filters.shape[-1])
     return dx
 
 

@@ -8,8 +8,11 @@ from ...core.errors import ShapeError
 from ...core.infer import rank_of
 from ...core.op import Spec, build
 from ...core.shapes import broadcast, show
+from ..common.threads import share
 from ..math.elementwise import conjugate, unbroadcast
 
+_BLOCK = 1 << 22  # multiplications of a block: some 0.1 ms
+_MOST_BLOCKS = 4  # a matrix that all blocks take is brought into order for each
 _DTYPES = FLOATS + COMPLEX + (int32, int64)
 
 
@@ -33,7 +36,29 @@ def matmul(x, y, *, transpose_a=False, transpose_b=False, out=None):
     """The product of two matrices. x: number[m, k], y: number[k, n], or transposed -> number[m, n]."""
     # not `a` and `b`: x @ [[1.0]] makes a constant `matmul/y`
     x, y = x.T if transpose_a else x, y.T if transpose_b else y
-    return _wide(x, y) if x.dtype == np.float16 else np.dot(x, y, out=out)
+    if x.dtype == np.float16:
+        return _wide(x, y)
+    return np.dot(x, y, out=out) if x.shape[0] * y.size < 2 * _BLOCK else _in_blocks(x, y, out)
+
+
+def _in_blocks(x, y, out):
+    """The product in blocks of rows or of columns, whichever there are more of, for the threads that are free."""
+    (m, k), n = x.shape, y.shape[-1]
+    size = -(-max(m, n) // min(m * k * n // _BLOCK, _MOST_BLOCKS))
+    size += -size % 64
+    if k != len(y) or x.dtype.kind not in "fc" or size >= max(m, n):
+        return np.dot(x, y, out=out)
+    out = np.empty((m, n), x.dtype) if out is None else out
+
+    def work(index):
+        part = slice(index * size, (index + 1) * size)
+        if m >= n:
+            np.matmul(x[part], y, out=out[part])
+        else:
+            np.matmul(x, y[:, part], out=out[:, part])
+
+    share(work, -(-max(m, n) // size), m * k * n)
+    return out
 
 
 def _wide(a, b):

@@ -1,21 +1,17 @@
 """Running a group of elementwise calls tile by tile, on two threads where that pays."""
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ...ops.common.threads import share
 from ..plan.plan import Step
 from .fusion_groups import Tiles
 from .lowering import Form
 from .tracing import Reduction, Shape
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor
 
 CACHE = 3 << 19  # bytes that the arrays of one tile may take together: about the second-level cache
 SMALLEST_TILE, LARGEST_TILE = 1 << 15, 1 << 18  # bytes of one array's tile
@@ -23,24 +19,6 @@ THREADED_TILE = 1 << 17  # two threads want fewer and longer calls
 THREADED = 128 * 1024  # elements for which a second thread pays
 ALIGNED = 64  # bytes: a cache line, and the widest vector register
 KEYWORD_OUT = (np.maximum, np.minimum)  # NumPy warns when these are given `out` by position
-
-_POOL: list[Executor] = []
-_MAKING = threading.Lock()
-
-
-def pool() -> Executor:
-    """The threads that all sessions share; made when first needed."""
-    with _MAKING:
-        if not _POOL:
-            from concurrent.futures import ThreadPoolExecutor  # 5 ms that most scripts need not spend
-
-            _POOL.append(ThreadPoolExecutor(max(processors() - 1, 1), "autodiff-tile"))
-        return _POOL[0]
-
-
-def processors() -> int:
-    """How many this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class TileProgram:
@@ -64,7 +42,8 @@ class TileProgram:
         self._threads = threads if size >= THREADED else 1
         self.bounds = self._bounds(size, max([1, *[t.itemsize for t in self._registers],
                                               *[form.dtype.itemsize for form in self._results]]))
-        self._scratch: dict[Any, tuple[np.ndarray, ...]] = {}
+        self._longest = max(high - low for low, high in zip(self.bounds, self.bounds[1:]))
+        self._spare: list[tuple[np.ndarray, ...]] = []
 
     def _is_sliced(self, shape: Shape) -> bool:
         if self._flat:
@@ -91,35 +70,27 @@ class TileProgram:
         if self._flat:
             arrays = [(a.reshape(-1) if is_sliced else a.reshape(()), is_sliced) for a, is_sliced in arrays]
         count = len(self.bounds) - 1
-        threads = min(self._threads, count)
-        ends = [count * i // threads for i in range(threads + 1)]
-        others = [pool().submit(self._some, arrays, ends[i], ends[i + 1], i) for i in range(1, threads)]
-        sums = self._some(arrays, 0, ends[1], 0)
-        for other in others:
-            sums += other.result()
+        sums: list[Any] = [None] * count
+
+        def work(index: int) -> None:
+            low, high = self.bounds[index], self.bounds[index + 1]
+            whole = self._spare.pop() if self._spare else self._scratch()
+            scratch = whole if high - low == self._longest else tuple([a[:high - low] for a in whole])
+            sums[index] = self._function(scratch, *[a[low:high] if is_sliced else a for a, is_sliced in arrays])
+            self._spare.append(whole)
+
+        if self._threads > 1:
+            share(work, count)
+        else:
+            for index in range(count):
+                work(index)
         return [r if total < 0 else self._total([s[total] for s in sums])
                 for r, total in zip(results, self._sums)]
 
-    def _some(self, arrays: Sequence[Any], start: int, end: int, thread: int) -> list[Any]:
-        """Run tiles start to end; gives the sum of each."""
-        sums = []
-        bounds, function = self.bounds, self._function
-        with np.errstate(all="ignore"):  # another thread has a state of its own
-            for low, high in zip(bounds[start:end], bounds[start + 1:end + 1]):
-                scratch = self._scratch_of(thread, high - low)
-                sums.append(function(scratch, *[a[low:high] if is_sliced else a for a, is_sliced in arrays]))
-        return sums
-
-    def _scratch_of(self, thread: int, length: int) -> tuple[np.ndarray, ...]:
-        found = self._scratch.get((thread, length))
-        if found is None:
-            whole = self._scratch.get(thread)
-            if whole is None:
-                longest = max(b - a for a, b in zip(self.bounds, self.bounds[1:]))
-                inner = () if self._flat else self._shape[1:]
-                whole = self._scratch[thread] = tuple([aligned((longest, *inner), t) for t in self._registers])
-            found = self._scratch[thread, length] = tuple([a[:length] for a in whole])
-        return found
+    def _scratch(self) -> tuple[np.ndarray, ...]:
+        """Memory for the values inside of a tile, for one thread at a time."""
+        inner = () if self._flat else self._shape[1:]
+        return tuple([aligned((self._longest, *inner), t) for t in self._registers])
 
     def _total(self, parts: list[Any]) -> Any:
         return tree_sum(dict(zip(self.bounds, parts)), 0, self.bounds[-1])

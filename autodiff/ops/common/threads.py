@@ -1,0 +1,148 @@
+"""Threads of our own for large kernels, with NumPy's BLAS on one thread.
+
+A BLAS gives each of its threads an equal part of every product and waits for all: where another process has taken a
+processor, each product waits for a thread that does not run. Here threads take blocks of work while there are any
+left. Where blocks begin depends on shapes alone, so that results are the same on any number of threads.
+"""
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import glob
+import itertools
+import os
+import threading
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+WORTH_IT = 1 << 23  # multiplications that take some 0.2 ms: a thread is there after 0.03
+_NAMES = ("scipy_openblas_{}_num_threads64_", "openblas_{}_num_threads64_", "scipy_openblas_{}_num_threads",
+          "openblas_{}_num_threads")
+
+
+def processors() -> int:
+    """How many this process may use: those there are, or OMP_NUM_THREADS if that is fewer."""
+    here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    asked = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
+    return min(here, int(asked)) if asked.isdecimal() and int(asked) else here
+
+
+class _Shared:
+    """What the threads of this process share; made anew in the child of a fork, which has none of them."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.pool: Executor | None = None
+        self.runs, self.before = 0, 1  # how many keep the BLAS on one thread, and how many it had
+
+
+_shared = _Shared()
+_own = threading.local()  # limit: how many threads the kernels that this one calls may use
+
+
+def _after_fork() -> None:
+    global _shared
+    _shared = _Shared()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def pool() -> Executor:
+    """The threads that all sessions share; made when first needed."""
+    with _shared.lock:
+        if _shared.pool is None:
+            from concurrent.futures import ThreadPoolExecutor  # 5 ms that most scripts need not spend
+
+            _shared.pool = ThreadPoolExecutor(max(processors() - 1, 1), "autodiff")
+        return _shared.pool
+
+
+@functools.cache
+def _blas() -> tuple[Callable[[], int], Callable[[int], Any]] | None:
+    """How many threads NumPy's OpenBLAS uses, and the function that sets it; None if it has another BLAS."""
+    folder = os.path.dirname(np.__file__)
+    for path in (*glob.glob(f"{folder}.libs/*openblas*"), *glob.glob(f"{folder}/.dylibs/*openblas*")):
+        with contextlib.suppress(OSError):
+            library = ctypes.CDLL(path)
+            for name in _NAMES:
+                if hasattr(library, name.format("set")):
+                    return getattr(library, name.format("get")), getattr(library, name.format("set"))
+    return None
+
+
+class one_blas_thread:  # noqa: N801  # a context manager like np.errstate
+    """While it is entered, NumPy's BLAS has one thread and kernels may use `threads` of ours; by default all."""
+
+    def __init__(self, threads: int | None = None) -> None:
+        self._threads = threads
+
+    def __enter__(self) -> None:
+        self._outside, _own.limit = limit(), self._threads or processors()
+        blas = _blas()
+        if blas is None:
+            return
+        count, set_count = blas
+        with _shared.lock:
+            if not _shared.runs:
+                _shared.before = count()
+                if _shared.before != 1:
+                    set_count(1)
+            _shared.runs += 1
+
+    def __exit__(self, *_: object) -> None:
+        _own.limit = self._outside
+        blas = _blas()
+        if blas is not None:
+            with _shared.lock:
+                _shared.runs -= 1
+                if not _shared.runs and _shared.before != 1:
+                    blas[1](_shared.before)
+
+
+def limit() -> int:
+    """How many threads a kernel may use now: one outside of `one_blas_thread`."""
+    return getattr(_own, "limit", 1)
+
+
+def share(work: Callable[[int], Any], count: int, products: int | None = None) -> None:
+    """Call work(0) to work(count - 1), each on whichever thread is free first; raises what they raise.
+
+    products: of products of matrices how many multiplications it is in all: a few are not worth another thread, and a
+    BLAS that is not ours to set has its own.
+    """
+    helpers = min(limit(), count) - 1
+    if products is not None and (products < WORTH_IT or _blas() is None):
+        helpers = 0
+    if helpers < 1:
+        for i in range(count):
+            work(i)
+        return
+    left = itertools.count()
+    others = [pool().submit(_help, work, left, count) for _ in range(helpers)]
+    try:
+        _take(work, left, count)
+    finally:
+        for other in others:
+            if not other.cancel():  # one that has not begun is not waited for
+                other.result()
+
+
+def _take(work: Callable[[int], Any], left: Iterator[int], count: int) -> None:
+    for i in left:
+        if i >= count:
+            break
+        work(i)
+
+
+def _help(work: Callable[[int], Any], left: Iterator[int], count: int) -> None:
+    _own.limit = 1
+    with np.errstate(all="ignore"):  # each thread has a state of its own
+        _take(work, left, count)

@@ -1,0 +1,107 @@
+"""Threads that share blocks of work: no bit depends on them, and the BLAS is as it was after a run."""
+import multiprocessing
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import autodiff as tf
+from autodiff.ops.common import threads
+from autodiff.ops.linalg import matmul
+
+
+@pytest.fixture
+def three(monkeypatch):
+    """Three threads, however many processors there are."""
+    monkeypatch.setattr(threads, "processors", lambda: 3)
+    monkeypatch.setattr(threads, "_shared", threads._Shared())
+    monkeypatch.setattr(threads, "WORTH_IT", 1)
+    with threads.one_blas_thread(3):
+        yield
+
+
+def test_each_block_is_done_once_by_whoever_is_free(three):
+    done, names = [], set()
+
+    def work(index):
+        time.sleep(0.002)
+        done.append(index)
+        names.add(threading.current_thread().name)
+
+    threads.share(work, 12)
+    assert sorted(done) == list(range(12)) and len(names) > 1
+
+
+def test_what_a_block_raises_is_raised(three):
+    def work(index):
+        assert index != 5
+        time.sleep(0.001)
+
+    with pytest.raises(AssertionError):
+        threads.share(work, 12)
+
+
+def results():
+    """Values of large products and convolutions, forward and backward, as bytes."""
+    rng = np.random.default_rng(1)
+    with tf.Graph().as_default(), tf.Session() as session:
+        x, w = tf.constant(rng.standard_normal((9, 20, 20, 3))), tf.constant(rng.standard_normal((5, 5, 3, 8)))
+        y = tf.nn.conv2d(x, w, [1, 2, 1, 1], "SAME")
+        a, b = (tf.constant(rng.standard_normal(shape)) for shape in ((300, 150), (150, 200)))
+        c = tf.matmul(a, b)
+        found = session.run([y, c, tf.matmul(b, a, True, True), *tf.gradients(tf.reduce_sum(y ** 2), [x, w]),
+                             *tf.gradients(tf.reduce_sum(c ** 2), [a, b])])
+    return [value.tobytes() for value in found]
+
+
+def test_bits_do_not_depend_on_threads(three, monkeypatch):
+    monkeypatch.setattr(matmul, "_BLOCK", 1 << 18)
+    monkeypatch.setattr("autodiff.ops.common.correlate._COLUMNS", 1 << 15)
+    ran = set()
+    take = threads._take
+    monkeypatch.setattr(threads, "_take", lambda *a: (ran.add(threading.current_thread().name), take(*a)))
+    many = results()
+    assert len(ran) > 1
+    monkeypatch.setattr(threads, "processors", lambda: 1)
+    with threads.one_blas_thread(1):
+        assert results() == many
+
+
+def test_the_blas_has_its_threads_again_after_a_run():
+    count, set_count = threads._blas()
+    before = count()
+    set_count(2)
+    seen = []
+    try:
+        with tf.Graph().as_default(), tf.Session() as session:
+            session.run(tf.py_func(lambda: seen.append(count()) or 1.0, [], tf.float64))
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                session.run(tf.placeholder(tf.float32))
+        assert seen == [1] and count() == 2
+    finally:
+        set_count(before)
+
+
+def test_omp_num_threads_is_respected(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    assert threads.processors() == 1
+    monkeypatch.setenv("OMP_NUM_THREADS", "many")
+    assert threads.processors() >= 1
+
+
+def test_a_child_has_threads_of_its_own(three):
+    threads.share(lambda index: None, 6)
+    ours = threads._shared
+
+    def child(pipe):
+        done = []
+        with threads.one_blas_thread(3):
+            threads.share(done.append, 6)
+        pipe.send((sorted(done), threads._shared is ours))
+
+    here, there = multiprocessing.get_context("fork").Pipe()
+    process = multiprocessing.get_context("fork").Process(target=child, args=(there,))
+    process.start()
+    assert here.poll(20) and here.recv() == (list(range(6)), False)
+    process.join(20)
