@@ -41,6 +41,7 @@ class Advice:
     lines: dict[str, tuple[str, ...]] = field(default_factory=dict)
     makers: dict[str, str] = field(default_factory=dict)
     words: tuple[tuple[str, str], ...] = ()
+    rate: Remark | None = None
 
 
 def advice_of(graph: Graph) -> Advice:

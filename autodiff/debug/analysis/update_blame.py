@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.graph import Operation, Tensor
-from ..facts.roles import place_of
+from ..facts.roles import at_line, place_of
 from ..facts.stats import bad_elements
 from ..facts.steps import When
 from .arithmetic_rules import number
@@ -15,6 +15,7 @@ from .findings import Operand, Origin
 
 _STORES = ("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply", "Assign", "Scatter", "ResourceScatter")
 _NOT_NUMBERS = ("var", "ref", "resource", "indices")
+_RATES = ("alpha", "lr", "learning_rate")
 _GROWN = 1e6  # times its first size: a variable that has grown so much has left the training behind
 
 
@@ -80,6 +81,15 @@ def divergence(sizes: Sequence[tuple[When, Mapping[str, Any]]]) -> str:
         return ""
     _, name, at, size = max(grown)
     return f"{name} grew from {size:.3g} ({at}) to {_largest(variables[name]):.3g} ({last})"
+
+
+def learning_rate(updates: Sequence[Operation], values: Mapping[Tensor, Any]) -> str:
+    """`the learning rate is 0.5 at train.py:12`, of the first of these updates that has one; else ""."""
+    for op in updates:
+        for name, tensor in operands_of(op):
+            if name in _RATES and tensor in values:
+                return f"the learning rate is {number(float(np.asarray(values[tensor])))}{at_line(place_of(tensor.op))}"
+    return ""
 
 
 def _largest(value: Any) -> float:

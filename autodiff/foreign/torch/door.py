@@ -148,7 +148,7 @@ class TorchDoor:
               used: list[Entry]) -> None:
         """What the debugger's analyses are to know beside the graph."""
         advice = self.steps.advice
-        advice.findings = self._habits.findings(names, parameters)
+        advice.findings, advice.rate = self._habits.findings(names, parameters), self._habits.rate()
         advice.suspects = [Remark(f"{name_of(e.op)[0]} changes in place, unseen by autograd, what it differentiates",
                                   place_of_frames(e.frames)) for e in built.edits]
         advice.remarks = {}

@@ -12,6 +12,7 @@ from torch.nn.modules import module as nn_module
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from ...core.site import resolve
+from ...debug.analysis.advice import Remark
 from ...debug.analysis.findings import Finding
 from ...debug.facts.records import Place
 from ...debug.facts.roles import as_place, at_line
@@ -158,6 +159,15 @@ class Habits:
     def frozen(self, parameter: Any) -> Place | None:
         """Where a parameter was told not to require a gradient."""
         return place_of_frames(self._frozen.get(id(parameter), ()))
+
+    def rate(self) -> Remark | None:
+        """The learning rate of an optimizer, and where that was; None if there is none."""
+        for optimizer in self._optimizers:
+            rate = optimizer.param_groups[0].get("lr")
+            if rate is not None:
+                return Remark(f"the learning rate is {float(rate):.3g}",
+                              place_of_frames(self.made.get(id(optimizer), ())))
+        return None
 
     def findings(self, names: dict[str, Any], parameters: dict[str, Any]) -> list[Finding]:
         """What is wrong beside the graph, after a backward. parameters: all that the loss has, by name."""

@@ -9,10 +9,11 @@ from typing import Any
 from ....core.errors import ArgumentError, OpError
 from ....core.graph import Operation, Tensor
 from ....core.traversal import dependencies
+from ...analysis.advice import advice_of
 from ...analysis.findings import WhyFailed, WhyNonfinite
 from ...analysis.nonfinite import why_nonfinite
 from ...analysis.remedies import remedy_for_failure
-from ...analysis.update_blame import divergence, operands_of, stores_into, why_update
+from ...analysis.update_blame import divergence, is_store, learning_rate, operands_of, stores_into, why_update
 from ...facts.roles import VARIABLES, at_line, place_of, role_of
 from ...facts.stats import has_nonfinite
 from ...history.replay import Moment
@@ -94,8 +95,16 @@ class Blame:
             return found
         diverges = replace(first, remedy="lower the learning rate, take the mean over the batch in place of the sum, "
                                          "or clip with tf.clip_by_global_norm")
-        return replace(found, origins=(diverges, *found.origins[1:]),
-                       text=f"{found.text}\nthe training diverges: {grown}")
+        told = "; ".join(part for part in (f"the training diverges: {grown}", self._learning_rate(at)) if part)
+        return replace(found, origins=(diverges, *found.origins[1:]), text=f"{found.text}\n{told}")
+
+    def _learning_rate(self, at: Moment) -> str:
+        """What it was in a run and where it was set, "" if nothing tells."""
+        if (rate := advice_of(self.model.graph).rate) is not None:
+            return rate.text + at_line(rate.place)
+        ran = dependencies(at.wanted.tensors, at.wanted.targets) if at.wanted is not None else set()
+        updates = [op for op in ran if is_store(op)]
+        return learning_rate(updates, self.state.values_known([t.op for op in updates for t in op.inputs], at))
 
     def _latest(self) -> Moment | None:
         is_last = self.state.moments and not self.overrides.is_edited and self.state.view is None
