@@ -153,7 +153,7 @@ def test_a_recording_is_replaced_only_when_that_is_asked_for(tmp_path: Path) -> 
     shell = Shell(dbg)
     said = plain(execute(f"record '{path}' steps 1:3 --overwrite", shell))
     assert "replaced: runs 1 to 5" in said and "2 runs are in" in said
-    assert [r.step for r in opened(path).records] == [1, 2] and weights.exists()
+    assert [r.run for r in opened(path).records] == [1, 2] and weights.exists()
 
 
 def test_a_recording_under_way_is_nobody_elses(tmp_path: Path) -> None:

@@ -146,7 +146,7 @@ def recorded_before(folder: Path) -> Debugger:
     dbg = model()
     if dbg.hooks.recorder is not None:
         dbg.recordings.stop()  # what the killed program had under way
-    (folder / "mine.txt").write_text(f"{dbg.log.step}")
+    (folder / "mine.txt").write_text(f"{dbg.log.run}")
     dbg.record(str(folder / "rec"))
     dbg.run(2)
     dbg.recordings.stop()
@@ -158,8 +158,8 @@ def steps(folder: Path) -> Any:
     """The steps of a recording whose losses, computed again, are theirs; what is no file of it."""
     other, before = Debugger(), int((folder / "mine.txt").read_text())
     other.open_recording(str(folder / "rec"))
-    return [each.step - before for each in other.records if float(
-        other.value("loss", step=each.step).array) == each.loss], (folder / "rec" / "weights.npz").read_bytes()
+    return [each.run - before for each in other.records if float(
+        other.value("loss", step=other.log.at(each).step).array) == each.loss], (folder / "rec" / "weights.npz").read_bytes()
 
 
 def are_prefix(state: Any, before: Any, after: Any) -> bool:
@@ -212,9 +212,9 @@ def spill(dbg: Debugger, folder: Path) -> str | None:
     assert len(runs.records) == 5 and not any(each.error for each in runs.records)
     notes = [note for each in runs.records for note in each.notes]
     for each in runs.records[:2]:
-        if each.step in [moment.step for moment in dbg.state.moments]:
+        if each.run in [moment.run for moment in dbg.state.moments]:
             with contextlib.suppress(AutodiffError):  # a step that cannot be read says so
-                assert float(dbg.value("loss", step=each.step).array) == each.loss
+                assert float(dbg.value("loss", step=dbg.log.at(each).step).array) == each.loss
     dbg.history.spill(0)
     return said or " ".join(notes) or None
 
