@@ -158,8 +158,9 @@ def steps(folder: Path) -> Any:
     """The steps of a recording whose losses, computed again, are theirs; what is no file of it."""
     other, before = Debugger(), int((folder / "mine.txt").read_text())
     other.open_recording(str(folder / "rec"))
-    return [each.run - before for each in other.records if float(
-        other.value("loss", step=other.log.at(each).step).array) == each.loss], (folder / "rec" / "weights.npz").read_bytes()
+    right = [each.run - before for each in other.records
+             if float(other.value("loss", step=other.log.at(each).step).array) == each.loss]
+    return right, (folder / "rec" / "weights.npz").read_bytes()
 
 
 def are_prefix(state: Any, before: Any, after: Any) -> bool:
