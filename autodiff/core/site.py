@@ -25,8 +25,10 @@ def source_lines(file: str) -> list[str]:
             found = os.stat(file)
             if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST:
                 return []
-        except (OSError, ValueError):
+        except OSError:
             pass  # it may stand where modules are looked for
+        except ValueError:
+            return []  # a name with \0
     return linecache.getlines(file)
 
 

@@ -92,6 +92,8 @@ class BundleReader:
             raise DataLossError(f"{self.prefix}: the parts of {name!r} do not cover its shape {list(shape)}")
         whole = np.empty(shape, parts[0][1].dtype)
         for extents, part in parts:
+            if len(extents) != len(shape):
+                raise DataLossError(f"{self.prefix}: a part of {name!r} has other dimensions than its whole")
             place = tuple(slice(None) if length == WHOLE else slice(start, start + length)
                           for start, length in extents)
             if whole[place].shape != part.shape:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from autodiff.errors import ArgumentError, UnknownNameError
+from autodiff.errors import ArgumentError, AutodiffError, UnknownNameError
 
 import autodiff as tf
 from autodiff.debug import Debugger
@@ -305,3 +305,21 @@ def test_lines_of_a_body_show_their_ops():
     place = dbg.op("while/grow").traceback[0]
     line = next(line for line in dbg.source(f"{place.file}:{place.line}").lines if line.current)
     assert "while/grow:0" in line.tensors
+
+
+def test_gradients_by_what_a_gradients_own_loop_computes() -> None:
+    """Its loop takes lists of tensors, which are no arrays."""
+    with tf.Graph().as_default() as graph:
+        w = tf.Variable(np.full(2, 0.5), name="w")
+        looped = tf.while_loop(lambda i, v: i < 2, lambda i, v: (i + 1, tf.sin(v) * w), [0, w.value()])[1]
+        loss = tf.reduce_sum(tf.square(looped), name="loss")
+    dbg = Debugger(graph, handles={"loss": loss})
+    dbg.train("loss", lr=0.1)
+    dbg.run(1)
+    inside = [name for name in dbg.model.names() if "While_grad/" in name]
+    assert len(inside) > 10
+    for name in inside:
+        try:
+            dbg.grad(name)
+        except AutodiffError as error:
+            assert error.message

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import as_dtype
-from ...core.errors import ArgumentError, KindError
+from ...core.errors import ArgumentError, AutodiffError, KindError
 from ...core.function_graph import Function, FunctionGraph, finish
 from ...core.graph import Graph, Operation, Tensor, get_default_graph
 from ...core.op import OPS, OpDef, build
@@ -43,9 +43,15 @@ def import_graph_def(graph_def: Any, input_map: Mapping[Any, Any] | None = None,
         raise KindError("return_elements must be a list of names")
     graph = get_default_graph()
     with graph.name_scope("import" if name is None else name) as scope:
-        importer = Importer(graph, scope, graph_def, {_key(k): convert_to_tensor(v)
-                                                      for k, v in (input_map or {}).items()})
-        importer.add_all()
+        mapped = {_key(k): convert_to_tensor(v) for k, v in (input_map or {}).items()}
+        try:
+            importer = Importer(graph, scope, graph_def, mapped)
+            importer.add_all()
+        except AutodiffError:
+            raise
+        except Exception as error:  # nodes with other inputs and attributes than their ops have lead anywhere
+            raise ArgumentError("the graph_def does not hold together", found=f"{type(error).__name__}: {error}",
+                                hint="it is damaged, or was not written by TensorFlow") from error
     return None if return_elements is None else [importer.element(each) for each in return_elements]
 
 

@@ -3,7 +3,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.graph import Graph, get_default_graph
+from ...core.errors import ArgumentError
+from ...core.graph import Graph, Operation, Tensor, get_default_graph
 from ...files.meta_graph_messages import META_GRAPH_MESSAGES
 from .variable import ResourceVariable, Variable
 
@@ -38,7 +39,11 @@ def variable_of_def(variable_def: Any, import_scope: str | None = None, graph: G
     made = object.__new__(kind)
     snapshot = named(variable_def.snapshot_name) if variable_def.snapshot_name else handle
     initial = named(variable_def.initial_value_name) if variable_def.initial_value_name else None
-    made.adopt(graph, handle, named(variable_def.initializer_name), snapshot, initial,
+    initializer = named(variable_def.initializer_name)
+    if not isinstance(initializer, Operation) or not all(isinstance(t, Tensor) for t in (handle, snapshot)):
+        raise ArgumentError(expected=f"a variable {handle.name!r} with an operation that initializes it",
+                            found=f"{initializer.name!r} and {snapshot.name!r}")
+    made.adopt(graph, handle, initializer, snapshot, initial,
                trainable=variable_def.trainable)
     if variable_def.HasField("save_slice_info_def"):
         made._save_slice_info = variable_def.save_slice_info_def  # type: ignore[attr-defined]

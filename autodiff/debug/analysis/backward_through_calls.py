@@ -106,7 +106,10 @@ class Backward:
         feeds = {place: call.values[t] for t, place in self._given.items()}
         feeds.update((place, np.zeros_like(call.values[call.outputs[at]]) if seeds[at] is None else seeds[at])
                      for at, place in self._seeds.items())
-        return dict(zip(self._found, self._session.run(list(self._found.values()), feeds)))
+        fetches = list(self._found.values())
+        if any(isinstance(value, list) for value in feeds.values()):  # lists of tensors, which a loop's gradient takes
+            return dict(zip(self._found, self._session.start(fetches, feeds).finish()))
+        return dict(zip(self._found, self._session.run(fetches, feeds)))
 
 
 def _place(tensor: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ import contextlib
 import dataclasses
 import errno
 import fcntl
+import functools
 import json
 import os
 import re
@@ -17,7 +18,7 @@ import weakref
 import zipfile
 from collections.abc import Callable, Mapping
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -29,7 +30,7 @@ from ...files.disk.reading import open_file
 from ...files.disk.replacing import replace_file
 from ...runtime import fetch
 from ..facts.graph_lists import variables_of
-from ..facts.records import RunRecord, Sample, Stats, Stop
+from ..facts.records import RunRecord
 from ..language.targets import tensors_of
 from .graph_json import Decoder, Encoder, packed_texts, unpacked_texts
 from .replay import Moment
@@ -285,20 +286,26 @@ def _run(graph: Graph, about: dict[str, Any], arrays: dict[str, np.ndarray],
             feeds[graph.get_tensor_by_name(name)] = array
     outcomes = {graph.get_tensor_by_name(name): _unpacked(item, arrays) for name, item in about["outcomes"].items()}
     elements = [graph.get_tensor_by_name(n) for n in about["fetches"]] + [graph.operations[n] for n in about["targets"]]
+    draws = {name: int(count) for name, count in about["draws"].items()}
     moment = Moment(run, int(about["number"]), int(about["entropy"]), variables, feeds,
-                    fetch.parse(graph, elements), outcomes, about.get("draws", {}))
-    return moment, _record(about["record"])
+                    fetch.parse(graph, elements), outcomes, draws)
+    return moment, _typed(RunRecord, about["record"])
 
 
-def _record(entry: dict[str, Any]) -> RunRecord:
-    def figures(stats: dict[str, Any]) -> Stats:
-        return Stats(**{**stats, "shape": tuple(stats["shape"])})
+@functools.cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
 
-    def sample(item: dict[str, Any]) -> Sample:
-        stats = None if item["stats"] is None else figures(item["stats"])
-        return Sample(item["name"], item["of"], stats, item["missing"], tuple(map(figures, item["turns"])))
 
-    stops = tuple(Stop(**{**stop, "commands": tuple(stop["commands"])}) for stop in entry["stops"])
-    return RunRecord(entry["run"], tuple(entry["fetches"]), tuple(map(sample, entry["feeds"])), entry["loss"],
-                     entry["loss_name"], tuple(map(sample, entry["samples"])), entry["ms"], stops, entry["error"],
-                     tuple(entry["notes"]), entry["trains"])
+def _typed(kind: Any, value: Any) -> Any:
+    """JSON as what an annotation of a record says. Raises TypeError or AttributeError for anything else."""
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+        return kind(**{name: _typed(_hints(kind)[name], each) for name, each in value.items()})
+    inside = get_args(kind)
+    if get_origin(kind) is tuple and isinstance(value, list):
+        return tuple(_typed(inside[0], each) for each in value)
+    if type(None) in inside:
+        return None if value is None else _typed(inside[0], value)
+    if type(value) is not kind:
+        raise TypeError(f"expected {kind}, found {value!r}")
+    return value

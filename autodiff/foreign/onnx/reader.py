@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core.collections import OUTPUTS
-from ...core.errors import ArgumentError
+from ...core.errors import ArgumentError, AutodiffError
 from ...core.graph import Graph, Tensor, get_default_graph
 from ...core.site import Site
 from ...files.disk.arrays import read_arrays
@@ -176,7 +176,13 @@ class _Reader:
         if "node" in onnx.ops[op].arguments:
             domain = "" if node.domain in _OWN_DOMAINS else node.domain
             attributes["node"] = Node(node.name, versions.get(domain, 1), len(node.output))
-        return onnx.build(op, inputs, attributes)
+        try:
+            return onnx.build(op, inputs, attributes)
+        except AutodiffError:
+            raise
+        except Exception as error:  # inputs and attributes that its op does not have lead anywhere
+            raise ArgumentError(f"{op} cannot be made of what the file gives it",
+                                found=f"{type(error).__name__}: {error}") from error
 
     def _call(self, function: Any, inputs: list[Any], node: Any, given: Mapping[str, Any]) -> list[Any]:
         """The nodes of a function of the model's own, in place of the node that calls it."""

@@ -63,7 +63,7 @@ class UpdateStages:
     def _change(self, name: str, at: Moment) -> Stats | None:
         """Figures of what a step added to a variable."""
         old, new = before_and_after(self.state, name, at)
-        if new is None:
+        if new is None or np.asarray(new).dtype.kind not in "iufc":
             return None
         with np.errstate(all="ignore"):
             return statistics(np.asarray(new) - np.asarray(old))
