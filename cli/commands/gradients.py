@@ -9,6 +9,7 @@ from autodiff.debug.engine.questions.gradients_of import AGGREGATIONS
 from autodiff.debug.facts.derivative_answers import Eigen, Examples, GradRow, HessianCost, Spectrum, Stages
 from autodiff.debug.facts.derivative_answers import Hessian as SecondDerivatives
 from autodiff.debug.facts.records import Stats
+from autodiff.debug.facts.roles import is_variable
 
 from ..language.argument_kinds import ChoiceKind, Count, IntKind, Slice
 from ..language.command import command
@@ -60,7 +61,7 @@ def grad(dbg: Debugger, ys: Ys | None, x: X, *more: X, per_example: bool = False
     if top is not None:
         return _examples(dbg.gradients.examples(x, y, top=top))
     found = dbg.grad(x, y, order=order, per_example=per_example)
-    of = f"sum({found.y}{shape(found.y_shape)})" if found.summed else found.y
+    of = f"sum({found.y}{shape(found.y_shape)})" if found.summed else called(dbg, found.y)
     head = f"∂ {of} / ∂ {found.x}" if found.order == 1 else f"∂^{found.order} {of} / ∂ {found.x}^{found.order}"
     if found.array is None:
         return Text(f"{head} is None: {found.reason}\nwhy {found.x} says more", "warning")
@@ -128,8 +129,8 @@ def hessian(dbg: Debugger, y: Y | None, x: X, *more: X, rows: Slice | None = Non
             cost: bool = False, jobs: Jobs = 1, spectrum: bool = False) -> Result:
     """Second derivatives of Y by X, X flattened; says what it costs, and refuses over the budget.
 
-    One argument is X; of several the first is Y. Several Xs are taken together, one behind the other: the matrix then
-    has the block of each pair, the mixed ones too.
+    One argument is X; of several the first is Y, if it is no variable. Several Xs are taken together, one behind the
+    other: the matrix then has the block of each pair, the mixed ones too.
     rows: only these rows of the matrix. diag: only its diagonal. hvp: its product with V, an expression of X's
     shape, or one for each X. eig: the K eigenvalues of largest absolute value, by products alone, each with its
     residual |Hv - λv|; verify: the residuals from products made anew. budget: MiB that the result may take. cost: only
@@ -142,6 +143,8 @@ def hessian(dbg: Debugger, y: Y | None, x: X, *more: X, rows: Slice | None = Non
               dbg.hessians.spectrum("hidden2/biases")
     """
     xs = (x, *more)
+    if y and dbg.model.y and is_variable(dbg.model.targets.one(y)):
+        y, xs = None, (y, *xs)
     if spectrum:
         return _spectrum(dbg.hessians.spectrum(xs, y or ""))
     if eig is not None:
@@ -151,10 +154,10 @@ def hessian(dbg: Debugger, y: Y | None, x: X, *more: X, rows: Slice | None = Non
         return Text(_cost(dbg.hessians.cost(xs, y or "", rows=rows, kind=kind)))
     with counted("rows") as report:
         found = dbg.hessian(xs, y or "", rows=rows, kind=kind, v=hvp, budget=budget << 20, jobs=jobs, report=report)
-    return _hessian(found, (rows.start or 0) if rows is not None else 0)
+    return _hessian(dbg, found, (rows.start or 0) if rows is not None else 0)
 
 
-def _hessian(found: SecondDerivatives, first: int) -> Result:
+def _hessian(dbg: Debugger, found: SecondDerivatives, first: int) -> Result:
     """first: the number of the first row, from the end if it is negative."""
     what = {"full": "Hessian", "rows": "rows of the Hessian", "diag": "diagonal of the Hessian",
             "hvp": "Hessian times v"}[found.kind]
@@ -162,7 +165,7 @@ def _hessian(found: SecondDerivatives, first: int) -> Result:
     if not found.complete:
         notes.insert(0, f"stopped by Ctrl-C: {len(found.array)} of {found.cost.rows} rows")
     ref = f"${found.number}" if found.number else ""
-    name, said = f"{what} of {found.y} by {found.x}", tuple(note for note in notes if note)
+    name, said = f"{what} of {called(dbg, found.y)} by {found.x}", tuple(note for note in notes if note)
     if found.kind not in ("full", "rows"):
         return Array(name, found.array, ref, notes=said)
     return Hessian(name, found.array, ref, notes=said, axes=tuple(Axis(*axis) for axis in found.axes),

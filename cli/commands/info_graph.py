@@ -148,33 +148,34 @@ def _first_bad(dbg: Debugger) -> str:
     return next((row.name for row in rows if row.role not in ("variable", "constant", "placeholder")), rows[0].name)
 
 
-_FLOW = {"-r": "--recursive", "-d": "--depth", "-c": "--control", "-t": ""}
+_SHORTS = {"-r": "--recursive", "-d": "--depth", "-c": "--control"}
+_FLOW = {**_SHORTS, "-t": ""}
 
 
-@command("info inputs", group="Look", shorthands={"li list_inputs": Alias("info inputs", _FLOW)})
+@command("info inputs", group="Look", shorts=_SHORTS, shorthands={"li list_inputs": Alias("info inputs", _FLOW)})
 def inputs(dbg: Debugger, target: OpName, *, recursive: bool = False, depth: Count | None = None,
            control: bool = False) -> Result:
     """Draw what an op takes; recursive: and what that takes, as a tree that shows each op's own inputs once.
 
-    depth: of the tree, 20 unless told. control: with the ops that are only waited for.
+    depth: how far; of all that is recursive, 20 unless told. control: with the ops that are only waited for.
 
-    Example:  info inputs hidden1/Relu --recursive
+    Example:  info inputs hidden1/Relu -d 3
     API:      dbg.places.tree("hidden1/Relu", depth=3)
     """
-    return _drawn(dbg.places.tree(target, depth=(depth or DEPTH) if recursive else 1, control=control))
+    return _drawn(dbg.places.tree(target, depth=depth or (DEPTH if recursive else 1), control=control))
 
 
-@command("info outputs", group="Look", shorthands={"lo list_outputs": Alias("info outputs", _FLOW)})
+@command("info outputs", group="Look", shorts=_SHORTS, shorthands={"lo list_outputs": Alias("info outputs", _FLOW)})
 def outputs(dbg: Debugger, target: OpName, *, recursive: bool = False, depth: Count | None = None,
             control: bool = False) -> Result:
     """Draw which ops take an op's outputs; recursive: and who takes theirs.
 
-    depth: of the tree, 20 unless told. control: with the ops that only wait for it.
+    depth: how far; of all that is recursive, 20 unless told. control: with the ops that only wait for it.
 
     Example:  info outputs hidden1/MatMul
     API:      dbg.places.tree("hidden1/MatMul", outputs=True)
     """
-    return _drawn(dbg.places.tree(target, outputs=True, depth=(depth or DEPTH) if recursive else 1, control=control))
+    return _drawn(dbg.places.tree(target, outputs=True, depth=depth or (DEPTH if recursive else 1), control=control))
 
 
 def _drawn(tree: OpTree) -> Tree:

@@ -175,7 +175,7 @@ def test_long_runs_say_how_far_they_are(tmp_path: Path) -> None:
                                "PROMPT_TOOLKIT_NO_CPR": "1", "GRADBG_HISTORY": str(tmp_path / "history")})
     child.expect(PROMPT)
     child.send("next 50\r")
-    child.expect(r"steps.*/50.*/s")
+    child.expect(r"(?:steps|runs) \d+ of 50, .*/s")
     child.expect("step 50 ")
     child.close(force=True)
 

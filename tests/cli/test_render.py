@@ -26,6 +26,12 @@ EVERY: list[Result] = [
 ]
 
 
+def test_a_long_error_is_whole_at_every_width() -> None:
+    said = "there is no Hessian: kernel does not depend on bias"
+    for width in (20, 40, 60):
+        assert "".join(drawn(Error(said), width).split()) == "".join(f"error: {said}".split())
+
+
 def test_a_table_in_a_pipe() -> None:
     assert plain(TABLE) == (
         "gradients\n"

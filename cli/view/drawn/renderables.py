@@ -56,7 +56,7 @@ def paragraph(part: Paragraph, palette: Palette, width: int) -> RenderableType:
     if part.hang <= part.indent:
         return Padding(text, (0, 0, 0, part.indent))
     head, rest = text.divide([part.hang - part.indent])
-    head.right_crop(len(head.plain) - len(head.plain.rstrip()))
+    head.rstrip()
     grid = Grid.grid()
     grid.add_column(width=part.hang, no_wrap=True)
     grid.add_column()

@@ -27,7 +27,8 @@ PICTURE = 32  # cells of a picture, a side
 def hessian(found: Hessian, width: int | None) -> list[Part]:
     """Head and figures, then numbers or a picture, then what is known of the whole."""
     eigenvalues = _eigenvalues(found)
-    tables = (_numbers(found, width or WIDTH, eigenvalues, figures) for figures in (3, 2))
+    heads = (_heads if width else _labels)(found.axes, found.value.shape[-1]) if _is_small(found.value) else []
+    tables = (_numbers(found, width or WIDTH, eigenvalues, figures, heads=heads) for figures in (3, 2) if heads)
     table = next((table for table in tables if table is not None), None)
     shown = [table] if table is not None else _picture(found, width or WIDTH)
     is_beside = table is not None and table.columns[-1].name == BESIDE
@@ -50,21 +51,26 @@ def _eigenvalues(found: Hessian) -> np.ndarray | None:
     return np.linalg.eigvalsh((value + value.T) / 2)[::-1]
 
 
-def _numbers(found: Hessian, width: int, eigenvalues: np.ndarray | None, figures: int) -> Table | None:
+def _is_small(value: np.ndarray) -> bool:
+    """Whether it is read as numbers."""
+    return value.ndim == 2 and max(value.shape) <= MOST
+
+
+def _numbers(found: Hessian, width: int, eigenvalues: np.ndarray | None, figures: int, *, heads: list[str]
+             ) -> Table | None:
     """Each element, its row and column named; None where there is no room."""
     value = found.value
-    if value.ndim != 2 or value.shape[0] > MOST or value.shape[1] > MOST:
-        return None
     digits = Digits(value, figures)
     labels = _labels(found.axes, value.shape[1])
     cells = [[digits.piece(item) for item in row] for row in value]
     wide = max((display_width(piece.text) for row in cells for piece in row), default=1)
     ends = _ends(found.axes)
     columns = [Column("", "place")]
-    for at, label in enumerate(labels):
+    for at, head in enumerate(heads):
         columns += [Column("", "text")] if at in ends else []
-        columns.append(Column(label, "number"))
-    needed = max(map(len, labels)) + sum(max(wide, len(label)) + len(GAP) for label in labels) + 3 * len(ends) + 1
+        columns.append(Column(head, "number"))
+    widths = (max(wide, *map(len, head.split("\n"))) for head in heads)
+    needed = max(map(len, labels)) + sum(width + len(GAP) for width in widths) + 3 * len(ends) + 1
     if needed > width:
         return None
     rows = []
@@ -93,6 +99,14 @@ def _labels(axes: Sequence[Axis], size: int) -> list[str]:
             text = ",".join(map(str, index))
             found.append(f"{name}[{text}]" if name else text or "0")
     return found
+
+
+def _heads(axes: Sequence[Axis], size: int) -> list[str]:
+    """The index of each element, where a variable begins with its name above; the index alone where there is one."""
+    if len(axes) < 2:
+        return _labels(axes, size)
+    return [f"{name * (not at)}\n{','.join(map(str, index)) or '·'}" for axis, name in zip(axes, _names(axes))
+            for at, index in enumerate(np.ndindex(*axis.shape))]
 
 
 def _names(axes: Sequence[Axis]) -> list[str]:
@@ -166,7 +180,7 @@ def _picture(found: Hessian, width: int) -> list[Part]:
     finite = small[np.isfinite(small)]
     largest = float(finite.max()) if finite.size else 0.0
     ends = _ends(found.axes) if len(found.axes) > 1 else set()
-    lines: list[Line] = [_legend(largest, block), _column_axis(found.axes, small.shape[1], block[1], ends)]
+    lines: list[Line] = [_column_axis(found.axes, small.shape[1], block[1], ends)]
     for at, row in enumerate(small):
         start = found.first + at * block[0]
         if any(start - block[0] < end <= start for end in ends) and at:
@@ -179,13 +193,14 @@ def _picture(found: Hessian, width: int) -> list[Part]:
             level = _level(item, largest)
             add(line, "bad" if level is None else f"heat{max(level, 1)}", "!!" if level is None else SHADES[level] * 2)
         lines.append(line)
-    return [Drawing(tuple(lines)), _listed(found, value)]
+    listed = _listed(found, value)
+    return [_legend(largest, block), Drawing(tuple(lines)), *([listed] if listed is not None else [])]
 
 
-def _legend(largest: float, block: tuple[int, int]) -> Line:
+def _legend(largest: float, block: tuple[int, int]) -> Prose:
     steps = [f"{shade * 2} {number(largest * at / 4)}" for at, shade in enumerate(SHADES) if at]
     means = f"; a cell is the mean of {block[0]} by {block[1]}" if block != (1, 1) else ""
-    return [Piece("quiet", f"|H|: blank 0, up to {'  '.join(steps)}{means}")]
+    return Prose((Paragraph([Piece("quiet", f"|H|: blank 0, up to {'  '.join(steps)}{means}")]),))
 
 
 def _row_label(axes: Sequence[Axis], row: int, at: int) -> str:
@@ -204,7 +219,8 @@ def _column_axis(axes: Sequence[Axis], count: int, block: int, ends: set[int]) -
     text = ""
     for at in range(0, count, EVERY):
         place = 2 * at + sum(1 for end in ends if end <= at * block)
-        text = text.ljust(place) + _row_label(axes, at * block, at) + " "
+        label = text.ljust(place) + _row_label(axes, at * block, at)
+        text = f"{label} " if not at or len(label) <= 2 * count + len(ends) else text
     return [Piece("place", " " * (LABEL + 2) + text.rstrip())]
 
 
@@ -215,12 +231,14 @@ def _level(item: float, largest: float) -> int | None:
     return 0 if item == 0 or not largest else max(math.ceil(4 * item / largest), 1)
 
 
-def _listed(found: Hessian, value: np.ndarray) -> Table:
-    """The entries of the largest magnitude; of a symmetric matrix each pair once."""
+def _listed(found: Hessian, value: np.ndarray) -> Table | None:
+    """The entries of the largest magnitude; of a symmetric matrix each pair once. None if all are zero."""
     size = np.where(np.isfinite(value), np.abs(value), -1.0)
     if found.asymmetry is not None and value.shape[0] == value.shape[1]:
         size = np.triu(size)
-    count = min(LISTED, size.size)
+    count = min(LISTED, int((size > 0).sum()))
+    if not count:
+        return None
     order = np.argpartition(size.reshape(-1), size.size - count)[size.size - count:]
     order = order[np.argsort(-size.reshape(-1)[order], kind="stable")]
     labels = _labels(found.axes, value.shape[1]) if value.shape[1] <= 100_000 else [""]
