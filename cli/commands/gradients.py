@@ -144,7 +144,7 @@ def hessian(dbg: Debugger, y: Y | None, x: X, *more: X, rows: Slice | None = Non
     """
     xs = (x, *more)
     if y and dbg.model.y and is_variable(dbg.model.targets.one(y)):
-        y, xs = None, (y, *xs)
+        xs, y = (y, *xs), None
     if spectrum:
         return _spectrum(dbg.hessians.spectrum(xs, y or ""))
     if eig is not None:
