@@ -15,7 +15,8 @@ from ...facts.roles import PLACEHOLDERS, VARIABLES, place_of
 from ..findings import Finding
 from ..update_blame import is_store
 
-_FIRST, _SPREAD = 6, 6  # training runs that are looked at: so many at the beginning, so many of the others
+_HALF = 6  # training runs that are looked at at the beginning, and as many of the others
+_PATIENCE = 500.0  # ms: fewer where so many runs take longer than this
 _GRADIENTS, _RATES = ("grad", "delta"), ("lr", "alpha")  # names of parameters of updates
 _LEARNT = 0.7  # of its first size: a loss below that has fallen
 
@@ -27,6 +28,7 @@ class Run:
     """One remembered run. number: of the run; step: the training step that it is, or follows. ran: the ops of it.
 
     trains: it changed trainable variables. before, after: the variables' values. loss: of y, None where nobody saw it.
+    ms: what it took.
     """
 
     number: int
@@ -38,6 +40,7 @@ class Run:
     feeds: Mapping[Tensor, Any]
     fetched: tuple[Tensor, ...]
     loss: float | None
+    ms: float = 0.0
 
 
 class Update(NamedTuple):
@@ -110,10 +113,18 @@ class Case:
 
     @cached_property
     def looked(self) -> list[Run]:
-        """The training runs whose values are looked at: the first, and some of the others to the last."""
-        first, others = self.steps[:_FIRST], self.steps[_FIRST:]
-        places = sorted({int(i) for i in np.linspace(0, len(others) - 1, _SPREAD)}) if others else []
-        return first + [others[i] for i in places]
+        """The training runs whose values are looked at: the first, and some of the others to the last.
+
+        Fewer of them where a run takes long, as each is made again several times.
+        """
+        ms = float(np.median([run.ms for run in self.steps])) if self.steps else 0.0
+        half = int(np.clip(_PATIENCE / max(ms, 1e-3), 2, _HALF))
+        first, others = self.steps[:half], self.steps[half:]
+        places = sorted({int(i) for i in np.linspace(0, len(others) - 1, half)}) if others else []
+        looked = first + [others[i] for i in places]
+        for run in looked:  # what is made again for each question is made once
+            run.before, run.after = dict(run.before), dict(run.after)
+        return looked
 
     def want(self, *tensors: Tensor) -> None:
         """Have these looked at together with all else that is."""
@@ -167,6 +178,13 @@ class Case:
         return next((step for step, loss in self.losses if not np.isfinite(loss)), 0)
 
     @cached_property
+    def is_spoiled(self) -> bool:
+        """Whether y or a variable was nan or inf."""
+        after = self.steps[-1].after if self.steps else {}
+        return bool(self.nonfinite) or any(not np.isfinite(after[v.op.name]).all() for v in self.variables
+                                           if v.op.name in after and np.asarray(after[v.op.name]).dtype.kind in "fc")
+
+    @cached_property
     def first_loss(self) -> float:
         """y at the beginning: of the first step, or the mean of the first three if that is less; nan for none."""
         first = [loss for _, loss in self.losses[:3]]
@@ -184,10 +202,11 @@ class Case:
 
     @cached_property
     def paces(self) -> list[tuple[int, Tensor, float]]:
-        """Of the steps looked at, for each kernel: step, kernel, norm of its change over its norm before."""
+        """Of the steps looked at, for each kernel that is updated: step, kernel, its change relative to its size."""
         found = []
+        updated = {update.variable for update in self.updates if update.op in self.steps[0].ran} if self.steps else ()
         for run in self.looked:
-            for variable in self.variables:
+            for variable in updated or self.variables:
                 before, after = run.before.get(variable.op.name), run.after.get(variable.op.name)
                 if before is None or after is None or np.ndim(before) < 2 or np.shape(before) != np.shape(after):
                     continue

@@ -141,9 +141,8 @@ def _diverges(case: Case) -> list[Finding]:
         return []
     step, before, after = risen
     ends = f"nan or inf at step {case.nonfinite}" if case.nonfinite else f"{finite[-1][1]:.3g} at step {finite[-1][0]}"
-    said = (f"the training diverges: the loss grew from {start[1]:.3g} at step {start[0]} to {peak[1]:.3g} at step "
-            f"{peak[0]}{f', {ends}' if ends not in f'{peak[1]:.3g} at step {peak[0]}' else ''}; the update of step "
-            f"{step} "
+    grew = f"the loss grew from {start[1]:.3g} at step {start[0]} to {peak[1]:.3g} at step {peak[0]}, "
+    said = (f"the training diverges: {grew if peak is not start else 'the loss is '}{ends}; the update of step {step} "
             f"alone takes the loss of its own batch from {before:.4g} to {after:.4g}")
     return [_cause(case, said, step, 104)]
 
@@ -245,7 +244,7 @@ def _too_low(case: Case) -> list[Finding]:
     first, then = case.again[0][1], case.with_variables(case.looked[0], case.y, case.looked[-1].after)
     if then is None or not abs(then - first) < _MOVED * abs(first):
         return []
-    pace = float(np.median([p for _, _, p in case.paces]))
+    pace = float(np.median([max(p for s, _, p in case.paces if s == step) for step in {s for s, _, _ in case.paces}]))
     if not pace < _SLOWISH:
         return []
     losses = dict(case.losses)

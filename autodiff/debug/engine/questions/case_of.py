@@ -50,5 +50,6 @@ def _runs(state: State, moments: Sequence[Moment], y: Tensor) -> list[Run]:
         found.append(Run(moment.run, state.log.at(moment.run).step, ran[key],
                          bool(record is not None and record.trains and is_whole), moment.variables, after, moment.feeds,
                          () if wanted is None else wanted.tensors,
-                         record.loss if record is not None and is_whole and record.loss_name == y.name else None))
+                         record.loss if record is not None and is_whole and record.loss_name == y.name else None,
+                         record.ms if record is not None else 0.0))
     return found

@@ -68,8 +68,8 @@ class Checkup:
             return Diagnosis(y.name, 0, _ranked([*all_mistakes(case), *traps], ignore), size)
         at = self.state.moment_for([y])
         kinds: tuple[Callable[[], Iterable[Finding]], ...] = (
-            *(functools.partial(rule, case) for rule in RULES), lambda: self._without_gradient(y, variables),
-            lambda: self._asked_in_vain(variables), lambda: self._left_out(y, variables), self._not_finite,
+            lambda: self._without_gradient(y, variables), lambda: self._asked_in_vain(variables),
+            lambda: self._left_out(y, variables), *(functools.partial(rule, case) for rule in RULES), self._not_finite,
             lambda: _calmer(self._sizes(y), case), lambda: self._dead(y, at, case),
             lambda: self._mistaken(y, variables, at), self._not_updated, lambda: self._fed_and_grown(y, case),
             lambda: self._wrong_rules(y, variables, at), lambda: self._stage_findings(y),
@@ -161,7 +161,10 @@ class Checkup:
         except AutodiffError:
             return []
         if isinstance(why, WhyFailed):
-            return [Finding(100, "failed", why.op, why.op_type, "", why.text, why.remedy, "why nan", why.place)]
+            if "OutOfRange" in why.text or "end of sequence" in why.text.lower():
+                return []  # a data set at its end is no mistake
+            weight = 45 if why.op_type == "Placeholder" else 100  # the debugger's own run was fed nothing
+            return [Finding(weight, "failed", why.op, why.op_type, "", why.text, why.remedy, "why nan", why.place)]
         first = [origin for origin in why.origins if not origin.secondary]
         if first and first[0].phase == "input" and "nan" not in first[0].bad:  # inf is right until it makes nan
             first = [*[origin for origin in why.origins if origin.secondary][:1], *first]
@@ -305,7 +308,7 @@ def _calmer(found: Iterable[Finding], case: Case) -> list[Finding]:
 
 def _unhappened(traps: Iterable[Finding], case: Case) -> list[Finding]:
     """What may go wrong somewhere: a remark where in some training steps nothing did."""
-    if not case.steps or case.nonfinite or case.failed:
+    if not case.steps or case.is_spoiled or case.failed:
         return list(traps)
     return [replace(f, severity=min(f.severity, _CALM), text=f"{f.text}; it did not happen in {len(case.steps)} "
                     "training "
