@@ -48,7 +48,7 @@ def session(script: str, lines: list[str]) -> str:
             shown.write(f"{PROMPT}{line}\n")
             shown.write(drawn(execute(line, shell), WIDTH))
     shell.close()
-    return shown.getvalue()
+    return shown.getvalue().replace(f"{ROOT}/", "")  # as the script was named
 
 
 def without_times(text: str) -> str:

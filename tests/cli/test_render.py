@@ -194,3 +194,8 @@ def test_prose_in_a_pipe_is_broken_at_100_columns_or_at_those_of_COLUMNS(monkeyp
 
 def test_a_shortened_name_keeps_its_width_in_ascii() -> None:
     assert encodable("ab…cd … more", "ascii") == "ab~cd ... more"
+
+
+def test_what_is_longer_than_a_line_keeps_its_first_letters() -> None:
+    first, second = drawn(Error("expected " + "a tensor or " * 9 + "an array"), 80).splitlines()[:2]
+    assert (first.startswith("error: expected a tensor"), second.startswith("  ")) == (True, True)

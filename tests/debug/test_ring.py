@@ -202,3 +202,14 @@ def test_what_was_fed_stays_as_it_was(way: str) -> None:
         for number in (1, 7, 8, 9, 29, 30, 31, 33, 59, 60):
             assert np.array_equal(dbg.value("x", step=number).array, fed[number - 1])
             assert np.array_equal(dbg.value("w", step=number).array, np.array(fed)[:number - 1].sum(0) / 2)
+
+
+def test_what_a_run_read_is_seen_beside_its_update() -> None:
+    dbg, session, named = noisy()
+    dbg.on_run(session, named["step"], {named["x"]: np.ones((2, 3), np.float32)})
+    moment = dbg.state.moments[-1]
+    update = next(op for op in dbg.graph.get_operations() if op.type == "ApplyAdam").outputs[0]
+    read = dbg.graph.get_tensor_by_name("w/read:0")
+    values = dbg.state.replayer.values_if_possible(moment, [read, update])
+    np.testing.assert_array_equal(values[read], moment.variables["w"])
+    assert not np.array_equal(values[update], values[read])

@@ -82,7 +82,7 @@ class Replayer:
         fed = {**moment.outcomes, **moment.feeds, **(feeds or {})}
         if len(tensors) > _MANY or any(isinstance(value, list) for value in moment.outcomes.values()):
             return session.start(list(tensors), fed).finish()
-        return session.run(list(tensors), fed)
+        return session.run(fetch.AsRead(tuple(tensors)), fed)  # what was read, though an update is among them
 
     def turns(self, moment: Moment, tensors: Sequence[Tensor],
               feeds: dict[Tensor, Any] | None = None) -> dict[Tensor, Turns]:
