@@ -116,6 +116,11 @@ class StateError(AutodiffError, RuntimeError):
     """The right call at the wrong time: closed session, finalized graph, spent tape."""
 
 
+@shown_as("AssertionError")
+class NestedResetError(StateError, AssertionError):
+    """reset_default_graph was called in a nested graph."""
+
+
 @shown_as("AttributeError")
 class UnsupportedError(AutodiffError, AttributeError):
     """A TensorFlow name that gradbg does not support; the text says what to use."""

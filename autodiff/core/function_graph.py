@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from typing import Any
 
 from .dtypes import DType
@@ -22,7 +23,8 @@ class FunctionGraph(Graph):
     captures: outer tensor -> the inner one that stands for it. waits_for: outer operations that
     control_dependencies inside asked for; the calling operation must wait for them. copied: an operation that
     repeats one of a call -> the graphs that it was copied from, oldest first, with what stands for their tensors.
-    updated: the variables that an operation in here, or in a function that it calls, changes.
+    updated: the variables that an operation in here, or in a function that it calls, changes. shown: set
+    once there is an operation that calls the function.
     """
 
     building_function = True
@@ -65,6 +67,8 @@ class FunctionGraph(Graph):
         if self.updated and _was_read_of(tensor, self.updated):
             spec = Spec(tensor.dtype, tensor.dims)
             return self.add(OPS["Identity"], (self.capture(origin_of(tensor)),), {}, (spec,), "read").outputs[0]
+        if tensor.graph.shown is not None and not self.is_within(tensor.graph):
+            return tensor.graph.shown(tensor, self)
         outside = self.outer.capture(tensor)
         if outside not in self.captures:
             spec = Spec(outside.dtype, outside.dims)
@@ -72,6 +76,11 @@ class FunctionGraph(Graph):
             self.captures[outside] = op.outputs[0]
             outside.add_consumer(op)
         return self.captures[outside]
+
+    def is_within(self, graph: Graph) -> bool:
+        """Whether this is the graph, or a function that is built somewhere inside of it."""
+        return graph is self or graph is self.outer or (
+            isinstance(self.outer, FunctionGraph) and self.outer.is_within(graph))
 
     def read_anew(self, updated: set[Operation]) -> None:
         """Read variables that an iteration changes in each call, rather than once outside."""
@@ -162,7 +171,9 @@ class Function:
 
     captured: the outer tensors of the captures, in order. kept: what a call must leave to its gradient, because
     computing it again would give something else (random numbers, values of variables) or do something twice.
-    is_repeatable: whether a call may be made again. cache: what the runtime compiled of it.
+    is_repeatable: whether a call may be made again. cache: what the runtime compiled of it. recalled: inner
+    tensors that the gradient of a loop takes rather than to compute them again. live: the numbers of what is needed of
+    all that it gives; computes: the operations it takes. None: all.
     """
 
     def __init__(self, graph: FunctionGraph, inputs: tuple[Tensor, ...], outputs: tuple[Tensor, ...],
@@ -170,6 +181,15 @@ class Function:
         self.graph, self.inputs, self.outputs = graph, inputs, outputs
         self.captured, self.kept, self.is_repeatable = captured, kept, is_repeatable
         self.cache: dict[Any, Any] = {}
+        self.recalled: dict[Tensor, None] = {}
+        self.live: frozenset[int] | None = None
+        self.computes: Collection[Operation] | None = None
+
+    def giving(self, live: frozenset[int], computes: Collection[Operation]) -> "Function":
+        """The same function where only a part of what it gives is needed."""
+        part = copy.copy(self)  # recalled stays the same object
+        part.cache, part.live, part.computes = {}, live, computes
+        return part
 
     @property
     def arguments(self) -> tuple[Tensor, ...]:

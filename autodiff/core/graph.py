@@ -3,14 +3,14 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from .defaults import STACKS, InThread, entered
 from .devices import Placement, placement_in
-from .errors import GraphError, KindError, StateError, shown_as
+from .errors import GraphError, KindError, NestedResetError, StateError
 from .graph_def import written_as
 from .names import UniqueNames, check_scope_name, element_named
 from .op import OPS, OpDef, Spec
@@ -38,6 +38,7 @@ class Graph:
 
     building_function = False
     executing_eagerly = False
+    shown: Callable[[Tensor, "Graph"], Tensor] | None = None  # makes of a function's tensor one for another graph
 
     def __init__(self) -> None:
         self.operations: dict[str, Operation] = {}
@@ -80,6 +81,8 @@ class Graph:
             value, spec = np.asarray(tensor), Spec(tensor.dtype, tensor.dims)
             return self.add(OPS["Const"], (), {"value": value, "dtype": tensor.dtype}, (spec,), "Const").outputs[0]
         if tensor.graph is not self:
+            if tensor.graph.shown is not None:
+                return tensor.graph.shown(tensor, self)
             raise GraphError(f"tensor {tensor.name!r} is from another graph than this one",
                              hint="build both in the same `with graph.as_default()` block")
         return tensor
@@ -318,11 +321,6 @@ def reset_default_graph() -> None:
     STACKS.bottom = Graph()
 
 
-@shown_as("AssertionError")
-class NestedResetError(StateError, AssertionError):
-    """reset_default_graph was called in a nested graph."""
-
-
 def graph_of(values: Iterable[Any]) -> Graph:
     """The graph that an op of these inputs joins: theirs, else the default one.
 
@@ -341,6 +339,8 @@ def graph_of(values: Iterable[Any]) -> Graph:
         graph = value.op.graph if type(value) is Tensor else getattr(value, "graph", None)
         if graph is default and found is None and not default.executing_eagerly:
             found = graph
+        if isinstance(graph, Graph) and graph.building_function:
+            graph = graph.outermost
         if isinstance(graph, Graph) and graph is not found and not graph.executing_eagerly:
             if found is not None:
                 raise GraphError(f"inputs are from different graphs: {value!r} and others",

@@ -7,11 +7,13 @@ derivatives of any order follow.
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Sequence
 from typing import Any
 
+from ..core.errors import GraphError
 from ..core.function_graph import Function, FunctionGraph, finish, repeat
-from ..core.graph import Operation, Tensor, get_default_graph
+from ..core.graph import Graph, Operation, Tensor, get_default_graph
 from ..core.indexed_slices import dense
 from ..core.op import OPS, Blocked, blocked, build
 from ..core.traversal import ancestors
@@ -100,7 +102,28 @@ def call_if(predicate: Tensor, then_branch: Function, else_branch: Function, nam
     with graph.control_dependencies([*then_branch.graph.waits_for, *else_branch.graph.waits_for]):
         result = if_(predicate, *then_branch.captured, *else_branch.captured, then_branch=then_branch,
                      else_branch=else_branch, name=name)
+    for branch, taken_if in ((then_branch, True), (else_branch, False)):
+        branch.graph.shown = functools.partial(_shown_of_branch, branch.graph, predicate, taken_if)
     return result[:len(then_branch.outputs)] if isinstance(result, list) else [result]
+
+
+def _shown_of_branch(branch: FunctionGraph, predicate: Tensor, taken_if: bool, tensor: Tensor, other: Graph) -> Tensor:
+    """The value that the taken branch gives an inner tensor, in another graph; a run fails if it takes the other.
+
+    Raises GraphError (ValueError) if computing it once more would give something else.
+    """
+    outer, not_taken = branch.outer, FunctionGraph(branch.outer)
+    with branch.as_default():
+        taken = finish(branch, [build.ListOf(build.ListReserve(1), 0, tensor)])
+    if not taken.is_repeatable:
+        raise GraphError(f"Cannot use {tensor.op.name!r} outside of its branch: it draws random numbers, or reads or "
+                         "changes a variable", hint="let the branch return it", line=str(tensor.op.site))
+    with not_taken.as_default():
+        empty = finish(not_taken, [build.ListReserve(1)])
+    with outer.as_default(), outer.control_dependencies(None):
+        held = call_if(predicate, *((taken, empty) if taken_if else (empty, taken)))[0]
+    with other.as_default():
+        return build.ListItem(held, 0, dtype=tensor.dtype.base_dtype, shape=tensor.dims, name=tensor.op.name)
 
 
 def call_while(initial: Sequence[Tensor], cond: Function, body: Function, shapes: Sequence[Any], *,
@@ -113,7 +136,16 @@ def call_while(initial: Sequence[Tensor], cond: Function, body: Function, shapes
     with graph.control_dependencies([*cond.graph.waits_for, *body.graph.waits_for]):
         results = while_(*initial, *cond.captured, *body.captured, cond=cond, body=body, shapes=tuple(shapes),
                          record={"on": False} if record is None else record, back_prop=back_prop, name=name)
+    for function in (cond, body):
+        function.graph.shown = _refused_of_loop
     return results[:len(initial)]
+
+
+def _refused_of_loop(tensor: Tensor, other: Graph) -> Tensor:
+    """Raises GraphError (ValueError): a loop computes its inner tensors anew in each iteration."""
+    name = tensor.op.name
+    raise GraphError(f"Cannot use {name!r} outside of its loop because {name!r} is in a while loop",
+                     expected="what tf.while_loop gives", line=str(tensor.op.site))
 
 
 @while_.gradient

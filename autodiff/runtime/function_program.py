@@ -10,7 +10,7 @@ from ..core.function_graph import Function
 from ..core.graph import Tensor
 from .compiled.buffers import Strided
 from .plan.passes import optimize
-from .plan.plan import Plan, compile_plan
+from .plan.plan import Plan, plan_of
 from .plan.recalled import Recalled, recalled
 from .plan.state import Run
 from .program import Program
@@ -56,8 +56,7 @@ class BackwardProgram(FunctionProgram):
         super().__init__(plan, threads, relaxed=relaxed, is_fixed=is_fixed)
         self._history, self._tensors = found.history, found.tensors
         self._recalling = FunctionProgram(found.plan, threads, relaxed=relaxed, is_fixed=is_fixed)
-        wanted = found.body.cache.get("recalled", ())
-        found.body.cache["recalled"] = tuple(dict.fromkeys((*wanted, *found.tensors)))  # from the next run on
+        found.body.recalled.update(dict.fromkeys(found.tensors))  # from the next run on
 
     def bound(self, run: Run, captured: Sequence[Any]) -> Callable[[Sequence[Any]], list[Any]]:
         kept = getattr(captured[self._history], "recalled", {})
@@ -68,7 +67,7 @@ class BackwardProgram(FunctionProgram):
 
 def program_of(function: Function, also: tuple[Tensor, ...], threads: int, *, relaxed: bool) -> FunctionProgram:
     """How a function graph is called. also: inner tensors that calls give besides."""
-    plan = optimize(compile_plan((*function.given, *also), (), function.inputs))
+    plan = optimize(plan_of(function, also))
     found = recalled(function, plan)
     is_fixed = not function.graph.updated
     if found is None:

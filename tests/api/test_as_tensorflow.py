@@ -262,3 +262,8 @@ def test_rows_of_a_variable_stay_rows_in_a_body() -> None:
         return i + 1, total + tf.reduce_sum(tf.gradients(tf.nn.embedding_lookup(w, [0, 0]), w)[0].values)
 
     assert run(tf.while_loop(lambda i, a: i < 2, body, [0, 0.0])[1]) == 4
+
+
+def test_static_shapes_of_transposed_placeholders() -> None:
+    x = tf.placeholder(tf.float32)
+    assert [tf.transpose(x, [0]).shape.ndims, tf.transpose(x, [1, 0]).shape.ndims] == [None, 2]

@@ -1,5 +1,7 @@
 """cond, case, while_loop and what is made of them: values, gradients of both orders, errors."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -276,3 +278,41 @@ def test_a_loop_gives_what_its_body_gives():
         tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0], maximum_iterations=[1])
     with pytest.raises(ValueError):
         tf.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, s[1]), [(0, x)])
+
+
+def test_branches_share_an_inner_tensor() -> None:
+    inner: list[Any] = []
+    x, taken = tf.Variable(3.0), tf.placeholder(tf.bool, [])
+
+    def multiply() -> Any:
+        inner.append(x * 3.0)
+        return inner[0]
+
+    tf.cond(taken, multiply, lambda: 1.0)
+    twice = tf.cond(taken, lambda: inner[0] * 2.0, lambda: 1.0)
+    beside = inner[0] + 1.0
+    slope = tf.gradients(twice, x)[0]
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run([twice, beside, slope], {taken: True}) == [18, 10, 6]
+        assert session.run([twice, slope], {taken: False}) == [1, 0]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="was not written"):
+            session.run(beside, {taken: False})
+
+
+def test_an_inner_tensor_of_a_loop_stays_inside() -> None:
+    inner: list[Any] = []
+
+    def body(i: Any) -> Any:
+        inner.append(i * 2)
+        return i + 1
+
+    tf.while_loop(lambda i: i < 3, body, [0])
+    with pytest.raises(ValueError, match="Cannot use 'while/mul' outside of its loop because 'while/mul' is in a"):
+        inner[0] + 1
+    with pytest.raises(ValueError, match="is in a while loop"):
+        tf.while_loop(lambda i: i < 3, lambda i: i + inner[0], [0])
+    drawn: list[Any] = []
+    tf.cond(tf.constant(True), lambda: drawn.append(tf.random_normal([])) or drawn[0], lambda: 1.0)
+    with pytest.raises(ValueError, match="let the branch return it"):
+        drawn[0] + 1.0

@@ -79,7 +79,7 @@ def test_what_a_loop_kept_is_not_computed_again():
     for _ in range(70):
         session.run(gradient, feeds)
     loop, backward = [op for op in tf.get_default_graph().get_operations() if op.type == "While"]
-    kept = loop.attrs["body"].cache["recalled"]
+    kept = tuple(loop.attrs["body"].recalled)
     assert {t.op.type for t in kept} >= {"Sigmoid", "Tanh", "ConcatV2"}
     source = next(iter(backward.attrs["body"].cache["program", ()]._recalling._variants.values()))
     types = [step.op.type for step, _ in source._steps if step.call is None]

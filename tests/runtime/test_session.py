@@ -10,7 +10,7 @@ import pytest
 import autodiff as tf
 from autodiff import errors
 from autodiff.core.op import OPS, build
-from autodiff.core.traversal import dependencies
+from autodiff.runtime.plan.running import running
 from autodiff.runtime.program import HOT
 
 Pair = collections.namedtuple("Pair", "u v")
@@ -424,9 +424,9 @@ def test_no_garbage_is_looked_for_while_a_plan_is_compiled(monkeypatch: pytest.M
 
     def needing(*given: Any, **named: Any) -> Any:
         seen.append(gc.isenabled())
-        return dependencies(*given, **named)
+        return running(*given, **named)
 
-    monkeypatch.setattr("autodiff.runtime.plan.plan.dependencies", needing)
+    monkeypatch.setattr("autodiff.runtime.plan.plan.running", needing)
     with tf.Session() as session:
         assert session.run(tf.constant(2.0) * 3.0) == 6.0
     assert seen == [False]

@@ -16,10 +16,6 @@ def _gather(params: Tensor, indices: Tensor, **attrs: Any) -> Any:
     return build.GatherV2(params, indices, 0)
 
 
-def _resource_gather(resource: Tensor, indices: Tensor, **attrs: Any) -> Any:
-    return build.GatherV2(build.ReadVariableOp(resource), indices, 0)
-
-
 def _batch_matmul(x: Tensor, y: Tensor, adj_x: bool = False, adj_y: bool = False, **attrs: Any) -> Any:
     return build.BatchMatMulV2(x, y, adj_x=adj_x, adj_y=adj_y)
 
@@ -145,7 +141,7 @@ RECIPES: dict[str, Callable[..., Any]] = {
     "FusedBatchNormGradV3": _batch_norm_gradient, "ControlTrigger": _nothing, "StackCloseV2": _nothing,
     "Inv": lambda x, **attrs: build.Reciprocal(x), "InvGrad": _reciprocal_gradient, "LRNGrad": _lrn_gradient,
     "TopK": _top_k, "Mod": lambda x, y, **attrs: build.TruncateMod(x, y),
-    "ShapeN": _shapes, "Snapshot": _first, "ResourceGather": _resource_gather,
+    "ShapeN": _shapes, "Snapshot": _first,
     "TensorArrayV3": _array, "TensorArrayReadV3": _array_read, "TensorArrayWriteV3": _array_write,
     "TensorArrayGatherV3": _array_gather, "TensorArrayScatterV3": _array_scatter, "TensorArraySizeV3": _array_size,
     "TensorArrayConcatV3": _array_concat, "TensorArrayCloseV3": _nothing,

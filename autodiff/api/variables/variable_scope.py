@@ -137,7 +137,8 @@ def no_regularizer(_: Any) -> None:
 
 def _in_scope(scope: VariableScope, name: str, shape: Any = None, dtype: Any = None, initializer: Any = None,
               regularizer: Any = None, *, reuse: Any = None, custom_getter: Any = None, partitioner: Any = None,
-              constraint: Any = None, use_resource: bool | None = None, **options: Any) -> Variable:
+              constraint: Any = None, use_resource: bool | None = None, caching_device: Any = None,
+              **options: Any) -> Variable:
     """get_variable, with what it is not told taken from `scope`."""
     if not isinstance(name, str) or not name:
         raise ArgumentError(f"the name of a variable is a string that is not empty, found {name!r}")
@@ -155,6 +156,7 @@ def _in_scope(scope: VariableScope, name: str, shape: Any = None, dtype: Any = N
         regularizer=scope.regularizer if regularizer is None else regularizer,
         reuse=scope.reuse if reuse is None else reuse,
         constraint=scope.constraint if constraint is None else constraint,
+        caching_device=scope.caching_device if caching_device is None else caching_device,
         use_resource=scope.use_resource if use_resource is None else use_resource, partitioner=None, **options)
     with get_default_graph().name_scope(None):
         if custom_getter is not None:

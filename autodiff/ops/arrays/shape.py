@@ -81,7 +81,7 @@ def _transposed(x, perm):
     rank_of(perm, exactly=1, what="perm")
     rank = rank_of(x)
     if rank is None:
-        rank = None if perm.dims is None else perm.dims[0]
+        rank = None if perm.dims in (None, (1,)) else perm.dims[0]  # TensorFlow says nothing for one axis
     elif perm.dims is not None and perm.dims[0] is not None and perm.dims[0] != rank:
         raise ShapeError(f"perm has {perm.dims[0]} axes, expected {rank} for {show(x.dims)}")
     order = static_value(perm)

@@ -262,7 +262,7 @@ class _Writer:
             keyword = "out=" if direct.ufunc in KEYWORD_OUT else ""
             arguments += [keyword + out] if out else []
             return f"{self._global('k', direct.ufunc)}({', '.join(arguments)})"
-        arguments = [*operands, *[f"{k}={self._global('a', v)}" for k, v in op.attrs.items()]]
+        arguments = [*operands, *[f"{k}={self._global('a', v)}" for k, v in step.attrs.items()]]
         if out:
             arguments.append(f"out={out}")
         if op.definition.takes_run:

@@ -10,7 +10,6 @@ from ...core.graph import Operation, Tensor
 
 _READS = frozenset(("ListItem", "ListStack", "ListConcat"))
 _SAME_ARRAY = frozenset(("ListSet", "ListScatter", "Identity"))
-_ALL = None
 
 
 def check_reads(operations: Iterable[Operation]) -> None:
@@ -22,12 +21,12 @@ def check_reads(operations: Iterable[Operation]) -> None:
     for op in operations:
         if op.type not in _READS or not op.attrs["once"] or op.origin is not None:
             continue
-        index = static_value(op.inputs[1]) if op.type == "ListItem" else _ALL
+        index = static_value(op.inputs[1]) if op.type == "ListItem" else None
         if op.type == "ListItem" and index is None:
             continue
-        key = _ALL if index is None else int(index)
+        key = None if index is None else int(index)  # None: all elements
         readers = seen.setdefault(_array_of(op.inputs[0]), {})
-        first = readers.get(key) or (next(iter(readers.values()), None) if key is _ALL else readers.get(_ALL))
+        first = readers.get(key) or (next(iter(readers.values()), None) if key is None else readers.get(None))
         if first is not None:
             raise InvalidArgumentError(
                 None, op, f"TensorArray {op.inputs[0].op.name}: Could not read index {key or 0} twice because it was "

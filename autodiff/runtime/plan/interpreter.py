@@ -38,7 +38,7 @@ def run_step(step: Step, slots: list[Any], run: Run) -> None:
         if step.reads is not None:
             slots[step.outputs[0]] = run.read(step.reads)
             return
-        attrs = {**op.attrs, "run": run} if op.definition.takes_run else op.attrs
+        attrs = {**step.attrs, "run": run} if op.definition.takes_run else op.attrs
         result = op.definition.kernel(*args, **attrs) if step.call is None else step.call(*args)
     except Exception as error:
         fail(error, op, args)
@@ -171,7 +171,8 @@ def _bound(step: Step, simple: bool) -> tuple[Callable[..., Any], tuple[Any, ...
             return direct.ufunc, tuple([step.inputs[i] for i in direct.inputs])  # type: ignore[index]
         return (partial(kernel, **op.attrs) if op.attrs else kernel), step.inputs
     if op.definition.takes_run:
-        return (lambda run, *args: kernel(*args, run=run, **op.attrs)), step.inputs
+        attrs = step.attrs
+        return (lambda run, *args: kernel(*args, run=run, **attrs)), step.inputs
     return (lambda run, *args: kernel(*args, **op.attrs)), step.inputs
 
 

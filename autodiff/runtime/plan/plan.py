@@ -3,17 +3,18 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.function_graph import updates_of
+from ...core.function_graph import Function, updates_of
 from ...core.gc_pause import collector_paused
 from ...core.graph import Operation, Tensor
 from ...core.shapes import show
-from ...core.traversal import dependencies, in_order
+from ...core.traversal import in_order
 from .array_reads import check_reads
+from .running import Running, running
 
 
 @dataclass(slots=True)
@@ -22,6 +23,7 @@ class Step:
 
     reads: this step has no kernel, it only reads that variable. call: what is called in place of the
     op's kernel, in a plan for given shapes: a ufunc or its like (`tracing`), or a group of them (`tiles`).
+    part: attributes in place of the op's: functions of a branch or loop that give only what is needed.
     """
 
     op: Operation
@@ -29,6 +31,16 @@ class Step:
     outputs: tuple[int, ...]
     reads: str | None = None
     call: Any = None
+    part: dict[str, Any] | None = None
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """The attributes that the kernel is called with."""
+        return self.op.attrs if self.part is None else self.part
+
+
+_NOT_NEEDED = np.zeros((), bool)  # the value of an input that no needed part of a branch or loop reads
+_NOT_NEEDED.flags.writeable = False
 
 
 class Buffer(NamedTuple):
@@ -150,14 +162,27 @@ def compile_plan(fetches: Sequence[Tensor], targets: Sequence[Operation], feeds:
     topological order.
     """
     fed = set(feeds)
-    builder = _Builder(feeds)
+    runs = running(fetches, targets, known=fed)
+    builder = _Builder(feeds, runs)
     wanted = {t for t in fetches if t not in fed}
-    operations = in_order(dependencies(fetches, targets, known=fed))
+    operations = in_order(runs)
     check_reads(operations)
     for op in operations:
         builder.add(op, wanted)
     return Plan(builder.steps, tuple(builder.slots[t] for t in feeds), tuple(builder.slots[t] for t in fetches),
-                builder.size, frozenset(targets), builder.slots)
+                builder.size, frozenset(targets), builder.slots, builder.constants)
+
+
+def plan_of(function: Function, also: Sequence[Tensor] = ()) -> Plan:
+    """The plan of a function's calls, with something in place of what nobody needs. also: what they give besides."""
+    live = range(len(function.given)) if function.live is None else sorted(function.live)
+    plan = compile_plan((*[function.given[i] for i in live], *also), (), function.inputs)
+    if function.live is None:
+        return plan
+    places, spare = dict(zip(live, plan.fetches)), next(iter(plan.constants), plan.size)
+    given = tuple(places.get(i, spare) for i in range(len(function.given)))
+    return replace(plan, fetches=given + plan.fetches[len(places):], size=max(plan.size, spare + 1),
+                   constants={spare: _NOT_NEEDED})
 
 
 def _waits_for(op: Operation, earlier: Operation) -> bool:
@@ -178,7 +203,9 @@ def _waits_for(op: Operation, earlier: Operation) -> bool:
 class _Builder:
     """Appends steps and numbers the slots."""
 
-    def __init__(self, feeds: Sequence[Tensor]) -> None:
+    def __init__(self, feeds: Sequence[Tensor], runs: Running) -> None:
+        self.runs = runs
+        self.constants: dict[int, Any] = {}
         self.steps: list[Step] = []
         self.slots: dict[Tensor, int] = {}
         self.size = 0
@@ -197,18 +224,27 @@ class _Builder:
         if op.type == "ReadVariableOp" and is_reference(op.inputs[0]):
             self.slots[op.outputs[0]] = self._read(op.inputs[0], op)
         elif op.type not in ("VariableV2", "VarHandleOp"):
-            inputs = tuple([self._input(op, i, t) for i, t in enumerate(op.inputs)])
+            part = self.runs.part(op)
+            inputs = tuple([self._input(op, i, t) if part is None or i in part.inputs else self._nothing()
+                            for i, t in enumerate(op.inputs)])
             outputs = []
             for tensor in op.outputs:
                 slot = self._slot()
                 outputs.append(slot)
-                if tensor not in self.fed:
+                if tensor not in self.fed and self.runs.gives(tensor):
                     self.slots[tensor] = slot
-            self.steps.append(Step(op, inputs, tuple(outputs)))
+            self.steps.append(Step(op, inputs, tuple(outputs),
+                                   part=None if part is None else {**op.attrs, **part.functions}))
             self._note_updates(op)
         for tensor in op.outputs:
             if tensor in wanted and is_reference(tensor):
                 self.slots[tensor] = self._read(tensor)
+
+    def _nothing(self) -> int:
+        """The slot of an input that is not needed."""
+        if not self.constants:
+            self.constants[self._slot()] = _NOT_NEEDED
+        return next(iter(self.constants))
 
     def _note_updates(self, op: Operation) -> None:
         for variable in updates_of(op):

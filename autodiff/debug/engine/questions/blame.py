@@ -8,7 +8,7 @@ from typing import Any
 
 from ....core.errors import ArgumentError, OpError
 from ....core.graph import Operation, Tensor
-from ....core.traversal import dependencies
+from ....runtime.plan.running import running
 from ...analysis.advice import advice_of
 from ...analysis.findings import WhyFailed, WhyNonfinite
 from ...analysis.nonfinite import why_nonfinite
@@ -64,7 +64,7 @@ class Blame:
     def _of_update(self, roots: Sequence[Tensor], spoiled: str, at: Moment) -> WhyNonfinite | None:
         """Why the run `at` spoiled a variable: what its update was given, or the update itself."""
         variable = self.model.graph.operations[spoiled].outputs[0]
-        ran = dependencies(at.wanted.tensors, at.wanted.targets) if at.wanted is not None else set()
+        ran = running(at.wanted.tensors, at.wanted.targets) if at.wanted is not None else set()
         updates = stores_into(variable, ran)
         given = [t for op in updates for _, t in operands_of(op)]
         found = self._found(list(dict.fromkeys((*given, *roots, *self._trained()))), None, at)
@@ -102,7 +102,7 @@ class Blame:
         """What it was in a run and where it was set, "" if nothing tells."""
         if (rate := advice_of(self.model.graph).rate) is not None:
             return rate.text + at_line(rate.place)
-        ran = dependencies(at.wanted.tensors, at.wanted.targets) if at.wanted is not None else set()
+        ran = running(at.wanted.tensors, at.wanted.targets) if at.wanted is not None else set()
         updates = [op for op in ran if is_store(op)]
         return learning_rate(updates, self.state.values_known([t.op for op in updates for t in op.inputs], at))
 
@@ -143,7 +143,7 @@ class Blame:
         last = self.log.records[-1] if self.log.records else None
         if last is None or last.run != at.run or not last.error or at.wanted is None:
             return None
-        ran = [op for op in dependencies(at.wanted.tensors, at.wanted.targets) if role_of(op) != "training"]
+        ran = [op for op in running(at.wanted.tensors, at.wanted.targets) if role_of(op) != "training"]
         try:
             self.state.values([t for op in sorted(ran, key=lambda op: op.index) for t in op.outputs
                                if not t.dtype.is_ref

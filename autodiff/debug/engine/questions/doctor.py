@@ -11,6 +11,7 @@ from ....core.errors import AutodiffError
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, dependencies, descendants, in_order
 from ....gradients.blocked_reasons import gradient_calls
+from ....runtime.plan.running import running
 from ...analysis.advice import advice_of, spoken
 from ...analysis.feed_mistakes import feed_mistakes
 from ...analysis.findings import Diagnosis, Finding, Origin, WhyFailed
@@ -199,7 +200,7 @@ class Checkup:
     def _just_trained(self) -> set[str]:
         """Names of the variables that the last run put something into."""
         wanted = self.state.moments[-1].wanted if self.state.moments else None
-        ran = dependencies(wanted.tensors, wanted.targets) if wanted is not None else set()
+        ran = running(wanted.tensors, wanted.targets) if wanted is not None else set()
         return {op.inputs[0].name for op in ran if is_store(op) and op.inputs}
 
     def _dead(self, y: Tensor, at: Moment, case: Case) -> list[Finding]:
@@ -229,7 +230,7 @@ class Checkup:
         """Moving averages of batch normalization that no training run has updated."""
         updates = [getattr(each, "op", each) for each in self.model.graph.collected.get("update_ops", ())]
         updates = [op for op in updates if isinstance(op, Operation)]
-        trained = [dependencies(m.wanted.tensors, m.wanted.targets) for m in list(self.state.moments)[-_LATE:]
+        trained = [running(m.wanted.tensors, m.wanted.targets) for m in list(self.state.moments)[-_LATE:]
                    if m.wanted]
         trained = [ran for ran in trained if any(op.type.startswith(_APPLIES) for op in ran)]
         if not updates or not trained or any(op in ran for ran in trained for op in updates):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ....core.errors import AutodiffError
-from ....core.traversal import dependencies
+from ....runtime.plan.running import running
 from ...facts.graph_lists import trainable_tensors
 from ...facts.records import RunRecord, Sample
 from ...facts.roles import is_variable
@@ -124,7 +124,7 @@ class Evidence:
         if at is None or at.wanted is None:
             return None
         x, y = self.model.targets.one(other.name), self.model.default_y()
-        runs = dependencies(at.wanted.tensors, at.wanted.targets)
+        runs = running(at.wanted.tensors, at.wanted.targets)
         has_x = is_variable(x) or self.inner.outer(x) in runs
         if not has_x or other.is_gradient and (y is None or y.op not in runs):
             return None

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors, dependencies
+from ....core.traversal import ancestors
+from ....runtime.plan.running import running
 
 # Inputs of each op type whose non-finite elements all show in the first output, if it has any elements.
 _HANDS_ON: dict[str, tuple[int, ...]] = {
@@ -45,8 +46,9 @@ def computed(tensors: Iterable[Tensor], targets: Iterable[Operation], known: Col
     What only has to run before something else, as one half of a product's gradient before the other, is left out.
     """
     wanted = list(tensors)
-    acting = {op for op in dependencies(wanted, targets, known) if _has_effect(op)}
-    return acting | ancestors([*wanted, *(t for op in acting for t in op.inputs)], known)
+    runs = running(wanted, targets, known)
+    acting = {op for op in runs if _has_effect(op)}
+    return runs & (acting | ancestors([*wanted, *(t for op in acting for t in op.inputs)], known))
 
 
 def _has_effect(op: Operation) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from ....core.errors import ArgumentError
-from ....core.traversal import dependencies
+from ....runtime.plan.running import running
 from ...facts.records import RunRecord, Sample, Stop
 from ...facts.roles import PLACEHOLDERS
 from ...history.feed_copies import Keeper
@@ -66,7 +66,7 @@ class Hooks:
         if view.guards:
             samples = self.samples.with_hidden(run, seen, samples)
         if due.inner:
-            ran = dependencies(view.wanted.tensors, view.wanted.targets)
+            ran = running(view.wanted.tensors, view.wanted.targets)
             samples += tuple(self.inner.samples(due.inner, ran, run.moment, failed=False))
         record = self._record(run, number, ms, samples, loss=loss)
         found = [self.at_stop(held) for held in self.stops.holding(record, asked=run.asked)]

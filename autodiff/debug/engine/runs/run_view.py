@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 from ....core.function_graph import calls_python
 from ....core.graph import Operation, Tensor
-from ....core.traversal import dependencies
+from ....core.indexed_slices import IndexedSlices
 from ....runtime import fetch
 from ....runtime.feed import Fed
 from ....runtime.fetch import Fetches
+from ....runtime.plan.running import Running, running
 from ....runtime.session import Session
 from ...facts.records import Sample, Stats
 from ...facts.roles import is_variable
@@ -150,7 +151,7 @@ class RunViews:
         looks, outcomes = self._new_looks(wanted, guards.tensors)
         seen = [look for look in looks if look.source is not None]
         sources = [*(look.source for look in seen), *outcomes]
-        ran = dependencies(wanted.tensors, wanted.targets)
+        ran = running(wanted.tensors, wanted.targets)
         is_training = trains(self.model.graph, ran)
         whole = self.model.session.prepared(fetch.parse(self.model.graph, [fetches, fetch.AsRead(sources)]))
         return RunView(self.model.session, wanted, looks, outcomes, whole,
@@ -167,9 +168,10 @@ class RunViews:
         if not names:
             return Guards((), ())
         runs = computed(wanted.tensors, wanted.targets, fed)
+        given = running(wanted.tensors, wanted.targets, fed)
         listed = (self.model.targets.one(name) for name in names)
-        return guards_of([t for t in listed if t in fed or is_variable(t) or t.op in runs and not t.dtype.is_ref],
-                         runs, fed)
+        return guards_of([t for t in listed if t in fed or is_variable(t)
+                          or t.op in runs and given.gives(t) and not t.dtype.is_ref], runs, fed)
 
     def guarded_names(self) -> tuple[str, ...]:
         """Names of all that stops at any tensor that is not finite are about."""
@@ -181,7 +183,7 @@ class RunViews:
 
         guards: what else has to be finite.
         """
-        runs = dependencies(wanted.tensors, wanted.targets)
+        runs = running(wanted.tensors, wanted.targets)
         y = self.model.default_y()
         looks: dict[tuple[str, str], Look] = {}
         if y is not None:
@@ -216,18 +218,19 @@ class RunViews:
         for op in python:
             if "record" in op.attrs:
                 op.attrs["record"]["on"] = True  # a loop leaves what Python gave in each iteration
-        outcomes = tuple(t for op in python for t in op.outputs)
+        outcomes = tuple(t for op in python for t in op.outputs if runs.gives(t))
         return list(looks.values()), outcomes
 
-    def _look(self, tensor: Tensor, runs: set[Operation]) -> Look:
+    def _look(self, tensor: Tensor, runs: Running) -> Look:
         if is_variable(tensor):
             return Look(tensor.name, "", None, tensor.op.name, "not initialized")
-        part = tensor.op in runs and not tensor.dtype.is_ref and tensor.dtype.name not in ("variant", "resource")
+        part = runs.gives(tensor) and not tensor.dtype.is_ref and tensor.dtype.name not in ("variant", "resource")
         return Look(tensor.name, "", tensor if part else None, "", "not part of this run")
 
-    def _gradient_look(self, y: Tensor, tensor: Tensor, runs: set[Operation]) -> Look:
+    def _gradient_look(self, y: Tensor, tensor: Tensor, runs: Running) -> Look:
         gradient = self.model.derivatives.known(y, tensor)
-        source = gradient if gradient is not None and gradient.op in runs else None
+        source = gradient if gradient is not None and runs.gives(
+            gradient.values if isinstance(gradient, IndexedSlices) else gradient) else None
         why = "not part of this run" if gradient is not None else f"no gradient of {y.name} is built for it"
         return Look(tensor.name, y.name, source, "", why)
 
