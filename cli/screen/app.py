@@ -206,7 +206,7 @@ class FullScreen:
     def _look(self, question: str = "") -> None:
         """Let the panes see the moment."""
         if self.panes.room:
-            self.worker.submit(Job("panes", lambda: panes(self.shell, self._blamed(question), self.size()[1]),
+            self.worker.submit(Job("panes", lambda: panes(self.shell, self._blamed(question), self.size()),
                                    lambda found: self._call(self._seen, found), behind=True))
 
     def _blamed(self, question: str) -> Place | None:

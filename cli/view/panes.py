@@ -18,17 +18,20 @@ AROUND = 60  # lines of the source above and below
 NEAR = 20  # of these, those with gradient norms
 LARGE = 5000  # ops of a graph in which figures are not computed unasked
 MOST = 40  # rows of a pane
+BORDERS = 4  # columns of a pane that are not its page's
+NORM = 12  # columns of a norm, and gaps
+FEWEST = 5  # steps that are shown in any case
 TALL = 34  # lines of a screen from which on there is room for a curve
 NAMES = ("source", "gradients", "watches")
 
 
-def panes(shell: Shell, cause: Place | None = None, lines: int = TALL) -> dict[str, Card]:
+def panes(shell: Shell, cause: Place | None = None, size: tuple[int, int] = (120, TALL)) -> dict[str, Card]:
     """A card for each of NAMES that has something to show. cause: the line that is to blame, or None.
 
-    lines: of the screen; on a low one there is no room for the curve of the loss.
+    size: columns and lines of the screen; on a low one there is no room for the curve of the loss.
     """
-    found = {"source": source(shell, cause), "gradients": gradients(shell),
-             "watches": watches(shell) or (loss(shell) if lines >= TALL else None)}
+    found = {"source": source(shell, cause), "gradients": gradients(shell, size[0] * 2 // 5 - BORDERS),
+             "watches": watches(shell) or (loss(shell) if size[1] >= TALL else None)}
     return {name: card for name, card in found.items() if card is not None}
 
 
@@ -93,8 +96,9 @@ def cause_of(shell: Shell, question: str) -> Place | None:
                  if origin.place is not None), None)
 
 
-def gradients(shell: Shell) -> Card | None:
-    """The norm of each variable's gradient, now and over the last steps; before the first one what variables there are.
+def gradients(shell: Shell, width: int) -> Card | None:
+    """The norm of each variable's gradient, now and over as many steps as there is room for; before the first one what
+    variables there are.
     """
     if _count(shell) > LARGE:
         return Card((Text(f"in a graph of {_count(shell)} ops they take a moment: grads", "quiet"),), "gradients")
@@ -104,10 +108,13 @@ def gradients(shell: Shell) -> Card | None:
         table = shell.dbg.grads()
     except AutodiffError as error:
         return Card((Text(error.message.partition("\n")[0], "quiet"),), "gradients")
-    rows = [(_short(shell, row.name), _size(row.stats), row.norms or None) for row in table.rows[:MOST]]
+    names = [_short(shell, row.name) for row in table.rows[:MOST]]
+    seen = max(width - max(map(len, (*names, "variable"))) - NORM, FEWEST)
+    rows: list[tuple[Any, ...]] = [(name, _size(row.stats), row.norms[-seen:] or None)
+                                   for name, row in zip(names, table.rows)]
     rows += [(_short(shell, row.name), "none", None) for row in table.missing[:MOST]]
     more = len(table.rows) + len(table.missing) - len(rows)
-    columns = Column("variable", "name"), Column("norm", "number"), Column("last steps", "spark", 4)
+    columns = Column("variable", "name"), Column("norm", "number"), Column("steps", "spark", 4)
     shown = Table(columns, tuple(rows), notes=(f"… {more} more: grads",) if more else ())
     past = "" if shell.dbg.history.position.is_present else ", past"
     return Card((shown,), f"gradients of {_short(shell, table.y)}  ·  {table.at}{past}")

@@ -7,9 +7,10 @@ import pytest
 
 from cli.language.command import verbs
 from cli.language.interpreter import execute
-from cli.model.results import Card, Result, Source, Table, error_in, question_in
+from cli.model.results import Card, Group, Result, Source, Table, error_in, question_in
 from cli.model.shell import Shell
 from cli.screen.side_panes import SidePanes
+from cli.view.drawn.console import drawn
 from cli.view.drawn.palette import Palette
 from cli.view.explained import briefly
 from cli.view.first_page import first_page
@@ -53,7 +54,7 @@ def test_what_is_watched_after_a_run_shows_what_that_run_had(shell: Shell) -> No
     execute(f"load '{MODELS / 'nan_log.py'}'", shell)
     execute("run -f nan", shell)
     assert panes(shell)["watches"].title == "loss nan  ·  from 2.30"  # where nothing is watched: its curve
-    assert "watches" not in panes(shell, lines=28)
+    assert "watches" not in panes(shell, size=(100, 28))
     execute("watch probabilities", shell)
     assert only(panes(shell)["watches"]).rows[0][:2] == ("probabilities", 0.0)  # type: ignore[attr-defined]
 
@@ -136,3 +137,11 @@ def test_what_has_no_name_is_called_as_in_the_script(shell: Shell, tmp_path: Pat
     gradients = panes(shell)["gradients"]
     assert gradients.title == "gradients of cost  ·  step 3, past"
     assert len(only(gradients).rows[0][2]) == 3, "norms up to the step, none of init"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("width", [100, 120, 200])
+def test_the_steps_of_a_pane_fit_beside_the_names(width: int, shell: Shell) -> None:
+    execute(f"load '{MODELS / 'digits_loop.py'}'", shell)
+    execute("next 20", shell)
+    text = drawn(Group(panes(shell, size=(width, 40))["gradients"].parts), width * 2 // 5 - 4)
+    assert "▁" in text and "left out" not in text and "hidden1/weights " in text

@@ -159,7 +159,7 @@ def _kind(above_zero: int, below_zero: int, count: int) -> str:
 def _ends_of(eigenvalues: np.ndarray) -> str:
     """The largest and the smallest."""
     shown = [number(float(eigenvalue)) for eigenvalue in eigenvalues]
-    return "  ".join(shown if len(shown) <= 6 else [*shown[:3], "…", *shown[-2:]])
+    return "  ".join(shown if len(shown) <= 6 else [*shown[:2], "…", *shown[-2:]])
 
 
 def _nonfinite(found: Hessian) -> Line:
