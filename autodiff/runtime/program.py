@@ -43,10 +43,12 @@ class Program:
         self._fixed = _fixed_shapes(self.plan) if not self._reads else None
         self._heat: dict[Shapes, tuple[int, float]] = {}  # runs so far, and the seconds they took
         self._variants: dict[Shapes, Generated] = {}
+        self.used = 0  # number of the run that used it last
         self._busy = threading.Lock()  # held while buffers are in use; py_func may run the session again
 
     def __call__(self, run: Run, fed: Sequence[Any]) -> list[Any]:
         """The values of the fetches, for the caller to keep."""
+        self.used = run.number
         shapes = self._fixed or self._shapes(run, fed)
         variant = self._variants.get(shapes) if shapes is not None else None
         with one_blas_thread(self._threads):

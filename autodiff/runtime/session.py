@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import Any
 
 from ..core.defaults import default_session
@@ -22,6 +23,8 @@ from .plan.plan import Plan, compile_plan
 from .plan.state import Run, Variables
 from .program import Program
 from .variable_aliases import after_updates, aliases_of
+
+MOST_STEPS = 1 << 17  # of all the plans that a session keeps: some 0.7 kB each
 
 
 class Session:
@@ -169,12 +172,33 @@ class Session:
     def _program(self, wanted: Fetches, tensors: tuple[Tensor, ...]) -> Program:
         program = wanted.programs.get(tensors)
         if program is None:
+            self._let_go_of_programs()
+            self.prepared(wanted)
             with collector_paused():
                 plan = compile_plan(wanted.tensors, wanted.targets, tensors)
                 program = Program(plan, self._threads, relaxed=wants_jit(self.config),
                                   aliases=aliases_of(wanted.tensors, tensors, plan))
             wanted.programs[tensors] = program
         return program
+
+    def _let_go_of_programs(self) -> None:
+        """Drop the programs that were not used for longest, if all together have too many steps.
+
+        They are compiled anew when they are run again, which gives the same.
+        """
+        programs = [(p.used, len(p.plan.steps), of, tensors)
+                    for of in self._programs.values() for tensors, p in of.items()]
+        left = sum(steps for _, steps, *_ in programs)
+        if left < MOST_STEPS:
+            return
+        for _, steps, of, tensors in sorted(programs, key=itemgetter(0)):
+            if left < MOST_STEPS // 2:
+                break
+            del of[tensors]
+            left -= steps
+        for known in (self._fetches, self._lists, self._programs):
+            for key in [key for key, value in known.items() if not getattr(value, "programs", value)]:
+                del known[key]
 
     def as_default(self) -> Any:
         """A context in which this is the default session; it stays open at the end."""
