@@ -27,9 +27,9 @@ IN_A_FUNCTION = f"{LOOP}; break digits.py:19; continue"
 # what an example needs to be true before it runs
 BEFORE = {"delete": "watch loss", "enable": "watch loss", "disable": "watch loss", "ignore": "watch loss",
           "condition": "watch loss", "commands": "break step 40", "undo": "set hidden1/biases = hidden1/biases * 0",
-          "@": "print hidden1/biases",
-          "detach": LOOP, "bt": LOOP, "until": LOOP, "info locals": LOOP, "up": IN_A_FUNCTION, "finish": IN_A_FUNCTION,
-          "down": f"{IN_A_FUNCTION}; up", "rc": "watch loss if step >= 4; next; next; next"}
+          "undisplay": "display hidden1/biases[0:4]", "@": "print hidden1/biases",
+          "detach": LOOP, "bt": LOOP, "frame": IN_A_FUNCTION, "until": LOOP, "info locals": LOOP, "up": IN_A_FUNCTION,
+          "finish": IN_A_FUNCTION, "down": f"{IN_A_FUNCTION}; up", "rc": "watch loss if step >= 4; next; next; next"}
 
 
 @pytest.fixture
