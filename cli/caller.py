@@ -55,7 +55,7 @@ class Caller(ModelScript):
         try:
             return self._at_run(lambda session, *rest: real(*rest), session, fetches, feed_dict)
         finally:
-            self.state = "after"
+            self.state = "closed" if self.detached else "after"
 
     def shown(self, line: str, shell: Shell) -> Shown:
         """The result of a command line that the program itself asks."""

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import threading
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -75,6 +76,10 @@ class Prompt:
 
         prompt_toolkit's own handler would lose the first kind, as it goes on for a while after the line was accepted.
         """
+        if threading.current_thread() is not threading.main_thread():
+            yield  # a program's own prompt, which runs beside it: signals are the program's
+            return
+
         def pressed(*_: Any) -> None:
             self._is_late = True
             app = self._session.app

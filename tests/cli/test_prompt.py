@@ -54,6 +54,26 @@ def test_a_session(prompt: "pexpect.spawn", tmp_path: Path) -> None:
     assert "+print 6 * 7" in (tmp_path / "history").read_text()
 
 
+def test_a_program_opens_the_prompt_itself(tmp_path: Path) -> None:
+    script = tmp_path / "own.py"
+    script.write_text("import autodiff as tf\nfrom cli.wrap import DebugSession\nw = tf.Variable(2.0)\n"
+                      "with DebugSession(tf.Session(), ui='line') as session:\n    w.initializer.run()\n"
+                      "    print('gives', (w * 21.0).eval())\n")
+    child = pexpect.spawn(sys.executable, [str(script)], encoding="utf-8", timeout=120, dimensions=(40, 120),
+                          env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "NO_COLOR": "1",
+                               "PROMPT_TOOLKIT_NO_CPR": "1", "GRADBG_HISTORY": str(tmp_path / "history")})
+    child.expect("before its first Session.run, at own.py:5")
+    child.expect(PROMPT)
+    answers(child, "next", "own.py:5")
+    child.sendcontrol("c")
+    answers(child, "print w + 1", "3.00")
+    child.send("quit\r")
+    child.expect("gives 42.0")
+    child.expect(pexpect.EOF)
+    child.wait()
+    assert child.exitstatus == 0
+
+
 def test_ctrl_c_stops_a_script_at_its_next_run(tmp_path: Path) -> None:
     script = tmp_path / "slow.py"
     script.write_text("import autodiff as tf\nx = tf.constant(1.0)\nwith tf.Session() as s:\n"
