@@ -15,7 +15,8 @@ from autodiff.debug.facts.steps import When
 
 from ..model.line_stops import Until
 from ..model.results import Column, Result, Stop, Table, Text
-from ..model.script import HEARD, Event, add_records, say_it_is_heard
+from ..model.script import HEARD, Event, add_records
+from ..model.script_signals import say_it_is_heard
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
 from ..view.debugger_rows import FIGURES, figures, place

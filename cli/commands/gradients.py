@@ -4,6 +4,7 @@ from __future__ import annotations
 import math
 from typing import Annotated
 
+from autodiff.core.errors import InvalidArgumentError
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.engine.questions.gradients_of import AGGREGATIONS
 from autodiff.debug.facts.derivative_answers import Eigen, Examples, GradRow, HessianCost, Spectrum, Stages
@@ -84,7 +85,14 @@ def grads(dbg: Debugger, target: Target = "", *, of: Target = "", by: By = "", s
     """
     if stages:
         return _stages(dbg.stages(of), dbg.resolve(target) if target else ())
-    table = dbg.grads(target, y=of, by=by, sort=sort)
+    try:
+        table = dbg.grads(target, y=of, by=by, sort=sort)
+    except InvalidArgumentError as error:
+        op = error.op
+        if target or of or not dbg.records or getattr(op, "type", "") != "Placeholder":
+            raise
+        return Text(f"no run so far feeds all that the loss needs: {op.name} is missing\nnext, or run --times N, goes "
+                    f"on to a run that trains; feed {op.name} = VALUE gives it a value for questions", "warning")
     columns: tuple[Column, ...] = (
         Column("variable" if not target else "tensor", "name"), Column("short", "name", 3), Column("shape", "text", 5),
         Column("norm", "number"), Column("max|x|", "number", 6), Column("zero %", "percent", 7),

@@ -21,7 +21,15 @@ QUESTIONS = {"nan": {"nan", "inf", "nonfinite", "harmful"}, "none": {"none"}}  #
 
 
 def arrived(shell: Shell, event: Event, records: tuple[Any, ...] = (), stop: Any = None) -> Result:
-    """What the script has come to."""
+    """What the script has come to; once, which removed names it uses."""
+    said = None
+    if shell.script is not None and shell.script.put_back and "old names" not in shell.said:
+        shell.said.add("old names")
+        said = Text(f"removed since, and put back for this script: {', '.join(sorted(shell.script.put_back))}", "quiet")
+    return grouped(said, _arrived(shell, event, records, stop))
+
+
+def _arrived(shell: Shell, event: Event, records: tuple[Any, ...], stop: Any) -> Result:
     script = shell.script
     assert script is not None
     name = os.path.basename(script.name)

@@ -6,7 +6,6 @@ over to the prompt's thread and waits there, so the script's stack, `with` block
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import linecache
 import math
 import os
@@ -24,11 +23,12 @@ from autodiff.core.graph import Graph, get_default_graph
 from autodiff.foreign import doors
 from autodiff.runtime.session import Session
 from autodiff.tensorflow_names.alias import standing_in
+from autodiff.tensorflow_names.old_names import in_modules_of
 
 from .line_stops import LineStops, Until
 from .own_runs import is_asking
 from .script_frames import Place, attributes_of, frames_from, frames_of_error, user_frame
-from .script_signals import quiet_signals
+from .script_signals import quiet_signals, raise_in, say_it_is_heard
 from .script_source import compiled, compiled_module, drop_modules
 from .usage_error import UsageError
 
@@ -104,6 +104,7 @@ class ModelScript:
     selected: int = 0
     lines: LineStops = field(default_factory=LineStops)
     known: dict[str, Any] = field(default_factory=dict)
+    put_back: list[str] = field(default_factory=list)  # names that were removed since, used by the script
     is_ours = True  # we began it, and can again
     _code: CodeType | None = None
     _spec: ModuleSpec | None = None
@@ -119,7 +120,8 @@ class ModelScript:
     # ---- the prompt's side --------------------------------------------------------------
     def compile(self) -> None:
         """Read the script, of which nothing runs. Raises UsageError if there is none, or it is no Python."""
-        self._code, self._spec = compiled_module(self.name) if self.as_module else (compiled(self.name), None)
+        self._code, self._spec = compiled_module(self.name) if self.as_module else \
+            (compiled(self.name, self.put_back), None)
         self.file = self._code.co_filename
 
     def start(self) -> Event:
@@ -246,6 +248,7 @@ class ModelScript:
         sys.path[:0] = [folder] if folder == os.getcwd() else [folder, os.getcwd()]
         sys.modules["__main__"] = main
         self._undo.enter_context(standing_in(shadow=True))  # a script under the debugger asks for it
+        self._undo.enter_context(in_modules_of(sys.path[:2], self.put_back))
         self._undo.enter_context(quiet_signals(lambda: threading.current_thread() is self._thread))
         real = Session.run
 
@@ -335,15 +338,3 @@ class ScriptThread(threading.Thread):
     def __init__(self, script: ModelScript) -> None:
         super().__init__(target=script._main, name="model script", daemon=True)
         self.script = script
-
-
-def say_it_is_heard() -> None:
-    """Ctrl-C in a long step: it is not in vain."""
-    sys.stderr.write("it stops at the end of this step; Ctrl-C again interrupts the step\n")
-    sys.stderr.flush()
-
-
-def raise_in(thread: threading.Thread | None, kind: type[BaseException]) -> None:
-    """Raise an exception inside another thread, at its next Python instruction."""
-    if thread is not None and thread.ident is not None:
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(kind))

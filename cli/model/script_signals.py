@@ -1,9 +1,11 @@
-"""signal.signal for a script that does not run in the main thread: accepted, without effect, with a note."""
+"""Signals: a script's own handlers, accepted without effect in its thread; Ctrl-C, heard and handed on to it."""
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -37,3 +39,15 @@ def heed_ctrl_c() -> None:
     """Let Ctrl-C be KeyboardInterrupt again where a shell that started the program in the background had it ignored."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def say_it_is_heard() -> None:
+    """Ctrl-C in a long step: it is not in vain."""
+    sys.stderr.write("it stops at the end of this step; Ctrl-C again interrupts the step\n")
+    sys.stderr.flush()
+
+
+def raise_in(thread: threading.Thread | None, kind: type[BaseException]) -> None:
+    """Raise an exception inside another thread, at its next Python instruction."""
+    if thread is not None and thread.ident is not None:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(kind))

@@ -12,6 +12,7 @@ from importlib.util import spec_from_file_location
 from types import CodeType
 
 from autodiff.files.disk.reading import read_bytes
+from autodiff.tensorflow_names.old_names import code_of
 
 from .script_frames import OWN
 from .usage_error import UsageError
@@ -19,10 +20,13 @@ from .usage_error import UsageError
 _MOST = 1 << 24  # bytes of a script
 
 
-def compiled(path: str) -> CodeType:
-    """The code of a Python file or a notebook. Raises UsageError if there is none, or it is not Python."""
+def compiled(path: str, put_back: list[str] | None = None) -> CodeType:
+    """The code of a Python file or a notebook. Raises UsageError if there is none, or it is not Python.
+
+    put_back: takes the names that Python and NumPy have removed, and that are there for the script.
+    """
     try:
-        return compile(script_text(path), path, "exec", dont_inherit=True)
+        return code_of(script_text(path), path, [] if put_back is None else put_back)
     except (SyntaxError, ValueError) as error:
         raise UsageError(_syntax(path, error), f"mend it, then load {path}", code="script_syntax") from None
 

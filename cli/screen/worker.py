@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..model.results import Text
-from ..model.script import raise_in
+from ..model.script_signals import raise_in
 
 INTERRUPTED = Text("interrupted", "warning")
 
