@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from cli.main import main
 
 ROLLOUT = """
@@ -32,7 +33,7 @@ def test_runs_that_do_not_train_yet_are_no_failure(tmp_path: Path, capsys: pytes
 
 def test_a_notebook_is_one_script_with_lines_of_its_cells(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     book = tmp_path / "model.ipynb"
-    cells = [["%matplotlib inline\n", "import tensorflow as tf\n", "w = tf.Variable(2.0)"], ["raise ValueError('here')"]]
+    cells = [["%pylab inline\n", "import tensorflow as tf\n", "w = tf.Variable(2.0)"], ["raise ValueError('here')"]]
     book.write_text(json.dumps({"cells": [{"cell_type": "code", "source": source} for source in cells]}))
     assert main(["--batch", "-nx", "-ex", "where", str(book)]) == 4
     out, err = capsys.readouterr()
