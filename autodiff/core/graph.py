@@ -64,7 +64,7 @@ class Graph:
             if tensor.graph is not self:
                 inputs = tuple(self.capture(t) for t in inputs)
                 break
-        name = name[:-1] if name.endswith("/") else self.unique_name(name)
+        name = self.names.literal(name[:-1]) if name.endswith("/") else self.unique_name(name)
         op = Operation(self, definition, name, inputs, attrs, specs,
                        self._control_inputs_for(inputs) if self._control else ())
         self.operations[name] = op

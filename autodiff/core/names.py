@@ -30,6 +30,10 @@ class UniqueNames:
             self._count[found] = 1
         return found if key is name else f"{name}_{count}"
 
+    def literal(self, name: str) -> str:
+        """The name of an operation whose maker has chosen all of it."""
+        return name
+
 
 def checked_op_name(name: str) -> str:
     """`name`, which may end in `/`. Raises ArgumentError (ValueError) unless it is legal for an operation."""

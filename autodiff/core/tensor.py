@@ -54,8 +54,8 @@ class Tensor:
         self.dims = merge(self.dims, as_dims(shape))
 
     def consumers(self) -> list["Operation"]:
-        """The operations that take this tensor as input, in the order they were made."""
-        return list(dict.fromkeys(self._consumers))
+        """The operations that take this tensor as input, in the order they were made; those that graphs list."""
+        return [op for op in dict.fromkeys(self._consumers) if op.graph.operations.get(op.name) is op]
 
     def add_consumer(self, op: "Operation") -> None:
         """Note an operation that takes this tensor as input."""

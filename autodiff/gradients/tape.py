@@ -35,7 +35,7 @@ class GradientTape:
     # ---- recording ----------------------------------------------------------------------
     def __enter__(self) -> "GradientTape":
         if self._recording:
-            raise ArgumentError("this tape is already recording: leave its context before entering it again")
+            raise ArgumentError("Tape is already recording.", hint="leave its context before entering it again")
         if self._record is None:
             self._record = _Record()
         self._start()
@@ -95,9 +95,10 @@ class GradientTape:
     def stop_recording(self) -> Iterator[None]:
         """Record nothing inside this block."""
         if self._record is None:
-            raise StateError("stop_recording was called before the tape recorded: use it inside of `with tape:`")
+            raise StateError("Trying to stop recording a tape which is not recording.",
+                             hint="use stop_recording inside of `with tape:`")
         if not self._recording:
-            raise ArgumentError("stop_recording was called while the tape was not recording")
+            raise ArgumentError("Tape is not recording.", hint="use stop_recording inside of `with tape:`, and once")
         self._stop()
         try:
             yield
@@ -107,7 +108,7 @@ class GradientTape:
     def reset(self) -> None:
         """Forget what was recorded and watched. Raises ArgumentError (ValueError) outside of the context."""
         if not self._recording:
-            raise ArgumentError("reset was called while the tape was not recording: call it inside of `with tape:`")
+            raise ArgumentError("Tape is not recording.", hint="call reset inside of `with tape:`")
         self._record = _Record()
 
     def watched_variables(self) -> tuple[Any, ...]:
@@ -146,9 +147,10 @@ class GradientTape:
 
     def _reading(self, method: str) -> "_Record":
         if self._record is None:
-            raise StateError(f"{method} can only be called once on a tape that is not persistent: use "
-                             "tf.GradientTape(persistent=True)" if self._ever_entered else
-                             f"{method} was called before the tape recorded: use it after `with tape:`")
+            if not self._ever_entered:
+                raise StateError(f"{method} was called before the tape recorded: use it after `with tape:`")
+            raise StateError("GradientTape.gradient can only be called once on non-persistent tapes.",
+                             hint=f"{method} was called on this one before: use tf.GradientTape(persistent=True)")
         if self._recording and not self._persistent:
             self._stop()
         return self._record
@@ -206,8 +208,9 @@ class GradientTape:
 
     def _check_pfor(self, target: Tensor, use_pfor: bool) -> None:
         if not use_pfor and target.graph.executing_eagerly and not self._persistent:
-            raise StateError("without pfor a Jacobian is one gradient for each element, which needs a persistent tape: "
-                             "use tf.GradientTape(persistent=True) or experimental_use_pfor=True")
+            raise StateError("GradientTape must be created with persistent=True to compute the jacobian with eager "
+                             "execution enabled and with  experimental_use_pfor set to False.",
+                             hint="without pfor a Jacobian is one gradient for each element")
 
 
 @shown_as("AttributeError")

@@ -28,7 +28,7 @@ def execute(line: str, shell: Shell | Debugger) -> Result:
     try:
         result = _executed(parsed, shell)
     except Exception as error:
-        result = failed(error, parsed, script_goes_on=shell.drives_script)
+        result = _noted(failed(error, parsed, script_goes_on=shell.drives_script), shell)
     if not shell.depth and result != Text():
         shell.log.append((parsed.line, result))
     return result
@@ -54,10 +54,14 @@ def _executed(parsed: Parsed, shell: Shell) -> Result:
         return Text()
     if parsed.own:
         return _own(parsed, shell)
-    result = _with_commands(called(parsed, shell), shell)
-    if notes := shell.dbg.model.take_notes():
-        result = Group((Text("\n".join(notes), "quiet"), result))
+    result = _noted(_with_commands(called(parsed, shell), shell), shell)
     return sent(result, parsed.output, parsed.line) if parsed.output.kind else result
+
+
+def _noted(result: Result, shell: Shell) -> Result:
+    """A result, below what was done unasked for it."""
+    notes = shell.dbg.model.take_notes()
+    return Group((Text("\n".join(notes), "quiet"), result)) if notes else result
 
 
 def called(parsed: Parsed, shell: Shell) -> Result:

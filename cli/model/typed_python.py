@@ -1,4 +1,4 @@
-"""Python typed at the prompt: it sees the script's variables, `dbg`, `tf` and `np`, and builds into its graph."""
+"""Python typed at the prompt: it sees the script's variables, `dbg`, `tf` and `np`, and builds beside its graph."""
 from __future__ import annotations
 
 import contextlib
@@ -36,13 +36,15 @@ def namespace_of(shell: Shell) -> Iterator[dict[str, Any]]:
         shell.dbg.attach(handles={**shell.dbg.handles, **made})
 
 
-def run(shell: Shell, code: str) -> Any:
+def run(shell: Shell, code: str, *, keep: bool = False) -> Any:
     """Execute code; gives the value if it is an expression, else None. Gradients that it builds are registered.
+
+    keep: what it builds joins the script's graph, else its layer.
 
     Raises UsageError with what Python says.
     """
     try:
-        with namespace_of(shell) as namespace, shell.dbg.debuggers.taking_in():
+        with namespace_of(shell) as namespace, shell.dbg.debuggers.taking_in(keep=keep):
             return _run(code, namespace)
     except KeyboardInterrupt:
         raise

@@ -102,7 +102,7 @@ def test_a_run_is_recorded_with_what_was_watched(dbg: Debugger) -> None:
     dbg.watch("h", "w")
     before = dbg.value("w").array
     record = dbg.run(1).records[0]
-    assert record.run == 2 and record.fetches == ("loss:0", "GradientDescent")
+    assert record.run == 2 and record.fetches == ("loss:0", "prompt/GradientDescent")
     assert record.loss == pytest.approx(loss_of(before), rel=1e-12)
     sample = record.sample("layer/w:0", gradient=True)
     assert sample is not None and sample.of == "loss:0" and sample.stats is not None
@@ -505,7 +505,7 @@ def test_lists(dbg: Debugger) -> None:
     assert [(v.name, v.used) for v in dbg.variables()] == [("layer/w:0", True), ("unused:0", False)]
     assert [v.name for v in dbg.variables(unused=True)] == ["unused:0"]
     script = dbg.script()
-    assert (script.y, script.train_op, script.parameters) == ("loss:0", "GradientDescent", 8)
+    assert (script.y, script.train_op, script.parameters) == ("loss:0", "prompt/GradientDescent", 8)
     assert dbg.lists.memory().variables == 64
     line = next(line for line in dbg.source("h").lines if line.current)
     assert line.text.strip().startswith("h = tf.tanh") and line.gradient_norm is not None

@@ -57,7 +57,7 @@ STORIES = {
         "gradient_tensor y -> This GradientsDebugger has not received any gradient tensor for x-tensor; watch y",
         "identify y -> debug_y = ; build on debug_y from now on",
         "python z = tf.square(debug_y) -> ",
-        "train z -> train op GradientDescent; gradients watched: 2 tensors: Add:0, Variable:0",
+        "train z -> train op prompt/GradientDescent; gradients watched: 2 tensors: Add:0, Variable:0",
         "gradient_tensor y -> float32[]; no value yet",
         "next -> step 1",
         "gradient_tensor y -> float32[]; 4.00",
@@ -122,7 +122,7 @@ STORIES = {
     "optimizers": story(
         FORM,
         "train q --vars u --optimizer momentum(momentum=0.5) --lr 0.1 -> Momentum",
-        "train q --vars v --optimizer \"tf.train.AdamOptimizer(0.01)\" -> Adam; beside Momentum",
+        "train q --vars v --optimizer \"tf.train.AdamOptimizer(0.01)\" -> Adam; beside prompt/Momentum",
         "info trains -> Momentum; yes; Adam; yes",
         "next -> step 1",
         "train q --optimizer ftrl --clip-norm 1 --grad-loss v -> Ftrl",

@@ -26,6 +26,7 @@ class Remark(NamedTuple):
 class Advice:
     """findings: for doctor, of the last step. remarks: for why, by the name of a variable's op: why it has no gradient.
 
+    unwatched: likewise of tensors, those that a tape was asked about and did not watch.
     gradients: for check, what somebody else found in the last step, by the name of a variable's op; call, place: who,
     in words, and where; suspects: what is probably to blame where these are other than the graph's. lines: for check,
     by op name: the lines of a gradient function, as `file.py:12: code`. makers: by op name, what it belongs to and
@@ -34,6 +35,7 @@ class Advice:
 
     findings: Iterable[Finding] = ()
     remarks: dict[str, Remark] = field(default_factory=dict)
+    unwatched: dict[str, Remark] = field(default_factory=dict)
     gradients: dict[str, np.ndarray | None] = field(default_factory=dict)
     call: str = ""
     place: Place | None = None

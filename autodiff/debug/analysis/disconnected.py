@@ -16,7 +16,7 @@ _FEW = 8  # ops that a copy is made of
 
 def disconnected(y: Tensor, x: Tensor) -> WhyNone:
     """Why no path leads from x to y."""
-    users = [op for op in x.consumers() if op.type not in _QUESTIONS]
+    users = [op for op in dict.fromkeys(x._consumers) if op.type not in _QUESTIONS]
     used_by = tuple(op.name for op in _past_reads(users))
     what = f"{y.name} does not depend on {x.name}"
     text, remedy = _reason(y, x, users, used_by)

@@ -26,7 +26,8 @@ class Cut:
 @dataclass(frozen=True)
 class WhyNone:
     """Why d y / d x is None. kind: "cut" (every path passes a cut), "disconnected" (no path at all), "held" (the
-    gradient call holds something constant), "not asked" (it was not asked for this x), or "flows" (it is not None).
+    gradient call holds something constant), "not asked" (it was not asked for this x), "not watched" (by the tape), or
+    "flows" (it is not None).
 
     used_by: ops that do use x, when y does not depend on it.
     """

@@ -136,7 +136,8 @@ def _climb(y: Tensor, x: Tensor, live: set[Any], norms: Mapping[Any, Any],
     hops: list[Hop] = []
     tensor = x
     while tensor is not y:
-        above = [(op, out) for op in tensor.consumers() if op in live and op in distance for out in op.outputs
+        takers = [op for op in dict.fromkeys(tensor._consumers) if op in live and op in distance]
+        above = [(op, out) for op in takers for out in op.outputs
                  if out is y or any(c in live and c in distance for c in out._consumers)]
         if not above:
             break

@@ -9,8 +9,8 @@ import numpy as np
 
 from ...core.graph import Tensor
 from ...core.traversal import descendants
-from ...gradients.blocked_reasons import GradientCall, gradient_calls
-from ..facts.graph_lists import trainable_tensors
+from ...gradients.blocked_reasons import GradientCall
+from ..facts.graph_lists import calls_of, trainable_tensors
 from ..facts.roles import at_line, place_of
 from ..facts.stats import statistics
 from .advice import advice_of
@@ -50,7 +50,7 @@ def _why_none(y: Tensor, x: Tensor, call: GradientCall | None) -> WhyNone:
                        f"the gradient call holds {names} constant, and every path from {y.name} to "
                        f"{x.name} passes there", "take it out of stop_gradients", tuple(cuts), (), place)
     if call is not None and call.found.get(x) is None:
-        return not_trained(y, x, call, gradient_calls(y.graph), x in trainable_tensors(y.graph))
+        return not_trained(y, x, call, calls_of(y.graph), x in trainable_tensors(y.graph))
     return WhyNone(y.name, x.name, "flows", f"it is not None: a gradient flows from {y.name} to {x.name}", "",
                    tuple(cuts),
                    (), place)

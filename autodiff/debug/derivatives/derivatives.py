@@ -14,9 +14,10 @@ from ...core.indexed_slices import IndexedSlices, dense
 from ...core.op import build
 from ...gradients.backprop import gradients
 from ...gradients.batching import vectorize
-from ...gradients.blocked_reasons import GradientCall, gradient_calls
+from ...gradients.blocked_reasons import GradientCall
 from ...gradients.higher_order import jacobian
 from ...gradients.sweep import Sweep
+from ..facts.graph_lists import calls_of
 from ..facts.roles import is_variable
 from .hidden_ops import HiddenOps
 
@@ -45,7 +46,7 @@ class Derivatives:
 
     def script_call(self, y: Tensor) -> GradientCall | None:
         """The script's last gradient call of y alone, not weighted by a grad_ys; None if there is none."""
-        for call in reversed(gradient_calls(self.graph)):
+        for call in reversed(calls_of(self.graph)):
             if call.ys == (y,) and _is_plain(call):
                 return call
         return None

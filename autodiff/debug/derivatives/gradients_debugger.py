@@ -11,6 +11,7 @@ from ...core.errors import GraphError, KindError, NoGradientError
 from ...core.graph import Graph, Tensor
 from ...core.op import build
 from ...gradients.aggregate import Gradient
+from ..facts.layer import SCOPE
 
 _DEBUGGERS: dict[str, "GradientsDebugger"] = {}  # all ever made, by uuid: two or more need their contexts
 
@@ -72,7 +73,7 @@ class GradientsDebugger:
         """
         name = f"{input_tensor.name.replace(':', '_')}/gradient_debug_{self._uuid}"
         graph: Graph = input_tensor.graph
-        if name in graph.operations:
+        if name in graph.operations or SCOPE + name in graph.operations:
             raise GraphError(f"The graph already contains an op named {name}: each tensor is identified once by each "
                              "GradientsDebugger", hint="use the tensor that the first identify_gradient gave")
         with graph.as_default():

@@ -8,6 +8,7 @@ from typing import Any
 from ...core.graph import Graph, Operation
 from ...core.names import UniqueNames
 from ...gradients.blocked_reasons import GradientCall
+from ..facts.layer import layer_of
 
 _OWN_LISTS = ("gradient_observers", "calls")  # extras of a graph that hidden building must not touch
 
@@ -29,6 +30,10 @@ class HiddenOps:
 
         Works in a finalized graph too.
         """
+        with layer_of(self.graph).building():
+            yield from self._building()
+
+    def _building(self) -> Iterator[list[GradientCall]]:
         graph = self.graph
         saved = {key: getattr(graph, key) for key in ("names", "scope", "finalized", "overrides", "_control",
                                                       "backprop_origin", "collected", "placement")}

@@ -9,6 +9,7 @@ from ...core.errors import AutodiffError, GraphError, KindError, NoGradientError
 from ...core.graph import Tensor
 from ...core.indexed_slices import IndexedSlices
 from ..derivatives.gradients_debugger import GradientsDebugger, private_debugger
+from ..facts.layer import is_in_layer, kept_in, layer_of
 from ..facts.registered import DebuggerRow, Identified, Registered
 from ..facts.roles import place_of
 from ..facts.stats import statistics
@@ -27,14 +28,17 @@ class Debuggers:
         self.own: GradientsDebugger = private_debugger()
 
     @contextmanager
-    def taking_in(self, more: Sequence[Any] = ()) -> Iterator[GradientsDebugger]:
-        """Inside, gradients that are built register with `own`: of what is watched, what was identified, and `more`."""
+    def taking_in(self, more: Sequence[Any] = (), *, keep: bool = False) -> Iterator[GradientsDebugger]:
+        """Inside, gradients that are built register with `own`: of what is watched, what was identified, and `more`.
+
+        What is built joins the layer; keep: the script's graph. That refuses to be built on the layer, by GraphError.
+        """
         graph = self.model.graph
         watched = [self.model.targets.one(name) for watch in self.watches if watch.kind == "watch"
                    for name in watch.names]
-        inside = self.model.targets.inner
-        self.own.watch_gradients_by_tensors(graph, [*more, *(t for t in watched if not inside.has(t))])
-        with graph.as_default(), self.own:
+        chosen = [*more, *(t for t in watched if not self.model.targets.inner.has(t))]
+        with kept_in(graph) if keep else layer_of(graph).building(), self.own:
+            self.own.watch_gradients_by_tensors(graph, [t for t in chosen if not keep or not is_in_layer(t.op)])
             yield self.own
 
     # ---- what is built and taken in -----------------------------------------------------
@@ -44,7 +48,7 @@ class Debuggers:
         Raises GraphError (ValueError) if the tensor has been identified before.
         """
         tensor = self.model.targets.outside(target)
-        with self.model.graph.as_default():
+        with layer_of(self.model.graph).building():
             forwarded = self.own.identify_gradient(tensor)
         handle = self._free_handle(f"debug_{_as_name(self.model.targets.handle_of(tensor) or tensor.op.name)}")
         self.model.use_handles({**self.model.handles, handle: forwarded})
@@ -110,7 +114,7 @@ class Debuggers:
         y = tensor.op.gradient_of
         value, when = self._value(gradient, tensor)
         stats = None if value is None else statistics(value)
-        source = self.model.graph.operations.get(x.partition(":")[0])
+        source = self.model.targets.named(x.partition(":")[0])
         return Registered(debugger, x, gradient.name, "" if y is None else y.name, tensor.dtype.base_dtype.name,
                           None if tensor.dims is None else tuple(tensor.dims), value, stats, when,
                           None if source is None else place_of(source))

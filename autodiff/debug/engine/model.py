@@ -6,12 +6,18 @@ from typing import Any
 from ...core.errors import ArgumentError, AutodiffError
 from ...core.graph import Graph, Tensor
 from ...core.indexed_slices import IndexedSlices, dense
-from ...gradients.blocked_reasons import gradient_calls
 from ...runtime.feed import Feeds
 from ...runtime.plan.state import Variables
 from ...runtime.session import Session
 from ..derivatives.derivatives import Derivatives
-from ..facts.graph_lists import trainable_tensors, variables_of
+from ..facts.graph_lists import (
+    calls_of,
+    collected_in,
+    operations_of,
+    trainable_tensors,
+    variables_of,
+    version_of,
+)
 from ..facts.roles import PLACEHOLDERS, at_line, is_named_by_type, place_of
 from ..history.replay import continue_from
 from ..language.targets import Targets, tensors_of
@@ -97,7 +103,7 @@ class Model:
         return self._spoken[name]
 
     def _call(self, name: str) -> str:
-        op = self.graph.operations.get(name.partition(":")[0])
+        op = self.targets.named(name.partition(":")[0])
         plain = name.removesuffix(":0")
         if op is None or not is_named_by_type(op):
             return plain
@@ -126,7 +132,7 @@ class Model:
             return self.chosen_y
         if (stepped := self.graph.extras.get("step_loss")) is not None:  # of a front end that knows its loss
             return stepped
-        version = (self.graph.version, len(self.graph.extras.get("calls", ())))
+        version = (*version_of(self.graph), len(calls_of(self.graph)))
         if self._told != version:
             self._told, self._told_y = version, self._tell_y()
         return self._told_y
@@ -140,7 +146,7 @@ class Model:
             for tensor in tensors_of(self.handles.get(name)):
                 if _is_scalar(tensor) and tensor.graph is self.graph:
                     return tensor
-        listed = [t for key in ("losses",) for t in self.graph.collected.get(key, ()) if isinstance(t, Tensor)]
+        listed = [t for t in collected_in(self.graph, "losses") if isinstance(t, Tensor)]
         if listed:
             return listed[-1]
         return next((t for op in reversed(list(self.graph.operations.values())) for t in op.outputs
@@ -149,7 +155,7 @@ class Model:
 
     def _differentiated(self) -> Tensor | None:
         """The y of the script's last gradient call for trainable variables, else of its last for anything."""
-        calls = [call for call in gradient_calls(self.graph) if call.ys[0].op.gradient_of is None]
+        calls = [call for call in calls_of(self.graph) if call.ys[0].op.gradient_of is None]
         trainable = set(trainable_tensors(self.graph))
         trained = [call for call in calls if trainable.intersection(call.xs)]
         return (trained or calls)[-1].ys[0] if calls else None
@@ -165,7 +171,7 @@ class Model:
 
     def placeholders(self) -> list[Tensor]:
         """The placeholders, in the order they were made."""
-        return [op.outputs[0] for op in self.graph.operations.values() if op.type in PLACEHOLDERS[:1]]
+        return [op.outputs[0] for op in operations_of(self.graph) if op.type in PLACEHOLDERS[:1]]
 
     def initialize(self) -> int:
         """Give the variables that have no value their initial ones; count of them. For the debugger's own runs."""

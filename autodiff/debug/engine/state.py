@@ -81,9 +81,12 @@ class State:
         if run is not None or self.view is not None or not self.moments or latest is not self.moments[-1]:
             return latest
         placeholders, variables = self._needs(tuple(tensors))
-        return next((m for m in reversed(self.moments) if placeholders <= m.feeds.keys()
-                     and variables <= m.variables.keys()),
-                    latest)
+        found = next((m for m in reversed(self.moments) if placeholders <= m.feeds.keys()
+                      and variables <= m.variables.keys()), None)
+        session = self.model.session
+        if found is None and not variables <= latest.variables.keys() and variables <= session.variables.keys():
+            return moment_of(session, latest.feeds, self.log.run)  # of variables that no run has seen yet
+        return found or latest
 
     def initialize_for(self, tensors: Sequence[Tensor]) -> None:
         """Before a question about tensors: give variables that they need values, if no script is left to do it."""

@@ -9,6 +9,7 @@ from ...core.errors import ArgumentError
 from ...core.graph import Operation
 from ..analysis.why import why_none
 from ..facts.graph_lists import variables_of
+from ..facts.layer import layer_of
 from ..facts.trained import Trained, TrainRow
 from .debuggers import Debuggers
 from .optimizers import optimizer_of
@@ -58,7 +59,7 @@ class Training:
         of ones. It takes the place of train ops that update one of its variables, and runs beside the others.
         """
         tensor = self.model.y_of(y)
-        with self.model.graph.as_default():
+        with layer_of(self.model.graph).building():
             made = optimizer_of(optimizer, lr)
         chosen = self._variables(variables)
         received = self.model.targets.outside(grad_loss) if grad_loss else None

@@ -11,7 +11,7 @@ from ...core.errors import ArgumentError, AutodiffError, UnknownNameError
 from ...core.traversal import dependencies
 from ..analysis.why import why_none
 from ..facts.answers import WatchRow
-from ..facts.graph_lists import trainable_tensors
+from ..facts.graph_lists import operations_of, trainable_tensors
 from ..facts.records import Stop
 from ..facts.roles import role_of
 from ..language.conditions import Condition, Other, parse_condition
@@ -265,7 +265,7 @@ class Watches:
         if condition.seeks_harm and (y := self.model.default_y()) is not None:
             return (y.name,
                     *(t.name for t in trainable_tensors(self.model.graph)))  # what is harmful reaches one of these
-        return tuple(t.name for op in self.model.graph.operations.values() for t in op.outputs
+        return tuple(t.name for op in operations_of(self.model.graph) for t in op.outputs
                      if t.dtype.base_dtype.is_differentiable)
 
     def _row(self, watch: Watch) -> WatchRow:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...core.graph import Graph, Operation, Tensor
-from ...gradients.blocked_reasons import no_gradient_reason
+from ...gradients.blocked_reasons import GradientCall, gradient_calls, no_gradient_reason
 from .answers import OpRow, SourceLine
+from .layer import layer_of
 from .roles import place_of, role_of
 
 
@@ -92,12 +93,33 @@ def script_file(graph: Graph) -> str:
     return max(counts, key=lambda f: counts[f]) if counts else ""
 
 
+def operations_of(graph: Graph) -> list[Operation]:
+    """The operations of a graph, then those of its layer."""
+    return list({**graph.operations, **layer_of(graph).operations}.values())
+
+
+def version_of(graph: Graph) -> tuple[int, int]:
+    """Changes whenever a graph or its layer does."""
+    return graph.version, len(layer_of(graph).operations)
+
+
+def collected_in(graph: Graph, key: str) -> list[Any]:
+    """A collection of a graph, with what its layer adds."""
+    return [*graph.collected.get(key, ()), *layer_of(graph).collected.get(key, ())]
+
+
+def calls_of(graph: Graph) -> list[GradientCall]:
+    """The calls of `gradients` in a graph, then those in its layer."""
+    more = layer_of(graph).extras.get("calls", ())
+    return [*gradient_calls(graph), *(call for call in more if call.ys and call.ys[0].graph is graph)]
+
+
 def variables_of(graph: Graph) -> list[tuple[Any, bool]]:
-    """Each variable of the graph, and whether it is trainable."""
-    trainable = set(map(id, graph.collected.get("trainable_variables", ())))
+    """Each variable of the graph and its layer, and whether it is trainable."""
+    trainable = set(map(id, collected_in(graph, "trainable_variables")))
     listed: dict[int, Any] = {}
     for key in ("variables", "local_variables", "trainable_variables"):
-        for variable in graph.collected.get(key, ()):
+        for variable in collected_in(graph, key):
             if getattr(variable, "handle_tensor", None) is not None:
                 listed.setdefault(id(variable), variable)
     return [(variable, number in trainable) for number, variable in listed.items()]

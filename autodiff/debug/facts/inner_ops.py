@@ -5,6 +5,7 @@ import itertools
 
 from ...core.function_graph import functions_of
 from ...core.graph import Graph, Operation, Tensor
+from .layer import layer_of
 
 _CALLERS = ("If", "While")
 
@@ -16,15 +17,15 @@ class InnerOps:
         self.graph = graph
         self._operations: dict[str, Operation] = {}
         self._callers: dict[Graph, Operation] = {}
-        self._known = 0
+        self._known = [0, 0]  # of the graph, of its layer
 
     def by_name(self) -> dict[str, Operation]:
         """Every inner operation; within a function in the order of computing."""
-        operations = self.graph.operations
-        for op in itertools.islice(operations.values(), self._known, None) if len(operations) > self._known else ():
-            if op.type in _CALLERS:
-                self._enter(op)
-        self._known = len(operations)
+        for which, operations in enumerate((self.graph.operations, layer_of(self.graph).operations)):
+            for op in itertools.islice(operations.values(), self._known[which], None):
+                if op.type in _CALLERS:
+                    self._enter(op)
+            self._known[which] = len(operations)
         return self._operations
 
     def _enter(self, caller: Operation) -> None:

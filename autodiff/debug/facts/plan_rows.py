@@ -11,6 +11,7 @@ from ...runtime.fetch import Fetches
 from ...runtime.plan.op_outcomes import KINDS, OpOutcome, op_outcomes
 from ...runtime.plan.plan import compile_plan
 from ...runtime.session import Session
+from .graph_lists import operations_of
 from .records import Place
 from .roles import place_of, role_of
 from .steps import When
@@ -65,7 +66,7 @@ def plan_of(session: Session, wanted: Fetches, feeds: tuple[Tensor, ...], ops: C
     counts = Counter(outcome.kind for outcome in found)
     rows = tuple(_row(outcome) for outcome in found if ops is None or outcome.op in ops)
     return RunPlan(at, (*(t.name for t in wanted.tensors), *(op.name for op in wanted.targets)), rows, len(found),
-                   len(session.graph.operations) - len(found), len(plan.steps),
+                   len(operations_of(session.graph)) - len(found), len(plan.steps),
                    tuple((kind, counts[kind]) for kind in KINDS if counts[kind]), bool(plan.forms), plan.blocks,
                    tuple(plan.table()))
 

@@ -12,7 +12,9 @@ from ...core.function_graph import Function, FunctionGraph
 from ...core.graph import Graph, Operation, Tensor
 from ...core.indexed_slices import IndexedSlices
 from ...core.op import OPS, Spec
-from ...gradients.blocked_reasons import GradientCall, gradient_calls
+from ...gradients.blocked_reasons import GradientCall
+from ..facts.graph_lists import calls_of
+from ..facts.layer import layer_of
 
 Arrays = dict[str, np.ndarray]
 
@@ -24,14 +26,15 @@ class Encoder:
         self.arrays: Arrays = {}
 
     def graph(self, graph: Graph) -> list[dict[str, Any]]:
-        """Every operation, in the order of making."""
-        return [self._operation(op) for op in sorted(graph.operations.values(), key=lambda op: op.index)]
+        """Every operation in the order of making, those of the layer last: in a recording they are of the graph."""
+        lists = graph.operations, layer_of(graph).operations
+        return [self._operation(op) for ops in lists for op in sorted(ops.values(), key=lambda op: op.index)]
 
     def calls(self, graph: Graph) -> list[dict[str, Any]]:
         """The gradient calls of the script."""
         return [{"ys": _names(call.ys), "xs": _names(call.xs), "stops": _names(call.stops),
                  "found": [[t.name, _gradient(g)] for t, g in call.found.items() if g is not None]}
-                for call in gradient_calls(graph)]
+                for call in calls_of(graph)]
 
     def _operation(self, op: Operation) -> dict[str, Any]:
         frames = [[site.file, site.line, site.function] for site in op.traceback]

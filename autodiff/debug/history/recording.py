@@ -29,7 +29,7 @@ from ...files.disk.arrays import read_arrays, write_arrays
 from ...files.disk.reading import open_file
 from ...files.disk.replacing import replace_file
 from ...runtime import fetch
-from ..facts.graph_lists import variables_of
+from ..facts.graph_lists import variables_of, version_of
 from ..facts.records import RunRecord
 from ..language.targets import tensors_of
 from .graph_json import Decoder, Encoder, packed_texts, unpacked_texts
@@ -58,7 +58,7 @@ class Recorder:
                  is_replaced: bool = False) -> None:
         self.path, self.graph, self.runs, self.replaced = path, graph, 0, ""
         self._about, self._handles = about, handles
-        self._version = -1
+        self._version = (-1, -1)
         self._unlock: Callable[[], Any] | None = None
         self._kept: dict[str, tuple[Any, int]] = {}  # variable -> value last written, and the run it is with
         if os.path.lexists(path) and not is_recording(path) and (not os.path.isdir(path) or os.listdir(path)):
@@ -103,7 +103,7 @@ class Recorder:
 
     def write(self, moment: Moment, record: RunRecord, trained_before: int) -> None:
         """Add one run; the graph first, if it has grown. trained_before: training runs before it."""
-        if self.graph.version != self._version:
+        if version_of(self.graph) != self._version:
             self._write_graph()
         arrays, same, fresh = {}, {}, {}
         for name, value in moment.variables.items():
@@ -139,7 +139,7 @@ class Recorder:
                   for v, trainable in variables_of(self.graph)]
         about = {"schema": SCHEMA, **self._about, "handles": handles, "variables": listed, "ops": ops, "calls": calls}
         self._save(_GRAPH, about, encoder.arrays)
-        self._version = self.graph.version
+        self._version = version_of(self.graph)
 
     def _save(self, name: str, about: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
         members = {**arrays, _ABOUT: np.frombuffer(json.dumps(about).encode(), np.uint8)}

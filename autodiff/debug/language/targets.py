@@ -11,7 +11,9 @@ from ...core.graph import Graph, Operation, Tensor
 from ...core.indexed_slices import IndexedSlices
 from ...core.names import did_you_mean
 from ...core.sparse_tensor import SparseTensor
+from ..facts.graph_lists import operations_of, version_of
 from ..facts.inner_ops import InnerOps
+from ..facts.layer import is_in_layer, layer_of
 from ..facts.roles import role_of
 from .handle_paths import paths_into, value_at
 
@@ -57,7 +59,7 @@ class Targets:
         self._gradient_of, self._hidden = gradient_of, hidden
         self.inner = InnerOps(graph)
         self._ends: dict[str, list[Operation]] = {}
-        self._known = self._known_inside = 0
+        self._known = 0, 0, 0  # operations that are in `_ends`: of the graph, of its layer, inside
         self._ops: list[Operation] = []
 
     # ---- finding ------------------------------------------------------------------------
@@ -104,7 +106,7 @@ class Targets:
         value = self._handle(target)
         if isinstance(value, Operation):
             return value
-        op = self._called(target)
+        op = self.named(target)
         if op is not None:
             return op
         ops = [o for o in self._ending(target) if not o.outputs]
@@ -119,14 +121,15 @@ class Targets:
         if _SHORT.match(target):
             return self._short(target)
         name, _, slot = target.partition(":")
-        op = self._called(name)
+        op = self.named(name)
         if op is not None and op.outputs and (not slot or slot.isdigit()):
             return self._slot(op, target)
         return self._of_this_graph(self._handle(target))
 
-    def _called(self, name: str) -> Operation | None:
+    def named(self, name: str) -> Operation | None:
         """The operation of that full name, wherever it is."""
-        return self.graph.operations.get(name) or self._hidden().get(name) or self.inner.by_name().get(name)
+        return (self.graph.operations.get(name) or layer_of(self.graph).operations.get(name) or self._hidden().get(name)
+                or self.inner.by_name().get(name))
 
     def _of_this_graph(self, value: Any) -> list[Tensor]:
         stands_for = self.graph.extras.get("stands_for", {})  # of values of an eager script, by their ids
@@ -173,8 +176,8 @@ class Targets:
 
     # ---- names --------------------------------------------------------------------------
     def short(self, tensor: Tensor, sign: str = "%") -> str:
-        """`%12`, or `g12` for its gradient; "" for one inside of a branch or loop."""
-        if tensor.graph is not self.graph:
+        """`%12`, or `g12` for its gradient; "" for one inside of a branch or loop, or of the layer."""
+        if tensor.graph is not self.graph or is_in_layer(tensor.op):
             return ""
         return f"{sign}{tensor.op.index}" + (f":{tensor.value_index}" if tensor.value_index else "")
 
@@ -199,8 +202,8 @@ class Targets:
         return handles + inside + [tensor.name for op in self.operations() for tensor in op.outputs]
 
     def operations(self) -> list[Operation]:
-        """The operations of the graph, then those inside of branches and loops."""
-        return [*self.graph.operations.values(), *self.inner.by_name().values()]
+        """The operations of the graph, those of its layer, then those inside of branches and loops."""
+        return [*operations_of(self.graph), *self.inner.by_name().values()]
 
     def near(self, target: str) -> str:
         """A line with the nearest names, or ""."""
@@ -228,12 +231,15 @@ class Targets:
 
     def _index(self) -> None:
         """Bring the tables up to the graph's present size."""
-        if len(self.graph.operations) == self._known:
+        version = version_of(self.graph)
+        if version == self._known[:2]:
             return
         self._ops = list(self.graph.operations.values())
-        for op in (*self._ops[self._known:], *list(self.inner.by_name().values())[self._known_inside:]):
-            self._ends.setdefault(op.name.rsplit("/", 1)[-1].lower(), []).append(op)
-        self._known, self._known_inside = len(self._ops), len(self.inner.by_name())
+        lists = self._ops, list(layer_of(self.graph).operations.values()), list(self.inner.by_name().values())
+        for ops, known in zip(lists, self._known):
+            for op in ops[known:]:
+                self._ends.setdefault(op.name.rsplit("/", 1)[-1].lower(), []).append(op)
+        self._known = *version, len(lists[2])
 
 
 def _few(names: Iterable[str]) -> str:

@@ -4,19 +4,24 @@ from __future__ import annotations
 import contextlib
 import functools
 import sys
-from collections.abc import Iterator, Mapping
+import weakref
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ...core import nest
 from ...core.defaults import STACKS
 from ...core.errors import AutodiffError
 from ...core.graph import Tensor
+from ...debug.analysis.advice import Remark
 from ...gradients.tape import GradientTape, source_of
 from ...runtime.eager import EagerTensor
 from ..doors import View
 from ..model import tf
 from ..steps import ForeignStep, ForeignSteps
 from .trace import Trace, Tracer
+
+_UNWATCHED = ("tape.gradient gave None: the tape did not watch it. A tape watches variables by itself and tensors when "
+              "it is told to, before they are used; grad shows what the gradient would be")
 
 
 class EagerDoor:
@@ -27,6 +32,8 @@ class EagerDoor:
         self.steps = ForeignSteps("eager")
         self._tracer = Tracer(self.steps)
         self._is_inside = False
+        self._tape: Callable[[], GradientTape | None] = lambda: None  # the last one asked, and what it gave so far
+        self._given: list[EagerTensor] = []
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[None]:
@@ -36,7 +43,10 @@ class EagerDoor:
         @functools.wraps(real)
         def gradient(tape: GradientTape, target: Any, sources: Any, *args: Any, **options: Any) -> Any:
             found = real(tape, target, sources, *args, **options)
-            self._step(target, sources)
+            earlier = self._given if self._tape() is tape else []
+            self._step(target, sources, earlier, nest.flatten(found))
+            self._tape = weakref.ref(tape)
+            self._given = [*earlier, *(t for t in nest.flatten(found) if isinstance(t, EagerTensor))]
             return found
 
         GradientTape.gradient = gradient  # type: ignore[method-assign, assignment]
@@ -61,20 +71,23 @@ class EagerDoor:
         """Nothing: the read is an operation."""
 
     # ---- steps -----------------------------------------------------------------------------------
-    def _step(self, target: Any, sources: Any) -> None:
-        """A call of tape.gradient, as a run under the debugger."""
+    def _step(self, target: Any, sources: Any, earlier: list[EagerTensor], found: list[Any]) -> None:
+        """A call of tape.gradient, as a run under the debugger. earlier: what the tape gave before. found: gives now.
+        """
         targets = [t for t in nest.flatten(target) if isinstance(t, EagerTensor)]
         if not targets or self._is_inside or self._view.is_left():
             return
         xs: list[Any] = [source_of(source) for source in nest.flatten(sources)]
         with self._alone():
-            trace = self._traced(targets)
+            trace = self._traced([*targets, *earlier])
             if trace is None:
                 return
             loss = trace.stands_for[targets[0].id]
             step = ForeignStep(loss, trace.values, trace.feeds, call="tape.gradient")
             self._differentiate(loss, [trace.stands_for[x.id] for x in xs
                                        if x.id in trace.stands_for and x.dtype.base_dtype.name != "resource"])
+            lost = [trace.stands_for[x.id] for x, g in zip(xs, found) if g is None and x.id in trace.stands_for]
+            self.steps.advice.unwatched = {x.op.name: Remark(_UNWATCHED, None) for x in lost}
             self.steps.run(step)
 
     def _end(self) -> None:

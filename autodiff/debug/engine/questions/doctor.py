@@ -10,7 +10,6 @@ import numpy as np
 from ....core.errors import AutodiffError
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, dependencies, descendants, in_order
-from ....gradients.blocked_reasons import gradient_calls
 from ....runtime.plan.running import running
 from ...analysis.advice import advice_of, spoken
 from ...analysis.feed_mistakes import feed_mistakes
@@ -25,7 +24,7 @@ from ...analysis.update_blame import is_store
 from ...analysis.why import why_none
 from ...derivatives.curvature import Report
 from ...facts.derivative_answers import GradRow, StageRow
-from ...facts.graph_lists import trainable_tensors, variables_of
+from ...facts.graph_lists import calls_of, trainable_tensors, variables_of
 from ...facts.roles import as_place, place_of
 from ...history.replay import Moment
 from ..state import State
@@ -114,7 +113,7 @@ class Checkup:
     def _asked_in_vain(self, variables: list[Tensor]) -> list[Finding]:
         """What the script asked the gradient of, other than trainable variables, and got None."""
         found = []
-        for call in gradient_calls(self.model.graph):
+        for call in calls_of(self.model.graph):
             for x in call.xs:
                 if call.found.get(x) is None and x not in variables and call.ys[0].op.gradient_of is None:
                     reason = why_none(call.ys[0], x, call)
@@ -154,7 +153,7 @@ class Checkup:
     def _gets_another(self, variable: Tensor) -> bool:
         """Whether another loss of the script's has a gradient for a variable: two optimizers share the work."""
         return any(call.found.get(variable) is not None and call.ys[0].op.gradient_of is None
-                   for call in gradient_calls(self.model.graph))
+                   for call in calls_of(self.model.graph))
 
     def _not_finite(self) -> list[Finding]:
         try:

@@ -83,7 +83,7 @@ class Lists:
         if pattern:
             found: list[Operation] = list(dict.fromkeys(t.op for t in self._matching(pattern)))
         else:
-            found = self.model.graph.get_operations()
+            found = graph_lists.operations_of(self.model.graph)
         return tuple(graph_lists.op_row(op) for op in found if not role or role_of(op) == role)
 
     def op(self, target: str) -> OpCard:

@@ -13,6 +13,7 @@ from ....runtime.feed import Fed
 from ....runtime.fetch import Fetches
 from ....runtime.plan.running import Running, running
 from ....runtime.session import Session
+from ...facts.graph_lists import version_of
 from ...facts.records import Sample, Stats
 from ...facts.roles import is_variable
 from ...facts.training_runs import can_train, trains
@@ -135,7 +136,8 @@ class RunViews:
         """
         session = self.model.session
         try:
-            key = (fetch.key(fetches), self.watches.version, self.model.graph.version, self.model.default_y(), fed)
+            key = (fetch.key(fetches), self.watches.version, version_of(self.model.graph),
+                   self.model.default_y(), fed)
             known = self._views.get(key)
         except TypeError:
             return self._new_view(fetches, fed)
