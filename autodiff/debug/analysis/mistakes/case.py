@@ -10,7 +10,8 @@ import numpy as np
 
 from ....core.graph import Graph, Operation, Tensor
 from ....core.traversal import ancestors, in_order
-from ....gradients.blocked_reasons import GradientCall, gradient_calls
+from ....gradients.blocked_reasons import GradientCall
+from ...facts.graph_lists import calls_of, operations_of
 from ...facts.roles import PLACEHOLDERS, VARIABLES, place_of
 from ..findings import Finding
 from ..update_blame import is_store
@@ -72,7 +73,7 @@ class Case:
     @cached_property
     def operations(self) -> list[Operation]:
         """The forward ones, producers first."""
-        return [op for op in self.graph.operations.values() if op.gradient_of is None]
+        return [op for op in operations_of(self.graph) if op.gradient_of is None]
 
     @cached_property
     def behind(self) -> list[Operation]:
@@ -94,13 +95,13 @@ class Case:
     @cached_property
     def calls(self) -> list[GradientCall]:
         """The script's gradient calls of forward tensors."""
-        return [call for call in gradient_calls(self.graph) if call.ys[0].op.gradient_of is None]
+        return [call for call in calls_of(self.graph) if call.ys[0].op.gradient_of is None]
 
     @cached_property
     def updates(self) -> list[Update]:
         """Of trainable variables, by optimizers."""
         known = set(self.variables)
-        return [update for op in self.graph.operations.values() if "Apply" in op.type and is_store(op)
+        return [update for op in operations_of(self.graph) if "Apply" in op.type and is_store(op)
                 and op.inputs[0] in known and (update := _update(op)) is not None]
 
     # ---- the runs -----------------------------------------------------------------------
