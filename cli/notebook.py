@@ -54,7 +54,7 @@ class Cells(Caller):
     def open(self, shell: Shell) -> None:
         """Begin: later cells ask this shell, and a line says so."""
         self._shell, self.state, self.left, self.before = shell, "after", 0, False
-        Asked.of(self.kernel).shell = shell
+        Asked.of(self.kernel).shell, shell.batch = shell, False
         self._publish(Shown(Text("debugged: a run that stops shows its page here; %gradbg grads, %gradbg why nan and "
                                  "%gradbg help ask in any cell", "quiet")))
 
@@ -176,7 +176,9 @@ class Asked:
     def _shown(self, line: str) -> Shown:
         script = self.shell.script
         if isinstance(script, Cells):
-            return script.shown(line, self.shell)
+            shown = script.shown(line, self.shell)
+            script.detached = script.detached or leaves(shown.result)
+            return shown
         if script is None:
             session = get_default_session()
             graph = session.graph if session is not None else get_default_graph()
@@ -185,4 +187,8 @@ class Asked:
             self.shell.dbg.attach(graph, session, handles=names_of(self.kernel))
             self.shell.dbg.model.is_alone = session is None
         with asking():
-            return in_cells(Shown(execute(line, self.shell)), self.kernel)
+            shown = in_cells(Shown(execute(line, self.shell)), self.kernel)
+        if leaves(shown.result):
+            self.shell.close()
+            self.shell = Shell()
+        return shown

@@ -41,17 +41,18 @@ class DebugSession:
     and commands are not heeded. Everything else is the session's own.
     """
 
-    def __init__(self, session: Session, commands: Sequence[str] | None = None, *, ui: str = "") -> None:
-        self._session, self._run, self._talk = session, session.run, None
+    def __init__(self, session: Any, commands: Sequence[str] | None = None, *, ui: str = "") -> None:
+        self._session, self._inside, self._talk = session, _innermost(session), None
+        self._run = self._inside.run
         outer = _outer()
         if outer is not None:
             self._shell = Shell(dbg=outer.watched.__self__)  # type: ignore[attr-defined]
             return
         caller = inspect.currentframe()
         frame = caller.f_back if caller is not None and caller.f_back is not None else sys._getframe()
-        self._talk = _Talk(session, frame, commands, ui)
+        self._talk = _Talk(self._inside, frame, commands, ui)
         self._shell = self._talk.shell
-        session.run = self.run  # type: ignore[method-assign]
+        self._inside.run = self._asked  # type: ignore[method-assign]
 
     @property
     def dbg(self) -> Debugger:
@@ -65,16 +66,26 @@ class DebugSession:
 
     def run(self, fetches: Any, feed_dict: dict | None = None, options: Any = None, run_metadata: Any = None) -> Any:
         """The session's run, under the debugger."""
-        if self._talk is None or is_asking(self._session):
+        if self._talk is None or is_asking(self._inside) or self._session is not self._inside:
+            return self._session.run(fetches, feed_dict, options, run_metadata)
+        return self._stopping(fetches, feed_dict)
+
+    def _asked(self, fetches: Any, feed_dict: dict | None = None, options: Any = None, run_metadata: Any = None) -> Any:
+        """The innermost session's run, as eval, op.run and sessions around it ask for it in the program's thread."""
+        if self._talk is None or is_asking(self._inside) or not self._talk.caller.is_here():
             return self._run(fetches, feed_dict, options, run_metadata)
+        return self._stopping(fetches, feed_dict)
+
+    def _stopping(self, fetches: Any, feed_dict: dict | None) -> Any:
+        assert self._talk is not None
         self._talk.begin()
-        return self._talk.caller.run(self._run, self._session, fetches, feed_dict)
+        return self._talk.caller.run(self._run, self._inside, fetches, feed_dict)
 
     def __call__(self, line: str) -> Shown:
         """The result of one command line."""
         if self._talk is None:
             with asking():
-                self._shell.dbg.attach(session=self._session)
+                self._shell.dbg.attach(session=self._inside)
                 return Shown(execute(line, self._shell))
         return self._talk.caller.shown(line, self._shell)
 
@@ -96,7 +107,18 @@ class DebugSession:
     def _leave(self, error: BaseException | None) -> None:
         if self._talk is not None:
             self._talk.finish(error)
-            self._session.run = self._run  # type: ignore[method-assign]
+            self._inside.run = self._run  # type: ignore[method-assign]
+
+
+def _innermost(session: Any) -> Session:
+    """The session that makes the runs of one around it, as of a MonitoredSession or tfdbg's wrapper."""
+    while not isinstance(session, Session):
+        known = getattr(session, "__dict__", {})
+        inside = known.get("_session", known.get("_sess"))
+        if inside is None:
+            raise KindError(expected="a tf.Session, or one around it", found=repr(session))
+        session = inside
+    return session
 
 
 def _outer() -> ModelScript | None:
@@ -113,7 +135,7 @@ def set_trace(session: Session | None = None, commands: Sequence[str] | None = N
     """
     frame = sys._getframe(1)
     session = session or get_default_session()
-    wrapped = getattr(getattr(session, "run", None), "__self__", None)
+    wrapped = getattr(getattr(session, "run", None), "__self__", None)  # a DebugSession, where one debugs it
     script = wrapped.caller if isinstance(wrapped, DebugSession) else _outer()
     if script is None:
         talk = _Talk(session, frame, commands, ui)

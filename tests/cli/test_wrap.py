@@ -74,6 +74,19 @@ def test_what_asks_the_session_itself_stops_as_well(model: tuple, capsys: pytest
     assert (session.dbg.step, tf.get_default_session(), inside.closed) == (2, None, True)
 
 
+def test_a_session_around_the_session_stops_too(capsys: pytest.CaptureFixture) -> None:
+    with tf.Graph().as_default():
+        w = tf.Variable([1.0, 2.0], name="w")
+        loss = tf.reduce_sum(tf.square(w), name="loss")
+        train = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_or_create_global_step())
+        with DebugSession(tf.train.MonitoredTrainingSession(), ["next 2", "print 6 * 7"]) as session:
+            assert [round(float(session.run([loss, train])[0]), 2) for _ in range(3)] == [5.0, 3.2, 2.05]
+            assert (session.dbg.step, session.should_stop()) == (2, False)
+    assert "step 2  loss 3.2" in capsys.readouterr().out
+    with pytest.raises(TypeError, match="a tf.Session, or one around it"):
+        DebugSession(3)
+
+
 def test_a_session_is_closed_in_another_thread_and_out_of_order(capfd: pytest.CaptureFixture) -> None:
     with tf.Graph().as_default():
         first, second = (tf.InteractiveSession(graph=tf.Graph()) for _ in range(2))
