@@ -172,6 +172,24 @@ with tf.GradientTape() as tape:
 dy_dx = tape.gradient(y, x)
 """
 
+SECOND_STOP = PERSISTENT.replace("dy_dx", "alone = tf.constant(1.0)\ndy_dx").replace("(y, x)", "(y, [x, alone])")
+USED = SQUARE + "again = g.gradient(y, [x])\n"
+IN_A_GRAPH = """
+x = tf.constant([1.0, 2.0])
+w = tf.Variable([3.0, 4.0], use_resource=True)
+with tf.GradientTape(persistent=True) as g:
+    g.watch(x)
+    with tf.GradientTape() as gg:
+        gg.watch(x)
+        y = tf.reduce_sum(x * x * x)
+    dy_dx = gg.gradient(y, x)
+    v = w * x
+d2y_dx2 = g.gradient(dy_dx, x)
+weighted = g.gradient(v, x, output_gradients=tf.constant([10.0, 1.0]))
+both = g.gradient({"a": v, "b": y}, {"x": x, "w": [w]})
+jac = g.jacobian(v, x)
+"""
+
 TAPES = {
     "a tape": eager(
         SQUARE,
@@ -196,6 +214,40 @@ TAPES = {
         "continue -> script.py ended",
         "print dy_dx -> 6.00",
         "print d2y_dx2 -> 2.00"),
+    "a tape's second stop": eager(
+        SECOND_STOP,
+        "next -> step 1; 81.0",
+        "next -> step 2; 9.00",
+        "print dz_dx -> 108",
+        "grad dz_dx x -> 108",
+        "why alone -> does not depend on"),
+    "a tape that does not watch": eager(
+        SQUARE.replace("    g.watch(x)\n", "").replace(", [x])[0]", ", x)"),
+        "next -> step 1; 9.00",
+        "why x -> tape.gradient gave None: the tape did not watch it; remedy: call watch",
+        "grad y x -> 6.00"),
+    "a used tape": eager(
+        USED,
+        "continue -> GradientTape.gradient can only be called once on non-persistent tapes.",
+        "print dy_dx -> 6.00"),
+    "tapes in a graph": story(
+        IN_A_GRAPH,
+        "print dy_dx -> 3.0; 12.0",
+        "print d2y_dx2 -> 6.0; 12.0",
+        "print weighted -> 1 variable initialized; 30.0; 4.0",
+        "print both -> expected a tensor of the graph; its parts are; both['x']; both['w'][0]",
+        "print both['x'] -> 6.0; 16.0",
+        "print both['w'][0] -> 1.00; 2.00",
+        "print jac -> 3.00; 4.00",
+        "grad y x --order 2 -> 6.0; 12.0",
+        "grad v x --weights [10,1] -> 30.0; 4.0",
+        "hessian y x -> 6.0; 12.0",
+        "check v x -> are right"),
+    "a used tape in a graph": story(
+        USED,
+        "print dy_dx -> 6.00",
+        "grad y x -> 6.00",
+        begins="GradientTape.gradient can only be called once on non-persistent tapes."),
     "TensorFlow 2": eager(
         SECOND,
         "continue -> script.py ended",

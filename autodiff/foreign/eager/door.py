@@ -79,7 +79,8 @@ class EagerDoor:
             return
         xs: list[Any] = [source_of(source) for source in nest.flatten(sources)]
         with self._alone():
-            trace = self._traced([*targets, *earlier])
+            alone = [x for x in xs if isinstance(x, EagerTensor) and x.dtype.base_dtype.name != "resource"]
+            trace = self._traced([*targets, *earlier, *alone])
             if trace is None:
                 return
             loss = trace.stands_for[targets[0].id]

@@ -15,7 +15,8 @@ from ...facts.roles import is_variable
 from ...facts.stats import statistics
 from ...history.replay import Moment
 from ...language.expressions import evaluate, free_names, parse_expression
-from ...language.handle_paths import quoted_paths
+from ...language.handle_paths import paths_into, quoted_paths
+from ...language.targets import tensors_of
 from ..runs.stepper import Stepper
 from ..state import State
 
@@ -133,8 +134,10 @@ class Values:
             self.model.targets.one(name)  # raises, with the nearest names
         else:
             kind = f"{type(value).__module__}.{type(value).__qualname__}"
+            parts = [path for path, item in paths_into(name, value) if tensors_of(item)][:4]
             raise KindError(f"{name!r} is a {kind} of the script, expected a tensor of the graph, a number or an array",
-                            hint=f"! {name} shows it as Python does")
+                            hint=f"its parts are: {', '.join(parts)}" if parts else
+                            f"! {name} shows it as Python does")
 
     def _present(self, tensors: list[Tensor], at: Moment, run: int | None) -> list[Any]:
         """Values for the eye: of the open run as far as it got; of variables the present ones; of others at `at`."""

@@ -78,7 +78,8 @@ class Explanations:
             return self._why_inside(top, x, at)
         if top is None or x is top or x.op.gradient_of is not None:
             return self.blame.why_value(x, at)
-        if (remark := advice_of(self.model.graph).unwatched.get(x.op.name)) is not None:
+        remark = advice_of(self.model.graph).unwatched.get(x.op.name)
+        if remark is not None and self.model.derivatives.gradient(top, x)[0] is not None:
             return WhyNone(top.name, x.name, "not watched", remark.text, "call watch(…) of it inside of `with tape:`",
                            place=remark.place)
         gradient, _ = self.model.derivatives.gradient(top, x)
