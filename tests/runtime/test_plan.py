@@ -10,6 +10,7 @@ import pytest
 import autodiff as tf
 from autodiff.core.graph import Tensor
 from autodiff.core.op import build
+from autodiff.runtime.compiled import fusion_groups
 from autodiff.runtime.compiled.buffers import observe, specialize
 from autodiff.runtime.compiled.lowering import exact_product
 from autodiff.runtime.compiled.memory import allocate
@@ -18,7 +19,7 @@ from autodiff.runtime.plan.kernel_traits import direct_ufunc, passes_on, views_o
 from autodiff.runtime.plan.op_outcomes import KINDS, op_outcomes
 from autodiff.runtime.plan.passes import optimize
 from autodiff.runtime.plan.plan import Plan, called, compile_plan, inner_steps
-from autodiff.runtime.plan.state import Run
+from autodiff.runtime.plan.state import Run, handed_out
 from autodiff.runtime.program import HOT
 
 pytestmark = pytest.mark.usefixtures("own_graph")
@@ -336,3 +337,28 @@ def test_a_group_waits_for_what_it_needs_and_effects_keep_their_order() -> None:
     plan = with_buffers([late], {x: np.ones(1 << 19)})
     assert [(s.op.type, len(inner_steps(s))) for s in plan.steps] == [
         ("Sum", 4), ("Assign", 0), ("VariableV2", 0), ("Neg", 0), ("Exp", 0), ("Mul", 0)]
+
+
+def test_chains_that_have_nothing_in_common_are_groups_of_their_own():
+    """Blocks of rows of a Hessian are such: in one group all would be in memory at once."""
+    with pytest.MonkeyPatch.context() as patch, tf.Graph().as_default(), tf.Session() as session:
+        patch.setattr(fusion_groups, "SMALLEST", 16)
+        xs = [tf.placeholder(tf.float32, [4, 8]) for _ in range(3)]
+        values = [np.full((4, 8), i, np.float32) for i in range(3)]
+        ys = [tf.reduce_sum(tf.exp(tf.sin(x) * tf.cos(x)) + 1.0, 1) for x in xs]
+        plan = optimize(compile_plan([tf.concat(ys, 0)], (), xs))
+        layouts = observe(plan, Run(session, 1), values)[1]
+        found = specialize(plan, [v.shape for v in values], layouts)
+    groups = [step for step in found.steps if inner_steps(step)]
+    assert [len(inner_steps(step)) for step in groups] == [5, 5, 5]
+    sums = [i for i, step in enumerate(found.steps) if step.op.type == "Sum"]
+    assert sums[0] < found.steps.index(groups[1]), "the first chain ends before the second begins"
+
+
+def test_a_fetched_view_of_an_array_of_its_own_is_not_copied():
+    whole, other = np.zeros((2, 3)), np.zeros((2, 3))
+    alone, shared, part = whole.reshape(6), other.reshape(6), np.zeros(9)[:6]
+    owner = id(whole)
+    del whole
+    found = handed_out([alone, shared, part])
+    assert id(found[0].base) == owner and found[1].base is None and found[2].base is None

@@ -1,7 +1,6 @@
 """Keeping what is fed: as it was in the run, whatever the caller does to the arrays afterwards."""
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -9,6 +8,7 @@ import numpy as np
 
 from ...core.graph import Tensor
 from ...runtime.feed import Fed
+from ...runtime.plan.state import ALONE, references_of_base
 
 _LARGE = 1 << 14  # bytes from which it pays to see whether the same is fed again
 _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
@@ -44,14 +44,7 @@ def _is_ours(value: np.ndarray) -> bool:
     if not owner.flags.writeable:
         return True
     del owner  # one reference less
-    return value.base is not None and _references(value) == _UNSHARED
-
-
-def _references(view: np.ndarray) -> int:
-    return sys.getrefcount(view.base)
-
-
-_UNSHARED = _references(np.empty(0).view())  # of memory that one view has: what a call adds depends on the Python
+    return value.base is not None and references_of_base(value) == ALONE
 
 
 def _is_same(a: np.ndarray, b: np.ndarray) -> bool:

@@ -45,11 +45,15 @@ def _one_group(steps: Sequence[Step], done: list[Step], forms: dict[int, Form], 
     group = _Group(forms)
     after: list[Step] = []
     late: set[int] = set()  # what the steps after the group give
+    is_apart = False  # whether a chain of its own has begun: its group comes later, with all that it needs
     for i, step in enumerate(steps):
         waits = not late.isdisjoint(step.inputs)
-        if not waits and group.takes(step, large):
+        joins = not waits and group.takes(step, large)
+        if joins and group.meets(step):
             group.add(step)
-        elif waits or not group.made.isdisjoint(step.inputs) or (after and not is_pure(step)):
+            continue
+        is_apart = is_apart or joins
+        if is_apart or waits or not group.made.isdisjoint(step.inputs) or (after and not is_pure(step)):
             after.append(step)
             late.update(step.outputs)
             if not is_pure(step) or step.op.definition.stateful:
@@ -65,11 +69,15 @@ def _one_group(steps: Sequence[Step], done: list[Step], forms: dict[int, Form], 
 
 
 class _Group:
-    """The group that is being gathered. made: what its steps give. flat: None until a step decides it."""
+    """The group that is being gathered.
+
+    made: what its steps give; read: and what they read. flat: None until a step decides it.
+    """
 
     def __init__(self, forms: dict[int, Form]) -> None:
         self.steps: list[Step] = []
         self.made: set[int] = set()
+        self.read: set[int] = set()
         self.shape: Shape = ()
         self.flat: bool | None = None
         self._forms = forms
@@ -88,6 +96,13 @@ class _Group:
         flat = all(f.shape == shape or np.prod(f.shape) == 1 for f in forms)
         return flat or (self.flat is not True and shape[0] > 1)
 
+    def meets(self, step: Step) -> bool:
+        """Whether the step has to do with the group: it reads what a step of it reads or makes.
+
+        Others would only live at the same time, as the blocks of rows of a Hessian.
+        """
+        return not self.steps or any(i in self.read and self._forms[i].shape == self.shape for i in step.inputs)
+
     def _ends(self, reduction: Reduction, form: Form) -> bool:
         if form.shape != self.shape or self.flat is False:
             return False
@@ -104,6 +119,7 @@ class _Group:
                 self.flat = False
         self.steps.append(step)
         self.made.update(step.outputs)
+        self.read.update(step.inputs, step.outputs)
 
     def joined(self) -> Step:
         inputs = dict.fromkeys(i for step in self.steps for i in step.inputs if i not in self.made)

@@ -49,6 +49,23 @@ def frozen(value: Any) -> np.ndarray:
     return value
 
 
+def is_alone(view: np.ndarray) -> bool:
+    """Whether this view is of all of an array that nothing else refers to, and that may be written."""
+    whole = view.base
+    if type(whole) is not np.ndarray or not whole.flags.owndata or not whole.flags.writeable or whole.size != view.size:
+        return False
+    del whole  # one reference less
+    return references_of_base(view) == ALONE
+
+
+def references_of_base(view: np.ndarray) -> int:
+    """How many references there are to the memory of a view, as `ALONE` counts them."""
+    return sys.getrefcount(view.base)
+
+
+ALONE = references_of_base(np.empty(0).view())  # of one view: what a call adds depends on the Python
+
+
 def handed_out(values: list[Any]) -> list[Any]:
     """Fetched values as the user may keep and change them: no two share memory, nor with variables or constants.
 
@@ -59,7 +76,7 @@ def handed_out(values: list[Any]) -> list[Any]:
         if isinstance(value, np.ndarray):
             if value.ndim == 0:
                 values[i] = value[()]
-            elif value.base is not None or not value.flags.writeable or id(value) in given:
+            elif id(value) in given or not (is_alone(value) if value.base is not None else value.flags.writeable):
                 values[i] = value.copy()
             else:
                 given.add(id(value))
