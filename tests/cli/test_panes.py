@@ -4,11 +4,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.data_structures import Point
+from prompt_toolkit.input import DummyInput
+from prompt_toolkit.mouse_events import MouseButton, MouseEvent, MouseEventType
+from prompt_toolkit.output import DummyOutput
 
 from cli.language.command import verbs
 from cli.language.interpreter import execute
-from cli.model.results import Card, Group, Result, Source, Table, error_in, question_in
+from cli.model.results import Card, Column, Group, Result, Source, Table, error_in, question_in
 from cli.model.shell import Shell
+from cli.screen.pages import Page
+from cli.screen.pane import Pane
 from cli.screen.side_panes import SidePanes
 from cli.view.drawn.console import drawn
 from cli.view.drawn.palette import Palette
@@ -145,3 +152,18 @@ def test_the_steps_of_a_pane_fit_beside_the_names(width: int, shell: Shell) -> N
     execute("next 20", shell)
     text = drawn(Group(panes(shell, size=(width, 40))["gradients"].parts), width * 2 // 5 - 4)
     assert "▁" in text and "left out" not in text and "hidden1/weights " in text
+
+
+def test_a_link_in_a_border_is_where_it_is_seen() -> None:
+    followed: list[str] = []
+    page = Page("watches", Table((Column("watched", "name"), Column("max", "number")), (("logits", 2.0),)))
+    pane = Pane(lambda: page, followed.append, lambda: None, str, lambda: page.command)
+    with create_app_session(input=DummyInput(), output=DummyOutput()):
+        content = pane.create_content(30, 8)
+    lines = ["".join(text for _, text, *_ in content.get_line(row)) for row in range(8)]
+    assert lines[0] == "╭─ watches ──────────────────╮" and lines[-1] == "╰────────────────────────────╯"
+    assert all(len(line) == 30 for line in lines)
+    row = next(row for row, line in enumerate(lines) if "logits" in line)
+    for column in (0, lines[row].index("logits"), lines[row].index("logits") + 5, 29):
+        pane.mouse_handler(MouseEvent(Point(column, row), MouseEventType.MOUSE_UP, MouseButton.LEFT, frozenset()))
+    assert followed == ["print logits", "print logits"]
