@@ -55,6 +55,8 @@ def why(shell: Shell, target: Target = "", *, of: Target = "", order: Order = 1)
     """
     target = target or _last_stop(shell)
     kind = KINDS.get(target, "")
+    if kind == "nan" and shell.drives_script and not shell.dbg.records and shell.dbg.stepper.cursor is None:
+        raise UsageError("nothing was run yet", "run -f nan", code="wrong_moment")
     found = shell.dbg.why("" if kind else target, of, kind=kind, order=order)
     many = found if isinstance(found, (list, tuple)) else (found,)
     parts = tuple(part for i, finding in enumerate(many) for part in explained(finding)

@@ -44,6 +44,12 @@ def typed(shell: Shell, line: str) -> str:
     return plain(result)
 
 
+def test_before_the_first_run_nothing_is_said_to_be_finite(shell: Shell) -> None:
+    assert plain(execute("why nan", shell)) == "error: nothing was run yet\n  run -f nan\n"
+    typed(shell, "next")
+    assert typed(shell, "why nan") == "every tensor that matters is finite\n"
+
+
 def test_a_breakpoint_stops_inside_of_the_run_forward_and_backward(shell: Shell) -> None:
     typed(shell, "break h")
     said = typed(shell, "run")
