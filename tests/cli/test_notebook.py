@@ -32,12 +32,12 @@ CELLS = {  # name -> a cell; they are executed in this order
 
 
 @pytest.fixture(scope="module")
-def outputs() -> Iterator[dict[str, list]]:
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list]]:
     """What each cell has put out; one kernel executes all of them."""
     notebook = nbformat.v4.new_notebook()
     notebook.cells = [nbformat.v4.new_code_cell(source) for source in CELLS.values()]
     client = NotebookClient(notebook, timeout=60, kernel_name="python3", allow_errors=True)
-    client.execute(env={**os.environ, "PYTHONPATH": str(ROOT)})
+    client.execute(env={**os.environ, "PYTHONPATH": str(ROOT), "IPYTHONDIR": str(tmp_path_factory.mktemp("ipython"))})
     yield {name: cell.outputs for name, cell in zip(CELLS, notebook.cells)}
 
 
