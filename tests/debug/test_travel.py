@@ -166,6 +166,20 @@ def test_what_is_frozen_stays() -> None:
     assert not np.array_equal(dbg.value("w").array, old)
 
 
+def test_undo_holds_what_was_held_before() -> None:
+    dbg, _ = trained()
+    first = dbg.value("w").array
+    dbg.freeze("w")
+    dbg.set("w", 1.0)
+    dbg.freeze("w")
+    for expected in (np.ones_like(first), np.ones_like(first), first):
+        dbg.run(1)
+        np.testing.assert_array_equal(dbg.value("w").array, expected)
+        dbg.undo()
+    dbg.run(1)
+    assert not np.array_equal(dbg.value("w").array, first) and dbg.edits.held() == ()
+
+
 def test_python_functions_are_not_called_again() -> None:
     graph, calls = tf.Graph(), []
 

@@ -122,8 +122,8 @@ class Edits:
             return Changed(tensor.name, "tensor", statistics(value), statistics(value))
         name = tensor.op.name
         value = self.state.variable_value(tensor, self.model.session.variables)
+        self._done.append((f"freeze {name}", self._holding_as_now(name)))
         self.overrides.freeze(name, value)
-        self._done.append((f"freeze {name}", partial(self.overrides.thaw, name)))
         return Changed(tensor.name, "variable", statistics(value), statistics(value))
 
     def held(self) -> tuple[str, ...]:
@@ -154,16 +154,23 @@ class Edits:
 
     def _give_back_later(self, name: str, what: str) -> None:
         values, was_edited = self.model.session.variables, self.overrides.is_edited
-        old = values.get(name)
+        old, hold = values.get(name), self._holding_as_now(name)
 
         def take_back() -> None:
             if old is None:
                 values.pop(name, None)
             else:
                 values[name] = old
+            hold()
             self.overrides.mark_edited(was_edited)
 
         self._done.append((what, take_back))
+
+    def _holding_as_now(self, name: str) -> Callable[[], Any]:
+        """What holds a variable at the value that it is held at now, or lets go of it if it is not."""
+        if name in self.overrides.frozen:
+            return partial(self.overrides.freeze, name, self.overrides.frozen[name])
+        return partial(self.overrides.thaw, name)
 
     def _overtaken(self) -> None:
         """A frozen variable that is set is frozen at the new value."""
