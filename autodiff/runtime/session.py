@@ -20,7 +20,8 @@ from .fetch import Fetches
 from .function_program import FunctionProgram, program_of
 from .partial_run import PartialRun
 from .plan.plan import Plan, compile_plan
-from .plan.state import Run, Variables
+from .plan.state import Run
+from .plan.variable_values import Variables
 from .program import Program
 from .variable_aliases import after_updates, aliases_of
 

@@ -4,6 +4,7 @@ import pytest
 
 import autodiff as tf
 from autodiff.debug import Debugger
+from autodiff.debug.history import ring
 from autodiff.ops.state.scatter import row_by_row
 
 pytestmark = pytest.mark.usefixtures("own_graph")
@@ -62,15 +63,23 @@ def test_what_was_read_before_an_update_stays_as_it_was_read():
             assert session.run(later)[1, 0] == i and session.run(table)[1, 0] == i + 1
 
 
-def test_past_steps_have_their_rows_under_the_debugger():
+@pytest.mark.parametrize("ms", [0.0, 1e9], ids=["made again", "kept"])
+def test_past_steps_have_their_rows_under_the_debugger(ms, monkeypatch):
+    monkeypatch.setattr(ring, "_AGAIN", 40.0 - ms)
     session, table, train, ids = trained("adagrad")
     debugger = Debugger(tf.get_default_graph(), session)
     tables = []
-    for i in range(20):
+    for i in range(24):
         tables.append(session.run(table))
+        if i == 9:
+            session.run(tf.assign(table, tables[-1] + 1.0))
+            tables[-1] += 1.0
+        place = id(session.variables["table"])
         debugger.on_run(session, train, {ids: [i % 5, 1]})
+        assert i in (0, 9, 10) or place == id(session.variables["table"]), "only rows are kept of it"
     for moment, known in zip(debugger.state.moments, tables):
         assert (moment.variables["table"] == known).all()
+    assert debugger.state.moments.spent < 24 * 2 * tables[0].nbytes // (1 if ms else 2)
 
 
 @pytest.mark.parametrize("ufunc", [np.add, np.subtract, np.multiply, np.minimum], ids=lambda u: u.__name__)

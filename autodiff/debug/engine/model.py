@@ -7,7 +7,7 @@ from ...core.errors import ArgumentError, AutodiffError
 from ...core.graph import Graph, Tensor
 from ...core.indexed_slices import IndexedSlices, dense
 from ...runtime.feed import Feeds
-from ...runtime.plan.state import Variables
+from ...runtime.plan.variable_values import Variables
 from ...runtime.session import Session
 from ..derivatives.derivatives import Derivatives
 from ..facts.graph_lists import (

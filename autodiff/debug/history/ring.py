@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, overload
 
+from ...runtime.plan.variable_values import Snapshot
 from ...runtime.session import Session
 from .disk_cache import Disk, put_away
 from .replay import Moment, Replayer
@@ -93,7 +94,7 @@ class Ring(Sequence[Moment]):
         self._left = None  # or the run could not use the memory of the values that it replaces
         if left is None or (names := tuple(present)) != tuple(left) or not all(
                 map(operator.is_, left.values(), present.values())):
-            return dict(present)
+            return present.snapshot()
         return Later(self, self._moments[-1], names)
 
     def keep(self, moment: Moment, budget: int, ms: float = 0.0, left: Mapping[str, Any] | None = None) -> None:
@@ -125,7 +126,7 @@ class Ring(Sequence[Moment]):
         if following is None:
             return False
         next_one = self._moments[away + following]
-        whole = sum(v.nbytes for side in (next_one.variables, next_one.feeds) for v in side.values())
+        whole = sum(v.nbytes for side in (_parts(next_one), next_one.feeds) for v in side.values())
         if not self._spill(list(islice(self._moments, away, away + following))):
             for _ in range(following):
                 self._moments.popleft()
@@ -224,5 +225,10 @@ def _cost_after(moment: Moment, neighbor: Moment | None) -> int:
     cost = sum([v.nbytes for k, v in moment.feeds.items() if fed.get(k) is not v])
     if type(moment.variables) is Later:
         return cost
-    other = neighbor.variables if neighbor is not None and type(neighbor.variables) is not Later else {}
-    return cost + sum([v.nbytes for k, v in moment.variables.items() if other.get(k) is not v])
+    other = _parts(neighbor) if neighbor is not None and type(neighbor.variables) is not Later else {}
+    return cost + sum([v.nbytes for k, v in _parts(moment).items() if other.get(k) is not v])
+
+
+def _parts(moment: Moment) -> Mapping[str, Any]:
+    """The values of variables before a run, as they are kept."""
+    return moment.variables.parts if isinstance(moment.variables, Snapshot) else moment.variables

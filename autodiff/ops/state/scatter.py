@@ -50,8 +50,8 @@ def check_within(indices, size):
 def _changed(run, ref, place, updates, ufunc):
     """The variable with `ufunc`, or None to set, applied at `place`."""
     if ufunc is None:
-        return run.update(ref, lambda value: operator.setitem(value, place, updates))
-    return run.update(ref, lambda value: ufunc.at(value, place, updates))
+        return run.update(ref, place, lambda value: operator.setitem(value, place, updates))
+    return run.update(ref, place, lambda value: ufunc.at(value, place, updates))
 
 
 def _at_rows(run, ref, indices, updates, ufunc):
@@ -59,7 +59,8 @@ def _at_rows(run, ref, indices, updates, ufunc):
     check_within(indices, shape[0])
     if ufunc is None or updates.ndim == 0 or updates.size < LONG * indices.size:
         return _changed(run, ref, indices, updates, ufunc)
-    return run.update(ref, partial(row_by_row, ufunc, indices.reshape(-1), updates.reshape(-1, *shape[1:])))
+    change = partial(row_by_row, ufunc, indices.reshape(-1), updates.reshape(-1, *shape[1:]))
+    return run.update(ref, indices, change)
 
 
 def row_by_row(ufunc, indices, updates, value):

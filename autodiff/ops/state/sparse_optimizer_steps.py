@@ -51,7 +51,7 @@ def _store_rows(run, refs, indices, step, *settings):
     """Take the rows of each, put them through `step`, and write the new rows."""
     check_within(indices, run.read(refs[0]).shape[0])
     changed = step(*[run.read(ref).take(indices, axis=0) for ref in refs], *settings)
-    return [run.update(ref, partial(_write, indices, rows)) for ref, rows in zip(refs, changed)][0]
+    return [run.update(ref, indices, partial(_write, indices, rows)) for ref, rows in zip(refs, changed)][0]
 
 
 def _write(indices, rows, value):

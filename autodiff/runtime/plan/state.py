@@ -10,43 +10,7 @@ import numpy as np
 from ...core.errors import FailedPreconditionError, InvalidArgumentError
 from ...core.graph import Operation
 from ...core.shapes import show
-
-
-class Variables(dict):
-    """Operation name -> value. The arrays are read-only, and written by `own` alone: who holds one can keep it."""
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        shared = type(value) is np.ndarray and not value.flags.writeable
-        super().__setitem__(name, frozen(value if shared else np.array(value, order="C")))
-
-    def take(self, name: str, value: Any) -> None:
-        """Set a value that nobody else will write to: no copy is made of an array that owns its memory."""
-        super().__setitem__(name, frozen(value))
-
-    def own(self, name: str) -> np.ndarray:
-        """The value of a variable as an array to write rows into: itself if nobody else holds it, else a copy.
-
-        Who holds it are slots of the run, views, past runs and Python code, all of which count as references. The
-        caller makes it read-only again.
-        """
-        if self._references(name) > _UNSHARED or not self[name].flags.owndata:
-            super().__setitem__(name, self[name].copy())
-        self[name].flags.writeable = True
-        return self[name]
-
-    def _references(self, name: str) -> int:
-        return sys.getrefcount(self[name])
-
-
-_UNSHARED = Variables(x=np.empty(0))._references("x")  # of a value that is here alone: what a call adds differs
-
-
-def frozen(value: Any) -> np.ndarray:
-    """A read-only, C-contiguous array that owns its memory; `value` itself if it can be."""
-    if type(value) is not np.ndarray or value.base is not None or not value.flags.c_contiguous:
-        value = np.array(value, dtype=object if isinstance(value, bytes) else None, order="C")
-    value.flags.writeable = False
-    return value
+from .variable_values import Variables
 
 
 def is_alone(view: np.ndarray) -> bool:
@@ -157,9 +121,9 @@ class Run:
         self.variables.take(name, value)
         return value
 
-    def update(self, name: str, change: Callable[[np.ndarray], Any]) -> np.ndarray:
-        """Have `change` write a part of a variable, in place where nobody else holds its value; gives the new value."""
-        value = self.variables.own(name)
+    def update(self, name: str, place: Any, change: Callable[[np.ndarray], Any]) -> np.ndarray:
+        """Have `change` write a variable at an index, in place where nobody else holds it; gives the new value."""
+        value = self.variables.own(name, place)
         try:
             change(value)
         finally:
