@@ -35,7 +35,7 @@ NAMESPACES = {
         "image", "io", "keras", "layers", "linalg", "logging", "losses", "math", "metrics", "mnist", "nn",
         "python_io", "random", "raw_ops", "saved_model", "signal", "sparse", "spectral", "summary", "test", "train")},
     "debug": "debug", "errors": "core.errors", "initializers": "api.variables.initializers", "nest": "core.nest",
-    "python": "tensorflow_names.python_module",
+    "queue": "api.queues", "python": "tensorflow_names.python_module",
 }
 # Module -> the names at the top of `tf` that it defines, loaded when a script first uses one of them.
 _NAMES = {
@@ -107,6 +107,8 @@ _NAMES = {
         "unsorted_segment_sqrt_n unsorted_segment_sum where where_v2 xdivy xlogy zeta",
     "api.math.histograms":
         "confusion_matrix histogram_fixed_width histogram_fixed_width_bins",
+    "api.queues":
+        "FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",
     "api.parsing":
         "decode_raw FixedLenFeature FixedLenSequenceFeature matching_files parse_example parse_single_example "
         "parse_single_sequence_example "
@@ -149,7 +151,7 @@ _NAMES = {
     "core.collections":
         "add_to_collection add_to_collections get_collection get_collection_ref GraphKeys",
     "core.convert":
-        "convert_to_tensor",
+        "convert_to_tensor register_tensor_conversion_function",
     "core.defaults":
         "get_default_session",
     "gradients.higher_order":

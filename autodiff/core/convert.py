@@ -146,9 +146,39 @@ def to_tensor(graph: Graph, value: Any, dtype: DType | None, name: str) -> Tenso
         if dtype is not None and value.dtype.base_dtype is not dtype:
             raise ArgumentError(expected=f"a tensor of dtype {dtype.name}", found=value.describe())
         return value
+    if CONVERSIONS:
+        made = _registered(value, dtype, name)
+        if made is not None:
+            return made
     if isinstance(value, (list, tuple)) and holds_tensor(value):
         return _pack(graph, value, dtype, name)
     return constant_in(graph, as_array(value, dtype), name)
+
+
+CONVERSIONS: list[tuple[int, Any, Any]] = []  # (priority, classes, function), of a script's own classes
+
+
+def register_tensor_conversion_function(base_type: Any, conversion_func: Any, priority: int = 100) -> None:
+    """Teach ops a class, or a tuple of classes: conversion_func(value, dtype, name, as_ref) gives the tensor.
+
+    It may give NotImplemented; then the next is asked, by rising priority. Raises KindError (TypeError) for others.
+    """
+    kinds = base_type if isinstance(base_type, tuple) else (base_type,)
+    if not all(isinstance(kind, type) for kind in kinds):
+        raise KindError("base_type must be a type or a tuple of types.", found=repr(base_type))
+    if not callable(conversion_func):
+        raise KindError("conversion_func must be callable.", found=repr(conversion_func))
+    CONVERSIONS.append((priority, base_type, conversion_func))
+    CONVERSIONS.sort(key=lambda entry: entry[0])
+
+
+def _registered(value: Any, dtype: DType | None, name: str) -> Tensor | None:
+    for _, kinds, function in CONVERSIONS:
+        if isinstance(value, kinds):
+            made = function(value, dtype=dtype, name=name, as_ref=False)
+            if made is not NotImplemented:
+                return made
+    return None
 
 
 def constant_in(graph: Graph, array: np.ndarray, name: str) -> Tensor:

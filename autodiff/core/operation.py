@@ -25,7 +25,7 @@ class Operation:
     """
 
     __slots__ = ("graph", "definition", "name", "inputs", "attrs", "outputs", "waits_for", "origin",
-                 "gradient_of", "index", "device", "override", "_frames", "__weakref__")
+                 "gradient_of", "index", "device", "override", "_frames", "__weakref__", "__dict__")
 
     def __init__(self, graph: "Graph", definition: OpDef, name: str, inputs: tuple[Tensor, ...],
                  attrs: dict[str, Any], specs: Sequence[Spec], waits_for: tuple["Operation", ...]) -> None:

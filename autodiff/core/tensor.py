@@ -21,7 +21,7 @@ class Tensor:
     dims: tuple of sizes and Nones, or None for unknown rank. name: `scope/Op_1:0`.
     """
 
-    __slots__ = ("op", "value_index", "dtype", "dims", "_takers", "__weakref__")
+    __slots__ = ("op", "value_index", "dtype", "dims", "_takers", "__weakref__", "__dict__")  # scripts set their own
     __array_priority__ = 100  # numpy_array * tensor asks the tensor
 
     def __init__(self, op: "Operation", value_index: int, spec: Spec) -> None:
@@ -166,6 +166,8 @@ class Tensor:
     def __rxor__(self, other: Any) -> "Tensor":
         return _reversed("LogicalXor", "xor", self, other)
 
+    __div__, __rdiv__ = __truediv__, __rtruediv__  # as Python 2's code calls them
+
     def __invert__(self) -> "Tensor":
         return OPS["LogicalNot"](self)
 
@@ -214,6 +216,12 @@ class Tensor:
 
     def __repr__(self) -> str:
         return f"<tf.Tensor {self.name!r} shape={self.shape} dtype={self.dtype.name}>"
+
+
+Tensor.OVERLOADABLE_OPERATORS = frozenset(  # type: ignore[attr-defined]
+    name for name in vars(Tensor) if name.strip("_") in (
+        "add radd sub rsub mul rmul div rdiv truediv rtruediv floordiv rfloordiv mod rmod lt le gt ge and rand or ror "
+        "xor rxor getitem pow rpow invert neg abs matmul rmatmul").split())
 
 
 def _binary(op: str, name: str, x: Tensor, y: Any) -> Any:

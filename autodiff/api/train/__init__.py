@@ -57,6 +57,22 @@ from .hooks import (
     StopAtStepHook,
     SummarySaverHook,
 )
+from .inputs import (
+    batch,
+    batch_join,
+    input_producer,
+    limit_epochs,
+    match_filenames_once,
+    maybe_batch,
+    maybe_batch_join,
+    maybe_shuffle_batch,
+    maybe_shuffle_batch_join,
+    range_input_producer,
+    shuffle_batch,
+    shuffle_batch_join,
+    slice_input_producer,
+    string_input_producer,
+)
 from .momentum import MomentumOptimizer
 from .monitored import (
     ChiefSessionCreator,
@@ -84,22 +100,24 @@ from .schedules import (
 )
 from .warm_start import init_from_checkpoint
 
-__all__ = [
-    "AdadeltaOptimizer", "AdagradDAOptimizer", "AdagradOptimizer", "AdamOptimizer", "BytesList", "CheckpointSaverHook",
-    "CheckpointSaverListener", "CheckpointState", "ChiefSessionCreator", "Coordinator", "Example",
-    "ExponentialMovingAverage", "Feature", "FeatureList", "FeatureLists", "Features", "FeedFnHook", "FinalOpsHook",
-    "FloatList", "FtrlOptimizer", "GradientDescentOptimizer", "Int64List", "LoggingTensorHook", "LooperThread",
-    "MomentumOptimizer", "MonitoredSession", "MonitoredTrainingSession", "NanLossDuringTrainingError", "NanTensorHook",
-    "NewCheckpointReader", "Optimizer", "ProximalAdagradOptimizer", "ProximalGradientDescentOptimizer", "QueueRunner",
-    "RMSPropOptimizer", "Saver", "SaverDef", "Scaffold", "SecondOrStepTimer", "SequenceExample", "SessionRunArgs",
-    "SessionRunContext", "SessionRunHook", "SessionRunValues", "SingularMonitoredSession", "StepCounterHook",
-    "StopAtStepHook", "SummarySaverHook", "add_queue_runner", "assert_global_step", "checkpoint_exists",
-    "cosine_decay", "cosine_decay_restarts", "create_global_step", "exponential_decay", "export_meta_graph",
-    "generate_checkpoint_state_proto", "get_checkpoint_state", "get_global_step", "get_or_create_global_step",
-    "global_step", "import_meta_graph", "init_from_checkpoint", "inverse_time_decay", "latest_checkpoint",
-    "linear_cosine_decay", "list_variables", "load_checkpoint", "load_variable", "natural_exp_decay",
-    "noisy_linear_cosine_decay", "piecewise_constant", "piecewise_constant_decay", "polynomial_decay",
-    "remove_checkpoint", "start_queue_runners", "summary_iterator", "update_checkpoint_state", "write_graph",
-]
+__all__ = ["AdadeltaOptimizer", "AdagradDAOptimizer", "AdagradOptimizer", "AdamOptimizer", "BytesList",
+           "CheckpointSaverHook", "CheckpointSaverListener", "CheckpointState", "ChiefSessionCreator", "Coordinator",
+           "Example", "ExponentialMovingAverage", "Feature", "FeatureList", "FeatureLists", "Features", "FeedFnHook",
+           "FinalOpsHook", "FloatList", "FtrlOptimizer", "GradientDescentOptimizer", "Int64List",
+           "LoggingTensorHook", "LooperThread", "MomentumOptimizer", "MonitoredSession", "MonitoredTrainingSession",
+           "NanLossDuringTrainingError", "NanTensorHook", "NewCheckpointReader", "Optimizer",
+           "ProximalAdagradOptimizer", "ProximalGradientDescentOptimizer", "QueueRunner", "RMSPropOptimizer",
+           "Saver", "SaverDef", "Scaffold", "SecondOrStepTimer", "SequenceExample", "SessionRunArgs",
+           "SessionRunContext", "SessionRunHook", "SessionRunValues", "SingularMonitoredSession", "StepCounterHook",
+           "StopAtStepHook", "SummarySaverHook", "add_queue_runner", "assert_global_step", "batch", "batch_join",
+           "checkpoint_exists", "cosine_decay", "cosine_decay_restarts", "create_global_step", "exponential_decay",
+           "export_meta_graph", "generate_checkpoint_state_proto", "get_checkpoint_state", "get_global_step",
+           "get_or_create_global_step", "global_step", "import_meta_graph", "init_from_checkpoint", "input_producer",
+           "inverse_time_decay", "latest_checkpoint", "limit_epochs", "linear_cosine_decay", "list_variables",
+           "load_checkpoint", "load_variable", "match_filenames_once", "maybe_batch", "maybe_batch_join",
+           "maybe_shuffle_batch", "maybe_shuffle_batch_join", "natural_exp_decay", "noisy_linear_cosine_decay",
+           "piecewise_constant", "piecewise_constant_decay", "polynomial_decay", "range_input_producer",
+           "remove_checkpoint", "shuffle_batch", "shuffle_batch_join", "slice_input_producer", "start_queue_runners",
+           "string_input_producer", "summary_iterator", "update_checkpoint_state", "write_graph"]
 
 __getattr__ = refusing("tf.train", __name__)

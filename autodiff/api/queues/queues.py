@@ -1,0 +1,213 @@
+"""tf.FIFOQueue and its kin: ops that give elements to a queue and take them from it."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core.convert import convert_to_tensor
+from ...core.dtypes import DType, as_dtype, int32, int64
+from ...core.errors import ArgumentError, KindError, ShapeError
+from ...core.graph import Operation, Tensor, get_default_graph
+from ...core.op import build
+from ...core.shapes import TensorShape, compatible, show
+from ..control.custom import py_func
+from .host import HostQueue, PaddedQueue, ShuffledQueue, SortedQueue, stacked
+
+
+class QueueBase:
+    """A queue of elements, each of some parts. dtypes, shapes: of the parts; names: of them, if elements are dicts.
+
+    What it holds belongs to the graph: all sessions of it share it. Taking waits for elements, giving for places.
+    """
+
+    def __init__(self, host: HostQueue, dtypes: Any, shapes: Any, names: Any, name: str) -> None:
+        self._dtypes = [as_dtype(d) for d in (dtypes if isinstance(dtypes, (list, tuple)) else [dtypes])]
+        many = isinstance(shapes, (list, tuple)) and (not shapes or not isinstance(shapes[0], (int, type(None))))
+        given = None if shapes is None else [TensorShape(s) for s in (shapes if many else [shapes])]
+        if given is not None and len(given) == 0 and len(self._dtypes) == 1:
+            given = [TensorShape([])]
+        if given is not None and len(given) != len(self._dtypes):
+            raise ArgumentError("Queue shapes must have the same length as dtypes", expected=len(self._dtypes),
+                                found=len(given))
+        self._shapes = given if given is not None else [TensorShape(None) for _ in self._dtypes]
+        self._names = None if names is None else list(names) if isinstance(names, (list, tuple)) else [names]
+        if self._names is not None and len(self._names) != len(self._dtypes):
+            raise ArgumentError("Queue names must have the same length as the datatypes.",
+                                expected=len(self._dtypes), found=len(self._names))
+        self._host, self._name = host, name
+        host.name = name
+        self.queue_ref = convert_to_tensor(name, name=f"{name}/handle")
+
+    @staticmethod
+    def from_list(index: Any, queues: Sequence["QueueBase"]) -> "QueueBase":
+        """The queue of that number, which must be known while the graph is built."""
+        if not queues or not all(isinstance(queue, QueueBase) for queue in queues):
+            raise KindError("A list of queues expected")
+        kinds = [queue.dtypes for queue in queues]
+        if any(kind != kinds[0] for kind in kinds):
+            raise KindError("Queues do not have matching component dtypes.")
+        return queues[int(index)]
+
+    name = property(lambda self: self._name)
+    dtypes = property(lambda self: self._dtypes)
+    shapes = property(lambda self: self._shapes)
+    names = property(lambda self: self._names or [])
+
+    # ---- giving -------------------------------------------------------------------------
+    def _parts(self, vals: Any, *, many: bool) -> list[Tensor]:
+        if isinstance(vals, dict):
+            if self._names is None:
+                raise ArgumentError("Queue must have names to enqueue a dictionary")
+            if sorted(self._names) != sorted(vals):
+                raise ArgumentError(f"Keys in dictionary to enqueue do not match names of Queue.  Dictionary: "
+                                    f"({sorted(vals)}), Queue: ({sorted(self._names)})")
+            vals = [vals[name] for name in self._names]
+        elif self._names is not None:
+            raise ArgumentError("You must enqueue a dictionary in a Queue with names")
+        elif not isinstance(vals, (list, tuple)) or len(self._dtypes) == 1 and len(vals) != 1:
+            vals = [vals]
+        if len(vals) != len(self._dtypes):
+            raise ArgumentError("the parts of an element", expected=len(self._dtypes), found=len(vals))
+        parts = [convert_to_tensor(value, dtype=dtype, name=f"component_{i}")
+                 for i, (value, dtype) in enumerate(zip(vals, self._dtypes))]
+        for part, shape in zip(parts, self._shapes):
+            if many and part.dims == ():
+                raise ShapeError("Shape must be at least rank 1 but is rank 0", found=part.describe())
+            own = part.dims if not many or part.dims is None else part.dims[1:]
+            if not compatible(own, shape.dims_tuple):
+                raise ShapeError(f"Shapes {TensorShape(own)} and {shape} are incompatible", found=part.describe(),
+                                 expected=f"parts of shape {show(shape.dims_tuple)}")
+        return parts
+
+    def enqueue(self, vals: Any, name: str | None = None) -> Operation:
+        """The operation that adds one element, once there is place."""
+        with get_default_graph().name_scope(name or f"{self._name}_enqueue"):
+            parts = self._parts(vals, many=False)
+            return self._effect(lambda *arrays: self._host.enqueue([self._fitting(arrays)]), parts)
+
+    def enqueue_many(self, vals: Any, name: str | None = None) -> Operation:
+        """The operation that adds the rows of each part, as places come free."""
+        with get_default_graph().name_scope(name or f"{self._name}_EnqueueMany"):
+            parts = self._parts(vals, many=True)
+
+            def add(*arrays: Any) -> None:
+                if len({len(array) for array in arrays}) > 1:
+                    raise ValueError(f"rows of all parts expected to be as many, found {[len(a) for a in arrays]}")
+                self._host.enqueue([self._fitting(row) for row in zip(*arrays)])
+
+            return self._effect(add, parts)
+
+    def _fitting(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
+        for i, (array, shape) in enumerate(zip(arrays, self._shapes)):
+            if not compatible(np.shape(array), shape.dims_tuple):
+                raise ValueError(f"Shape mismatch in tuple component {i}. Expected {show(shape.dims_tuple)}, "
+                                 f"got {show(np.shape(array))}")
+        return tuple(arrays)
+
+    # ---- taking -------------------------------------------------------------------------
+    def dequeue(self, name: str | None = None) -> Any:
+        """One element: a tensor, a list of its parts, or a dict of them by name."""
+        with get_default_graph().name_scope(name or f"{self._name}_Dequeue"):
+            return self._taken(lambda: list(self._host.dequeue(1)[0]), (), ())
+
+    def dequeue_many(self, n: Any, name: str | None = None) -> Any:
+        """n elements, each part stacked. Waits for all; fails where a closed queue has fewer."""
+        return self._several(n, name or f"{self._name}_DequeueMany", at_most=False)
+
+    def dequeue_up_to(self, n: Any, name: str | None = None) -> Any:
+        """n elements, or what a closed queue still has; each part stacked."""
+        return self._several(n, name or f"{self._name}_DequeueUpTo", at_most=True)
+
+    def _several(self, n: Any, name: str, *, at_most: bool) -> Any:
+        with get_default_graph().name_scope(name):
+            count = convert_to_tensor(n, dtype=int32, name="n")
+            if any(shape.ndims is None for shape in self._shapes):
+                raise ShapeError(f"{type(self).__name__}'s DequeueMany and DequeueUpTo require the components to have "
+                                 "specified shapes.")
+            rows = int(n) if isinstance(n, (int, np.integer)) and not at_most else None
+
+            def take(number: Any) -> Any:
+                elements = self._host.dequeue(int(number), at_most=at_most)
+                if elements:
+                    return stacked(elements)
+                return [np.zeros((0, *(d or 0 for d in s.as_list())), t.as_numpy_dtype)
+                        for s, t in zip(self._shapes, self._dtypes)]
+
+            return self._taken(take, (count,), (rows,))
+
+    def _taken(self, take: Callable[..., Any], inputs: Sequence[Tensor], lead: tuple[Any, ...]) -> Any:
+        tensors = py_func(take, list(inputs), list(self._dtypes), name="dequeue")
+        tensors = list(tensors) if isinstance(tensors, (list, tuple)) else [tensors]
+        for tensor, shape in zip(tensors, self._shapes):
+            if shape.ndims is not None:
+                tensor.set_shape([*lead, *shape.as_list()])
+        if self._names is not None:
+            return dict(zip(self._names, tensors))
+        return tensors[0] if len(tensors) == 1 else tensors
+
+    # ---- the whole ----------------------------------------------------------------------
+    def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Operation:
+        """The operation that closes the queue: what it holds can be taken, nothing be added."""
+        with get_default_graph().name_scope(name or f"{self._name}_Close"):
+            return self._effect(lambda: self._host.close(cancel_pending_enqueues), ())
+
+    def size(self, name: str | None = None) -> Tensor:
+        """How many elements wait: int32[]."""
+        with get_default_graph().name_scope(name or f"{self._name}_Size"):
+            found = py_func(self._host.size, [], int32)
+            found.set_shape([])
+            return found
+
+    def is_closed(self, name: str | None = None) -> Tensor:
+        """Whether it was closed: bool[]."""
+        with get_default_graph().name_scope(name or f"{self._name}_Is_Closed"):
+            found = py_func(lambda: np.bool_(self._host.closed), [], "bool")
+            found.set_shape([])
+            return found
+
+    def _effect(self, function: Callable[..., Any], inputs: Sequence[Tensor]) -> Operation:
+        done = py_func(lambda *arrays: function(*arrays) or np.bool_(True), list(inputs), "bool", name="update")
+        with get_default_graph().control_dependencies([done]):
+            return build.NoOp(name="done")
+
+
+def _unique(name: str) -> str:
+    return get_default_graph().unique_name(name)
+
+
+class FIFOQueue(QueueBase):
+    """First in, first out."""
+
+    def __init__(self, capacity: int, dtypes: Any, shapes: Any = None, names: Any = None,
+                 shared_name: str | None = None, name: str = "fifo_queue") -> None:
+        super().__init__(HostQueue(capacity, name), dtypes, shapes, names, _unique(name))
+
+
+class RandomShuffleQueue(QueueBase):
+    """Gives any of its elements, while more than min_after_dequeue stay behind or once it is closed."""
+
+    def __init__(self, capacity: int, min_after_dequeue: int, dtypes: Any, shapes: Any = None, names: Any = None,
+                 seed: int | None = None, shared_name: str | None = None, name: str = "random_shuffle_queue") -> None:
+        seed = get_default_graph().seed if seed is None else seed
+        super().__init__(ShuffledQueue(capacity, name, min_after_dequeue, seed), dtypes, shapes, names, _unique(name))
+
+
+class PaddingFIFOQueue(QueueBase):
+    """First in, first out; several elements are filled up with zeros to one shape. shapes: None for sizes that vary."""
+
+    def __init__(self, capacity: int, dtypes: Any, shapes: Any, names: Any = None, shared_name: str | None = None,
+                 name: str = "padding_fifo_queue") -> None:
+        super().__init__(PaddedQueue(capacity, name), dtypes, shapes, names, _unique(name))
+
+
+class PriorityQueue(QueueBase):
+    """Elements of an int64 and other parts: the lowest number first."""
+
+    def __init__(self, capacity: int, types: Any, shapes: Any = None, names: Any = None,
+                 shared_name: str | None = None, name: str = "priority_queue") -> None:
+        kinds: list[DType] = [int64, *(as_dtype(t) for t in (types if isinstance(types, (list, tuple)) else [types]))]
+        many = isinstance(shapes, (list, tuple)) and (not shapes or not isinstance(shapes[0], int))
+        given = None if shapes is None else [(), *(shapes if many else [shapes])]
+        super().__init__(SortedQueue(capacity, name), kinds, given, names, _unique(name))

@@ -1,0 +1,103 @@
+"""Queues between runs and threads, and the inputs that tf.train makes of them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff as tf
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> Iterator[None]:
+    tf.reset_default_graph()
+    yield
+
+
+def test_first_in_first_out() -> None:
+    queue = tf.FIFOQueue(10, [tf.float32, tf.int32], [[2], []])
+    fill = queue.enqueue_many([[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [1, 2, 3]])
+    one, two, rest = queue.dequeue(), queue.dequeue_many(1), queue.dequeue_up_to(5)
+    with tf.Session() as session:
+        session.run(fill)
+        assert session.run(queue.size()) == 3
+        np.testing.assert_equal(session.run(one), [[1.0, 2.0], 1])
+        assert session.run(two[1]).tolist() == [2]
+        session.run(queue.close())
+        assert session.run(queue.is_closed())
+        assert [part.tolist() for part in session.run(rest)] == [[[5.0, 6.0]], [3]]
+        with pytest.raises(tf.errors.OutOfRangeError, match="is closed and has insufficient elements"):
+            session.run(one)
+        with pytest.raises(tf.errors.CancelledError, match="is closed"):
+            session.run(fill)
+
+
+def test_the_other_kinds() -> None:
+    shuffled = tf.RandomShuffleQueue(20, 0, tf.int32, [[]], seed=1)
+    padded = tf.PaddingFIFOQueue(5, tf.int32, [[None]])
+    sorted_ = tf.PriorityQueue(5, tf.string, [[]])
+    named = tf.FIFOQueue(5, [tf.int32], [[]], names=["n"])
+    with tf.Session() as session:
+        session.run([shuffled.enqueue_many([range(12)]), named.enqueue({"n": 4}),
+                     sorted_.enqueue_many([[3, 1, 2], ["c", "a", "b"]])])
+        found = session.run(shuffled.dequeue_many(12)).tolist()
+        assert sorted(found) == list(range(12)) != found
+        for row in ([1], [2, 3]):
+            session.run(padded.enqueue([tf.constant(row)]))
+        assert session.run(padded.dequeue_many(2)).tolist() == [[1, 0], [2, 3]]
+        assert [session.run(sorted_.dequeue()[1]) for _ in range(3)] == [b"a", b"b", b"c"]
+        assert session.run(named.dequeue()) == {"n": 4}
+
+
+@pytest.mark.parametrize(("words", "make"), [
+    ("are incompatible", lambda queue: queue.enqueue([tf.ones([3])])),
+    ("must have names", lambda queue: queue.enqueue({"x": 1.0})),
+    ("must have the same length", lambda queue: tf.FIFOQueue(1, [tf.int32], [[], []])),
+    ("requires a non-null input tensor", lambda queue: tf.train.string_input_producer([])),
+    ("must be fully defined", lambda queue: tf.train.batch([tf.placeholder(tf.float32, [None])], 2)),
+])
+def test_what_does_not_fit_is_refused(words: str, make: Any) -> None:
+    with pytest.raises(ValueError, match=words):
+        make(tf.FIFOQueue(2, [tf.float32], [[2]]))
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_inputs_come_in_batches_from_threads(shuffle: bool) -> None:
+    columns = [np.arange(6, dtype=np.float32), tf.range(6) * 10]
+    x, y = tf.train.slice_input_producer(columns, num_epochs=2, shuffle=False)
+    pair = tf.train.shuffle_batch([x, y], 4, capacity=20, min_after_dequeue=2) if shuffle else \
+        tf.train.batch({"x": x, "y": y}, 4)
+    with tf.Session() as session:
+        session.run(tf.local_variables_initializer())
+        coordinator = tf.train.Coordinator()
+        threads = tf.train.start_queue_runners(session, coordinator)
+        seen = []
+        with pytest.raises(tf.errors.OutOfRangeError):
+            while True:
+                values = session.run(pair)
+                first, second = values if shuffle else (values["x"], values["y"])
+                assert (first * 10 == second).all()
+                seen += first.tolist()
+        coordinator.request_stop()
+        coordinator.join(threads)
+    assert sorted(seen) == sorted([*range(6)] * 2)
+    assert shuffle or seen == [*range(6)] * 2
+
+
+def test_a_script_teaches_its_classes_and_sets_its_attributes(monkeypatch: pytest.MonkeyPatch) -> None:
+    from autodiff.core import convert
+
+    monkeypatch.setattr(convert, "CONVERSIONS", [])
+
+    class Pair:
+        values = 1.0, 2.0
+
+    tf.register_tensor_conversion_function(Pair, lambda v, dtype=None, name=None, as_ref=False: tf.constant(v.values))
+    x = tf.constant(1.0) + Pair()
+    x.scope = x.op.mine = "here"
+    assert "__add__" in tf.Tensor.OVERLOADABLE_OPERATORS
+    with tf.Session() as session:
+        assert session.run(x.__div__(2.0)).tolist() == [1.0, 1.5]
+    with pytest.raises(TypeError, match="conversion_func must be callable"):
+        tf.register_tensor_conversion_function(Pair, 3)
