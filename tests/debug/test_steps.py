@@ -208,3 +208,19 @@ def test_a_failed_step_is_a_step() -> None:
         with pytest.raises(tf.errors.InvalidArgumentError):
             dbg.on_run(session, step, {x: np.ones(3)})
         assert dbg.step == 2 and "step 2 failed in" in dbg.why(kind="nan").text
+
+
+def test_a_complex_loss_is_no_size(tmp_path: Path) -> None:
+    shell = loaded(tmp_path, """
+import tensorflow as tf
+w = tf.Variable(tf.constant([1.0 + 1.0j, 2.0]), name="w")
+loss = tf.reduce_sum(w * w, name="loss")
+step = w.assign_sub(0.1 * w)
+with tf.Session() as session:
+    session.run(w.initializer)
+    for i in range(4):
+        session.run([step, loss])
+""")
+    typed(shell, "run")
+    assert "finding" in typed(shell, "doctor") or "nothing looks wrong" in typed(shell, "doctor")
+    shell.close()

@@ -148,7 +148,8 @@ class Case:
     def with_variables(self, run: Run, tensor: Tensor, variables: Mapping[str, Any]) -> float | None:
         """A scalar in a run, had the variables had these values."""
         found = self._look(run, [tensor], variables).get(tensor)
-        return None if found is None or np.size(found) != 1 else float(np.asarray(found).reshape(()))
+        return None if found is None or np.size(found) != 1 or np.iscomplexobj(found) else (
+            float(np.asarray(found).reshape(())))
 
     @cached_property
     def losses(self) -> list[tuple[int, float]]:
@@ -157,7 +158,7 @@ class Case:
         if len(known) < len(self.looked):
             for run in self.looked:
                 value = self.values(run).get(self.y)
-                if value is not None and np.size(value):
+                if value is not None and np.size(value) and not np.iscomplexobj(value):
                     known[run.step] = float(np.mean(value))
         return sorted(known.items())
 
@@ -167,7 +168,7 @@ class Case:
         found = []
         for run in self.looked:
             value = self.values(run).get(self.y)
-            if value is not None and np.size(value) == 1:
+            if value is not None and np.size(value) == 1 and not np.iscomplexobj(value):
                 after = self.with_variables(run, self.y, run.after)
                 if after is not None:
                     found.append((run.step, float(np.asarray(value).reshape(())), after))
