@@ -65,7 +65,7 @@ def screen(path: Path) -> None:
             for line, shows in typed:
                 keys.send_text(f"{line}\r")
                 until(shows)
-            until("▶", "gradients of loss")
+            until("▶", "gradients of loss", "·  from")
             keys.send_text(f"export screen {path}\rquit\r")
 
         hand = threading.Thread(target=type_in, daemon=True)

@@ -126,12 +126,16 @@ class Hessian(Array):
 
 @dataclass(frozen=True)
 class Plot(Result):
-    """Curves over steps. series: name, steps, values; a value is None where it is not known. log: logarithmic."""
+    """Curves over steps. series: name, steps, values; a value is None where it is not known. log: logarithmic.
+
+    height: lines of a curve.
+    """
 
     series: tuple[tuple[str, tuple[int, ...], tuple[float | None, ...]], ...]
     title: str = ""
     log: bool = False
     notes: tuple[str, ...] = ()
+    height: int = 6
 
 
 @dataclass(frozen=True)

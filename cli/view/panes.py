@@ -20,6 +20,10 @@ LARGE = 5000  # ops of a graph in which figures are not computed unasked
 MOST = 40  # rows of a pane
 BORDERS = 4  # columns of a pane that are not its page's
 NORM = 12  # columns of a norm, and gaps
+BARS = 4  # lines of the screen that are neither panes nor page
+SHARE = 45  # of the others, that the panes have, in percent
+CURVE = 3  # lines of a curve that are not the curve: above it its name, below it its steps
+LOWEST, HIGHEST = 2, 6  # lines of a curve
 FEWEST = 5  # steps that are shown in any case
 TALL = 34  # lines of a screen from which on there is room for a curve
 NAMES = ("source", "gradients", "watches")
@@ -28,11 +32,19 @@ NAMES = ("source", "gradients", "watches")
 def panes(shell: Shell, cause: Place | None = None, size: tuple[int, int] = (120, TALL)) -> dict[str, Card]:
     """A card for each of NAMES that has something to show. cause: the line that is to blame, or None.
 
-    size: columns and lines of the screen; on a low one there is no room for the curve of the loss.
+    size: columns and lines of the screen; where there is room, the last one has the curve of the loss.
     """
-    found = {"source": source(shell, cause), "gradients": gradients(shell, size[0] * 2 // 5 - BORDERS),
-             "watches": watches(shell) or (loss(shell) if size[1] >= TALL else None)}
+    figures, watched = gradients(shell, size[0] * 2 // 5 - BORDERS), watches(shell)
+    room = (size[1] - BARS) * SHARE // 100 - _lines(figures) - _lines(watched)
+    if curve := loss(shell, min(room - CURVE, HIGHEST)) if watched is not None or size[1] >= TALL else None:
+        watched = curve if watched is None else Card((*watched.parts, *curve.parts), watched.title)
+    found = {"source": source(shell, cause), "gradients": figures, "watches": watched}
     return {name: card for name, card in found.items() if card is not None}
+
+
+def _lines(card: Card | None) -> int:
+    """How many lines a table takes in its pane, with head and borders."""
+    return sum(len(part.rows) + 4 for part in card.parts if isinstance(part, Table)) if card is not None else 0
 
 
 def source(shell: Shell, cause: Place | None = None) -> Card | None:
@@ -157,15 +169,16 @@ def watches(shell: Shell) -> Card | None:
                         Column("nan/inf", "bad", 8)), tuple(rows)),), "watches")
 
 
-def loss(shell: Shell) -> Card | None:
-    """The loss over the steps so far."""
+def loss(shell: Shell, height: int) -> Card | None:
+    """The loss over the steps so far, as a curve of so many lines; None where that is no curve."""
     known = [(step, record) for step, record in of_steps(shell.dbg) if record.loss is not None]
     known = [(step, record) for step, record in known if record.loss_name == known[-1][1].loss_name]
-    if len(known) < 2:
+    if len(known) < 2 or height < LOWEST:
         return None
     first, *_, last = (number(record.loss) for _, record in known)
-    curve = tuple(step for step, _ in known), tuple(record.loss for _, record in known)
-    return Card((Plot((("", *curve),)),), f"{_short(shell, known[-1][1].loss_name)} {last}  ·  from {first}")
+    name = f"{_short(shell, known[-1][1].loss_name)} {last}  ·  from {first}"
+    return Card((Plot(((name, tuple(step for step, _ in known), tuple(record.loss for _, record in known)),),
+                      height=height),), "loss")
 
 
 def _extremes(shell: Shell, last: RunRecord | None, name: str) -> tuple[Any, Any, Any]:

@@ -12,7 +12,7 @@ from prompt_toolkit.output import DummyOutput
 
 from cli.language.command import verbs
 from cli.language.interpreter import execute
-from cli.model.results import Card, Column, Group, Result, Source, Table, error_in, question_in
+from cli.model.results import Card, Column, Group, Plot, Result, Source, Table, error_in, question_in
 from cli.model.shell import Shell
 from cli.screen.pages import Page
 from cli.screen.pane import Pane
@@ -60,10 +60,13 @@ def only(card: Card) -> Result:
 def test_what_is_watched_after_a_run_shows_what_that_run_had(shell: Shell) -> None:
     execute(f"load '{MODELS / 'nan_log.py'}'", shell)
     execute("run -f nan", shell)
-    assert panes(shell)["watches"].title == "loss nan  ·  from 2.30"  # where nothing is watched: its curve
+    curve = only(panes(shell)["watches"])  # where nothing is watched
+    assert isinstance(curve, Plot) and curve.series[0][0] == "loss nan  ·  from 2.30"
     assert "watches" not in panes(shell, size=(100, 28))
     execute("watch probabilities", shell)
-    assert only(panes(shell)["watches"]).rows[0][:2] == ("probabilities", 0.0)  # type: ignore[attr-defined]
+    watched, below = panes(shell, size=(120, 40))["watches"].parts
+    assert isinstance(watched, Table) and watched.rows[0][:2] == ("probabilities", 0.0)
+    assert isinstance(below, Plot) and below.height == 2
 
 
 def test_none_is_empty(shell: Shell) -> None:

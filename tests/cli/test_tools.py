@@ -67,7 +67,7 @@ def test_plot_draws_what_was_seen(shell: Shell) -> None:
     assert result.series[0] == ("loss:0", (1, 2, 3, 4, 5), losses)
     assert [name for name, *_ in execute("plot hidden1", shell).series] == [  # type: ignore[attr-defined]
         "norm of hidden1/Relu:0", "norm of the gradient of hidden1/Relu:0"]
-    rows = curve((1, 2, 3, 4), (1.0, None, float("nan"), 8.0), 40)
+    rows = curve((1, 2, 3, 4), (1.0, None, float("nan"), 8.0), 40, 6)
     assert text_of(rows[5]).endswith("▁ !█")
     assert plain(Plot((("none", (1,), (float("inf"),)),))).splitlines()[1] == "no finite values"
 

@@ -8,7 +8,6 @@ from ...model.results import Plot
 from ..pieces import Line, Piece, add
 from ..text import BLOCKS, clean, number
 
-HEIGHT = 6  # lines of one curve
 LABEL = 10  # columns of the numbers at the left
 
 
@@ -18,11 +17,13 @@ def plot(result: Plot, width: int | None) -> list[Line]:
     for name, steps, values in result.series:
         if name:
             lines.append([Piece("name", clean(name)), Piece("quiet", "  logarithmic" if result.log else "")])
-        lines += curve(steps, values, min((width or 100) - LABEL - 2, 120), log=result.log)
+        lines += curve(steps, values, min((width or 100) - LABEL - 2, 120), result.height,
+                       log=result.log)
     return lines + [[Piece("quiet", clean(note))] for note in result.notes]
 
 
-def curve(steps: Sequence[int], values: Sequence[float | None], room: int, *, log: bool = False) -> list[Line]:
+def curve(steps: Sequence[int], values: Sequence[float | None], room: int, lines_high: int, *, log: bool = False
+          ) -> list[Line]:
     """One curve as bars; where there are more steps than columns, a column is the mean of its steps.
 
     `!` at the bottom is a value that is not finite, a gap one that is not known.
@@ -32,10 +33,10 @@ def curve(steps: Sequence[int], values: Sequence[float | None], room: int, *, lo
     if not finite:
         return [[Piece("bad" if any(v is not None for v in columns) else "quiet", "no finite values")]]
     low, high = min(finite), max(finite)
-    heights = [_height(v, low, high, log) for v in columns]
+    heights = [_height(v, low, high, 8 * lines_high, log=log) for v in columns]
     lines: list[Line] = []
-    for row in range(HEIGHT - 1, -1, -1):
-        label = number(high) if row == HEIGHT - 1 else number(low) if row == 0 else ""
+    for row in range(lines_high - 1, -1, -1):
+        label = number(high) if row == lines_high - 1 else number(low) if row == 0 else ""
         bars: Line = []
         for height in heights:
             text = " " if height is None else "!" * (row == 0) or " " if height < 0 else _bar(height - 8 * row)
@@ -58,8 +59,8 @@ def _columns(values: Sequence[float | None], room: int) -> list[float | None]:
     return found
 
 
-def _height(value: float | None, low: float, high: float, log: bool) -> int | None:
-    """Eighths of a line, 1 at least; -1 for a value that is not finite."""
+def _height(value: float | None, low: float, high: float, eighths: int, *, log: bool) -> int | None:
+    """How many of so many eighths of a line, 1 at least; -1 for a value that is not finite."""
     if value is None or log and math.isfinite(value) and value <= 0:
         return None
     if not math.isfinite(value):
@@ -67,7 +68,7 @@ def _height(value: float | None, low: float, high: float, log: bool) -> int | No
     if log:
         value, low, high = math.log(value), math.log(low), math.log(high)
     share = (value - low) / (high - low) if high > low else 0.5
-    return 1 + int(share * (8 * HEIGHT - 1.001))
+    return 1 + int(share * (eighths - 1.001))
 
 
 def _bar(eighths: int) -> str:
