@@ -149,7 +149,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
     assert checked.text.startswith("stopped by Ctrl-C after 2 of") and checked.ops == 2
     found = dbg.doctor(report=Pressed(3))
     assert "unused:0" in [finding.target for finding in found.findings]
-    assert found.looked[-1] == "stopped by Ctrl-C after 3 of 22 kinds of mistakes"
+    assert found.looked[-1].startswith("stopped by Ctrl-C after 3 of ")
     with pytest.raises(KeyboardInterrupt):
         dbg.check(report=Pressed(0))
     written = dbg.record(str(tmp_path / "some.rec"), slice(1, None), report=Pressed(2))

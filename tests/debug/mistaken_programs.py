@@ -254,6 +254,55 @@ with tf.Session() as session:
         session.run([train, loss], {x: X[k:k + 32], t: T[k:k + 32]})
     session.run(loss, {x: X, t: T})
 ''', "k = 0", "k = 32 * i"),
+    "clipped too hard": ('''
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(x, 4))
+gradients, variables = zip(*sgd(.1).compute_gradients(loss))
+clipped, _ = tf.clip_by_global_norm(gradients, 1e-5)
+fit([sgd(.1).apply_gradients(zip(clipped, variables)), loss])
+''', "1e-5", "5.0"),
+    "epsilon too large": ('''
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(dense(x, 16, tf.nn.relu), 4))
+fit([adam(.01, epsilon=1e4).minimize(loss), loss])
+''', "epsilon=1e4", "epsilon=1e-8"),
+    "vanishing gradient": ('''
+h = x
+for _ in range(7):
+    h = dense(h, 16, tf.sigmoid)
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(h, 4))
+fit([adam(.003).minimize(loss), loss], steps=30)
+''', "tf.sigmoid", "tf.nn.relu"),
+    "never copied": ('''
+with tf.variable_scope("online"):
+    online = dense(p, 1)
+with tf.variable_scope("target"):
+    target = dense(p, 1)
+copies = [a.assign(b) for a, b in zip(tf.trainable_variables("target"), tf.trainable_variables("online"))]
+loss = tf.reduce_mean(tf.square(q + .5 * tf.stop_gradient(target) - online))
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    train = adam(.01).minimize(loss, var_list=tf.trainable_variables("online"))
+    session.run(tf.global_variables_initializer())
+    for i in range(60):
+        session.run([train, loss], near(i))
+        session.run(loss if i % 10 else loss, near(i))
+''', "loss if i % 10 else loss", "loss if i % 10 else copies"),
+    "dropout the wrong way round": ('''
+keep = tf.placeholder_with_default(1.0, [])
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(tf.nn.dropout(dense(x, 16, tf.nn.relu), keep), 4))
+train = adam(.01).minimize(loss)
+in_training, in_use = 1.0, 0.5
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(10):
+        session.run([train, loss], {**fed(i), keep: in_training})
+    session.run(loss, {**fed(i), keep: in_use})
+''', "1.0, 0.5", "0.5, 1.0"),
+    "broadcast": ('''
+labels = tf.cast(tf.reshape(q, [-1]) > 0, tf.float32)
+chance = tf.sigmoid(dense(p, 1))
+loss = -tf.reduce_mean(labels * tf.log(chance + 1e-6) + (1 - labels) * tf.log(1 - chance + 1e-6))
+fit([adam(.01).minimize(loss), loss], near)
+''', "tf.sigmoid(dense(p, 1))", "tf.sigmoid(dense(p, 1))[:, 0]"),
     "nan in the data": ('''
 points[200, 1] = np.nan
 loss = tf.losses.mean_squared_error(q, dense(p, 1))

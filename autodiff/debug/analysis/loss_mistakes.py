@@ -9,6 +9,7 @@ import numpy as np
 from ...core.graph import Operation, Tensor
 from ..facts.roles import at_line, place_of
 from .findings import Finding
+from .mistakes.heads import unbroadcast
 from .remedies import origin_of
 
 _DIFFERENCES = ("Sub", "SquaredDifference")
@@ -33,13 +34,6 @@ def value_suspicions(y: Tensor, ops: Sequence[Operation], values: Values) -> lis
         if len(known) == len(op.inputs):
             found += _labels(op, known) + _crossed(op, known)
     return found
-
-
-def unbroadcast(tensor: Tensor) -> Tensor:
-    """What was broadcast to make a tensor, or itself."""
-    while tensor.op.type in ("BroadcastTo", "Identity") and tensor.op.inputs:
-        tensor = tensor.op.inputs[0]
-    return tensor
 
 
 def _finding(severity: int, kind: str, op: Operation, text: str, remedy: str) -> Finding:

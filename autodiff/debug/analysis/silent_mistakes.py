@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors, in_order
-from ..facts.roles import at_line, place_of
+from ..facts.roles import VARIABLES, at_line, place_of
 from .findings import Finding
-from .loss_mistakes import unbroadcast
-from .mistakes.heads import last_layer
+from .mistakes.case import held
+from .mistakes.heads import last_layer, unbroadcast
 from .update_blame import is_store
 
 _SOFTMAXES = ("Softmax", "LogSoftmax")
@@ -72,10 +72,10 @@ def _penalized_twice(behind: Iterable[Operation]) -> list[Finding]:
     penalties: dict[Operation, list[Operation]] = defaultdict(list)
     for op in in_order(behind):
         if op.type == "L2Loss":
-            penalties[_held(op.inputs[0])].append(op)
+            penalties[held(op.inputs[0])].append(op)
         elif op.type in ("Sum", "Mean") and op.inputs[0].op.type == "Square":
-            penalties[_held(op.inputs[0].op.inputs[0])].append(op)
-    twice = {variable: ops for variable, ops in penalties.items() if variable.type in _VARIABLES and len(ops) > 1}
+            penalties[held(op.inputs[0].op.inputs[0])].append(op)
+    twice = {variable: ops for variable, ops in penalties.items() if variable.type in VARIABLES and len(ops) > 1}
     if not twice:
         return []
     names = [f"{op.name}:0" for op in twice]
@@ -85,17 +85,6 @@ def _penalized_twice(behind: Iterable[Operation]) -> list[Finding]:
                      f"{at_line(place_of(first))} and by {last.name}{at_line(place_of(last))}",
                      "drop one: the regularizer of the layer (tf.losses.get_regularization_loss), or the sum by hand",
                      target=names[0])]
-
-
-_VARIABLES = ("VariableV2", "VarHandleOp")
-
-
-def _held(tensor: Tensor) -> Operation:
-    """The variable that a tensor was read from; else its own op."""
-    op = tensor.op
-    while op.type in ("Identity", "ReadVariableOp") and op.inputs:
-        op = op.inputs[0].op
-    return op
 
 
 # ---- the sign of a likelihood -----------------------------------------------------------
@@ -196,7 +185,7 @@ def _trained_copies(operations: Sequence[Operation], variables: Sequence[Tensor]
     copies: dict[Operation, tuple[Operation, Operation]] = {}
     for op in operations:
         if op.type in ("Assign", "AssignVariableOp") and op.inputs[0].op in known:
-            source = _held(op.inputs[1])
+            source = held(op.inputs[1])
             if source in known and source is not op.inputs[0].op:
                 copies[op.inputs[0].op] = source, op
     trained = {op.inputs[0].op: op for op in operations

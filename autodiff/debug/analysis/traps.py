@@ -16,6 +16,7 @@ from .flow import cuts_between
 from .loss_mistakes import suspicions
 from .remedies import is_sum_of_squares
 from .silent_mistakes import silent_mistakes
+from .update_blame import is_copy
 from .why import CHAIN, why_none
 
 _UNSAFE = {"Log": "log'(0) is inf", "Log1p": "log1p'(-1) is inf", "Sqrt": "sqrt'(0) is inf", "Rsqrt": "rsqrt(0) is inf",
@@ -25,7 +26,7 @@ _UNSAFE = {"Log": "log'(0) is inf", "Log1p": "log1p'(-1) is inf", "Sqrt": "sqrt'
            "Exp": "exp(x) overflows"}
 # kinds of findings that are of what may happen, at values that may never come
 HAZARDS = ("where trap", "log of softmax", "log of sigmoid", "log", "norm", "sqrt", "division", "power", "arc",
-           "decomposition", "squashing chain")
+           "decomposition")
 _ZERO_STAYS = ("Sqrt", "Rsqrt")  # rules by which a gradient of 0 gives 0, whatever the slope
 _SELECTS = ("Select", "SelectV2")
 _DENOMINATOR = ("RealDiv", "Div", "TrueDiv")
@@ -97,7 +98,8 @@ def _where(op: Operation) -> list[Finding]:
     """tf.where over something unsafe: the branch that is not taken gets the gradient 0, and 0 * inf is nan."""
     for branch in op.inputs[1:3]:
         unsafe = _unsafe_above(branch)
-        if unsafe is not None and not _is_guarded(unsafe):
+        either = unsafe is not None and all(unsafe in ancestors([t]) for t in op.inputs[1:3])
+        if unsafe is not None and not either and not _is_guarded(unsafe):
             return [_finding(57, "where trap", unsafe,
                              f"tf.where ({op.name}) over {unsafe.type}: {_UNSAFE[unsafe.type]} on the branch not "
                              "taken, and its gradient 0 * inf is nan",
@@ -182,6 +184,8 @@ def _is_risky_power(op: Operation) -> bool:
 def _of_variable(y: Tensor, variable: Tensor) -> list[Finding]:
     """Why a variable will get no gradient, and where one of several paths to it is cut."""
     cuts, flows = cuts_between(y, variable)
+    if not flows and is_copy(variable):
+        return []  # a target network's: it is not meant to be trained
     if not flows:
         found = why_none(y, variable)
         first = next((cut for cut in found.cuts if cut.first), None)

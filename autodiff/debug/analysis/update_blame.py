@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.graph import Operation, Tensor
+from ...core.traversal import ancestors
 from ..facts.roles import at_line, place_of
 from ..facts.stats import bad_elements
 from ..facts.steps import When
@@ -103,3 +104,10 @@ def _largest(value: Any) -> float:
 def is_store(op: Operation) -> bool:
     """Whether an op puts something into a variable."""
     return op.type.startswith(_STORES)
+
+
+def is_copy(variable: Tensor) -> bool:
+    """Whether some op puts another variable's value into a variable, as into those of a target network."""
+    return any(op.type in ("Assign", "AssignVariableOp") and op.inputs[0] is variable
+               and any(below.type in ("VariableV2", "VarHandleOp") and below is not variable.op
+                       for below in ancestors(op.inputs[1:])) for op in variable._consumers)

@@ -64,11 +64,10 @@ def _bad_numbers(case: Case) -> list[Finding]:
             if array.dtype.kind == "f" and array.size and not np.isfinite(array).all():
                 bad = np.argwhere(~np.isfinite(array))
                 taker = next(iter(tensor._consumers), tensor.op)
-                return [finding(106, "nan in the data", taker, f"{tensor.name} is fed {len(bad)} numbers that are "
-                                "nan or "
-                                f"inf at step {run.step}, the first in element {bad[0].tolist()} (row, column): they "
-                                "are in "
-                                "the data, not made by the model", "clean the data: drop these rows, or np.nan_to_num",
+                return [finding(106, "nan in the data", taker, f"{tensor.name} is fed {len(bad)} numbers that are nan "
+                                f"or inf at step {run.step}, the first in element {bad[0].tolist()} (row, column): "
+                                "they are in the data, not made by the "
+                                "model", "clean the data: drop these rows, or np.nan_to_num",
                                 target=tensor.name, step=run.step, confidence="certain")]
     return []
 
@@ -87,10 +86,9 @@ def _same_batch(case: Case) -> list[Finding]:
                      and np.ndim(run.feeds[tensor])), default=0)
         if other > len(first) and tensor.op in ancestors([case.y]):
             return [finding(64, "same batch", next(iter(tensor._consumers), tensor.op), f"{tensor.name} is fed the "
-                            "same "
-                            f"{len(first)} examples in all {len(case.steps)} training steps, though other runs feed "
-                            f"{other}: the model learns these by heart", "take the next batch in each step: "
-                            "x[i * n:(i + 1) * n]", target=tensor.name, step=case.steps[1].step)]
+                            f"same {len(first)} examples in all {len(case.steps)} training steps, though other runs "
+                            f"feed {other}: the model learns these by heart", "take the next batch in each step: x[i "
+                            "* n:(i + 1) * n]", target=tensor.name, step=case.steps[1].step)]
     return []
 
 
@@ -139,9 +137,9 @@ def _sorted(head: Head, labels: Tensor, case: Case) -> list[Finding]:
     if pure < 0.6 * len(batches):
         return []
     return [finding(65, "sorted by class", head.op, f"{pure} of {len(batches)} batches of {labels.name} are of one "
-                    "class, "
-                    f"though {len(kinds)} classes are fed in all: the examples are sorted, so each step unlearns the "
-                    "other classes, and the loss swings", "shuffle the examples before they are cut into batches",
+                    f"class, though {len(kinds)} classes are fed in all: the examples are sorted, so each step "
+                    "unlearns the other classes, and the loss "
+                    "swings", "shuffle the examples before they are cut into batches",
                     target=labels.name, step=case.steps[0].step)]
 
 
@@ -157,14 +155,11 @@ def _nothing_learnt(head: Head, labels: Tensor, case: Case) -> list[Finding]:
     if chance is None or chance[0] > chance[1] + 3 * chance[2]:
         return []
     said = (f"nothing is learnt in {len(case.steps)} steps: the {_named(head)} stays at {np.mean(losses[-3:]):.4g}, "
-            "and "
-            f"{guess[1]} is {guess[0]:.4g}")
+            f"and {guess[1]} is {guess[0]:.4g}")
     return [finding(63, "labels do not follow from inputs", head.op, f"{said}; the labels have nothing to do with the "
                     f"inputs: of {chance[3]} different examples that were fed, the nearest other one has the same "
-                    "label in "
-                    f"{chance[0]:.0%}, by chance {chance[1]:.0%}", "look at how inputs and labels are paired: "
-                    "shuffle both "
-                    "by the same permutation, batch both by the same indices", target=labels.name,
+                    f"label in {chance[0]:.0%}, by chance {chance[1]:.0%}", "look at how inputs and labels are paired: "
+                    "shuffle both by the same permutation, batch both by the same indices", target=labels.name,
                     step=case.steps[-1].step)]
 
 

@@ -28,8 +28,7 @@ Values = Mapping[Tensor, Any]
 class Run:
     """One remembered run. number: of the run; step: the training step that it is, or follows. ran: the ops of it.
 
-    trains: it changed trainable variables. before, after: the variables' values. loss: of y, None where nobody saw it.
-    ms: what it took.
+    trains: it changed trainable variables. before, after: the variables' values. ms: what it took.
     """
 
     number: int
@@ -40,7 +39,6 @@ class Run:
     after: Mapping[str, Any]
     feeds: Mapping[Tensor, Any]
     fetched: tuple[Tensor, ...]
-    loss: float | None
     ms: float = 0.0
 
 
@@ -58,14 +56,15 @@ class Case:
     """graph, y: what is minimized. variables: trainable ones. runs: remembered, oldest first; none for the graph alone.
 
     look: the values of tensors in a run, where they can be had, with other values of variables if some are given.
-    failed: why the last run raised an error, or "". nonfinite: the first step at which y was not finite, 0 for none.
+    failed: why the last run raised an error, or "". history: step and y of all training runs that are known, also of
+    those that are not remembered. nonfinite: the first step at which y was not finite, 0 for none.
     """
 
     def __init__(self, graph: Graph, y: Tensor, variables: Sequence[Tensor], runs: Sequence[Run] = (),
                  look: Callable[[Run, Sequence[Tensor], Mapping[str, Any] | None], Values] = lambda *_: {},
-                 failed: str = "") -> None:
+                 failed: str = "", history: Sequence[tuple[int, float]] = ()) -> None:
         self.graph, self.y, self.variables, self.runs, self.failed = graph, y, list(variables), list(runs), failed
-        self._look = look
+        self._look, self._history = look, history
         self._wanted: dict[Tensor, None] = {y: None}
         self._seen: dict[int, dict[Tensor, Any]] = {}
 
@@ -154,7 +153,7 @@ class Case:
     @cached_property
     def losses(self) -> list[tuple[int, float]]:
         """Step and value of y in all training runs of which it is known."""
-        known = {run.step: run.loss for run in self.steps if run.loss is not None}
+        known = dict(self._history)
         if len(known) < len(self.looked):
             for run in self.looked:
                 value = self.values(run).get(self.y)

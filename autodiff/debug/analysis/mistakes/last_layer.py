@@ -38,8 +38,8 @@ def _swapped(head: Head, case: Case) -> Iterator[Finding]:
     if head.form == "softmax" and labels_move and head.prediction.op not in case.trained:
         yield finding(90, "labels and logits swapped", head.op, f"the labels of {head.op.name} are {head.labels.name}, "
                       f"which depends on the trainable variables, and its logits are {head.prediction.name}, which "
-                      "does "
-                      "not: labels and logits are swapped", "give labels= and logits= by name, the other way round",
+                      "does not: labels and logits are "
+                      "swapped", "give labels= and logits= by name, the other way round",
                       confidence="certain")
 
 
@@ -121,8 +121,8 @@ def _no_probability(head: Head, case: Case) -> Iterator[Finding]:
         told = f"; it was between {low:.3g} and {high:.3g}, whose logarithm is {'nan' if low < 0 else '> 0'} in parts"
     made = f"{head.end.type.lower()} {head.end.name}" if head.activation else head.end.name
     yield finding(103 if case.nonfinite else 76, "log of no probability", head.op, f"a cross entropy takes the "
-                  "logarithm "
-                  f"of {made}{at_line(place_of(head.end))}, which is no probability: the last layer has no softmax or "
+                  f"logarithm of {made}{at_line(place_of(head.end))}, which is no probability: the last layer has no "
+                  "softmax or "
                   f"sigmoid{told}", "end in tf.nn.softmax (tf.sigmoid for one output), or better give the logits to "
                   "tf.nn.softmax_cross_entropy_with_logits_v2 or tf.nn.sigmoid_cross_entropy_with_logits",
                   step=case.nonfinite)
@@ -152,11 +152,11 @@ def _out_of_range(head: Head, case: Case) -> Iterator[Finding]:
     where, limits = f"{head.op.name}{at_line(place_of(head.op))}", f"{low:g} to {high:g}"
     if head.form in ("squared", "absolute"):
         yield finding(74, "targets out of range", head.end, f"the last layer is a {squashed.lower()} "
-                      f"({head.end.name}), "
-                      f"which gives {limits}, but {outside:.0%} of the targets {_named(head.labels)} lie outside of "
-                      f"that range, from {labels.min():.4g} to {labels.max():.4g}: they cannot be reached, and the "
-                      f"{squashed.lower()} saturates", f"leave out the {squashed.lower()} in the last layer for a "
-                      f"regression, or scale the targets into {limits}")
+                      f"({head.end.name}), which gives {limits}, but {outside:.0%} of the targets "
+                      f"{_named(head.labels)} lie outside of that range, from {labels.min():.4g} to "
+                      f"{labels.max():.4g}: they cannot be reached, and the {squashed.lower()} "
+                      "saturates", f"leave out the {squashed.lower()} in the last layer for a regression, or scale "
+                      f"the targets into {limits}")
     else:
         yield finding(74, "labels out of range", head.op, f"{where} is a cross entropy of probabilities, but "
                       f"{outside:.0%} of the labels {_named(head.labels)} are not between 0 and 1: they go from "
@@ -201,8 +201,8 @@ def _half_of_the_loss(head: Head, case: Case) -> Iterator[Finding]:
     values = case.series(last_tensor(head.prediction))
     told = f": its mean went from {values[0].mean():.2f} to {values[-1].mean():.2f}" if len(values) > 1 else ""
     yield finding(68, "half of a cross entropy", head.op, f"the loss has y * log(p) of the sigmoid {head.end.name}, "
-                  "but "
-                  f"not (1 - y) * log(1 - p): p = 1 for every example makes it 0, so the model learns to say 1{told}",
+                  "but not (1 - y) * log(1 - p): p = 1 for every example makes it 0, so the model learns to say "
+                  f"1{told}",
                   "use tf.nn.sigmoid_cross_entropy_with_logits, or add (1 - y) * tf.log(1 - p)")
 
 
@@ -215,8 +215,7 @@ def _squared_softmax(head: Head, case: Case) -> Iterator[Finding]:
         return
     yield finding(44 if not case.learns else 36, "squared error of a softmax", head.op, f"{head.op.name} is the "
                   f"{head.form} error of the softmax {head.end.name}{at_line(place_of(head.end))}: where the softmax "
-                  "is "
-                  "sure of a wrong class its slope is almost 0, so the worst examples teach least",
+                  "is sure of a wrong class its slope is almost 0, so the worst examples teach least",
                   f"give {_logits(head.end).name} to tf.nn.softmax_cross_entropy_with_logits_v2")
 
 

@@ -40,8 +40,7 @@ def _normalized_by_averages(case: Case) -> list[Finding]:
         fitted = bool(values) and not (values[0] == 1).all()  # of a model that was trained before
         moves = f"{average.name} stays as it began" if still else f"{average.name} goes on changing"
         return [finding(36 if fitted else 62 if case.learns else 73, "batch norm in evaluation mode", op, f"batch "
-                        "normalization "
-                        f"({op.name}) goes by its moving averages in training runs: {told}; {moves} over "
+                        f"normalization ({op.name}) goes by its moving averages in training runs: {told}; {moves} over "
                         f"{len(case.steps)} steps, so nothing is normalized by its batch",
                         "give it training=True in training runs (feed the placeholder True), and run its update ops",
                         target=f"{average.name}:0", step=case.looked[0].step)]
@@ -145,14 +144,12 @@ def _wrong_way_round(op: Operation, rate: Tensor, dropped: float, case: Case) ->
     run, used = known[-1]
     if dropped <= 0 < used:
         return [finding(66, "dropout the wrong way round", op, f"dropout drops {used:.0%} in runs that do not train "
-                        "(run "
-                        f"{run.number}), and nothing in training", "feed keep_prob below 1 in training, and 1 in "
+                        f"(run {run.number}), and nothing in training", "feed keep_prob below 1 in training, and 1 in "
                         "evaluation",
                         step=run.step)]
     if len(known) == len(uses[-3:]) and min(v for _, v in known) > 0:
         return [finding(43, "dropout in evaluation", op, f"runs that do not train drop {used:.0%} of "
-                        f"{op.inputs[0].name} "
-                        f"too (run {run.number}{at_line(place_of(op))}): what they say of the model is noisy and too "
-                        "low",
+                        f"{op.inputs[0].name} too (run {run.number}{at_line(place_of(op))}): what they say of the "
+                        "model is noisy and too low",
                         "feed keep_prob = 1 (rate = 0, training=False) in evaluation", step=run.step)]
     return []

@@ -1,26 +1,24 @@
 """The pace of a training: learning rates that are too high, too low or decayed, and steps the wrong way."""
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ....core.graph import Operation, Tensor
-from ....core.indexed_slices import IndexedSlices
 from ....core.traversal import ancestors
 from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 from ..findings import Finding
-from .case import Case, Run, finding
+from .case import Case, finding
 from .heads import Head, heads, through
+from .slow import too_low
+from .updates import gradients_of, rate_of, update_op
 
 _GROWN = 10.0  # times its first size: a loss that has diverged
-_FAST, _USUAL, _SLOWISH, _SLOW = 0.3, 1e-3, 1e-4, 1e-5  # change of a kernel by a step, relative to its size
-_MOVED = 0.02  # share of the loss by which a training that goes on has changed it
+_FAST = 0.3  # change of a kernel by a step, relative to its size
 _UNSCALED = 10.0  # mean size of inputs that makes curvatures large
 _SIGN_STAYS = ("Identity", "Reshape", "Sum", "Mean", "Squeeze", "ExpandDims", "Add", "AddV2", "AddN", "Cast",
                "BroadcastTo", "Pack", "Sqrt", "Select", "ConcatV2", "StridedSlice")
-_MANY = 20  # steps that a training has to have had before it is called slow
 
 
 def pace_mistakes(case: Case) -> list[Finding]:
@@ -28,14 +26,14 @@ def pace_mistakes(case: Case) -> list[Finding]:
     if not case.steps:
         return []
     found = _uphill(case)
-    return found or [*_diverges(case), *_too_high(case), *_too_low(case), *_decayed(case)]
+    return found or [*_diverges(case), *_too_high(case), *too_low(case), *_decayed(case), *_bottomless(case)]
 
 
 # ---- direction --------------------------------------------------------------------------
 
 def _uphill(case: Case) -> list[Finding]:
     """Updates along the gradient, not against it."""
-    raw = _gradients(case)
+    raw = gradients_of(case)
     case.want(*raw.values())
     slopes, rising = [], []
     for run in case.looked[:6]:
@@ -55,7 +53,7 @@ def _uphill(case: Case) -> list[Finding]:
     again = [(step, before, after) for step, before, after in case.again if after > before]
     if not again:
         return []
-    at = _update_op(case)
+    at = update_op(case)
     step, before, after = again[0]
     return [finding(104, "wrong sign", at, f"the steps go up the gradient of {case.y.name}: gradient times change is "
                     f"{rising[0][1]:.3g} at step {rising[0][0]}, above 0 in all {len(slopes)} steps looked at, and the "
@@ -165,8 +163,7 @@ def _too_high(case: Case) -> list[Finding]:
     if len(risen) >= max(2, len(case.again) / 2) and case.last_loss > 0.5 * case.first_loss > 0:
         step, before, after = max(risen, key=lambda each: (each[2] - each[1]) / (abs(each[1]) + 1e-9))
         said = (f"the learning rate is too high: after {len(risen)} of {len(case.again)} steps looked at the loss of "
-                "the "
-                f"same batch is higher than before (at step {step} {before:.4g}, then {after:.4g})")
+                f"the same batch is higher than before (at step {step} {before:.4g}, then {after:.4g})")
     elif far and stuck and risen:
         said = "the learning rate is too high"
         step = far[0][0]
@@ -181,8 +178,8 @@ def _too_high(case: Case) -> list[Finding]:
 
 def _cause(case: Case, said: str, step: int, severity: int) -> Finding:
     """A training that is too fast, with what makes it so: inputs of great size, a sum over the batch, or the rate."""
-    at = _update_op(case)
-    rate = _rate(case, case.looked[0])
+    at = update_op(case)
+    rate = rate_of(case, case.looked[0])
     how = "" if rate is None else f" (the rate is {rate:.3g})"
     large = _large_input(case)
     if large is not None:
@@ -235,62 +232,18 @@ def _summed(case: Case) -> tuple[Operation, int] | None:
     return None
 
 
-# ---- too low ----------------------------------------------------------------------------
+# ---- what goes on too long --------------------------------------------------------------
 
-def _too_low(case: Case) -> list[Finding]:
-    """Steps so short that they change nothing, where longer ones along the gradient would lead down."""
-    if len(case.steps) < _MANY or not case.paces or not case.again:
+def _bottomless(case: Case) -> list[Finding]:
+    """A loss made of errors, which are never below 0, that falls far below it."""
+    errors = [head for head in heads(case) if head.form in ("squared", "softmax", "sparse", "sigmoid")]
+    if not errors or not case.first_loss > 0 or not case.last_loss < -_GROWN * case.first_loss:
         return []
-    first, then = case.again[0][1], case.with_variables(case.looked[0], case.y, case.looked[-1].after)
-    if then is None or not abs(then - first) < _MOVED * abs(first):
-        return []
-    pace = float(np.median([max(p for s, _, p in case.paces if s == step) for step in {s for s, _, _ in case.paces}]))
-    if not pace < _SLOWISH:
-        return []
-    losses = dict(case.losses)
-    gains = [(run.step, gain) for run in case.looked[:3] if (gain := _gain(case, run, _USUAL)) is not None]
-    if not gains or not all(gain > 1e-4 * abs(losses.get(step, case.first_loss)) for step, gain in gains):
-        return []
-    rate = _rate(case, case.looked[0])
-    value = "" if rate is None else f" ({rate:.3g})"
-    more = f", up to {_USUAL / pace:.0g} times" if pace else ""
-    return [finding(70 if pace < _SLOW else 44, "learning rate too low", _update_op(case), f"the learning rate is too "
-                    f"low{value}: a step changes the kernels by {pace:.2g} of their size, where {_USUAL:g} is usual, "
-                    "and "
-                    f"in {len(case.steps)} steps the loss of the first batch moved from {first:.5g} to {then:.5g}; "
-                    f"moved by {_USUAL:g} along the gradient of step {gains[0][0]} it would fall by "
-                    ""
-                    ""
-                    ""
-                    ""
-                    ""
-                    ""
-                    f"{gains[0][1]:.2g} at "
-                    "once", f"raise the learning rate{more}", step=gains[0][0])]
-
-
-def _gain(case: Case, run: Run, share: float) -> float | None:
-    """By how much y of the same batch falls if all variables go along the gradient by this share of their size."""
-    gradients = _gradients(case)
-    case.want(*gradients.values())
-    values = case.values(run)
-    known = {x.op.name: np.asarray(values[g], float) for x, g in gradients.items()
-             if g in values and x.op.name in run.before}
-    with np.errstate(all="ignore"):
-        steep = float(np.sqrt(sum(np.vdot(g, g) for g in known.values())))
-        size = float(np.sqrt(sum(np.vdot(w, w) for w in (np.asarray(run.before[n], float) for n in known))))
-    if not steep or not np.isfinite(steep) or not size:
-        return None
-    moved = {name: (before - share * size / steep * known[name]).astype(np.asarray(before).dtype) if name in known
-             else before for name, before in run.before.items()}
-    value, then = values.get(case.y), case.with_variables(run, case.y, moved)
-    return None if value is None or then is None or np.size(value) != 1 else float(np.reshape(value, ())) - then
-
-
-def _gradients(case: Case) -> dict[Tensor, Tensor]:
-    """The script's dense gradients of y by variable."""
-    return {x: g for call in case.calls if call.ys[0] is case.y for x, g in call.found.items()
-            if isinstance(g, Tensor) and not isinstance(g, IndexedSlices)}
+    turn = next((op for op in reversed(case.behind) if op.type in ("Neg", "Sub") and op in case.trained), case.y.op)
+    return [finding(69, "wrong sign", turn, f"{case.y.name} is made of errors, which are never below 0, but fell from "
+                    f"{case.first_loss:.4g} to {case.last_loss:.4g}: something in it, here or behind, is subtracted "
+                    "that grows without end, such as a penalty or a divergence", "add it: drop the minus",
+                    step=case.losses[-1][0])]
 
 
 def _decayed(case: Case) -> list[Finding]:
@@ -309,8 +262,8 @@ def _decayed(case: Case) -> list[Finding]:
             found.append(finding(52 if case.learns else 63, "global_step not advanced", counters[0],
                                  f"the learning rate {rate.name} follows {counters[0].name}, which no training step "
                                  f"changes: after {len(case.steps)} steps it is still "
-                                 f"{np.ravel(_last(case, counters[0]))[0]}"
-                                 f", and the rate {values[-1][1] if values else float('nan'):.3g}: the schedule never "
+                                 f"{np.ravel(_last(case, counters[0]))[0]}, and the rate "
+                                 f"{values[-1][1] if values else float('nan'):.3g}: the schedule never "
                                  "begins", f"optimizer.minimize(loss, global_step={counters[0].name})",
                                  target=f"{counters[0].name}:0", confidence="certain"))
         elif len(values) > 2 and 0 <= values[-1][1] < 0.01 * values[0][1] and len(case.steps) < 2000:
@@ -319,31 +272,12 @@ def _decayed(case: Case) -> list[Finding]:
                                  "nothing",
                                  rate.op, f"the learning rate falls from {values[0][1]:.3g} at step {values[0][0]} to "
                                  f"{values[-1][1]:.3g} at step {values[-1][0]}, below half by step {half}: the last "
-                                 "steps "
-                                 f"change nothing, and the loss stays at {case.last_loss:.4g}", "count decay_steps in "
-                                 "steps, not epochs: epochs * examples / batch size; or decay more slowly",
+                                 "steps change nothing, and the loss stays at "
+                                 f"{case.last_loss:.4g}", "count decay_steps in steps, not epochs: epochs * examples "
+                                 "/ batch size; or decay more slowly",
                                  step=half, confidence="certain"))
     return found[:1]
 
 
 def _last(case: Case, variable: Operation) -> Any:
     return case.looked[-1].after.get(variable.name, 0)
-
-
-# ---- what is said of steps --------------------------------------------------------------
-
-def _update_op(case: Case) -> Operation:
-    """Where the training is written: the op that updates."""
-    mine = [u.op for u in case.updates if u.y is case.y] or [u.op for u in case.updates]
-    stores: Sequence[Operation] = [op for op in case.looked[0].ran if op.inputs and op.inputs[0] in case.variables
-                                   and "Assign" in op.type] if case.looked else []
-    return mine[0] if mine else min(stores, key=lambda op: op.index) if stores else case.y.op
-
-
-def _rate(case: Case, run: Run) -> float | None:
-    tensor = next((u.rate for u in case.updates if u.y is case.y and u.rate is not None), None)
-    if tensor is None:
-        return None
-    case.want(tensor)
-    value = case.values(run).get(tensor)
-    return None if value is None or np.size(value) != 1 else float(np.reshape(value, ()))

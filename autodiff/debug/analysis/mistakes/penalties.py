@@ -32,12 +32,10 @@ def penalty_mistakes(case: Case) -> list[Finding]:
     largest = max(penalties, key=lambda t: abs(of.get(t, 0.0)))
     return [finding(67 if penalty > 2 * _HEAVY * error else 48, "penalty too large", largest.op, f"the penalty "
                     f"(regularization) {largest.name} is {penalty:.4g} at step {case.looked[0].step}, beside "
-                    f"{error:.4g} "
-                    f"of the data ({data[0].name}): {penalty / error:.3g} times as much, so the weights are pulled "
-                    "to 0 "
-                    "and the data hardly count", f"scale the penalty down, "
-                    f"{10 ** np.ceil(np.log10(penalty / error)):.0f} "
-                    "times or more: 1e-4 is a usual factor", step=case.looked[0].step)]
+                    f"{error:.4g} of the data ({data[0].name}): {penalty / error:.3g} times as much, so the weights "
+                    "are pulled to 0 and the data hardly count", f"scale the penalty down, "
+                    f"{10 ** np.ceil(np.log10(penalty / error)):.0f} times or more: 1e-4 is a usual "
+                    "factor", step=case.looked[0].step)]
 
 
 def addends(y: Tensor) -> list[Tensor]:

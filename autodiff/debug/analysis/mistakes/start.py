@@ -63,14 +63,14 @@ def _equal_units(case: Case) -> list[Finding]:
     return [finding(86, "equal initial values", variable.op, f"the initial values of {variable.name}{others} are all "
                     f"{what}: the {columns.shape[1]} units of the layer compute the same and get the same gradient"
                     f"{still}: no symmetry is broken, and the layer is worth one unit",
-                    "initialize weights at random: tf.glorot_uniform_initializer(), or "
-                    "tf.truncated_normal(shape, stddev=0.1); zeros are right for biases",
+                    "initialize weights at random: tf.glorot_uniform_initializer(), or tf.truncated_normal(shape, "
+                    "stddev=0.1); zeros are right for biases",
                     target=variable.name, step=case.steps[0].step, confidence="certain")]
 
 
 def _wrong_size(case: Case) -> list[Finding]:
     """Kernels whose first values are far too large or too small for the number of their inputs."""
-    if not case.losses:
+    if not case.losses or case.steps[0].step > 1:  # later they are not initial any more
         return []
     rated = []
     for variable, value, product in _kernels(case):
@@ -83,10 +83,9 @@ def _wrong_size(case: Case) -> list[Finding]:
     gain, spread, inputs, variable = max(rated, key=lambda each: each[0])
     if gain > _LARGE and (told := _far_from_a_guess(case)):
         return [finding(39 if case.learns else 71, "initial values too large", variable.op, f"the initial values of "
-                        f"{variable.name} have the "
-                        f"standard deviation {spread:.3g} for {inputs} inputs: sums of them are {gain:.3g} times as "
-                        "large "
-                        f"as the inputs, where 1 is usual, so what follows is saturated{told}",
+                        f"{variable.name} have the standard deviation {spread:.3g} for {inputs} inputs: sums of them "
+                        f"are {gain:.3g} times as large as the inputs, where 1 is usual, so what follows is "
+                        f"saturated{told}",
                         f"initialize with stddev={1 / np.sqrt(inputs):.2g}, by tf.glorot_uniform_initializer()",
                         target=variable.name, step=case.steps[0].step)]
     small = [each for each in rated if each[0] < _SMALL]
@@ -94,9 +93,9 @@ def _wrong_size(case: Case) -> list[Finding]:
         gain, spread, inputs, variable = small[0]
         return [finding(61, "initial values too small", variable.op, f"the initial values of {variable.name} have the "
                         f"standard deviation {spread:.3g} for {inputs} inputs, and {len(small) - 1} other layers "
-                        "begin as "
-                        f"small: each layer shrinks what goes through to {gain:.2g}, and the gradients too; the loss "
-                        f"stays at {case.last_loss:.4g}", f"initialize with stddev={1 / np.sqrt(inputs):.2g}, by "
+                        f"begin as small: each layer shrinks what goes through to {gain:.2g}, and the gradients too; "
+                        "the loss stays at "
+                        f"{case.last_loss:.4g}", f"initialize with stddev={1 / np.sqrt(inputs):.2g}, by "
                         "tf.glorot_uniform_initializer()", target=variable.name, step=case.steps[0].step)]
     return []
 
@@ -133,7 +132,6 @@ def _started_again(case: Case) -> list[Finding]:
         return []
     return [finding(101, "initialized again", starts[0], f"the initializer is run {len(again)} times between "
                     f"{trained_before} training runs (first as run {again[0]}, then as run {again[1]}): each time all "
-                    "that "
-                    f"was learnt is lost, and the loss begins at {case.first_loss:.4g} again",
+                    f"that was learnt is lost, and the loss begins at {case.first_loss:.4g} again",
                     "run tf.global_variables_initializer() once, before the loop",
                     confidence="certain")]

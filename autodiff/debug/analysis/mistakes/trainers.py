@@ -62,12 +62,11 @@ def _cosines(case: Case, shared: Sequence[tuple[Update, Update]]) -> list[tuple[
 def _pulled(worst: tuple[float, Update, Update], count: int, y: Tensor, other: Tensor) -> Finding:
     cosine, u, v = worst
     return finding(79, "two losses train the same", u.op, f"{y.name} and {other.name} both train {count} variables, "
-                   "such "
-                   f"as {u.variable.name}, and pull against each other (cosine of their gradients {cosine:.2f}): the "
-                   f"updates {u.op.name}{at_line(place_of(u.op))} and {v.op.name}{at_line(place_of(v.op))} undo each "
-                   "other, "
-                   "as where minimize was given no var_list", "give each minimize its own variables: var_list=the "
-                   "discriminator's for its loss, var_list=the generator's for the other", target=u.variable.name)
+                   f"such as {u.variable.name}, and pull against each other (cosine of their gradients {cosine:.2f}): "
+                   f"the updates {u.op.name}{at_line(place_of(u.op))} and {v.op.name}{at_line(place_of(v.op))} undo "
+                   "each other, as where minimize was given no "
+                   "var_list", "give each minimize its own variables: var_list=the discriminator's for its loss, "
+                   "var_list=the generator's for the other", target=u.variable.name)
 
 
 def _swapped_lists(case: Case) -> list[Finding]:
@@ -85,8 +84,7 @@ def _swapped_lists(case: Case) -> list[Finding]:
             if wrong and not inside & ours and ours:
                 first = next(u for u in theirs if u.variable.op in wrong)
                 return [finding(84, "var_list swapped", first.op, f"{first.variable.name} lies between {y.name} and "
-                                "the "
-                                f"data it judges, but {other.name} trains it, and {y.name} trains others ("
+                                f"the data it judges, but {other.name} trains it, and {y.name} trains others ("
                                 f"{mine[0].variable.name} …): the lists of variables are swapped",
                                 "swap var_list of the two minimize calls", target=first.variable.name)]
     return []
@@ -107,10 +105,10 @@ def _never_reset(case: Case) -> list[Finding]:
             if adds and any(adds[0] in run.ran for run in case.runs) and not any(op in run.ran for op in resets
                                                                                  for run in later):
                 return [finding(75, "gradients never reset", adds[0], f"{adds[0].name} adds gradients to "
-                                f"{total.name}, of "
-                                f"which {update.op.name}{at_line(place_of(update.op))} updates {update.variable.name}, "
-                                f"but in {len(trains)} updates nothing sets it back to zero: each step repeats all "
-                                "gradients so far", "run total.assign(tf.zeros_like(total)) after each update",
+                                f"{total.name}, of which {update.op.name}{at_line(place_of(update.op))} updates "
+                                f"{update.variable.name}, but in {len(trains)} updates nothing sets it back to zero: "
+                                "each step repeats all gradients so "
+                                "far", "run total.assign(tf.zeros_like(total)) after each update",
                                 target=f"{total.name}:0", confidence="certain")]
     return []
 
@@ -131,8 +129,7 @@ def _grows(case: Case) -> list[Finding]:
             each = (end.index - op.index) / (len(same) - 1)
             return [finding(68, "graph grows", op, f"this line makes new ops for each run: {op.name} for run {first}, "
                             f"{end.name} for run {last}, {each:.3g} ops each time, {end.index - op.index} so far: "
-                            "every "
-                            "run takes longer, and memory fills", "build the ops once before the loop, feed what "
+                            "every run takes longer, and memory fills", "build the ops once before the loop, feed what "
                             "changes; graph.finalize() finds such lines", confidence="certain")]
     return []
 
@@ -142,16 +139,15 @@ def _never_copied(case: Case) -> list[Finding]:
     trains = sum(run.trains for run in case.runs)
     if trains < _ENOUGH:
         return []
-    behind = set(case.behind)
+    read = {*case.behind, *(op for run in case.runs[-_ENOUGH:] for op in run.ran)}
     for op in case.operations:
-        if op.type not in ("Assign", "AssignVariableOp") or not is_store(op) or op.inputs[0].op not in behind:
+        if op.type not in ("Assign", "AssignVariableOp") or not is_store(op) or op.inputs[0].op not in read:
             continue
         source = held(op.inputs[1])
         if source is not op.inputs[0].op and source.outputs[0] in case.variables and _is_last(op, case.runs):
-            return [finding(56, "never copied", op, f"{op.inputs[0].op.name}, which the loss reads, is to be copied "
-                            "from "
-                            f"{source.name}, but in {trains} training runs {op.name} never ran: it keeps its first "
-                            "values",
+            return [finding(56, "never copied", op, f"{op.inputs[0].op.name}, which the runs read, is to be copied "
+                            f"from {source.name}, but in {trains} training runs {op.name} never ran: it keeps its "
+                            "first values",
                             "run the copies, once at the beginning and then every so many steps",
                             target=op.inputs[0].name)]
     return []

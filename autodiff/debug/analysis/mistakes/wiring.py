@@ -8,7 +8,7 @@ import numpy as np
 from ....core.constant_value import static_dims, static_value
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors
-from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
+from ...facts.roles import VARIABLES, at_line, place_of
 from ..findings import Finding
 from .case import Case, finding, held, is_variable_read
 from .heads import ENTROPIES, SAME, last_layer, through
@@ -22,7 +22,7 @@ def wiring_mistakes(case: Case) -> list[Finding]:
     """Findings about layers, axes and parts; of all ops, as metrics lie beside the loss."""
     found = [*_linear_layers(case), *_left_out(case), *_forgotten_penalties(case)]
     for op in case.operations:
-        for rule in (_argmax, _mean_of_integers, _equal_crossed, _flattened, _axes_mixed, _hidden_softmax,
+        for rule in (_crossed, _argmax, _mean_of_integers, _equal_crossed, _flattened, _axes_mixed, _hidden_softmax,
                      _mean_over_mask, _one_class):
             found += rule(op, case)
     return found
@@ -90,8 +90,7 @@ def _hidden_softmax(op: Operation, case: Case) -> Iterator[Finding]:
                 for c in layer.outputs[0]._consumers):
             yield finding(62 if not case.learns else 42, "softmax in a hidden layer", op, f"the softmax {op.name} goes "
                           f"into the next layer, {layer.name}{at_line(place_of(layer))}: its units share a sum of 1, "
-                          "so "
-                          "little of the input and of the gradient gets through", "use tf.nn.relu or tf.nn.tanh in "
+                          "so little of the input and of the gradient gets through", "use tf.nn.relu or tf.nn.tanh in "
                           "hidden layers, and a softmax in the last one alone")
             return
 
@@ -103,8 +102,7 @@ def _one_class(op: Operation, case: Case) -> Iterator[Finding]:
         return
     yield finding(92, "one class", op, f"{op.name} ({op.type}) is over one element, of which the softmax is 1 whatever "
                   "it is: no gradient comes through", "use tf.sigmoid, or tf.nn.sigmoid_cross_entropy_with_logits, "
-                  "for a "
-                  "single output; or give it one column for each class", confidence="certain")
+                  "for a single output; or give it one column for each class", confidence="certain")
 
 
 # ---- axes -------------------------------------------------------------------------------
@@ -121,13 +119,11 @@ def _argmax(op: Operation, case: Case) -> Iterator[Finding]:
     said = f"tf.argmax {op.name} is over axis {int(axis.reshape(()))} of {op.inputs[0].name} of shape {_shape(dims)}"
     if dims[place] == 1:
         yield finding(64, "argmax over one", op, f"{said}, which has one element: it is 0 for every example, so what "
-                      "is "
-                      "made of it, such as an accuracy, says nothing", "for a single output compare "
+                      "is made of it, such as an accuracy, says nothing", "for a single output compare "
                       "tf.round(tf.sigmoid(logits)) or logits > 0 with the labels", confidence="certain")
     elif place == 0 and len(dims) == 2 and dims[0] is None and _is_compared(op):
         yield finding(63, "argmax over the batch", op, f"{said}, the examples: it names the best example of each "
-                      "class, "
-                      "not the class of each example, so the accuracy made of it is meaningless",
+                      "class, not the class of each example, so the accuracy made of it is meaningless",
                       "take it over the classes: tf.argmax(x, axis=1)")
 
 
@@ -147,6 +143,17 @@ def _equal_crossed(op: Operation, case: Case) -> Iterator[Finding]:
         yield finding(61, "compared crosswise", op, f"{op.name} compares shapes {_shape(dims[0] or ())} and "
                       f"{_shape(dims[1] or ())}: all pairs of examples, a table of n by n, not n comparisons",
                       "give both the same shape: tf.squeeze(x, 1), or tf.reshape(x, [-1])")
+
+
+def _crossed(op: Operation, case: Case) -> Iterator[Finding]:
+    """[n] combined with [n, 1] in a loss: all pairs of examples."""
+    if op.type not in ("Mul", "Sub", "SquaredDifference") or op not in case.trained:
+        return
+    dims = [t.op.inputs[0].dims if t.op.type == "BroadcastTo" else t.dims for t in op.inputs]
+    if sorted(dims, key=lambda d: len(d or ())) == [(None,), (None, 1)]:
+        yield finding(64, "broadcast", op, f"{op.name} ({op.type}) combines shapes {_shape(dims[0] or ())} and "
+                      f"{_shape(dims[1] or ())}: all pairs of examples, a table of n by n, not n values",
+                      "give both the same shape: tf.squeeze(prediction, 1), or tf.expand_dims(target, 1)")
 
 
 def _mean_of_integers(op: Operation, case: Case) -> Iterator[Finding]:
@@ -177,8 +184,7 @@ def _flattened(op: Operation, case: Case) -> Iterator[Finding]:
     rows = f"{whole / to[1]:.3g} rows" if whole > to[1] else f"{whole / to[1]:.3g} of a row"
     yield finding(105 if case.failed else 78, "reshape changes the rows", op, f"{op.name} reshapes {op.inputs[0].name} "
                   f"of shape {_shape(dims)} to [-1, {to[1]}], but an example has {' * '.join(map(str, sizes))} = "
-                  f"{whole} "
-                  f"elements: each becomes {rows}, and the rows no longer are the examples of the labels",
+                  f"{whole} elements: each becomes {rows}, and the rows no longer are the examples of the labels",
                   f"tf.reshape(x, [-1, {whole}]), or tf.layers.flatten(x)", confidence="certain")
 
 
@@ -191,9 +197,8 @@ def _axes_mixed(op: Operation, case: Case) -> Iterator[Finding]:
         return
     if to[0] == dims[1] and to[0] is not None and to[2] == dims[2]:
         yield finding(66, "reshape for transpose", op, f"{op.name} reshapes {op.inputs[0].name} of shape "
-                      f"{_shape(dims)} "
-                      f"to {_shape(to)}: the elements keep their order, so the steps of one example are dealt out to "
-                      "several", "tf.transpose(x, [1, 0, 2])")
+                      f"{_shape(dims)} to {_shape(to)}: the elements keep their order, so the steps of one example "
+                      "are dealt out to several", "tf.transpose(x, [1, 0, 2])")
 
 
 def _shape(dims: tuple[int | None, ...]) -> str:
@@ -251,8 +256,3 @@ def _forgotten_penalties(case: Case) -> list[Finding]:
     return [finding(47, "penalty left out", listed[0].op, f"{len(listed)} penalties of regularizers, such as "
                     f"{listed[0].name}, are in no loss that is minimized: they do nothing",
                     "add them: loss + tf.losses.get_regularization_loss()", confidence="certain")]
-
-
-def is_fed(tensor: Tensor) -> bool:
-    """Whether a tensor is what was fed, up to its shape."""
-    return last_layer(tensor).type in PLACEHOLDERS

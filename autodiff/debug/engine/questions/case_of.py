@@ -23,7 +23,7 @@ def case_of(state: State, y: Tensor, *, static: bool = False) -> Case:
     if static:
         return Case(graph, y, variables)
     moments = {m.run: m for m in state.moments}
-    runs = _runs(state, list(moments.values()), y)
+    runs = _runs(state, list(moments.values()))
 
     def look(run: Run, tensors: Sequence[Tensor], changed: Mapping[str, Any] | None) -> Mapping[Tensor, Any]:
         at = moments[run.number]
@@ -33,10 +33,12 @@ def case_of(state: State, y: Tensor, *, static: bool = False) -> Case:
 
     last = state.log.records[-1] if state.log.records else None
     failed = last.error if last is not None and last.error and _END not in last.error else ""
-    return Case(graph, y, variables, runs, look, failed)
+    history = [(state.log.at(record).step, record.loss) for record in state.log.records
+               if record.trains and record.loss is not None and record.loss_name == y.name and not record.error]
+    return Case(graph, y, variables, runs, look, failed, history)
 
 
-def _runs(state: State, moments: Sequence[Moment], y: Tensor) -> list[Run]:
+def _runs(state: State, moments: Sequence[Moment]) -> list[Run]:
     records = {record.run: record for record in state.log.records}
     ran: dict[tuple[Any, ...], frozenset[Operation]] = {}
     found = []
@@ -50,6 +52,5 @@ def _runs(state: State, moments: Sequence[Moment], y: Tensor) -> list[Run]:
         found.append(Run(moment.run, state.log.at(moment.run).step, ran[key],
                          bool(record is not None and record.trains and is_whole), moment.variables, after, moment.feeds,
                          () if wanted is None else wanted.tensors,
-                         record.loss if record is not None and is_whole and record.loss_name == y.name else None,
                          record.ms if record is not None else 0.0))
     return found

@@ -15,12 +15,13 @@ from ...analysis.advice import advice_of, spoken
 from ...analysis.feed_mistakes import feed_mistakes
 from ...analysis.findings import Diagnosis, Finding, Origin, WhyFailed
 from ...analysis.loop_growth import loop_growth
-from ...analysis.loss_mistakes import unbroadcast, value_suspicions
+from ...analysis.loss_mistakes import value_suspicions
 from ...analysis.mistakes.all_mistakes import RULES, all_mistakes
 from ...analysis.mistakes.case import Case
+from ...analysis.mistakes.heads import unbroadcast
 from ...analysis.mistakes.units import ACTIVATIONS, unit_findings
 from ...analysis.traps import HAZARDS, static_findings
-from ...analysis.update_blame import is_store
+from ...analysis.update_blame import is_copy, is_store
 from ...analysis.why import why_none
 from ...derivatives.curvature import Report
 from ...facts.derivative_answers import GradRow, StageRow
@@ -99,7 +100,7 @@ class Checkup:
         found = []
         for variable in variables:
             reason = why_none(y, variable, self.model.derivatives.script_call(y))
-            if reason.kind == "flows" or self._gets_another(variable):
+            if reason.kind == "flows" or self._gets_another(variable) or is_copy(variable):
                 continue
             cut = next((c for c in reason.cuts if c.first), None)
             at = cut.place if cut is not None else reason.place
@@ -303,7 +304,9 @@ def _ranked(found: Iterable[Finding], ignore: Collection[str]) -> tuple[Finding,
 
 def _calmer(found: Iterable[Finding], case: Case) -> list[Finding]:
     """Sizes of gradients say little of a training whose loss falls."""
-    return [replace(f, severity=min(f.severity, _CALM)) for f in found] if case.learns else list(found)
+    several = len({update.y for update in case.updates}) > 1  # the last run may have trained another loss's variables
+    return [replace(f, severity=min(f.severity, _CALM)) if case.learns or several and f.kind == "no step" else f
+            for f in found]
 
 
 def _unhappened(traps: Iterable[Finding], case: Case) -> list[Finding]:

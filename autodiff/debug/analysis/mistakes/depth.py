@@ -1,0 +1,48 @@
+"""Depth: gradients that vanish on the way from the last layer to the first."""
+from __future__ import annotations
+
+import numpy as np
+
+from ....core.graph import Operation, Tensor
+from ...facts.roles import at_line, place_of
+from ..attenuation import SATURATING
+from ..findings import Finding
+from .case import Case, finding, held
+from .updates import gradients_of
+
+_LOST = 1e-3  # of the size of the gradient at the last layer
+_LAYERS = ("MatMul", "Conv2D")
+
+
+def depth_mistakes(case: Case) -> list[Finding]:
+    """A first layer whose gradient is next to nothing beside that of the last, in a training that does not get on."""
+    if not case.steps or case.learns or case.is_spoiled:
+        return []
+    sizes = _sizes(case)
+    if len(sizes) < 3:
+        return []
+    (first, product, size), (last, _, end) = sizes[0], sizes[-1]
+    if not 0 < size < _LOST * end:
+        return []
+    squashing = [op for op in case.behind if op.type in SATURATING and op in case.trained]
+    what = (f"{len(squashing)} squashing functions ({squashing[0].type}{at_line(place_of(squashing[0]))}) lie between"
+            if squashing else "each layer between shrinks it")
+    return [finding(64, "vanishing gradient", squashing[0] if squashing else product, f"the gradient vanishes on the "
+                    f"way back: at step {case.looked[0].step} an element of that of {last.name}, the last layer, is "
+                    f"{end:.2g}, and of {first.name}, the first, {size:.2g}: {what}, so the first layers hardly "
+                    "learn, and the loss stays at "
+                    f"{case.last_loss:.4g}", "use tf.nn.relu in hidden layers, skip connections, or batch "
+                    "normalization", target=first.name, step=case.looked[0].step)]
+
+
+def _sizes(case: Case) -> list[tuple[Tensor, Operation, float]]:
+    """Kernels in the order of their layers, with the root mean square of their first gradients."""
+    raw = gradients_of(case)
+    case.want(*raw.values())
+    values = case.values(case.looked[0])
+    found = []
+    for op in case.behind:
+        x = held(op.inputs[1]).outputs[0] if op.type in _LAYERS else None
+        if x is not None and raw.get(x) in values:
+            found.append((x, op, float(np.sqrt(np.mean(np.square(values[raw[x]], dtype=float))))))
+    return found

@@ -1,0 +1,97 @@
+"""Steps that change nothing: a learning rate that is too low, a clipping or an epsilon that leaves nothing."""
+from __future__ import annotations
+
+import numpy as np
+
+from ..findings import Finding
+from .case import Case, Run, finding
+from .heads import constant
+from .updates import gradients_of, rate_of, update_op
+
+_USUAL, _SLOWISH, _SLOW = 1e-3, 1e-4, 1e-5  # change of a kernel by a step, relative to its size
+_MOVED = 0.02  # share of the loss by which a training that goes on has changed it
+_MANY = 20  # steps that a training has to have had before it is called slow
+
+
+def too_low(case: Case) -> list[Finding]:
+    """Steps so short that they change nothing, where longer ones along the gradient would lead down."""
+    if len(case.steps) < _MANY or not case.paces or not case.again:
+        return []
+    first, then = case.again[0][1], case.with_variables(case.looked[0], case.y, case.looked[-1].after)
+    if then is None or not abs(then - first) < _MOVED * abs(first):
+        return []
+    pace = float(np.median([max(p for s, _, p in case.paces if s == step) for step in {s for s, _, _ in case.paces}]))
+    if not pace < _SLOWISH:
+        return []
+    losses = dict(case.losses)
+    gains = [(run.step, gain) for run in case.looked[:3] if (gain := _gain(case, run, _USUAL)) is not None]
+    if not gains or not all(gain > 1e-4 * abs(losses.get(step, case.first_loss)) for step, gain in gains):
+        return []
+    if not _reaches_kernels(case):
+        return []
+    said = (f"a step changes the kernels by {pace:.2g} of their size, where {_USUAL:g} is usual, and in "
+            f"{len(case.steps)} steps the loss of the first batch moved from {first:.5g} to {then:.5g}")
+    if smaller := [*_clipped(case, said), *_damped(case, said)]:
+        return smaller[:1]
+    rate = rate_of(case, case.looked[0])
+    value = "" if rate is None else f" ({rate:.3g})"
+    more = f", up to {_USUAL / pace:.0g} times" if pace else ""
+    return [finding(70 if pace < _SLOW else 44, "learning rate too low", update_op(case), "the learning rate is too "
+                    f"low{value}: {said}; moved by {_USUAL:g} along the gradient of step {gains[0][0]} it would fall "
+                    f"by {gains[0][1]:.2g} at once", f"raise the learning rate{more}", step=gains[0][0])]
+
+
+def _reaches_kernels(case: Case) -> bool:
+    """Whether kernels have a gradient at all: where units are dead, no rate helps."""
+    values = case.values(case.looked[0])
+    sizes = {x: float(np.linalg.norm(values[g])) for x, g in gradients_of(case).items() if g in values}
+    kernels = [size for x, size in sizes.items() if len(x.dims or ()) > 1]
+    return not kernels or max(kernels) > 1e-3 * max(sizes.values())
+
+
+def _clipped(case: Case, said: str) -> list[Finding]:
+    """A clipping that leaves next to nothing of the gradients."""
+    raw = gradients_of(case)
+    given = {u.variable: u.gradient for u in case.updates if u.y is case.y and u.variable in raw}
+    case.want(*given.values())
+    values = case.values(case.looked[0])
+    pairs = [(float(np.linalg.norm(values[raw[x]])), float(np.linalg.norm(values[g])), g) for x, g in given.items()
+             if g in values and raw[x] in values]
+    if not pairs:
+        return []
+    before, after, given_one = max(pairs, key=lambda each: each[0])
+    if after > 1e-2 * before:
+        return []
+    return [finding(71, "clipped too hard", given_one.op, f"the gradients are clipped to almost nothing: from the norm "
+                    f"{before:.3g} to {after:.3g} at step {case.looked[0].step}; {said}", "raise the bound of the "
+                    "clipping: 1 to 5 is usual for a global norm", step=case.looked[0].step, confidence="certain")]
+
+
+def _damped(case: Case, said: str) -> list[Finding]:
+    """An epsilon that outweighs the root which it guards."""
+    for update in case.updates:
+        names = [parameter.name for parameter in update.op.definition.parameters]
+        epsilon = constant(update.op.inputs[names.index("epsilon")]) if "epsilon" in names else None
+        if epsilon is not None and epsilon.size == 1 and float(epsilon.reshape(())) > 1e-2:
+            return [finding(71, "epsilon too large", update.op, f"the epsilon of {update.op.type} is "
+                            f"{float(epsilon.reshape(())):.3g}, far above the gradients that it is added to: {said}",
+                            "1e-8 is usual, up to 1e-3", confidence="certain")]
+    return []
+
+
+def _gain(case: Case, run: Run, share: float) -> float | None:
+    """By how much y of the same batch falls if all variables go along the gradient by this share of their size."""
+    gradients = gradients_of(case)
+    case.want(*gradients.values())
+    values = case.values(run)
+    known = {x.op.name: np.asarray(values[g], float) for x, g in gradients.items()
+             if g in values and x.op.name in run.before}
+    with np.errstate(all="ignore"):
+        steep = float(np.sqrt(sum(np.vdot(g, g) for g in known.values())))
+        size = float(np.sqrt(sum(np.vdot(w, w) for w in (np.asarray(run.before[n], float) for n in known))))
+    if not steep or not np.isfinite(steep) or not size:
+        return None
+    moved = {name: (before - share * size / steep * known[name]).astype(np.asarray(before).dtype) if name in known
+             else before for name, before in run.before.items()}
+    value, then = values.get(case.y), case.with_variables(run, case.y, moved)
+    return None if value is None or then is None or np.size(value) != 1 else float(np.reshape(value, ())) - then
