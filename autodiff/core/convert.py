@@ -29,6 +29,8 @@ def as_array(value: Any, dtype: DType | None = None) -> np.ndarray:
     if is_numpy(value):
         return _as_strings(np.asarray(value)) if np.asarray(value).dtype.kind in "SUO" else _cast(value, dtype)
     if isinstance(value, (TensorShape, Dimension)):
+        if isinstance(value, TensorShape) and dtype is not None and not dtype.is_integer:
+            raise DTypeError("Cannot convert a TensorShape", expected=dtype.name, found=value)
         value = _static_sizes(value)
     try:
         array = np.array(value)
@@ -183,7 +185,7 @@ def _registered(value: Any, dtype: DType | None, name: str) -> Tensor | None:
 
 def constant_in(graph: Graph, array: np.ndarray, name: str) -> Tensor:
     """A Const of `array` in `graph`; the array becomes read-only."""
-    checked_op_name(name)
+    checked_op_name(name, graph.scope)
     array = np.array(array)
     array.flags.writeable = False
     spec = Spec(as_dtype(array.dtype), array.shape)

@@ -61,7 +61,7 @@ def build_op(definition: OpDef, values: tuple, attrs: dict[str, Any], name: str 
     the Operation when there is no output. Raises TypeError for dtypes and ValueError for shapes.
     """
     graph = graph_of(values)
-    name = definition.name if name is None else checked_op_name(name)
+    name = definition.name if name is None else checked_op_name(name, graph.scope)
     for value in values:
         if not isinstance(value, Tensor):
             break

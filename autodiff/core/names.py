@@ -35,17 +35,15 @@ class UniqueNames:
         return name
 
 
-def checked_op_name(name: str) -> str:
-    """`name`, which may end in `/`. Raises ArgumentError (ValueError) unless it is legal for an operation."""
-    if not _OP_NAME.match(name.removesuffix("/")):
-        raise ArgumentError(f"{name!r} is not a valid scope name: expected letters, digits and _.\\-/ after a letter, "
-                            "digit or dot")
+def checked_op_name(name: str, scope: str) -> str:
+    """`name`, which may end in `/`. Raises ArgumentError (ValueError) unless an operation in this scope may have it."""
+    check_scope_name(name.removesuffix("/"), top=not scope)
     return name
 
 
 def check_scope_name(name: str, *, top: bool) -> None:
     """Raises ArgumentError unless `name` is legal for a name scope."""
-    if not _OP_NAME.match(name if top else f"x{name}"):  # below the top any of the letters may begin it
+    if not name or not _OP_NAME.match(name if top else f"x{name}"):  # below the top any of the letters may begin it
         raise ArgumentError(f"{name!r} is not a valid scope name: expected letters, digits and _.\\-/"
                             + (" after a letter, digit or dot" if top else ""))
 

@@ -179,7 +179,9 @@ def _parts(key: Any, value: Any) -> Iterator[Any]:
     else:
         yield value
         return
-    if not isinstance(value, (list, tuple)) or len(value) != len(keys):
+    if isinstance(key, tuple) and not isinstance(value, (list, tuple)):
+        value = [value]  # an array is one value, as in TensorFlow
+    if len(value) != len(keys):
         raise ArgumentError(expected=f"{len(keys)} values for {len(keys)} tensors fed together",
                             found=shortened(value))
     for k, v in zip(keys, value):

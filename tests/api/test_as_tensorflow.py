@@ -267,3 +267,38 @@ def test_rows_of_a_variable_stay_rows_in_a_body() -> None:
 def test_static_shapes_of_transposed_placeholders() -> None:
     x = tf.placeholder(tf.float32)
     assert [tf.transpose(x, [0]).shape.ndims, tf.transpose(x, [1, 0]).shape.ndims] == [None, 2]
+
+
+def test_empty_rows_are_gathered_and_their_gradients() -> None:
+    x, v = tf.zeros([1, 0]), tf.Variable(tf.zeros([1, 0]), use_resource=True)
+    for params in (x, v):
+        slope = tf.gradients(tf.gather(params, np.zeros(0, np.int32)), params)[0]
+        assert run(tf.convert_to_tensor(slope)).shape == (1, 0)
+    images = tf.nn.depthwise_conv2d(tf.zeros([0, 3, 3, 2]), tf.ones([1, 1, 2, 2]), [1] * 4, "VALID")
+    assert run(images).shape == (0, 3, 3, 4)
+    assert run(tf.diag_part(tf.zeros([0, 0]))).shape == (0,)
+
+
+def test_names_in_a_scope_may_begin_as_they_like() -> None:
+    with pytest.raises(ValueError, match="'-q' is not a valid scope name"):
+        tf.placeholder(tf.float32, name="-q")
+    with tf.name_scope("b"):
+        assert tf.placeholder(tf.float32, name="-q").name == "b/-q:0"
+
+
+def test_an_array_is_one_value_for_a_tuple_of_feeds() -> None:
+    x = tf.placeholder(tf.float32, [2])
+    assert run(x, {(x,): np.array([1.0, 2.0])}).tolist() == [1, 2]
+    with pytest.raises(ValueError, match="expected 2 values"):
+        run(x, {(x, x): np.array([1.0, 2.0])})
+
+
+def test_a_permutation_is_a_vector() -> None:
+    with pytest.raises(ValueError, match="Shape must be rank 1 but is rank 2"):
+        tf.invert_permutation([[0]])
+
+
+def test_a_shape_is_made_of_integers() -> None:
+    assert run(tf.constant([1, 2]) + tf.TensorShape([3, 4])).tolist() == [4, 6]
+    with pytest.raises(TypeError, match="Cannot convert a TensorShape"):
+        tf.constant([1.0, 2.0]) + tf.TensorShape([3, 4])

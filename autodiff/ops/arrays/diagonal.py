@@ -40,7 +40,7 @@ def diag_part(input):
     half = input.shape[:input.ndim // 2]
     if half != input.shape[input.ndim // 2:]:
         raise ValueError(f"expected two equal halves of axes, found {show(input.shape)}")
-    return np.diagonal(input.reshape(int(np.prod(half)), -1)).reshape(half)
+    return np.diagonal(input.reshape(2 * (int(np.prod(half)),))).reshape(half)
 
 
 @diag.gradient

@@ -71,7 +71,8 @@ def _(node, dy):
     if at is not None and int(at) == 0:
         shape = sizes(params)
         rest = list(params.dims[1:]) if params.dims is not None and None not in params.dims[1:] else shape[1:]
-        values = build.Reshape(dy, joined([-1], np.array(rest, np.int32) if isinstance(rest, list) else rest))
+        rows = build.Size(indices)[None] if not isinstance(rest, list) or 0 in rest else [-1]
+        values = build.Reshape(dy, joined(rows, np.array(rest, np.int32) if isinstance(rest, list) else rest))
         flat = indices if indices.dims is not None and len(indices.dims) == 1 else build.Reshape(indices, [-1])
         return IndexedSlices(values, flat, shape), blocked(_INDICES), blocked("an axis is an integer")
     dx = build.GatherGrad(sizes(params), indices, axis, dy, batch_dims=batch_dims)

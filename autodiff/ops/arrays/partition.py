@@ -112,7 +112,12 @@ def _(node, args, batched):
     return [_axis_moved(part, 1, 0) for part in parts]
 
 
-@op("InvertPermutation", infer=lambda x: Spec(x.dtype.base_dtype, x.dims), no_grad="a permutation is made of integers")
+def _permutation(x):
+    rank_of(x, exactly=1, what="x")
+    return Spec(x.dtype.base_dtype, x.dims)
+
+
+@op("InvertPermutation", infer=_permutation, no_grad="a permutation is made of integers")
 def invert_permutation(x: Index):
     """The permutation that undoes x: y[x[i]] = i. x: int[n], each of 0 to n - 1 once -> int[n]."""
     y = np.full(x.shape, -1, x.dtype)

@@ -36,7 +36,7 @@ def extract_image_patches(images, *, ksizes, strides, rates, padding):
     space = images.shape[1:3]
     counts = extents(space, window, slide)
     found = views(padded(images, pads(space, window, slide)), window, counts, slide)
-    return found.reshape(len(images), *counts, -1)
+    return found.reshape(len(images), *counts, images.shape[3] * int(np.prod(window)))
 
 
 @op("ExtractImagePatchesGrad", infer=lambda image_sizes, grad, **_: Spec(

@@ -66,7 +66,7 @@ def matrix_square_root(input):
     nan for a matrix without one, such as a real one with a negative eigenvalue.
     """
     wide = np.complex128 if input.dtype.kind == "c" else np.float64
-    flat = input.reshape(-1, *input.shape[-2:]).astype(wide)
+    flat = input.reshape(int(np.prod(input.shape[:-2])), *input.shape[-2:]).astype(wide)
     return np.array([_root(a) for a in flat], wide).reshape(input.shape).astype(input.dtype, copy=False)
 
 
@@ -94,7 +94,8 @@ def _solved(r, c):
 @op("Sylvester", infer=lambda r, c: Spec(c.dtype.base_dtype, square_matrix(c).dims), dtypes=_DTYPES)
 def sylvester(r, c):
     """x with r @ x + x @ r = c. r, c: float[..., n, n] of one shape -> float[..., n, n]."""
-    matrices = zip(r.reshape(-1, *r.shape[-2:]), c.reshape(-1, *c.shape[-2:]))
+    count = int(np.prod(r.shape[:-2]))
+    matrices = zip(r.reshape(count, *r.shape[-2:]), c.reshape(count, *c.shape[-2:]))
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.array([_solved(*pair) for pair in matrices], c.dtype).reshape(c.shape)
 
@@ -127,7 +128,7 @@ def lu(input, *, output_idx_type=int32):
     InvalidArgumentError for a singular matrix.
     """
     *batch, n, _ = input.shape
-    y = input.reshape(-1, n, n).copy()
+    y = input.reshape(int(np.prod(batch)), n, n).copy()
     p = np.tile(np.arange(n), (len(y), 1))
     every = np.arange(len(y))
     for k in range(n):

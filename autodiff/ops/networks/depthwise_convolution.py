@@ -50,7 +50,7 @@ def depthwise_conv2d(input, filter, *, strides, padding, data_format="NHWC", dil
     y = np.zeros((x.shape[0], *counts, *filter.shape[2:]), x.dtype)
     for index, where in offsets(window, counts, slide):
         y += x[where][..., None] * filter[index]
-    return restored(y.reshape(*y.shape[:3], -1), data_format)
+    return restored(y.reshape(*y.shape[:3], y.shape[3] * y.shape[4]), data_format)
 
 
 @op("DepthwiseConv2dNativeBackpropInput", dtypes=FLOATS,

@@ -64,7 +64,7 @@ def _(node, dy):
         shape = np.array(spec.dims, np.int64 if indices.dtype.name == "int64" else np.int32)
     else:
         shape = build.Shape(build.ReadVariableOp(handle))
-    values = build.Reshape(dy, joined([-1], shape[1:]))
+    values = build.Reshape(dy, joined(build.Size(indices)[None], shape[1:]))
     return IndexedSlices(values, build.Reshape(indices, [-1]), convert_to_tensor(shape)), blocked(_INDEX)
 
 
