@@ -160,3 +160,16 @@ def test_two_steps() -> None:
         dbg.diff("step 9")
     with pytest.raises(ArgumentError, match="no such file"):
         dbg.diff("nothing.npz")
+
+
+@pytest.mark.parametrize("optimizer", ["ftrl", "adam"])
+def test_what_the_prompt_built_is_examined_too(optimizer: str) -> None:
+    """Its clipping makes zeros of the gradient, its slots are not finite: both stand beside the script's graph."""
+    with tf.Graph().as_default() as graph:
+        w = tf.Variable(np.ones(3, np.float32), name="w")
+        loss = tf.reduce_sum(tf.square(w), name="loss")
+    dbg = Debugger(graph, handles={"loss": loss})
+    dbg.train("loss", optimizer=optimizer, lr=1e38, clip_norm=1e-46)
+    dbg.run(3)
+    kinds = {finding.kind for finding in dbg.doctor().findings}
+    assert kinds & {"nan", "inf", "clipped away"}, kinds

@@ -63,7 +63,10 @@ class Blame:
 
     def _of_update(self, roots: Sequence[Tensor], spoiled: str, at: Moment) -> WhyNonfinite | None:
         """Why the run `at` spoiled a variable: what its update was given, or the update itself."""
-        variable = self.model.graph.operations[spoiled].outputs[0]
+        op = self.model.targets.named(spoiled)
+        if op is None:
+            return None
+        variable = op.outputs[0]
         ran = running(at.wanted.tensors, at.wanted.targets) if at.wanted is not None else set()
         updates = stores_into(variable, ran)
         given = [t for op in updates for _, t in operands_of(op)]

@@ -249,11 +249,11 @@ class Checkup:
         found = [Finding(95, "clipping", "", "", "", note, "test the norm before clipping: tf.check_numerics(norm, ...)"
                          ", or leave the step out when it is not finite", "grads --stages", None)
                  for note in stages.notes if "common norm" in note]
-        return found or [self._clipped_away(row) for row in stages.rows if row.raw and row.given and row.between
-                         and row.raw.norm and row.given.norm == 0 and not row.raw.nonfinite + row.given.nonfinite]
+        return found or [self._clipped_away(row, op) for row in stages.rows if row.raw and row.given and row.between
+                         and row.raw.norm and row.given.norm == 0 and not row.raw.nonfinite + row.given.nonfinite
+                         and (op := self.model.targets.named(row.between[-1])) is not None]
 
-    def _clipped_away(self, row: StageRow) -> Finding:
-        op = self.model.graph.operations[row.between[-1]]
+    def _clipped_away(self, row: StageRow, op: Operation) -> Finding:
         norm = row.raw.norm if row.raw else None
         return Finding(78, "clipped away", op.name, op.type, row.name, f"the gradient of {row.name} has the norm "
                        f"{norm:.3g}, but {op.name} ({op.type}) makes zeros of it before the update",

@@ -147,7 +147,7 @@ class Explanations:
                         at: Moment) -> WhySmall:
         """The same, with the op inside of a loop or branch that loses most, if it is one that loses."""
         hop = found.losses[0] if found.losses else None
-        op = None if hop is None else self.model.graph.operations[hop.op]
+        op = None if hop is None else self.model.targets.named(hop.op)
         if hop is None or op is None or not functions_of(op) or "branch was taken" in hop.note:
             return found
         call = next(iter(deque(self.state.replayer.calls(at).of(op, values), 1)), None)
