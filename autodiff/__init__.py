@@ -63,6 +63,8 @@ _NAMES = {
         "custom_gradient NoGradient NotDifferentiable numpy_function py_func py_function RegisterGradient",
     "api.control.dependencies":
         "colocate_with container control_dependencies device group init_scope name_scope op_scope tuple",
+    "api.control.function":
+        "function",
     "api.control.map_and_scan":
         "foldl foldr map_fn scan",
     "api.control.tensor_array":
@@ -138,6 +140,10 @@ _NAMES = {
         "constant_initializer glorot_normal_initializer glorot_uniform_initializer ones_initializer "
         "orthogonal_initializer random_normal_initializer random_uniform_initializer truncated_normal_initializer "
         "uniform_unit_scaling_initializer variance_scaling_initializer zeros_initializer",
+    "api.type_specs":
+        "IndexedSlicesSpec SparseTensorSpec TensorSpec TypeSpec",
+    "api.variables.partitioners":
+        "fixed_size_partitioner min_max_variable_partitioner variable_axis_size_partitioner",
     "api.variables.template":
         "make_template",
     "api.variables.variable":

@@ -14,7 +14,7 @@ from .. import NAMESPACES
 from ..api import flags
 from ..api.common.unsupported import unsupported_name
 from ..core.errors import StateError, UnsupportedError
-from .places import ROOMS, is_module, place_of
+from .places import ROOMS, is_module, may_be_imported, place_of
 
 VERSION = "1.15.5"  # of the TensorFlow whose names and semantics these are: scripts ask tf.__version__ and tf.VERSION
 
@@ -103,7 +103,7 @@ def _rooms_of(name: str) -> tuple[str, ...]:
         rooms = "python.raw_ops", *rooms
     if name.startswith("tensorflow.python.ops."):
         rooms = *rooms, "python.ops"
-    if name.startswith("tensorflow.python.") and not is_module(name):
+    if name.startswith("tensorflow.python.") and not may_be_imported(name):
         raise ImportError(str(unsupported_name("tf", name.partition(".")[2], ())), name=name)
     if not rest or {"core", "python"} & set(name.split(".")):
         return rooms

@@ -32,7 +32,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.python.data": ("data", ""),
     "tensorflow.python.data.util.nest": ("nest",),
     "tensorflow.python.debug": ("debug",),
-    "tensorflow.python.eager": ("python.context", ""),
+    "tensorflow.python.eager": ("python.context", "python.function", ""),
     "tensorflow.python.framework": ("python.framework_ops", ""),
     "tensorflow.python.framework.common_shapes": ("python.common_shapes",),
     "tensorflow.python.framework.dtypes": ("dtypes", ""),
@@ -43,6 +43,10 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.python.framework.graph_util": ("graph_util",),
     "tensorflow.python.framework.graph_util_impl": ("graph_util",),
     "tensorflow.python.framework.meta_graph": ("train",),
+    "tensorflow.python.framework.tensor_shape": ("python.tensor_shape", ""),
+    "tensorflow.python.framework.tensor_spec": ("python.type_specs",),
+    "tensorflow.python.framework.type_spec": ("python.type_specs",),
+    "tensorflow.python.framework.versions": ("python.versions",),
     "tensorflow.python.framework.random_seed": ("python.random_seed", ""),
     "tensorflow.python.framework.smart_cond": ("python.smart_cond",),
     "tensorflow.python.framework.tensor_util": ("python.tensor_util", ""),
@@ -56,6 +60,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.python.lib.io.python_io": ("python_io",),
     "tensorflow.python.lib.io.tf_record": ("python_io",),
     "tensorflow.python.ops": ("", "math", "nn", "linalg"),
+    "tensorflow.python.ops.resource_variable_ops": ("python.variables", ""),
     "tensorflow.python.ops.custom_gradient": ("python.custom_gradient", ""),
     "tensorflow.python.ops.distributions": ("distributions",),
     "tensorflow.python.ops.gradient_checker": ("test",),
@@ -79,7 +84,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.python.ops.rnn_cell_impl": ("nn.rnn_cell",),
     "tensorflow.python.ops.signal": ("signal",),
     "tensorflow.python.ops.variable_scope": ("",),
-    "tensorflow.python.ops.variables": ("",),
+    "tensorflow.python.ops.variables": ("python.variables", ""),
     "tensorflow.python.platform": (),
     "tensorflow.python.platform.app": ("app",),
     "tensorflow.python.platform.flags": ("flags",),
@@ -169,6 +174,15 @@ _MODULES = {
         "all_util compat deprecation dispatch function_utils keyword_args lazy_loader lock_util nest object_identity "
         "tf_contextlib tf_decorator tf_export tf_inspect tf_should_use tf_stack",
 }
+_PACKAGES = (  # of which a module may be imported whatever its name: what it has is asked for when it is used
+    "autograph autograph.core autograph.impl autograph.utils client compat compiler compiler.xla data "
+    "data.experimental data.experimental.ops data.kernel_tests data.ops data.util debug debug.lib distribute eager "
+    "feature_column framework grappler keras keras.applications keras.engine keras.layers keras.mixed_precision "
+    "keras.optimizer_v2 keras.preprocessing keras.saving keras.utils kernel_tests layers lib.io module ops "
+    "ops.distributions ops.linalg "
+    "ops.losses ops.parallel_for ops.ragged ops.signal platform profiler saved_model saved_model.model_utils summary "
+    "summary.writer tools tpu training training.experimental training.saving training.tracking user_ops util")
+PACKAGES = frozenset(f"tensorflow.python.{name}" for name in _PACKAGES.split())
 MODULES = frozenset({*ROOMS, *_MODULES, *(f"{package}.{name}" for package, names in _MODULES.items()
                                           for name in names.split())})
 
@@ -177,6 +191,12 @@ def is_module(path: str) -> bool:
     """Whether TensorFlow has a module of this path: of the generated ones, `gen_nn_ops`, it has one for each family."""
     package, _, name = path.rpartition(".")
     return path in MODULES or package == "tensorflow.python.ops" and name.startswith("gen_") and name.endswith("_ops")
+
+
+def may_be_imported(path: str) -> bool:
+    """Whether this is a module of TensorFlow's, or has a name that one may have."""
+    package, _, name = path.rpartition(".")
+    return is_module(path) or path in PACKAGES or package in PACKAGES and name.islower()
 
 
 def place_of(path: str) -> str:

@@ -13,6 +13,7 @@ from ...core.defaults import InThread
 from ...core.dtypes import DType, as_dtype, float32
 from ...core.errors import ArgumentError, KindError
 from ...core.graph import Tensor, get_default_graph, graph_of
+from ...core.shapes import TensorShape
 from .variable import Variable
 from .variable_store import found_or_made
 
@@ -142,7 +143,9 @@ def _in_scope(scope: VariableScope, name: str, shape: Any = None, dtype: Any = N
     """get_variable, with what it is not told taken from `scope`."""
     if not isinstance(name, str) or not name:
         raise ArgumentError(f"the name of a variable is a string that is not empty, found {name!r}")
-    if partitioner is not None or scope.partitioner is not None:
+    partitioner = partitioner or scope.partitioner
+    if partitioner is not None and (shape is None or max(partitioner(
+            shape=TensorShape(shape), dtype=as_dtype(dtype or scope.dtype or float32)), default=1) > 1):
         raise ArgumentError(f"variable {name!r}: partitioned variables are not supported",
                             hint="leave the partitioner out")
     if dtype is not None and initializer is not None and not callable(initializer):

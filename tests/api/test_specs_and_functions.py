@@ -1,0 +1,82 @@
+"""Specs of tensors, functions called while the graph is built, partitioners, and module paths that libraries import."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff as tf
+from autodiff.api.type_specs import BoundedTensorSpec
+from autodiff.tensorflow_names import alias
+from autodiff.tensorflow_names.python import function, tensor_shape
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> None:
+    tf.reset_default_graph()
+
+
+def test_specs_are_compared_and_fit_tensors() -> None:
+    spec = tf.TensorSpec([None, 3], tf.float32, "x")
+    assert spec == tf.TensorSpec([None, 3], "float32", "x") != tf.TensorSpec([None, 3], tf.float32)
+    assert spec.is_compatible_with(tf.zeros([2, 3]))
+    assert not spec.is_compatible_with(tf.zeros([2, 4]))
+    assert tf.TensorSpec.from_tensor(tf.zeros([2], name="z")).name == "z"
+    bounded = BoundedTensorSpec([3], tf.int32, 0, [1, 2, 3])
+    assert BoundedTensorSpec.from_spec(bounded) == bounded
+    assert tf.IndexedSlicesSpec([4]) == tf.IndexedSlicesSpec([4], tf.float32, tf.int64)
+    with pytest.raises(ValueError, match="maximum is not compatible with shape"):
+        BoundedTensorSpec([3], tf.int32, 0, [1, 2])
+    with pytest.raises(ValueError, match="should be a tf.Tensor"):
+        tf.TensorSpec.from_tensor(3)
+
+
+def test_functions_are_called_while_the_graph_is_built() -> None:
+    @tf.function(input_signature=[tf.TensorSpec([2], tf.float32)])
+    def doubled(x: Any) -> Any:
+        return x * 2
+
+    @function.Defun(tf.float32, tf.float32)
+    def product(x: Any, y: Any) -> Any:
+        return x * y
+
+    x = tf.constant([1.0, 2.0])
+    y = product(doubled(x), np.float32(3))
+    assert y.op.name.startswith("product/")
+    with tf.Session() as session:
+        np.testing.assert_allclose(session.run([y, tf.gradients(y, x)[0]]), [[6, 12], [6, 6]])
+    with pytest.raises(ValueError, match="incompatible with input_signature"):
+        doubled([1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="Expected number of arguments: 2, received: 1"):
+        product(x)
+    with pytest.raises(TypeError, match="not a callable"):
+        tf.function(3)
+
+
+def test_partitioners_say_how_a_variable_would_be_cut() -> None:
+    shape = tf.TensorShape([100, 50])
+    assert tf.fixed_size_partitioner(4)(shape, dtype=tf.float32) == [4, 1]
+    assert tf.variable_axis_size_partitioner(2000)(shape=shape, dtype=tf.float32) == [10, 1]
+    assert tf.variable_axis_size_partitioner(2000, max_shards=3)(shape=shape, dtype=tf.float32) == [3, 1]
+    assert tf.min_max_variable_partitioner(8, min_slice_size=5000)(shape=shape, dtype=tf.float32) == [4, 1]
+    assert tf.get_variable("whole", [2], partitioner=tf.fixed_size_partitioner(1)).shape.as_list() == [2]
+    with pytest.raises(ValueError, match="partitioned variables are not supported"):
+        tf.get_variable("cut", [2], partitioner=tf.fixed_size_partitioner(2))
+
+
+def test_shapes_by_old_words() -> None:
+    assert tensor_shape.unknown_shape(rank=2).as_list() == [None, None]
+    assert (tensor_shape.vector(3), tensor_shape.matrix(2, 3), tensor_shape.scalar()) == ([3], [2, 3], [])
+
+
+def test_modules_that_libraries_import_and_may_never_call() -> None:
+    with alias.standing_in(shadow=True):
+        from tensorflow.python.grappler import item
+        from tensorflow.python.ops.resource_variable_ops import ResourceVariable
+        from tensorflow.python.tpu import tpu_function
+        assert ResourceVariable(1.0).is_resource
+        for module in (item, tpu_function):
+            with pytest.raises(AttributeError, match="gradbg does not support"):
+                module.anything  # noqa: B018
+        with pytest.raises(ImportError):
+            import tensorflow.python.nonsense  # noqa: F401
