@@ -1,0 +1,16 @@
+# silent; line 13; log_softmax|nll|log-prob|log prob|probabilit
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+torch.manual_seed(0)
+
+model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4))
+opt = torch.optim.Adam(model.parameters(), lr=0.01)
+x = torch.randn(64, 8)
+y = torch.randint(0, 4, (64,))
+for _ in range(12):
+    loss = F.nll_loss(model(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
