@@ -24,7 +24,7 @@ from autodiff.debug.analysis.findings import (
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.facts.records import Place
 
-from ..language.argument_kinds import FileKind, FloatKind, IntKind, RawKind
+from ..language.argument_kinds import FileKind, FloatKind, IntKind, WordKind
 from ..language.command import command
 from ..language.target_kinds import Target, X, Y
 from ..model.results import Column, Error, Group, Result, Table, Text, TreeBranch
@@ -37,7 +37,7 @@ from ..view.text import number
 Order = Annotated[int, IntKind(1)]
 Side = Annotated[str, FileKind()]
 LEVELS = ("error", "warning", "remark")
-Kinds = Annotated[str, RawKind("KIND")]
+Kinds = Annotated[str, WordKind("KIND")]
 Tolerance = Annotated[float, FloatKind("R")]
 KINDS = {"nan": "nan", "inf": "nan", "none": "none", "zero": "zero"}
 

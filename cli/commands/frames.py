@@ -10,7 +10,7 @@ import numpy as np
 
 from autodiff.core.site import Site
 
-from ..language.argument_kinds import Count, IntKind, RawKind
+from ..language.argument_kinds import Count, IntKind, WordKind
 from ..language.command import command
 from ..model.line_stops import DOWN, OUT, Until
 from ..model.results import Column, Group, Result, Table, Text
@@ -22,7 +22,7 @@ from . import advance, standing
 
 Line = Annotated[int, IntKind(1, "LINE")]
 FrameNumber = Annotated[int, IntKind(0, "NUMBER")]
-Frames = Annotated[str, RawKind("N|full")]
+Frames = Annotated[str, WordKind("N|full")]
 LONG = 60  # letters of a value in a table of locals
 
 

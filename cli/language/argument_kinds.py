@@ -179,14 +179,21 @@ class CommandKind(Kind):
         return [name for name in shell.verbs() if name.startswith(text)]
 
 
-class RawKind(Kind):
+class WordKind(Kind):
+    """One word, or several in quotes."""
+
+    def __init__(self, metavar: str) -> None:
+        self.metavar = metavar
+
+
+class RawKind(WordKind):
     """Everything up to the end of the line, untouched."""
 
     rest = True
     keeps_marks = True
 
     def __init__(self, metavar: str = "TEXT") -> None:
-        self.metavar = metavar
+        super().__init__(metavar)
 
 
 def pattern(text: str, flags: int = 0) -> re.Pattern[str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cli.language.command import verbs
+from cli.language.command import COMMANDS, verbs
 from cli.language.highlight import highlight
 from cli.language.interpreter import execute
 from cli.language.parse import parse
@@ -97,3 +97,8 @@ def test_the_command_line_is_drawn_in_those_roles() -> None:
     fragments = styled(line, Shell())
     assert "".join(text for _, text, *_ in fragments) == line
     assert [text for style, text, *_ in fragments if style] == ["watch", "h", "--every", "3"]
+
+
+def test_what_commands_say_goes_to_a_file_unless_their_text_is_anybodys() -> None:
+    kept = {name for name, command in COMMANDS.items() if command.keeps_marks}
+    assert kept == {"commands", "alias", "define", "/", "@", "python", "expect"}
