@@ -1,4 +1,4 @@
-# zero; line 13; clamp; weight
+"""zero; line 13; clamp; weight"""
 import torch
 from torch import nn
 

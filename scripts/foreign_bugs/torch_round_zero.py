@@ -1,4 +1,4 @@
-# zero; line 13; round; enc.weight
+"""zero; line 13; round; enc.weight"""
 import torch
 from torch import nn
 
