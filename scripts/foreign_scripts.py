@@ -1,6 +1,6 @@
 """What the prompt says of the PyTorch and JAX scripts in foreign_bugs/, each with one bug that its first line tells.
 
-The first line is `kind; line; words[; parameter]`: what kind of a bug it is, its line, a regular expression for what
+The first line is `Kind; line; words[; parameter].`: what kind of a bug it is, its line, a regular expression for what
 is to be said of it. An answer is right when its first twelve lines name the line and say one of the words. Run it where
 torch and jax are installed: python scripts/foreign_scripts.py [PART OF A NAME]
 """
@@ -36,8 +36,8 @@ def main() -> int:
     """Ask of every script; the number of those that are not explained."""
     part, missed, count = (sys.argv[1] if len(sys.argv) > 1 else ""), 0, 0
     for script in sorted(Path(__file__).with_name("foreign_bugs").glob(f"*{part}*.py")):
-        kind, line, words, *parameter = script.read_text().partition("\n")[0].strip('"').split("; ")
-        said = answer(script, kind, "".join(parameter))
+        kind, line, words, *parameter = script.read_text().partition("\n")[0].strip('".').split("; ")
+        said = answer(script, kind.lower(), "".join(parameter))
         named = re.search(rf"{script.name}:{line.removeprefix('line ')}\b", said)
         count += 1
         if named and re.search(words, said, re.IGNORECASE):

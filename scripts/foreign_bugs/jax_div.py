@@ -1,4 +1,4 @@
-"""nan; line 9; div|/|0"""
+"""Nan; line 9; div|/|0."""
 import jax
 import jax.numpy as jnp
 from jax import random

@@ -1,4 +1,4 @@
-"""nan; line 9; sqrt|norm"""
+"""Nan; line 9; sqrt|norm."""
 import jax
 import jax.numpy as jnp
 from jax import random

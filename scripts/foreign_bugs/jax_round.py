@@ -1,4 +1,4 @@
-"""zero; line 9; round; w1"""
+"""Zero; line 9; round; w1."""
 import jax
 import jax.numpy as jnp
 from jax import random, value_and_grad

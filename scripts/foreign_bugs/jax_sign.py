@@ -1,4 +1,4 @@
-"""silent; line 16; sign|ris|up|grow|maxim"""
+"""Silent; line 16; sign|ris|up|grow|maxim."""
 import jax.numpy as jnp
 from jax import random, value_and_grad
 

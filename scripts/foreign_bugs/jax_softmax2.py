@@ -1,4 +1,4 @@
-"""silent; line 14; softmax"""
+"""Silent; line 14; softmax."""
 import jax
 import jax.numpy as jnp
 from jax import random, value_and_grad

@@ -1,4 +1,4 @@
-"""wrong; line 18; custom|vjp|backward|bwd; w"""
+"""Wrong; line 18; custom|vjp|backward|bwd; w."""
 import jax
 import jax.numpy as jnp
 from jax import grad, random

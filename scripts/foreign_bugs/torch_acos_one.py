@@ -1,4 +1,4 @@
-"""nan; line 11; acos|arccos"""
+"""Nan; line 11; acos|arccos."""
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-"""zero; line 13; clamp; weight"""
+"""Zero; line 13; clamp; weight."""
 import torch
 from torch import nn
 

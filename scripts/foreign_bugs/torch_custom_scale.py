@@ -1,4 +1,4 @@
-"""wrong; line 17; backward|Scale; weight"""
+"""Wrong; line 17; backward|Scale; weight."""
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-"""none; line 12; [.]data|detach; emb.weight"""
+"""None; line 12; [.]data|detach; emb.weight."""
 import torch
 from torch import nn
 

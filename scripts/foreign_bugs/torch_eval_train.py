@@ -1,4 +1,4 @@
-"""silent; line 9; eval|train"""
+"""Silent; line 9; eval|train."""
 import torch
 import torch.nn.functional as F
 from torch import nn

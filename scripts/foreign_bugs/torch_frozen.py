@@ -1,4 +1,4 @@
-"""none; line 9; requires_grad; 0.weight"""
+"""None; line 9; requires_grad; 0.weight."""
 import torch
 from torch import nn
 

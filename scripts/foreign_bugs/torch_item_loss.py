@@ -1,4 +1,4 @@
-"""none; line 12; item|torch.tensor|number|new tensor|constant; enc.weight"""
+"""None; line 12; item|torch.tensor|number|new tensor|constant; enc.weight."""
 import torch
 from torch import nn
 

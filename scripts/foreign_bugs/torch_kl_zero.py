@@ -1,4 +1,4 @@
-"""nan; line 14; log|0"""
+"""Nan; line 14; log|0."""
 import torch
 import torch.nn.functional as F
 from torch import nn

@@ -1,4 +1,4 @@
-"""nan; line 11; learning rate|diverg|lr|grow|exp|overflow|larger"""
+"""Nan; line 11; learning rate|diverg|lr|grow|exp|overflow|larger."""
 import torch
 import torch.nn.functional as F
 from torch import nn

@@ -1,4 +1,4 @@
-"""silent; line 9; learning rate|lr|small|barely|too low"""
+"""Silent; line 9; learning rate|lr|small|barely|too low."""
 import torch
 import torch.nn.functional as F
 from torch import nn

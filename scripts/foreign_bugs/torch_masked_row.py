@@ -1,4 +1,4 @@
-"""nan; line 14; softmax|masked_fill|-inf|inf"""
+"""Nan; line 14; softmax|masked_fill|-inf|inf."""
 import torch
 from torch import nn
 

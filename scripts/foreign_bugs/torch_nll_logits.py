@@ -1,4 +1,4 @@
-"""silent; line 13; log_softmax|nll|log-prob|log prob|probabilit"""
+"""Silent; line 13; log_softmax|nll|log-prob|log prob|probabilit."""
 import torch
 import torch.nn.functional as F
 from torch import nn

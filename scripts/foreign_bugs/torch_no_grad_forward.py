@@ -1,4 +1,4 @@
-"""none; line 17; no_grad; features.weight"""
+"""None; line 17; no_grad; features.weight."""
 import torch
 import torch.nn.functional as F
 from torch import nn

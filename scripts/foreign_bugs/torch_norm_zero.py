@@ -1,4 +1,4 @@
-"""nan; line 12; norm|sqrt|divi|0/0"""
+"""Nan; line 12; norm|sqrt|divi|0/0."""
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-"""none; line 13; numpy|detach|from_numpy|new tensor|torch.tensor; first.weight"""
+"""None; line 13; numpy|detach|from_numpy|new tensor|torch.tensor; first.weight."""
 import numpy as np
 import torch
 from torch import nn

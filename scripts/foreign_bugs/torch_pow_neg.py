@@ -1,4 +1,4 @@
-"""nan; line 13; pow|[*][*]|negative"""
+"""Nan; line 13; pow|[*][*]|negative."""
 import torch
 from torch import nn
 

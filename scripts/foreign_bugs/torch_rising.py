@@ -1,4 +1,4 @@
-"""silent; line 15; sign|maxim|rise|rising|ris|grow|up"""
+"""Silent; line 15; sign|maxim|rise|rising|ris|grow|up."""
 import torch
 import torch.nn.functional as F
 from torch import nn

@@ -1,4 +1,4 @@
-"""zero; line 13; round; enc.weight"""
+"""Zero; line 13; round; enc.weight."""
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-"""silent; line 13; sigmoid"""
+"""Silent; line 13; sigmoid."""
 import torch
 from torch import nn
 

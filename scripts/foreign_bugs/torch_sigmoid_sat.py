@@ -1,4 +1,4 @@
-"""zero; line 15; sigmoid|satur; gate.weight"""
+"""Zero; line 15; sigmoid|satur; gate.weight."""
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-"""silent; line 13; softmax|axis|dim|batch"""
+"""Silent; line 13; softmax|axis|dim|batch."""
 import torch
 import torch.nn.functional as F
 from torch import nn

@@ -1,4 +1,4 @@
-"""nan; line 15; softmax|log|underflow|exp|0"""
+"""Nan; line 15; softmax|log|underflow|exp|0."""
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-"""nan; line 13; std|var|divi|0 / 0|degrees|sqrt"""
+"""Nan; line 13; std|var|divi|0 / 0|degrees|sqrt."""
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-"""wrong; line 18; backward|Softplus; weight"""
+"""Wrong; line 18; backward|Softplus; weight."""
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-"""silent; line 13; scale|unscaled|0 to 255|range|255|normal"""
+"""Silent; line 13; scale|unscaled|0 to 255|range|255|normal."""
 import torch
 import torch.nn.functional as F
 from torch import nn

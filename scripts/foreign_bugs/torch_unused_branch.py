@@ -1,4 +1,4 @@
-"""none; line 12; not used|nothing .* uses|never used; b.weight"""
+"""None; line 12; not used|nothing .* uses|never used; b.weight."""
 import torch
 from torch import nn
 

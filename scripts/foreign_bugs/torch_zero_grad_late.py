@@ -1,4 +1,4 @@
-"""silent; line 15; zero_grad"""
+"""Silent; line 15; zero_grad."""
 import torch
 import torch.nn.functional as F
 from torch import nn

@@ -1,4 +1,4 @@
-"""zero; line 15; mul|zero|0|mask; a.weight"""
+"""Zero; line 15; mul|zero|0|mask; a.weight."""
 import torch
 from torch import nn
 

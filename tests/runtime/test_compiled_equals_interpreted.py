@@ -320,6 +320,9 @@ class Compared:
         self._plan, self._program = plan, Program(plan, threads=2)
         self._left = COMPARED
 
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._program, name)
+
     def __call__(self, run: Run, fed: Sequence[Any]) -> list[Any]:
         if not self._left:
             return self._program(run, fed)
