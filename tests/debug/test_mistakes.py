@@ -6,16 +6,22 @@ import pytest
 
 from autodiff.debug.analysis.findings import Finding
 from cli.language.interpreter import execute
+from cli.model.results import Text
 from cli.model.shell import Shell
 
 from .mistaken_programs import HEAD, PROGRAMS
 
 
-def findings(text: str, folder: Path) -> tuple[Finding, ...]:
+def trained(text: str, folder: Path) -> Shell:
     (folder / "model.py").write_text(HEAD + text)
     shell = Shell()
     execute(f"load {folder / 'model.py'}", shell)
     execute("run", shell)
+    return shell
+
+
+def findings(text: str, folder: Path) -> tuple[Finding, ...]:
+    shell = trained(text, folder)
     found = shell.dbg.doctor().findings
     shell.close()
     return found
@@ -30,3 +36,22 @@ def test_a_mistake_comes_first_and_its_twin_has_none(kind: str, tmp_path: Path) 
     assert first.place is not None and first.place.file.endswith("model.py") and first.remedy
     harmless = findings(text.replace(wrong, right), tmp_path)
     assert [f for f in harmless if f.level != "remark"] == []
+
+
+def test_doctor_fails_on_errors_that_are_not_ignored_and_says_what_it_looked_at(tmp_path: Path) -> None:
+    text, wrong, right = PROGRAMS["mean of integers"]
+    shell = trained(text, tmp_path)
+    assert execute("doctor", shell).exit_code == 0 and execute("doctor --fail", shell).exit_code == 3
+    ignored = execute("doctor --fail --ignore 'mean of integers, dead units'", shell)
+    shell.close()
+    assert ignored.exit_code == 0 and isinstance(ignored, Text)
+    assert ignored.text.startswith("nothing looks wrong (step 40, 12 of 40 training steps, 1 to 40, loss 1.")
+
+
+def test_doctor_reads_a_recording(tmp_path: Path) -> None:
+    shell = trained(PROGRAMS["relu on the logits"][0], tmp_path)
+    execute(f"record '{tmp_path / 'some.rec'}' steps 1:41", shell)
+    execute(f"load '{tmp_path / 'some.rec'}'", shell)
+    found = shell.dbg.doctor().findings
+    shell.close()
+    assert found[0].kind == "relu on the logits" and "are 0" in found[0].text

@@ -304,9 +304,9 @@ def _ranked(found: Iterable[Finding], ignore: Collection[str]) -> tuple[Finding,
 
 def _calmer(found: Iterable[Finding], case: Case) -> list[Finding]:
     """Sizes of gradients say little of a training whose loss falls."""
-    several = len({update.y for update in case.updates}) > 1  # the last run may have trained another loss's variables
-    return [replace(f, severity=min(f.severity, _CALM)) if case.learns or several and f.kind == "no step" else f
-            for f in found]
+    still = {v.name for v in case.variables} - {v.name for _, v, pace in case.paces if pace}
+    return [replace(f, severity=min(f.severity, _CALM)) if case.learns else f for f in found
+            if f.kind != "no step" or f.target in still]
 
 
 def _unhappened(traps: Iterable[Finding], case: Case) -> list[Finding]:
