@@ -12,11 +12,15 @@ is not finite), jit (if asked for: autodiff with OptimizerOptions.global_jit_lev
 autograd, each in an interpreter of its own:
 
     scripts/bench.py --peer tf1=/opt/tf1/bin/python --peer jax=/opt/peers/bin/python --peer torch=/opt/peers/bin/python
+    scripts/bench.py --compare COMMIT     # system "before": autodiff as of a commit, in the same rounds
+    scripts/bench.py --threads 2 --busy 1 # beside a process that keeps the last processor at work
 
 TF1_PYTHON and TF2_PYTHON name those of TensorFlow too. What is missing is left out. MiB: the highest that the process
-took beyond what it had after its imports. W10 measures `import`.
+took beyond what it had after its imports. CPU: the least that a round's step took of processors, which others at work
+disturb less. W10 measures `import`.
 """
 import argparse
+import contextlib
 import functools
 import importlib
 import json
@@ -24,6 +28,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -31,7 +36,7 @@ SYSTEMS = "naive,tuned,unwatched,autodiff,armed"
 PEERS = ("tf1", "tf2", "jax", "torch", "autograd")
 WARM, LONG_ENOUGH = 0.8, 40  # seconds, or runs, before anything is measured: autodiff compiles what is hot
 TOLERANCE = 2e-3
-OWN = ("autodiff", "unwatched", "armed", "jit")
+OWN = ("autodiff", "unwatched", "armed", "jit", "before")
 IMPORTS = {"naive": "import numpy", "autodiff": "import autodiff", "tf1": "import tensorflow",
            "tf2": "import tensorflow.compat.v1", "jax": "import jax", "torch": "import torch",
            "autograd": "import autograd.numpy"}
@@ -39,7 +44,7 @@ IMPORTS = {"naive": "import numpy", "autodiff": "import autodiff", "tf1": "impor
 
 def workloads():
     """Name -> {kind of system: what makes the step}; `graph` is for all that is spelled like TensorFlow."""
-    from workloads import building, convolution, elementwise, hessian, lstm, perceptron, scalars, transformer
+    from workloads import building, convolution, elementwise, hessian, lstm, models, perceptron, scalars, transformer
 
     found = {
         "W1": dict(graph=scalars.graph, naive=scalars.naive, tuned=scalars.tuned),
@@ -51,6 +56,11 @@ def workloads():
         "W5": dict(graph=lstm.graph, naive=lstm.naive, tuned=lstm.tuned),
         "W6": dict(graph=transformer.graph, naive=transformer.naive),
         "W9": dict(graph=perceptron.graph_watched, unwatched=perceptron.graph, armed=perceptron.graph),
+        "W11": dict(graph=models.graph_sparse, armed=models.graph_sparse),
+        "W12": dict(graph=models.graph_rows, armed=models.graph_rows),
+        "W13": dict(graph=models.graph_loop, armed=models.graph_loop),
+        "W14": dict(graph=models.graph_block, armed=models.graph_block),
+        "W15": dict(build=models.first_run),
         "W8-10k": dict(build=building.built(10000)),
         "W8-100k": dict(build=building.built(100000)),
     }
@@ -67,7 +77,6 @@ def workloads():
 def tensorflow_like(system):
     """The module that a system's scripts import as tf."""
     if system in OWN:
-        sys.path.insert(0, ROOT)
         import autodiff
         return autodiff
     import tensorflow.compat.v1 as tf
@@ -121,7 +130,6 @@ def imported(system):
     """Import what a system needs, so that its memory is not counted."""
     if system in OWN or system in PEERS:
         name = "autodiff.debug" if system == "armed" else "autodiff" if system in OWN else IMPORTS[system].split()[1]
-        sys.path.insert(0, ROOT)
         importlib.import_module(name)
 
 
@@ -132,10 +140,11 @@ def digest(values):
     return [float(np.sqrt(np.square(a[~np.isnan(a)]).mean())) for a in arrays[:5]]
 
 
-def work(workload, system, threads, seconds):
-    """Answer each line of standard input with the time of one step, in seconds."""
+def work(workload, system, threads, seconds, root):
+    """Answer each line of standard input with the time of one step, in seconds. root: where autodiff is."""
     if threads == 1 and hasattr(os, "sched_setaffinity"):  # XLA and TensorFlow have pools that ask no variable
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    sys.path.insert(0, root)
     imported(system)
     before = memory("VmRSS")
     step = step_of(workload, system, threads)
@@ -154,11 +163,11 @@ def work(workload, system, threads, seconds):
     told["mib"] = memory("VmHWM") - before
     print(json.dumps(told), flush=True)
     for _ in sys.stdin:
-        start = time.perf_counter()
+        start, used = time.perf_counter(), time.process_time()
         for _ in range(count):
             last = step()
-        took = (time.perf_counter() - start) / count
-        print(json.dumps({"seconds": took, **(last if isinstance(last, dict) else {})}), flush=True)
+        took, cpu = (time.perf_counter() - start) / count, (time.process_time() - used) / count
+        print(json.dumps({"seconds": took, "cpu": cpu, **(last if isinstance(last, dict) else {})}), flush=True)
 
 
 # ---- the coordinator --------------------------------------------------------------------
@@ -190,8 +199,9 @@ class Worker:
 
     def __init__(self, workload, system, arguments):
         command = [python_of(system, arguments.peers), os.path.abspath(__file__), "--workload", workload,
-                   "--worker", system, "--threads", str(arguments.threads), "--seconds", str(arguments.seconds)]
-        self.system, self.times, self.extra = system, [], {}
+                   "--worker", system, "--threads", str(arguments.threads), "--seconds", str(arguments.seconds),
+                   "--root", arguments.before if system == "before" else ROOT]
+        self.system, self.times, self.cpu, self.extra = system, [], [], {}
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                         env=environment(arguments.threads))
         self.told = self.read()
@@ -207,6 +217,7 @@ class Worker:
         self.process.stdin.flush()
         answer = self.read()
         self.times.append(answer.pop("seconds", float("nan")))
+        self.cpu.append(answer.pop("cpu", float("nan")))
         self.extra = answer
 
     def close(self):
@@ -224,13 +235,15 @@ def compare(workload, arguments):
             worker.measure()
     for worker in workers:
         worker.close()
-    print(f"\n## {workload}, {arguments.threads} thread{'s' * (arguments.threads > 1)}")
-    print("| system | median ms | " + " | ".join(f"ratio to {w.system} | lowest-highest" for w in running[:2])
+    load = f", load {os.getloadavg()[0]:.1f} of {os.cpu_count()}" if hasattr(os, "getloadavg") else ""
+    print(f"\n## {workload}, {arguments.threads} thread{'s' * (arguments.threads > 1)}{load}")
+    bases = list(dict.fromkeys([*running[:2], *[w for w in running if w.system in (*PEERS, "before")]]))
+    print("| system | median ms | CPU ms | " + " | ".join(f"ratio to {w.system} | lowest-highest" for w in bases)
           + " | MiB | same |")
-    print("|---|---:|" + "---:|---:|" * len(running[:2]) + "---:|---|")
+    print("|---|---:|---:|" + "---:|---:|" * len(bases) + "---:|---|")
     for worker in running:
-        cells = [f"{statistics.median(worker.times) * 1e3:.3f}"]
-        for base in running[:2]:
+        cells = [f"{statistics.median(worker.times) * 1e3:.3f}", f"{min(worker.cpu) * 1e3:.3f}"]
+        for base in bases:
             ratios = [a / b for a, b in zip(worker.times, base.times)]
             cells += [f"{statistics.median(ratios):.3f}", f"{min(ratios):.2f}-{max(ratios):.2f}"]
         cells.append(f"{worker.told['mib']:.0f}")
@@ -261,6 +274,31 @@ def compare_imports(arguments):
         print(f"| {IMPORTS[system]} | {median:.0f} | {median - medians[systems[0]]:.0f} |")
 
 
+@contextlib.contextmanager
+def busy(count):
+    """Processes at work on the last processor, as on a machine that others use too."""
+    last = {max(os.sched_getaffinity(0))} if count else set()
+    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"],
+                               preexec_fn=lambda: os.sched_setaffinity(0, last)) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for other in others:
+            other.kill()
+
+
+@contextlib.contextmanager
+def as_of(commit):
+    """A folder with the library as of a commit; "" for none."""
+    if not commit:
+        yield ""
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        packed = subprocess.run(["git", "archive", commit, "autodiff"], cwd=ROOT, check=True, capture_output=True)
+        subprocess.run(["tar", "-x", "-C", folder], input=packed.stdout, check=True)
+        yield folder
+
+
 def main():
     """Parse the arguments, and compare."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -270,22 +308,28 @@ def main():
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=0.1, help="of one measurement")
+    parser.add_argument("--compare", metavar="COMMIT", default="", help="adds the system before: autodiff as of it")
+    parser.add_argument("--busy", type=int, default=0, help="processes at work on the last processor meanwhile")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
+    parser.add_argument("--root", default=ROOT, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     names = [*workloads(), "W10"]
     if arguments.worker:
-        work(arguments.workload, arguments.worker, arguments.threads, arguments.seconds)
+        work(arguments.workload, arguments.worker, arguments.threads, arguments.seconds, arguments.root)
         return
     arguments.peers = peers_of(arguments)
-    arguments.systems = list(dict.fromkeys([*arguments.systems.split(","), *arguments.peers]))
+    arguments.systems = list(dict.fromkeys([*arguments.systems.split(","), *["before"] * bool(arguments.compare),
+                                            *arguments.peers]))
     if arguments.workload == "list":
         print(*names)
         return
     wanted = names if arguments.workload == "all" else arguments.workload.split(",")
-    if unknown := [name for name in wanted if name not in names]:
+    unknown = [name for name in wanted if name not in names]  # workers may be of Python 3.7
+    if unknown:
         parser.error(f"no workload {', '.join(unknown)}: there are {', '.join(names)}")
-    for name in wanted:
-        compare_imports(arguments) if name == "W10" else compare(name, arguments)
+    with busy(arguments.busy), as_of(arguments.compare) as arguments.before:
+        for name in wanted:
+            compare_imports(arguments) if name == "W10" else compare(name, arguments)
 
 
 if __name__ == "__main__":

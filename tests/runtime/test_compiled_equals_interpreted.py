@@ -357,7 +357,7 @@ def test_every_model_script(script: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize("workload", [
     "scalars.graph_float64", "perceptron.graph", "elementwise.graph_chain", "elementwise.graph_price", "lstm.graph",
-    "transformer.graph"])
+    "transformer.graph", "models.graph_rows", "models.graph_loop", "models.graph_block"])
 def test_the_workloads_of_the_benchmark(workload: str, monkeypatch: pytest.MonkeyPatch) -> None:
     module, _, function = workload.partition(".")
     monkeypatch.syspath_prepend(str(MODELS.parent))
