@@ -11,6 +11,7 @@ from ..facts.roles import PLACEHOLDERS, place_of
 from .findings import Finding
 
 _LARGE = 50.0  # mean size of inputs beyond which squashing functions and initial weights of 1/sqrt(n) do not fit
+_DARK = 5.0  # mean size from which on numbers of 0 to 255 are pixels: most of an image may be black
 _BATCHES = 3  # with labels of one class, from which on it is no accident
 _ROWS = 16  # examples over which a column has to vary
 _MIXES = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Conv2D", "While", "Tensordot")
@@ -42,10 +43,11 @@ def _scale(tensor: Tensor, arrays: Sequence[np.ndarray], learns: bool) -> list[F
     found = []
     values = np.concatenate([a.reshape(-1, a.shape[-1]) for a in arrays]).astype(np.float64)
     size = float(np.abs(values).mean())
-    if size > _LARGE:
-        low, high, mean, spread = values.min(), values.max(), values.mean(), values.std()
-        what = "pixels from 0 to 255" if 0 <= low and 128 < high <= 255 else f"values from {low:.4g} to {high:.4g}"
-        found.append(_finding(35 if learns else 61, "inputs not scaled", layer, tensor, f"{tensor.name} is fed "
+    low, high, mean, spread = values.min(), values.max(), values.mean(), values.std()
+    are_pixels = 0 <= low and 128 < high <= 255 and size > _DARK
+    if size > _LARGE or are_pixels:
+        what = "pixels from 0 to 255" if are_pixels else f"values from {low:.4g} to {high:.4g}"
+        found.append(_finding(39 if learns else 61, "inputs not scaled", layer, tensor, f"{tensor.name} is fed "
                               f"{what} (mean {mean:.3g}, "
                               f"standard deviation {spread:.3g}): {layer.type} makes sums of them that saturate what "
                               "follows, and gradients of their size",

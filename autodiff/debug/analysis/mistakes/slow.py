@@ -9,6 +9,7 @@ from .heads import constant
 from .updates import gradients_of, rate_of, update_op
 
 _USUAL, _SLOWISH, _SLOW = 1e-3, 1e-4, 1e-5  # change of a kernel by a step, relative to its size
+_STILL = 1e-6
 _MOVED = 0.02  # share of the loss by which a training that goes on has changed it
 _MANY = 20  # steps that a training has to have had before it is called slow
 
@@ -25,9 +26,9 @@ def too_low(case: Case) -> list[Finding]:
         return []
     losses = dict(case.losses)
     gains = [(run.step, gain) for run in case.looked[:3] if (gain := _gain(case, run, _USUAL)) is not None]
-    if not gains or not all(gain > 1e-4 * abs(losses.get(step, case.first_loss)) for step, gain in gains):
-        return []
-    if not _reaches_kernels(case):
+    is_blind = not gains and 0 < pace < _STILL  # gradients of rows alone, which are not followed here
+    if not is_blind and not (gains and _reaches_kernels(case) and all(
+            gain > 1e-4 * abs(losses.get(step, case.first_loss)) for step, gain in gains)):
         return []
     said = (f"a step changes the kernels by {pace:.2g} of their size, where {_USUAL:g} is usual, and in "
             f"{len(case.steps)} steps the loss of the first batch moved from {first:.5g} to {then:.5g}")
@@ -36,9 +37,10 @@ def too_low(case: Case) -> list[Finding]:
     rate = rate_of(case, case.looked[0])
     value = "" if rate is None else f" ({rate:.3g})"
     more = f", up to {_USUAL / pace:.0g} times" if pace else ""
+    promise = "" if is_blind else (f"; moved by {_USUAL:g} along the gradient of step {gains[0][0]} it would fall by "
+                                   f"{gains[0][1]:.2g} at once")
     return [finding(70 if pace < _SLOW else 44, "learning rate too low", update_op(case), "the learning rate is too "
-                    f"low{value}: {said}; moved by {_USUAL:g} along the gradient of step {gains[0][0]} it would fall "
-                    f"by {gains[0][1]:.2g} at once", f"raise the learning rate{more}", step=gains[0][0])]
+                    f"low{value}: {said}{promise}", f"raise the learning rate{more}", step=case.looked[0].step)]
 
 
 def _reaches_kernels(case: Case) -> bool:

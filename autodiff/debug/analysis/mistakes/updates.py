@@ -7,6 +7,7 @@ import numpy as np
 
 from ....core.graph import Operation, Tensor
 from ....core.indexed_slices import IndexedSlices
+from ..update_blame import is_store
 from .case import Case, Run
 
 
@@ -14,7 +15,7 @@ def update_op(case: Case) -> Operation:
     """Where the training is written: the op that updates."""
     mine = [u.op for u in case.updates if u.y is case.y] or [u.op for u in case.updates]
     stores: Sequence[Operation] = [op for op in case.looked[0].ran if op.inputs and op.inputs[0] in case.variables
-                                   and "Assign" in op.type] if case.looked else []
+                                   and is_store(op)] if case.looked else []
     return mine[0] if mine else min(stores, key=lambda op: op.index) if stores else case.y.op
 
 
