@@ -39,9 +39,12 @@ _REFUSED_THERE = re.compile("|".join((
     "not in list of allowed values", "has no attribute", "None values not supported", "No gradient defined",
     "type float(32|64) that does not match", "paddings must be less than", "not implemented", "empty output shape",
     "do not yet support", "No OpKernel was registered", "not supported", "Currently there is no way",
-    "Incompatible shapes between op input and calculated")))
-_REFUSED_HERE = re.compile(r"grad_ys\[\d\] has shape|axis -?\d+ is out of range|aggregation_method is 3|expected int32|"
-                           r"Negative dimension size|expected floats, found")
+    "Incompatible shapes between op input and calculated", "Requires delta != 0", r"is not in \[0, 0\)",
+    "params is empty", "Cannot take the length of shape with unknown rank", "Duplicate node name")))
+_REFUSED_HERE = re.compile("|".join((
+    r"grad_ys\[\d\] has shape", r"axis -?\d+ is out of range", "aggregation_method is 3", "expected int32",
+    "Negative dimension size", "expected floats, found", "expected strings alone", "shapes differ",
+    "Dimensions must be equal", "'' is not a valid scope name", "not in list of allowed values")))
 
 
 @dataclass

@@ -302,3 +302,16 @@ def test_a_shape_is_made_of_integers() -> None:
     assert run(tf.constant([1, 2]) + tf.TensorShape([3, 4])).tolist() == [4, 6]
     with pytest.raises(TypeError, match="Cannot convert a TensorShape"):
         tf.constant([1.0, 2.0]) + tf.TensorShape([3, 4])
+
+
+def test_an_axis_may_be_named_twice() -> None:
+    x = tf.constant([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    for axes in ([0, 0], [0, -2]):
+        assert run([tf.reduce_sum(x, axes), tf.gradients(tf.reduce_sum(x, axes), x)[0]])[0].tolist() == [5, 7, 9]
+    with pytest.raises(ValueError, match="axis 5 is out of range"):
+        tf.reduce_sum(x, [0, 5])
+
+
+def test_no_segments_are_made_of_no_rows() -> None:
+    none = np.zeros(0, np.int32)
+    assert run(tf.sparse_segment_sum(tf.ones([3, 2]), none, none)).shape == (0, 2)

@@ -255,7 +255,7 @@ def _sparse_segments(data: Any, indices: Any, segment_ids: Any, *, name: str, nu
     with graph_of([data, indices, segment_ids]).name_scope(name):
         rows, ids = build.GatherV2(data, indices, 0), build.SortedIds(segment_ids)
         if num_segments is None:
-            num_segments = build.Max(ids, 0) + 1
+            num_segments = build.Maximum(build.Max(ids, 0) + 1, 0)  # none where there are no ids
         if kind == "sum":
             return build.UnsortedSegmentSum(rows, ids, num_segments)
         return _over_counts(rows, ids, num_segments, name=kind, root=kind == "sqrt_n")

@@ -15,9 +15,12 @@ from .elementwise import conjugate
 
 # ---- which axes, and what shape is left ---------------------------------------------------
 
-def axes_of(reduction_indices):
-    """The axes a kernel is given, for NumPy."""
-    return tuple(reduction_indices.tolist()) if reduction_indices.ndim else int(reduction_indices)
+def axes_of(reduction_indices, rank):
+    """The axes a kernel is given, for NumPy: each once."""
+    if not reduction_indices.ndim:
+        return int(reduction_indices)
+    axes = tuple(reduction_indices.tolist())
+    return tuple({a % rank for a in axes}) if len(axes) > 1 and -rank <= min(axes) <= max(axes) < rank else axes
 
 
 def kept_dims(x, axes):
@@ -77,7 +80,7 @@ def kept_shape_of(shape: Index, axis: Index):
 @op("Sum", infer=_reduced, dtypes=NUMBERS)
 def total(input, reduction_indices: Index, *, keep_dims=False, out=None):
     """The sum over some axes. input: number[...], reduction_indices: int[] or int[k] -> number[...]."""
-    return np.add.reduce(input, axes_of(reduction_indices), input.dtype, out, keep_dims)
+    return np.add.reduce(input, axes_of(reduction_indices, input.ndim), input.dtype, out, keep_dims)
 
 
 @total.gradient
@@ -89,7 +92,7 @@ def _(node, dy):
 def mean(input, reduction_indices: Index, *, keep_dims=False):
     """The mean over some axes, rounded toward 0 for integers. input: number[...] -> number[...]."""
     wide = np.float32 if input.dtype == np.float16 else input.dtype
-    sums = np.add.reduce(input, axes_of(reduction_indices), wide, None, keep_dims)
+    sums = np.add.reduce(input, axes_of(reduction_indices, input.ndim), wide, None, keep_dims)
     count = input.size // max(sums.size, 1)
     if input.dtype.kind in "iu":
         return (np.sign(sums) * (np.abs(sums) // max(count, 1))).astype(input.dtype)
@@ -116,7 +119,7 @@ def _per_element(dy, x, y):
 def euclidean_norm(input, reduction_indices: Index, *, keep_dims=False):
     """The root of the sum of squares over some axes. input: number[...] -> number[...]."""
     squares = input * np.conj(input) if input.dtype.kind == "c" else np.square(input)
-    sums = np.add.reduce(squares, axes_of(reduction_indices), input.dtype, None, keep_dims)
+    sums = np.add.reduce(squares, axes_of(reduction_indices, input.ndim), input.dtype, None, keep_dims)
     return np.asarray(np.sqrt(sums)).astype(input.dtype, copy=False)
 
 
@@ -175,7 +178,7 @@ def _(node, dy):
 @op("Prod", infer=_reduced, dtypes=NUMBERS)
 def prod(input, reduction_indices: Index, *, keep_dims=False, out=None):
     """The product over some axes. input: number[...], reduction_indices: int[] or int[k] -> number[...]."""
-    return np.multiply.reduce(input, axes_of(reduction_indices), input.dtype, out, keep_dims)
+    return np.multiply.reduce(input, axes_of(reduction_indices, input.ndim), input.dtype, out, keep_dims)
 
 
 @prod.gradient
@@ -198,16 +201,16 @@ def _highest(dtype):
 def greatest(input, reduction_indices: Index, *, keep_dims=False, out=None):
     """The greatest over some axes; the lowest number if there is none. input: real[...] -> real[...]."""
     if input.size:
-        return np.maximum.reduce(input, axes_of(reduction_indices), None, out, keep_dims)
-    return np.maximum.reduce(input, axes_of(reduction_indices), None, out, keep_dims, _lowest(input.dtype))
+        return np.maximum.reduce(input, axes_of(reduction_indices, input.ndim), None, out, keep_dims)
+    return np.maximum.reduce(input, axes_of(reduction_indices, input.ndim), None, out, keep_dims, _lowest(input.dtype))
 
 
 @op("Min", infer=_reduced, dtypes=REALS)
 def smallest(input, reduction_indices: Index, *, keep_dims=False, out=None):
     """The smallest over some axes; the highest number if there is none. input: real[...] -> real[...]."""
     if input.size:
-        return np.minimum.reduce(input, axes_of(reduction_indices), None, out, keep_dims)
-    return np.minimum.reduce(input, axes_of(reduction_indices), None, out, keep_dims, _highest(input.dtype))
+        return np.minimum.reduce(input, axes_of(reduction_indices, input.ndim), None, out, keep_dims)
+    return np.minimum.reduce(input, axes_of(reduction_indices, input.ndim), None, out, keep_dims, _highest(input.dtype))
 
 
 @greatest.gradient
@@ -223,13 +226,13 @@ def _extreme_gradient(node, dy):
 @op("All", infer=_reduced, dtypes=(bool_,), no_rule="booleans have no gradient")
 def every(input: Bool, reduction_indices: Index, *, keep_dims=False, out=None):
     """Whether all are true along some axes. input: bool[...] -> bool[...]."""
-    return np.logical_and.reduce(input, axes_of(reduction_indices), None, out, keep_dims)
+    return np.logical_and.reduce(input, axes_of(reduction_indices, input.ndim), None, out, keep_dims)
 
 
 @op("Any", infer=_reduced, dtypes=(bool_,), no_rule="booleans have no gradient")
 def some(input: Bool, reduction_indices: Index, *, keep_dims=False, out=None):
     """Whether any is true along some axes. input: bool[...] -> bool[...]."""
-    return np.logical_or.reduce(input, axes_of(reduction_indices), None, out, keep_dims)
+    return np.logical_or.reduce(input, axes_of(reduction_indices, input.ndim), None, out, keep_dims)
 
 
 def _index_shape(input, dimension, *, output_type=int64):
