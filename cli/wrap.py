@@ -199,8 +199,9 @@ class _Talk:
         event = self.caller.wait()
         with asking(), contextlib.closing(self.caller):
             self.shell.take(event)
-            self._program.show(standing.arrived(self.shell, event))
-            self._program.converse()
+            with contextlib.suppress(OSError, EOFError):  # the terminal has gone: nobody is there to be told
+                self._program.show(standing.arrived(self.shell, event))
+                self._program.converse()
 
 
 def why(program: Any, *args: Any, **options: Any) -> str:

@@ -324,6 +324,8 @@ class ModelScript:
             self.request = None
 
     def _hand_over(self, kind: str) -> None:
+        if self.detached:
+            return  # it was told so in the midst of this run
         records, self._records = tuple(self._records), []
         self._to_prompt.put(Event(kind, records))
         goes_on = self._to_script.get()
