@@ -147,6 +147,8 @@ class Decoder:
         # a copy in a gradient is given other tensors than those that its functions captured
         around = {**dict(zip(captured, passed[len(passed) - len(captured):])), **known}
         attrs = {name: self._value(value, graph, around) for name, value in entry["attrs"].items()}
+        if entry["type"] == "Const" and not isinstance(attrs["value"], np.ndarray):
+            raise ArgumentError(f"the constant {entry['name']!r}", expected="an array", found=attrs["value"])
         specs = [Spec(as_dtype(name), None if dims is None else tuple(dims)) for name, dims in entry["specs"]]
         op = graph.add(OPS[entry["type"]], inputs, attrs, specs, entry["name"] + "/")
         op.override = entry.get("override")

@@ -239,9 +239,9 @@ def read(path: str) -> Recording:
         try:
             about, arrays = _load(os.path.join(path, name))
             moment, record = _run(graph, about, arrays, values)
+            trained = trained if moments else int(about["trained_before"])
         except Exception:  # as above: runs up to here are whole, and those that follow may need this one
             break
-        trained = trained if moments else about["trained_before"]
         moments.append(moment)
         records.append(record)
     return Recording(graph, handles, script, y, tuple(moments), tuple(records), trained)
@@ -263,8 +263,8 @@ def _declare(graph: Graph, listed: list[dict[str, Any]]) -> None:
     for entry in listed:
         tensor = graph.get_tensor_by_name(entry["tensor"])
         dtype = tensor.dtype if tensor.dtype.name != "resource" else tensor.op.attrs["dtype"]
-        variable = SimpleNamespace(handle_tensor=tensor, op=tensor.op, name=entry["name"], graph=graph, dtype=dtype,
-                                   shape=TensorShape(entry["shape"]),
+        variable = SimpleNamespace(handle_tensor=tensor, op=tensor.op, name=str(entry["name"]), graph=graph,
+                                   dtype=dtype, shape=TensorShape(entry["shape"]),
                                    initializer=graph.operations.get(entry["initializer"]))
         graph.add_to_collection("variables", variable)
         if entry["trainable"]:
