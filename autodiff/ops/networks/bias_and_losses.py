@@ -1,5 +1,7 @@
 """Small ops of neural networks: bias, half the sum of squares, membership in the best k."""
 
+import math
+
 import numpy as np
 
 from ...core.declare import op
@@ -56,7 +58,7 @@ def bias_add_grad(out_backprop, *, data_format="NHWC"):
     """Sums over all but the channels. out_backprop: number[..., c] or [n, c, ...] -> number[c]."""
     if data_format.startswith("NC"):
         return np.add.reduce(out_backprop, axis=(0, *range(2, out_backprop.ndim)))
-    return np.add.reduce(out_backprop.reshape(int(np.prod(out_backprop.shape[:-1])), out_backprop.shape[-1]), axis=0)
+    return np.add.reduce(out_backprop.reshape(math.prod(out_backprop.shape[:-1]), out_backprop.shape[-1]), axis=0)
 
 
 @bias_add.gradient

@@ -45,6 +45,19 @@ class _Probe:
 
 
 def _probed(op: Operation) -> Any:
+    """What the kernel gives for probes; of an op without attributes that depends on its definition alone."""
+    if op.attrs:
+        return _called(op)
+    key = op.definition, len(op.inputs)
+    if key not in _PROBED:
+        _PROBED[key] = _called(op)
+    return _PROBED[key]
+
+
+_PROBED: dict[tuple[Any, int], Any] = {}
+
+
+def _called(op: Operation) -> Any:
     definition = op.definition
     if definition.stateful or definition.takes_run or len(op.outputs) != 1 or not op.inputs:
         return None
