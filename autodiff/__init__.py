@@ -53,8 +53,8 @@ _NAMES = {
         "reverse reverse_sequence reverse_v2 roll sequence_mask space_to_batch space_to_batch_nd space_to_depth "
         "tile",
     "api.arrays.shaping":
-        "broadcast_dynamic_shape broadcast_static_shape broadcast_to concat ensure_shape expand_dims rank "
-        "reshape shape shape_n size slice split squeeze stack strided_slice transpose unstack",
+        "broadcast_dynamic_shape broadcast_static_shape broadcast_to concat ensure_shape expand_dims parallel_stack "
+        "rank reshape shape shape_n size slice split squeeze stack strided_slice transpose unstack",
     "api.arrays.sorting":
         "argsort searchsorted sort",
     "api.control.control_flow":
@@ -83,6 +83,8 @@ _NAMES = {
         "is_strictly_increasing is_tensor Print print verify_tensor_all_finite",
     "api.image.boxes":
         "extract_image_patches",
+    "api.shape_checks":
+        "assert_shapes",
     "api.saved_graphs.reading":
         "import_graph_def",
     "api.linalg":

@@ -221,7 +221,7 @@ def _ranked(x: Any, rank: Any, op: str, holds: Callable[[int, int], bool], messa
 def _integer_rank(rank: Any, what: str) -> np.ndarray | None:
     """The value of a rank, if it is known. Raises DTypeError (TypeError) for a fraction, ShapeError for a list."""
     if convert_to_tensor(rank).dtype.base_dtype is not as_dtype("int32"):
-        raise DTypeError(f"{what}: a rank must be of type int32", expected="an integer", found=repr(rank))
+        raise DTypeError(f"{what}: a rank must be of type {as_dtype('int32')}", found=repr(rank))
     value = static_value(rank)
     if value is not None and value.ndim:
         raise ShapeError(f"{what}: Rank must be a scalar", expected="one number", found=repr(rank))
@@ -264,7 +264,7 @@ def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str
     """Raises DTypeError (TypeError) unless the tensor is of this dtype."""
     tensor, wanted = convert_to_tensor(tensor), as_dtype(tf_type).base_dtype
     if tensor.dtype.base_dtype is not wanted:
-        raise DTypeError(f"{message or ''}{tensor.name} must be of type {wanted!r}", found=tensor.describe())
+        raise DTypeError(f"{message or ''}{tensor.name} must be of type {wanted}", found=tensor.describe())
     return build.NoOp(name=name or "assert_type")
 
 

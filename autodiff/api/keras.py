@@ -1,4 +1,4 @@
-"""The two parts of tf.keras that need no Keras: MNIST as arrays, and sequences padded to one length."""
+"""The parts of tf.keras that need no Keras: MNIST as arrays, sequences padded to one length, tf.layers' classes."""
 from __future__ import annotations
 
 import os
@@ -10,10 +10,11 @@ import numpy as np
 
 from ..core.errors import ArgumentError
 from ..files.disk.arrays import read_arrays
+from . import keras_layers as layers
 from .common.unsupported import refusing
 from .mnist import load_mnist
 
-__all__ = ["datasets", "preprocessing"]
+__all__ = ["datasets", "layers", "preprocessing"]
 
 
 def _load_data(path: str = "mnist.npz") -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:

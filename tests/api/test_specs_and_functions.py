@@ -64,6 +64,25 @@ def test_partitioners_say_how_a_variable_would_be_cut() -> None:
         tf.get_variable("cut", [2], partitioner=tf.fixed_size_partitioner(2))
 
 
+def test_sizes_of_one_name_are_equal() -> None:
+    x, y = tf.ones([3, 2], name="x"), tf.ones([2, 3], name="y")
+    free = tf.placeholder(tf.float32, name="free")
+    fine = tf.assert_shapes([(x, ("n", "m")), (y, "mn"), (tf.constant(1), ()), (x, ("*", 2)), (free, None)])
+    dynamic = tf.assert_shapes({x: ("n", "m"), free: ("n",)})
+    with tf.Session() as session:
+        session.run([fine, dynamic], {free: [1.0, 2.0, 3.0]})
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"tensor x:0 dimension 0\] \[Tensor free"):
+            session.run(dynamic, {free: [1.0]})
+        with pytest.raises(tf.errors.InvalidArgumentError, match="must have rank"):
+            session.run(dynamic, {free: 1.0})
+    for words, shapes in (("dimension 0 must have size 3.  Received size 2", [(x, "ab"), (y, "ac")]),
+                          ("Specified explicitly.  Tensor x:0 dimension 1 must have size 5", [(x, ("a", 5))]),
+                          ("must have rank 1.  Received rank 2", [(x, "a")]),
+                          ("only allowed as the first entry", [(x, "a*")]), ("must be an iterable", [(x, 2)])):
+        with pytest.raises(ValueError, match=words):
+            tf.assert_shapes(shapes)
+
+
 def test_shapes_by_old_words() -> None:
     assert tensor_shape.unknown_shape(rank=2).as_list() == [None, None]
     assert (tensor_shape.vector(3), tensor_shape.matrix(2, 3), tensor_shape.scalar()) == ([3], [2, 3], [])

@@ -7,9 +7,10 @@ import numpy as np
 
 from ...core.convert import constant_in, convert_to_tensor, to_tensor
 from ...core.dtypes import as_dtype, int32
-from ...core.errors import ArgumentError
-from ...core.graph import Tensor, graph_of
+from ...core.errors import ArgumentError, ShapeError, StateError
+from ...core.graph import Tensor, get_default_graph, graph_of
 from ...core.infer import axis_in
+from ...core.name_scope import scope
 from ...core.op import OPS, build
 from ...core.shapes import Dimension, TensorShape, as_dims, broadcast, is_known, num_elements, show
 from ...core.sparse_tensor import SparseTensor
@@ -131,6 +132,18 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
 def first_dtype(values: Any) -> Any:
     """The dtype of the first tensor among values, which Python values beside it take; None without one."""
     return next((v.dtype.base_dtype for v in values if isinstance(v, Tensor) or hasattr(v, "as_tensor")), None)
+
+
+def parallel_stack(values: Any, name: str = "parallel_stack") -> Tensor:
+    """The tensors, of known shapes, along a new axis 0. Raises StateError (RuntimeError) when executing eagerly."""
+    if get_default_graph().executing_eagerly:
+        raise StateError("tf.parallel_stack() is not compatible with eager execution.")
+    with scope(name, "parallel_stack", [values]) as full:
+        parts = [convert_to_tensor(value) for value in values]
+        shape = TensorShape(parts[0].dims)
+        if not shape.is_fully_defined():
+            raise ShapeError("parallel_stack needs tensors of fully known shapes", found=parts[0].describe())
+        return build.Pack(*parts, axis=0, name=full)
 
 
 def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:

@@ -15,7 +15,7 @@ from ..common.renamed_arguments import one_of
 
 __all__ = ["atrous_conv2d", "atrous_conv2d_transpose", "conv1d", "conv1d_transpose", "conv2d", "conv2d_backprop_filter",
            "conv2d_backprop_input", "conv2d_transpose", "conv3d", "conv3d_backprop_filter", "conv3d_transpose",
-           "convolution", "depthwise_conv2d", "depthwise_conv2d_native", "separable_conv2d"]
+           "conv_transpose", "convolution", "depthwise_conv2d", "depthwise_conv2d_native", "separable_conv2d"]
 
 
 def _given(name: str, value: Any, old_name: str, old_value: Any) -> Any:
@@ -121,6 +121,21 @@ def conv3d_transpose(value: Any, filter: Any = None, output_shape: Any = None, s
     return _transposed("Conv3DBackpropInputV2", _given("value", value, "input", input),
                        _given("filter", filter, "filters", filters), output_shape,
                        _geometry(strides, padding, data_format, dilations, "NDHWC"), name or "conv3d_transpose")
+
+
+def conv_transpose(input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME",
+                   data_format: str | None = None, dilations: Any = None, name: str | None = None) -> Tensor:
+    """conv1d_transpose, conv2d_transpose or conv3d_transpose, by the length of output_shape.
+
+    Raises ArgumentError (ValueError) for other lengths.
+    """
+    length = output_shape.shape.as_list()[0] if isinstance(output_shape, Tensor) else len(output_shape)
+    if length not in (3, 4, 5):
+        raise ArgumentError(f"output_shape must be of length 3, 4 or 5 but was {length}.")
+    kinds: Any = ((conv1d_transpose, "NWC"), (conv2d_transpose, "NHWC"), (conv3d_transpose, "NDHWC"))
+    function, layout = kinds[length - 3]
+    return function(input, filters, output_shape, strides, padding=padding, data_format=data_format or layout,
+                    dilations=dilations, name=name or "conv_transpose")
 
 
 def _transposed(op: str, value: Any, filter: Any, output_shape: Any, attrs: dict[str, Any], name: str) -> Tensor:

@@ -10,9 +10,12 @@ from ...core.graph import Tensor
 from ...core.name_scope import scope
 from ...core.op import build
 from ...core.sparse_tensor import SparseTensor
+from ..arrays.gathering import boolean_mask
+from ..arrays.rearrange import sequence_mask
 from ..common.renamed_arguments import one_of
+from ..control.map_and_scan import map_fn
 
-__all__ = ["ctc_greedy_decoder", "ctc_loss", "ctc_loss_v2"]
+__all__ = ["collapse_repeated", "ctc_greedy_decoder", "ctc_loss", "ctc_loss_v2", "ctc_unique_labels"]
 
 
 def ctc_loss(labels: Any, inputs: Any = None, sequence_length: Any = None, preprocess_collapse_repeated: bool = False,
@@ -82,6 +85,44 @@ def _blank_last(logits: Tensor, values: Tensor, blank: int) -> tuple[Tensor, Ten
         return logits, values
     moved = build.ConcatV2(2, logits[:, :, :blank], logits[:, :, blank + 1:], logits[:, :, blank:blank + 1])
     return moved, build.Select(build.Less(values, blank), values, values - 1)
+
+
+def collapse_repeated(labels: Any, seq_length: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """Labels of which those that follow one like them are left out, and the new lengths.
+
+    labels: int[batch, time], seq_length: int[batch] -> int[batch, longest], filled up with 0, and int[batch].
+    """
+    with scope(name, "collapse_repeated_labels", [labels, seq_length]):
+        labels, seq_length = convert_to_tensor(labels, name="labels"), convert_to_tensor(seq_length, name="seq_length")
+        is_new = build.NotEqual(labels[:, 1:], labels[:, :-1])
+        first = build.OnesLike(build.Cast(labels[:, :1], dtype="bool"))
+        kept = build.LogicalAnd(build.ConcatV2(1, first, is_new), sequence_mask(seq_length, build.Shape(labels)[1]))
+        lengths = build.Sum(build.Cast(kept, dtype="int32"), [1])
+        longest = build.Max(lengths, [0])
+        places = build.Where(sequence_mask(lengths, longest))
+        shape = build.Cast(build.Pack(build.Shape(labels)[0], longest, axis=0), dtype="int64")
+        flat = build.ScatterNd(places, boolean_mask(labels, kept), shape)
+        flat.set_shape([labels.dims[0] if labels.dims else None, None])
+        return flat, build.Cast(lengths, dtype=seq_length.dtype.base_dtype)
+
+
+def ctc_unique_labels(labels: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """Each row's different labels, filled up with 0, and the place of each label among them.
+
+    labels: int[batch, length] -> int[batch, length] and int64[batch, length].
+    """
+    with scope(name, "ctc_unique_labels", [labels]):
+        labels = convert_to_tensor(labels, name="labels")
+
+        def of_row(row: Tensor) -> list[Tensor]:
+            found, place = build.Unique(row)
+            padded = build.Pad(found, build.Reshape(build.Pack(0, build.Shape(row)[0] - build.Shape(found)[0], axis=0),
+                                                    [1, 2]))
+            padded.set_shape(row.shape)
+            return [padded, build.Cast(place, dtype="int64")]
+
+        unique, places = map_fn(of_row, labels, dtype=[labels.dtype.base_dtype, "int64"])
+        return unique, places
 
 
 def ctc_greedy_decoder(inputs: Any, sequence_length: Any, merge_repeated: bool = True) -> tuple[list[Any], Tensor]:

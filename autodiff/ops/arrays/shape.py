@@ -286,6 +286,8 @@ def _(node, args, batched):
 
 def _checked_shape(tensor, *, shape):
     dims = tensor.dims
+    if shape is None:
+        return Spec(tensor.dtype.base_dtype, dims)
     rank_of(tensor, exactly=len(shape))
     return Spec(tensor.dtype.base_dtype, tuple(shape) if dims is None else tuple(map(merge_sizes, dims, shape)))
 
@@ -293,8 +295,10 @@ def _checked_shape(tensor, *, shape):
 @op("EnsureShape", infer=_checked_shape)
 def ensure_shape(input, *, shape):
     """The input, if it has this shape. input: any[...] -> any[shape]. Raises InvalidArgumentError if not."""
+    if shape is None:
+        return input
     if len(shape) != np.ndim(input) or any(m is not None and m != n for m, n in zip(shape, np.shape(input))):
-        raise ValueError(f"expected shape {show(shape)}, found {show(np.shape(input))}")
+        raise ValueError(f"Shape of tensor {show(np.shape(input))} is not compatible with expected shape {show(shape)}")
     return input
 
 
@@ -305,4 +309,5 @@ def _(node, dy):
 
 @ensure_shape.batched
 def _(node, args, batched):
-    return build.EnsureShape(args[0], shape=(None, *node.attrs["shape"]))
+    return build.EnsureShape(args[0], shape=None if node.attrs["shape"] is None else
+                             (None, *node.attrs["shape"]))

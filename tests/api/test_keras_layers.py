@@ -1,0 +1,50 @@
+"""tf.keras.layers that are tf.layers; nn.conv_transpose, parallel_stack and labels without repeats."""
+
+import numpy as np
+import pytest
+
+import autodiff as tf
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> None:
+    tf.reset_default_graph()
+
+
+def test_layers_take_the_names_of_functions() -> None:
+    layers = tf.keras.layers
+    x = tf.constant(np.random.RandomState(1).randn(2, 6, 6, 3), tf.float32)
+    y = layers.Conv2D(4, 3, activation="relu", kernel_initializer="he_normal", input_shape=(6, 6, 3))(x)
+    y = layers.Dense(5, activation="linear")(layers.Flatten()(layers.MaxPool2D(2, 2)(y)))
+    y = layers.Activation("tanh")(layers.Lambda(lambda v: v * 2)(y))
+    assert y.shape.as_list() == [2, 5]
+    assert len(tf.trainable_variables()) == 4
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert np.abs(session.run(y)).max() < 1
+    with pytest.raises(ValueError, match="Unknown activation: nothing"):
+        layers.Dense(1, activation="nothing")
+    with pytest.raises(AttributeError, match="keras.layers.LSTM"):
+        layers.LSTM  # noqa: B018
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_a_transposed_convolution_is_that_of_its_rank(axes: int) -> None:
+    x, filters = tf.ones([1, *[2] * axes, 1]), tf.ones([*[2] * axes, 1, 1])
+    y = tf.nn.conv_transpose(x, filters, [1, *[4] * axes, 1], strides=2)
+    with tf.Session() as session:
+        assert session.run(tf.reduce_sum(y)) == 4 ** axes
+    with pytest.raises(ValueError, match="must be of length 3, 4 or 5 but was 2"):
+        tf.nn.conv_transpose(x, filters, [4, 4], strides=2)
+
+
+def test_stacks_and_labels() -> None:
+    stacked = tf.parallel_stack([[1, 2], [3, 4]])
+    collapsed = tf.nn.collapse_repeated([[1, 1, 2, 2, 1], [3, 3, 3, 0, 0]], [5, 3])
+    unique = tf.nn.ctc_unique_labels([[3, 4, 4, 3], [1, 1, 1, 2]])
+    with tf.Session() as session:
+        found = session.run([stacked, *collapsed, *unique])
+    assert [part.tolist() for part in found] == [
+        [[1, 2], [3, 4]], [[1, 2, 1], [3, 0, 0]], [3, 1], [[3, 4, 0, 0], [1, 2, 0, 0]], [[0, 1, 1, 0], [0, 0, 0, 1]]]
+    with pytest.raises(ValueError, match="fully known shapes"):
+        tf.parallel_stack([tf.placeholder(tf.float32, [None])])
