@@ -315,3 +315,9 @@ def test_an_axis_may_be_named_twice() -> None:
 def test_no_segments_are_made_of_no_rows() -> None:
     none = np.zeros(0, np.int32)
     assert run(tf.sparse_segment_sum(tf.ones([3, 2]), none, none)).shape == (0, 2)
+
+
+def test_a_masked_logit_spoils_the_loss_of_soft_labels() -> None:
+    loss = tf.nn.softmax_cross_entropy_with_logits_v2(labels=[[0.0, 1.0], [0.5, 0.5]],
+                                                      logits=[[-np.inf, 1.0], [1.0, 1.0]])
+    np.testing.assert_allclose(run(loss), [np.nan, np.log(2.0)], rtol=1e-6)

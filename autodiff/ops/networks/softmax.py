@@ -73,8 +73,8 @@ def softmax_cross_entropy(features, labels):
     e = np.exp(y)
     total = e.sum(axis=-1, keepdims=True)
     y -= np.log(total)
-    # 0 * log 0 is 0: a label of 0 takes no part, even where the logit is -inf
-    loss = -np.multiply(labels, y, where=labels != 0, out=np.zeros(np.broadcast_shapes(labels.shape, y.shape), y.dtype))
+    loss = labels * y  # NaN for a label of 0 where the logit is -inf, as in TensorFlow
+    np.negative(loss, out=loss)
     e /= total
     return loss.sum(axis=-1), e - labels
 
