@@ -48,13 +48,13 @@ def _probed(op: Operation) -> Any:
     """What the kernel gives for probes; of an op without attributes that depends on its definition alone."""
     if op.attrs:
         return _called(op)
-    key = op.definition, len(op.inputs)
+    key = op.definition, op.definition.kernel, len(op.inputs)
     if key not in _PROBED:
         _PROBED[key] = _called(op)
     return _PROBED[key]
 
 
-_PROBED: dict[tuple[Any, int], Any] = {}
+_PROBED: dict[tuple[Any, Any, int], Any] = {}
 
 
 def _called(op: Operation) -> Any:
