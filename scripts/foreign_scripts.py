@@ -35,7 +35,8 @@ def answer(script: Path, kind: str, parameter: str) -> str:
 def main() -> int:
     """Ask of every script; the number of those that are not explained."""
     part, missed, count = (sys.argv[1] if len(sys.argv) > 1 else ""), 0, 0
-    for script in sorted(Path(__file__).with_name("foreign_bugs").glob(f"*{part}*.py")):
+    scripts = Path(__file__).with_name("foreign_bugs").glob("*.py")
+    for script in sorted(path for path in scripts if part in path.name):
         kind, line, words, *parameter = script.read_text().partition("\n")[0].strip('".').split("; ")
         said = answer(script, kind.lower(), "".join(parameter))
         named = re.search(rf"{script.name}:{line.removeprefix('line ')}\b", said)
