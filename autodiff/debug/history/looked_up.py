@@ -49,6 +49,7 @@ class LookedUp:
         """The values of those `tensors` that can be computed, starting from what is known and `given`."""
         known = {tensor: value for tensor, value in self.of(moment).items() if _may_be_given(tensor)}
         fed = {**known, **given}
+        tensors, fed = sorted(tensors, key=_place), {t: fed[t] for t in sorted(fed, key=_place)}
         plan = self._plan(tuple(tensors), tuple(fed))
         slots = starting_slots(plan, list(fed.values()))
         failed = _run_what_can(plan, slots, run)
@@ -62,6 +63,11 @@ class LookedUp:
             if len(self._plans) > _PLANS:
                 self._plans.popitem(last=False)
         return plan
+
+
+def _place(tensor: Tensor) -> tuple[int, str]:
+    """For one order, whichever way tensors were found: the same question has the same plan."""
+    return tensor.op.index, tensor.name
 
 
 def _run_what_can(plan: Plan, slots: list[Any], run: Run) -> set[int]:
