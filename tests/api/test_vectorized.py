@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import autodiff as tf
-from autodiff.tensorflow_names.python import parallel_for, tensor_util
+from autodiff.tensorflow_names.python import gradient_checker_v2, parallel_for, tensor_util
 
 
 @pytest.fixture(autouse=True)
@@ -51,6 +51,15 @@ def test_a_gradient_passes_through_and_is_computed_again() -> None:
     with tf.Session() as session:
         values = session.run([passed, tf.gradients(passed, x)[0], again, tf.gradients(again, x)[0]])
     np.testing.assert_allclose(values, [0, 1, np.sin(0.7) * 0.7, np.sin(0.7) + 0.7 * np.cos(0.7)], rtol=1e-6)
+
+
+def test_jacobians_by_differences() -> None:
+    found, expected = gradient_checker_v2.compute_gradient(lambda a, b: a * tf.gather(b, [0]), [X[:1], X], delta=0.1)
+    assert found[1].shape == (2, 6)
+    assert gradient_checker_v2.max_error(found, expected) < 1e-4
+    assert gradient_checker_v2.max_error([X], [X + 1]) == 1
+    with pytest.raises(ValueError, match="must be a list or tuple"):
+        gradient_checker_v2.compute_gradient(tf.square, X)
 
 
 def test_static_values_and_messages() -> None:

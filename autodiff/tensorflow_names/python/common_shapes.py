@@ -12,6 +12,11 @@ def broadcast_shape(shape_x: Any, shape_y: Any) -> TensorShape:
     return broadcast_static_shape(TensorShape(shape_x), TensorShape(shape_y))
 
 
+def call_cpp_shape_fn(op: Any, require_shape_fn: bool = True) -> Any:
+    """The shapes of an operation's outputs, as they were inferred when it was made."""
+    return {"shapes": [tensor.shape for tensor in op.outputs]}
+
+
 def is_broadcast_compatible(shape_x: Any, shape_y: Any) -> bool:
     """Whether two shapes can be broadcast together; False for one of unknown rank."""
     x, y = TensorShape(shape_x), TensorShape(shape_y)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...api.arrays.creation import identity
+from ...api.control.custom import py_function
 from ...api.nn.rnn_cell.base import zeros_of
 from ...core import nest
 from ...core.graph import Graph, get_default_graph
@@ -26,6 +27,7 @@ def _is_v2_control_flow() -> bool:
     return False
 
 
+eager_py_func = py_function
 ENABLE_CONTROL_FLOW_V2 = False
 
 

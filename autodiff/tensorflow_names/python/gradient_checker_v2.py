@@ -1,0 +1,78 @@
+"""tensorflow.python.ops.gradient_checker_v2: Jacobians of a function by its ops' rules and by differences."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...api.arrays.creation import placeholder
+from ...core.convert import as_array
+from ...core.dtypes import as_dtype
+from ...core.graph import Graph
+from ...gradients.backprop import gradients
+from ...runtime.session import Session
+
+Jacobians = list[np.ndarray]
+
+
+def compute_gradient(f: Callable[..., Any], x: Sequence[Any], delta: float = 1e-3) -> tuple[Jacobians, Jacobians]:
+    """For each argument of f the matrix dy / dx, by gradients and by central differences of width 2 delta.
+
+    f: function of tensors; x: its arguments as arrays. The matrices are float[size of y, size of x]. Complex arguments
+    are not differentiated here: raises ValueError.
+    """
+    if not isinstance(x, (list, tuple)):
+        raise ValueError("`x` must be a list or tuple of values convertible to a Tensor (arguments to `f`), not a "
+                         f"{type(x)}")
+    values = [np.array(as_array(value)) for value in x]
+    if any(value.dtype.kind == "c" for value in values):
+        raise ValueError("compute_gradient of complex arguments: use tf.test.compute_gradient in a session")
+    with Graph().as_default() as graph, Session(graph=graph) as session:
+        inputs = [placeholder(as_dtype(value.dtype), value.shape) for value in values]
+        y = f(*inputs)
+        dy = placeholder(y.dtype.base_dtype, y.shape)
+        slopes = gradients(y, inputs, grad_ys=dy)
+
+        def output(at: Sequence[np.ndarray]) -> np.ndarray:
+            return np.asarray(session.run(y, dict(zip(inputs, at))))
+
+        whole = output(values)
+        analytic: Jacobians = []
+        for value, slope in zip(values, slopes):
+            rows = np.zeros((whole.size, value.size), value.dtype)
+            for i in range(whole.size if slope is not None else 0):
+                unit = np.zeros(whole.size, whole.dtype)
+                unit[i] = 1
+                feeds = {**dict(zip(inputs, values)), dy: unit.reshape(whole.shape)}
+                found = session.run(slope, feeds)
+                if hasattr(found, "indices"):
+                    dense = np.zeros(value.shape, value.dtype)
+                    np.add.at(dense, found.indices, found.values)
+                    found = dense
+                rows[i] = np.ravel(found)
+            analytic.append(rows)
+        return analytic, [_by_differences(output, values, i, whole.size, delta) for i in range(len(values))]
+
+
+def _by_differences(output: Callable[[Sequence[np.ndarray]], np.ndarray], values: list[np.ndarray], which: int,
+                    size: int, delta: float) -> np.ndarray:
+    value = values[which]
+    columns = np.zeros((size, value.size), value.dtype)
+    for i in range(value.size):
+        ends = []
+        for step in (delta, -delta):
+            moved = value.copy()
+            moved.reshape(-1)[i] += step
+            ends.append(output([*values[:which], moved, *values[which + 1:]]).ravel())
+        columns[:, i] = (ends[0] - ends[1]) / (2 * delta)
+    return columns
+
+
+def max_error(grad1: Jacobians, grad2: Jacobians) -> float:
+    """The largest difference between two lists of matrices; NaN for NaN."""
+    worst = 0.0
+    for one, other in zip(grad1, grad2):
+        if one.size or other.size:
+            worst = np.maximum(worst, np.fabs(one - other).max())
+    return float(worst)

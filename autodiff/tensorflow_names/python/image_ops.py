@@ -1,0 +1,13 @@
+"""tensorflow.python.ops.image_ops: the ways of resizing by the words of both versions."""
+from __future__ import annotations
+
+from ...api.image import ResizeMethod as ResizeMethodV1
+
+__all__ = ["ResizeMethodV1"]
+
+
+class ResizeMethod:
+    """The ways of resizing in version 2's words."""
+
+    BILINEAR, NEAREST_NEIGHBOR, BICUBIC, AREA = "bilinear", "nearest", "bicubic", "area"
+    LANCZOS3, LANCZOS5, GAUSSIAN, MITCHELLCUBIC = "lanczos3", "lanczos5", "gaussian", "mitchellcubic"
