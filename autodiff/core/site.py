@@ -12,6 +12,7 @@ from types import CodeType, FrameType
 from typing import NamedTuple
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_PROMPT = os.path.join(os.path.dirname(os.path.dirname(PACKAGE)), "cli", "")  # what types for the user
 _LARGEST = 1 << 24  # bytes of a source file
 DEPTH = 8  # user frames kept for each operation
 
@@ -65,8 +66,9 @@ def here() -> Known:
 def capture(known: Known | None = None) -> RawFrames:
     """The user's frames, innermost first, up to the script's top level. known: those outside of one frame.
 
-    Frames are kept as (code, instruction): looking up a line number costs more than all the
-    rest, and most operations are never asked for theirs.
+    What a command of the prompt makes has no line of the user's: it is said to be of `<prompt>`. Frames are kept as
+    (code, instruction): looking up a line number costs more than all the rest, and most operations are never asked
+    for theirs.
     """
     frame = sys._getframe(1)
     while frame is not None and _is_ours(frame.f_code.co_filename):
@@ -77,6 +79,8 @@ def capture(known: Known | None = None) -> RawFrames:
     kept: list[CodeType] = []
     while frame is not None and len(kept) < DEPTH:
         code = frame.f_code
+        if code.co_filename.startswith(_PROMPT):
+            return _SHARED.get(tuple(key)) or _shared(tuple(key), kept) if kept else _AT_PROMPT
         if not _is_ours(code.co_filename):  # a body that the user wrote is called from in here
             kept.append(code)
             key += id(code), frame.f_lasti
@@ -113,6 +117,9 @@ _NOTHING = (lambda: None).__code__
 @functools.lru_cache(1 << 14)
 def _code_at(place: Site) -> CodeType:
     return _NOTHING.replace(co_filename=place.file, co_firstlineno=place.line, co_name=place.function)
+
+
+_AT_PROMPT = frames_of([Site("<prompt>", 1, "<module>")])
 
 
 def resolve(frames: RawFrames) -> tuple[Site, ...]:

@@ -96,7 +96,7 @@ def grads(dbg: Debugger, target: Target = "", *, of: Target = "", by: By = "", s
     columns: tuple[Column, ...] = (
         Column("variable" if not target else "tensor", "name"), Column("short", "name", 3), Column("shape", "text", 5),
         Column("norm", "number"), Column("max|x|", "number", 6), Column("zero %", "percent", 7),
-        Column("nan", "bad", 8), Column("inf", "bad", 8), Column("update/w", "number", 6), Column("norms", "spark", 4))
+        Column("nan", "bad", 8), Column("inf", "bad", 8), Column("update/w", "number", 6), Column("norms", "spark", 8))
     rows = tuple(_grad_row(row) for row in table.rows)
     handles = [handle if (handle := dbg.model.spoken(row.name)).isidentifier() else "" for row in table.rows]
     if any(handle and handle != row.name.removesuffix(":0") for handle, row in zip(handles, table.rows)):

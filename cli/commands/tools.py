@@ -127,11 +127,20 @@ def display(shell: Shell, expression: Expression = "") -> Result:
     Example:  display hidden1/biases[0:4]
     """
     if not expression:
-        parts = [part for number, text in enumerate(shell.displays, 1)
-                 for part in (Text(f"{number}: {text}", "quiet"), standing.displayed(shell, text))]
-        return Group(tuple(parts)) if parts else Text("nothing is shown at stops; display EXPR has it shown", "quiet")
+        return displays(shell)
     shell.displays.append(expression)
     return Group((Text(f"shown at each stop: {expression}"), standing.displayed(shell, expression)))
+
+
+@command("info display", group="Look")
+def displays(shell: Shell) -> Result:
+    """Show what display shows at each stop, with the numbers that undisplay takes.
+
+    Example:  info display
+    """
+    parts = [part for number, text in enumerate(shell.displays, 1)
+             for part in (Text(f"{number}: {text}", "quiet"), standing.displayed(shell, text))]
+    return Group(tuple(parts)) if parts else Text("nothing is shown at stops; display EXPR has it shown", "quiet")
 
 
 @command("undisplay", group="Look")

@@ -7,7 +7,7 @@ from typing import Any
 from ..model.results import Column
 from .links import of_cell
 from .pieces import Line, Piece
-from .text import clean, number, sparkline
+from .text import clean, number, shorten, sparkline
 
 RIGHT = ("number", "count", "bad", "percent")  # kinds of columns whose cells stand at the right
 
@@ -16,6 +16,12 @@ def cells_of(columns: Sequence[Column], row: Sequence[Any]) -> Line:
     """The cells of a row."""
     nans = any(value for value, column in zip(row, columns) if column.shown == "bad" and not isinstance(value, Piece))
     return [cell(value, column, nans=nans) for value, column in zip(row, columns)]
+
+
+def fitted(piece: Piece, room: int) -> Piece:
+    """A cell in so many columns: of a sparkline the last steps, of a text its beginning and end."""
+    text = piece.text[-room:] if piece.role == "spark" else shorten(piece.text, room)
+    return piece if text == piece.text else piece._replace(text=text, whole=piece.text)
 
 
 def cell(value: Any, column: Column, *, nans: bool = False) -> Piece:

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..model.results import Column, Table
-from .cells import RIGHT, cell, cells_of
+from .cells import RIGHT, cell, cells_of, fitted
 from .numbers.grids import Elements
 from .pieces import Line, Piece
-from .text import GAP, clean, display_width, shorten
+from .text import GAP, clean, display_width
 
 SHORTEST = 24  # columns that a long name keeps where there is little room
+FEWEST = 8  # steps that a sparkline keeps there
 MEASURED = 2000  # numbers of a column that are measured; beyond, a column has room for any number
 NUMBER = 9
 FLEXIBLE = ("text", "prose", "name", "place")  # kinds of columns that may be shortened
@@ -62,7 +63,7 @@ def fitting(columns: Sequence[Column], natural: Sequence[int], width: int | None
             ) -> tuple[list[int], list[str]]:
     """Which columns have room, those of the lowest `keep` left out first, and the names of those left out."""
     places, left_out = list(range(len(columns))), []
-    least = [min(wide, SHORTEST) if column.shown in FLEXIBLE else wide for column, wide in zip(columns, natural)]
+    least = [least_width(column, wide) for column, wide in zip(columns, natural)]
     while width is not None and sum(least[i] for i in places) + gap * (len(places) - 1) > width:
         droppable = [i for i in places if columns[i].keep < 9]
         if not droppable:
@@ -71,6 +72,13 @@ def fitting(columns: Sequence[Column], natural: Sequence[int], width: int | None
         places.remove(lost)
         left_out.append(columns[lost].name)
     return places, left_out
+
+
+def least_width(column: Column, natural: int) -> int:
+    """Columns that a column keeps where there is little room: names lose their middle, sparklines their first steps."""
+    if column.shown == "spark":
+        return min(natural, max(FEWEST, display_width(column.name)))
+    return min(natural, SHORTEST) if column.shown in FLEXIBLE else natural
 
 
 def natural_width(column: Column, rows: Sequence[tuple[Any, ...]], place: int) -> int:
@@ -90,11 +98,11 @@ def natural_width(column: Column, rows: Sequence[tuple[Any, ...]], place: int) -
 
 
 def _shared(columns: Sequence[Column], natural: Sequence[int], places: list[int], width: int | None) -> list[int]:
-    """The widths: what the widest names have too much is taken from them, never below SHORTEST."""
+    """The widths: what the widest names and sparklines have too much is taken from them, never below their least."""
     widths = list(natural)
     over = 0 if width is None else sum(widths[i] for i in places) + len(GAP) * (len(places) - 1) - width
     while over > 0:
-        roomy = [i for i in places if columns[i].shown in FLEXIBLE and widths[i] > SHORTEST]
+        roomy = [i for i in places if widths[i] > least_width(columns[i], natural[i])]
         if not roomy:
             break
         widest = max(roomy, key=lambda i: widths[i])
@@ -112,10 +120,8 @@ def _lead(table: Table, row: int) -> str:
 
 
 def _padded(piece: Piece, room: int, *, is_right: bool, last: bool) -> Line:
-    text = shorten(piece.text, room)
-    if text != piece.text:
-        piece = piece._replace(text=text, whole=piece.text)
-    space = " " * (room - display_width(text))
+    piece = fitted(piece, room)
+    space = " " * (room - display_width(piece.text))
     if is_right:
         return [Piece("", space), piece] if space else [piece]
     return [piece] if last or not space else [piece, Piece("", space)]

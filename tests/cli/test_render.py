@@ -106,6 +106,15 @@ def test_sparklines_and_short_names() -> None:
     assert shorten("hidden1/weights/Adam", 10) == "hid…s/Adam"
 
 
+def test_a_sparkline_keeps_its_last_steps_where_there_is_little_room_and_what_is_lost_is_red() -> None:
+    row = "weights:0", 0.75, 0, (*range(20), float("nan"))
+    columns = Column("variable", "name"), Column("norm", "number"), Column("nan", "bad"), Column("norms", "spark")
+    table = Table(columns, (row,))
+    assert drawn(table, 100).splitlines()[-1].endswith("▁▁▁▂▂▂▃▃▃▄▄▄▅▅▆▆▆▇▇█!")
+    assert drawn(table, 36).splitlines()[-1].endswith("  ▅▅▆▆▆▇▇█!")
+    assert "\x1b[1;37;41m!" in drawn(table, 36, colors="standard")
+
+
 class Terminal(io.StringIO):
     """A stream that says it is a terminal."""
 

@@ -36,6 +36,12 @@ def shell() -> Iterator[Shell]:
     made.close()
 
 
+def test_info_display_lists_what_is_shown_at_stops(shell: Shell) -> None:
+    assert plain(execute("info display", shell)) == "nothing is shown at stops; display EXPR has it shown"
+    execute("display loss", shell)
+    assert "1: loss" in plain(execute("info display", shell))
+
+
 # ---- pictures -------------------------------------------------------------------------------
 def test_x_pages_through_elements_and_ends(shell: Shell) -> None:
     value = execute("print hidden1/weights[0:2,:]", shell).value  # type: ignore[attr-defined]

@@ -147,3 +147,24 @@ def test_the_library_builds_beside_a_graph_too() -> None:
     dbg.run(2)
     np.testing.assert_allclose(dbg.session.variables["w"], [0.25, 0.5])
     assert seen_of(graph) == before
+
+
+def test_what_the_prompt_builds_is_said_to_be_the_prompts(tmp_path: Path) -> None:
+    shell = loaded(tmp_path)
+    typed(shell, "identify y")
+    typed(shell, "python z = tf.square(debug_y)")
+    typed(shell, "train z")
+    typed(shell, "next")
+    assert "the prompt's gradient call" in typed(shell, "grad z x")
+    assert "<prompt>:1" in typed(shell, "where debug_y")
+    assert ".py:" not in typed(shell, "info op prompt/GradientDescent")
+    assert "4.00" in typed(shell, 'gradient_tensor "y:0"')
+
+
+def test_a_handle_with_colon_0_is_the_handles_tensor() -> None:
+    """Not some constant y inside of a gradient, which is what ends in that name."""
+    tf.reset_default_graph()
+    handle = tf.add(tf.Variable(1.0), 2.0)
+    with tf.name_scope("mul"):
+        tf.constant(5.0, name="h")
+    assert Debugger(handles={"h": handle}).model.targets.one("h:0") is handle

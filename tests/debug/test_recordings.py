@@ -123,6 +123,15 @@ def test_a_damaged_recording_is_one_clear_error(tmp_path: Path, damage: bytes) -
         opened(path)
 
 
+def test_a_recording_of_another_schema_is_refused_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = recording.SCHEMA
+    monkeypatch.setattr(recording, "SCHEMA", now - 1)
+    _, path = recorded(tmp_path)
+    monkeypatch.undo()
+    with pytest.raises(ArgumentError, match=f"it has schema {now - 1}, expected {now}: record it anew$"):
+        opened(path)
+
+
 def test_folders_of_anything_else_are_not_touched(tmp_path: Path) -> None:
     dbg, _ = recorded(tmp_path)
     mine = tmp_path / "mine"

@@ -18,6 +18,7 @@ from ...gradients.blocked_reasons import GradientCall
 from ...gradients.higher_order import jacobian
 from ...gradients.sweep import Sweep
 from ..facts.graph_lists import calls_of
+from ..facts.layer import is_in_layer
 from ..facts.roles import is_variable
 from .hidden_ops import HiddenOps
 
@@ -50,6 +51,14 @@ class Derivatives:
             if call.ys == (y,) and _is_plain(call):
                 return call
         return None
+
+    def maker(self, y: Tensor) -> str:
+        """Whose call made the gradients of y that are shown: the script's, the prompt's, or built on demand."""
+        call = self.script_call(y)
+        if call is None:
+            return "built on demand"
+        seed = call.found[call.ys[0]]
+        return f"the {'prompt' if is_in_layer(seed.op) else 'script'}'s gradient call"  # type: ignore[union-attr]
 
     def gradient(self, y: Tensor, x: Tensor) -> tuple[Any, GradientCall]:
         """d sum(y) / d x (a Tensor, IndexedSlices or None), and the call it is from: the script's, if it has it."""

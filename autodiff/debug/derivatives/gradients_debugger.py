@@ -153,7 +153,7 @@ class GradientsDebugger:
         if name in self._sources.values():
             return ("\nit is watched: build a gradient whose path passes it, inside `with` this debugger if there is "
                     "more than one")
-        return f"\nnot watched; watched are: {sorted(set(self._sources.values())) or 'none'}"
+        return f"\nnot watched; watched are: {', '.join(sorted(set(self._sources.values()))) or 'none'}"
 
 
 def _named(graph: Graph, pattern: str) -> Sequence[Tensor]:

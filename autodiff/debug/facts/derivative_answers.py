@@ -49,7 +49,7 @@ class GradRow:
 
 @dataclass(frozen=True)
 class GradTable:
-    """Gradients of y in one run. source: "train op", "the script's gradient call" or "built on demand"."""
+    """Gradients of y in one run. source: "train op", "the script's gradient call", "the prompt's …" or "built …"."""
 
     y: str
     at: When

@@ -35,7 +35,7 @@ from ..language.targets import tensors_of
 from .graph_json import Decoder, Encoder, packed_texts, unpacked_texts
 from .replay import Moment
 
-SCHEMA = 2
+SCHEMA = 3
 MARKER = "gradbg-recording.json"  # what makes a folder a recording; whoever writes into it has it locked
 _GRAPH = "graph.npz"
 _ABOUT = "about.json"
@@ -221,7 +221,7 @@ def read(path: str) -> Recording:
     try:
         about, arrays = _load(os.path.join(path, _GRAPH))
         if about["schema"] != SCHEMA:
-            raise ArgumentError(f"it has schema {about['schema']}, expected {SCHEMA}")
+            raise ArgumentError(f"it has schema {about['schema']}, expected {SCHEMA}: record it anew")
         graph, decoder = Graph(), Decoder(arrays)
         decoder.graph(graph, about["ops"])
         graph.extras["calls"] = decoder.calls(graph, about["calls"])

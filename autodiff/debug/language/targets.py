@@ -124,7 +124,8 @@ class Targets:
         op = self.named(name)
         if op is not None and op.outputs and (not slot or slot.isdigit()):
             return self._slot(op, target)
-        return self._of_this_graph(self._handle(target))
+        return self._of_this_graph(self._handle(target)) or (
+            self._of_this_graph(self.handles.get(name))[:1] if slot == "0" else [])
 
     def named(self, name: str) -> Operation | None:
         """The operation of that full name, wherever it is."""

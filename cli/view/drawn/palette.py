@@ -1,6 +1,7 @@
 """Roles as rich's styles: the theme of one terminal, and the same styles as words that prompt_toolkit understands."""
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from rich.color import Color, ColorType
@@ -33,6 +34,9 @@ class Palette:
         text = Text(**how)  # type: ignore[arg-type]
         for piece in line:
             text.append(piece.text, self.of(piece))
+            for lost in re.finditer("!+", piece.text if piece.role == "spark" else ""):  # steps that are not finite
+                text.stylize(self.style("bad"), len(text) - len(piece.text) + lost.start(),
+                             len(text) - len(piece.text) + lost.end())
         return text
 
     def of(self, piece: Piece) -> Style:

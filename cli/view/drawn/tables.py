@@ -12,10 +12,10 @@ from rich.text import Text
 from rich.tree import Tree as Branches
 
 from ...model.results import Table, Tree, TreeBranch
-from ..cells import RIGHT, cells_of
+from ..cells import RIGHT, cells_of, fitted
 from ..pieces import Piece
-from ..rows import FLEXIBLE, SHORTEST, fitting, natural_width
-from ..text import GAP, clean, display_width, shorten
+from ..rows import FEWEST, SHORTEST, fitting, least_width, natural_width
+from ..text import GAP, clean, display_width
 from .palette import Palette
 
 UNDER_HEAD = Box("    \n    \n ── \n    \n ── \n    \n    \n    \n")  # a line below the head, and between sections
@@ -33,17 +33,15 @@ class Name:
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         wide = display_width(self._lead) + display_width(self._piece.text)
-        return Measurement(min(wide, SHORTEST), wide)
+        return Measurement(min(wide, FEWEST if self._piece.role == "spark" else SHORTEST), wide)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         piece, lead = self._piece, self._lead
         room = options.max_width - min(display_width(piece.text), LEAST)
-        if len(lead) > room:
+        if len(lead) > max(room, 0):
             lead = "·" + lead[len(lead) - room + 1:]
-        text = shorten(piece.text, options.max_width - len(lead))
-        if text != piece.text:
-            piece = piece._replace(text=text, whole=piece.text)
-        yield self._palette.text([Piece("rule", lead), piece], no_wrap=True, overflow="crop")
+        shown = fitted(piece, options.max_width - len(lead))
+        yield self._palette.text([Piece("rule", lead), shown], no_wrap=True, overflow="crop")
 
 
 def table(block: Table, palette: Palette, width: int) -> Iterator[RenderableType]:
@@ -72,7 +70,7 @@ def _grid(block: Table, palette: Palette, places: list[tuple[int, int]], leads: 
     for place, wide in places:
         column = block.columns[place]
         grid.add_column(Text(column.name + " " * shaded), justify="right" if column.shown in RIGHT else "left",
-                        no_wrap=column.shown not in FLEXIBLE or wide <= SHORTEST)
+                        no_wrap=least_width(column, wide) == wide)
     for at, row in enumerate(block.rows):
         if at in block.sections:
             grid.add_section()
@@ -85,7 +83,7 @@ def _grid(block: Table, palette: Palette, places: list[tuple[int, int]], leads: 
 
 
 def _cell(piece: Piece, palette: Palette, *, shaded: bool, is_prose: bool) -> RenderableType:
-    if len(piece.text) > SHORTEST and not is_prose:
+    if len(piece.text) > (FEWEST if piece.role == "spark" else SHORTEST) and not is_prose:
         return Name(piece, palette)
     text = palette.text([piece])
     if shaded:  # the shade takes one of the two columns between cells

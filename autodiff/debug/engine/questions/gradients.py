@@ -50,8 +50,8 @@ class Gradients:
         for _ in range(order - 1):
             if tensor is not None:
                 tensor, call = self.model.derivatives.gradient(self.model.derivatives.dense(tensor), bottom)
-        source = "the script's gradient call" if order == 1 and call is self.model.derivatives.script_call(top) else (
-            "built on demand")
+        is_made = order == 1 and call is self.model.derivatives.script_call(top)
+        source = self.model.derivatives.maker(top) if is_made else "built on demand"
         summed = shape != ()
         if tensor is None:
             reason = why_none(top, bottom).text if order == 1 else "the gradient does not depend on it: it is constant"
@@ -140,9 +140,8 @@ class Gradients:
         total = float(np.linalg.norm(norms)) if norms else None
         if any(row.stats and row.stats.nonfinite for row in rows):
             total = float("nan")
-        call = self.model.derivatives.script_call(top)
-        source = "train op" if self.training.train_op is not None and top is self.model.chosen_y else (
-            "the script's gradient call" if call is not None else "built on demand")
+        is_trained = self.training.train_op is not None and top is self.model.chosen_y
+        source = "train op" if is_trained else self.model.derivatives.maker(top)
         if by:
             rows = by_scope(rows)
         return GradTable(top.name, self.state.log.at(at.run), tuple(in_order(rows, sort)), tuple(missing), total,
