@@ -57,6 +57,7 @@ def data(result: Result) -> Any:
     if "series" in fields:
         fields["series"] = [{"name": name, "steps": list(steps), "values": jsonable(values)}
                             for name, steps, values in fields["series"]]
+        del fields["height"]  # how it is drawn
     if "children" in fields:
         fields["children"] = [data(child) for child in fields["children"]]
     return jsonable(fields)
