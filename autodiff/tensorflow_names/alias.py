@@ -78,8 +78,14 @@ class Finder:
 
 
 def _module(name: str) -> ModuleType:
-    """The module of an import name: of the import system's while a script runs, else one of our own."""
-    if name in sys.modules or any(isinstance(finder, Finder) for finder in sys.meta_path):
+    """The module of an import name: the import system's while a script runs, else one made now.
+
+    Somebody else's module of that name may ask us in turn: it is none of ours.
+    """
+    known = sys.modules.get(name)
+    if isinstance(known, Alias):
+        return known
+    if known is None and any(isinstance(finder, Finder) for finder in sys.meta_path):
         return importlib.import_module(name)
     return Alias(name, _rooms_of(name))
 

@@ -97,6 +97,13 @@ def test_a_missing_name_is_refused_as_at_home() -> None:
             tensorflow.python.util.nothing  # noqa: B018
 
 
+def test_modules_of_others_under_these_names_may_ask_for_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in ("python", "python.framework", "python.framework.ops"):
+        module = ModuleType(f"tensorflow.{path}")
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    assert tf.python.framework.ops.reset_default_graph is tf.reset_default_graph
+
+
 def test_all_is_as_before_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
     real, child = ModuleType("tensorflow"), ModuleType("tensorflow.real")
     monkeypatch.setitem(sys.modules, "tensorflow", real)

@@ -12,6 +12,16 @@ def broadcast_shape(shape_x: Any, shape_y: Any) -> TensorShape:
     return broadcast_static_shape(TensorShape(shape_x), TensorShape(shape_y))
 
 
+def scalar_shape(unused_op: Any) -> list[TensorShape]:
+    """The shape of one scalar output."""
+    return [TensorShape([])]
+
+
+def unknown_shape(op: Any) -> list[TensorShape]:
+    """Unknown shapes, one for each output."""
+    return [TensorShape(None) for _ in op.outputs]
+
+
 def call_cpp_shape_fn(op: Any, require_shape_fn: bool = True) -> Any:
     """The shapes of an operation's outputs, as they were inferred when it was made."""
     return {"shapes": [tensor.shape for tensor in op.outputs]}

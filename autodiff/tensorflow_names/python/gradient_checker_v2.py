@@ -1,6 +1,7 @@
 """tensorflow.python.ops.gradient_checker_v2: Jacobians of a function by its ops' rules and by differences."""
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -8,8 +9,9 @@ import numpy as np
 
 from ...api.arrays.creation import placeholder
 from ...core.convert import as_array
+from ...core.defaults import get_default_session
 from ...core.dtypes import as_dtype
-from ...core.graph import Graph
+from ...core.graph import Graph, Tensor, get_default_graph
 from ...gradients.backprop import gradients
 from ...runtime.session import Session
 
@@ -19,16 +21,22 @@ Jacobians = list[np.ndarray]
 def compute_gradient(f: Callable[..., Any], x: Sequence[Any], delta: float = 1e-3) -> tuple[Jacobians, Jacobians]:
     """For each argument of f the matrix dy / dx, by gradients and by central differences of width 2 delta.
 
-    f: function of tensors; x: its arguments as arrays. The matrices are float[size of y, size of x]. Complex arguments
-    are not differentiated here: raises ValueError.
+    f: function of tensors; x: its arguments, arrays or tensors. The matrices are float[size of y, size of x].
+    Complex arguments are not differentiated here: raises ValueError.
     """
     if not isinstance(x, (list, tuple)):
         raise ValueError("`x` must be a list or tuple of values convertible to a Tensor (arguments to `f`), not a "
                          f"{type(x)}")
-    values = [np.array(as_array(value)) for value in x]
-    if any(value.dtype.kind == "c" for value in values):
-        raise ValueError("compute_gradient of complex arguments: use tf.test.compute_gradient in a session")
-    with Graph().as_default() as graph, Session(graph=graph) as session:
+    here = get_default_graph()
+    graph = Graph() if here.executing_eagerly else here
+    with graph.as_default(), contextlib.ExitStack() as stack:
+        session = get_default_session()
+        if session is None or session.graph is not graph:
+            session = stack.enter_context(Session(graph=graph))
+        values = [np.array(session.run(v) if isinstance(v, Tensor) and v.graph is graph else as_array(
+            v.numpy() if hasattr(v, "numpy") else v)) for v in x]
+        if any(value.dtype.kind == "c" for value in values):
+            raise ValueError("compute_gradient of complex arguments: use tf.test.compute_gradient in a session")
         inputs = [placeholder(as_dtype(value.dtype), value.shape) for value in values]
         y = f(*inputs)
         dy = placeholder(y.dtype.base_dtype, y.shape)
