@@ -10,6 +10,7 @@ from prompt_toolkit.input import DummyInput
 from prompt_toolkit.mouse_events import MouseButton, MouseEvent, MouseEventType
 from prompt_toolkit.output import DummyOutput
 
+from autodiff.core.graph import Graph
 from cli.language.command import verbs
 from cli.language.interpreter import execute
 from cli.model.results import Card, Column, Group, Plot, Result, Source, Table, error_in, question_in
@@ -30,9 +31,10 @@ MODELS = Path(__file__).parents[2] / "scripts" / "models"
 
 @pytest.fixture
 def shell() -> Iterator[Shell]:
-    made = Shell(known_verbs=verbs())
-    yield made
-    made.close()
+    with Graph().as_default():  # not what another test has left there
+        made = Shell(known_verbs=verbs())
+        yield made
+        made.close()
 
 
 def test_at_a_nan_the_panes_show_the_culprit_and_that_steps_figures(shell: Shell) -> None:
