@@ -17,6 +17,7 @@ from .language.interpreter import execute, typed
 from .model.results import Error, Group, Result, Text, leaves, located, question_in
 from .model.script_signals import heed_ctrl_c
 from .model.shell import Shell
+from .model.terminal import Terminal
 from .model.told_files import command_lines
 from .model.trust import LOCAL, is_trusted
 from .model.usage_error import UsageError
@@ -44,6 +45,7 @@ class Program:
         self.ui = (given.ui or ("screen" if is_capable() else "line")) if self.shell.interactive else "line"
         if self.shell.interactive and self.ui == "line":
             self.screen.pager = os.environ.get("PAGER", "")
+        self.terminal = Terminal()
         self.begun: list[tuple[str, Result]] = []
         self.files: dict[str, list[str]] = {}
         self.code = FINE
@@ -58,6 +60,8 @@ class Program:
         except UsageError as error:
             return complain(error.sentence)
         with contextlib.ExitStack() as stack:
+            if self.shell.interactive:
+                stack.enter_context(self.terminal.guarded())
             if self.given.json:
                 stack.enter_context(contextlib.redirect_stdout(sys.stderr))
             stack.callback(self.shell.close)
@@ -163,8 +167,8 @@ class Program:
         if self.ui == "screen":
             from .screen import FullScreen
 
-            FullScreen(self.shell, self._noted, colors=self.screen.colors, background=self.screen.background,
-                       encoding=self.screen.encoding).run(self.begun)
+            FullScreen(self.shell, self._noted, self.terminal, colors=self.screen.colors,
+                       background=self.screen.background, encoding=self.screen.encoding).run(self.begun)
             return
         read = self._reader()
         while not self.done:
@@ -198,7 +202,7 @@ class Program:
         if self.shell.interactive:
             from .screen.line_prompt import Prompt
 
-            return Prompt(self.shell, color=self.screen.has_color).read
+            return Prompt(self.shell, self.terminal, color=self.screen.has_color).read
         if sys.stdin is None:
             return lambda: None
         lines = iter(sys.stdin.readline, "")

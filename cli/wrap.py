@@ -171,6 +171,7 @@ class _Talk:
         self._program = Program(Arguments(steps=[("ex", line) for line in commands or ()], no_rc=True, ui=ui,
                                           batch=commands is not None, keep_going=True))
         self.shell: Shell = self._program.shell
+        self._guard = contextlib.ExitStack()
         dbg = Debugger(session.graph if session is not None else None, session, script=frame.f_code.co_filename)
         kernel = running_kernel()
         given = frame.f_code.co_filename, (), dbg.on_run
@@ -187,6 +188,8 @@ class _Talk:
     def begin(self) -> None:
         """Open the prompt, once."""
         if self._thread.ident is None and not isinstance(self.caller, Cells):
+            if self.shell.interactive:
+                self._guard.enter_context(self._program.terminal.guarded())
             self._thread.start()
 
     def finish(self, error: BaseException | None) -> None:
@@ -194,6 +197,7 @@ class _Talk:
         if self._thread.is_alive() and not self.caller.detached:
             self.caller.end(error)
             self._thread.join()
+        self._guard.close()
 
     def _converse(self) -> None:
         event = self.caller.wait()

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -23,6 +24,7 @@ from ..language.parse import parse
 from ..model.results import Card, Group, Result, Text, error_in, leaves, question_in
 from ..model.script_signals import heed_ctrl_c
 from ..model.shell import Shell
+from ..model.terminal import Terminal
 from ..model.usage_error import UsageError
 from ..view.drawn.palette import Palette
 from ..view.explained import briefly
@@ -35,7 +37,7 @@ from .finder import Finder
 from .frame import Frame, style_sheet
 from .keys import bindings
 from .line_history import LineHistory
-from .line_prompt import CommandCompleter
+from .line_prompt import CommandCompleter, drawn_anew
 from .pages import Page, Pages
 from .photograph import photograph
 from .prints import Inbox, Spill
@@ -55,9 +57,9 @@ class FullScreen:
     pages: what was shown. beside: the help page that is open beside, or None. message: the last word to the user.
     """
 
-    def __init__(self, shell: Shell, note: Callable[[Result], bool], *, colors: str, background: str = "dark",
-                 encoding: str = "utf-8") -> None:
-        self.shell, self._note = shell, note
+    def __init__(self, shell: Shell, note: Callable[[Result], bool], terminal: Terminal | None = None, *, colors: str,
+                 background: str = "dark", encoding: str = "utf-8") -> None:
+        self.shell, self._note, self._held = shell, note, terminal or Terminal()
         self.palette = Palette(background, marks=not colors)
         self.pages = Pages()
         self.beside: Page | None = None
@@ -99,14 +101,17 @@ class FullScreen:
             self._show(self._page(command, result))
         self._about = status(self.shell)
         self.shell.picture = lambda: photograph(self.app.renderer, f"gradbg {self.shell.where()}")
+        self._held.is_screen, self._held.redraw = True, lambda: drawn_anew(self.app)
         try:
             with taken_over(self.inbox.put, self._told_progress, self.asking, self.app, self._terminal) as self._settle:
                 screen = threading.Thread(target=self._shown, name="screen", daemon=True)
                 screen.start()
                 self.worker.work()
-                screen.join()
+                while screen.is_alive():
+                    with contextlib.suppress(KeyboardInterrupt):  # meant for a job that was over by then
+                        screen.join()
         finally:
-            self.shell.picture = None
+            self._held.is_screen, self.shell.picture = False, None
             self.spill.close()
         if self._failure is not None:
             raise self._failure
@@ -119,6 +124,8 @@ class FullScreen:
             self._failure = error
         finally:
             self.asking.answer(END)
+            if self.shell.script is not None:
+                self.shell.script.patient = False  # nobody is there to wait for its next run
             self.worker.close()
 
     def _started(self) -> None:
@@ -189,6 +196,8 @@ class FullScreen:
     def _told(self, line: str, result: Result) -> None:
         """A result is there (in the thread of the commands); what explains it and the panes come behind it."""
         self._settle()
+        if leaves(result):
+            self.worker.close()  # what was typed behind it is not begun
         self._call(self._arrived, line, result, status(self.shell))
         question = question_in(result) if self.shell.settings["auto-why"] else ""
         if question:
@@ -241,8 +250,13 @@ class FullScreen:
         elif result != Text() or len(page.prints):
             self._show(page)
         if self._note(result) or leaves(result):
-            self.app.exit()
+            self.leave()
         self.app.invalidate()
+
+    def leave(self) -> None:
+        """Close the screen; of several who ask for it, for the first."""
+        if self.app.is_running and not self.app.is_done:
+            self.app.exit()
 
     def _show(self, page: Page) -> None:
         if page is not self.page:

@@ -13,6 +13,7 @@ from prompt_toolkit.keys import Keys
 from prompt_toolkit.search import accept_search
 
 from ..language.parse import parse
+from ..model.terminal import suspend
 from .asking import END
 from .frame import MENU
 from .pages import Page
@@ -72,6 +73,7 @@ def _everywhere(screen: "FullScreen") -> KeyBindings:
             return
         screen.interrupt()
 
+    keys.add("c-z")(suspend)
     keys.add("c-l")(lambda event: event.app.renderer.clear())
     return keys
 
@@ -105,7 +107,7 @@ def _on_the_line(screen: "FullScreen") -> KeyBindings:
         elif screen.worker.busy:
             screen.interrupt()
         else:
-            event.app.exit()
+            screen.leave()
 
     @keys.add("escape", filter=empty & Condition(lambda: screen.beside is not None))
     def leave_beside(event: Event) -> None:
@@ -154,7 +156,7 @@ def _in_a_page(screen: "FullScreen") -> KeyBindings:
 
     @keys.add("c-d", filter=inside)
     def leave_here(event: Event) -> None:
-        event.app.exit()
+        screen.leave()
 
     @keys.add(Keys.Any, filter=inside)
     def type_on(event: Event) -> None:

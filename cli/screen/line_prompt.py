@@ -8,22 +8,35 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from prompt_toolkit import PromptSession
+from prompt_toolkit.application import Application
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, ThreadedCompleter
 from prompt_toolkit.document import Document
 from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
+from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.output import ColorDepth
 
 from ..language.complete import complete
 from ..model.shell import Shell
+from ..model.terminal import Terminal, suspend
 from ..view.status_line import status
 from .lexer import CommandLexer
 from .line_history import LineHistory
 
 PROMPT = "(gradbg) "
+
+
+def drawn_anew(app: Application[Any]) -> None:
+    """Draw everything again, from whatever thread: the terminal was somebody else's meanwhile."""
+    def draw() -> None:
+        app.renderer.reset()
+        app.invalidate()
+
+    if app.is_running and app.loop is not None:
+        app.loop.call_soon_threadsafe(draw)
 
 
 class CommandCompleter(Completer):
@@ -44,14 +57,17 @@ class Prompt:
     Ctrl-C just after Enter, while the terminal is still in the prompt's hands, is KeyboardInterrupt from `read`.
     """
 
-    def __init__(self, shell: Shell, *, color: bool) -> None:
+    def __init__(self, shell: Shell, terminal: Terminal, *, color: bool) -> None:
         self.shell = shell
+        keys = KeyBindings()
+        keys.add("c-z")(suspend)
         depth = None if color else ColorDepth.DEPTH_1_BIT
         self._session: PromptSession[str] = PromptSession(
             history=LineHistory(), auto_suggest=AutoSuggestFromHistory(),
             completer=ThreadedCompleter(CommandCompleter(shell)), lexer=CommandLexer(shell),
             complete_while_typing=False, bottom_toolbar=self._toolbar, color_depth=depth, enable_history_search=True,
-            enable_open_in_editor=True, tempfile_suffix=".gradbg")
+            enable_open_in_editor=True, tempfile_suffix=".gradbg", key_bindings=keys)
+        terminal.redraw = lambda: drawn_anew(self._session.app)
         self._is_late = False
         self._session.app.after_render += self._drawn
 

@@ -33,6 +33,7 @@ class Worker:
     def __init__(self) -> None:
         self._jobs: queue.Queue[Job | None] = queue.Queue()
         self.busy = self.behind = ""
+        self._is_closed = False  # a job that says so could be lost to an interruption
         self._thread = threading.current_thread()
         self._turn = threading.Lock()
 
@@ -49,6 +50,7 @@ class Worker:
 
     def close(self) -> None:
         """Let work() come to its end; what runs is interrupted."""
+        self._is_closed = True
         self._jobs.put(None)
         self.interrupt()
 
@@ -68,7 +70,7 @@ class Worker:
     def work(self) -> None:
         """Run what is submitted until closed."""
         job: Job | None = None
-        while True:
+        while not self._is_closed:
             try:
                 job = self._jobs.get()
                 if job is None:

@@ -1,13 +1,19 @@
 """Ends of input, of a terminal and of processes: the program goes on, or says why not."""
 
 import os
+import signal
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
+import pexpect
+import pytest
+
 ROOT = Path(__file__).parents[2]
-PLAIN = {**{k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")}, "PYTHONPATH": str(ROOT)}
-PATIENCE = 60
+OTHERS = ("NO_COLOR", "FORCE_COLOR", "COLUMNS")
+PLAIN = {**{name: value for name, value in os.environ.items() if name not in OTHERS}, "PYTHONPATH": str(ROOT)}
+PATIENCE = 20  # seconds until a test gives up; none waits for so long
 WRAPPED = """
 import autodiff as tf
 from cli.wrap import DebugSession
@@ -24,3 +30,84 @@ def test_at_the_end_of_standard_input_a_program_goes_on_by_itself(tmp_path: Path
     done = subprocess.run([sys.executable, str(tmp_path / "own.py")], stdin=subprocess.DEVNULL, text=True,
                           capture_output=True, env=PLAIN, timeout=PATIENCE, check=False)
     assert (done.returncode, done.stdout.splitlines()[-1], done.stderr) == (0, "gives 42.0", "")
+
+
+ENDED = """
+import os, sys
+import autodiff as tf
+x = tf.constant(3.0)
+with tf.Session() as session:
+    session.run(x)
+    if "_exit" in sys.argv:
+        os._exit(7)
+    while True:
+        session.run(x)
+"""
+
+
+
+SEEN = {**PLAIN, "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1"}
+
+
+def spawn(directory: Path, command: str, words: list[str]) -> "pexpect.spawn":
+    return pexpect.spawn(command, words, env={**SEEN, "PS1": "$ ", "GRADBG_HISTORY": str(directory / "history")},
+                         encoding="utf-8", timeout=PATIENCE, dimensions=(24, 80))
+
+
+def sees(child: "pexpect.spawn", text: str) -> None:
+    """Wait until a regex is on the screen, which is drawn anew for it."""
+    for _ in range(PATIENCE):
+        child.sendcontrol("l")
+        if child.expect([text, pexpect.TIMEOUT], timeout=1) == 0:
+            return
+    raise AssertionError(f"{text!r} is not on the screen: {child.before}")
+
+
+def test_every_way_out_gives_the_terminal_back(tmp_path: Path) -> None:
+    """Signals left the alternate screen and the mouse on, os._exit raw mode as well."""
+    (tmp_path / "model.py").write_text(ENDED)
+    ways = [("screen", signal.SIGTERM, ""), ("screen", signal.SIGHUP, "next 1000000000"), ("screen", None, "next 2"),
+            ("line", signal.SIGTERM, "")]
+    children = [spawn(tmp_path, sys.executable, ["-m", "cli", "-nx", "--ui", ui, str(tmp_path / "model.py"),
+                                                 "" if number else "_exit"]) for ui, number, _ in ways]
+    modes = [termios.tcgetattr(child.child_fd) for child in children]
+    for child, found, (ui, number, line) in zip(children, modes, ways):
+        sees(child, "let it make its next run|next runs it")
+        assert termios.tcgetattr(child.child_fd) != found
+        if line:
+            child.send(line + "\r")
+        if line and number:
+            sees(child, "next runs,")
+        if number:
+            child.kill(number)
+        child.expect(pexpect.EOF)
+        for mode in ("\x1b[?1049l", "\x1b[?1000l") * (ui == "screen") + ("\x1b[?2004l", "\x1b[?25h"):
+            assert mode in child.before, (ui, number, mode)
+        assert termios.tcgetattr(child.child_fd) == found, (ui, number)
+        child.close()
+        assert (child.signalstatus, child.exitstatus) == ((number, None) if number else (None, 7))
+
+
+@pytest.mark.parametrize("ui", ["screen", "line"])
+def test_ctrl_z_and_fg_at_rest_and_in_a_run(ui: str, tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(ENDED)
+    shell = spawn(tmp_path, "/bin/sh", ["-i"])
+    shell.expect_exact("$ ")
+    found = termios.tcgetattr(shell.child_fd)
+    shell.send(f"{sys.executable} -m cli -nx --ui {ui} {tmp_path / 'model.py'}\r")
+    sees(shell, "let it make its next run|next runs it")
+    for line, answer in (("", "42"), ("next 1000000000", "stopped by Ctrl-C")):
+        if line:
+            shell.send(line + "\r")
+            sees(shell, r"next runs,|s left")
+        shell.send("\x1a")
+        shell.expect("Stopped")
+        shell.expect_exact("$ ")
+        assert termios.tcgetattr(shell.child_fd) == found
+        shell.send("fg\r")
+        shell.expect_exact("\x1b[?1049h" if ui == "screen" else "model.py")
+        shell.send("\x03" if line else "print 6 * 7\r")
+        sees(shell, answer)
+    shell.send("quit\r")
+    shell.expect_exact("$ ")
+    shell.close(force=True)

@@ -17,7 +17,7 @@ from prompt_toolkit.output import DummyOutput
 
 from cli.language.command import verbs
 from cli.language.interpreter import execute
-from cli.model.results import Array, Column, Group, Table, Text
+from cli.model.results import Array, Column, Group, Leave, Table, Text
 from cli.model.shell import Shell
 from cli.model.usage_error import UsageError
 from cli.screen import FullScreen
@@ -340,6 +340,31 @@ def test_ctrl_c_stops_what_runs_and_nothing_else(session: Session) -> None:
         typist.type("\x03")
         typist.run("print 40 + 2", "42")
     session("digits_graph.py", keys)
+
+
+def test_quit_typed_twice_leaves_once_and_begins_nothing_more(session: Session) -> None:
+    """The second raised inside the screen's loop, which asked to press ENTER; a third line ran on for good."""
+    def keys(typist: Typist) -> None:
+        screen, raised = typist.screen, []
+
+        def arrive() -> None:
+            for _ in range(2):
+                try:
+                    screen._arrived("quit", Leave(), "")
+                except Exception as error:
+                    raised.append(error)
+            done.set()
+
+        done = threading.Event()
+        screen._call(arrive)
+        done.wait(PATIENCE)
+        assert raised == []
+    session("digits_graph.py", keys)
+
+    def ahead(typist: Typist) -> None:
+        typist.type("quit\rquit\rnext 1000000000\r")
+        typist.until(lambda: not typist.screen.app.is_running, "it is left")
+    assert session("digits_loop.py", ahead).script.runs == 0  # type: ignore[union-attr]
 
 
 def test_what_the_script_prints_is_on_the_page(session: Session) -> None:

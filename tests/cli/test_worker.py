@@ -1,5 +1,6 @@
 """Jobs beside the screen: in order, interrupted one by one, and those that nobody waits for make room."""
 
+import queue
 import threading
 import time
 
@@ -60,3 +61,20 @@ def test_it_is_not_even_begun_where_somebody_waits(told: list[object]) -> None:
     worker._jobs.put(None)
     worker.work()
     assert told == ["typed"]
+
+
+def test_the_end_is_not_lost_to_an_interruption(monkeypatch: pytest.MonkeyPatch, told: list[object]) -> None:
+    """Ctrl-C between taking the word that it is over and heeding it: work went on waiting for good."""
+    worker = Worker()
+    waits = []
+
+    def taken() -> None:
+        assert not waits, "it waits again"
+        waits.append(1)
+        worker.close()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(worker._jobs, "get", taken)
+    monkeypatch.setattr(worker._jobs, "get_nowait", lambda: (_ for _ in ()).throw(queue.Empty))
+    worker.work()
+    assert waits == [1]
