@@ -52,7 +52,7 @@ class Debugger:
         self.history = runs.history
         asked = Questions(self.state, runs, self._history)
         self.values, self.gradients, self.hessians = asked.values, asked.gradients, asked.hessians
-        self.gradients_with = asked.gradients_with
+        self.gradients_with, self.trials = asked.gradients_with, asked.trials
         self.update_stages, self.explain, self.rules = asked.stages, asked.explain, asked.rules
         self.checkup, self.comparison, self.edits = asked.checkup, asked.comparison, asked.edits
         self.recordings, self.lists, self.places = asked.recordings, asked.lists, asked.places

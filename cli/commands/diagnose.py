@@ -16,6 +16,7 @@ from autodiff.debug.analysis.findings import (
     Operand,
     Origin,
     Path,
+    Remedy,
     WhyFailed,
     WhyNone,
     WhyNonfinite,
@@ -48,10 +49,11 @@ def why(shell: Shell, target: Target = "", *, of: Target = "", order: Order = 1)
 
     `why nan` asks where the first non-finite value of the last run came from; `why none` and `why zero` ask it of
     all variables; without a word, it explains what the last stop was about. of: the Y, by default the loss of the train
-    op. order 2: `why nan` looks at second derivatives too.
+    op. order 2: `why nan` looks at second derivatives too. Remedies for NaN are tried, on the step that failed and on
+    up to 20 before it: those that help are told with what that gave, the one that changes least elsewhere first.
 
     Example:  why hidden1/weights
-    API:      dbg.why("hidden1/weights"), dbg.why(kind="nan"), dbg.explain.why_missing("hidden1/weights")
+    API:      dbg.why("hidden1/weights"), dbg.trials.of(dbg.why(kind="nan")), dbg.explain.why_missing("hidden1/weights")
     """
     target = target or _last_stop(shell)
     kind = KINDS.get(target, "")
@@ -59,6 +61,9 @@ def why(shell: Shell, target: Target = "", *, of: Target = "", order: Order = 1)
         raise UsageError("nothing was run yet", "run -f nan", code="wrong_moment")
     found = shell.dbg.why("" if kind else target, of, kind=kind, order=order)
     many = found if isinstance(found, (list, tuple)) else (found,)
+    if isinstance(found, WhyNonfinite) and order == 1:
+        remedies = shell.dbg.trials.of(found, of)
+        return Group((*_nonfinite(found)[:1], *_tried(remedies), *_nonfinite(found)[1:]))
     parts = tuple(part for i, finding in enumerate(many) for part in explained(finding)
                   if i == 0 or isinstance(part, Text))  # the same ops again and again: one table is enough
     return Group(parts) if parts else Text(f"nothing to explain: no gradient is {target}", "good")
@@ -136,6 +141,12 @@ def _nonfinite(finding: WhyNonfinite) -> tuple[Result, ...]:
     if finding.inherited:
         parts.append(Text(f"{finding.inherited} other ops of {finding.checked} only pass it on", "quiet"))
     return tuple(parts)
+
+
+def _tried(remedies: Sequence[Remedy]) -> tuple[Result, ...]:
+    """What was tried and helps."""
+    return tuple(Text(f"remedy: {remedy.words}{f' at {place(remedy.place)}' if remedy.place else ''}\n"
+                      f"tried: {remedy.text}", "good") for remedy in remedies)
 
 
 def _origin(origin: Origin, rank: int, *, with_line: bool) -> list[str]:

@@ -83,6 +83,21 @@ class Origin:
 
 
 @dataclass(frozen=True)
+class Remedy:
+    """A remedy that was tried, and helps. words: what to write. text: what the trial gave. place: the line to change.
+
+    change: by how much the losses of other steps differ with it, relative to their size. steepest: the largest
+    gradient in the step that had failed.
+    """
+
+    words: str
+    text: str
+    change: float
+    steepest: float
+    place: Place | None
+
+
+@dataclass(frozen=True)
 class WhyNonfinite:
     """Where nan and inf come from. origins: harmful ones, forward before backward. masked: those without effect.
 

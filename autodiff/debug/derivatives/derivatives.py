@@ -48,7 +48,7 @@ class Derivatives:
     def script_call(self, y: Tensor) -> GradientCall | None:
         """The script's last gradient call of y alone, not weighted by a grad_ys; None if there is none."""
         for call in reversed(calls_of(self.graph)):
-            if call.ys == (y,) and _is_plain(call):
+            if call.ys == (y,) and is_plain(call):
                 return call
         return None
 
@@ -182,7 +182,7 @@ def _readable(x: Tensor) -> Any:
     return x
 
 
-def _is_plain(call: GradientCall) -> bool:
+def is_plain(call: GradientCall) -> bool:
     """Whether its ys received ones."""
     found = call.found.get(call.ys[0])
     if found is None or isinstance(found, IndexedSlices):

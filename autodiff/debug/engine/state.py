@@ -93,6 +93,11 @@ class State:
         if self.model.is_alone and not self._needs(tuple(tensors))[1] <= self.model.session.variables.keys():
             self.model.initialize_alone()
 
+    def can_compute(self, tensor: Tensor, moment: Moment) -> bool:
+        """Whether a run fed, and had variables for, all that a tensor is computed from."""
+        placeholders, variables = self._needs((tensor,))
+        return placeholders <= moment.feeds.keys() and variables <= moment.variables.keys()
+
     def _needs(self, tensors: tuple[Tensor, ...]) -> tuple[set[Tensor], set[str]]:
         """The placeholders and variables that tensors are computed from."""
         if tensors not in self._needed:

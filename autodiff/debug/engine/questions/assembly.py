@@ -16,6 +16,7 @@ from .hessians import Hessians
 from .lists import Lists
 from .places import Places
 from .record import Recordings
+from .trials import Trials
 from .update_stages import UpdateStages
 
 
@@ -30,6 +31,7 @@ class Questions:
         self.gradients = Gradients(state, inner, runs.training, self.values)
         self.gradients_with = GradientsWith(state, self.values)
         self.hessians, self.stages = Hessians(state, self.values), UpdateStages(state)
+        self.trials = Trials(state)
         self.explain = Explanations(state, effects, inner, Blame(state, effects))
         self.rules, self.comparison = RuleChecks(state), Comparison(state, effects)
         self.checkup = Checkup(state, self.explain, self.gradients, stages=self.stages, rules=self.rules)

@@ -1,0 +1,216 @@
+"""Edits of a graph that may keep nan and inf away: what to compute in place of the op to blame."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...core.constant_value import static_value
+from ...core.graph import Operation, Tensor
+from ...core.op import Spec, build
+
+Now = Callable[[Tensor], Tensor]  # a tensor -> what stands in its place by now
+_SELECTS = ("Select", "SelectV2")
+_DIVISIONS = ("RealDiv", "Div", "TrueDiv")
+_ADDS = ("Add", "AddV2")
+_ARRANGE = ("Identity", "Reshape", "Squeeze", "ExpandDims", "StridedSlice", "Transpose")
+_FAR = 8  # ops from what a choice should guard to the choice
+# op type -> the bounds that its argument is kept in, None for none; and as they are written
+_BOUNDS: dict[str, tuple[tuple[float | None, float | None], str]] = {
+    "Log": ((1e-12, None), "tf.maximum({}, 1e-12)"), "Pow": ((1e-12, None), "tf.maximum({}, 1e-12)"),
+    "Sqrt": ((1e-12, None), "tf.maximum({}, 1e-12)"), "Rsqrt": ((1e-12, None), "tf.maximum({}, 1e-12)"),
+    "Log1p": ((-1 + 1e-6, None), "tf.maximum({}, -1 + 1e-6)"), "Acosh": ((1 + 1e-6, None), "tf.maximum({}, 1 + 1e-6)"),
+    **dict.fromkeys(("Acos", "Asin", "Atanh", "Erfinv"),
+                    ((-1 + 1e-6, 1 - 1e-6), "tf.clip_by_value({}, -1 + 1e-6, 1 - 1e-6)")),
+    **dict.fromkeys(("Lgamma", "Digamma"), ((1e-6, None), "tf.maximum({}, 1e-6)")),
+    **dict.fromkeys(("Exp", "Expm1"), ((None, 80.0), "tf.minimum({}, 80.0)")),
+    **dict.fromkeys(("Cosh", "Sinh"), ((-80.0, 80.0), "tf.clip_by_value({}, -80.0, 80.0)")),
+}
+_HALF = {1e-12: 1e-6, 80.0: 10.0, -80.0: -10.0}  # what float16 can tell from 0, and bears as an exponent
+
+
+@dataclass(frozen=True, eq=False)
+class Edit:
+    """One change. op: whose only output is replaced; None: the gradients are clipped. words: what to write.
+
+    build: makes the replacement. argument: of the call, the one that is to be put into `around`, `log(x)` for one;
+    None: the call itself, or the division, is to become `around` of all its arguments; "" where no line can tell.
+    """
+
+    op: Operation | None
+    words: str
+    build: Callable[[Now], Tensor] | None = None
+    argument: int | None = 0
+    around: str = ""
+
+
+CLIP = Edit(None, "clip the gradients, tf.clip_by_global_norm(gradients, 1.0)")
+
+
+def edits_of(op: Operation, trap: str) -> list[Edit]:
+    """The edits that may help where `op`, a forward one, is to blame: the usual form first. trap: as of an Origin."""
+    found = _guards(op) if trap == "where" else []
+    if op.type == "Log":
+        found += _of_log(op)
+    elif op.type == "Exp":
+        found += _of_exp(op)
+    elif op.type in ("Sqrt", "Rsqrt"):
+        small = _fitting(1e-12, op)
+        found.append(_on_argument(op, f"{{}} + {small:g}", lambda x: build.AddV2(x, _constant(small, x))))
+    elif op.type in _DIVISIONS:
+        below = op.inputs[1].op
+        if below.type == "Sum" and below.inputs[0] is op.inputs[0] and op.inputs[0].op.type == "Exp":
+            found += _softmax(op, below)
+        found.append(Edit(op, "tf.div_no_nan(x, y)", lambda now: build.DivNoNan(*map(now, op.inputs)), None,
+                          "tf.div_no_nan({}, {})"))
+    if op.type in _BOUNDS:
+        (low, high), written = _BOUNDS[op.type]
+        if op.outputs[0].dtype.base_dtype.name in ("float16", "bfloat16"):
+            written = written.replace("1e-12", "1e-6").replace("80.0", "10.0")
+        found.append(_on_argument(op, written, partial(_between, _fitting(low, op), _fitting(high, op))))
+    return found
+
+
+def copied(op: Operation, inputs: tuple[Tensor, ...]) -> Operation:
+    """The same operation of other inputs."""
+    specs = [Spec(t.dtype, t.dims) for t in op.outputs]
+    return op.graph.add(op.definition, inputs, op.attrs, specs, op.name.rpartition("/")[2])
+
+
+def _on_argument(op: Operation, around: str, change: Callable[[Tensor], Tensor], index: int = 0,
+                 words: str = "") -> Edit:
+    """The op, of an argument that is changed."""
+    def made(now: Now) -> Tensor:
+        inputs = [now(t) for t in op.inputs]
+        inputs[index] = change(inputs[index])
+        return copied(op, tuple(inputs)).outputs[0]
+
+    rest = ", p" if op.type == "Pow" else ""
+    return Edit(op, words or f"tf.{op.type.lower()}({around.format('x')}{rest})", made, index, around)
+
+
+def _constant(value: float, like: Tensor) -> Tensor:
+    dtype = like.dtype.base_dtype
+    return build.Const(value=np.asarray(value, dtype.as_numpy_dtype), dtype=dtype)
+
+
+def _fitting(bound: Any, op: Operation) -> Any:
+    half = op.outputs[0].dtype.base_dtype.name in ("float16", "bfloat16")
+    return _HALF.get(bound, bound) if half else bound
+
+
+def _between(low: float | None, high: float | None, x: Tensor) -> Tensor:
+    if low is not None:
+        x = build.Maximum(x, _constant(low, x))
+    return x if high is None else build.Minimum(x, _constant(high, x))
+
+
+def _of_log(op: Operation) -> list[Edit]:
+    source, passed = _source(op.inputs[0])
+    if source.type == "Softmax":
+        return [Edit(op, "tf.nn.log_softmax(logits)", lambda now: _passing(
+            build.LogSoftmax(now(source.inputs[0])), passed))]
+    if source.type == "Sigmoid":
+        return [_log_sigmoid(op, source, passed, turned=False)]
+    if source.type == "Sub" and _is_one(source.inputs[0]):
+        below, more = _source(source.inputs[1])
+        if below.type == "Sigmoid":
+            return [_log_sigmoid(op, below, [*passed, *more], turned=True)]
+    if not passed and source.type == "Sum" and source.inputs[0].op.type == "Exp":
+        return [Edit(op, "tf.reduce_logsumexp(x)", partial(_logsumexp, source))]
+    return []
+
+
+def _source(tensor: Tensor) -> tuple[Operation, list[Operation]]:
+    """The op that a tensor's elements come from, and those that chose or arranged them, the last one first."""
+    op, passed = tensor.op, []
+    while op.type in _ARRANGE:
+        passed.append(op)
+        op = op.inputs[0].op
+    return op, passed
+
+
+def _passing(tensor: Tensor, passed: list[Operation]) -> Tensor:
+    for op in reversed(passed):
+        tensor = copied(op, (tensor, *op.inputs[1:])).outputs[0]
+    return tensor
+
+
+def _log_sigmoid(op: Operation, sigmoid: Operation, passed: list[Operation], *, turned: bool) -> Edit:
+    def made(now: Now) -> Tensor:
+        x = now(sigmoid.inputs[0])
+        return _passing(build.Neg(build.Softplus(x if turned else build.Neg(x))), passed)
+
+    return Edit(op, f"tf.log_sigmoid({'-' * turned}x)", made)
+
+
+def _is_one(tensor: Tensor) -> bool:
+    value = static_value(tensor)
+    return value is not None and bool(np.all(np.asarray(value) == 1))
+
+
+def _logsumexp(total: Operation, now: Now) -> Tensor:
+    """Of what is exponentiated and summed by `total`."""
+    x, axes = now(total.inputs[0].op.inputs[0]), total.inputs[1]
+    largest = build.StopGradient(build.Max(x, axes, keep_dims=True))
+    summed = build.Sum(build.Exp(build.Sub(x, largest)), axes, **total.attrs)
+    return build.AddV2(build.Log(summed), build.Sum(largest, axes, **total.attrs))
+
+
+def _of_exp(op: Operation) -> list[Edit]:
+    found: list[Edit] = []
+    for after in _users(op):
+        if after.type == "Log1p":
+            found.append(_softplus(after, op))
+        for log in _users(after):
+            if after.type == "Sum" and log.type == "Log":
+                found += _of_log(log)
+            elif after.type in _ADDS and log.type == "Log" and any(map(_is_one, after.inputs)):
+                found.append(_softplus(log, op))
+            elif after.type == "Sum" and log.type in _DIVISIONS and log.inputs[0] is op.outputs[0]:
+                found += _softmax(log, after)
+    return found
+
+
+def _softplus(op: Operation, exp: Operation) -> Edit:
+    return Edit(op, "tf.nn.softplus(x)", lambda now: build.Softplus(now(exp.inputs[0])))
+
+
+def _softmax(op: Operation, total: Operation) -> list[Edit]:
+    """For exp(x) / sum(exp(x)) over the last axis."""
+    x, axes = total.inputs[0].op.inputs[0], static_value(total.inputs[1])
+    rank = None if x.dims is None else len(x.dims)
+    if axes is None or rank is None or np.ravel(axes).tolist() not in ([-1], [rank - 1]):
+        return []
+    return [Edit(op, "tf.nn.softmax(x)", lambda now: build.Softmax(now(x)))]
+
+
+def _users(op: Operation) -> list[Operation]:
+    return [c for t in op.outputs for c in t._consumers if c.gradient_of is None]
+
+
+def _guards(op: Operation) -> list[Edit]:
+    """A choice of the argument, by the condition of the choice that comes after the op."""
+    level = [(op, c) for c in _users(op)]
+    for _ in range(_FAR):
+        for before, after in level:
+            branch = next((i for i in (1, 2) if after.type in _SELECTS and after.inputs[i].op is before), 0)
+            if branch:
+                return [_guard(op, after.inputs[0], branch)]
+        level = [(after, c) for _, after in level for c in _users(after)]
+    return []
+
+
+def _guard(op: Operation, ok: Tensor, branch: int) -> Edit:
+    index = 1 if op.type in _DIVISIONS else 0
+
+    def safe(x: Tensor) -> Tensor:
+        ones = build.OnesLike(x)
+        return build.SelectV2(ok, x, ones) if branch == 1 else build.SelectV2(ok, ones, x)
+
+    call = "x / safe" if index else f"tf.{op.type.lower()}(safe{', p' * (op.type == 'Pow')})"
+    either = "x, tf.ones_like(x)" if branch == 1 else "tf.ones_like(x), x"
+    return _on_argument(op, "", safe, index, f"safe = tf.where(ok, {either}), then {call}")

@@ -1,0 +1,157 @@
+"""Trials: remedies for nan and inf, tried on the remembered steps before anybody is told of them."""
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+
+from ....core.errors import ArgumentError, AutodiffError
+from ....core.graph import Operation, Tensor
+from ....runtime.plan.running import running
+from ...analysis.arithmetic_rules import number
+from ...analysis.findings import Remedy, WhyNonfinite
+from ...analysis.graph_edits import CLIP, Edit, edits_of
+from ...facts.roles import place_of
+from ...facts.stats import has_nonfinite
+from ...facts.training_runs import trains
+from ...history.replay import Moment
+from ..overlay import Overlay
+from ..state import State
+
+_BEFORE = 20  # steps before the one that failed
+_ORIGINS = 4  # to whose ops edits are tried
+_SECONDS = 2.0  # for all trials of one question
+_STEEP = 1e3  # times 1: gradients as large as that are told of, and count against a remedy
+
+
+class Trials:
+    """tried: the remedies that helped where it was last asked, the best first, each with what applies it."""
+
+    def __init__(self, state: State) -> None:
+        self.state, self.model = state, state.model
+        self.tried: list[tuple[Remedy, Overlay]] = []
+        self._steepest = 0.0  # gradient in the last step that was tried
+
+    def of(self, why: WhyNonfinite, y: str = "") -> tuple[Remedy, ...]:
+        """The remedies that take away what `why` explains, by how little they change at other steps; () if none does.
+
+        Each is tried on the step that failed, and on those before it that are remembered, as far as there is time.
+        """
+        self.tried = []
+        until = time.perf_counter() + _SECONDS
+        try:
+            top = self.model.y_of(y)
+        except ArgumentError:
+            return ()
+        steps = self._steps(why, top)
+        for edits in self._candidates(why):
+            if steps and time.perf_counter() < until:
+                self._try(edits, top, steps, until)
+            alone = len(edits) == 1
+            if not alone and self.tried:
+                break
+        self.tried.sort(key=lambda each: (each[0].steepest > _STEEP, round(each[0].change, 6)))
+        return tuple(remedy for remedy, _ in self.tried)
+
+    def _candidates(self, why: WhyNonfinite) -> Iterable[list[Edit]]:
+        """Edits to try together: each one alone, then, if none of these helps, one for every op to blame."""
+        if any("the training diverges" in line for line in why.text.splitlines()):
+            yield [CLIP]
+            return
+        by_op: dict[Operation, list[Edit]] = {}
+        for origin in [o for o in why.origins if not o.inside][:_ORIGINS]:
+            op = self.model.targets.named(origin.forward_op)
+            if op is not None and op.inputs and op not in by_op:
+                by_op[op] = edits_of(op, origin.trap)
+        for edits in by_op.values():
+            yield from ([edit] for edit in edits)
+        several = [edits for edits in by_op.values() if edits]
+        if not self.tried and len(several) > 1:
+            for together in zip_longest(*several):
+                yield [edit or edits[-1] for edit, edits in zip(together, several)]
+
+    def _steps(self, why: WhyNonfinite, top: Tensor) -> list[Moment]:
+        """The remembered run that failed, last, after those that trained before it."""
+        moments = [m for m in self.state.moments if self.state.log.at(m.run).step <= why.step and m.wanted is not None
+                   and self.state.can_compute(top, m)]
+        failed = next(iter(reversed([m for m in moments if self._trains(m)] or moments)), None)
+        if failed is None or self.state.log.at(failed.run).step != why.step:
+            return []
+        before = [m for m in moments if m.run < failed.run and self._trains(m)][-_BEFORE:]
+        return [*before, failed]
+
+    def _trains(self, moment: Moment) -> bool:
+        return trains(self.model.graph, running(moment.wanted.tensors, moment.wanted.targets))
+
+    def _try(self, edits: Sequence[Edit], top: Tensor, steps: Sequence[Moment], until: float) -> None:
+        """Keep the edits if with them the failed step, and those before it, are finite."""
+        try:
+            overlay = Overlay(self.model, top, edits)
+            loss = None if CLIP in edits else self._losses(overlay, steps[-1:], until)
+            losses = self._losses(overlay, steps, until) if len(steps) > 1 or loss is None else loss
+        except (AutodiffError, ValueError, TypeError):
+            return  # the graph does not allow it here: it is not said to help
+        if not losses or loss is None and len(losses) < len(steps):  # no time to go through them all
+            if loss is None:
+                return
+            losses = loss
+        old = [self._loss(top, m) for m in steps[-len(losses):]]
+        change = max((_apart(a, b) for a, b in zip(old[:-1], losses[:-1])), default=0.0)
+        place = next((place_of(edit.op) for edit in edits if edit.op is not None), None)
+        words = "; ".join(dict.fromkeys(edit.words for edit in edits))
+        text = self._told(steps[-len(losses):], old, losses, change)
+        self.tried.append((Remedy(words, text, change, self._steepest, place), overlay))
+
+    def _losses(self, overlay: Overlay, steps: Sequence[Moment], until: float) -> list[Any] | None:
+        """y in each step, one from the other with the edits; None if something is not finite. Empty: no time."""
+        found: list[Any] = []
+        variables: Mapping[str, Any] = dict(steps[0].variables)
+        for moment in steps:
+            if found and time.perf_counter() > until:
+                return []
+            at = replace(moment, variables=variables)
+            values = self.state.replayer.values(at, overlay.checked)
+            if any(map(has_nonfinite, values)):
+                return None
+            if found or len(steps) > 1 or self._trains(moment):
+                ran = running(moment.wanted.tensors, moment.wanted.targets)
+                fed = overlay.feeds(self.state.replayer, at, ran)
+                variables = self.state.replayer.after(replace(at, feeds={**moment.feeds, **fed}), variables)
+                if any(map(has_nonfinite, variables.values())):
+                    return None
+            found.append(values[0])
+            self._steepest = max((float(np.abs(value).max(initial=0.0)) for value in values[1:]), default=0.0)
+        return found
+
+    def _loss(self, top: Tensor, moment: Moment) -> Any:
+        return self.state.look_up(top, moment)
+
+    def _told(self, steps: Sequence[Moment], old: Sequence[Any], new: Sequence[Any], change: float) -> str:
+        first, last = (self.state.log.at(steps[i].run) for i in (0, -1))
+        if np.size(new[-1]) != 1:
+            text = f"{last} is finite with it"
+        elif has_nonfinite(old[-1]):
+            text = f"{last} gives loss {_short(new[-1])} instead of {_short(old[-1])}"
+        else:
+            text = f"{last} gives loss {_short(new[-1])} and finite gradients"
+        if len(steps) > 1:
+            text += f"; steps {first.step}-{last.step} replayed with it stay finite"
+            text += ", their losses as they were" if change < 1e-6 else f", their losses within {100 * change:.3g} %"
+        return text + (f"; gradients reach {self._steepest:.1g} then" if self._steepest > _STEEP else "")
+
+
+def _short(loss: Any) -> str:
+    value = np.asarray(loss).reshape(-1)[0].item()
+    return f"{value:.4g}" if np.isfinite(value) else number(value)
+
+
+def _apart(old: Any, new: Any) -> float:
+    """How far y is from what it was, relative to its size; inf where it was not finite."""
+    if has_nonfinite(old):
+        return 0.0
+    a, b = np.asarray(old, np.float64), np.asarray(new, np.float64)
+    return float(np.abs(a - b).max(initial=0.0) / max(np.abs(a).max(initial=0.0), 1e-12))
