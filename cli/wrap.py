@@ -24,6 +24,7 @@ from .language.interpreter import execute
 from .main import Program
 from .model.own_runs import asking, is_asking
 from .model.script import ModelScript
+from .model.script_forks import forks
 from .model.shell import Shell
 from .notebook import Cells, running_kernel
 from .view.render import plain
@@ -178,6 +179,7 @@ class _Talk:
         self.caller = (Caller(*given, patient=self.shell.interactive) if kernel is None else
                        Cells(*given, kernel=kernel, commands=list(commands or ())))
         self.caller.take(frame)
+        self.caller._undo.enter_context(forks(self.caller.let_go))
         dbg.handles.update(self.caller.handles())
         self.shell.dbg, self.shell.script = dbg, self.caller
         self.shell.stop_at_lines(self.caller, dbg)

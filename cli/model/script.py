@@ -27,6 +27,7 @@ from autodiff.tensorflow_names.old_names import in_modules_of
 
 from .line_stops import LineStops, Until
 from .own_runs import is_asking
+from .script_forks import end_forked, forks
 from .script_frames import Place, attributes_of, frames_from, frames_of_error, user_frame
 from .script_signals import quiet_signals, raise_in, say_it_is_heard
 from .script_source import compiled, compiled_module, drop_modules
@@ -166,6 +167,10 @@ class ModelScript:
     def is_live(self) -> bool:
         return self.state in ("before", "after", "trace", "line")
 
+    def let_go(self) -> None:
+        """This process was forked by the script: it goes on by itself."""
+        self.detached, self.state = True, "forked"
+
     def close(self) -> None:
         """End the script, if it still runs, and take back all that was changed around it."""
         if self._thread is not None and self._thread.is_alive():
@@ -250,6 +255,7 @@ class ModelScript:
         self._undo.enter_context(standing_in(shadow=True))  # a script under the debugger asks for it
         self._undo.enter_context(in_modules_of(sys.path[:2], self.put_back))
         self._undo.enter_context(quiet_signals(lambda: threading.current_thread() is self._thread))
+        self._undo.enter_context(forks(self.let_go))
         real = Session.run
 
         def run(session: Session, fetches: Any, feed_dict: dict | None = None, options: Any = None,
@@ -283,6 +289,8 @@ class ModelScript:
                 event = Event("raised", error=error)
         except BaseException as error:
             event = Event("raised", error=error)
+        if self.state == "forked":
+            end_forked(event.error)
         self.request = None
         graph, session = offered
         if graph is None and not get_default_graph().executing_eagerly:

@@ -22,12 +22,15 @@ class Asking(io.TextIOBase):
     def __init__(self, ask: Callable[[], Any]) -> None:
         self._ask = ask
         self._answers: queue.Queue[str] = queue.Queue()
+        self._process = os.getpid()
 
     def answer(self, text: str) -> None:
         """What was typed; END for the end of the input."""
         self._answers.put(text)
 
     def readline(self, size: int | None = -1) -> str:  # type: ignore[override]
+        if os.getpid() != self._process:
+            return ""  # nobody types for a process that the script forked
         self._ask()
         text = self._answers.get()
         return "" if text == END else text + "\n"

@@ -111,3 +111,39 @@ def test_ctrl_z_and_fg_at_rest_and_in_a_run(ui: str, tmp_path: Path) -> None:
     shell.send("quit\r")
     shell.expect_exact("$ ")
     shell.close(force=True)
+
+
+FORKED = """
+import multiprocessing, os, sys
+import autodiff as tf
+
+def work(x):
+    with tf.Graph().as_default(), tf.Session() as session:
+        return float(session.run(tf.constant(float(x)) * 2.0))
+
+if __name__ == "__main__":
+    w = tf.Variable(1.0, name="w")
+    with tf.Session() as session:
+        session.run(w.initializer)
+        if os.fork() == 0:
+            print("child", session.run(w + 1.0), session.run(w + 2.0))
+            sys.exit(3)
+        print("status", os.waitstatus_to_exitcode(os.wait()[1]))
+        for way in ("fork", "spawn"):
+            with multiprocessing.get_context(way).Pool(1) as pool:
+                print(way, pool.map(work, [1, 2]))
+        print("parent", session.run(w + 3.0))
+"""
+
+
+def test_forked_processes_run_undebugged_and_whole(tmp_path: Path) -> None:
+    """A child waited for a prompt that only its parent has; what it printed at last was lost."""
+    (tmp_path / "model.py").write_text(FORKED)
+    words = ["-nx", "--batch", "-ex", "next", "-ex", "break w if nan", "-ex", "next 5", str(tmp_path / "model.py")]
+    done = subprocess.run([sys.executable, "-m", "cli", *words], text=True, capture_output=True, env=PLAIN,
+                          timeout=PATIENCE, check=False)
+    words = ["child", "status", "fork", "spawn", "parent"]
+    assert [line for line in done.stdout.splitlines() if line.split()[0] in words] == [
+        "child 2.0 3.0", "status 3", "fork [2.0, 4.0]", "spawn [2.0, 4.0]", "parent 4.0"]
+    assert done.stderr.splitlines() == ["gradbg: processes that the script forks run without the debugger"]
+    assert "model.py ended" in done.stdout
