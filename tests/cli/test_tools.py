@@ -37,7 +37,7 @@ def shell() -> Iterator[Shell]:
 
 
 def test_info_display_lists_what_is_shown_at_stops(shell: Shell) -> None:
-    assert plain(execute("info display", shell)) == "nothing is shown at stops; display EXPR has it shown"
+    assert plain(execute("info display", shell)) == "nothing is shown at stops; display EXPR has it shown\n"
     execute("display loss", shell)
     assert "1: loss" in plain(execute("info display", shell))
 
