@@ -45,6 +45,7 @@ class Cells(Caller):
     is not finite, is completed and shows its page; what else stops for the same reason in that cell is counted below.
     """
 
+    waits = False
     kernel: Any = None
     commands: list[str] = field(default_factory=list)
     _shell: Shell | None = None

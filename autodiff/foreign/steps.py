@@ -100,9 +100,10 @@ class ForeignSteps:
         return self._slopes[loss]
 
     def names_behind(self, loss: Tensor) -> dict[str, Tensor]:
-        """What the script calls the values that a loss is made of; looked up once for a loss."""
+        """What the script calls the values that a loss is made of, variables aside; looked up once for a loss."""
         if loss not in self._names:
-            self._names[loss] = assigned_names(sorted(ancestors([loss]), key=lambda op: op.index))
+            made = [op for op in ancestors([loss]) if op.type != "VarHandleOp"]  # made on the line of a whole module
+            self._names[loss] = assigned_names(sorted(made, key=lambda op: op.index))
         return self._names[loss]
 
     def run(self, step: ForeignStep) -> Any:

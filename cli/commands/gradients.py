@@ -19,6 +19,7 @@ from ..model.results import Array, Axis, Column, Hessian, Result, Table, Text
 from ..model.usage_error import UsageError
 from ..view.debugger_rows import FIGURES, bytes_in_words, called, figures, shape
 from ..view.drawn.progress import counted
+from ..view.text import count_of
 from .gradients_of import gradients_result
 
 Order = Annotated[int, IntKind(1)]
@@ -224,5 +225,5 @@ def _stages(found: Stages, names: tuple[str, ...]) -> Table:
 
 def _cost(cost: HessianCost) -> str:
     passes = f"{cost.passes} pass{'es' * (cost.passes != 1)}"
-    return (f"{cost.parameters} parameters, {cost.rows} rows, {passes}, {bytes_in_words(cost.bytes)}, "
-            f"about {cost.seconds:.2g} s")
+    return (f"{count_of(cost.parameters, 'parameter')}, {count_of(cost.rows, 'row')}, {passes}, "
+            f"{bytes_in_words(cost.bytes)}, about {cost.seconds:.2g} s")

@@ -18,6 +18,7 @@ from ..language.target_kinds import Condition, OpName
 from ..model.results import Card, Column, Result, Table, Text, Tree
 from ..model.usage_error import UsageError
 from ..view.debugger_rows import FIGURES, figures, place, shape
+from ..view.text import count_of
 
 DEPTH = 20  # ops in a row that a recursive list of inputs follows when it is not told how many
 Sort = Annotated[str, ChoiceKind("order", "size", "type", "name", "norm", "max", "nan", synonyms={
@@ -202,7 +203,7 @@ def variables(dbg: Debugger, *, unused: bool = False) -> Result:
     columns = (Column("variable", "name"), Column("handle", "name", 5), Column("dtype", "text", 3), Column("shape"),
                Column("trained", "text", 4), Column("has value", "text", 5), *FIGURES,
                Column("made at", "place", 2), Column("no gradient because", "prose", 8))
-    return Table(columns, rows, f"{len(rows)} variables" + (" that y does not depend on" if unused else ""))
+    return Table(columns, rows, count_of(len(rows), "variable") + (" that y does not depend on" if unused else ""))
 
 
 @command("info nans", group="Look")

@@ -20,6 +20,7 @@ from ..model.script_source import script_text
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
 from ..view.drawn.progress import seen
+from ..view.text import count_of
 from . import standing
 from .info import fed
 
@@ -80,7 +81,8 @@ def _opened(shell: Shell, model: foreign.Model) -> Result:
     card = shell.dbg.script()
     fed = {tensor.name for tensor in model.feeds}
     waiting = [name for name, tensor in model.inputs.items() if tensor.name not in fed]
-    lines = [f"{os.path.basename(card.file)}: {card.ops} ops, {card.variables} variables, {card.parameters} parameters",
+    lines = [f"{os.path.basename(card.file)}: {count_of(card.ops, 'op')}, "
+             f"{count_of(card.variables, 'variable')}, {count_of(card.parameters, 'parameter')}",
              f"inputs: {', '.join(tensor.describe() for tensor in model.inputs.values()) or 'none'}",
              f"outputs: {', '.join(tensor.describe() for tensor in model.outputs)}"]
     if fed:
@@ -146,15 +148,16 @@ def train(shell: Shell, y: Loss = "", *, optimizer: Optimizer = "sgd", lr: Float
     rate = f", learning rate {lr:g}" if isinstance(optimizer, str) else ""
     clip = f", gradients clipped to norm {clip_norm:g}" if clip_norm else ""
     lines = [f"train op {made.train_op}: {made.optimizer}{rate}{clip}, of {made.y} by "
-             f"{len(made.variables)} variables"]
+             f"{count_of(len(made.variables), 'variable')}"]
     if made.watched:
-        lines.append(f"gradients watched: {len(made.watched)} tensors: {_some(made.watched)}")
+        lines.append(f"gradients watched: {count_of(len(made.watched), 'tensor')}: {_some(made.watched)}")
     beside = [row.train.train_op for row in dbg.training.rows() if row.runs and row.train.train_op != made.train_op]
     if beside:
         lines.append(f"each step runs it beside {', '.join(beside)}")
     lines += [f"no gradient for {name}: {reason}" for name, reason in made.without_gradient]
     if made.uninitialized:
-        lines.append(f"{made.uninitialized} variables are initialized at the first run")
+        waits = count_of(made.uninitialized, "variable")
+        lines.append(f"{waits} {'is' if made.uninitialized == 1 else 'are'} initialized at the first run")
     if waiting:
         lines.append(f"next now runs this train op; the script waits at {shell.where()}")
     return Text("\n".join(lines))

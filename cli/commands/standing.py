@@ -15,7 +15,7 @@ from ..model.script import Event
 from ..model.script_frames import script_line, script_traceback
 from ..model.shell import Shell
 from ..view.debugger_rows import duration, loss_of, samples, shown, summary
-from ..view.text import number
+from ..view.text import count_of, number
 
 QUESTIONS = {"nan": {"nan", "inf", "nonfinite", "harmful"}, "none": {"none"}}  # why what -> words of conditions
 
@@ -38,7 +38,8 @@ def _arrived(shell: Shell, event: Event, records: tuple[Any, ...], stop: Any) ->
     if event.kind == "ended":
         return grouped(moved_text(shell, records, stop), Stop(f"{name} ended", _where(shell, records), _ended(shell)))
     if event.kind == "trace":
-        here = Stop(f"{name} is at its set_trace, {shell.where()}", _where(shell, records), ("continue goes on",))
+        more = "continue goes on" if script.waits else "the cell goes on; %gradbg asks in the next"
+        here = Stop(f"{name} is at its set_trace, {shell.where()}", _where(shell, records), (more,))
         return grouped(moved_text(shell, records, stop), here, lines_around(*shell.place()))
     if event.kind == "line":
         return grouped(moved_text(shell, records, stop), *_at_line(shell, records))
@@ -77,7 +78,8 @@ def _ended(shell: Shell) -> tuple[str, ...]:
     if shell.dbg.records:
         return ("print, grads and why still look at its last run" + "; run starts it anew" * shell.is_over,)
     card = shell.dbg.script()
-    lines = [f"it built {card.ops} ops, {card.variables} variables, {card.parameters} parameters, and ran nothing"]
+    lines = [f"it built {count_of(card.ops, 'op')}, {count_of(card.variables, 'variable')}, "
+             f"{count_of(card.parameters, 'parameter')}, and ran nothing"]
     if callable(shell.script.namespace.get("feeds") if shell.script else None):
         lines.append("its function feeds() gives the placeholders of each step")
     elif card.placeholders:

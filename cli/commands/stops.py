@@ -15,6 +15,7 @@ from ..model.results import Column, Result, Table, Text
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
 from ..view.debugger_rows import place, shape
+from ..view.text import count_of
 from .line_places import line_place
 
 Level = Annotated[str, ChoiceKind("stats", "full")]
@@ -54,7 +55,8 @@ def _made(dbg: Debugger, row: WatchRow) -> Table:
     found = dbg.lists.named(row.names)
     columns = (Column("watched", "name"), Column("short", "name", 6), Column("op"), Column("dtype", "text", 5),
                Column("shape"), Column("handle", "name", 7), Column("made at", "place", 4))
-    title = f"watch {row.number}: {len(row.names)} tensor{'s' * (len(row.names) != 1)} and their gradients; {stops}"
+    its = "its" if len(row.names) == 1 else "their"
+    title = f"watch {row.number}: {count_of(len(row.names), 'tensor')} and {its} gradients; {stops}"
     return Table(columns, Rows(found, lambda tensor: (tensor.name, tensor.short, tensor.op_type, tensor.dtype,
                                                       shape(tensor.shape), tensor.handle, place(tensor.place))), title)
 

@@ -90,7 +90,8 @@ class ChoiceKind(Kind):
         text = self.synonyms.get(text, text)
         if text in self.choices:
             return text
-        near = [choice for choice in self.choices if choice.startswith(text)]
+        near = [choice for choice in self.choices if choice.startswith(text.lower())]  # TensorFlow's are in capitals
+        near = [text.lower()] if text.lower() in near else near
         if len(near) == 1:
             return near[0]
         raise UsageError(expected=f"one of {', '.join(self.choices)}", found=repr(text),

@@ -13,6 +13,8 @@ from .command import COMMANDS, Command, Parameter
 from .name_search import MOST
 from .parse import parse
 
+WHOLE, NAME, NOTHING = (re.compile(pattern) for pattern in (r".+", r"[\w/.:$]+\Z", r"(?!)"))
+
 
 class Candidate(NamedTuple):
     """text replaces the line from column `start`. note: a few words about it."""
@@ -43,9 +45,10 @@ def _candidates(line: str, shell: Shell) -> Iterator[Candidate]:
     elif (expected := parsed.at_end()) is not None and expected[0].kind is not None:
         parameter, start = expected
         assert parameter.kind is not None
-        is_target = parameter.kind.role == "target"
+        names = {"target": WHOLE, "expression": NAME}.get(parameter.kind.role, NOTHING)
         for text in parameter.kind.complete(line[start:], shell):
-            yield Candidate(text, start, described(text, shell) if is_target else "")
+            name = names.search(text)
+            yield Candidate(text, start, described(name[0], shell) if name else "")
 
 
 def _said_of(command: Command, parameter: Parameter) -> str:

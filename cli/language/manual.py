@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 
 from ..model.results import Column, Group, Table, Text
 from .command import COMMANDS, GROUPS, Alias, Command
@@ -16,7 +15,6 @@ PREDICATE   nan inf nonfinite harmful none zero changed norm(.)>k max(.)>k
             ratio(.)>k step>=n loss>k, joined by and, or, not; with a TARGET or
             grad(TARGET) in place of the . it is asked of that: norm(W)>k nan(h)
 > FILE, >> FILE, | PROGRAM at the end take the output; # begins a comment"""
-WIDE = 78  # letters of a line of a help page
 
 
 def overview() -> Group:
@@ -38,7 +36,7 @@ def page(command: Command) -> str:
     lines = [command.synopsis, "", command.summary]
     if command.body:
         paragraphs = re.split(r"\n\s*\n", command.body.strip())
-        lines += ["", "\n\n".join(textwrap.fill(" ".join(text.split()), WIDE) for text in paragraphs)]
+        lines += ["", "\n\n".join(" ".join(text.split()) for text in paragraphs)]  # wrapped where it is shown
     other = [f"{word} = {alias.words}{_options(alias)}" for word, alias in command.aliases.items()
              if word not in command.same]
     if command.same:

@@ -106,7 +106,7 @@ class ModelScript:
     lines: LineStops = field(default_factory=LineStops)
     known: dict[str, Any] = field(default_factory=dict)
     put_back: list[str] = field(default_factory=list)  # names that were removed since, used by the script
-    is_ours = True  # we began it, and can again
+    is_ours, waits = True, True  # we began it, and can again; at a stop it waits for the prompt
     _code: CodeType | None = None
     _spec: ModuleSpec | None = None
     _frame: FrameType | None = None

@@ -12,6 +12,7 @@ from ..model.results import Card, Column, Result, Table, Text
 from ..model.shell import Shell
 from .debugger_rows import called, place
 from .pieces import Piece
+from .text import count_of
 
 PLAIN = {"Identity", "Const", "VariableV2", "VarHandleOp", "ReadVariableOp", "Shape", "Pack", "StridedSlice", "Fill",
          "Cast", "ExpandDims", "NoOp"}  # types of ops that say little of a model
@@ -43,7 +44,8 @@ def first_page(shell: Shell) -> Card | None:
 
 def _facts(card: Script, ops: Sequence[OpRow], loss: str) -> list[str]:
     kinds = f": {card.forward} forward, {card.gradient} of gradients" if card.gradient else ""
-    lines = [f"{card.ops} ops{kinds}  ·  {_count(card.variables, 'variable')}, {_count(card.parameters, 'parameter')}"]
+    variables, parameters = count_of(card.variables, "variable"), count_of(card.parameters, "parameter")
+    lines = [f"{count_of(card.ops, 'op')}{kinds}  ·  {variables}, {parameters}"]
     trained = [op for op in ops if op.type.startswith(APPLY)]
     said = [f"loss {loss}"] if loss else []
     if trained:
@@ -52,10 +54,6 @@ def _facts(card: Script, ops: Sequence[OpRow], loss: str) -> list[str]:
     elif loss:
         said.append("no train op yet")
     return [*lines, *(["  ·  ".join(said)] if said else [])]
-
-
-def _count(count: int, what: str) -> str:
-    return f"{count} {what}{'s' * (count != 1)}"
 
 
 def _loss(card: Script, ops: Sequence[OpRow]) -> str:

@@ -63,6 +63,11 @@ def number(value: Any) -> str:
     return f"{value:.2e}".replace("e-0", "e-").replace("e+0", "e")
 
 
+def count_of(count: int, what: str) -> str:
+    """`1 variable`, `2 variables`."""
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
 def sparkline(values: Sequence[float]) -> str:
     """One block a value, from the least to the greatest; `!` for a value that is not finite."""
     finite = [v for v in values if v is not None and math.isfinite(v)]

@@ -157,6 +157,7 @@ def test_completion_of_verbs_options_choices_and_topics() -> None:
 @pytest.mark.parametrize(("line", "candidate", "note"), [
     ("grad loss weigh", "weights1", "float32[64,32]  digits_graph.py:24  VariableV2"),
     ("grad loss hidden1/Mat", "hidden1/MatMul:0", "float32[?,32]  digits_graph.py:26  MatMul"),
+    ("print 2*weigh", "2*weights1", "float32[64,32]  digits_graph.py:24  VariableV2"),
     ("hessian --di", "--diag", "only its diagonal"), ("gra", "grads", "Table of the gradients"),
     ("set auto", "auto-why", "whether a stop at nan, inf or none is explained at once")])
 def test_completion_says_what_each_thing_is(line: str, candidate: str, note: str) -> None:
@@ -172,3 +173,9 @@ def test_the_layout_is_a_setting() -> None:
     assert execute("layout source", shell) == Text("layout source", "quiet")
     assert shell.settings["layout"] == "source"
     assert isinstance(execute("layout nowhere", shell), Error)
+
+
+def test_choices_may_be_typed_in_capitals_as_tensorflow_writes_them() -> None:
+    kind = ChoiceKind("add_n", "experimental_tree")
+    assert [kind.parse(text, Shell()) for text in ("ADD_N", "EXPERIMENTAL_TREE", "exp")] == [
+        "add_n", "experimental_tree", "experimental_tree"]

@@ -41,7 +41,7 @@ def opened(path: str) -> Shell:
 def test_a_model_is_opened_with_its_values_and_feeds(path: str) -> None:
     shell = Shell(Debugger())
     assert plain(execute(f"load '{path}'", shell)).splitlines()[:4] == [
-        "net.onnx: 8 ops, 1 variables, 4 parameters", "inputs: x:0 float64[?,2]", "outputs: y:0 float64[?,2]",
+        "net.onnx: 8 ops, 1 variable, 4 parameters", "inputs: x:0 float64[?,2]", "outputs: y:0 float64[?,2]",
         "fed from the .npz file beside it: x:0"]
     np.testing.assert_allclose(shell.dbg.value("y").array, np.tanh(X @ W))
     np.testing.assert_allclose(shell.dbg.value("fc.weight").array, W)

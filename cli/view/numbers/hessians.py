@@ -8,7 +8,7 @@ import numpy as np
 
 from ...model.results import Axis, Column, Hessian, Table
 from ..pieces import Drawing, Line, Paragraph, Piece, Prose, add
-from ..text import GAP, clean, display_width, number, shorten
+from ..text import GAP, clean, count_of, display_width, number, shorten
 from .arrays import Part, above
 from .digits import Digits
 from .grids import WIDTH
@@ -140,7 +140,7 @@ def _definite(found: Hessian, eigenvalues: np.ndarray | None, *, is_beside: bool
     if eigenvalues is not None and len(eigenvalues):
         small = 1e-6 * max(float(np.abs(eigenvalues).max()), 1e-300)
         counts = int((eigenvalues > small).sum()), int((eigenvalues < -small).sum())
-        said = f"{_kind(*counts, len(eigenvalues))}: {counts[0]} eigenvalues above zero, {counts[1]} below"
+        said = f"{_kind(*counts, len(eigenvalues))}: {count_of(counts[0], 'eigenvalue')} above zero, {counts[1]} below"
         lines.append([Piece("", said + ("" if is_beside else f"; {_ends_of(eigenvalues)}"))])
     if found.asymmetry is not None:
         lines.append([Piece("quiet", f"largest |H - H'|: {found.asymmetry:.3g}")])

@@ -135,7 +135,7 @@ class RuleChecks:
             names = ", ".join(dict.fromkeys(f"{c.op} ({c.op_type})" for c in missing))
             text = f"there is no {'second derivative' if order == 2 else 'gradient rule'} of {names}"
         elif right:
-            text = f"all {right} rules that could be judged are right, in {len(ops)} ops"
+            text = f"all {right} rules that could be judged are right, in {len(ops)} op{'s' * (len(ops) != 1)}"
         else:
             text = f"none of {len(ops)} ops could be judged"
         if total is not None and total > _PARTIAL and not wrong:
