@@ -51,6 +51,8 @@ def why(shell: Shell, target: Target = "", *, of: Target = "", order: Order = 1)
     all variables; without a word, it explains what the last stop was about. of: the Y, by default the loss of the train
     op. order 2: `why nan` looks at second derivatives too. Remedies for NaN are tried, on the step that failed and on
     up to 20 before it: those that help are told with what that gave, the one that changes least elsewhere first.
+    Of a variable it also says what the last update made of the gradient,
+    where that is not rate times gradient: clipping, momentum, slots, rounding, what else writes it.
 
     Example:  why hidden1/weights
     API:      dbg.why("hidden1/weights"), dbg.trials.of(dbg.why(kind="nan")), dbg.explain.why_missing("hidden1/weights")
@@ -98,7 +100,8 @@ def explained(finding: Any) -> tuple[Result, ...]:
         return (Text(f"{finding.text}{_line_of(finding.place)}{remedy}", "warning"),)
     if isinstance(finding, WhySmall):
         lines = [finding.text, f"remedy: {finding.remedy}" if finding.remedy else ""]
-        head = Text("\n".join(line for line in lines if line), "" if finding.kind == "fine" else "warning")
+        is_well = finding.kind == "fine" and not finding.remedy
+        head = Text("\n".join(line for line in lines if line), "" if is_well else "warning")
         return (head, _hops(finding.losses)) if finding.losses else (head,)
     return (Text(str(finding)),)
 

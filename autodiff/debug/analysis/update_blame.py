@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors
-from ..facts.roles import at_line, place_of
+from ..facts.roles import at_line, is_variable, place_of
 from ..facts.stats import bad_elements
 from ..facts.steps import When
 from .arithmetic_rules import number
@@ -52,6 +52,83 @@ def _at(value: Any, array: np.ndarray, index: tuple[int, ...]) -> float | None:
     if given.shape == array.shape:
         return float(given[index])
     return float(given) if given.shape == () else None
+
+
+def why_applied(op: Operation, variable: Tensor, values: Mapping[Tensor, Any], ways: tuple[Tensor, Tensor], *,
+                between: Sequence[Operation], old: Any, new: Any, others: Sequence[Operation]) -> tuple[str, str]:
+    """How the change of a variable came of a finite gradient, and what helps; "" if it is rate times gradient.
+
+    ways: the gradient as backpropagation gave it, and as the update `op` was given it. between: the ops from the one to
+    the other. old, new: the variable's values. others: what else the run put into it.
+    """
+    raw, given = (_norm(values[t]) for t in ways)
+    with np.errstate(all="ignore"):
+        change = _norm(np.asarray(new) - np.asarray(old))
+    passed, remedy = _passed(between, values, raw, given)
+    rate = next((float(np.asarray(values[t])) for name, t in operands_of(op) if name in _RATES and t in values), 1.0)
+    made, other = ("", "")
+    if np.isfinite(given) and not np.isclose(change, abs(rate) * given, rtol=0.01, atol=0.0):
+        made, other = _made(op, variable, values, ways[1], change=change, rate=rate, old=old, new=new)
+        made += "".join(f"; {store.name} ({store.type}){at_line(place_of(store))} writes it too" for store in others)
+    elif rate == 0:
+        made, other = learning_rate([op], values), "give the optimizer a learning rate above 0"
+    if not passed and not made:
+        return "", ""
+    how = "leaves it as it was" if change == 0 else f"changes it by norm {number(change)}"
+    if not np.isfinite(change):
+        how = "makes it nan" if np.isnan(change) else "makes it inf"
+    told = "; ".join(part for part in (passed, made) if part)
+    where = f"{op.name} ({op.type}){at_line(place_of(op))}"
+    return f"{where} {how}, its gradient has norm {number(raw)}: {told}", remedy or other
+
+
+def _passed(between: Sequence[Operation], values: Mapping[Tensor, Any], raw: float, given: float) -> tuple[str, str]:
+    """What the ops between backpropagation and the update did to a gradient's norm."""
+    if np.isclose(raw, given, rtol=1e-4, atol=0.0):
+        return "", ""
+    if not np.isfinite(given):
+        for op in between:
+            bad = [t for t in op.inputs if t in values and not np.isfinite(_norm(values[t]))]
+            if bad or any(t in values and not np.isfinite(_norm(values[t])) for t in op.outputs):
+                got = f" got {number(_norm(values[bad[0]]))} in {bad[0].name}, which spoils this gradient" if bad else (
+                    " is where it stops being finite")
+                return f"{op.name} ({op.type}){at_line(place_of(op))}{got}", (
+                    "why nan says where it comes from: another variable's gradient is not finite" if bad else "")
+    for op in between:
+        if any(t in values and np.isclose(_norm(values[t]), given, rtol=1e-4, atol=0.0) for t in op.outputs):
+            where = f"{op.name} ({op.type}){at_line(place_of(op))}"
+            if given == 0:
+                return f"{where} makes zeros of it", "look at what it is multiplied by: a bound, mask or weight of 0"
+            return f"{where} takes it from norm {number(raw)} to {number(given)}", ""
+    return "", ""
+
+
+def _made(op: Operation, variable: Tensor, values: Mapping[Tensor, Any], given: Tensor, *, change: float, rate: float,
+          old: Any, new: Any) -> tuple[str, str]:
+    """How an update made something else than rate times gradient of its operands."""
+    if not np.isfinite(change):
+        origin = why_update(op, variable, values, new)
+        return origin.rule, origin.remedy
+    known = [(name, t, values[t]) for name, t in operands_of(op) if t in values and t is not given]
+    slots = [(name, _norm(value)) for name, t, value in known if is_variable(t) and np.shape(value) == np.shape(old)]
+    numbers = [f"{name} = {number(float(np.asarray(value)))}" for name, t, value in known
+               if np.shape(value) == () and name not in dict(slots)]
+    told = ", ".join([*numbers, *(f"{name} had norm {number(norm)}" for name, norm in slots)])
+    size = abs(rate) * float(np.max(np.abs(np.asarray(getattr(values[given], "values", values[given]))), initial=0.0))
+    spacing = float(np.min(np.spacing(np.abs(np.asarray(old))), initial=np.inf))
+    if change == 0 and 0 < size < spacing and not slots:
+        return (f"rate times gradient is at most {number(size)}, and {np.asarray(old).dtype.name} has steps of "
+                f"{number(spacing)} there: it is lost in rounding"), "raise the learning rate or scale the loss up"
+    if _norm(values[given]) == 0 and any(norm for _, norm in slots):
+        return f"of a gradient of 0 it goes on with what earlier steps left: {told}", ""
+    plain = number(abs(rate) * _norm(values[given]))
+    return (f"where rate times gradient has norm {plain}: {told}" if told else ""), ""
+
+
+def _norm(value: Any) -> float:
+    """Of all elements; nan or inf if one is."""
+    with np.errstate(all="ignore"):
+        return float(np.linalg.norm(np.asarray(getattr(value, "values", value), np.float64).ravel()))
 
 
 def _remedy(known: Mapping[str, float]) -> str:

@@ -182,7 +182,7 @@ class Checkup:
         for row in table.rows:
             if row.stats is None or row.stats.nonfinite:
                 continue
-            why = self.explain.why(row.name, y.name)
+            why = self.explain.why(row.name, y.name, kind="gradient")
             kind = getattr(why, "kind", "fine")
             if kind in ("zero", "tiny", "exploding"):
                 lost = why.losses[0] if why.losses else None

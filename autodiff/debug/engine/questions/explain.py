@@ -26,6 +26,7 @@ from ...history.replay import Moment
 from ..runs.effects import Effects
 from ..runs.inner_watches import InnerSamples
 from ..state import State
+from .applied import Applied
 from .blame import Blame
 
 _PARTS = 500  # inputs shared by several ops at which each op's part of the gradient is found out
@@ -36,12 +37,14 @@ class Explanations:
 
     def __init__(self, state: State, effects: Effects, inner: InnerSamples, blame: Blame) -> None:
         self.state, self.model, self.effects, self.inner, self.blame = state, state.model, effects, inner, blame
+        self.applied = Applied(state)
 
     def why(self, target: str = "", y: str = "", *, kind: str = "", order: int = 1) -> Any:
         """Why the gradient at a tensor is None, non-finite, zero or tiny; or its value, if that is not finite.
 
         Without a target, of the whole run: kind "nan" (or "") gives a WhyNonfinite, "none" a tuple of WhyNone and
-        "zero" one of WhySmall, for the trainable variables concerned. order: up to which derivatives are asked about.
+        "zero" one of WhySmall, for the trainable variables concerned; of a target, "gradient" leaves out what an update
+        made of the gradient. order: up to which derivatives are asked about.
         """
         found = self._why(target, y, kind, order)
         return spoken(found, advice_of(self.model.graph).words)
@@ -56,9 +59,19 @@ class Explanations:
             top = None
         at = self.state.moment_for([x] if top is None else [x, top])
         try:
-            return self._why_at(top, x, kind, at)
+            found = self._why_at(top, x, kind, at)
         except OpError as error:
             return self.blame.why_failed(error, at)
+        return found if kind or top is None or not is_variable(x) else self._with_update(found, top, x, at)
+
+    def _with_update(self, found: Any, y: Tensor, x: Tensor, at: Moment) -> Any:
+        """The same, and what the update made of the gradient; that first where only that is wrong."""
+        gradient = self.model.derivatives.gradient(y, x)[0] if isinstance(found, WhySmall) else None
+        told, remedy = self.applied.of(gradient, x, at) if gradient is not None else ("", "")
+        if not told:
+            return found
+        texts = (told, found.text) if found.kind == "fine" and remedy else (found.text, told)
+        return replace(found, text="\n".join(texts), remedy=found.remedy or remedy)
 
     def _why_inside(self, top: Tensor | None, x: Tensor, at: Moment) -> Any:
         """Why the gradient at a tensor inside of branches and loops is as it is, over all its iterations."""

@@ -18,9 +18,9 @@ from ...facts.stats import statistics
 from ...history.replay import Moment
 from ..state import State
 from ..updates import before_and_after
+from .applied import GRADIENTS
 from .evaluate import plain
 
-_GRADIENTS = ("grad", "delta", "value")  # what the gradient is called among an update's inputs
 _UPDATES = ("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply", "AssignSub", "AssignAdd", "ScatterSub",
             "ScatterAdd", "ResourceScatter")
 
@@ -75,7 +75,7 @@ def _update_of(tensor: Tensor) -> tuple[Operation, Tensor] | None:
         if not op.type.startswith(_UPDATES):
             continue
         for parameter, given in zip(op.definition.parameters, op.inputs):
-            if parameter.name in _GRADIENTS:
+            if parameter.name in GRADIENTS:
                 return op, given
     return None
 
