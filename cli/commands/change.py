@@ -1,11 +1,12 @@
-"""Changing: set, freeze, undo."""
+"""Changing: set, freeze, fix, undo."""
 from __future__ import annotations
 
 import re
+from typing import Annotated
 
 from autodiff.debug.debugger import Debugger
 
-from ..language.argument_kinds import Count
+from ..language.argument_kinds import Count, IntKind
 from ..language.command import command
 from ..language.target_kinds import Assigned, Setting, SettingValue, Target
 from ..model.results import Column, Result, Table, Text
@@ -77,9 +78,24 @@ def freeze(dbg: Debugger, target: Target | None) -> Result:
     return Text(f"{made.kind} {made.name} is held at norm {number(made.after.norm)}; set {target} = off lets it go")
 
 
+@command("fix", group="Change")
+def fix(dbg: Debugger, n: Annotated[int, IntKind(1)] = 1) -> Result:
+    """Have the runs to come compute with remedy N of those that `why nan` tried; the script's graph stays as it is.
+
+    What is to blame and the gradients are then computed beside it. Each step says that it was made so; undo takes the
+    remedy back. Where variables are not finite, all get back what they had before the step that failed.
+
+    Example:  fix 1
+    API:      dbg.edits.fix(1)
+    """
+    made, failed = dbg.edits.fix(n)
+    again = f"\nvariables are what they were before {failed}" if failed else ""
+    return Text(f"runs compute with {made.words} from here on; undo takes it back{again}")
+
+
 @command("undo", group="Change")
 def undo(dbg: Debugger, times: Count = 1) -> Result:
-    """Take back the last N of set and freeze.
+    """Take back the last N of set, freeze and fix.
 
     Example:  undo
     API:      dbg.undo()

@@ -150,7 +150,7 @@ def moved_text(shell: Shell, records: tuple[Any, ...], stop: Any, condition: str
     facts.append(f"{duration(sum(times) / len(times))} a {unit}" if len(times) > 1 else duration(sum(times)))
     where = shell.where() if shell.drives_script else ""
     reason = "  ".join(facts) + (f"  at {where}" if where else "")
-    lines = [note for record in records for note in record.notes]
+    lines = list(dict.fromkeys(note for record in records for note in record.notes))
     if stop is not None:
         lines.insert(0, f"stop: {stop.text}")
     if condition:

@@ -75,7 +75,7 @@ def test_edits_of_two_ops_are_tried_together_over_the_steps_before(tmp_path: Pat
     with loaded(FED, tmp_path, monkeypatch, "run -f nan") as shell:
         names = list(shell.dbg.graph.operations)
         text = said("why nan", shell)
-        remedies = [remedy for remedy, _ in shell.dbg.trials.tried]
+        remedies = [remedy for remedy, *_ in shell.dbg.trials.tried]
         assert list(shell.dbg.graph.operations) == names
     assert "remedy: tf.log_sigmoid(x); tf.log_sigmoid(-x) at model.py:7" in text
     assert "instead of inf; steps 1-6 replayed with it stay finite, their losses as they were" in text
@@ -88,3 +88,20 @@ def test_a_training_that_diverges_is_tried_with_clipped_gradients(tmp_path: Path
         text = said("why nan", shell)
         assert not shell.dbg.records[-1].error
     assert "remedy: clip the gradients" in text and "instead of inf" in text
+
+
+def test_a_fix_is_in_force_until_undo_and_each_step_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with loaded(FED, tmp_path, monkeypatch, "run -f nan", "why nan", "fix 1") as shell:
+        dbg = shell.dbg
+        assert dbg.session.variables["w"] == pytest.approx(dbg.state.moments[-1].variables["w"])
+        assert "with the fix tf.log_sigmoid(x); tf.log_sigmoid(-x)" in said("run -t 1", shell)
+        fixed = dbg.records[-1]
+        after = dbg.session.variables["w"].copy()
+        assert fixed.loss == pytest.approx(float(dbg.value("loss").array))
+        assert [t.name for t in dbg.state.fed_last()] == ["x:0"]
+        at = dbg.state.moments[-1]
+        assert (dbg.state.replayer.after(at, at.variables)["w"] == after).all()  # made again, exactly
+        assert "taken back: fix tf.log_sigmoid" in said("undo", shell)
+        said("run -t 1", shell)
+        assert dbg.records[-1] is not fixed and not dbg.records[-1].notes
+        assert "no remedy 9" in said("fix 9", shell)

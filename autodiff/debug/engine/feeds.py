@@ -58,7 +58,7 @@ class RunFeeds:
         if self.source is not None:
             return (*rows, *(Feed(t.name, "", None, self._source_name) for t in self.model.placeholders()
                              if t not in self.overrides.fed))
-        last = self.state.moments[-1].feeds if self.state.moments else {}
+        last = self.state.fed_last()
         return (*rows, *(self._feed_row(t, v, "the last run") for t, v in last.items() if t not in self.overrides.fed))
 
     def _feed_row(self, tensor: Tensor, value: Any, source: str) -> Feed:
@@ -75,7 +75,7 @@ class RunFeeds:
             except StopIteration:
                 return None
         elif self.state.moments:
-            feeds = dict(self.state.moments[-1].feeds)
+            feeds = self.state.fed_last()
         return {**feeds, **self.overrides.fed}
 
     def _as_feed_dict(self, item: Any) -> dict[Any, Any]:

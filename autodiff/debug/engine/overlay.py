@@ -31,9 +31,8 @@ class Overlay:
         calls = [call for call in calls_of(model.graph) if len(call.ys) == 1 and is_plain(call)]
         with HiddenOps(model.graph).building():
             now: dict[Tensor, Tensor] = {}
-            if CLIP not in edits:
-                self._copy(in_order(dependencies([y, *(call.ys[0] for call in calls)])), now)
-                self.pairs.update((t, now[t]) for edit in edits if edit.op is not None for t in edit.op.outputs)
+            self._copy(in_order(dependencies([y, *(call.ys[0] for call in calls)])), now)
+            self.pairs.update((t, now[t]) for edit in edits if edit.op is not None for t in edit.op.outputs if t in now)
             self.checked: list[Tensor] = [now.get(y, y)]
             for call in calls:
                 top = call.ys[0]
@@ -41,14 +40,20 @@ class Overlay:
                     continue
                 asked = [x for x in call.xs if call.found.get(x) is not None]
                 old = [call.found[x] for x in asked]
-                new = (clip_by_global_norm(old, 1.0)[0] if CLIP in edits else
-                       gradients(now[top], asked, stop_gradients=list(call.stops)))
+                new = gradients(now[top], asked, stop_gradients=list(call.stops)) if top in now else old
+                if CLIP in edits:
+                    new = clip_by_global_norm(new, 1.0)[0]
                 for before, after in zip(old, new):
                     self._pair(before, after)
             if y in now and not any(call.ys[0] is y for call in calls):  # nothing trains by it: its own gradients
                 found = [g for g in gradients(now[y], trainable_tensors(model.graph)) if g is not None]
                 self.checked += [g.values if isinstance(g, IndexedSlices) else g for g in found]
         self.checked += [new for old, new in self.pairs.items() if old.dtype.base_dtype.is_differentiable]
+
+    @property
+    def words(self) -> str:
+        """What to write in the script for it."""
+        return "; ".join(dict.fromkeys(edit.words for edit in self.edits))
 
     def _copy(self, ops: Sequence[Operation], now: dict[Tensor, Tensor]) -> None:
         """Compute anew what follows from the replaced."""

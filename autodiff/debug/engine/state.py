@@ -62,8 +62,13 @@ class State:
             return replace(past, feeds={**past.feeds, **changed}) if changed else past
         if self.moments and not self.overrides.is_edited:
             return self.moments[-1]
-        feeds = {**(self.moments[-1].feeds if self.moments else {}), **self.overrides.present()}
+        feeds = {**self.fed_last(), **self.overrides.present()}
         return moment_of(self.model.session, feeds, self.log.run)
+
+    def fed_last(self) -> dict[Tensor, Any]:
+        """What the last run was fed, but for what was put in place of what it would have computed."""
+        last = self.moments[-1].feeds if self.moments else {}
+        return {t: value for t, value in last.items() if t not in self.overrides.lent}
 
     @property
     def kept(self) -> str:

@@ -10,21 +10,24 @@ import numpy as np
 from ....core.errors import ArgumentError, StateError
 from ....core.graph import Tensor
 from ....runtime.cursor import Execution
+from ...analysis.findings import Remedy
 from ...facts.answers import Changed
 from ...facts.graph_lists import variables_of
 from ...facts.roles import is_variable
-from ...facts.stats import statistics
+from ...facts.stats import has_nonfinite, statistics
+from ..overlay import Overlay
 from ..runs.stepper import Stepper
 from ..state import State
 from .evaluate import Values
+from .trials import Trials
 
 
 class Edits:
     """What-if: sets values; what lies downstream is computed again when it is asked for."""
 
-    def __init__(self, state: State, stepper: Stepper, values: Values) -> None:
+    def __init__(self, state: State, stepper: Stepper, values: Values, trials: Trials) -> None:
         self.state, self.model, self.overrides = state, state.model, state.overrides
-        self.stepper, self.values = stepper, values
+        self.stepper, self.values, self.trials = stepper, values, trials
         self._done: list[tuple[str, Callable[[], None]]] = []  # what was changed, and how it is taken back
 
     def set(self, target: str, value: Any) -> Changed:
@@ -125,6 +128,29 @@ class Edits:
         self._done.append((f"freeze {name}", self._holding_as_now(name)))
         self.overrides.freeze(name, value)
         return Changed(tensor.name, "variable", statistics(value), statistics(value))
+
+    def fix(self, number: int) -> tuple[Remedy, str]:
+        """Have the runs to come compute with a remedy that `trials` tried, beside the graph and with those before it.
+
+        Each such run says so in its record, and is remembered with what it computed. Where variables are not finite,
+        all are what they were before the run that failed; gives which one that is, or "". Raises ArgumentError if
+        there is no such remedy.
+        """
+        tried = self.trials.tried
+        if not 1 <= number <= len(tried):
+            raise ArgumentError(f"there is no remedy {number}: {len(tried) or 'none'} helped where it was last tried",
+                                hint="why nan tries remedies, and numbers those that help")
+        remedy, new, failed = tried[number - 1]
+        old = self.overrides.overlay
+        edits = (*(old.edits if old is not None else ()), *new.edits)
+        self.overrides.lay(Overlay(self.model, new.y, edits))
+        self._done.append((f"fix {remedy.words}", partial(self.overrides.lay, old)))
+        values = self.model.session.variables
+        if not any(map(has_nonfinite, dict(values).values())):
+            return remedy, ""
+        values.update({name: np.array(value) for name, value in dict(failed.variables).items()})
+        self.overrides.mark_edited()
+        return remedy, str(self.state.log.at(failed.run))
 
     def held(self) -> tuple[str, ...]:
         """Names of what is held: frozen variables, overridden tensors."""

@@ -29,11 +29,13 @@ _STEEP = 1e3  # times 1: gradients as large as that are told of, and count again
 
 
 class Trials:
-    """tried: the remedies that helped where it was last asked, the best first, each with what applies it."""
+    """tried: the remedies that helped where it was last asked, the best first, each with what applies it, and the
+    run that failed.
+    """
 
     def __init__(self, state: State) -> None:
         self.state, self.model = state, state.model
-        self.tried: list[tuple[Remedy, Overlay]] = []
+        self.tried: list[tuple[Remedy, Overlay, Moment]] = []
         self._steepest = 0.0  # gradient in the last step that was tried
 
     def of(self, why: WhyNonfinite, y: str = "") -> tuple[Remedy, ...]:
@@ -55,7 +57,7 @@ class Trials:
             if not alone and self.tried:
                 break
         self.tried.sort(key=lambda each: (each[0].steepest > _STEEP, round(each[0].change, 6)))
-        return tuple(remedy for remedy, _ in self.tried)
+        return tuple(remedy for remedy, *_ in self.tried)
 
     def _candidates(self, why: WhyNonfinite) -> Iterable[list[Edit]]:
         """Edits to try together: each one alone, then, if none of these helps, one for every op to blame."""
@@ -102,9 +104,8 @@ class Trials:
         old = [self._loss(top, m) for m in steps[-len(losses):]]
         change = max((_apart(a, b) for a, b in zip(old[:-1], losses[:-1])), default=0.0)
         place = next((place_of(edit.op) for edit in edits if edit.op is not None), None)
-        words = "; ".join(dict.fromkeys(edit.words for edit in edits))
         text = self._told(steps[-len(losses):], old, losses, change)
-        self.tried.append((Remedy(words, text, change, self._steepest, place), overlay))
+        self.tried.append((Remedy(overlay.words, text, change, self._steepest, place), overlay, steps[-1]))
 
     def _losses(self, overlay: Overlay, steps: Sequence[Moment], until: float) -> list[Any] | None:
         """y in each step, one from the other with the edits; None if something is not finite. Empty: no time."""

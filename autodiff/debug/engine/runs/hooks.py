@@ -13,12 +13,15 @@ from dataclasses import replace
 from typing import Any
 
 from ....core.errors import ArgumentError
+from ....core.graph import Tensor
+from ....runtime import fetch
 from ....runtime.plan.running import running
 from ...facts.records import RunRecord, Sample, Stop
 from ...facts.roles import PLACEHOLDERS
 from ...history.feed_copies import Keeper
 from ...history.recording import Recorder
 from ...history.replay import moment_of
+from ..overlay import Overlay
 from ..state import State
 from ..watches import Watches
 from .inner_watches import InnerSamples
@@ -45,6 +48,8 @@ class Hooks:
         """
         began = time.perf_counter()
         given = {**(feed_dict or {}), **self.overrides.values} if self.overrides.values else feed_dict or {}
+        if self.overrides.overlay is not None:
+            given = {**given, **self._laid(self.overrides.overlay, fetches, given)}
         feeds = self._keeper.kept(*self.model.reader.read(given))
         view = self.views.view_of(fetches, frozenset([t for t in feeds if t.op.type not in PLACEHOLDERS]))
         self.log.steps.expect(training=view.can_train and not self.model.is_alone)
@@ -54,6 +59,13 @@ class Hooks:
         state.look_at(None)
         is_repeatable = view.is_repeatable and self.recorder is None and not is_changeable
         return OpenRun(moment, view, began, before, feeds, is_repeatable)
+
+    def _laid(self, overlay: Overlay, fetches: Any, given: dict) -> dict[Tensor, Any]:
+        """What the remedies in force put in place of what a run would compute: as feeds it is remembered with it."""
+        feeds = self._keeper.kept(*self.model.reader.read(given))
+        wanted = fetch.parse(self.model.graph, fetches)
+        moment = moment_of(self.model.session, feeds, self.log.run + 1, wanted)
+        return overlay.feeds(self.state.replayer, moment, running(wanted.tensors, wanted.targets, feeds))
 
     def after_run(self, run: OpenRun, seen: Sequence[Any]) -> RunRecord:
         """A run was made. seen: values of `run.looked_at`, the second part of `run.whole`."""
@@ -112,9 +124,15 @@ class Hooks:
 
     def _record(self, run: OpenRun, number: int, ms: float, samples: tuple[Sample, ...],
                 loss: float | None = None) -> RunRecord:
-        view, notes = run.view, tuple(filter(None, [self.state.moments.take_trouble()]))
+        view, notes = run.view, tuple(filter(None, [self.state.moments.take_trouble(), self._remedy_in(run)]))
         return RunRecord(number, view.names, view.fed_samples(run.feeds), loss, view.y, samples, ms, notes=notes,
                          trains=view.trains)
+
+    def _remedy_in(self, run: OpenRun) -> str:
+        """The remedies that a run was made with, "" for none."""
+        overlay = self.overrides.overlay
+        is_in = overlay is not None and any(t in run.feeds for t in overlay.pairs)
+        return f"with the fix {overlay.words}" if overlay is not None and is_in else ""
 
     def _kept(self, run: OpenRun, record: RunRecord) -> RunRecord:
         if self.recorder is not None:
