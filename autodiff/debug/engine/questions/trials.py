@@ -129,7 +129,7 @@ class Trials:
         return found
 
     def _loss(self, top: Tensor, moment: Moment) -> Any:
-        return self.state.look_up(top, moment)
+        return self.state.values_known([top.op], moment).get(top, np.nan)  # which may have failed
 
     def _told(self, steps: Sequence[Moment], old: Sequence[Any], new: Sequence[Any], change: float) -> str:
         first, last = (self.state.log.at(steps[i].run) for i in (0, -1))
