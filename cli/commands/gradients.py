@@ -1,10 +1,11 @@
-"""Gradients and curvature: grad, grads, hessian."""
+"""Gradients and curvature: grad, grads, explain, hessian."""
 from __future__ import annotations
 
 import math
 from typing import Annotated
 
 from autodiff.core.errors import InvalidArgumentError
+from autodiff.debug.analysis.chain_rule import Factor
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.engine.questions.gradients_of import AGGREGATIONS
 from autodiff.debug.facts.derivative_answers import Eigen, Examples, GradRow, HessianCost, Spectrum, Stages
@@ -17,9 +18,9 @@ from ..language.command import command
 from ..language.target_kinds import Expressions, Target, Targets, X, Y, Ys
 from ..model.results import Array, Axis, Column, Hessian, Result, Table, Text
 from ..model.usage_error import UsageError
-from ..view.debugger_rows import FIGURES, bytes_in_words, called, figures, shape
+from ..view.debugger_rows import FIGURES, bytes_in_words, called, figures, place, shape
 from ..view.drawn.progress import counted
-from ..view.text import count_of
+from ..view.text import count_of, number
 from .gradients_of import gradients_result
 
 Order = Annotated[int, IntKind(1)]
@@ -28,6 +29,7 @@ Budget = Annotated[int, IntKind(1, "MIB")]
 Unconnected = Annotated[str, ChoiceKind("none", "zero")]
 Aggregation = Annotated[str, ChoiceKind(*AGGREGATIONS)]
 By = Annotated[str, ChoiceKind("scope")]
+_BEGIN, _END = 7, 6  # factors of a long chain that are shown
 Sort = Annotated[str, ChoiceKind("name", "norm", "max", "zero", "nan", "inf", "update")]
 
 
@@ -130,6 +132,48 @@ def _grad_row(row: GradRow) -> tuple:
     return (name, row.short, dims, stats.norm, stats.max_abs, 100 * stats.zero_share, stats.nans, stats.infs,
             row.update,
             row.norms or None)
+
+
+@command("explain", group="Diagnose")
+def explain(dbg: Debugger, x: X, *, of: Target = "") -> Result:
+    """Write out the chain rule from the loss to X: each factor, its op and line, with the numbers of the last run.
+
+    Along the path that carries most. A factor between numbers is the derivative itself; between tensors it is by how
+    much the norm of the gradient changes. gradient: at the input of the op, over all paths. of: the Y, by default the
+    loss of the train op.
+
+    Example:  explain hidden1/biases
+    API:      dbg.explain.chain("hidden1/biases", "loss")
+    """
+    found = dbg.explain.chain(x, of)
+    if not found.factors:
+        return Text(f"no gradient flows from {found.y} to {found.x}; why {found.x} says why", "warning")
+    rows = [_row(factor) for factor in found.factors]
+    if len(rows) > _BEGIN + _END:
+        left_out = found.factors[_BEGIN:-_END]
+        known = [factor.value for factor in left_out if factor.value is not None]
+        rows[_BEGIN:-_END] = [(f"… {len(left_out)} factors", "", "", math.prod(known) if len(known) == len(left_out)
+                               else None, left_out[-1].gradient, "")]
+    columns = (Column("factor"), Column("op", "text", 7), Column("shapes", "text", 4), Column("is", "number"),
+               Column("gradient", "number", 6), Column("made at", "place", 8))
+    values = [factor.value for factor in found.factors if factor.value is not None]
+    notes = []
+    if len(values) == len(found.factors):
+        what = "multiplied" if all(factor.is_number for factor in found.factors) else "gains multiplied"
+        notes.append(f"{what}: {number(math.prod(values))}")
+    if found.paths > 1:
+        notes.append(f"{found.paths} paths lead there, this one carries most; the gradient is the sum over all; "
+                     f"path {found.y} {found.x} draws them")
+    if found.gradient is not None:
+        notes.append(f"∂ {found.y} / ∂ {found.x} = {number(found.gradient)}" if found.factors[-1].shapes[1] == ()
+                     else f"norm of ∂ {found.y} / ∂ {found.x} = {number(found.gradient)}")
+    return Table(columns, tuple(rows), f"∂ {found.y} / ∂ {found.x}, factor by factor, {found.when}", tuple(notes))
+
+
+def _row(factor: Factor) -> tuple:
+    above, below = (name.removesuffix(":0") for name in (factor.output, factor.input))
+    shapes = " by ".join("" if dims is None else shape(dims) for dims in factor.shapes)
+    return f"∂ {above} / ∂ {below}", factor.op_type, shapes, factor.value, factor.gradient, place(factor.place)
 
 
 @command("hessian", group="Gradients", aliases=("hess",))

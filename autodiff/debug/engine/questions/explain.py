@@ -9,11 +9,12 @@ import numpy as np
 
 from ....core.errors import ArgumentError, OpError
 from ....core.function_graph import functions_of
-from ....core.graph import Tensor
+from ....core.graph import Operation, Tensor
 from ....core.indexed_slices import IndexedSlices
 from ...analysis.advice import advice_of, spoken
 from ...analysis.attenuation import flat_inside, noted, remedy
 from ...analysis.backward_through_calls import nodes_inside
+from ...analysis.chain_rule import Chain, factors, size_of
 from ...analysis.findings import Hop, Path, WhyNone, WhyNonfinite, WhySmall
 from ...analysis.flow import passed, path
 from ...analysis.gradient_tree import shared, tree
@@ -201,14 +202,33 @@ class Explanations:
         at = self.state.moment_for([top, bottom])
         gradients, values = self._along(top, bottom, at)
         ways, inside = passed(top, bottom), self.state.replayer.calls(at)
-        edges = self.model.derivatives.parts(top, bottom, shared(ways)[:_PARTS])
-        known = self.state.replayer.values_if_possible(at, list(edges.values()))
-        parts = {edge: known[part] for edge, part in edges.items() if part in known}
+        parts = self._parts(top, bottom, ways, at)
         found = path(top, bottom, gradients, parts)
         figures = {key: statistics(value) for key, value in (*gradients.items(), *parts.items())}
         nodes = tree(top, bottom, ways, figures, {hop.op: hop.tensor for hop in found.hops}, lambda op, depth:
                      nodes_inside(op, values, inside, gradients, depth) if functions_of(op) else ())
         return replace(found, tree=nodes)
+
+    def _parts(self, y: Tensor, x: Tensor, ways: dict[Operation, tuple[Tensor, ...]], at: Moment) -> dict[Any, Any]:
+        """What each op adds to the gradient at an input that it shares with others."""
+        edges = self.model.derivatives.parts(y, x, shared(ways)[:_PARTS])
+        known = self.state.replayer.values_if_possible(at, list(edges.values()))
+        return {edge: known[part] for edge, part in edges.items() if part in known}
+
+    def chain(self, x: str, y: str = "") -> Chain:
+        """The chain rule from y ("": the default) to x along the path that carries most, with the last run's numbers.
+
+        Without factors if no gradient flows.
+        """
+        top, bottom = self.model.y_of(y), self.model.targets.one(x)
+        if self.model.derivatives.gradient(top, bottom)[0] is None:
+            return Chain(top.name, bottom.name, "", (), 0, None)
+        at = self.state.moment_for([top, bottom])
+        gradients, _ = self._along(top, bottom, at)
+        parts = self._parts(top, bottom, passed(top, bottom), at)
+        found = path(top, bottom, gradients, parts)
+        return Chain(top.name, bottom.name, self.state.when(at), factors(top, found.hops, gradients, parts),
+                     found.paths, size_of(gradients.get(bottom)))
 
     def why_missing(self, x: str, y: str = "") -> WhyNone:
         """Why d y / d x is None; from the graph alone, so before any run."""
