@@ -46,7 +46,7 @@ class DebugSession:
         self._session, self._inside, self._talk = session, _innermost(session), None
         self._run = self._inside.run
         outer = _outer()
-        if outer is not None:
+        if outer is not None and not outer.detached:
             self._shell = Shell(dbg=outer.watched.__self__)  # type: ignore[attr-defined]
             return
         caller = inspect.currentframe()

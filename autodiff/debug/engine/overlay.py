@@ -31,8 +31,9 @@ class Overlay:
         calls = [call for call in calls_of(model.graph) if len(call.ys) == 1 and is_plain(call)]
         with HiddenOps(model.graph).building():
             now: dict[Tensor, Tensor] = {}
-            self._copy(in_order(dependencies([y, *(call.ys[0] for call in calls)])), now)
-            self.pairs.update((t, now[t]) for edit in edits if edit.op is not None for t in edit.op.outputs if t in now)
+            edited = [t for edit in edits if edit.op is not None for t in edit.op.outputs]
+            self._copy(in_order(dependencies([y, *(call.ys[0] for call in calls), *edited])), now)
+            self.pairs.update((t, now[t]) for t in edited if t in now)
             self.checked: list[Tensor] = [now.get(y, y)]
             for call in calls:
                 top = call.ys[0]
