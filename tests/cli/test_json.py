@@ -28,6 +28,7 @@ IN_A_FUNCTION = f"{LOOP}; break digits.py:19; continue"
 BEFORE = {"delete": "watch loss", "enable": "watch loss", "disable": "watch loss", "ignore": "watch loss",
           "condition": "watch loss", "commands": "break step 40", "undo": "set hidden1/biases = hidden1/biases * 0",
           "undisplay": "display hidden1/biases[0:4]", "@": "print hidden1/biases",
+          "fix": "load scripts/models/nan_log.py; run -f nan; why nan",
           "detach": LOOP, "bt": LOOP, "frame": IN_A_FUNCTION, "until": LOOP, "info locals": LOOP, "up": IN_A_FUNCTION,
           "finish": IN_A_FUNCTION, "down": f"{IN_A_FUNCTION}; up", "rc": "watch loss if step >= 4; next; next; next"}
 

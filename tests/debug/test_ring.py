@@ -206,7 +206,7 @@ def test_what_was_fed_stays_as_it_was(way: str) -> None:
 
 def test_what_a_run_read_is_seen_beside_its_update() -> None:
     dbg, session, named = noisy()
-    dbg.on_run(session, named["step"], {named["x"]: np.ones((2, 3), np.float32)})
+    dbg.on_run(session, named["step"], {named["x"]: np.ones((50, 3), np.float32)})
     moment = dbg.state.moments[-1]
     update = next(op for op in dbg.graph.get_operations() if op.type == "ApplyAdam").outputs[0]
     read = dbg.graph.get_tensor_by_name("w/read:0")
