@@ -159,6 +159,7 @@ def test_what_the_prompt_builds_is_said_to_be_the_prompts(tmp_path: Path) -> Non
     assert "<prompt>:1" in typed(shell, "where debug_y")
     assert ".py:" not in typed(shell, "info op prompt/GradientDescent")
     assert "4.00" in typed(shell, 'gradient_tensor "y:0"')
+    shell.close()
 
 
 def test_a_handle_with_colon_0_is_the_handles_tensor() -> None:
