@@ -21,7 +21,7 @@ def lines_of_use(sites: Sequence[Site]) -> list[Site]:
     if found is None:
         return []
     statement, scope = found
-    names = _assigned(statement)
+    names = set(_assigned(statement)[-1:])  # of a value and gradients these
     used = [s for s in _simple(scope) if s.lineno > statement.lineno and names & _read(s)] if names else [statement]
     lines = [Site(site.file, s.lineno, site.function) for s in used]
     lines += [line for s in used for line in _inside(site.file, s)]
@@ -49,14 +49,7 @@ def assigned_names(operations: Iterable[Operation]) -> dict[str, Tensor]:
 
 def first_name(site: Site) -> list[str]:
     """The first of the names that the statement on a line assigns, which is that of a value and gradients; or none."""
-    statement = _on_lines(site.file).get(site.line)
-    targets = statement.targets if isinstance(statement, ast.Assign) else []
-    names = [node for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)]
-    return [min(names, key=_place).id] if names else []
-
-
-def _place(node: ast.expr) -> tuple[int, int]:
-    return node.lineno, node.col_offset
+    return _assigned(_on_lines(site.file).get(site.line))[:1]
 
 
 @functools.lru_cache(256)
@@ -130,11 +123,11 @@ def _simple(scope: ast.AST) -> Iterator[ast.stmt]:
             yield from _simple(node)
 
 
-def _assigned(statement: ast.stmt) -> set[str]:
-    """The name of what is assigned; of several the last, which are the gradients of a value and gradients."""
+def _assigned(statement: ast.stmt | None) -> list[str]:
+    """The names that a statement assigns to, in the order they are written."""
     targets = statement.targets if isinstance(statement, ast.Assign) else []
     names = [node for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)]
-    return {max(names, key=_place).id} if names else set()
+    return [node.id for node in sorted(names, key=lambda node: (node.lineno, node.col_offset))]
 
 
 def _read(statement: ast.stmt) -> set[str]:

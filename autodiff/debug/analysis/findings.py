@@ -102,7 +102,7 @@ class WhyNonfinite:
     """Where nan and inf come from. origins: harmful ones, forward before backward. masked: those without effect.
 
     inherited: count of other ops with non-finite outputs. checked: count of ops looked at. target: the tensor asked
-    about, or "" for the whole run.
+    about, or "" for the whole run. diverges: the variables outgrew all sense before.
     """
 
     target: str
@@ -112,6 +112,7 @@ class WhyNonfinite:
     inherited: int
     checked: int
     text: str
+    diverges: bool = False
 
 
 @dataclass(frozen=True)

@@ -36,15 +36,12 @@ _HALF = {1e-12: 1e-6, 80.0: 10.0, -80.0: -10.0}  # what float16 can tell from 0,
 class Edit:
     """One change. op: whose only output is replaced; None: the gradients are clipped. words: what to write.
 
-    build: makes the replacement. argument: of the call, the one that is to be put into `around`, `log(x)` for one;
-    None: the call itself, or the division, is to become `around` of all its arguments; "" where no line can tell.
+    build: makes the replacement.
     """
 
     op: Operation | None
     words: str
     build: Callable[[Now], Tensor] | None = None
-    argument: int | None = 0
-    around: str = ""
 
 
 CLIP = Edit(None, "clip the gradients, tf.clip_by_global_norm(gradients, 1.0)")
@@ -59,18 +56,18 @@ def edits_of(op: Operation, trap: str) -> list[Edit]:
         found += _of_exp(op)
     elif op.type in ("Sqrt", "Rsqrt"):
         small = _fitting(1e-12, op)
-        found.append(_on_argument(op, f"{{}} + {small:g}", lambda x: build.AddV2(x, _constant(small, x))))
+        found.append(_on_argument(op, _called(op, f"x + {small:g}"), lambda x: build.AddV2(x, _constant(small, x))))
     elif op.type in _DIVISIONS:
         below = op.inputs[1].op
         if below.type == "Sum" and below.inputs[0] is op.inputs[0] and op.inputs[0].op.type == "Exp":
             found += _softmax(op, below)
-        found.append(Edit(op, "tf.div_no_nan(x, y)", lambda now: build.DivNoNan(*map(now, op.inputs)), None,
-                          "tf.div_no_nan({}, {})"))
+        found.append(Edit(op, "tf.div_no_nan(x, y)", lambda now: build.DivNoNan(*map(now, op.inputs))))
     if op.type in _BOUNDS:
         (low, high), written = _BOUNDS[op.type]
-        if op.outputs[0].dtype.base_dtype.name in ("float16", "bfloat16"):
+        if _is_half(op):
             written = written.replace("1e-12", "1e-6").replace("80.0", "10.0")
-        found.append(_on_argument(op, written, partial(_between, _fitting(low, op), _fitting(high, op))))
+        found.append(_on_argument(op, _called(op, written.format("x")),
+                                  partial(_between, _fitting(low, op), _fitting(high, op))))
     return found
 
 
@@ -80,16 +77,19 @@ def copied(op: Operation, inputs: tuple[Tensor, ...]) -> Operation:
     return op.graph.add(op.definition, inputs, op.attrs, specs, op.name.rpartition("/")[2])
 
 
-def _on_argument(op: Operation, around: str, change: Callable[[Tensor], Tensor], index: int = 0,
-                 words: str = "") -> Edit:
+def _called(op: Operation, argument: str) -> str:
+    """A call of the op, as it is written."""
+    return f"tf.{op.type.lower()}({argument}{', p' * (op.type == 'Pow')})"
+
+
+def _on_argument(op: Operation, words: str, change: Callable[[Tensor], Tensor], index: int = 0) -> Edit:
     """The op, of an argument that is changed."""
     def made(now: Now) -> Tensor:
         inputs = [now(t) for t in op.inputs]
         inputs[index] = change(inputs[index])
         return copied(op, tuple(inputs)).outputs[0]
 
-    rest = ", p" if op.type == "Pow" else ""
-    return Edit(op, words or f"tf.{op.type.lower()}({around.format('x')}{rest})", made, index, around)
+    return Edit(op, words, made)
 
 
 def _constant(value: float, like: Tensor) -> Tensor:
@@ -98,8 +98,11 @@ def _constant(value: float, like: Tensor) -> Tensor:
 
 
 def _fitting(bound: Any, op: Operation) -> Any:
-    half = op.outputs[0].dtype.base_dtype.name in ("float16", "bfloat16")
-    return _HALF.get(bound, bound) if half else bound
+    return _HALF.get(bound, bound) if _is_half(op) else bound
+
+
+def _is_half(op: Operation) -> bool:
+    return op.outputs[0].dtype.base_dtype.name in ("float16", "bfloat16")
 
 
 def _between(low: float | None, high: float | None, x: Tensor) -> Tensor:
@@ -211,6 +214,6 @@ def _guard(op: Operation, ok: Tensor, branch: int) -> Edit:
         ones = build.OnesLike(x)
         return build.SelectV2(ok, x, ones) if branch == 1 else build.SelectV2(ok, ones, x)
 
-    call = "x / safe" if index else f"tf.{op.type.lower()}(safe{', p' * (op.type == 'Pow')})"
+    call = "x / safe" if index else _called(op, "safe")
     either = "x, tf.ones_like(x)" if branch == 1 else "tf.ones_like(x), x"
-    return _on_argument(op, "", safe, index, f"safe = tf.where(ok, {either}), then {call}")
+    return _on_argument(op, f"safe = tf.where(ok, {either}), then {call}", safe, index)

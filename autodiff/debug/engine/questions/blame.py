@@ -99,7 +99,7 @@ class Blame:
         diverges = replace(first, remedy="lower the learning rate, take the mean over the batch in place of the sum, "
                                          "or clip with tf.clip_by_global_norm")
         told = "; ".join(part for part in (f"the training diverges: {grown}", self._learning_rate(at)) if part)
-        return replace(found, origins=(diverges, *found.origins[1:]), text=f"{found.text}\n{told}")
+        return replace(found, origins=(diverges, *found.origins[1:]), text=f"{found.text}\n{told}", diverges=True)
 
     def _learning_rate(self, at: Moment) -> str:
         """What it was in a run and where it was set, "" if nothing tells."""

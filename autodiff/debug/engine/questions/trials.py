@@ -61,7 +61,7 @@ class Trials:
 
     def _candidates(self, why: WhyNonfinite) -> Iterable[list[Edit]]:
         """Edits to try together: each one alone, then, if none of these helps, one for every op to blame."""
-        if any("the training diverges" in line for line in why.text.splitlines()):
+        if why.diverges:
             yield [CLIP]
             return
         by_op: dict[Operation, list[Edit]] = {}
