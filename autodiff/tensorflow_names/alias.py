@@ -17,6 +17,7 @@ from ..core.errors import StateError, UnsupportedError
 from .places import ROOMS, is_module, may_be_imported, place_of
 
 VERSION = "1.15.5"  # of the TensorFlow whose names and semantics these are: scripts ask tf.__version__ and tf.VERSION
+COMPANIONS = ("absl", "six")  # packages that TensorFlow 1 brought with it, of which scripts make use
 
 class Alias(ModuleType):
     """A module that finds its names in rooms of autodiff. Raises UnsupportedError for a name that none has."""
@@ -50,7 +51,8 @@ class Alias(ModuleType):
 
     @property
     def _spelling(self) -> str:
-        return "tf" + self.__name__.removeprefix("tensorflow")
+        top, dot, rest = self.__name__.partition(".")
+        return ("tf" if top == "tensorflow" else top) + dot + rest
 
 
 def has_protobuf() -> bool:
@@ -59,16 +61,21 @@ def has_protobuf() -> bool:
     return google is not None and PathFinder.find_spec("google.protobuf", google.submodule_search_locations) is not None
 
 
+def _is_answered(name: str) -> bool:
+    """Whether an import name is answered by us: of what came with TensorFlow 1 only where it is not installed."""
+    top = name.partition(".")[0]
+    if top == "google":
+        return not has_protobuf() and (name != top or PathFinder.find_spec(top) is None)
+    if top in COMPANIONS:
+        return PathFinder.find_spec(top) is None and is_module(name)
+    return top == "tensorflow"
+
+
 class Finder:
-    """Finds `tensorflow` and all below it for the import system; protocol buffers, too, if they are not installed."""
+    """Finds `tensorflow` and all below it for the import system; what came with it, too, if it is not installed."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        top = name.partition(".")[0]
-        if top == "google" and (has_protobuf() or name == "google" and PathFinder.find_spec(name) is not None):
-            return None
-        if top not in ("google", "tensorflow"):
-            return None
-        return ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type]
+        return ModuleSpec(name, self, is_package=True) if _is_answered(name) else None  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         return Alias(spec.name, _rooms_of(spec.name))
@@ -93,6 +100,8 @@ def _module(name: str) -> ModuleType:
 def _room(dotted: str) -> Any:
     if dotted.startswith(("api.", "tensorflow_names.")):
         return importlib.import_module(f"..{dotted}", __package__)
+    if dotted.startswith("stdlib."):
+        return importlib.import_module(dotted.removeprefix("stdlib."))
     if dotted.startswith("python."):
         return importlib.import_module(f".{dotted}", __package__)
     found: Any = sys.modules[__package__.partition(".")[0]]
@@ -154,5 +163,5 @@ def standing_in(*, shadow: bool = False) -> Iterator[None]:
 
 def _taken_out() -> dict[str, ModuleType]:
     names = [name for name, module in sys.modules.items() if name.partition(".")[0] == "tensorflow"
-             or name.partition(".")[0] == "google" and isinstance(module, Alias)]
+             or name.partition(".")[0] in ("google", *COMPANIONS) and isinstance(module, Alias)]
     return {name: sys.modules.pop(name) for name in names}

@@ -1,14 +1,23 @@
 """Which module paths TensorFlow has, and which rooms of autodiff answer for the names of each."""
 from __future__ import annotations
 
+from . import six_moves
+
 # Path -> rooms that are searched for its names, in this order. "": autodiff itself; "api.x" and "python.x" are modules
-# of autodiff and of this folder. A path stands for all that is below it, but below `tensorflow` and
-# `tensorflow.contrib` a name is found by itself.
+# of autodiff and of this folder, "stdlib.x" of Python. A path stands for all that is below it, but below `tensorflow`
+# and `tensorflow.contrib` a name is found by itself.
 ROOMS: dict[str, tuple[str, ...]] = {
+    "absl": (),
+    "absl.app": ("app",),
+    "absl.flags": ("flags",),
+    "absl.logging": ("logging",),
     "google": (),
     "google.protobuf": (),
     "google.protobuf.message": ("tensorflow_names.text_format",),
     "google.protobuf.text_format": ("tensorflow_names.text_format",),
+    "six": ("tensorflow_names.six",),
+    "six.moves": ("tensorflow_names.six_moves",),
+    **{f"six.moves.{name}": (f"stdlib.{module}",) for name, module in six_moves.MODULES.items()},
     "tensorflow": ("",),
     "tensorflow.compat": ("compat",),
     "tensorflow.compat.v1": ("",),

@@ -7,7 +7,7 @@ import sys
 from types import FunctionType
 
 from ..model.line_stops import lines_with_code
-from ..model.script_frames import OWN
+from ..model.script_frames import LIBRARIES, OWN
 from ..model.script_source import compiled
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
@@ -40,7 +40,7 @@ def _file(shell: Shell, given: str | None) -> str | None:
         return shell.place()[0] or shell.script.file
     loaded = [getattr(module, "__file__", None) or "" for module in list(sys.modules.values())]
     named = [name for name in (shell.script.file, *loaded) if name == given or name.endswith(os.sep + given)]
-    own = [name for name in named if not name.startswith((*OWN, sys.prefix))]
+    own = [name for name in named if not name.startswith((*OWN, *LIBRARIES))]
     if own or named:
         return (own or named)[0]
     return given if given.endswith(".py") and os.path.isfile(given) else None

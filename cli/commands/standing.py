@@ -12,6 +12,7 @@ from autodiff.core.site import Site, source_lines
 
 from ..model.results import Error, Group, Result, Source, Stop, Text
 from ..model.script import Event
+from ..model.script_errors import remedy_of
 from ..model.script_frames import script_line, script_traceback
 from ..model.shell import Shell
 from ..view.debugger_rows import duration, loss_of, samples, shown, summary
@@ -100,7 +101,8 @@ def raised(shell: Shell, error: BaseException | None, records: tuple[Any, ...] =
     op = getattr(error, "op", None)
     about = f"\nin op {op.name}: {op.describe()}\nmade at {op.site}" if isinstance(op, Operation) else ""
     says = f": {text}" if (text := str(error).split("\n")[0]) else ""
-    found = Error(f"the script raised {kind}{at}{says}{about}", "script_raised",
+    remedy = remedy_of(error)
+    found = Error(f"the script raised {kind}{at}{says}{about}", "script_raised", f"{remedy}\n" * bool(remedy) +
                   "where, list, print and info still work on what there is; load runs it again", status=4,
                   trace=script_traceback(error))
     return grouped(moved_text(shell, records, None), found, lines_around(file, line))

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 import sys
+import sysconfig
 import traceback
 from types import FrameType, ModuleType
 from typing import Any, NamedTuple
@@ -12,6 +13,8 @@ from autodiff.runtime.session import Session
 
 OWN = tuple(os.path.dirname(os.path.abspath(sys.modules[name].__file__ or "")) + os.sep
             for name in ("autodiff", __package__.partition(".")[0]))
+LIBRARIES = tuple({os.path.join(sysconfig.get_path(kind), "")
+                   for kind in ("stdlib", "platstdlib", "purelib", "platlib")})
 
 
 def script_traceback(error: BaseException) -> str:
@@ -35,7 +38,7 @@ def script_traceback(error: BaseException) -> str:
 
 def script_line(error: BaseException) -> tuple[str, int]:
     """File and line of the script's innermost own frame in a traceback; ("", 0) if there is none."""
-    return next(((place.file, place.line) for place in frames_of_error(error) if not place.file.startswith(sys.prefix)),
+    return next(((place.file, place.line) for place in frames_of_error(error) if not place.file.startswith(LIBRARIES)),
                 ("", 0))
 
 

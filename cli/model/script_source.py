@@ -14,7 +14,7 @@ from types import CodeType
 from autodiff.files.disk.reading import read_bytes
 from autodiff.tensorflow_names.old_names import code_of
 
-from .script_frames import OWN
+from .script_frames import LIBRARIES, OWN
 from .usage_error import UsageError
 
 _MOST = 1 << 24  # bytes of a script
@@ -119,7 +119,7 @@ def drop_modules(folder: str, kept: Collection[str]) -> None:
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None) or ""
         if name not in kept and file.startswith(folder) and file.endswith(".py") and not file.startswith(
-                (*OWN, sys.prefix)):
+                (*OWN, *LIBRARIES)):
             del sys.modules[name]
 
 

@@ -76,7 +76,7 @@ def _error(result: Error, width: int | None) -> Iterator[Block]:
                              *(paragraph(f"  {line}") for line in rest))))
     if result.span is not None:
         yield _pointed(result.typed, *result.span, width)
-    said = [paragraph(f"  {clean(result.hint)}", "hint")] if result.hint else []
+    said = [paragraph(f"  {line}", "hint") for line in clean(result.hint).split("\n")] if result.hint else []
     said += [paragraph(line, "quiet") for line in clean(result.trace).rstrip().split("\n")] if result.trace else []
     if said:
         yield _with_links(Prose(tuple(said)))

@@ -69,6 +69,13 @@ def _fresh() -> Any:
     "from tensorflow.python.framework import test_util; test_util.run_deprecated_v1(len)",
     "from tensorflow.compat import v2 as tf; tf.where([True], [1], [2])",
     "from tensorflow.python.framework.errors_impl import NotFoundError",
+    "from six.moves import urllib, xrange, cPickle; assert list(xrange(2)) == [0, 1]; urllib.request, cPickle.dumps",
+    "import six.moves.urllib.parse as p; assert p.quote(' ') == '%20'",
+    "import six; assert list(six.iteritems({1: 2})) == [(1, 2)] and isinstance('', six.string_types) and six.PY3",
+    "import six\nclass A(six.with_metaclass(type, int)): pass\nassert A.__mro__[1] is int",
+    "import six; assert type(six.add_metaclass(type('M', (type,), {}))(type('A', (), {}))).__name__ == 'M'",
+    "import six; assert (six.ensure_str(b'a'), six.ensure_binary('a'), six.int2byte(65)) == ('a', b'a', b'A')",
+    "from absl import app, flags, logging; import tensorflow as tf; app.run, logging.info; flags.DEFINE_list",
 ])
 def test_import_names_resolve(line: str) -> None:
     with alias.standing_in(shadow=True):

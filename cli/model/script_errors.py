@@ -1,0 +1,53 @@
+"""What a person can do about an error of the script's surroundings: files, modules, the network, standard input."""
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+import urllib.error
+from typing import Any
+
+from .script_frames import frames_of_error, script_line
+
+PROJECTS = {"PIL": "pillow", "absl": "absl-py", "cv2": "opencv-python", "google": "protobuf", "skimage": "scikit-image",
+            "sklearn": "scikit-learn", "yaml": "pyyaml"}  # module -> the project that has it, of another name
+
+
+def remedy_of(error: BaseException | None) -> str:
+    """What to do, in one sentence; empty where only the script's author can know."""
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return _of_module(error.name.partition(".")[0])
+    if isinstance(error, FileNotFoundError) and isinstance(error.filename, str):
+        return _of_file(error)
+    if isinstance(error, EOFError) and str(error).startswith("EOF when reading"):
+        return "it asks for input, and standard input is at its end: answer at a terminal, or pipe the answers in"
+    return _of_network(error) if isinstance(error, OSError) or isinstance(error, urllib.error.URLError) else ""
+
+
+def _of_module(name: str) -> str:
+    if name == "tensorflow" or importlib.util.find_spec(name) is not None:
+        return ""
+    return f"install it where gradbg runs: {sys.executable} -m pip install {PROJECTS.get(name, name)}"
+
+
+def _of_file(error: OSError) -> str:
+    """A relative path is looked for from the working folder; the script may have meant its own."""
+    beside = os.path.join(os.path.dirname(os.path.abspath(script_line(error)[0])), error.filename)
+    if os.path.isabs(error.filename) or not os.path.exists(beside):
+        return ""
+    return f"it is beside the script, and is looked for in {os.getcwd()}: begin gradbg in {os.path.dirname(beside)}"
+
+
+def _of_network(error: BaseException) -> str:
+    """The address that could not be had, and the file that was to hold it, from the calls that the error has passed."""
+    known: dict[str, Any] = {}
+    for place in frames_of_error(error):
+        names = place.frame.f_locals
+        for name in ("url", "filename"):
+            value = names.get(name)
+            if isinstance(getattr(value, "full_url", value), str):
+                known[name] = getattr(value, "full_url", value)
+    if "://" not in known.get("url", ""):
+        return ""
+    file = f" as {known['filename']}" if known.get("filename") else ""
+    return f"{known['url']} cannot be had from here: fetch it elsewhere, and put it where the script looks for it{file}"
