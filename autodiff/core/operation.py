@@ -51,6 +51,11 @@ class Operation:
         return list(self.waits_for)
 
     @property
+    def span(self) -> site.Span | None:
+        """Where the expression that made it stands in the user's file; None if nobody knows."""
+        return site.span(self._frames)
+
+    @property
     def traceback(self) -> tuple[site.Site, ...]:
         """The user's lines that led here, innermost first."""
         return site.resolve(self._frames)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import linecache
 import os
 import stat
@@ -125,6 +126,27 @@ _AT_PROMPT = frames_of([Site("<prompt>", 1, "<module>")])
 def resolve(frames: RawFrames) -> tuple[Site, ...]:
     """The Sites of captured frames, innermost first."""
     return tuple([_SITES.get((id(code), lasti)) or _site(code, lasti) for code, lasti in frames])
+
+
+class Span(NamedTuple):
+    """Where an expression stands in a file. Lines count from 1, columns are bytes of UTF-8 from 0, as in `ast`."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+def span(frames: RawFrames) -> Span | None:
+    """The expression of the innermost of captured frames; None if nobody knows, as of what ran elsewhere."""
+    if not frames or not frames[0][1]:
+        return None
+    code, lasti = frames[0]
+    line, end_line, column, end_column = next(itertools.islice(code.co_positions(), lasti // 2, None), (None,) * 4)
+    if line is None or column is None or end_line is None or end_column is None:
+        return None
+    return Span(code.co_filename, line, column, end_line, end_column)
 
 
 _SITES: dict[tuple[int, int], Site] = {}  # `_KNOWN` keeps the code objects, so that their ids stay their own

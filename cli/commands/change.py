@@ -1,15 +1,17 @@
 """Changing: set, freeze, fix, undo."""
 from __future__ import annotations
 
+import os
 import re
 from typing import Annotated
 
 from autodiff.debug.debugger import Debugger
+from autodiff.debug.engine.questions.patches import write as write_patch
 
 from ..language.argument_kinds import Count, IntKind
 from ..language.command import command
 from ..language.target_kinds import Assigned, Setting, SettingValue, Target
-from ..model.results import Column, Result, Table, Text
+from ..model.results import Column, Group, Patch, Result, Table, Text
 from ..model.shell import CHOICES, OPTIONS, Shell
 from ..model.usage_error import UsageError
 from ..view.debugger_rows import bytes_in_words, shape
@@ -79,18 +81,43 @@ def freeze(dbg: Debugger, target: Target | None) -> Result:
 
 
 @command("fix", group="Change")
-def fix(dbg: Debugger, n: Annotated[int, IntKind(1)] = 1) -> Result:
+def fix(shell: Shell, n: Annotated[int, IntKind(1)] = 1, *, write: bool = False, yes: bool = False) -> Result:
     """Have the runs to come compute with remedy N of those that `why nan` tried; the script's graph stays as it is.
 
     What is to blame and the gradients are then computed beside it. Each step says that it was made so; undo takes the
     remedy back. Where variables are not finite, all get back what they had before the step that failed.
+    write: shows the remedy as a change of the script's file instead, and writes it when that is confirmed; what was
+    there is kept as FILE~. yes: confirms it, as in batch, where nobody is asked. A library's file is never written, nor
+    a line whose expression is not surely found.
 
-    Example:  fix 1
-    API:      dbg.edits.fix(1)
+    Example:  fix 1 --write
+    API:      dbg.edits.fix(1), dbg.edits.patch(1)
     """
-    made, failed = dbg.edits.fix(n)
+    if write or yes:
+        return _written(shell, n, confirmed=yes)
+    made, failed = shell.dbg.edits.fix(n)
     again = f"\nvariables are what they were before {failed}" if failed else ""
     return Text(f"runs compute with {made.words} from here on; undo takes it back{again}")
+
+
+def _written(shell: Shell, n: int, *, confirmed: bool) -> Result:
+    """The remedy as a diff of the user's file, which is written if that is confirmed."""
+    found = shell.dbg.edits.patch(n)
+    if found.why:
+        words = shell.dbg.trials.numbered(n)[0].words
+        return Text(f"nothing is written: {found.why}\nby hand: {words}", "warning")
+    name = os.path.basename(found.file)
+    if confirmed:
+        try:
+            backup = write_patch(found)
+        except OSError as error:
+            raise UsageError(f"cannot write {found.file}: {error.strerror or error}", "fix N --write shows the change",
+                             code="file") from None
+        return Group((Patch(found.file, found.diff, backup),
+                      Text(f"{name} is written; what it was is in {os.path.basename(backup)}", "good")))
+    shell.offered = f"fix {n} --write --yes" if shell.interactive else ""
+    asks = f"write {name}? yes, or anything else" if shell.offered else f"not written: fix {n} --write --yes writes it"
+    return Group((Patch(found.file, found.diff), Text(asks, "quiet")))
 
 
 @command("undo", group="Change")

@@ -35,12 +35,16 @@ def execute(line: str, shell: Shell | Debugger) -> Result:
 
 
 def typed(line: str, shell: Shell) -> str:
-    """The command that a line typed by a person stands for: the empty line repeats motions and lists.
+    """The command that a line typed by a person stands for: the empty line repeats motions and lists, `yes` is an
+    answer where something was offered.
 
     Remembers the line for `history`, and for the next empty one.
     """
+    offered, shell.offered = shell.offered, ""
+    if offered and line.strip().lower() in ("y", "yes"):
+        line = offered
     if not line.strip():
-        return "" if shell.defining else shell.last
+        return "" if shell.defining or offered else shell.last
     shell.lines.append(line)
     command = parse(line, shell).command
     shell.last = line if command is not None and command.repeats else ""

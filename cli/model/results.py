@@ -157,6 +157,15 @@ class Source(Result):
 
 
 @dataclass(frozen=True)
+class Patch(Result):
+    """A change of a file, as a unified diff. backup: where its old text went, "" if it was not written."""
+
+    file: str
+    diff: str
+    backup: str = ""
+
+
+@dataclass(frozen=True)
 class Error(Result):
     """An expected failure. code: one word for programs. hint: the next thing to type. trace: only for bugs.
 

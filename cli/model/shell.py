@@ -42,7 +42,8 @@ class Shell:
     log: commands and their results. examined: where `x` goes on. said: what is explained once. question: the command
     that explains the last stop, "" where nothing is wrong by itself.
     defining: the command being defined by the lines that come, and those so far. picture: gives the full screen as SVG;
-    None where there is none. batch: nobody is asked anything.
+    None where there is none. batch: nobody is asked anything. offered: the command that `yes` as the next line stands
+    for, or "".
     """
 
     dbg: Debugger = field(default_factory=Debugger)
@@ -67,6 +68,7 @@ class Shell:
     picture: Callable[[], str] | None = None
     known_verbs: Sequence[str] = ()
     batch: bool = False
+    offered: str = ""
     _renewed: Watches | None = None
 
     @property

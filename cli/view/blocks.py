@@ -8,7 +8,22 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..model.results import Array, Card, Error, Group, Hessian, Leave, Plot, Result, Source, Stop, Table, Text, Tree
+from ..model.results import (
+    Array,
+    Card,
+    Error,
+    Group,
+    Hessian,
+    Leave,
+    Patch,
+    Plot,
+    Result,
+    Source,
+    Stop,
+    Table,
+    Text,
+    Tree,
+)
 from .cells import RIGHT, cells_of
 from .links import linked
 from .numbers.arrays import array
@@ -17,7 +32,7 @@ from .numbers.plots import plot
 from .pieces import Drawing, Line, Paragraph, Piece, Prose
 from .text import GAP, clean, display_width
 
-Block = Prose | Drawing | Table | Tree | Source | Card
+Block = Prose | Drawing | Table | Tree | Source | Patch | Card
 EMPTY = Drawing(([],))
 SHORT = 20  # letters that a cell may have on the first line of a paragraph
 DEEPEST = 50  # columns that the rest of a broken line is set in at most
@@ -34,7 +49,7 @@ def blocks(result: Result, width: int | None = None, rows: int | None = None, he
         yield result
     elif isinstance(result, Group):
         for at, part in enumerate(result.parts):
-            if at and not isinstance(part, (Text, Error, Stop, Leave, Group)):
+            if at and not isinstance(part, (Text, Error, Stop, Leave, Group, Patch)):
                 yield EMPTY
             yield from blocks(part, width, rows, here)
             here = None if isinstance(part, Array) else here
@@ -46,7 +61,7 @@ def blocks(result: Result, width: int | None = None, rows: int | None = None, he
         yield from _of_parts(array(result, width, here), width)
     elif isinstance(result, Plot):
         yield Drawing(tuple(plot(result, width)))
-    elif isinstance(result, (Tree, Source)):
+    elif isinstance(result, (Tree, Source, Patch)):
         yield result
     elif isinstance(result, Error):
         yield from _error(result, width)

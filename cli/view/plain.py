@@ -5,7 +5,7 @@ import os
 import textwrap
 from collections.abc import Iterator
 
-from ..model.results import Card, Group, Result, Source, Table, Tree
+from ..model.results import Card, Group, Patch, Result, Source, Table, Tree
 from .blocks import Block, blocks
 from .pieces import Drawing, Paragraph, Piece, Prose, text_of
 from .rows import RowWriter
@@ -44,6 +44,8 @@ def _of_block(block: Block, width: int) -> Iterator[str]:
         yield from _tree(block, 0)
     elif isinstance(block, Source):
         yield from _source(block)
+    elif isinstance(block, Patch):
+        yield from map(clean, block.diff.splitlines())
     else:
         yield from _card(block, width)
 

@@ -11,6 +11,7 @@ import numpy as np
 from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
 from ...core.op import Spec, build
+from .source_edits import LowerRate, Part, Rewrite
 
 Now = Callable[[Tensor], Tensor]  # a tensor -> what stands in its place by now
 _SELECTS = ("Select", "SelectV2")
@@ -36,12 +37,13 @@ _HALF = {1e-12: 1e-6, 80.0: 10.0, -80.0: -10.0}  # what float16 can tell from 0,
 class Edit:
     """One change. op: whose only output is replaced; None: the gradients are clipped. words: what to write.
 
-    build: makes the replacement.
+    build: makes the replacement. line: the same in the source, None where only words say it.
     """
 
     op: Operation | None
     words: str
     build: Callable[[Now], Tensor] | None = None
+    line: Rewrite | LowerRate | None = None
 
 
 CLIP = Edit(None, "clip the gradients, tf.clip_by_global_norm(gradients, 1.0)")
@@ -56,18 +58,18 @@ def edits_of(op: Operation, trap: str) -> list[Edit]:
         found += _of_exp(op)
     elif op.type in ("Sqrt", "Rsqrt"):
         small = _fitting(1e-12, op)
-        found.append(_on_argument(op, _called(op, f"x + {small:g}"), lambda x: build.AddV2(x, _constant(small, x))))
+        found.append(_on_argument(op, f"{{}} + {small:g}", lambda x: build.AddV2(x, _constant(small, x))))
     elif op.type in _DIVISIONS:
         below = op.inputs[1].op
         if below.type == "Sum" and below.inputs[0] is op.inputs[0] and op.inputs[0].op.type == "Exp":
             found += _softmax(op, below)
-        found.append(Edit(op, "tf.div_no_nan(x, y)", lambda now: build.DivNoNan(*map(now, op.inputs))))
+        found.append(Edit(op, "tf.div_no_nan(x, y)", lambda now: build.DivNoNan(*map(now, op.inputs)),
+                          Rewrite(op, None, "{tf}.div_no_nan({0}, {1})", ((op, 0), (op, 1)))))
     if op.type in _BOUNDS:
         (low, high), written = _BOUNDS[op.type]
         if _is_half(op):
             written = written.replace("1e-12", "1e-6").replace("80.0", "10.0")
-        found.append(_on_argument(op, _called(op, written.format("x")),
-                                  partial(_between, _fitting(low, op), _fitting(high, op))))
+        found.append(_on_argument(op, written, partial(_between, _fitting(low, op), _fitting(high, op))))
     return found
 
 
@@ -82,14 +84,21 @@ def _called(op: Operation, argument: str) -> str:
     return f"tf.{op.type.lower()}({argument}{', p' * (op.type == 'Pow')})"
 
 
-def _on_argument(op: Operation, words: str, change: Callable[[Tensor], Tensor], index: int = 0) -> Edit:
-    """The op, of an argument that is changed."""
-    def made(now: Now) -> Tensor:
-        inputs = [now(t) for t in op.inputs]
-        inputs[index] = change(inputs[index])
-        return copied(op, tuple(inputs)).outputs[0]
+def _on_argument(op: Operation, written: str, change: Callable[[Tensor], Tensor]) -> Edit:
+    """The op, of a first argument that is changed. written: that, with {} for the argument."""
+    line = Rewrite(op, 0, written.replace("tf.", "{tf}.").replace("{}", "{0}"), ((op, 0),))
+    return Edit(op, _called(op, written.format("x")), partial(_of_changed, op, 0, change), line)
 
-    return Edit(op, words, made)
+
+def _of_changed(op: Operation, index: int, change: Callable[[Tensor], Tensor], now: Now) -> Tensor:
+    inputs = [now(t) for t in op.inputs]
+    inputs[index] = change(inputs[index])
+    return copied(op, tuple(inputs)).outputs[0]
+
+
+def _instead(op: Operation, template: str, *parts: Part) -> Rewrite:
+    """What to write for the whole of an op."""
+    return Rewrite(op, None, "{tf}." + template, parts)
 
 
 def _constant(value: float, like: Tensor) -> Tensor:
@@ -114,8 +123,9 @@ def _between(low: float | None, high: float | None, x: Tensor) -> Tensor:
 def _of_log(op: Operation) -> list[Edit]:
     source, passed = _source(op.inputs[0])
     if source.type == "Softmax":
+        line = None if passed else _instead(op, "nn.log_softmax({0}{1})", (source, 0), (source, None))
         return [Edit(op, "tf.nn.log_softmax(logits)", lambda now: _passing(
-            build.LogSoftmax(now(source.inputs[0])), passed))]
+            build.LogSoftmax(now(source.inputs[0])), passed), line)]
     if source.type == "Sigmoid":
         return [_log_sigmoid(op, source, passed, turned=False)]
     if source.type == "Sub" and _is_one(source.inputs[0]):
@@ -123,7 +133,8 @@ def _of_log(op: Operation) -> list[Edit]:
         if below.type == "Sigmoid":
             return [_log_sigmoid(op, below, [*passed, *more], turned=True)]
     if not passed and source.type == "Sum" and source.inputs[0].op.type == "Exp":
-        return [Edit(op, "tf.reduce_logsumexp(x)", partial(_logsumexp, source))]
+        return [Edit(op, "tf.reduce_logsumexp(x)", partial(_logsumexp, source), _instead(
+            op, "reduce_logsumexp({0}{1})", (source.inputs[0].op, 0), (source, None)))]
     return []
 
 
@@ -147,7 +158,8 @@ def _log_sigmoid(op: Operation, sigmoid: Operation, passed: list[Operation], *, 
         x = now(sigmoid.inputs[0])
         return _passing(build.Neg(build.Softplus(x if turned else build.Neg(x))), passed)
 
-    return Edit(op, f"tf.log_sigmoid({'-' * turned}x)", made)
+    line = None if passed else _instead(op, f"log_sigmoid({'-' * turned}{{0}})", (sigmoid, 0))
+    return Edit(op, f"tf.log_sigmoid({'-' * turned}x)", made, line)
 
 
 def _is_one(tensor: Tensor) -> bool:
@@ -179,7 +191,8 @@ def _of_exp(op: Operation) -> list[Edit]:
 
 
 def _softplus(op: Operation, exp: Operation) -> Edit:
-    return Edit(op, "tf.nn.softplus(x)", lambda now: build.Softplus(now(exp.inputs[0])))
+    return Edit(op, "tf.nn.softplus(x)", lambda now: build.Softplus(now(exp.inputs[0])),
+                _instead(op, "nn.softplus({0})", (exp, 0)))
 
 
 def _softmax(op: Operation, total: Operation) -> list[Edit]:
@@ -188,7 +201,8 @@ def _softmax(op: Operation, total: Operation) -> list[Edit]:
     rank = None if x.dims is None else len(x.dims)
     if axes is None or rank is None or np.ravel(axes).tolist() not in ([-1], [rank - 1]):
         return []
-    return [Edit(op, "tf.nn.softmax(x)", lambda now: build.Softmax(now(x)))]
+    return [Edit(op, "tf.nn.softmax(x)", lambda now: build.Softmax(now(x)),
+                 _instead(op, "nn.softmax({0})", (total.inputs[0].op, 0)))]
 
 
 def _users(op: Operation) -> list[Operation]:
@@ -202,13 +216,13 @@ def _guards(op: Operation) -> list[Edit]:
         for before, after in level:
             branch = next((i for i in (1, 2) if after.type in _SELECTS and after.inputs[i].op is before), 0)
             if branch:
-                return [_guard(op, after.inputs[0], branch)]
+                return [_guard(op, after, branch)]
         level = [(after, c) for _, after in level for c in _users(after)]
     return []
 
 
-def _guard(op: Operation, ok: Tensor, branch: int) -> Edit:
-    index = 1 if op.type in _DIVISIONS else 0
+def _guard(op: Operation, choice: Operation, branch: int) -> Edit:
+    index, ok = 1 if op.type in _DIVISIONS else 0, choice.inputs[0]
 
     def safe(x: Tensor) -> Tensor:
         ones = build.OnesLike(x)
@@ -216,4 +230,13 @@ def _guard(op: Operation, ok: Tensor, branch: int) -> Edit:
 
     call = "x / safe" if index else _called(op, "safe")
     either = "x, tf.ones_like(x)" if branch == 1 else "tf.ones_like(x), x"
-    return _on_argument(op, f"safe = tf.where(ok, {either}), then {call}", safe, index)
+    line = Rewrite(op, index, "{tf}.where({1}, %s)" % ("{0}, {tf}.ones_like({0})" if branch == 1 else
+                                                       "{tf}.ones_like({0}), {0}"), ((op, index), (choice, 0)))
+    return Edit(op, f"safe = tf.where(ok, {either}), then {call}", partial(_of_changed, op, index, safe), line)
+
+
+def lower_rate(rate: Tensor, value: float, factor: float) -> Edit:
+    """A learning rate, times `factor`. value: what it is."""
+    lower = float(f"{value * factor:.3g}")
+    return Edit(rate.op, f"lower the learning rate from {value:g} to {lower:g}",
+                lambda now: build.Mul(now(rate), _constant(factor, rate)), LowerRate(value, lower))

@@ -8,14 +8,14 @@ from rich.padding import Padding
 from rich.panel import Panel
 from rich.table import Table as Grid
 
-from ...model.results import Card, Result, Source, Table, Tree
+from ...model.results import Card, Patch, Result, Source, Table, Tree
 from ...model.results import Group as Results
 from ..blocks import Block, blocks
 from ..pieces import Drawing, Paragraph, Piece, Prose
 from ..rows import RowWriter
 from ..text import clean
 from .palette import Palette
-from .sources import source
+from .sources import patch, source
 from .tables import left_out, table, tree
 
 MANY = 500  # rows of a table that rich draws; more are written with fixed widths
@@ -44,6 +44,8 @@ def renderables(block: Block, palette: Palette, width: int, rows: int | None = N
         yield tree(block, palette)
     elif isinstance(block, Source):
         yield from source(block, palette, width)
+    elif isinstance(block, Patch):
+        yield patch(block, palette)
     else:
         yield _panel(block, palette, rows)
 

@@ -7,7 +7,7 @@ from rich.console import RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from ...model.results import Source
+from ...model.results import Patch, Source
 from ..pieces import Line, Piece
 from ..roles import CODE_THEMES
 from ..text import clean, display_width
@@ -47,14 +47,23 @@ def _marks(block: Source, at: int) -> Line:
     return [Piece(role, sign) for (sign, role), holds in zip(MARKS, held) if holds] or [Piece("", " ")]
 
 
+def patch(block: Patch, palette: Palette) -> RenderableType:
+    """A unified diff, colored where there are colors."""
+    lines = [clean(line.expandtabs(4), keep="") for line in block.diff.splitlines()]
+    return Text("\n").join(_in_colors(lines, "diff", palette))
+
+
 def _colored(block: Source, palette: Palette) -> list[Text]:
     """The lines with the colors of Python's syntax, where there are colors."""
-    lines = [clean(line.expandtabs(4), keep="") for line in block.lines]
+    return _in_colors([clean(line.expandtabs(4), keep="") for line in block.lines], "python", palette)
+
+
+def _in_colors(lines: list[str], language: str, palette: Palette) -> list[Text]:
     if palette.marks:
         return [Text(line) for line in lines]
     from rich.syntax import Syntax
 
-    syntax = Syntax("", "python", theme=CODE_THEMES[palette.background], background_color="default")
+    syntax = Syntax("", language, theme=CODE_THEMES[palette.background], background_color="default")
     text = syntax.highlight("\n".join(lines))
     text.rstrip()
     found = list(text.split("\n", allow_blank=True))[:len(lines)]

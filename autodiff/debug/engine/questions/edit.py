@@ -19,6 +19,7 @@ from ..overlay import Overlay
 from ..runs.stepper import Stepper
 from ..state import State
 from .evaluate import Values
+from .patches import Patch, patch_of
 from .trials import Trials
 
 
@@ -136,11 +137,7 @@ class Edits:
         all are what they were before the run that failed; gives which one that is, or "". Raises ArgumentError if
         there is no such remedy.
         """
-        tried = self.trials.tried
-        if not 1 <= number <= len(tried):
-            raise ArgumentError(f"there is no remedy {number}: {len(tried) or 'none'} helped where it was last tried",
-                                hint="why nan tries remedies, and numbers those that help")
-        remedy, new, failed = tried[number - 1]
+        remedy, new, failed = self.trials.numbered(number)
         old = self.overrides.overlay
         edits = (*(old.edits if old is not None else ()), *new.edits)
         self.overrides.lay(Overlay(self.model, new.y, edits))
@@ -151,6 +148,10 @@ class Edits:
         values.update({name: np.array(value) for name, value in dict(failed.variables).items()})
         self.overrides.mark_edited()
         return remedy, str(self.state.log.at(failed.run))
+
+    def patch(self, number: int) -> Patch:
+        """What a remedy that was tried is in the user's file; nothing is written. Raises ArgumentError, as `fix`."""
+        return patch_of(self.trials.numbered(number)[1].edits, self.model.script_name)
 
     def held(self) -> tuple[str, ...]:
         """Names of what is held: frozen variables, overridden tensors."""

@@ -59,6 +59,13 @@ class Trials:
         self.tried.sort(key=lambda each: (each[0].steepest > _STEEP, round(each[0].change, 6)))
         return tuple(remedy for remedy, *_ in self.tried)
 
+    def numbered(self, number: int) -> tuple[Remedy, Overlay, Moment]:
+        """The remedy of that number. Raises ArgumentError if there is none."""
+        if not 1 <= number <= len(self.tried):
+            raise ArgumentError(f"there is no remedy {number}: {len(self.tried) or 'none'} helped where it was last "
+                                "tried", hint="why nan tries remedies, and numbers those that help")
+        return self.tried[number - 1]
+
     def _candidates(self, why: WhyNonfinite) -> Iterable[list[Edit]]:
         """Edits to try together: each one alone, then, if none of these helps, one for every op to blame."""
         if why.diverges:
@@ -104,6 +111,8 @@ class Trials:
         old = [self._loss(top, m) for m in steps[-len(losses):]]
         change = max((_apart(a, b) for a, b in zip(old[:-1], losses[:-1])), default=0.0)
         place = next((place_of(edit.op) for edit in edits if edit.op is not None), None)
+        if any((overlay.words, place) == (other.words, other.place) for other, *_ in self.tried):
+            return  # two that are to blame have one remedy
         text = self._told(steps[-len(losses):], old, losses, change)
         self.tried.append((Remedy(overlay.words, text, change, self._steepest, place), overlay, steps[-1]))
 

@@ -1,0 +1,220 @@
+"""Edits of the user's source: the expression that made an op is found and rewritten; all else stays as it is."""
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ...core.errors import ArgumentError
+from ...core.graph import Operation
+from ...core.site import Span
+
+_WRITTEN = {"Sum": ("reducesum",), "Mean": ("reducemean",), "RealDiv": ("div", "divide", "truediv"), "Pow": ("pow",),
+            "Div": ("div", "divide"), "Select": ("where",), "SelectV2": ("where", "wherev2"), "Sqrt": ("sqrt", "norm")}
+_OPERATORS = {"RealDiv": ast.Div, "Div": ast.Div, "TrueDiv": ast.Div, "Pow": ast.Pow}
+_FIRST = ("x", "logits", "input", "input_tensor", "features", "tensor", "condition", "a")  # parameters that come first
+_MODULES = ("tensorflow", "tensorflow.compat.v1", "autodiff")
+_LOOPS = (ast.For, ast.While, ast.AsyncFor)
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Module)
+_LOOSE = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.NamedExpr, ast.Await)
+
+Part = tuple[Operation, int | None]  # an operand of an op; None: the arguments that follow the first
+
+
+@dataclass(frozen=True)
+class Rewrite:
+    """What is written anew. operand: which argument of `op`; None for the whole expression.
+
+    template: with {tf} for the module, {0}, {1} … for the text of `parts`.
+    """
+
+    op: Operation
+    operand: int | None
+    template: str
+    parts: tuple[Part, ...]
+
+
+class LowerRate(NamedTuple):
+    """A learning rate that is written as the number `rate`, and what it becomes."""
+
+    rate: float
+    lower: float
+
+
+def rewritten(text: str, rewrites: Sequence[Rewrite | LowerRate]) -> str:
+    """A file's text with what is written anew in it. Raises ArgumentError where an expression is not surely found."""
+    try:
+        source = _Source(text)
+    except (SyntaxError, ValueError) as error:
+        raise ArgumentError(f"it is no Python now: {error}") from None
+    changes = {_lower(source, rewrite) if isinstance(rewrite, LowerRate) else _change(source, rewrite)
+               for rewrite in rewrites}
+    for at, (start, end, new) in enumerate(ordered := sorted(changes, reverse=True)):
+        if at and end > ordered[at - 1][0]:
+            raise ArgumentError("two edits of one expression")
+        text = text[:start] + new + text[end:]
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError):
+        raise ArgumentError("the edit does not fit there") from None
+    return text
+
+
+def _lower(source: "_Source", rewrite: LowerRate) -> tuple[int, int, str]:
+    """In the one optimizer that has this rate."""
+    found = []
+    for call in ast.walk(source.tree):
+        if isinstance(call, ast.Call) and _name(call.func).endswith("optimizer"):
+            given = [*call.args[:1], *(word.value for word in call.keywords if word.arg == "learning_rate")]
+            found += [number for value in given for number in source.numbers(value, rewrite.rate)]
+    if len(found) != 1:
+        raise ArgumentError(f"the learning rate {rewrite.rate:g} is written in {len(found) or 'no'} places")
+    return (*source.range(found[0]), f"{rewrite.lower:g}")
+
+
+def _change(source: "_Source", rewrite: Rewrite) -> tuple[int, int, str]:
+    """From where to where, and the new text."""
+    node = source.expression(rewrite.op)
+    is_norm = isinstance(node, ast.Call) and _name(node.func) == "norm"
+    if is_norm and (rewrite.operand is None or _has_order(node)):
+        raise ArgumentError("the norm is not a plain one")
+    tf, texts = source.module(), []
+    for i, (op, number) in enumerate(rewrite.parts):
+        where = source.expression(op)
+        if not _within(where, node):
+            source.check_alike(where if number is None else source.operand(where, op, number), node)
+        stands_alone = is_norm or f"({{{i}}}" in rewrite.template or f", {{{i}}}" in rewrite.template
+        texts.append(source.arguments(where, op, number, beside=not stands_alone))
+    if is_norm:  # of which the root is a part that is not written
+        squared = f"{tf}.reduce_sum({tf}.square({texts[0]}){source.arguments(node, rewrite.op, None)})"
+        new = f"{tf}.sqrt({rewrite.template.format(squared, tf=tf)})"
+        return (*source.range(node), new)
+    new = rewrite.template.format(*texts, tf=tf)
+    target = node if rewrite.operand is None else source.operand(node, rewrite.op, rewrite.operand)
+    return (*source.range(target), new)
+
+
+def _has_order(node: ast.expr) -> bool:
+    return len(getattr(node, "args", ())) > 1 or any(word.arg == "ord" for word in getattr(node, "keywords", ()))
+
+
+class _Source:
+    """A file's text and its tree."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.tree = text, ast.parse(text)
+        self._starts = [0, *(match.end() for match in re.finditer("\r\n|\r|\n", text))]
+        self._around = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+
+    def range(self, node: ast.AST) -> tuple[int, int]:
+        """Where a node stands in the text."""
+        at = [self._offset(getattr(node, f"{end}lineno"), getattr(node, f"{end}col_offset")) for end in ("", "end_")]
+        return at[0], at[1]
+
+    def _offset(self, line: int, column: int) -> int:
+        start = self._starts[line - 1]
+        end = self._starts[line] if line < len(self._starts) else len(self.text)
+        return start + len(self.text[start:end].encode()[:column].decode())
+
+    def expression(self, op: Operation) -> ast.expr:
+        """The expression that made an op. Raises ArgumentError if it is not surely there."""
+        span = op.span
+        found = [node for node in ast.walk(self.tree) if isinstance(node, ast.expr) and span is not None
+                 and (node.end_lineno, node.end_col_offset) == (span.end_line, span.end_column) and _makes(node, op)]
+        exact = [node for node in found if span is not None and _starts_at(node, span)]
+        if len(exact or found) != 1:
+            raise ArgumentError(f"no expression there surely is {op.name} ({op.type})")
+        return (exact or found)[0]
+
+    def operand(self, node: ast.expr, op: Operation, number: int) -> ast.expr:
+        """The argument of that number. Raises ArgumentError if it is not there."""
+        if isinstance(node, ast.BinOp):
+            return (node.left, node.right)[number]
+        assert isinstance(node, ast.Call)
+        if any(isinstance(each, ast.Starred) for each in node.args):
+            raise ArgumentError(f"the arguments of {op.name} are not written one by one")
+        if number < len(node.args):
+            return node.args[number]
+        named = [word.value for word in node.keywords if not number and word.arg in _FIRST]
+        if len(named) != 1:
+            raise ArgumentError(f"argument {number + 1} of {op.name} is not written there")
+        return named[0]
+
+    def arguments(self, node: ast.expr, op: Operation, number: int | None, *, beside: bool = False) -> str:
+        """The text of an operand; or, for None, of the arguments after the first. beside: an operator is next to it."""
+        if number is not None:
+            found = self.operand(node, op, number)
+            start, end = self.range(found)
+            return f"({self.text[start:end]})" if beside and isinstance(found, _LOOSE) else self.text[start:end]
+        assert isinstance(node, ast.Call)
+        first = self.operand(node, op, 0)
+        rest = [*node.args, *node.keywords]
+        return "".join(", " + self.text[slice(*self.range(each))] for each in rest
+                       if each is not first and getattr(each, "value", None) is not first and
+                       getattr(each, "arg", "") != "name")
+
+    def module(self) -> str:
+        """What the file calls TensorFlow. Raises ArgumentError if it imports it under no name."""
+        for node in ast.walk(self.tree):
+            prefix = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            for alias in getattr(node, "names", ()) if isinstance(node, (ast.Import, ast.ImportFrom)) else ():
+                if prefix + alias.name in _MODULES and (alias.asname or "." not in alias.name):
+                    return alias.asname or alias.name
+        raise ArgumentError("TensorFlow has no name in this file")
+
+    def check_alike(self, part: ast.expr, target: ast.expr) -> None:
+        """Raises ArgumentError unless the names of `part` mean the same where `target` stands."""
+        scope = self._scope(target)
+        if self._scope(part) is not scope:
+            raise ArgumentError("what it is made of is written in another function")
+        ranges = [self.range(part), self.range(target)]
+        for inner, other in ((part, target), (target, part)):
+            around: ast.AST = inner
+            while around is not scope:
+                around = self._around[around]
+                if isinstance(around, _LOOPS) and not _within(other, around):
+                    ranges.append(self.range(around))  # which goes through all of it before it comes back
+        start, end = min(start for start, _ in ranges), max(end for _, end in ranges)
+        names = {node.id for node in ast.walk(part) if isinstance(node, ast.Name)}
+        for node in ast.walk(scope):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)) and node.id in names and \
+                    start <= self.range(node)[0] < end:
+                raise ArgumentError(f"{node.id!r} is something else there")
+
+    def _scope(self, node: ast.AST) -> ast.AST:
+        while not isinstance(node, _SCOPES):
+            node = self._around[node]
+        return node
+
+    def numbers(self, node: ast.expr, value: float) -> Iterator[ast.expr]:
+        """The literal that an expression is, or that the name that it is was given once."""
+        if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and node.value == value:
+            yield node
+        elif isinstance(node, ast.Name):
+            given = [each for each in ast.walk(self.tree) if isinstance(each, ast.Assign)
+                     and any(isinstance(name, ast.Name) and name.id == node.id for name in each.targets)]
+            if len(given) == 1 and isinstance(given[0].value, ast.Constant):
+                yield from self.numbers(given[0].value, value)
+
+
+def _name(node: ast.expr) -> str:
+    """The last word of a dotted name, in small letters without underscores; "" of anything else."""
+    word = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    return word.replace("_", "").lower()
+
+
+def _makes(node: ast.expr, op: Operation) -> bool:
+    """Whether an expression is one that makes ops of this type."""
+    if isinstance(node, ast.BinOp):
+        return isinstance(node.op, _OPERATORS.get(op.type, ()))
+    return isinstance(node, ast.Call) and _name(node.func) in (op.type.lower(), *_WRITTEN.get(op.type, ()))
+
+
+def _starts_at(node: ast.expr, span: Span) -> bool:
+    return (node.lineno, node.col_offset) == (span.line, span.column)
+
+
+def _within(node: ast.AST, other: ast.AST) -> bool:
+    return any(each is node for each in ast.walk(other))

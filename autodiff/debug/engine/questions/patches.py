@@ -1,0 +1,92 @@
+"""Patches: a remedy as a change of the user's file, shown as a diff, written when that is wanted."""
+from __future__ import annotations
+
+import difflib
+import io
+import os
+import re
+import sysconfig
+import tokenize
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ....core.errors import ArgumentError
+from ....core.site import PACKAGE
+from ....files.disk.reading import read_bytes
+from ....files.disk.replacing import replace_files
+from ...analysis.graph_edits import Edit
+from ...analysis.source_edits import LowerRate, Rewrite, rewritten
+
+_MOST = 1 << 24  # bytes of a script
+_LIBRARIES = tuple(os.path.join(os.path.realpath(path), "") for path in {
+    *(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")), PACKAGE})
+
+
+@dataclass(frozen=True)
+class Patch:
+    """A change of one file. diff: unified. old, new: the file's bytes. why: instead of a change, why there is none."""
+
+    file: str
+    diff: str
+    old: bytes
+    new: bytes
+    why: str = ""
+
+
+def patch_of(edits: Sequence[Edit], script: str) -> Patch:
+    """What the edits of a graph are in the user's file. script: its file, "" for a program without one.
+
+    Never fails: says why if the line is not the user's own, or the expression is not surely found in it.
+    """
+    sites = [edit.op.site for edit in edits if edit.op is not None and edit.op.site is not None]
+    file = sites[0].file if sites else ""
+    where = f"{os.path.basename(file)}:{sites[0].line}" if sites else "no line"
+    why = "" if file else "no line of a file made what is to change"
+    if not why and len({site.file for site in sites}) > 1:
+        why = "it changes several files"
+    if not why and any(edit.op is not None and edit.op.span is None for edit in edits):
+        why = f"{where} was not run as TensorFlow's code: its expressions are not known"
+    if not why and not _is_own(file, script):
+        why = f"{where} is not in a file of yours: a library's lines are never written"
+    if not why and any(edit.line is None for edit in edits):
+        why = f"{where} has no expression that is the whole of it"
+    try:
+        if not why:
+            return _patch(file, [edit.line for edit in edits if edit.line is not None])
+    except (ArgumentError, OSError, ValueError, SyntaxError, LookupError) as error:
+        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error).splitlines()[0]
+        why = f"{where} cannot be edited surely: {said}"
+    return Patch(file, "", b"", b"", why)
+
+
+def write(patch: Patch) -> str:
+    """Put the new text in its place in one step, the old one beside it; gives that one's name. Raises OSError."""
+    real = os.path.realpath(patch.file)
+    backup = next(name for name in (f"{real}~{number or ''}" for number in range(1 << 16)) if not os.path.lexists(name))
+    if read_bytes(real, _MOST) != patch.old:
+        raise OSError(0, "the file has changed since", patch.file)
+    mode = os.stat(real).st_mode & 0o7777
+    replace_files({backup: lambda file: file.write(patch.old), real: lambda file: file.write(patch.new)})
+    os.chmod(backup, mode)
+    return backup
+
+
+def _patch(file: str, lines: Sequence[Rewrite | LowerRate]) -> Patch:
+    old = read_bytes(file, _MOST)
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(old).readline)
+    text = old.decode(encoding)
+    changed = rewritten(text, lines)
+    name = os.path.relpath(file) if os.path.realpath(file).startswith(os.path.realpath(os.getcwd()) + os.sep) else file
+    before, after = ([line for line in re.split("(?<=\n)|(?<=\r)(?!\n)", each) if line] for each in (text, changed))
+    diff = "".join(re.sub("\r\n?|\n", "", line) + "\n" for line in difflib.unified_diff(before, after, name, name))
+    return Patch(file, diff, old, changed.encode(encoding))
+
+
+def _is_own(file: str, script: str) -> bool:
+    """Whether a file is the user's own: below the folder of the script or the present one, and no library's."""
+    real = os.path.realpath(file)
+    folders = {os.path.realpath(os.path.dirname(os.path.abspath(path))) for path in (script or ".", "./.")}
+    parts = real.split(os.sep)
+    return (real.endswith(".py") and not real.startswith(_LIBRARIES)
+            and not {"site-packages", "dist-packages"} & set(parts)
+            and any(real.startswith(os.path.join(folder, "")) for folder in folders))
