@@ -10,6 +10,7 @@ from cli.model.results import Text
 from cli.model.shell import Shell
 
 from .mistaken_programs import HEAD, PROGRAMS
+from .right_programs import RIGHT
 
 
 def trained(text: str, folder: Path) -> Shell:
@@ -36,6 +37,11 @@ def test_a_mistake_comes_first_and_its_twin_has_none(kind: str, tmp_path: Path) 
     assert first.place is not None and first.place.file.endswith("model.py") and first.remedy
     harmless = findings(text.replace(wrong, right), tmp_path)
     assert [f for f in harmless if f.level != "remark"] == []
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_nothing_is_said_against_what_is_right(name: str, tmp_path: Path) -> None:
+    assert [(f.kind, f.text) for f in findings(RIGHT[name], tmp_path) if f.level != "remark"] == []
 
 
 def test_doctor_fails_on_errors_that_are_not_ignored_and_says_what_it_looked_at(tmp_path: Path) -> None:

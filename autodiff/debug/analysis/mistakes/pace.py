@@ -16,6 +16,7 @@ from .updates import gradients_of, rate_of, update_op
 
 _GROWN = 10.0  # times its first size: a loss that has diverged
 _FAST = 0.3  # change of a kernel by a step, relative to its size
+_RESTLESS, _MANY = 0.1, 20  # the same of the last of so many steps
 _UNSCALED = 10.0  # mean size of inputs that makes curvatures large
 _SIGN_STAYS = ("Identity", "Reshape", "Sum", "Mean", "Squeeze", "ExpandDims", "Add", "AddV2", "AddN", "Cast",
                "BroadcastTo", "Pack", "Sqrt", "Select", "ConcatV2", "StridedSlice")
@@ -167,6 +168,9 @@ def _too_high(case: Case) -> list[Finding]:
     elif far and stuck and risen:
         said = "the learning rate is too high"
         step = far[0][0]
+    elif stuck and (late := _fast_in_the_end(case)):
+        said = "the learning rate is too high"
+        far, step = late, late[0][0]
     if not said:
         return []
     if far:
@@ -174,6 +178,13 @@ def _too_high(case: Case) -> list[Finding]:
         said += f"; step {far[0][0]} changes {variable.name} by {pace:.3g} times its size, where 0.001 is usual"
     said += f"; the loss goes from {case.first_loss:.4g} to {case.last_loss:.4g}"
     return [_cause(case, said, step, 76)]
+
+
+def _fast_in_the_end(case: Case) -> list[tuple[int, Tensor, float]]:
+    """Changes of kernels in the last steps looked at, if most are large: nothing has settled."""
+    last = case.looked[-max(3, len(case.looked) // 3):]
+    late = [each for each in case.paces if each[0] >= last[0].step]
+    return late if len(case.steps) >= _MANY and late and float(np.median([p for *_, p in late])) > _RESTLESS else []
 
 
 def _cause(case: Case, said: str, step: int, severity: int) -> Finding:

@@ -34,6 +34,8 @@ def too_low(case: Case) -> list[Finding]:
             f"{len(case.steps)} steps the loss of the first batch moved from {first:.5g} to {then:.5g}")
     if smaller := [*_clipped(case, said), *_damped(case, said)]:
         return smaller[:1]
+    if _speeds_up(case):
+        return []
     rate = rate_of(case, case.looked[0])
     value = "" if rate is None else f" ({rate:.3g})"
     more = f", up to {_USUAL / pace:.0g} times" if pace else ""
@@ -41,6 +43,13 @@ def too_low(case: Case) -> list[Finding]:
                                    f"{gains[0][1]:.2g} at once")
     return [finding(70 if pace < _SLOW else 44, "learning rate too low", update_op(case), "the learning rate is too "
                     f"low{value}: {said}{promise}", f"raise the learning rate{more}", step=case.looked[0].step)]
+
+
+def _speeds_up(case: Case) -> bool:
+    """Whether the steps grow, as while a schedule warms up, or averages of squares that began at 1 shrink."""
+    steps = sorted({step for step, _, _ in case.paces})
+    first, last = (max(p for s, _, p in case.paces if s == step) for step in (steps[0], steps[-1]))
+    return last > 1.5 * first
 
 
 def _reaches_kernels(case: Case) -> bool:

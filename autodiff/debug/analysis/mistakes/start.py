@@ -89,7 +89,7 @@ def _wrong_size(case: Case) -> list[Finding]:
                         f"initialize with stddev={1 / np.sqrt(inputs):.2g}, by tf.glorot_uniform_initializer()",
                         target=variable.name, step=case.steps[0].step)]
     small = [each for each in rated if each[0] < _SMALL]
-    if len(small) > 1 and case.last_loss > 0.95 * case.first_loss:
+    if len(small) > 2 and case.last_loss > 0.95 * case.first_loss:
         gain, spread, inputs, variable = small[0]
         return [finding(61, "initial values too small", variable.op, f"the initial values of {variable.name} have the "
                         f"standard deviation {spread:.3g} for {inputs} inputs, and {len(small) - 1} other layers "

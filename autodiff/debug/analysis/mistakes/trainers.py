@@ -48,7 +48,8 @@ def _cosines(case: Case, shared: Sequence[tuple[Update, Update]]) -> list[tuple[
     """Of each pair of updates the cosine of their gradients in the first runs that can tell it."""
     case.want(*(u.gradient for pair in shared for u in pair))
     found = []
-    for run in case.looked[:3]:
+    trains = [run for run in case.runs if run.trains]
+    for run in dict.fromkeys([*trains[:4], *trains[-2:]]):
         values = case.values(run)
         for u, v in shared:
             if u.gradient in values and v.gradient in values:

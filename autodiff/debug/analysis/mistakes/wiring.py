@@ -36,7 +36,8 @@ def _linear_layers(case: Case) -> list[Finding]:
     for op in case.behind:
         if op.type in _PRODUCTS and len(op.inputs) > 1 and _is_weight(op.inputs[1], case) and op in case.trained:
             below = _linear_source(op.inputs[0], case)
-            if below is not None and below.type == op.type and _trainers(below, case) == _trainers(op, case):
+            if below is not None and below.type == op.type and _trainers(below, case) == _trainers(op, case) and \
+                    not _is_bottleneck(below, op):
                 pairs.append((below, op))
     if not pairs:
         return []
@@ -47,6 +48,12 @@ def _linear_layers(case: Case) -> list[Finding]:
                     f"linear layer, of {_weights(below)} by {_weights(op)}, and can learn no more than that",
                     "put an activation between them: tf.nn.relu(...), or activation=tf.nn.relu in tf.layers",
                     target=held(op.inputs[1]).name + ":0")]
+
+
+def _is_bottleneck(below: Operation, op: Operation) -> bool:
+    """Whether what is between two layers is narrower than both: a code of low rank, which one layer could not be."""
+    before, after = (held(each.inputs[1]).outputs[0].dims or (0, 0) for each in (below, op))
+    return (before[-1] or 0) < min(before[-2] or 0, after[-1] or 0)
 
 
 def _trainers(op: Operation, case: Case) -> set[Tensor]:

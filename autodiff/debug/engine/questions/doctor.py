@@ -61,7 +61,8 @@ class Checkup:
         y = self.model.default_y()
         variables = trainable_tensors(self.model.graph)
         size = (f"{len(self.model.graph.operations)} ops", f"{len(variables)} variables")
-        traps = static_findings(y, variables, self.model.graph.operations.values())
+        own = [v for v in variables if not self._gets_another(v, y)]
+        traps = static_findings(y, own, self.model.graph.operations.values())
         if y is None:
             return Diagnosis("", 0, _ranked(traps, ignore), size)
         case = case_of(self.state, y, static=static)
@@ -100,7 +101,7 @@ class Checkup:
         found = []
         for variable in variables:
             reason = why_none(y, variable, self.model.derivatives.script_call(y))
-            if reason.kind == "flows" or self._gets_another(variable) or is_copy(variable):
+            if reason.kind == "flows" or self._gets_another(variable, y) or is_copy(variable):
                 continue
             cut = next((c for c in reason.cuts if c.first), None)
             at = cut.place if cut is not None else reason.place
@@ -151,10 +152,10 @@ class Checkup:
                         f"({rule.op_type}) is wrong: {rule.note}", "derive it anew: check shows both slopes", "check",
                         rule.place) for rule in found]
 
-    def _gets_another(self, variable: Tensor) -> bool:
-        """Whether another loss of the script's has a gradient for a variable: two optimizers share the work."""
-        return any(call.found.get(variable) is not None and call.ys[0].op.gradient_of is None
-                   for call in calls_of(self.model.graph))
+    def _gets_another(self, variable: Tensor, y: Tensor | None) -> bool:
+        """Whether another loss than y, and not y, has a gradient for a variable: two optimizers share the work."""
+        having = [call.ys[0] for call in calls_of(self.model.graph) if call.found.get(variable) is not None]
+        return y not in having and any(each.op.gradient_of is None for each in having)
 
     def _not_finite(self) -> list[Finding]:
         try:
@@ -186,7 +187,9 @@ class Checkup:
             kind = getattr(why, "kind", "fine")
             if kind in ("zero", "tiny", "exploding"):
                 lost = why.losses[0] if why.losses else None
-                found.append(Finding({"zero": 60, "tiny": 55, "exploding": 75}[kind], f"{kind} gradient",
+                is_meant = lost is not None and "cancels out" in lost.note
+                found.append(Finding(_CALM if is_meant else {"zero": 60, "tiny": 55, "exploding": 75}[kind],
+                                     f"{kind} gradient",
                                      lost.op if lost else row.name, lost.op_type if lost else "", row.name, why.text,
                                      why.remedy, f"path {y.name} {row.name}", lost.place if lost else row.place))
             found += _pace(row, row.name in trained)
@@ -201,7 +204,8 @@ class Checkup:
         """Names of the variables that the last run put something into."""
         wanted = self.state.moments[-1].wanted if self.state.moments else None
         ran = running(wanted.tensors, wanted.targets) if wanted is not None else set()
-        return {op.inputs[0].name for op in ran if is_store(op) and op.inputs}
+        return {op.inputs[0].name for op in ran if is_store(op) and op.inputs
+                and any(o.gradient_of is not None for o in ancestors(op.inputs[1:]))}
 
     def _dead(self, y: Tensor, at: Moment, case: Case) -> list[Finding]:
         trained = dependencies([y])
