@@ -11,6 +11,7 @@ import numpy as np
 from ..ops.common.threads import one_blas_thread
 from .compiled.buffers import Strided, entry_reads, observe, specialize
 from .compiled.codegen import Generated
+from .compiled.memory import keep_freed_memory
 from .plan.interpreter import Loop
 from .plan.passes import optimize
 from .plan.plan import Plan
@@ -94,6 +95,7 @@ class Program:
             return None
 
     def _generate(self, shapes: Shapes, run: Run, fed: Sequence[Any]) -> list[Any]:
+        keep_freed_memory()
         values, seen = observe(self.plan, run, fed)
         if len(self._variants) == VARIANTS:
             del self._variants[next(iter(self._variants))]

@@ -14,7 +14,8 @@ PADS = ("SAME", "VALID", [(0, 0), (1, 2), (3, 0), (0, 0)], [(0, 0), (0, 0), (5, 
 
 @pytest.mark.parametrize(("window", "strides", "dilations", "padding"), [
     *itertools.product([(3, 4), (1, 3), (5, 1)], [(1, 1), (2, 1), (1, 2)], [(1, 1)], PADS),
-    *itertools.product([(3, 4), (1, 3)], [(1, 1)], [(2, 1), (1, 2)], PADS)])
+    *itertools.product([(3, 4), (1, 3)], [(1, 1)], [(2, 1), (1, 2)], PADS),
+    ((3, 9), (1, 1), (1, 1), "VALID"), ((2, 9), (2, 3), (2, 1), "VALID"), ((7, 9), (1, 1), (1, 1), "VALID")])
 @pytest.mark.parametrize(("images", "channels"), [(3, 9), (40, 2), (300, 8)])
 def test_both_gradients_are_adjoint(images: int, channels: int, window: Any, strides: Any, dilations: Any,
                                     padding: Any) -> None:
@@ -36,3 +37,11 @@ def test_layers_have_strides_or_dilations() -> None:
         with pytest.raises(ValueError):
             refused()
     assert tf.nn.conv2d(x, w, 2, "SAME", dilations=2).shape.as_list() == [1, 4, 4, 4]
+
+
+def test_windows_as_wide_as_the_image_give_what_any_give() -> None:
+    rng = np.random.default_rng(0)
+    x, w = rng.standard_normal((2, 6, 5, 3)), rng.standard_normal((2, 5, 3, 4))
+    y = tf.Session().run(tf.nn.conv2d(tf.constant(x), tf.constant(w), [1, 2, 1, 1], "VALID"))
+    expected = np.stack([np.tensordot(x[:, i:i + 2], w, 3) for i in (0, 2, 4)], 1)[:, :, None]
+    np.testing.assert_allclose(y, expected, rtol=1e-12)

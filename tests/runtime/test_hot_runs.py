@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextvars
+import resource
 import threading
 import warnings
 
@@ -9,6 +10,8 @@ import numpy as np
 import pytest
 
 import autodiff as tf
+from autodiff.core.op import build
+from autodiff.runtime.compiled.memory import keep_freed_memory
 from autodiff.runtime.session import Session
 
 HOT = 40
@@ -149,3 +152,17 @@ def test_a_fed_float_that_becomes_a_variable_is_kept(session):
         assert session.run(assign, {x: half}) == 0.5
         session.run(tf.assign_add(v, 1.0) if i == 0 else v.assign_add(1.0))
         assert session.run([x, v], {x: half}) == [0.5, 1.5]
+
+
+def test_memory_that_a_run_lets_go_of_serves_the_next(session):
+    if not keep_freed_memory():
+        return  # another C library, or told otherwise by the environment
+    x = tf.placeholder(tf.float32, [1 << 12, 1 << 8])
+    loss, backprop = build.SparseSoftmaxCrossEntropyWithLogits(x, np.zeros(1 << 12, np.int32))  # 4 MB, without a buffer
+    fetches, feeds = [loss, tf.reduce_sum(backprop)], {x: np.ones(x.shape, np.float32)}
+    for _ in range(HOT):
+        session.run(fetches, feeds)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(HOT):
+        session.run(fetches, feeds)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < 1024  # pages: those of one array

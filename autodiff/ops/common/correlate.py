@@ -70,12 +70,30 @@ class _Columns:
                                                      self._pads)
 
 
+def _joins(space: tuple[int, ...], window: tuple[int, ...], slide: Slide, pads: list[tuple[int, int]]) -> bool:
+    """Whether windows are as wide as the last axis of space: places along it are then as good as channels."""
+    return len(window) > 1 and window[-1] == space[-1] and slide.dilations[-1] == 1 and pads[-1] == (0, 0)
+
+
+def _without_last(slide: Slide) -> Slide:
+    return slide._replace(strides=slide.strides[:-1], dilations=slide.dilations[:-1])
+
+
+def _joined(x: np.ndarray, axis: int) -> np.ndarray:
+    """`x` with an axis and the next one as one."""
+    return x.reshape(*x.shape[:axis], -1, *x.shape[axis:][2:])
+
+
 def correlate(x: np.ndarray, filters: np.ndarray, counts: tuple[int, ...], slide: Slide,
               pads: list[tuple[int, int]], out: np.ndarray | None = None) -> np.ndarray:
     """Each window of `x`, widened by `pads`, times the filters, in `out` if it is of their type.
 
     x: [n, *space, c], filters: [*window, c, f] -> [n, *counts, f].
     """
+    if _joins(x.shape[1:-1], filters.shape[:-2], slide, pads):
+        inner = _joined(out, -3) if _is_fit(out, x) else None
+        y = correlate(_joined(x, -2), _joined(filters, -3), counts[:-1], _without_last(slide), pads[:-1], inner)
+        return y.reshape(len(x), *counts, -1) if inner is None else out
     matrix = filters.reshape(-1, filters.shape[-1])
     y = out if _is_fit(out, x) else np.empty((x.shape[0], *counts, filters.shape[-1]), x.dtype)
     each = _Columns(x, filters.shape[:-2], counts, slide, pads, matrix)
@@ -97,6 +115,9 @@ def for_filters(x: np.ndarray, dy: np.ndarray, window: tuple[int, ...], slide: S
                 pads: list[tuple[int, int]]) -> np.ndarray:
     """The adjoint of correlate in its filters: [*window, c, f]."""
     f = dy.shape[-1]
+    if _joins(x.shape[1:-1], window, slide, pads):
+        dw = for_filters(_joined(x, -2), _joined(dy, -3), window[:-1], _without_last(slide), pads[:-1])
+        return dw.reshape(*window, x.shape[-1], f)
     total = np.zeros((math.prod(window) * x.shape[-1], f), x.dtype)
     dy = np.ascontiguousarray(dy)
     each = _Columns(x, window, dy.shape[1:-1], slide, pads, total)
@@ -128,11 +149,16 @@ def for_input(space: tuple[int, ...], filters: np.ndarray, dy: np.ndarray, slide
     places in the window are then added up. Measured faster than one product for each place, and than a convolution
     with the filters turned around, whose columns are larger; not for few channels.
     """
+    if _joins(space, filters.shape[:-2], slide, pads):
+        inner = _joined(out, -2) if _is_fit(out, dy) else None
+        dx = for_input(space[:-1], _joined(filters, -3), _joined(dy, -3), _without_last(slide), pads[:-1], inner)
+        return dx.reshape(len(dy), *space, -1) if inner is None else out
+    if filters.shape[-2] < _FEWEST_CHANNELS:
+        return _for_few_channels(space, filters, dy, slide, pads, out)
     window, n, channels = filters.shape[:-2], len(dy), filters.shape[-2]
     dilation, dy = slide.dilations[-1], np.ascontiguousarray(dy)
     before = (window[-1] - 1) * dilation - pads[-1][0]
-    at_once = slide.strides[-1] == 1 and before >= 0 and pads[-1][1] <= (window[-1] - 1) * dilation \
-        and channels >= _FEWEST_CHANNELS
+    at_once = slide.strides[-1] == 1 and before >= 0 and pads[-1][1] <= (window[-1] - 1) * dilation
     split = len(window) - at_once  # axes that are added up
     filters = filters[(..., slice(None, None, -1), slice(None), slice(None))] if at_once else filters
     turned = filters.transpose(*range(split), -2, *range(split, len(window)), -1).reshape(*window[:split], channels, -1)
@@ -156,6 +182,39 @@ def for_input(space: tuple[int, ...], filters: np.ndarray, dy: np.ndarray, slide
         spare.append(sums)
 
     share(work, -(-n // step), dy.size * filters.size // filters.shape[-1])
+    return dx
+
+
+def _for_few_channels(space: tuple[int, ...], filters: np.ndarray, dy: np.ndarray, slide: Slide,
+                      pads: list[tuple[int, int]], out: np.ndarray | None) -> np.ndarray:
+    """`for_input` for an input of few channels: one product for all places in the window and all channels.
+
+    Its rows are added up in planes, one for each channel and each phase of the strides, where neighbors are neighbors
+    in memory.
+    """
+    window, n, channels = filters.shape[:-2], len(dy), filters.shape[-2]
+    dy, matrix = np.ascontiguousarray(dy), filters.reshape(-1, filters.shape[-1])
+    counts, strides, rank = dy.shape[1:-1], slide.strides, len(space)
+    lengths = tuple(-(-(a + size + b) // s) for size, (a, b), s in zip(space, pads, strides))
+    planes_each = math.prod(lengths) * math.prod(strides) * channels
+    step = _images_at_once(n, (math.prod(counts) * len(matrix) + planes_each) * dy.itemsize, matrix)
+    dx = out if _is_fit(out, dy) else np.empty((n, *space, channels), dy.dtype)
+    axes = [rank + 1, *(i for axis in range(rank) for i in (rank + 2 + axis, axis)), rank]
+
+    def work(index: int) -> None:
+        images = slice(index * step, min((index + 1) * step, n))
+        some = dy[images]
+        products = np.dot(matrix, some.reshape(-1, dy.shape[-1]).T).reshape(*window, channels, len(some), *counts)
+        planes = np.zeros((*strides, channels, len(some), *lengths), dy.dtype)
+        for place in np.ndindex(*window):
+            starts = [i * d for i, d in zip(place, slide.dilations)]
+            phase = tuple(start % s for start, s in zip(starts, strides))
+            at = tuple(slice(start // s, start // s + count) for start, s, count in zip(starts, strides, counts))
+            planes[(*phase, slice(None), slice(None), *at)] += products[place]
+        wide = planes.transpose(axes).reshape(len(some), *(a * s for a, s in zip(lengths, strides)), channels)
+        dx[images] = wide[inside(space, pads)]
+
+    share(work, -(-n // step), dy.size * len(matrix))
     return dx
 
 

@@ -90,15 +90,25 @@ def _all_bits(condition, itemsize):
     return np.negative(condition.view(np.int8)).astype(_BITS[itemsize], copy=False)
 
 
-def _choose(condition, x, y):
-    """np.where of a condition and two arrays of one type."""
-    if x.size < _MANY or condition.shape != x.shape or x.shape != y.shape or x.dtype.kind in "cbO":
-        return np.where(condition, x, y)
+def choose(condition, x, y, out=None):
+    """np.where of a condition and two arrays of one type, in `out` if it is given, which is none of them.
+
+    Quick where the condition never holds, as those of guards nearly never do.
+    """
+    if out is None:
+        if x.size < _MANY or condition.shape != x.shape or x.shape != y.shape or x.dtype.kind in "cbO" \
+                or not isinstance(x, np.ndarray):
+            return np.where(condition, x, y)
+    elif out.size < _MANY or out.dtype.kind in "cbO" or not condition.any():
+        np.copyto(out, y)
+        np.copyto(out, x, where=condition)
+        return out
     bits = _BITS[x.itemsize]
     y = y.view(bits)
-    chosen = np.bitwise_xor(x.view(bits), y)
+    chosen = np.bitwise_xor(x.view(bits), y, out=None if out is None else out.view(bits))
     np.bitwise_and(chosen, _all_bits(condition, x.itemsize), out=chosen)
-    return np.bitwise_xor(chosen, y, out=chosen).view(x.dtype)
+    np.bitwise_xor(chosen, y, out=chosen)
+    return chosen.view(x.dtype) if out is None else out
 
 
 @op("KeepWhere", infer=lambda condition, x, **_: Spec(x.dtype.base_dtype, broadcast(condition.dims, x.dims)),
@@ -138,7 +148,7 @@ def select(condition: Bool, x: T, y: T):
         return x if condition else y
     if x.shape != y.shape or condition.shape != x.shape[:condition.ndim] or 1 < condition.ndim < x.ndim:
         raise ArgumentError(f"shapes differ: condition {show(condition.shape)}, x {show(x.shape)}, y {show(y.shape)}")
-    return _choose(condition.reshape(condition.shape + (1,) * (x.ndim - condition.ndim)), x, y)
+    return choose(condition.reshape(condition.shape + (1,) * (x.ndim - condition.ndim)), x, y)
 
 
 @select.gradient
@@ -169,7 +179,7 @@ def _(node, args, batched):
     t.dtype.base_dtype, broadcast(broadcast(condition.dims, t.dims), e.dims)), elementwise=True, dtypes=ALL)
 def select_v2(condition: Bool, t: T, e: T):
     """t where the condition holds, else e, broadcast. condition: bool[...], t, e: any[...] -> any[...]."""
-    return _choose(condition, t, e)
+    return choose(condition, t, e)
 
 
 @select_v2.gradient

@@ -82,7 +82,10 @@ def _slope(x, alpha):
 @op("LeakyRelu", infer=same_shape, elementwise=True, dtypes=FLOATS)
 def leaky_relu(features, *, alpha=0.2):
     """x where x > 0, else alpha * x. features: float[...] -> float[...]."""
-    return np.where(features > 0, features, features * _slope(features, alpha))
+    slope = _slope(features, alpha)
+    if 0 < slope <= 1:
+        return np.maximum(features, features * slope)  # the same bits, without branches
+    return np.where(features > 0, features, features * slope)
 
 
 @op("LeakyReluGrad", infer=broadcast_shape, elementwise=True, dtypes=FLOATS)

@@ -10,6 +10,7 @@ from ...core.op import Spec, blocked, build
 from ...core.shapes import merge, show
 from ..common.loop_batching import slice_by_slice
 from ..math.elementwise import is_zero
+from ..math.reductions import summed
 
 
 def _axes(data_format, rank=4):
@@ -40,6 +41,12 @@ def _batch_normed(x, scale, offset, mean, variance, *, epsilon=1e-4, data_format
     return Spec(dtype, tuple(dims)), Spec(dtype, (size,)), Spec(dtype, (size,))
 
 
+def _mean(x, axes, count):
+    """The mean over axes of `count` elements, added in single precision at least."""
+    sums = summed(x.astype(np.result_type(x, np.float32), copy=False), axes)
+    return np.divide(sums, count).astype(x.dtype)
+
+
 @op("FusedBatchNormV3", infer=_batch_normed, dtypes=FLOATS, batched=slice_by_slice)
 def fused_batch_norm(x, scale, offset, mean, variance, *, epsilon=1e-4, data_format="NHWC", is_training=True):
     """Channels with the mean and variance of the batch (training) or given ones (inference) taken out.
@@ -51,10 +58,10 @@ def fused_batch_norm(x, scale, offset, mean, variance, *, epsilon=1e-4, data_for
     number, axes = x.dtype.type, _axes(data_format)[1]
     used = mean, variance
     if is_training:
-        mean = x.mean(axis=axes, dtype=np.result_type(x, np.float32)).astype(x.dtype)
+        count = x.size // max(1, x.shape[_axes(data_format)[0]])
+        mean = _mean(x, axes, count)
         centered = x - _along(mean, data_format)
-        biased = np.square(centered).mean(axis=axes, dtype=np.result_type(x, np.float32)).astype(x.dtype)
-        count = x.size // max(1, mean.size)
+        biased = _mean(np.square(centered), axes, count)
         used = mean, biased * number(count / max(1, count - 1))
         variance = biased
     else:

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...ops.math.comparison import choose
 from ..plan.passes import is_pure
 from ..plan.plan import Plan, Step, last_uses
 from .lowering import Form
-from .tracing import Reduction, Shape, choose
+from .tracing import Reduction, Shape
 
 SMALLEST = 1 << 18  # elements of an array that is worth it: smaller ones stay in the cache anyway
 FEWEST = 3  # calls: fewer gain nothing

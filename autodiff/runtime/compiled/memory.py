@@ -1,6 +1,9 @@
 """The memory of a plan's buffers, and arrays that are handed out and used again."""
 from __future__ import annotations
 
+import ctypes
+import functools
+import os
 import sys
 
 import numpy as np
@@ -9,6 +12,7 @@ from ..plan.plan import Buffer, Plan
 from ..plan.zero_padding import MOST_BYTES
 from .tiled_execution import ALIGNED
 
+KEPT = {-3: 1 << 25, -1: 1 << 28}  # M_MMAP_THRESHOLD, the largest there is, and M_TRIM_THRESHOLD of malloc.h: bytes
 RECYCLED = 1 << 16  # bytes of a fetched array that is worth using again: fresh memory costs page faults
 
 
@@ -37,6 +41,22 @@ def _references(arrays: list[np.ndarray], index: int) -> int:
 
 
 _UNSHARED = _references([np.empty(0)], 0)  # of an array in the list alone: what a call adds depends on the Python
+
+
+@functools.cache
+def keep_freed_memory() -> bool:
+    """Have the C library keep up to 256 MB that are let go of, for the next run to use; gives whether it does.
+
+    By default it hands large arrays back to the system: the next run then pays for each page again, up to a third of
+    its time. Left alone where the environment sets this, and where the library is not GNU's.
+    """
+    if any(name in os.environ for name in ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLES")):
+        return False
+    try:
+        set_option = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError, TypeError):  # another library, or Windows
+        return False
+    return all([set_option(option, size) for option, size in KEPT.items()])
 
 
 def allocate(plan: Plan) -> dict[int, np.ndarray]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.op import OpDef
+from ...ops.math.comparison import choose
 
 Shape = tuple[int, ...]
 
@@ -20,16 +21,6 @@ class Reduction(NamedTuple):
 
     def __call__(self, x: Any, out: Any = None) -> Any:
         return self.ufunc.reduce(x, axis=self.axes, dtype=x.dtype, out=out, keepdims=self.keepdims)
-
-
-def choose(mask: Any, x: Any, y: Any, out: Any = None) -> Any:
-    """np.where(mask, x, y), fast where the mask is empty, as the masks of guards nearly always are."""
-    if out is None:
-        return np.where(mask, x, y)
-    np.copyto(out, y)
-    if mask.any():
-        np.copyto(out, x, where=mask)
-    return out
 
 
 Function = Any  # a ufunc, a Reduction, or `choose`
