@@ -50,7 +50,9 @@ cli
 # module -> (imported, why it is imported inside of a function)
 LAZY: dict[tuple[str, str], str] = {
     ("autodiff.core.names", "difflib"): "only for a message: import time",
-    ("autodiff.debug.derivatives.curvature", "concurrent.futures"): "only for --jobs: import time",
+    ("autodiff.debug.debugger", "autodiff.debug.engine.workers"): "only for --on: import time",
+    ("autodiff.debug.engine.workers", "distributed"): "an extra that not everybody has",
+    ("autodiff.debug.history.gathering", "concurrent.futures"): "only for --on: import time",
     ("autodiff.foreign.torch.graph", "autodiff.foreign.torch.decompose"): "only for ops without a rule: it loads much",
     ("autodiff.ops.common.threads", "concurrent.futures"): "only for large arrays: import time",
     ("cli.view.render", "cli.view.drawn.console"): "only for terminals: pipes and JSON start without rich",
@@ -69,6 +71,7 @@ LAZY: dict[tuple[str, str], str] = {
 KEPT_TO = {
     "rich": ("cli.view.drawn",),
     "prompt_toolkit": ("cli.screen",),
+    "distributed": ("autodiff.debug.engine.workers",),
     "jax": ("autodiff.foreign.jax",),
     "torch": ("autodiff.foreign.torch",),
 }

@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
 
 from ..core.graph import Graph, get_default_graph
 from ..runtime.session import Session
@@ -21,6 +22,9 @@ from .facts.records import RunRecord
 from .facts.steps import When
 from .facts.trained import Trained
 from .history import recording
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 __all__ = ["Debugger"]
 
@@ -216,9 +220,17 @@ class Debugger:
         """How the gradient flows from y ("": the default) to x, with its norm at each op: Explanations.path."""
         return self.explain.path(y, x)
 
-    def check(self, y: str = "", x: str = "", *, order: int = 1, report: Report | None = None) -> Any:
+    def workers(self, on: str) -> AbstractContextManager[Executor | None]:
+        """An executor for Hessians and checks: `threads:4`, `processes:8`, `dask://HOST:PORT`; "" is none."""
+        if not on:
+            return nullcontext()
+        from .engine.workers import workers
+
+        return workers(on)
+
+    def check(self, y: str = "", x: str = "", **options: Any) -> Any:
         """Compare the gradient rule of each op between y and x with central differences: RuleChecks.check."""
-        return self.rules.check(y, x, order=order, report=report)
+        return self.rules.check(y, x, **options)
 
     def doctor(self, *, static: bool = False, ignore: Sequence[str] = (), report: Report | None = None) -> Any:
         """Ranked findings about the runs so far; static: about the graph alone: Checkup.doctor."""

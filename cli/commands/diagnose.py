@@ -25,13 +25,13 @@ from autodiff.debug.analysis.findings import (
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.facts.records import Place
 
-from ..language.argument_kinds import FileKind, FloatKind, IntKind, WordKind
+from ..language.argument_kinds import FileKind, FloatKind, IntKind, WordKind, Workers
 from ..language.command import command
 from ..language.target_kinds import Target, X, Y
 from ..model.results import Column, Error, Group, Result, Table, Text, TreeBranch
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
-from ..view.debugger_rows import place
+from ..view.debugger_rows import computed_here, place
 from ..view.drawn.progress import counted
 from ..view.text import number
 
@@ -217,19 +217,22 @@ def _tree(found: Path) -> Table:
 
 
 @command("check", group="Diagnose", aliases=("gc",))
-def check(dbg: Debugger, y: Y | None, x: X | None, *, order: Order = 1) -> Result:
+def check(dbg: Debugger, y: Y | None, x: X | None, *, order: Order = 1, on: Workers = "") -> Result:
     """Compare each op's gradient rule with central differences, and name the op whose rule is wrong.
 
     Each op between Y and X (by default all trainable variables) alone, in float64, along random directions, at the
-    values of the last run and next to them. order 2: second derivatives too, and the ops that have none.
+    values of the last run and next to them. order 2: second derivatives too, and the ops that have none. on: where ops
+    are judged, the same to the bit: threads, processes, or the workers of a dask cluster.
 
     Example:  check loss hidden1/weights
-    API:      dbg.check("loss", "hidden1/weights", order=2)
+    API:      dbg.check("loss", "hidden1/weights", order=2); with dbg.workers("processes:8") as executor:
+              dbg.check(executor=executor), or any other concurrent.futures.Executor
     """
-    with counted("ops") as report:
-        found: Check = dbg.check(y or "", x or "", order=order, report=report)
+    with counted("ops") as report, dbg.workers(on) as executor:
+        found: Check = dbg.check(y or "", x or "", order=order, executor=executor, report=report)
     notes = [f"the whole gradient, along a random direction in float64: relative error {number(found.total)}"
              ] if found.total is not None else []
+    notes += computed_here(found.here)
     mood = "warning" if found.wrong or found.missing else "good" if found.right else ""
     parts: list[Result] = [Text("\n".join([found.text, *notes]), mood)]
     listed = (*found.wrong, *found.missing)

@@ -13,12 +13,12 @@ from autodiff.debug.facts.derivative_answers import Hessian as SecondDerivatives
 from autodiff.debug.facts.records import Stats
 from autodiff.debug.facts.roles import is_variable
 
-from ..language.argument_kinds import ChoiceKind, Count, IntKind, Slice
+from ..language.argument_kinds import ChoiceKind, Count, IntKind, Slice, Workers
 from ..language.command import command
 from ..language.target_kinds import Expressions, Target, Targets, X, Y, Ys
 from ..model.results import Array, Axis, Column, Hessian, Result, Table, Text
 from ..model.usage_error import UsageError
-from ..view.debugger_rows import FIGURES, bytes_in_words, called, figures, place, shape
+from ..view.debugger_rows import FIGURES, bytes_in_words, called, computed_here, figures, place, shape
 from ..view.drawn.progress import counted
 from ..view.text import count_of, number
 from .gradients_of import gradients_result
@@ -179,7 +179,7 @@ def _row(factor: Factor) -> tuple:
 @command("hessian", group="Gradients", aliases=("hess",))
 def hessian(dbg: Debugger, y: Y | None, x: X, *more: X, rows: Slice | None = None, diag: bool = False,
             hvp: Expressions = (), eig: Count | None = None, verify: bool = False, budget: Budget = 256,
-            cost: bool = False, jobs: Jobs = 1, spectrum: bool = False) -> Result:
+            cost: bool = False, jobs: Jobs = 1, spectrum: bool = False, on: Workers = "") -> Result:
     """Second derivatives of Y by X, X flattened; says what it costs, and refuses over the budget.
 
     One argument is X; of several the first is Y, if it is no variable. Several Xs are taken together, one behind the
@@ -187,26 +187,33 @@ def hessian(dbg: Debugger, y: Y | None, x: X, *more: X, rows: Slice | None = Non
     rows: only these rows of the matrix. diag: only its diagonal. hvp: its product with V, an expression of X's
     shape, or one for each X. eig: the K eigenvalues of largest absolute value, by products alone, each with its
     residual |Hv - λv|; verify: the residuals from products made anew. budget: MiB that the result may take. cost: only
-    say what it would cost. jobs: so many threads compute the rows. Ctrl-C keeps the rows that are finished.
-    spectrum: how the eigenvalues are spread, by stochastic Lanczos quadrature; exact up to 512 parameters.
+    say what it would cost. Ctrl-C keeps the rows that are finished. spectrum: how the eigenvalues are spread, by
+    stochastic Lanczos quadrature; exact up to 512 parameters. on: where rows and the spectrum are computed, the same to
+    the bit: threads, processes, or the workers of a dask cluster. jobs N: on threads:N.
 
     Example:  hessian loss hidden2/biases --rows 0:4
     API:      dbg.hessian("hidden2/biases", "loss", rows=slice(0, 4)), dbg.hessians.eigen("hidden2/biases"),
               dbg.hessian(("hidden2/biases", "hidden1/biases"), kind="diag"), dbg.hessians.cost("hidden2/biases"),
-              dbg.hessians.spectrum("hidden2/biases")
+              dbg.hessians.spectrum("hidden2/biases"); with dbg.workers("processes:8") as executor:
+              dbg.hessian("hidden2/biases", executor=executor), or any other concurrent.futures.Executor
     """
     xs = (x, *more)
     if y and dbg.model.y and is_variable(dbg.model.targets.one(y)):
         xs, y = (y, *xs), None
+    on = on or (f"threads:{jobs}" if jobs > 1 else "")
+    if on and (eig is not None or hvp or cost):
+        raise UsageError("--on is for rows, --diag and --spectrum", "one product needs one worker: leave it out")
     if spectrum:
-        return _spectrum(dbg.hessians.spectrum(xs, y or ""))
+        with counted("probes") as report, dbg.workers(on) as executor:
+            return _spectrum(dbg.hessians.spectrum(xs, y or "", executor=executor, report=report))
     if eig is not None:
         return _eigen(dbg.hessians.eigen(xs, y or "", count=eig, verify=verify))
     kind = "hvp" if hvp else "diag" if diag else "rows" if rows is not None else "full"
     if cost:
         return Text(_cost(dbg.hessians.cost(xs, y or "", rows=rows, kind=kind)))
-    with counted("rows") as report:
-        found = dbg.hessian(xs, y or "", rows=rows, kind=kind, v=hvp, budget=budget << 20, jobs=jobs, report=report)
+    with counted("rows") as report, dbg.workers(on) as executor:
+        found = dbg.hessian(xs, y or "", rows=rows, kind=kind, v=hvp, budget=budget << 20, executor=executor,
+                            report=report)
     return _hessian(dbg, found, (rows.start or 0) if rows is not None else 0)
 
 
@@ -215,6 +222,7 @@ def _hessian(dbg: Debugger, found: SecondDerivatives, first: int) -> Result:
     what = {"full": "Hessian", "rows": "rows of the Hessian", "diag": "diagonal of the Hessian",
             "hvp": "Hessian times v"}[found.kind]
     notes = [_cost(found.cost), found.when]
+    notes += computed_here(found.here)
     if not found.complete:
         notes.insert(0, f"stopped by Ctrl-C: {len(found.array)} of {found.cost.rows} rows")
     ref = f"${found.number}" if found.number else ""
@@ -232,7 +240,8 @@ def _spectrum(found: Spectrum) -> Table:
                Column("± %", "percent", 5), Column("eigenvalues", "number"))
     how = "exact" if found.exact else f"estimated by {found.products} products with {len(found.nodes)} random vectors"
     return Table(columns, rows, f"eigenvalues of the Hessian of {found.y} by {found.x}, {found.parameters} parameters",
-                 (f"{how}; {found.when}", f"sum: {found.trace:.3g}; below zero: {100 * found.negative:.3g} %"))
+                 (f"{how}; {found.when}", f"sum: {found.trace:.3g}; below zero: {100 * found.negative:.3g} %",
+                  *computed_here(found.here)))
 
 
 def _eigen(found: Eigen) -> Table:

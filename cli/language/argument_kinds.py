@@ -101,6 +101,16 @@ class ChoiceKind(Kind):
         return [choice for choice in self.choices if choice.startswith(text)]
 
 
+class WorkersKind(Kind):
+    """Where something is computed; what it means is up to Debugger.workers."""
+
+    metavar = "threads:N|processes:N|dask://HOST:PORT"
+    role = "choice"
+
+    def complete(self, text: str, shell: Shell) -> Iterable[str]:
+        return [form for form in ("threads:", "processes:", "dask://") if form.startswith(text)]
+
+
 class RegexKind(Kind):
     """A regular expression, with or without slashes."""
 
@@ -217,6 +227,7 @@ def check_regex(text: str) -> None:
 Count = Annotated[int, IntKind(1)]
 Float = Annotated[float, FloatKind()]
 Regex = Annotated[str, RegexKind()]
+Workers = Annotated[str, WorkersKind()]
 Slice = Annotated[slice, SliceKind()]
 FileName = Annotated[str, FileKind()]
 CommandName = Annotated[str, CommandKind()]

@@ -50,6 +50,11 @@ def called(dbg: Debugger, name: str) -> str:
     return f"{name}{spoken[len(plain):]}" if f"{spoken} ".startswith(f"{plain} ") else f"{spoken} ({name})"
 
 
+def computed_here(names: tuple[str, ...]) -> list[str]:
+    """What was not sent to workers, and why; nothing if all was."""
+    return [f"computed in this process, not by workers: {', '.join(names)} holds Python code"] if names else []
+
+
 def duration(ms: float) -> str:
     """`0.25 ms`, `1.5 s`: a time in three digits."""
     return f"{ms:.3g} ms" if ms < 999.5 else f"{ms / 1000:.3g} s"

@@ -12,8 +12,6 @@ from autodiff.errors import ArgumentError, AutodiffError, ResourceExhaustedError
 import autodiff as tf
 from autodiff.core.graph import Tensor
 from autodiff.debug import Debugger, GradientsDebugger, clear_gradient_debuggers
-from autodiff.debug.derivatives import curvature
-from autodiff.debug.derivatives.curvature import _side_by_side
 from autodiff.debug.facts.lazy_rows import Rows
 from autodiff.debug.facts.stats import bad_elements, has_nonfinite, statistics
 from autodiff.debug.language.conditions import Seen, parse_condition
@@ -386,48 +384,6 @@ def test_hessians(dbg: Debugger) -> None:
     product = dbg.hessian("w", kind="hvp", v="arange(6.0).reshape(3, 2)").array
     np.testing.assert_allclose(product.ravel(), full.array @ v.ravel(), rtol=1e-12)
     np.testing.assert_allclose(dbg.grad("w", order=2).array.ravel(), full.array.sum(0), rtol=1e-9)
-
-
-def test_rows_of_a_hessian_on_threads(dbg: Debugger) -> None:
-    expected = dbg.hessian("w").array
-    for jobs in (2, 3, 50):
-        np.testing.assert_allclose(dbg.hessian("w", jobs=jobs).array, expected, rtol=1e-12, atol=1e-15)
-    np.testing.assert_allclose(dbg.hessian("w", kind="diag", jobs=2).array, np.diag(expected), rtol=1e-12)
-    np.testing.assert_allclose(dbg.hessian("w", kind="rows", rows=slice(1, 6, 2), jobs=2).array, expected[1::2],
-                               rtol=1e-12)
-    with pytest.raises(ArgumentError, match="at least 1 job, found 0"):
-        dbg.hessian("w", jobs=0)
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_an_interrupted_hessian_keeps_its_rows(jobs: int) -> None:
-    matrix = np.random.default_rng(2).standard_normal((150, 150))
-    graph = tf.Graph()
-    with graph.as_default():
-        v = tf.Variable(np.ones(150), name="v")
-        tf.reduce_sum(tf.square(tf.tensordot(matrix, v, 1)), name="loss")
-    dbg = Debugger(graph)
-    dbg.run(1)
-    expected = 2 * matrix.T @ matrix
-
-    def interrupted(last: int) -> Any:
-        def side_by_side(*given: Any) -> Iterator[np.ndarray]:
-            for i, part in enumerate(_side_by_side(*given)):
-                if i == last:
-                    raise KeyboardInterrupt
-                yield part
-        return side_by_side
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(curvature, "_side_by_side", interrupted(1))
-        found, diagonal = dbg.hessian("v", jobs=jobs), dbg.hessian("v", kind="diag", jobs=jobs)
-        patch.setattr(curvature, "_side_by_side", interrupted(0))
-        with pytest.raises(KeyboardInterrupt):
-            dbg.hessian("v", jobs=jobs)
-    assert (found.array.shape, found.cost.rows, found.complete, found.asymmetry) == ((64, 150), 150, False, None)
-    np.testing.assert_allclose(found.array, expected[:64], rtol=1e-10, atol=1e-10)
-    np.testing.assert_allclose(diagonal.array, np.diag(expected)[:64], rtol=1e-10)
-    assert dbg.hessian("v", jobs=jobs).complete
 
 
 def test_a_hessian_over_budget_is_refused_with_advice(dbg: Debugger) -> None:

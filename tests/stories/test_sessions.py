@@ -10,7 +10,7 @@ import pytest
 
 import autodiff as tf
 from autodiff.debug import Debugger
-from autodiff.debug.derivatives import curvature
+from autodiff.debug.engine.questions import hessians
 from cli.language.complete import complete
 from cli.language.interpreter import execute
 from cli.model.results import Array, Error, Group, Leave, Result, Source, Stop, Table, Text, error_in
@@ -107,24 +107,25 @@ def test_gradient_and_hessian(graph: Shell) -> None:
 
 
 def test_rows_on_threads_and_rows_kept_after_ctrl_c(graph: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    line = "hessian loss hidden1/weights --rows 0:100 --jobs 2"
-    whole = execute(line, graph)
-    alone = execute(line.replace(" --jobs 2", ""), graph)
+    line = "hessian loss hidden1/weights --rows 0:100 --on threads:2"
+    whole, alone, jobs = [execute(line.replace("on threads:", as_), graph) for as_ in ("on threads:", "budget ", "jobs ")]
     assert isinstance(whole, Array)
     assert isinstance(alone, Array)
-    np.testing.assert_allclose(whole.value, alone.value, rtol=1e-4, atol=1e-7)  # float32
-    follow = curvature.follow
+    assert isinstance(jobs, Array)
+    np.testing.assert_array_equal(whole.value, alone.value)
+    np.testing.assert_array_equal(jobs.value, alone.value)
+    part_of = hessians.part_of
 
-    def interrupted(recipe: Any, units: np.ndarray) -> np.ndarray:
-        if units[0].flat[0] == 0:  # the second block
+    def interrupted(sent: Any, method: str, rows: range, *more: Any) -> np.ndarray:
+        if rows[0]:  # the second block
             raise KeyboardInterrupt
-        return follow(recipe, units)
+        return part_of(sent, method, rows, *more)
 
-    monkeypatch.setattr(curvature, "follow", interrupted)
+    monkeypatch.setattr(hessians, "part_of", interrupted)
     kept = execute(line, graph)
     assert isinstance(kept, Array)
-    assert "stopped by Ctrl-C: 50 of 100 rows" in plain(kept)
-    np.testing.assert_array_equal(kept.value, whole.value[:50])
+    assert "stopped by Ctrl-C: 13 of 100 rows" in plain(kept)
+    np.testing.assert_array_equal(kept.value, whole.value[:13])
 
 
 @pytest.mark.parametrize("line", [

@@ -264,7 +264,8 @@ class RuleCheck:
 @dataclass(frozen=True)
 class Check:
     """All rules between y and xs. wrong: the findings that are. total: relative error of the whole gradient along
-    random directions, in float64; None where it was not taken. counts: findings of each verdict."""
+    random directions, in float64; None where it was not taken. counts: findings of each verdict. here: operations that
+    hold Python code, if the others were sent to workers."""
 
     y: str
     xs: tuple[str, ...]
@@ -276,6 +277,7 @@ class Check:
     ops: int
     total: float | None
     text: str
+    here: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import closing
 from typing import Any
 
@@ -12,23 +12,27 @@ from ...core.errors import ArgumentError, ResourceExhaustedError
 from ...core.graph import Tensor
 from ..facts.derivative_answers import HessianCost
 from .derivatives import Product
-from .row_blocks import Recipe, follow
-from .spectrum import EXACT, exact, quadrature
+from .spectrum import EXACT, PROBES, exact, quadrature
 
 Run = Callable[[list[Any], dict[Tensor, Any]], list[Any]]  # values of tensors, for these feeds
 Report = Callable[[int, int], None]  # told of rows done, and of rows in all
-Prepare = Callable[[Tensor, Tensor], Recipe]  # how a tensor follows from a placeholder
+Share = Callable[[str, list[tuple[Any, ...]]], Generator[Any, None, None]]  # calls of a method here, in order
 _RESIDUAL = 100.0  # a pair is found when its residual is below so many roundings of the largest eigenvalue
 _BLOCK = 64  # directions in one pass: more gain little and take memory
+_PARTS, _SMALL_BLOCK = 8, 8  # blocks that a Hessian has at least, if they are not smaller than so many rows
+_PROBES = 2  # random vectors in one part
 
 
 class Curvature:
-    """The Hessian of one y by one x. run, prepare: as of the moment that is looked at. report: told of each block."""
+    """The Hessian of one y by one x. run: as of the moment that is looked at. report: told of each part.
 
-    def __init__(self, product: Product, shape: tuple[int, ...], dtype: Any, run: Run, prepare: Prepare, *,
-                 report: Report | None = None) -> None:
-        self.report = report
-        self.product, self.shape, self.dtype, self._run, self._prepare = product, shape, np.dtype(dtype), run, prepare
+    share: has parts computed elsewhere. What is a part depends on shapes alone: so results are the same, to the bit.
+    """
+
+    def __init__(self, product: Product, shape: tuple[int, ...], dtype: Any, run: Run, *,
+                 report: Report | None = None, share: Share | None = None) -> None:
+        self.report, self._share = report, share
+        self.product, self.shape, self.dtype, self._run = product, shape, np.dtype(dtype), run
         self.size = int(np.prod(shape))
 
     def rows_of(self, rows: slice | None) -> range:
@@ -46,7 +50,7 @@ class Curvature:
         self.times(np.zeros(self.shape, self.dtype))
         once = time.perf_counter() - start
         columns = 1 if kind == "diag" else self.size
-        passes = count if self.product.rows is None else -(-count // _BLOCK)
+        passes = count if self.product.rows is None else len(_blocks(range(count)))
         return HessianCost(self.size, count, passes, (1 if kind == "hvp" else count) * columns * self.dtype.itemsize,
                            once * count)
 
@@ -71,32 +75,20 @@ class Curvature:
                                 found=list(np.shape(v))) from None
         return np.asarray(self._run([self.product.result], {self.product.direction: direction})[0]).reshape(-1)
 
-    def matrix(self, rows: slice | None, jobs: int = 1) -> np.ndarray:
-        """Rows of the Hessian, float[rows, n], by so many threads. Ctrl-C keeps the rows that are finished."""
-        return self._gathered(self.rows_of(rows), jobs, False)
+    def matrix(self, rows: slice | None) -> np.ndarray:
+        """Rows of the Hessian, float[rows, n]. Ctrl-C keeps the rows that are finished."""
+        return self._gathered(self.rows_of(rows), False)
 
-    def diagonal(self, rows: slice | None, jobs: int = 1) -> np.ndarray:
-        """The diagonal, float[rows]; memory for one block of rows for each thread. Ctrl-C as in `matrix`."""
-        return self._gathered(self.rows_of(rows), jobs, True)
+    def diagonal(self, rows: slice | None) -> np.ndarray:
+        """The diagonal, float[rows]; memory for one block of rows for each worker. Ctrl-C as in `matrix`."""
+        return self._gathered(self.rows_of(rows), True)
 
-    def _gathered(self, wanted: range, jobs: int, diagonal: bool) -> np.ndarray:
+    def _gathered(self, wanted: range, diagonal: bool) -> np.ndarray:
         """The wanted rows in blocks, or the diagonal's part of them; after Ctrl-C as many as there are, if any."""
-        if jobs < 1:
-            raise ArgumentError(expected="at least 1 job", found=jobs)
-        times_rows = self._times_rows if jobs == 1 else self._threaded()
-
-        def part(block: range) -> np.ndarray:
-            unit = np.zeros((len(block), self.size), self.dtype)
-            unit[np.arange(len(block)), list(block)] = 1
-            found = times_rows(unit)
-            return found[np.arange(len(block)), list(block)] if diagonal else found
-
-        size = min(_BLOCK, -(-len(wanted) // jobs))
-        blocks = [wanted[low:low + size] for low in range(0, len(wanted), size)]
         found = np.empty(len(wanted) if diagonal else (len(wanted), self.size), self.dtype)
         done = 0
         try:
-            with closing(_side_by_side(part, blocks, jobs)) as parts:
+            with closing(self._parts("block", [(block, diagonal) for block in _blocks(wanted)])) as parts:
                 for rows in parts:
                     found[done:done + len(rows)] = rows
                     done += len(rows)
@@ -107,14 +99,20 @@ class Curvature:
                 raise
         return found[:done]
 
-    def _threaded(self) -> Callable[[np.ndarray], np.ndarray]:
-        """`_times_rows` for several threads at once: what does not depend on the row is computed before."""
-        product = self.product
-        if product.rows is None:
-            one = self._prepare(product.result, product.direction)
-            return lambda rows: np.stack([follow(one, row.reshape(self.shape)).reshape(-1) for row in rows])
-        many = self._prepare(product.rows, product.directions)
-        return lambda rows: follow(many, rows.reshape(len(rows), *self.shape)).reshape(len(rows), self.size)
+    def _parts(self, method: str, tasks: list[tuple[Any, ...]]) -> Generator[Any, None, None]:
+        """What a method gives for each of the arguments, here or where it is shared with."""
+        yield from self._share(method, tasks) if self._share else (getattr(self, method)(*task) for task in tasks)
+
+    def block(self, rows: range, diagonal: bool) -> np.ndarray:
+        """Some rows, float[rows, n], or the diagonal's part of them, float[rows]."""
+        unit = np.zeros((len(rows), self.size), self.dtype)
+        unit[np.arange(len(rows)), list(rows)] = 1
+        found = self._times_rows(unit)
+        return found[np.arange(len(rows)), list(rows)] if diagonal else found
+
+    def probes(self, chosen: range) -> tuple[np.ndarray, np.ndarray]:
+        """Nodes and shares of some random vectors: see `quadrature`."""
+        return quadrature(self._times_many, self.size, chosen)
 
     def eigen(self, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
         """Largest eigenvalues in absolute value, their vectors as rows, residuals |H v - lambda v|, and the products.
@@ -155,7 +153,13 @@ class Curvature:
             if len(rows) < self.size:
                 raise KeyboardInterrupt
             return *exact(rows), True, self.size
-        nodes, weights = quadrature(self._times_many, self.size)
+        found = []
+        with closing(self._parts("probes", [(block,) for block in _cut(range(PROBES), _PROBES)])) as parts:
+            for part in parts:
+                found.append(part)
+                if self.report is not None:
+                    self.report(len(found) * _PROBES, PROBES)
+        nodes, weights = map(np.concatenate, zip(*found))
         return nodes, weights, False, nodes.size
 
     def _times_many(self, columns: np.ndarray) -> np.ndarray:
@@ -168,20 +172,14 @@ class Curvature:
         """The Hessian times each row, float[rows, n]."""
         if self.product.rows is None:
             return np.stack([self.times(row.reshape(self.shape)) for row in rows])
-        feeds = {self.product.directions: rows.reshape(len(rows), *self.shape)}
+        feeds: dict[Any, Any] = {self.product.directions: rows.reshape(len(rows), *self.shape)}
         return np.asarray(self._run([self.product.rows], feeds)[0]).reshape(len(rows), self.size)
 
 
-def _side_by_side(function: Callable[[range], np.ndarray], blocks: Sequence[range],
-                  jobs: int) -> Generator[np.ndarray, None, None]:
-    """`function` of each block in order, on so many threads; left early, blocks that have not begun never do."""
-    if jobs == 1:
-        yield from map(function, blocks)
-        return
-    from concurrent.futures import ThreadPoolExecutor
+def _blocks(rows: range) -> list[range]:
+    """Rows as blocks, each one batched pass."""
+    return _cut(rows, min(_BLOCK, max(_SMALL_BLOCK, -(-len(rows) // _PARTS))))
 
-    threads = ThreadPoolExecutor(jobs, "hessian-rows")
-    try:
-        yield from threads.map(function, blocks)
-    finally:
-        threads.shutdown(cancel_futures=True)
+
+def _cut(whole: range, size: int) -> list[range]:
+    return [whole[low:low + size] for low in range(0, len(whole), size)]

@@ -30,8 +30,8 @@ class Product:
 
     direction: Tensor
     result: Tensor
-    directions: Tensor
-    rows: Tensor | None
+    directions: Tensor | None = None
+    rows: Tensor | None = None
 
 
 class Derivatives:

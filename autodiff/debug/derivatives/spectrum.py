@@ -24,16 +24,19 @@ def exact(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values[None], np.full((1, len(values)), 1 / len(values))
 
 
-def quadrature(times: Callable[[np.ndarray], np.ndarray], size: int) -> tuple[np.ndarray, np.ndarray]:
+def quadrature(times: Callable[[np.ndarray], np.ndarray], size: int,
+               probes: range = range(PROBES)) -> tuple[np.ndarray, np.ndarray]:
     """Nodes and their shares, float64[probes, steps]: the mean over probes of sum(share * f(node)) nears tr(f) / size.
 
-    times: the matrix times each column, float[size, k]. Lanczos without reorthogonalisation, so only three vectors
-    for each probe are held: eigenvalues found again share their weight, and the sum stays right.
+    probes: which of the random vectors. times: the matrix times each column, float[size, k]. Lanczos without
+    reorthogonalisation, so only three vectors for each probe are held: eigenvalues found again share their weight, and
+    the sum stays right.
     """
-    vectors = np.random.default_rng(0).choice([-1.0, 1.0], (size, PROBES)) / np.sqrt(size)
-    before, beta = np.zeros_like(vectors), np.zeros(PROBES)
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], (size, PROBES))
+    vectors = signs[:, probes.start:probes.stop] / np.sqrt(size)
+    before, beta = np.zeros_like(vectors), np.zeros(len(probes))
     steps = min(STEPS, size)
-    small = np.zeros((PROBES, steps, steps))
+    small = np.zeros((len(probes), steps, steps))
     for i in range(steps):
         images = times(vectors)
         _refuse_nonfinite(images)

@@ -123,7 +123,8 @@ class Spectrum:
     """How the eigenvalues of a Hessian are spread. shares: of all eigenvalues, those between `edges[i]` and the next.
 
     errors: standard error of each share. nodes, weights: the quadrature, float[probes, steps], or all eigenvalues if
-    `exact`. trace: their sum. negative: the share below zero. products: Hessian-vector products that it took.
+    `exact`. trace: their sum. negative: the share below zero. products: Hessian-vector products that it took. here: as
+    of Hessian.
     """
 
     y: str
@@ -139,6 +140,7 @@ class Spectrum:
     products: int
     parameters: int
     when: str
+    here: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -158,6 +160,7 @@ class Hessian:
 
     asymmetry: max |H - H^T| where the whole is known. kind: "full", "rows", "diag" or "hvp". complete: False if it
     was interrupted: the array then has the first of the `cost.rows` rows. axes: name and shape of each x, in order.
+    here: operations that hold Python code, if that is why it was computed in this process, and not by the executor.
     """
 
     y: str
@@ -171,3 +174,4 @@ class Hessian:
     asymmetry: float | None = None
     complete: bool = True
     axes: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    here: tuple[str, ...] = ()

@@ -1,7 +1,9 @@
 """A graph as JSON and arrays, and back: never code, so that a file can be read without trusting it."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Collection, Mapping
+from graphlib import TopologicalSorter
 from typing import Any
 
 import numpy as np
@@ -30,17 +32,32 @@ class Encoder:
         lists = graph.operations, layer_of(graph).operations
         return [self._operation(op) for ops in lists for op in sorted(ops.values(), key=lambda op: op.index)]
 
+    def part(self, ops: Collection[Operation], given: Collection[Operation]) -> list[dict[str, Any]]:
+        """Only these operations, and those `given`, whose values are known: of them just what they give."""
+        before = {op: [] if op in given else [*(t.op for t in op.inputs), *(c for c in op.waits_for if c in ops)]
+                  for op in ops}
+        listed = {op: self._given(op) if op in given else self._operation(op, frames=1)
+                  for op in TopologicalSorter(before).static_order()}
+        for op, entry in listed.items():
+            entry["control"] = [c.name for c in op.waits_for if c in ops and op not in given]
+            entry["index"] = op.index  # which random numbers without a seed follow from
+        return list(listed.values())
+
     def calls(self, graph: Graph) -> list[dict[str, Any]]:
         """The gradient calls of the script."""
         return [{"ys": _names(call.ys), "xs": _names(call.xs), "stops": _names(call.stops),
                  "found": [[t.name, _gradient(g)] for t, g in call.found.items() if g is not None]}
                 for call in calls_of(graph)]
 
-    def _operation(self, op: Operation) -> dict[str, Any]:
-        frames = [[site.file, site.line, site.function] for site in op.traceback]
-        found = {"name": op.name, "type": op.type, "inputs": _names(op.inputs), "frames": frames,
-                 "attrs": {name: self._value(value) for name, value in op.attrs.items()},
-                 "specs": [[t.dtype.name, None if t.dims is None else list(t.dims)] for t in op.outputs]}
+    def _given(self, op: Operation) -> dict[str, Any]:
+        return {"name": op.name, "type": "Placeholder" if len(op.outputs) == 1 else op.type, "inputs": [],
+                "frames": [], "attrs": {}, "specs": _specs(op)}
+
+    def _operation(self, op: Operation, frames: int | None = None) -> dict[str, Any]:
+        """frames: how many of the lines that led to it are kept; by default all."""
+        sites = [[site.file, site.line, site.function] for site in op.traceback[:frames]]
+        found = {"name": op.name, "type": op.type, "inputs": _names(op.inputs), "frames": sites,
+                 "attrs": {name: self._value(value) for name, value in op.attrs.items()}, "specs": _specs(op)}
         if op.control_inputs:
             found["control"] = [c.name for c in op.control_inputs]
         if op.origin is not None:
@@ -77,6 +94,28 @@ class Encoder:
         return {"opaque": type(value).__name__}
 
 
+def holds_python(attrs: Any) -> bool:
+    """Whether there is something among encoded attributes that is no data: a function of Python's, or its like."""
+    if isinstance(attrs, list):
+        return any(map(holds_python, attrs))
+    return isinstance(attrs, dict) and ("opaque" in attrs or holds_python(list(attrs.values())))
+
+
+def pack_value(value: Any, key: str, arrays: dict[str, Any]) -> Any:
+    """Put the arrays of a value, maybe a list of such, into `arrays`; gives their keys in its structure."""
+    if isinstance(value, list):
+        return [pack_value(item, f"{key}/{i}", arrays) for i, item in enumerate(value)]
+    if value is not None:
+        arrays[key] = np.asarray(value)
+    return None if value is None else key
+
+
+def unpack_value(item: Any, arrays: Mapping[str, np.ndarray]) -> Any:
+    """The value that `pack_value` put away."""
+    return [unpack_value(each, arrays) for each in item] if isinstance(item, list) else None if item is None else (
+        arrays[item])
+
+
 def packed_texts(array: np.ndarray) -> list[Any]:
     """An array of texts as JSON, to the byte: its shape, and each with what it is before it.
 
@@ -111,6 +150,10 @@ def _names(tensors: Any) -> list[str]:
     return [t.name for t in tensors]
 
 
+def _specs(op: Operation) -> list[Any]:
+    return [[t.dtype.name, None if t.dims is None else list(t.dims)] for t in op.outputs]
+
+
 def _gradient(gradient: Any) -> Any:
     if isinstance(gradient, IndexedSlices):
         shape = gradient.dense_shape
@@ -134,6 +177,7 @@ class Decoder:
                 known.update({t.name: t for t in op.outputs})
         for entry in listed:
             op = graph.operations[entry["name"]]
+            op.index = entry.get("index", op.index)
             op.waits_for = tuple(graph.operations[name] for name in entry.get("control", ()))
             op.origin = graph.operations.get(entry.get("origin", ""))
             op.gradient_of = known.get(entry.get("gradient_of", ""))
@@ -204,6 +248,7 @@ class Decoder:
                 for c in listed]
 
 
+@functools.lru_cache(1024)
 def _code(file: str, line: int, function: str) -> Any:
     """A code object that is nothing but a place: what an operation remembers of its maker."""
     return compile("", file, "exec").replace(co_name=function, co_firstlineno=line, co_linetable=b"")

@@ -32,7 +32,7 @@ from ...runtime import fetch
 from ..facts.graph_lists import variables_of, version_of
 from ..facts.records import RunRecord
 from ..language.targets import tensors_of
-from .graph_json import Decoder, Encoder, packed_texts, unpacked_texts
+from .graph_json import Decoder, Encoder, pack_value, packed_texts, unpack_value, unpacked_texts
 from .replay import Moment
 
 SCHEMA = 3
@@ -114,7 +114,7 @@ class Recorder:
                 arrays[f"v:{name}"] = value
                 fresh[name] = value, moment.run
         arrays.update({f"f:{t.name}": v for t, v in moment.feeds.items()})
-        outcomes = {t.name: _packed(v, f"o:{t.name}", arrays) for t, v in moment.outcomes.items()}
+        outcomes = {t.name: pack_value(v, f"o:{t.name}", arrays) for t, v in moment.outcomes.items()}
         texts = {key: packed_texts(arrays.pop(key)) for key, value in list(arrays.items())
                  if np.asarray(value).dtype == object}
         wanted = moment.wanted
@@ -199,21 +199,6 @@ class Recording:
     trained_before: int
 
 
-def _packed(value: Any, key: str, arrays: dict[str, Any]) -> Any:
-    """Put the arrays of a value, maybe a list of such, into `arrays`; gives their keys in its structure."""
-    if isinstance(value, list):
-        return [_packed(item, f"{key}/{i}", arrays) for i, item in enumerate(value)]
-    if value is not None:
-        arrays[key] = np.asarray(value)
-    return None if value is None else key
-
-
-def _unpacked(item: Any, arrays: Mapping[str, np.ndarray]) -> Any:
-    """The value that `_packed` put away."""
-    return [_unpacked(each, arrays) for each in item] if isinstance(item, list) else None if item is None else (
-        arrays[item])
-
-
 def read(path: str) -> Recording:
     """A recording. Raises ArgumentError if it is none; runs that cannot be read are left out with all after them."""
     if not is_recording(path):
@@ -284,7 +269,7 @@ def _run(graph: Graph, about: dict[str, Any], arrays: dict[str, np.ndarray],
             variables[name] = values[name, run] = array
         elif kind == "f":
             feeds[graph.get_tensor_by_name(name)] = array
-    outcomes = {graph.get_tensor_by_name(name): _unpacked(item, arrays) for name, item in about["outcomes"].items()}
+    outcomes = {graph.get_tensor_by_name(name): unpack_value(item, arrays) for name, item in about["outcomes"].items()}
     elements = [graph.get_tensor_by_name(n) for n in about["fetches"]] + [graph.operations[n] for n in about["targets"]]
     draws = {name: int(count) for name, count in about["draws"].items()}
     moment = Moment(run, int(about["number"]), int(about["entropy"]), variables, feeds,

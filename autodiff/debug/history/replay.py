@@ -12,7 +12,6 @@ from ...runtime import fetch
 from ...runtime.cursor import Execution
 from ...runtime.feed import Fed
 from ...runtime.session import RepeatSession, Session
-from ..derivatives.row_blocks import Recipe, recipe_of
 from ..facts.function_calls import Calls, FunctionPlan
 from ..facts.inner_ops import InnerOps
 from .looked_up import LookedUp
@@ -107,11 +106,6 @@ class Replayer:
         self._rewind(replace(moment, variables=variables))
         session.run(moment.wanted, Fed({**moment.outcomes, **moment.feeds}))
         return dict(session.variables)
-
-    def recipe(self, moment: Moment, result: Tensor, direction: Tensor) -> Recipe:
-        """How `result` follows from `direction` in that run: it can be followed on any thread."""
-        self._rewind(moment)
-        return recipe_of(self._session, result, direction, {**moment.outcomes, **moment.feeds})
 
     def _rewind(self, moment: Moment, session: Session | None = None) -> None:
         session = session or self._session

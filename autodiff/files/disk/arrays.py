@@ -37,7 +37,7 @@ def read_arrays(path: str) -> dict[str, np.ndarray]:
     """
     with open_file(path) as file:
         try:
-            return _read(file, os.fstat(file.fileno()).st_size)
+            return arrays_in(file, os.fstat(file.fileno()).st_size)
         except AutodiffError as error:
             raise DataLossError(f"{path}: {error.sentence}") from None
         except Exception as error:  # zipfile, zlib and NumPy raise whatever a damaged file leads them to
@@ -45,7 +45,8 @@ def read_arrays(path: str) -> dict[str, np.ndarray]:
                                 f"{type(error).__name__}: {error}") from None
 
 
-def _read(file: BinaryIO, size: int) -> dict[str, np.ndarray]:
+def arrays_in(file: BinaryIO, size: int) -> dict[str, np.ndarray]:
+    """The arrays of an open archive of so many bytes."""
     with zipfile.ZipFile(file) as archive:
         members = archive.infolist()
         unpacked = sum(member.file_size for member in members)

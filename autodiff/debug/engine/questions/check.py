@@ -3,8 +3,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
-from typing import Any
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +14,7 @@ from ....core.errors import ArgumentError, AutodiffError
 from ....core.function_graph import calls_python, functions_of
 from ....core.graph import Operation, Tensor
 from ....core.indexed_slices import IndexedSlices
+from ....core.op import REGISTERED_GRADIENTS
 from ....core.traversal import ancestors, dependencies, descendants
 from ...analysis.advice import advice_of, differences
 from ...analysis.findings import Check, RuleCheck
@@ -22,12 +25,18 @@ from ...derivatives.curvature import Report
 from ...facts.function_calls import Calls
 from ...facts.graph_lists import trainable_tensors
 from ...facts.roles import at_line, is_variable, place_of
+from ...history.gathering import gathered
+from ...history.packing import Pack, named, opened, pack_ops
 from ...history.replay import Moment
 from ..state import State
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 _STEP = 1e-6  # of the differences of the whole, in float64
 _PARTIAL = 1e-3  # relative error above which the whole gradient is not that of y
 _LINES = 8  # of each kind that are shown
+_TOGETHER = 8  # ops that a worker is sent at once
 
 
 class RuleChecks:
@@ -36,12 +45,14 @@ class RuleChecks:
     def __init__(self, state: State) -> None:
         self.state, self.model = state, state.model
 
-    def check(self, y: str = "", x: str = "", *, order: int = 1, report: Report | None = None) -> Check:
+    def check(self, y: str = "", x: str = "", *, order: int = 1, executor: Executor | None = None,
+              report: Report | None = None) -> Check:
         """Compare the gradient rule of each op between y and x (the trainable variables) with central differences.
 
         Each op alone, in float64, at the values of the last run and next to them. order 2: second derivatives too,
-        and the ops that have none, which is known before any run. report: told of each op; Ctrl-C ends it with what
-        is known by then.
+        and the ops that have none, which is known before any run. executor: where ops are judged, the same to the bit;
+        those that hold Python code are not sent, and named in `here`. report: told of each op; Ctrl-C ends it with
+        what is known by then.
         """
         if order not in (1, 2):
             raise ArgumentError(expected="an order of 1 or 2", found=order)
@@ -56,20 +67,24 @@ class RuleChecks:
         values.update(self.state.replayer.values_if_possible(at, lists) if lists else {})
         found: list[RuleCheck] = []
         done = 0
+        sent, here, tasks = _sent(ops, values, order) if executor is not None else ([], [], [])
         try:
-            for done, op in enumerate(ops):
-                if report is not None:
-                    report(done, len(ops))
-                found += self._judged(op, values, order, at)
+            with closing(gathered(executor, checks_of, tasks)) as parts:  # type: ignore[arg-type]
+                results = dict.fromkeys(sent, chain.from_iterable(parts))
+                for done, op in enumerate(ops):
+                    if report is not None:
+                        report(done, len(ops))
+                    found += next(results[op]) if op in results else self._judged(op, values, order, at)
         except KeyboardInterrupt:
             if not found:
                 raise
             summary = self._summary(top, xs, order, ops[:done], found, None)
-            return replace(summary, text=f"stopped by Ctrl-C after {done} of {len(ops)} ops: {summary.text}")
+            text = f"stopped by Ctrl-C after {done} of {len(ops)} ops: {summary.text}"
+            return replace(summary, here=named(here), text=text)
         if order == 2:
             found += self._without_second(top, xs)
         found += self._differing(top, at)
-        return self._summary(top, xs, order, ops, found, at)
+        return replace(self._summary(top, xs, order, ops, found, at), here=named(here))
 
     def _judged(self, op: Operation, values: Mapping[Tensor, Any], order: int, at: Moment) -> list[RuleCheck]:
         if all(t in values for t in op.inputs):
@@ -194,6 +209,31 @@ class RuleChecks:
         numeric = (moved(_STEP) - moved(-_STEP)) / (2 * _STEP)
         size = max(abs(analytic), abs(numeric))
         return abs(analytic - numeric) / size if np.isfinite(size) and size else None
+
+
+def _sent(ops: Sequence[Operation], values: Mapping[Tensor, Any],
+          order: int) -> tuple[list[Operation], list[Operation], list[tuple[Any, ...]]]:
+    """Ops that workers can judge, those that hold Python code, and the tasks that the first are, some in each.
+
+    A branch or loop is judged here, as are the ops in it: which ran is known here.
+    """
+    def is_python(op: Operation) -> bool:
+        return calls_python(op) or op.override in REGISTERED_GRADIENTS or op.type in REGISTERED_GRADIENTS
+
+    here = [op for op in ops if is_python(op)]
+    sent = [op for op in ops if op not in here and not functions_of(op) and all(t in values for t in op.inputs)]
+    tasks: list[tuple[Any, ...]] = []
+    for low in range(0, len(sent), _TOGETHER):
+        some = sent[low:low + _TOGETHER]
+        given = {t: values[t] for op in some for t in op.inputs}
+        tasks.append((pack_ops(Moment(0, 1, 0, {}, given), some), [op.name for op in some], order))
+    return sent, here, tasks
+
+
+def checks_of(sent: Pack, names: Sequence[str], order: int) -> list[list[RuleCheck]]:
+    """The findings of some ops: what a worker does."""
+    part = opened(sent)
+    return [check_op(part.graph.operations[name], part.moment.feeds, None, order) for name in names]
 
 
 def _is_given(op: Operation) -> bool:
