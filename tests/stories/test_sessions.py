@@ -108,7 +108,8 @@ def test_gradient_and_hessian(graph: Shell) -> None:
 
 def test_rows_on_threads_and_rows_kept_after_ctrl_c(graph: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     line = "hessian loss hidden1/weights --rows 0:100 --on threads:2"
-    whole, alone, jobs = [execute(line.replace("on threads:", as_), graph) for as_ in ("on threads:", "budget ", "jobs ")]
+    ways = "on threads:", "budget ", "jobs "
+    whole, alone, jobs = [execute(line.replace("on threads:", way), graph) for way in ways]
     assert isinstance(whole, Array)
     assert isinstance(alone, Array)
     assert isinstance(jobs, Array)
