@@ -19,7 +19,7 @@ Report = Callable[[int, int], None]  # told of rows done, and of rows in all
 Share = Callable[[str, list[tuple[Any, ...]]], Generator[Any, None, None]]  # calls of a method here, in order
 _RESIDUAL = 100.0  # a pair is found when its residual is below so many roundings of the largest eigenvalue
 _BLOCK = 64  # directions in one pass: more gain little and take memory
-_PARTS, _SMALL_BLOCK = 8, 8  # blocks that a Hessian has at least, if they are not smaller than so many rows
+_PARTS, _SMALL_BLOCK = 8, 16  # blocks that a Hessian has at least, if they are not smaller than so many rows
 _PROBES = 2  # random vectors in one part
 
 
