@@ -1,37 +1,153 @@
 """tf.TensorSpec and its kin: element type and shape of a tensor, sparse tensor or IndexedSlices, without the value."""
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import as_dtype, float32, int64
-from ..core.errors import ArgumentError
+from ..core import nest
+from ..core.convert import as_array, convert_to_tensor
+from ..core.dtypes import DType, as_dtype, float32, int64
+from ..core.errors import ArgumentError, KindError
+from ..core.indexed_slices import IndexedSlices, IndexedSlicesValue
 from ..core.shapes import TensorShape
+from ..core.sparse_tensor import SparseTensor, SparseTensorValue, parts_of
 from ..core.tensor import Tensor
 
 
-class TypeSpec:
-    """What a value is. Two are equal if they are of one class and say the same."""
+class CompositeTensor:
+    """A value made of several tensors. `_type_spec`: the TypeSpec that takes it apart and puts it together again."""
 
-    def _facts(self) -> tuple[Any, ...]:
-        raise NotImplementedError
+    @property
+    def _type_spec(self) -> "TypeSpec":
+        raise NotImplementedError(f"{type(self).__name__}._type_spec()")
+
+
+class TypeSpec:
+    """What a value is. Two are equal if they are of one class and `_serialize` gives the same for both.
+
+    A class of a script's own has value_type, _component_specs, _to_components, _from_components and _serialize.
+    """
+
+    _component_specs: Any
+    value_type: Any
+
+    def _serialize(self) -> tuple[Any, ...]:
+        raise NotImplementedError(f"{type(self).__name__}._serialize()")
+
+    @classmethod
+    def _deserialize(cls, serialization: tuple[Any, ...]) -> "TypeSpec":
+        return cls(*serialization)
+
+    def _to_components(self, value: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__}._to_components()")
+
+    def _from_components(self, components: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__}._from_components()")
+
+    @property
+    def _flat_tensor_specs(self) -> list[Any]:
+        return nest.flatten(self._component_specs)
+
+    def _to_tensor_list(self, value: Any) -> list[Any]:
+        return nest.flatten(self._to_components(value))
+
+    def _from_tensor_list(self, tensor_list: Any) -> Any:
+        return self._from_components(nest.pack_sequence_as(self._component_specs, tensor_list))
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
         """Whether a value, or what another spec stands for, may be taken for this."""
-        raise NotImplementedError
+        other = spec_or_value if isinstance(spec_or_value, TypeSpec) else type_spec_from_value(spec_or_value)
+        return type(self) is type(other) and _fits(self._serialize(), other._serialize())
+
+    def most_specific_compatible_type(self, other: "TypeSpec") -> "TypeSpec":
+        """The spec that says what both say. Raises ArgumentError (ValueError) if there is none."""
+        if type(self) is not type(other):
+            raise ArgumentError(f"No TypeSpec is compatible with both {self} and {other}")
+        return self._deserialize(_common(self._serialize(), other._serialize()))
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._facts() == other._facts()
+        return type(self) is type(other) and _key(self._serialize()) == _key(other._serialize())
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
     def __hash__(self) -> int:
-        return hash((type(self), str(self._facts())))
+        return hash((type(self), _key(self._serialize())))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._serialize()
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}{self._facts()!r}"
+        return f"{type(self).__name__}{self._serialize()!r}"
+
+
+def _key(part: Any) -> Any:
+    """What a part of a spec is compared by."""
+    if isinstance(part, Mapping):
+        return tuple((key, _key(part[key])) for key in sorted(part))
+    if isinstance(part, tuple):
+        return tuple(map(_key, part))
+    if isinstance(part, TensorShape):
+        return TensorShape, part.dims_tuple
+    return (part.shape, str(part.tolist())) if isinstance(part, np.ndarray) else part
+
+
+def _fits(a: Any, b: Any) -> bool:
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(map(_fits, a, b))
+    if isinstance(a, Mapping):
+        return sorted(a) == sorted(b) and all(_fits(a[key], b[key]) for key in a)
+    return a.is_compatible_with(b) if isinstance(a, (TypeSpec, TensorShape, DType)) else _key(a) == _key(b)
+
+
+def _common(a: Any, b: Any) -> Any:
+    if type(a) is type(b):
+        if isinstance(a, tuple) and len(a) == len(b):
+            return tuple(map(_common, a, b))
+        if isinstance(a, Mapping) and sorted(a) == sorted(b):
+            return {key: _common(a[key], b[key]) for key in a}
+        if isinstance(a, TensorShape):
+            return a.most_specific_compatible_shape(b)
+        if isinstance(a, TypeSpec):
+            return a.most_specific_compatible_type(b)
+        if _key(a) == _key(b):
+            return a
+    raise ArgumentError(f"Types are not compatible: {a!r} vs {b!r}")
+
+
+_CONVERTERS: list[tuple[type, Callable[[Any], TypeSpec], bool]] = []
+
+
+def register_type_spec_from_value_converter(type_object: type, converter_fn: Callable[[Any], TypeSpec],
+                                            allow_subclass: bool = False) -> None:
+    """Let type_spec_from_value describe the objects of a class by this function."""
+    _CONVERTERS.append((type_object, converter_fn, allow_subclass))
+
+
+def type_spec_from_value(value: Any) -> TypeSpec:
+    """What a value is; nothing is added to a graph. Raises KindError (TypeError) for what no spec describes."""
+    for kind, convert, allow_subclass in reversed(_CONVERTERS):
+        if type(value) is kind or allow_subclass and isinstance(value, kind):
+            return convert(value)
+    if isinstance(value, CompositeTensor):
+        return value._type_spec
+    if isinstance(value, (SparseTensor, SparseTensorValue)):
+        return SparseTensorSpec(getattr(value, "shape", None), as_dtype(value.values.dtype))
+    if isinstance(value, IndexedSlices):
+        return IndexedSlicesSpec(
+            value.shape, value.dtype, value.indices.dtype,
+            None if value.dense_shape is None else value.dense_shape.dtype, value.indices.shape)
+    if isinstance(value, Tensor) or hasattr(value, "as_tensor"):
+        return TensorSpec(value.shape, value.dtype.base_dtype)
+    try:
+        array = as_array(value)
+    except (TypeError, ValueError):
+        raise KindError(f"Could not build a TypeSpec for {value!r} with type {type(value).__name__}") from None
+    return TensorSpec(array.shape, as_dtype(array.dtype))
 
 
 class TensorSpec(TypeSpec):
@@ -52,11 +168,30 @@ class TensorSpec(TypeSpec):
             raise ArgumentError("`tensor` should be a tf.Tensor", found=repr(tensor))
         return cls(tensor.shape, tensor.dtype, name or tensor.op.name)
 
-    def _facts(self) -> tuple[Any, ...]:
-        return self.shape.dims_tuple, self.dtype, self.name
+    def _serialize(self) -> tuple[Any, ...]:
+        return self.shape, self.dtype, self.name
+
+    value_type = Tensor
+
+    @property
+    def _component_specs(self) -> Any:
+        return self
+
+    def _to_components(self, value: Any) -> Any:
+        return convert_to_tensor(value, self.dtype)
+
+    def _from_components(self, components: Any) -> Any:
+        return components
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        return self.shape.is_compatible_with(spec_or_value.shape) and self.dtype == spec_or_value.dtype
+        other = spec_or_value if hasattr(spec_or_value, "dtype") else type_spec_from_value(spec_or_value)
+        return self.shape.is_compatible_with(other.shape) and self.dtype.is_compatible_with(other.dtype)
+
+    def most_specific_compatible_type(self, other: TypeSpec) -> TypeSpec:
+        if not isinstance(other, TensorSpec) or self.dtype != other.dtype:
+            raise ArgumentError(f"Types are not compatible: {self!r} vs {other!r}")
+        return TensorSpec(self.shape.most_specific_compatible_shape(other.shape), self.dtype,
+                          self.name if self.name == other.name else None)
 
     def __repr__(self) -> str:
         return f"TensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r})"
@@ -85,8 +220,8 @@ class BoundedTensorSpec(TensorSpec):
         low, high = (spec.minimum, spec.maximum) if hasattr(spec, "minimum") else (spec.dtype.min, spec.dtype.max)
         return cls(spec.shape, spec.dtype, low, high, name or spec.name)
 
-    def _facts(self) -> tuple[Any, ...]:
-        return (*super()._facts(), self.minimum.tolist(), self.maximum.tolist())
+    def _serialize(self) -> tuple[Any, ...]:
+        return self.shape, self.dtype, self.minimum, self.maximum, self.name
 
     def __repr__(self) -> str:
         return (f"BoundedTensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r}, "
@@ -99,12 +234,28 @@ class SparseTensorSpec(TypeSpec):
     def __init__(self, shape: Any = None, dtype: Any = float32) -> None:
         self.shape, self.dtype = TensorShape(shape), as_dtype(dtype)
 
-    def _facts(self) -> tuple[Any, ...]:
-        return self.shape.dims_tuple, self.dtype
+    def _serialize(self) -> tuple[Any, ...]:
+        return self.shape, self.dtype
 
-    def is_compatible_with(self, spec_or_value: Any) -> bool:
-        return hasattr(spec_or_value, "dense_shape") or isinstance(spec_or_value, SparseTensorSpec) and \
-            self.shape.is_compatible_with(spec_or_value.shape) and self.dtype == spec_or_value.dtype
+    value_type = SparseTensor
+
+    @property
+    def _component_specs(self) -> list[TensorSpec]:
+        rank = self.shape.ndims
+        return [TensorSpec([None, rank], int64), TensorSpec([None], self.dtype), TensorSpec([rank], int64)]
+
+    def _to_components(self, value: Any) -> list[Any]:
+        return list(parts_of(value))
+
+    def _from_components(self, components: Any) -> Any:
+        arrays = all(isinstance(part, np.ndarray) for part in components)
+        return (SparseTensorValue if arrays else SparseTensor)(*components)
+
+    def _batch(self, batch_size: int | None) -> "SparseTensorSpec":
+        return SparseTensorSpec(TensorShape([batch_size]).concatenate(self.shape), self.dtype)
+
+    def _unbatch(self) -> "SparseTensorSpec":
+        return SparseTensorSpec(self.shape[1:], self.dtype)
 
 
 class IndexedSlicesSpec(TypeSpec):
@@ -116,10 +267,24 @@ class IndexedSlicesSpec(TypeSpec):
         self.indices_dtype, self.indices_shape = as_dtype(indices_dtype), TensorShape(indices_shape).with_rank(1)
         self.dense_shape_dtype = None if dense_shape_dtype is None else as_dtype(dense_shape_dtype)
 
-    def _facts(self) -> tuple[Any, ...]:
-        return (self.shape.dims_tuple, self.dtype, self.indices_dtype, self.dense_shape_dtype,
-                self.indices_shape.dims_tuple)
+    def _serialize(self) -> tuple[Any, ...]:
+        return self.shape, self.dtype, self.indices_dtype, self.dense_shape_dtype, self.indices_shape
 
-    def is_compatible_with(self, spec_or_value: Any) -> bool:
-        return isinstance(spec_or_value, IndexedSlicesSpec) and self.dtype == spec_or_value.dtype and \
-            self.shape.is_compatible_with(spec_or_value.shape)
+    value_type = IndexedSlices
+
+    @property
+    def _component_specs(self) -> tuple[TensorSpec, ...]:
+        rows = self.indices_shape.concatenate(self.shape[1:])
+        specs = TensorSpec(rows, self.dtype), TensorSpec(self.indices_shape, self.indices_dtype)
+        if self.dense_shape_dtype is None:
+            return specs
+        return (*specs, TensorSpec([self.shape.ndims], self.dense_shape_dtype))
+
+    def _to_components(self, value: Any) -> tuple[Any, ...]:
+        parts = value.values, value.indices
+        return parts if value.dense_shape is None else (*parts, value.dense_shape)
+
+    def _from_components(self, components: Any) -> Any:
+        if all(isinstance(part, np.ndarray) for part in components):
+            return IndexedSlicesValue(*components, *[None] * (3 - len(components)))
+        return IndexedSlices(*components)

@@ -113,10 +113,9 @@ def conv2d_transpose(value: Any = None, filter: Any = None, output_shape: Any = 
                        _geometry(strides, padding, data_format, dilations, "NHWC"), name or "conv2d_transpose")
 
 
-def conv3d_transpose(value: Any, filter: Any = None, output_shape: Any = None, strides: Any = None,
-                     padding: Any = "SAME",
-                     data_format: str = "NDHWC", name: str | None = None, input: Any = None, filters: Any = None,
-                     dilations: Any = None) -> Tensor:
+def conv3d_transpose(value: Any = None, filter: Any = None, output_shape: Any = None, strides: Any = None,
+                     padding: Any = "SAME", data_format: str = "NDHWC", name: str | None = None, input: Any = None,
+                     filters: Any = None, dilations: Any = None) -> Tensor:
     """The adjoint of conv3d as a layer. value: float[n, d, h, w, c] -> float[output_shape]."""
     return _transposed("Conv3DBackpropInputV2", _given("value", value, "input", input),
                        _given("filter", filter, "filters", filters), output_shape,

@@ -60,12 +60,30 @@ def _with_reason(description: str) -> Decorator:
 
 # What changes nothing here: graphs are built as TensorFlow 1 does, and there is no other backend.
 run_deprecated_v1 = deprecated_graph_mode_only = build_as_function_and_v1_graph = _as_it_is
-enable_control_flow_v2 = with_control_flow_v2 = enable_output_all_intermediates = _as_it_is
+enable_control_flow_v2 = enable_output_all_intermediates = _as_it_is
 enable_c_shapes = with_c_shapes = py_func_if_in_function = also_run_as_tf_function = _as_it_is
 assert_no_new_pyobjects_executing_eagerly = assert_no_new_tensors = assert_no_garbage_created = _as_it_is
 use_deterministic_cudnn = _as_it_is
-disable_control_flow_v2 = disable_xla = no_xla_auto_jit = xla_allow_fallback = _with_reason
+disable_xla = no_xla_auto_jit = xla_allow_fallback = _with_reason
 enable_tf_xla_constant_folding = _with_reason
+
+
+def disable_control_flow_v2(description: str) -> Decorator:
+    """This test is not run again under its second name."""
+
+    def decorate(method: Any) -> Any:
+        method._disable_control_flow_v2 = True
+        return method
+
+    return decorate
+
+
+def with_control_flow_v2(cls: type) -> type:
+    """Class decorator: each test under a second name, too. Branches and loops are functions in both."""
+    for name, method in list(vars(cls).items()):
+        if name.startswith("test") and callable(method) and not getattr(method, "_disable_control_flow_v2", False):
+            setattr(cls, name + "WithControlFlowV2", method)
+    return cls
 
 
 def _refusing(reason: str) -> Decorator:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...api.control.dependencies import device, name_scope
+from ...api.type_specs import CompositeTensor
 from ...core.convert import convert_to_tensor
 from ...core.defaults import STACKS
 from ...core.errors import NoGradientError
@@ -104,8 +105,8 @@ internal_convert_n_to_tensor = convert_n_to_tensor
 
 
 def convert_to_tensor_or_indexed_slices(value: Any, dtype: Any = None, name: str | None = None) -> Any:
-    """A value as a tensor; IndexedSlices and sparse tensors stay as they are."""
-    if isinstance(value, (IndexedSlices, SparseTensor)):
+    """A value as a tensor; IndexedSlices, sparse and other composite tensors stay as they are."""
+    if isinstance(value, (IndexedSlices, SparseTensor, CompositeTensor)):
         return value
     return convert_to_tensor(value, dtype, name)
 

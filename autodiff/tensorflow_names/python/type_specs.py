@@ -1,6 +1,17 @@
-"""tensorflow.python.framework.tensor_spec and type_spec: what a tensor is, without the tensor."""
+"""tensorflow.python.framework.tensor_spec, type_spec, composite_tensor: what a value is, without the value."""
 from __future__ import annotations
 
-from ...api.type_specs import BoundedTensorSpec, IndexedSlicesSpec, SparseTensorSpec, TensorSpec, TypeSpec
+from ...api.type_specs import (
+    BoundedTensorSpec,
+    CompositeTensor,
+    IndexedSlicesSpec,
+    SparseTensorSpec,
+    TensorSpec,
+    TypeSpec,
+    register_type_spec_from_value_converter,
+    type_spec_from_value,
+)
 
-__all__ = ["BoundedTensorSpec", "IndexedSlicesSpec", "SparseTensorSpec", "TensorSpec", "TypeSpec"]
+__all__ = ["BoundedTensorSpec", "CompositeTensor", "IndexedSlicesSpec", "SparseTensorSpec", "TensorSpec", "TypeSpec",
+           "from_value", "register_type_spec_from_value_converter", "type_spec_from_value"]
+from_value = type_spec_from_value

@@ -1,0 +1,64 @@
+"""tensorflow.python.ops.*: what TensorFlow's own modules call otherwise than its public names, and its `_v2` forms."""
+from __future__ import annotations
+
+import functools
+import operator
+import sys
+from typing import Any
+
+_TF = sys.modules[__name__.partition(".")[0]]
+_CHECK = "x y message summarize name"
+_RANK = "x rank message name"
+# Name -> public name below `tf.`, the parameters in the order of this form, what it fixes.
+_FORMS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    **{f"assert_{name}_v2": (f"assert_{name}", _CHECK, {}) for name in (
+        "equal", "none_equal", "less", "less_equal", "greater", "greater_equal")},
+    **{f"assert_{name}_v2": (f"assert_{name}", "x message summarize name", {}) for name in (
+        "negative", "positive", "non_negative", "non_positive")},
+    "assert_near_v2": ("assert_near", "x y rtol atol message summarize name", {}),
+    "assert_rank_v2": ("assert_rank", _RANK, {}), "assert_rank_at_least_v2": ("assert_rank_at_least", _RANK, {}),
+    "assert_rank_in_v2": ("assert_rank_in", "x ranks message name", {}),
+    "assert_integer_v2": ("assert_integer", "x message name", {}),
+    "assert_scalar_v2": ("assert_scalar", "tensor message name", {}),
+    "assert_type_v2": ("assert_type", "tensor tf_type message name", {}),
+    "softmax_v2": ("nn.softmax", "logits axis name", {}), "log_softmax_v2": ("nn.log_softmax", "logits axis name", {}),
+    "l2_normalize_v2": ("nn.l2_normalize", "x axis epsilon name", {}),
+    "moments_v2": ("nn.moments", "x axes shift keepdims name", {}),
+    "dropout_v2": ("nn.dropout", "x rate noise_shape seed name", {}),
+    "nce_loss_v2": ("nn.nce_loss", "weights biases labels inputs num_sampled num_classes num_true sampled_values "
+                    "remove_accidental_hits name", {"partition_strategy": "div"}),
+    "sampled_softmax_loss_v2": (
+        "nn.sampled_softmax_loss", "weights biases labels inputs num_sampled num_classes num_true sampled_values "
+        "remove_accidental_hits seed name", {"partition_strategy": "div"}),
+    "safe_embedding_lookup_sparse_v2": (
+        "nn.safe_embedding_lookup_sparse", "embedding_weights sparse_ids sparse_weights combiner default_id max_norm "
+        "name", {"partition_strategy": "div"}),
+    "conv2d_transpose_v2": ("nn.conv2d_transpose", "input filters output_shape strides padding data_format dilations "
+                            "name", {}),
+    "conv3d_transpose_v2": ("nn.conv3d_transpose", "input filters output_shape strides padding data_format dilations "
+                            "name", {}),
+    "while_loop_v2": ("while_loop", "cond body loop_vars shape_invariants parallel_iterations back_prop swap_memory "
+                      "maximum_iterations name", {"return_same_structure": True}),
+}
+_RENAMED = {  # name -> public name below `tf.`, of the same parameters
+    "add_v2": "add", "mul": "multiply", "neg": "negative", "sub": "subtract", "floor_mod": "floormod",
+    "truncate_mod": "truncatemod", "complex_abs": "abs", "mul_no_nan": "multiply_no_nan", "constant_v1": "constant",
+    "rank_internal": "rank", "size_internal": "size", "shape_internal": "shape", "print_v2": "print",
+    "parallel_dynamic_stitch": "dynamic_stitch", "batch_gather_nd": "gather_nd", "decode_raw_v1": "decode_raw",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _RENAMED:
+        return operator.attrgetter(_RENAMED[name])(_TF)
+    if name not in _FORMS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    public, parameters, fixed = _FORMS[name]
+    function = operator.attrgetter(public)(_TF)
+
+    @functools.wraps(function)
+    def called(*args: Any, **options: Any) -> Any:
+        return function(**dict(zip(parameters.split(), args)), **options, **fixed)
+
+    called.__name__ = name
+    return called
