@@ -17,7 +17,7 @@ from .core.dtypes import *
 from .core.dtypes import bool_
 from .core.errors import OpError, UnsupportedError
 from .core.graph import Graph, Operation, Tensor, get_default_graph, reset_default_graph
-from .core.graph_def import FORMS
+from .core.graph_parts import FORMS
 from .core.indexed_slices import IndexedSlices, IndexedSlicesValue
 from .core.shapes import Dimension, TensorShape
 from .core.sparse_tensor import SparseTensor, SparseTensorValue
@@ -175,7 +175,8 @@ _NAMES = {
 }
 PLACES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
-FORMS.update({"GraphDef": "api.saved_graphs.writing.graph_def_of", "NodeDef": "api.saved_graphs.writing.node_def_of"})
+FORMS.update({"GraphDef": "api.saved_graphs.writing.graph_def_of", "NodeDef": "api.saved_graphs.writing.node_def_of",
+              "Operation": "api.raw_ops.created"})
 
 # `import autodiff.nn` is `import autodiff.api.nn`: a namespace is one module, by whichever path it is imported.
 sys.meta_path.insert(0, PublicPaths(__name__, NAMESPACES))

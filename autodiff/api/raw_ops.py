@@ -2,10 +2,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..core import nest
+from ..core.errors import ArgumentError
+from ..core.graph import Graph, Operation
 from ..core.op import OPS
+from .saved_graphs.attributes import AttrValue, value_of
 from .common.unsupported import refusing
 
 _missing = refusing("tf.raw_ops", __name__)
@@ -40,6 +44,20 @@ def raw_op(name: str) -> Callable[..., Any]:
 
     add.__name__ = name
     return add
+
+
+def created(graph: Graph, op_type: str, inputs: Sequence[Any], input_types: Any = None, name: str | None = None,
+            attrs: dict[str, Any] | None = None, **without_effect: Any) -> Operation:
+    """Graph.create_op: the operation, of the attributes that the op has. Raises ArgumentError for an unknown op."""
+    if op_type not in OPS:
+        raise ArgumentError(f"Op type not registered '{op_type}'")
+    definition = OPS[op_type]
+    known = {**definition.attributes, **dict.fromkeys(definition.required)}
+    given = {key: value_of(value, key) if isinstance(value, AttrValue) else value
+             for key, value in (attrs or {}).items() if key in known}
+    with graph.as_default():
+        made = definition(*inputs, name=name, **given)
+    return made if isinstance(made, Operation) else nest.flatten(made)[0].op
 
 
 def __getattr__(name: str) -> Any:

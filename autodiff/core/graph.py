@@ -10,8 +10,8 @@ import numpy as np
 
 from .defaults import STACKS, InThread, entered
 from .devices import Placement, placement_in
-from .errors import GraphError, KindError, NestedResetError, StateError
-from .graph_def import written_as
+from .errors import ArgumentError, GraphError, KindError, NestedResetError, StateError
+from .graph_parts import Collected, written_as
 from .names import UniqueNames, check_scope_name, element_named
 from .op import OPS, OpDef, Spec
 from .operation import Operation
@@ -27,12 +27,12 @@ class _ControlGroup:
         self.members: set[Operation] = set()
 
 
-class Graph:
+class Graph(Collected):
     """Operations and tensors by name; scopes, collections, control dependencies.
 
     seed: graph-level random seed or None. backprop_origin: (forward op, y) while a gradient rule
     builds. made_from: the frame that makes many operations, meanwhile. overrides: op type -> name of a
-    registered gradient. extras: what other modules keep per graph (variable store, gradient calls), by
+    registered gradient. colocated: names of the operations with which new ones stand. extras: what other modules keep per graph (variable store, gradient calls), by
     their own key.
     """
 
@@ -49,7 +49,8 @@ class Graph:
         self.backprop_origin: tuple[Operation | None, Tensor | None] = (None, None)
         self.overrides: dict[str, str] = {}
         self.placement: Placement = ""
-        self.collected: dict[Any, list[Any]] = {}
+        self.collected = {}
+        self.colocated: tuple[str, ...] = ()
         self.extras: dict[str, Any] = {}
         self.made_from: Known | None = None
         self._control: list[_ControlGroup] = []
@@ -68,6 +69,8 @@ class Graph:
         op = Operation(self, definition, name, inputs, attrs, specs,
                        self._control_inputs_for(inputs) if self._control else ())
         self.operations[name] = op
+        if self.colocated:
+            op.stand_with(self.colocated)
         for group in self._control:
             group.members.add(op)
         for tape in STACKS.tapes:
@@ -125,6 +128,13 @@ class Graph:
             return element.op
         found = self.as_graph_element(element)
         return found if isinstance(found, Operation) else found.op
+
+    def create_op(self, op_type: str, inputs: Any = (), dtypes: Any = None, *more: Any, **options: Any) -> Operation:
+        """An operation of this type, with its inputs in order. attrs: Python values or AttrValues.
+
+        Raises ArgumentError (ValueError) for a type that the table does not have.
+        """
+        return written_as("Operation", self, op_type, inputs, *more, **options)
 
     # ---- names --------------------------------------------------------------------------
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
@@ -193,36 +203,6 @@ class Graph:
         wanted = " or ".join(w for w, ok in (("a Tensor", allow_tensor), ("an Operation", allow_operation)) if ok)
         raise KindError(expected=f"{wanted} or its name", found=f"{element!r} of type {type(element).__name__}")
 
-    # ---- collections --------------------------------------------------------------------
-    @property
-    def collections(self) -> list[Any]:
-        """The keys, as get_all_collection_keys gives them."""
-        return list(self.collected)
-
-    def add_to_collection(self, name: Any, value: Any) -> None:
-        self.collected.setdefault(name, []).append(value)
-
-    def add_to_collections(self, names: Any, value: Any) -> None:
-        for name in [names] if isinstance(names, str) else dict.fromkeys(names):
-            self.add_to_collection(name, value)
-
-    def get_collection_ref(self, name: Any) -> list[Any]:
-        """The list itself."""
-        return self.collected.setdefault(name, [])
-
-    def get_collection(self, name: Any, scope: str | None = None) -> list[Any]:
-        """A copy of the list; `scope` is a regex that must match from the start of the item's name."""
-        items = self.collected.get(name, [])
-        if scope is None:
-            return list(items)
-        return [item for item in items if hasattr(item, "name") and re.match(scope, item.name)]
-
-    def get_all_collection_keys(self) -> list[Any]:
-        return list(self.collected)
-
-    def clear_collection(self, name: Any) -> None:
-        self.collected.pop(name, None)
-
     # ---- modes --------------------------------------------------------------------------
     @contextlib.contextmanager
     def as_default(self) -> Iterator["Graph"]:
@@ -269,13 +249,34 @@ class Graph:
 
     @contextlib.contextmanager
     def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
-        """Ops made inside have the device of this operation, tensor or variable, whatever the blocks around ask for."""
-        with self.device(None), self.device(getattr(op, "device", None)):
-            yield
+        """Ops made inside have the device of this operation, tensor or variable, whatever the blocks around ask for.
+
+        None, with ignore_existing, forgets the blocks around. Raises ArgumentError (ValueError) without it.
+        """
+        if op is None and not ignore_existing:
+            raise ArgumentError("Trying to reset colocation (op is None) but ignore_existing is not True")
+        saved = self.colocated
+        groups = () if op is None else self._as_operation(op).colocated_names()
+        self.colocated = tuple(dict.fromkeys((*(() if ignore_existing else saved), *groups)))
+        try:
+            with self.device(None), self.device(getattr(op, "device", None)):
+                yield
+        finally:
+            self.colocated = saved
 
     def finalize(self) -> None:
         """Refuse any further operation."""
         self.finalized = True
+
+    def _unsafe_unfinalize(self) -> None:
+        self.finalized = False
+
+    def _kernel_label_map(self, op_to_kernel_label_map: dict[str, str]) -> Any:
+        """A block in which nothing changes: there is one kernel for each op."""
+        return contextlib.nullcontext()
+
+    def switch_to_thread_local(self) -> None:
+        """Nothing changes: scopes are each thread's own."""
 
     @property
     def outermost(self) -> "Graph":

@@ -8,7 +8,7 @@ from . import site
 from .defaults import session_for
 from .devices import device_of
 from .errors import ArgumentError
-from .graph_def import written_as
+from .graph_parts import written_as
 from .op import OpDef, Spec
 from .tensor import Tensor
 
@@ -73,8 +73,22 @@ class Operation:
             op = op.origin
         return op
 
+    def stand_with(self, names: tuple[str, ...]) -> None:
+        """Note the operations with which this one is to be placed."""
+        self._colocated = names
+
+    def colocated_names(self) -> tuple[str, ...]:
+        """The operations with which this one is placed; itself if there are none."""
+        return getattr(self, "_colocated", (self.name,))
+
+    def colocation_groups(self) -> list[bytes]:
+        """`loc:@name` of each operation with which this one is placed."""
+        return [f"loc:@{name}".encode() for name in self.colocated_names()]
+
     def get_attr(self, name: str) -> Any:
         """An attribute by name. Raises ArgumentError for an unknown one."""
+        if name == "_class" and hasattr(self, "_colocated"):
+            return self.colocation_groups()
         if name not in self.attrs:
             if name == "T":  # not kept: it is the type of the inputs that share theirs
                 for parameter, tensor in zip(self.definition.parameters, self.inputs):
