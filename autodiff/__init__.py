@@ -160,6 +160,8 @@ _NAMES = {
         "add_to_collection add_to_collections get_collection get_collection_ref GraphKeys",
     "core.convert":
         "convert_to_tensor register_tensor_conversion_function",
+    "core.devices":
+        "DeviceSpec",
     "core.defaults":
         "get_default_session",
     "gradients.higher_order":
@@ -176,7 +178,8 @@ _NAMES = {
 PLACES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 FORMS.update({"GraphDef": "api.saved_graphs.writing.graph_def_of", "NodeDef": "api.saved_graphs.writing.node_def_of",
-              "Operation": "api.raw_ops.created"})
+              "Operation": "api.raw_ops.created", "VariableDef": "api.variables.variable_protos.variable_def_of",
+              "variable of VariableDef": "api.variables.variable_protos.variable_of_def"})
 
 # `import autodiff.nn` is `import autodiff.api.nn`: a namespace is one module, by whichever path it is imported.
 sys.meta_path.insert(0, PublicPaths(__name__, NAMESPACES))

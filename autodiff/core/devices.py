@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 from .errors import ArgumentError, KindError
 
@@ -27,7 +27,13 @@ def placement_in(outer: Placement, asked: Any) -> Placement:
 
 
 def device_of(op: Any, placement: Placement) -> str:
-    """The device of a new operation: each layer's from the innermost on; a function may replace what was found."""
+    """The device of a new operation: each layer's from the innermost on; a function may replace what was found.
+
+    What takes a reference to a variable stands with it.
+    """
+    for tensor in op.inputs:
+        if tensor.dtype.is_ref:
+            return tensor.op.device
     if isinstance(placement, str):
         return placement
     op.device = ""
@@ -56,19 +62,76 @@ def _device_parts(name: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for part in filter(None, name.split("/")):
         key, *rest = part.split(":")
-        if key in _FIELDS and len(rest) == 1 and (key == "job" or rest[0].isdigit()):
-            found[key] = rest[0]
-        elif key.upper() in ("CPU", "GPU") and len(rest) <= 1:
-            found["device"] = f"{key.upper()}:{_device_number(name, rest[0] if rest else '*')}"
-        elif key == "device" and len(rest) in (1, 2):
-            found["device"] = f"{rest[0]}:{_device_number(name, rest[1] if len(rest) == 2 else '*')}"
+        if key in _FIELDS and len(rest) == 1:
+            found[key] = rest[0] if key == "job" else _number(name, rest[0])
+        elif key.upper() in ("CPU", "GPU") and len(rest) <= 1 or key == "device" and len(rest) in (1, 2):
+            if "device" in found:
+                raise ArgumentError(f"Cannot specify multiple device types: {name}")
+            kind, *number = rest if key == "device" else [key.upper(), *rest]
+            found["device"] = f"{kind}:{_number(name, number[0]) if number and number[0] != '*' else '*'}"
         else:
-            raise ArgumentError(f"unknown part {part!r} of the device {name!r}: expected /job:NAME, /replica:N, "
+            raise ArgumentError(f"Unknown attribute: '{key}' in the device {name!r}: expected /job:NAME, /replica:N, "
                                 "/task:N or /device:CPU:N")
     return found
 
 
-def _device_number(name: str, text: str) -> str:
-    if text != "*" and not text.isdigit():
-        raise ArgumentError(expected="a device with a number", found=repr(name))
+def _number(name: str, text: str) -> str:
+    if not text.isdigit():
+        raise ArgumentError(f"invalid literal for int() with base 10: {text!r} in the device {name!r}: expected a "
+                            "number")
     return text
+
+
+class DeviceSpec:
+    """A device's name in parts: job, replica, task, device_type, device_index; None for what is left open."""
+
+    def __init__(self, job: str | None = None, replica: int | None = None, task: int | None = None,
+                 device_type: str | None = None, device_index: int | None = None) -> None:
+        self.job, self.replica, self.task = job, replica, task
+        self.device_type = device_type.upper() if str(device_type).upper() in ("CPU", "GPU") else device_type
+        self.device_index = device_index
+
+    @classmethod
+    def from_string(cls, spec: str) -> Self:
+        """The parts of a name. Raises ArgumentError (ValueError) for one that is none."""
+        return cls().parse_from_string(spec)
+
+    def parse_from_string(self, spec: str) -> Self:
+        """Take the parts of a name in place of one's own."""
+        parts = _device_parts(spec)
+        kind, _, index = parts.get("device", "").partition(":")
+        numbers = [int(parts[key]) if key in parts else None for key in _FIELDS[1:]]
+        DeviceSpec.__init__(self, parts.get("job"), *numbers, kind or None, int(index) if index.isdigit() else None)
+        return self
+
+    def replace(self, **parts: Any) -> Self:
+        """One with other parts."""
+        return type(self)(**{**vars(self), **parts})
+
+    def make_merged_spec(self, dev: "DeviceSpec") -> Self:
+        """One that has `dev`'s parts where it has them, else this one's."""
+        return self.replace(**{key: value for key, value in vars(dev).items() if value is not None})
+
+    def merge_from(self, dev: "DeviceSpec") -> None:
+        """Take the parts that `dev` has."""
+        vars(self).update(vars(self.make_merged_spec(dev)))
+
+    def to_string(self) -> str:
+        """`/job:ps/task:0/device:CPU:0`."""
+        found = "".join(f"/{key}:{vars(self)[key]}" for key in _FIELDS if vars(self)[key] is not None)
+        index = "*" if self.device_index is None else self.device_index
+        return found if self.device_type is None else f"{found}/device:{self.device_type}:{index}"
+
+    __str__ = to_string
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DeviceSpec) and self.to_string() == other.to_string()
+
+    def __hash__(self) -> int:
+        return hash(self.to_string())
+
+
+def merge_device(spec: Any) -> Callable[[Any], str]:
+    """A device function: what an operation's device leaves open is as in `spec`."""
+    name = merged_device("", _name_of(spec))
+    return spec if callable(spec) else lambda op: merged_device(name, op.device or "")

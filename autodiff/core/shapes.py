@@ -202,7 +202,7 @@ class TensorShape(Sequence):
 
     def assert_is_compatible_with(self, other: Any) -> None:
         if not self.is_compatible_with(other):
-            raise ShapeError(f"shapes differ: {self} and {TensorShape(other)}")
+            raise ShapeError(f"Shapes {self} and {TensorShape(other)} are incompatible")
 
     def assert_has_rank(self, rank: int) -> None:
         self.with_rank(rank)

@@ -137,6 +137,12 @@ class EagerRun:
         cell.value = np.array(value)
         return value
 
+    def update(self, cell: Cell, place: Any, change: Callable[[np.ndarray], Any]) -> np.ndarray:
+        """Have `change` write a copy of a variable's value, which becomes its value."""
+        value = self.read(cell).copy()
+        change(value)
+        return self.assign(cell, value)
+
     def is_initialized(self, cell: Cell) -> np.bool_:
         return np.bool_(cell.value is not None)
 

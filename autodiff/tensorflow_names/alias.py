@@ -117,7 +117,7 @@ def _rooms_of(name: str) -> tuple[str, ...]:
     if ".ops.gen_" in name:
         rooms = "python.raw_ops", *rooms
     if name.startswith("tensorflow.python.ops."):
-        rooms = *rooms, "python.ops", "python.version_2"
+        rooms = *rooms, "python.ops", "python.version_2", "python.raw_ops"
     if name.startswith("tensorflow.python.") and not may_be_imported(name):
         raise ImportError(str(unsupported_name("tf", name.partition(".")[2], ())), name=name)
     if not rest or {"core", "python"} & set(name.split(".")):

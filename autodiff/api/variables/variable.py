@@ -16,6 +16,7 @@ from ...core.op import OPS, build
 from ...core.shapes import TensorShape, as_dims, is_known, merge
 from ..control.dependencies import init_scope
 from .initialized_reads import guarded
+from .saved_parts import Saved
 from .scatter_methods import Rows
 from .tensor_operators import TensorOperators
 from .variable_kinds import VariableSynchronization, resource_variables_enabled
@@ -23,7 +24,7 @@ from .variable_kinds import VariableSynchronization, resource_variables_enabled
 _CREATED = itertools.count()
 
 
-class Variable(TensorOperators, Rows):
+class Variable(TensorOperators, Rows, Saved):
     """A value that a session keeps between runs; used in an expression it is the tensor read from it.
 
     initial_value: a tensor or value, or a function without arguments that gives one (dtype then
@@ -47,10 +48,11 @@ class Variable(TensorOperators, Rows):
                  variable_def: Any = None, dtype: Any = None, expected_shape: Any = None, import_scope: Any = None,
                  constraint: Callable[[Any], Any] | None = None, use_resource: bool | None = None,
                  synchronization: Any = None, aggregation: Any = None, shape: Any = None) -> None:
-        if initial_value is None:
-            raise ArgumentError(expected="an initial value for the variable", found="None")
         if variable_def is not None:
-            raise ArgumentError("variable_def: variables are not restored from protocol buffers")
+            vars(self).update(vars(self.from_proto(variable_def, import_scope)))
+            return
+        if initial_value is None:
+            raise ArgumentError("initial_value must be specified.", found="None")
         if constraint is not None and not callable(constraint):
             raise ArgumentError(f"the constraint of a variable is a function, found {constraint!r}")
         self.trainable = synchronization != VariableSynchronization.ON_READ if trainable is None else bool(trainable)
@@ -247,6 +249,8 @@ class ResourceVariable(Variable):
     def handle(self) -> Tensor:
         return self.handle_tensor
 
+    _handle = handle
+
     @property
     def _shared_name(self) -> str:
         return self._name
@@ -322,7 +326,7 @@ class ResourceVariable(Variable):
     def _after(self, change: Operation, read_value: bool = True) -> Any:
         """The result of an assignment: the value read after it, the operation alone, or eagerly the variable."""
         if self._graph.executing_eagerly:
-            return self
+            return self if read_value else None
         if not read_value:
             return change
         with get_default_graph().control_dependencies([change]):

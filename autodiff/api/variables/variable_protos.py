@@ -6,20 +6,25 @@ from typing import Any
 from ...core.errors import ArgumentError
 from ...core.graph import Graph, Operation, Tensor, get_default_graph
 from ...files.meta_graph_messages import META_GRAPH_MESSAGES
+from .saved_parts import SaveSliceInfo
 from .variable import ResourceVariable, Variable
 
 VariableDef = META_GRAPH_MESSAGES["VariableDef"]
 
 
-def variable_def_of(variable: Variable) -> Any:
-    """The VariableDef of a variable."""
-    made = VariableDef(variable_name=variable.handle_tensor.name, initializer_name=variable.initializer.name,
-                       snapshot_name=variable._snapshot.name, initial_value_name=variable.initial_value.name,
+def variable_def_of(variable: Variable, export_scope: str | None = None) -> Any:
+    """The VariableDef of a variable; None if it is not below export_scope, which names are written without."""
+    prefix = f"{export_scope.rstrip('/')}/" if export_scope else ""
+    if not variable.name.startswith(prefix):
+        return None
+    named = {"variable_name": variable.handle_tensor, "initializer_name": variable.initializer,
+             "snapshot_name": variable._snapshot, "initial_value_name": variable.initial_value}
+    made = VariableDef(**{field: each.name.removeprefix(prefix) for field, each in named.items()},
                        trainable=variable.trainable, is_resource=variable.is_resource)
-    info = getattr(variable, "_save_slice_info", None)
+    info = variable._save_slice_info
     if info is not None:
         made.save_slice_info_def.MergeFrom(type(made.save_slice_info_def)(
-            full_name=info.full_name, full_shape=info.full_shape, var_offset=info.var_offset,
+            full_name=info.full_name.removeprefix(prefix), full_shape=info.full_shape, var_offset=info.var_offset,
             var_shape=info.var_shape))
     return made
 
@@ -46,5 +51,6 @@ def variable_of_def(variable_def: Any, import_scope: str | None = None, graph: G
     made.adopt(graph, handle, initializer, snapshot, initial,
                trainable=variable_def.trainable)
     if variable_def.HasField("save_slice_info_def"):
-        made._save_slice_info = variable_def.save_slice_info_def  # type: ignore[attr-defined]
+        made._save_slice_info = SaveSliceInfo(save_slice_info_def=variable_def.save_slice_info_def,
+                                              import_scope=import_scope)
     return made

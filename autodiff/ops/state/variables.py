@@ -5,11 +5,11 @@ import numpy as np
 from ...core.convert import convert_to_tensor
 from ...core.declare import op
 from ...core.dtypes import NUMBERS, as_dtype, bool_, int32, int64, resource
-from ...core.errors import DTypeError, OutOfRangeError, ShapeError
+from ...core.errors import DTypeError, OutOfRangeError
 from ...core.indexed_slices import IndexedSlices
 from ...core.infer import fixed, held
 from ...core.op import Index, Ref, Resource, Spec, T, blocked, build
-from ...core.shapes import as_dims, compatible, is_known, show
+from ...core.shapes import as_dims, compatible, is_known, merge
 from ..arrays.gather import gather
 from ..common.batch_axis import joined
 
@@ -41,25 +41,28 @@ def _(node, dy):
     return (dy,)
 
 
-def _rows_of(resource, indices, *, dtype=None):
+def _rows_of(resource, indices, *, dtype=None, batch_dims=0):
     spec = held(resource)
     known = spec.dims is not None and indices.dims is not None
-    return Spec(spec.dtype, (*indices.dims, *spec.dims[1:]) if known else None)
+    return Spec(spec.dtype, (*indices.dims, *spec.dims[batch_dims + 1:]) if known else None)
 
 
 @op("ResourceGather", infer=_rows_of, stateful=True)
-def resource_gather(resource: Resource, indices: Index, *, dtype=None, run):
+def resource_gather(resource: Resource, indices: Index, *, dtype=None, batch_dims=0, run):
     """Rows of the value behind a handle. resource: a handle of any[n, ...], indices: int[...] -> any[..., rest].
 
-    Raises InvalidArgumentError unless 0 <= index < n.
+    batch_dims: so many leading axes of both belong together. Raises InvalidArgumentError unless 0 <= index < n.
     """
-    return gather.kernel(run.read(resource), indices, 0)
+    return gather.kernel(run.read(resource), indices, batch_dims, batch_dims=batch_dims)
 
 
 @resource_gather.gradient
 def _(node, dy):
     handle, indices = node.inputs
-    spec = held(handle)
+    spec, batch_dims = held(handle), node.attrs["batch_dims"]
+    if batch_dims:
+        sizes = build.Shape(build.ReadVariableOp(handle))
+        return build.GatherGrad(sizes, indices, batch_dims, dy, batch_dims=batch_dims), blocked(_INDEX)
     if is_known(spec.dims):
         shape = np.array(spec.dims, np.int64 if indices.dtype.name == "int64" else np.int32)
     else:
@@ -74,8 +77,8 @@ def referred(ref, value=None, *, validate_shape=True, **_):
         raise DTypeError(expected="a variable to assign to",
                          found=f"the tensor {ref.name!r} of dtype {ref.dtype.name}")
     spec = held(ref)
-    if value is not None and validate_shape and not compatible(spec.dims, value.dims):
-        raise ShapeError(f"shapes differ: the variable has {show(spec.dims)}, and the value {show(value.dims)}")
+    if value is not None and validate_shape:
+        merge(spec.dims, value.dims)  # refuses what contradicts
     if ref.dtype is resource:
         return Spec(resource, ())
     return Spec(ref.dtype.base_dtype.as_ref, spec.dims if validate_shape else value.dims)

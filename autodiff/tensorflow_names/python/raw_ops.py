@@ -1,6 +1,7 @@
 """tensorflow.python.ops.gen_*: each op of the table as a function, under its name in small letters."""
 from __future__ import annotations
 
+import functools
 import re
 from typing import Any
 
@@ -8,10 +9,17 @@ from ...api.raw_ops import raw_op
 from ...core.op import OPS
 
 
+@functools.cache
+def _by_name(count: int) -> dict[str, str]:
+    """Name in small letters -> op, of so many ops: more are declared when their rooms are loaded."""
+    return {_snake(op): op for op in reversed(OPS)}
+
+
 def __getattr__(name: str) -> Any:
-    for op in OPS:
-        if _snake(op) == name.lstrip("_"):
-            return raw_op(op)
+    known, plain = _by_name(len(OPS)), name.lstrip("_")
+    for form in (plain, f"{plain}_v2", plain.removeprefix("resource_")):  # an op for handles is the one for references
+        if form in known:
+            return raw_op(known[form])
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

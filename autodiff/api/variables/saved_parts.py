@@ -1,0 +1,53 @@
+"""What a variable is in files: its VariableDef, and the whole that a part of a cut variable belongs to."""
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.errors import StateError
+from ...core.graph_parts import written_as
+
+
+class SaveSliceInfo:
+    """Which part of a whole a variable is. full_name, full_shape: of the whole; var_offset, var_shape: of the part."""
+
+    def __init__(self, full_name: str | None = None, full_shape: Any = None, var_offset: Any = None,
+                 var_shape: Any = None, save_slice_info_def: Any = None, import_scope: str | None = None) -> None:
+        given = save_slice_info_def
+        if given is not None:
+            full_name = f"{import_scope}/{given.full_name}" if import_scope else given.full_name
+            full_shape, var_offset, var_shape = list(given.full_shape), list(given.var_offset), list(given.var_shape)
+        self.full_name, self.full_shape = full_name, full_shape
+        self.var_offset, self.var_shape = var_offset, var_shape
+
+    @property
+    def spec(self) -> str:
+        """`10 4 0,5:0,4`: the whole's sizes, then start and size of the part along each axis; as checkpoints say it."""
+        sizes = "".join(f"{size} " for size in self.full_shape)
+        return sizes + ":".join(f"{start},{size}" for start, size in zip(self.var_offset, self.var_shape))
+
+
+class Saved:
+    """The methods of a variable for files."""
+
+    SaveSliceInfo = SaveSliceInfo
+    _save_slice_info: Any = None
+
+    def _set_save_slice_info(self, save_slice_info: SaveSliceInfo) -> None:
+        self._save_slice_info = save_slice_info
+
+    def _get_save_slice_info(self) -> Any:
+        return self._save_slice_info
+
+    def to_proto(self, export_scope: str | None = None) -> Any:
+        """The VariableDef, its names without export_scope; None for a variable that is not below it.
+
+        Raises StateError (RuntimeError) when executing eagerly.
+        """
+        if self.graph.executing_eagerly:  # type: ignore[attr-defined]
+            raise StateError("to_proto not supported in EAGER mode.")
+        return written_as("VariableDef", self, export_scope)
+
+    @staticmethod
+    def from_proto(variable_def: Any, import_scope: str | None = None) -> Any:
+        """The variable of operations that the default graph has already."""
+        return written_as("variable of VariableDef", variable_def, import_scope)
