@@ -9,8 +9,8 @@ from ..core import nest
 from ..core.errors import ArgumentError
 from ..core.graph import Graph, Operation
 from ..core.op import OPS
-from .saved_graphs.attributes import AttrValue, value_of
 from .common.unsupported import refusing
+from .saved_graphs.attributes import AttrValue, value_of
 
 _missing = refusing("tf.raw_ops", __name__)
 # What TensorFlow calls a tensor where a kernel says otherwise is taken by place; of attributes these tell types, which

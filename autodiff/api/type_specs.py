@@ -184,7 +184,7 @@ class TensorSpec(TypeSpec):
         return components
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        other = spec_or_value if hasattr(spec_or_value, "dtype") else type_spec_from_value(spec_or_value)
+        other: Any = spec_or_value if hasattr(spec_or_value, "dtype") else type_spec_from_value(spec_or_value)
         return self.shape.is_compatible_with(other.shape) and self.dtype.is_compatible_with(other.dtype)
 
     def most_specific_compatible_type(self, other: TypeSpec) -> TypeSpec:

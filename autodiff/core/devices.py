@@ -88,7 +88,7 @@ class DeviceSpec:
     def __init__(self, job: str | None = None, replica: int | None = None, task: int | None = None,
                  device_type: str | None = None, device_index: int | None = None) -> None:
         self.job, self.replica, self.task = job, replica, task
-        self.device_type = device_type.upper() if str(device_type).upper() in ("CPU", "GPU") else device_type
+        self.device_type = device_type.upper() if device_type and device_type.upper() in ("CPU", "GPU") else device_type
         self.device_index = device_index
 
     @classmethod
@@ -100,8 +100,9 @@ class DeviceSpec:
         """Take the parts of a name in place of one's own."""
         parts = _device_parts(spec)
         kind, _, index = parts.get("device", "").partition(":")
-        numbers = [int(parts[key]) if key in parts else None for key in _FIELDS[1:]]
-        DeviceSpec.__init__(self, parts.get("job"), *numbers, kind or None, int(index) if index.isdigit() else None)
+        replica, task = (int(parts[key]) if key in parts else None for key in _FIELDS[1:])
+        DeviceSpec.__init__(self, parts.get("job"), replica, task, kind or None,
+                            int(index) if index.isdigit() else None)
         return self
 
     def replace(self, **parts: Any) -> Self:

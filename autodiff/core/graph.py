@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -32,8 +31,8 @@ class Graph(Collected):
 
     seed: graph-level random seed or None. backprop_origin: (forward op, y) while a gradient rule
     builds. made_from: the frame that makes many operations, meanwhile. overrides: op type -> name of a
-    registered gradient. colocated: names of the operations with which new ones stand. extras: what other modules keep per graph (variable store, gradient calls), by
-    their own key.
+    registered gradient. colocated: names of the operations with which new ones stand. extras: what other
+    modules keep per graph (variable store, gradient calls), by their own key.
     """
 
     building_function = False

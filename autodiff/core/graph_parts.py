@@ -5,7 +5,7 @@ import re
 from importlib import import_module
 from typing import Any
 
-# "GraphDef", "NodeDef", "Operation" -> the path, in this package, of the function that makes one; told by autodiff itself
+# "GraphDef", "NodeDef", … -> the path, in this package, of the function that makes one; told by autodiff itself
 FORMS: dict[str, str] = {}
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import autodiff as tf
-from autodiff.api.type_specs import BoundedTensorSpec
+from autodiff.api.type_specs import BoundedTensorSpec, type_spec_from_value
 from autodiff.tensorflow_names import alias
 from autodiff.tensorflow_names.python import function, tensor_shape
 
@@ -25,6 +25,14 @@ def test_specs_are_compared_and_fit_tensors() -> None:
     bounded = BoundedTensorSpec([3], tf.int32, 0, [1, 2, 3])
     assert BoundedTensorSpec.from_spec(bounded) == bounded
     assert tf.IndexedSlicesSpec([4]) == tf.IndexedSlicesSpec([4], tf.float32, tf.int64)
+    common = tf.TensorSpec([2, 3]).most_specific_compatible_type(tf.TensorSpec([2, 4]))
+    assert common == tf.TensorSpec([2, None])
+    sparse = tf.SparseTensor([[0, 1]], [1.0], [2, 3])
+    assert type_spec_from_value(sparse) == tf.SparseTensorSpec([2, 3])
+    rows = tf.IndexedSlices(tf.ones([1, 3]), tf.constant([0]))
+    assert type_spec_from_value(rows)._from_components((rows.values, rows.indices)).values is rows.values
+    with pytest.raises(ValueError, match="Types are not compatible"):
+        tf.TensorSpec([2]).most_specific_compatible_type(tf.TensorSpec([2], tf.int32))
     with pytest.raises(ValueError, match="maximum is not compatible with shape"):
         BoundedTensorSpec([3], tf.int32, 0, [1, 2])
     with pytest.raises(ValueError, match="should be a tf.Tensor"):

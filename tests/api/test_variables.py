@@ -6,6 +6,7 @@ from autodiff.errors import FailedPreconditionError
 
 import autodiff as tf
 from autodiff.core.graph import Graph
+from autodiff.runtime.eager import eager_mode
 
 KINDS = pytest.mark.parametrize("use_resource", [False, True], ids=["reference", "resource"])
 
@@ -242,3 +243,21 @@ def test_a_part_of_a_variable_can_be_assigned(use_resource):
         np.testing.assert_array_equal(session.run(second), [[1, 2], [7, 8]])
         session.run(column)
         np.testing.assert_array_equal(session.run(v), [[0, 2], [5, 8]])
+
+
+def test_rows_are_changed_and_gathered_in_both_modes() -> None:
+    def after() -> tuple:
+        v = tf.Variable([[1.0, 2.0], [3.0, 4.0]], use_resource=True)
+        rows = tf.raw_ops.ResourceGather(resource=v.handle, indices=[[1], [0]], batch_dims=1)
+        return v, rows, lambda: v.scatter_add(tf.IndexedSlices(tf.constant([[10.0, 20.0]]), tf.constant([1])))
+
+    v, rows, change = after()
+    with tf.Session() as session:
+        session.run(v.initializer)
+        assert session.run(rows).tolist() == [[2.0], [3.0]]
+        assert session.run(change()).tolist() == [[1.0, 2.0], [13.0, 24.0]]
+    with eager_mode():
+        v, rows, change = after()
+        assert rows.numpy().tolist() == [[2.0], [3.0]]
+        assert change().numpy().tolist() == [[1.0, 2.0], [13.0, 24.0]]
+        assert v.assign([[0.0, 0.0], [0.0, 0.0]], read_value=False) is None

@@ -103,13 +103,12 @@ from .warm_start import init_from_checkpoint
 
 __all__ = ["AdadeltaOptimizer", "AdagradDAOptimizer", "AdagradOptimizer", "AdamOptimizer", "BytesList",
            "CheckpointSaverHook", "CheckpointSaverListener", "CheckpointState", "ChiefSessionCreator", "ClusterSpec",
-           "Coordinator",
-           "Example", "ExponentialMovingAverage", "Feature", "FeatureList", "FeatureLists", "Features", "FeedFnHook",
-           "FinalOpsHook", "FloatList", "FtrlOptimizer", "GradientDescentOptimizer", "Int64List",
+           "Coordinator", "Example", "ExponentialMovingAverage", "Feature", "FeatureList", "FeatureLists", "Features",
+           "FeedFnHook", "FinalOpsHook", "FloatList", "FtrlOptimizer", "GradientDescentOptimizer", "Int64List",
            "LoggingTensorHook", "LooperThread", "MomentumOptimizer", "MonitoredSession", "MonitoredTrainingSession",
            "NanLossDuringTrainingError", "NanTensorHook", "NewCheckpointReader", "Optimizer",
-           "ProximalAdagradOptimizer", "ProximalGradientDescentOptimizer", "QueueRunner", "RMSPropOptimizer",
-           "Saver", "SaverDef", "Scaffold", "Server", "SecondOrStepTimer", "SequenceExample", "SessionRunArgs",
+           "ProximalAdagradOptimizer", "ProximalGradientDescentOptimizer", "QueueRunner", "RMSPropOptimizer", "Saver",
+           "SaverDef", "Scaffold", "Server", "SecondOrStepTimer", "SequenceExample", "SessionRunArgs",
            "SessionRunContext", "SessionRunHook", "SessionRunValues", "SingularMonitoredSession", "StepCounterHook",
            "StopAtStepHook", "SummarySaverHook", "add_queue_runner", "assert_global_step", "batch", "batch_join",
            "checkpoint_exists", "cosine_decay", "cosine_decay_restarts", "create_global_step", "exponential_decay",
@@ -119,7 +118,7 @@ __all__ = ["AdadeltaOptimizer", "AdagradDAOptimizer", "AdagradOptimizer", "AdamO
            "load_checkpoint", "load_variable", "match_filenames_once", "maybe_batch", "maybe_batch_join",
            "maybe_shuffle_batch", "maybe_shuffle_batch_join", "natural_exp_decay", "noisy_linear_cosine_decay",
            "piecewise_constant", "piecewise_constant_decay", "polynomial_decay", "range_input_producer",
-           "remove_checkpoint", "replica_device_setter", "shuffle_batch", "shuffle_batch_join", "slice_input_producer", "start_queue_runners",
-           "string_input_producer", "summary_iterator", "update_checkpoint_state", "write_graph"]
+           "remove_checkpoint", "replica_device_setter", "shuffle_batch", "shuffle_batch_join", "slice_input_producer",
+           "start_queue_runners", "string_input_producer", "summary_iterator", "update_checkpoint_state", "write_graph"]
 
 __getattr__ = refusing("tf.train", __name__)

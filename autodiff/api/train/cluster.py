@@ -95,7 +95,7 @@ def replica_device_setter(ps_tasks: int = 0, ps_device: str = "/job:ps", worker_
     None if there are no such tasks. Raises KindError (TypeError) for a ps_strategy that cannot be called.
     """
     if cluster is not None:
-        ps_tasks = len(ClusterSpec(cluster).as_dict().get(DeviceSpec.from_string(ps_device).job) or ())
+        ps_tasks = len(ClusterSpec(cluster).as_dict().get(str(DeviceSpec.from_string(ps_device).job)) or ())
     if ps_tasks == 0:
         return None
     turns = itertools.cycle(range(ps_tasks))

@@ -32,7 +32,7 @@ class Saved:
     SaveSliceInfo = SaveSliceInfo
     _save_slice_info: Any = None
 
-    def _set_save_slice_info(self, save_slice_info: SaveSliceInfo) -> None:
+    def _set_save_slice_info(self, save_slice_info: Any) -> None:
         self._save_slice_info = save_slice_info
 
     def _get_save_slice_info(self) -> Any:

@@ -66,7 +66,8 @@ class Variable(TensorOperators, Rows, Saved):
         with init_scope():
             self._graph = get_default_graph()
             with self._graph.name_scope("Variable" if name is None else name) as scope:
-                self._make(scope, initial_value, wanted, validate_shape, as_dims(shape))
+                is_open = shape is not None and as_dims(shape) is None
+                self._make(scope, initial_value, wanted, validate_shape and not is_open, as_dims(shape))
         if self._graph.executing_eagerly:  # there a variable lives as long as it is referred to
             names = [name for name in names if name == GraphKeys.GLOBAL_STEP]
         self._graph.add_to_collections(names, self)

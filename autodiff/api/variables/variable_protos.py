@@ -17,7 +17,7 @@ def variable_def_of(variable: Variable, export_scope: str | None = None) -> Any:
     prefix = f"{export_scope.rstrip('/')}/" if export_scope else ""
     if not variable.name.startswith(prefix):
         return None
-    named = {"variable_name": variable.handle_tensor, "initializer_name": variable.initializer,
+    named: dict[str, Any] = {"variable_name": variable.handle_tensor, "initializer_name": variable.initializer,
              "snapshot_name": variable._snapshot, "initial_value_name": variable.initial_value}
     made = VariableDef(**{field: each.name.removeprefix(prefix) for field, each in named.items()},
                        trainable=variable.trainable, is_resource=variable.is_resource)

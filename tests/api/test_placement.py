@@ -1,0 +1,78 @@
+"""Where operations stand: devices by their parts, colocation, clusters; operations by type; variables in protos."""
+
+import numpy as np
+import pytest
+
+import autodiff as tf
+from autodiff.core.devices import merge_device
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> None:
+    tf.reset_default_graph()
+
+
+def test_a_device_is_its_parts() -> None:
+    spec = tf.DeviceSpec.from_string("/replica:1/task:0/cpu:0")
+    assert (spec.replica, spec.task, spec.device_type, spec.device_index) == (1, 0, "CPU", 0)
+    spec.merge_from(tf.DeviceSpec.from_string("/job:ps/device:GPU:2"))
+    assert spec.to_string() == "/job:ps/replica:1/task:0/device:GPU:2"
+    assert spec.replace(device_type=None, task=None).to_string() == "/job:ps/replica:1"
+    for name, words in (("/cpu:0/gpu:1", "Cannot specify multiple device types"), ("/bar:1", "Unknown attribute: 'bar'"),
+                        ("/task:x", "invalid literal for int")):
+        with pytest.raises(ValueError, match=words):
+            tf.DeviceSpec.from_string(name)
+    with tf.device(merge_device("/gpu:0")), tf.device(merge_device("/job:worker")):
+        assert tf.no_op().device == "/job:worker/device:GPU:0"
+
+
+def test_colocated_operations_are_in_one_group() -> None:
+    with tf.device("/gpu:0"):
+        a = tf.constant(1.0, name="a")
+    with tf.colocate_with(a):
+        b = tf.constant(2.0)
+        with tf.colocate_with(None, ignore_existing=True):
+            c = tf.constant(3.0, name="c")
+    assert b.op.colocation_groups() == b.op.get_attr("_class") == [b"loc:@a"]
+    assert (b.device, c.op.colocation_groups()) == ("/device:GPU:0", [b"loc:@c"])
+    with pytest.raises(ValueError, match="_class"):
+        c.op.get_attr("_class")
+
+
+def test_variables_take_turns_on_the_servers_of_a_cluster() -> None:
+    cluster = tf.train.ClusterSpec({"ps": ["a:1", "b:1"], "worker": {3: "c:1"}})
+    assert cluster.job_tasks("worker") == [None, None, None, "c:1"]
+    with tf.device(tf.train.replica_device_setter(cluster=cluster)):
+        v, w = tf.Variable(1.0), tf.Variable(2.0)
+        total = v + w
+    assert (v.device, w.initializer.device, total.device) == ("/job:ps/task:0", "/job:ps/task:1", "/job:worker")
+    with pytest.raises(ValueError, match="No such job in cluster: 'moon'"):
+        cluster.num_tasks("moon")
+    with tf.Session(tf.train.Server.create_local_server().target) as session:
+        assert session.run(tf.constant(3)) == 3
+
+
+def test_an_operation_is_made_by_its_type() -> None:
+    graph = tf.get_default_graph()
+    x = tf.constant([[1.0, 2.0]])
+    op = graph.create_op("MatMul", [x, x], attrs={"transpose_b": tf.AttrValue(b=True), "T": tf.float32}, name="product")
+    assert (op.name, op.get_attr("transpose_b")) == ("product", True)
+    with tf.Session() as session:
+        assert session.run(op.outputs[0]) == [[5.0]]
+    with pytest.raises(ValueError, match="Op type not registered 'Unheard'"):
+        graph.create_op("Unheard", [])
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_a_variable_comes_back_from_its_proto(use_resource: bool) -> None:
+    with tf.name_scope("outer"):
+        v = tf.Variable(3.0, name="v", use_resource=use_resource, trainable=False)
+    same = tf.Variable(variable_def=v.to_proto("outer"), import_scope="outer")
+    assert (same.name, same.op, same.trainable) == (v.name, v.op, False)
+    assert v.to_proto("elsewhere") is None
+    open_shape = tf.Variable(np.zeros([1, 1]), shape=tf.TensorShape(None), use_resource=use_resource)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(same) == 3.0
+        session.run(open_shape.assign(np.ones([2, 2])))
+        assert session.run(open_shape.read_value()).shape == (2, 2)
