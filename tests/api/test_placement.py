@@ -18,7 +18,7 @@ def test_a_device_is_its_parts() -> None:
     spec.merge_from(tf.DeviceSpec.from_string("/job:ps/device:GPU:2"))
     assert spec.to_string() == "/job:ps/replica:1/task:0/device:GPU:2"
     assert spec.replace(device_type=None, task=None).to_string() == "/job:ps/replica:1"
-    for name, words in (("/cpu:0/gpu:1", "Cannot specify multiple device types"), ("/bar:1", "Unknown attribute: 'bar'"),
+    for name, words in (("/cpu:0/gpu:1", "Cannot specify multiple device types"), ("/bar:1", "Unknown attribute: .bar"),
                         ("/task:x", "invalid literal for int")):
         with pytest.raises(ValueError, match=words):
             tf.DeviceSpec.from_string(name)
