@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from . import ops
-from .api.common import unsupported
+from .api.common import unsupported, wrong_arguments
 from .api.common.public_paths import PublicPaths
 from .core import errors, nest
 from .core.dtypes import *
@@ -25,6 +25,7 @@ from .gradients.aggregate import AggregationMethod
 from .gradients.backprop import UnconnectedGradients, gradients
 
 __version__ = "0.2.0"
+gradients = wrong_arguments.checked(gradients)
 newaxis = None
 vars()["bool"] = bool_  # tf.bool, without hiding Python's from readers of this file
 
@@ -187,9 +188,10 @@ sys.meta_path.insert(0, PublicPaths(__name__, NAMESPACES))
 
 def __getattr__(name: str) -> Any:
     if name in NAMESPACES:
-        return import_module(f"{__name__}.{NAMESPACES[name]}")
+        return wrong_arguments.check_names(import_module(f"{__name__}.{NAMESPACES[name]}"))
     if name in PLACES:
-        value = globals()[name] = getattr(import_module(f"{__name__}.{PLACES[name]}"), name)
+        value = globals()[name] = wrong_arguments.checked_name(
+            getattr(import_module(f"{__name__}.{PLACES[name]}"), name))
         return value
     if name.startswith("__"):  # what Python itself looks for
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -40,11 +40,17 @@ _REFUSED_THERE = re.compile("|".join((
     "type float(32|64) that does not match", "paddings must be less than", "not implemented", "empty output shape",
     "do not yet support", "No OpKernel was registered", "not supported", "Currently there is no way",
     "Incompatible shapes between op input and calculated", "Requires delta != 0", r"is not in \[0, 0\)",
-    "params is empty", "Cannot take the length of shape with unknown rank", "Duplicate node name")))
+    "params is empty", "Cannot take the length of shape with unknown rank", "Duplicate node name",
+    r"Cannot reshape a tensor with \d+ elements to shape \[0[,\]].*DynamicPartition")))
 _REFUSED_HERE = re.compile("|".join((
     r"grad_ys\[\d\] has shape", r"axis -?\d+ is out of range", "aggregation_method is 3", "expected int32",
     "Negative dimension size", "expected floats, found", "expected strings alone", "shapes differ",
-    "Dimensions must be equal", "'' is not a valid scope name", "not in list of allowed values")))
+    "Dimensions must be equal", "'' is not a valid scope name", "not in list of allowed values",
+    "a string that is not empty", "integer division by zero", "rows of equal length")))
+# What only one of the two gets right, or neither promises: a pattern of the script, and the values that it excuses.
+_FAULTS_THERE = [(re.compile(script, re.S), re.compile(values, re.S)) for script, values in (
+    (r"nan.*(reduce_max|reduce_min|sort|top_k|asinh)", ""), (r"nan.*(abs|sign|huber_loss|absolute_difference)", "nan"),
+    (r"complex.*(div|xdivy)", "nan|inf"), (r"\(0, \d+, \d+, \d+\).*depthwise_conv2d", r"here \[0\.0"))]
 
 
 @dataclass
@@ -80,20 +86,22 @@ class Reference:
         self.process.wait()
 
 
-def difference(ours: Outcome, theirs: Outcome, *, loops: bool = False) -> str | None:
+def difference(ours: Outcome, theirs: Outcome, script: str = "") -> str | None:
     """The first point in which two outcomes disagree, or None.
 
     What TensorFlow cannot do is not compared: scripts that only it refuses, and second derivatives
     of scripts with loops, of which it silently leaves out the loop's part (tests/api/test_control_flow.py
     holds ours against central differences).
     """
+    loops = any(word in script for word in _LOOPS)
     if theirs.error is None and ours.error is not None:
         return f"here {ours.error}; TensorFlow no error"
     for name, expected in theirs.values.items():
         if name.startswith("d2y") and loops:
             continue
         if text := _unlike(ours.values.get(name), expected):
-            return f"{name}: {text}"
+            if not any(a.search(script) and b.search(text) for a, b in _FAULTS_THERE):
+                return f"{name}: {text}"
     return None
 
 
@@ -102,13 +110,15 @@ def compared(tf: Any, program: Program | str, theirs: Outcome) -> str | None:
     script = program if isinstance(program, str) else program.script()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return difference(Outcome(*evaluate(tf, script)), theirs, loops=any(word in script for word in _LOOPS))
+        return difference(Outcome(*evaluate(tf, script)), theirs, script)
 
 
 def _unlike(found: Any, expected: Any) -> str | None:
     refused = [isinstance(v, str) and v.startswith("refused") for v in (found, expected)]
     if all(refused) or refused[1] and _REFUSED_THERE.search(expected) or refused[0] and _REFUSED_HERE.search(found):
         return None
+    if isinstance(found, np.ndarray) and found.dtype.kind in "SU":
+        found = found.astype(object)
     if any(refused) or not isinstance(expected, np.ndarray) or not isinstance(found, np.ndarray):
         same = type(found) is type(expected) and not isinstance(found, np.ndarray) and found == expected
         return None if same else f"here {found!s:.300}; TensorFlow {expected!s:.300}"

@@ -39,7 +39,7 @@ def encoded(value):
     """A result as JSON has it."""
     if value is None or isinstance(value, str):
         return value
-    if value.dtype == object:
+    if value.dtype.kind in "OSU":
         return {"dtype": "object", "shape": value.shape,
                 "data": [v.decode("latin1") if isinstance(v, bytes) else str(v) for v in value.ravel().tolist()]}
     return {"dtype": value.dtype.name, "shape": value.shape,

@@ -174,7 +174,7 @@ def as_dtype(type_value: object) -> DType:
         return _BY_PYTHON[type_value]
     try:
         numpy_type = np.dtype(type_value)  # type: ignore[call-overload]
-    except TypeError:
+    except (TypeError, ValueError):  # of what only looks like a dtype
         numpy_type = None
     if numpy_type is not None and type_value is not None:
         if numpy_type.kind in "SUO":

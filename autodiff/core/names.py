@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .errors import ArgumentError, UnknownNameError
+from .errors import ArgumentError, KindError, UnknownNameError
 
 _OP_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\\-/]*\Z")
 
@@ -37,12 +37,14 @@ class UniqueNames:
 
 def checked_op_name(name: str, scope: str) -> str:
     """`name`, which may end in `/`. Raises ArgumentError (ValueError) unless an operation in this scope may have it."""
-    check_scope_name(name.removesuffix("/"), top=not scope)
+    check_scope_name(name.removesuffix("/") if isinstance(name, str) else name, top=not scope)
     return name
 
 
 def check_scope_name(name: str, *, top: bool) -> None:
-    """Raises ArgumentError unless `name` is legal for a name scope."""
+    """Raises ArgumentError unless `name` is legal for a name scope, KindError (TypeError) if it is no string."""
+    if not isinstance(name, str):
+        raise KindError("a name is no string", expected="a string", found=repr(name))
     if not name or not _OP_NAME.match(name if top else f"x{name}"):  # below the top any of the letters may begin it
         raise ArgumentError(f"{name!r} is not a valid scope name: expected letters, digits and _.\\-/"
                             + (" after a letter, digit or dot" if top else ""))

@@ -110,7 +110,7 @@ def dimension_value(value: Any) -> int | None:
         return value.value
     try:
         size = int(value) if isinstance(value, (str, bytes, float)) else value.__index__()
-    except (AttributeError, ValueError, OverflowError):
+    except (AttributeError, TypeError, ValueError, OverflowError):
         raise KindError(expected="a dimension (an int or None)", found=repr(value)) from None
     if isinstance(value, float) and size != value:
         raise ShapeError(f"Ambiguous dimension: {value!r}")
@@ -138,7 +138,7 @@ def as_dims(shape: Any) -> Dims | None:
         return shape.dims_tuple
     if isinstance(shape, (Dimension, int)):
         return (dimension_value(shape),)
-    if isinstance(shape, Iterable):
+    if isinstance(shape, Iterable) and getattr(shape, "ndim", 1) != 0:
         return tuple(dimension_value(size) for size in shape)
     return (dimension_value(shape),)
 

@@ -14,7 +14,7 @@ from ..core.gc_pause import collector_paused
 from ..core.graph import Graph, Operation, Tensor, get_default_graph, graph_of
 from ..core.indexed_slices import IndexedSlices
 from ..core.op import build
-from ..core.shapes import compatible, is_known, show
+from ..core.shapes import compatible, is_known, num_elements, show
 from .aggregate import Gradient, check_method
 from .between import ends_of, ops_between
 from .blocked_reasons import GradientCall
@@ -123,7 +123,18 @@ def seed(graph: Graph, y: Tensor, grad_y: Any, index: int) -> Gradient:
     tensor = to_tensor(graph, grad_y, dtype if not isinstance(grad_y, Tensor) else None, f"grad_y_{index}")
     if tensor.dtype.base_dtype.kind != dtype.kind:
         raise DTypeError(f"grad_ys[{index}] has dtype {tensor.dtype.name}, expected {dtype.name} like {y.name!r}")
-    if not compatible(tensor.dims, y.dims):
-        raise ShapeError(f"grad_ys[{index}] has shape {show(tensor.dims)}, expected {show(y.dims)} like {y.name!r}")
     with graph.differentiating(y.op, y):
+        if not compatible(tensor.dims, y.dims):
+            tensor = _of_the_shape(tensor, y, index)
         return build.Identity(tensor, name=f"grad_ys_{index}")
+
+
+def _of_the_shape(tensor: Tensor, y: Tensor, index: int) -> Tensor:
+    """grad_y as y's shape has it: as many elements in their order, or repeated. Rules rely on that shape."""
+    found, wanted = tensor.dims, y.dims
+    if found is not None and wanted is not None and is_known(found) and is_known(wanted):
+        if num_elements(found) == num_elements(wanted):
+            return build.Reshape(tensor, list(wanted))
+        if len(found) <= len(wanted) and all(a in (1, b) for a, b in zip(found[::-1], wanted[::-1])):
+            return build.BroadcastTo(tensor, list(wanted))
+    raise ShapeError(f"grad_ys[{index}] has shape {show(tensor.dims)}, expected {show(y.dims)} like {y.name!r}")

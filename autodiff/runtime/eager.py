@@ -211,7 +211,7 @@ class EagerContext(Graph):
         except AutodiffError as error:
             raise error.explain(**here) from None
         except (ValueError, IndexError, TypeError, ArithmeticError) as error:
-            raise InvalidArgumentError(None, None, in_tensorflows_words(error), **here) from error
+            raise InvalidArgumentError(None, None, in_tensorflows_words(error, operation, arrays), **here) from error
         return result
 
     @contextlib.contextmanager

@@ -321,3 +321,11 @@ def test_a_masked_logit_spoils_the_loss_of_soft_labels() -> None:
     loss = tf.nn.softmax_cross_entropy_with_logits_v2(labels=[[0.0, 1.0], [0.5, 0.5]],
                                                       logits=[[-np.inf, 1.0], [1.0, 1.0]])
     np.testing.assert_allclose(run(loss), [np.nan, np.log(2.0)], rtol=1e-6)
+
+
+def test_realdiv_of_integers_is_an_integer_and_complex_numbers_are_not_rounded() -> None:
+    with tf.Session() as session:
+        found = session.run([tf.realdiv([127, -7], [2, 2]), tf.realdiv(1.0, [4.0]), tf.truediv(7, 2)])
+    assert [value.tolist() for value in found] == [[63, -3], [0.25], 3.5] and found[0].dtype == "int32"
+    with pytest.raises(TypeError, match="complex128"):
+        tf.round(tf.constant([1.5 + 2.5j]))

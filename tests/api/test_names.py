@@ -193,7 +193,7 @@ def test_getattr_with_a_default_and_hasattr_work() -> None:
 def test_dir_has_rooms_and_no_modules_of_the_house() -> None:
     names = dir(tf)
     assert {"nn", "train", "reduce_mean", "GraphDef"} <= set(names)
-    assert not {"op", "graph", "backprop", "typing", "unsupported", "api", "core"} & set(names)
+    assert not {"op", "graph", "backprop", "typing", "unsupported", "wrong_arguments", "api", "core"} & set(names)
 
 
 def test_importing_loads_the_op_table_and_no_rooms_that_scripts_enter_later() -> None:
@@ -203,7 +203,7 @@ def test_importing_loads_the_op_table_and_no_rooms_that_scripts_enter_later() ->
     kept_for_later = ("autodiff.api", "autodiff.debug", "autodiff.files", "autodiff.runtime",
                       "autodiff.tensorflow_names")
     loaded = {"autodiff.api", "autodiff.api.common", "autodiff.api.common.public_paths",
-              "autodiff.api.common.unsupported"}
+              "autodiff.api.common.unsupported", "autodiff.api.common.wrong_arguments"}
     assert {name for name in read if name.startswith(kept_for_later)} == loaded
 
 

@@ -48,6 +48,13 @@ def test_grad_ys_weigh_the_ys_and_are_checked():
         tf.gradients(x, x, grad_ys=tf.constant([1.0, 2.0, 3.0]))
 
 
+def test_grad_ys_of_as_many_elements_or_that_repeat_take_the_shape_of_their_ys():
+    x, s = tf.constant([1.0, 2.0]), tf.constant(3.0)
+    found = run(*tf.gradients(s * s, s, grad_ys=[[1.0]]), *tf.gradients(x * x, x, grad_ys=[[[1.0, 10.0]]]),
+                *tf.gradients(tf.tanh(x * 0.0), x, grad_ys=2.0), *tf.gradients(x * x, x, grad_ys=2.0))
+    assert [value.tolist() for value in found] == [6.0, [2.0, 40.0], [0.0, 0.0], [4.0, 8.0]]
+
+
 def test_stop_gradients_hold_a_tensor_constant():
     x = tf.constant(3.0)
     a = x * x

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from ..common.unsupported import unsupported_name
+from ..common.wrong_arguments import check_names
 
 ROOMS = frozenset({"framework", "layers", "legacy_seq2seq", "rnn", "seq2seq", "slim"})
 # Rooms that are the same as one of `tf`'s own.
@@ -15,7 +16,7 @@ ELSEWHERE = {"distributions": "distributions", "losses": "losses", "metrics": "m
 
 def __getattr__(name: str) -> Any:
     if name in ROOMS:
-        return import_module(f".{name}", __name__)
+        return check_names(import_module(f".{name}", __name__))
     if name in ELSEWHERE:
         try:
             return import_module(f"..{ELSEWHERE[name]}", __name__)

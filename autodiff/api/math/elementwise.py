@@ -4,7 +4,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...core.convert import to_tensor
+from ...core.convert import as_array, to_tensor
+from ...core.dtypes import as_dtype
 from ...core.errors import ArgumentError
 from ...core.graph import Tensor, graph_of
 from ...core.indexed_slices import IndexedSlices
@@ -55,9 +56,15 @@ def _named(function: Callable[..., Tensor], op: str) -> Callable[..., Tensor]:
 
 # arithmetic
 add, subtract, multiply = map(_binary, ("Add", "Sub", "Mul"))
-realdiv, truediv = _binary("RealDiv"), _binary("RealDiv", "truediv")
+truediv = _binary("RealDiv", "truediv")
 div_no_nan, multiply_no_nan = _binary("DivNoNan", "div_no_nan"), _binary("MulNoNan", "multiply_no_nan")
 divide_no_nan = div_no_nan
+
+
+def realdiv(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x / y, broadcast; of integers an integer, rounded toward 0 as in TensorFlow: tf.truediv casts. -> number[...]."""
+    given = next((v.dtype for v in (y, x) if hasattr(v, "dtype")), None) or as_array(x).dtype
+    return (build.TruncateDiv if as_dtype(given).is_integer else build.RealDiv)(x, y, name=name)
 
 
 def divide(x: Any, y: Any, name: str | None = None) -> Any:
@@ -121,7 +128,7 @@ def abs(x: Any, name: str | None = None) -> Any:
 
 
 def round(x: Any, name: str | None = None) -> Tensor:
-    """The nearest whole number, the even one of two; integers as they are. x: number[...] -> number[...]."""
+    """The nearest whole number, the even one of two; integers as they are. x: real[...] -> real[...]."""
     x = as_operand(x)
     return x if x.dtype.is_integer else build.Round(x, name=name)
 

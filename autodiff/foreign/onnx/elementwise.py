@@ -25,7 +25,7 @@ onnx.plain({
 
 @onnx.op("Div", note="integers are divided towards zero")
 def div(a: Any, b: Any) -> Any:
-    return tf.realdiv(a, b) if is_float(a) else tf.truncatediv(a, b)
+    return tf.truediv(a, b) if is_float(a) else tf.truncatediv(a, b)
 
 
 @onnx.op("Pow", note="the result has the type of the base")

@@ -272,10 +272,10 @@ def ceil(x, *, out=None):
     return np.ceil(x, out=out)
 
 
-@op("Round", infer=same_shape, elementwise=True, dtypes=NUMBERS, no_grad=_STEPS)
+@op("Round", infer=same_shape, elementwise=True, dtypes=REALS, no_grad=_STEPS)
 def round_half_to_even(x, *, out=None):
-    """The nearest whole number, the even one of two. x: number[...] -> number[...]."""
-    return np.rint(x, out=out) if x.dtype.kind in "fc" else np.positive(x, out=out)
+    """The nearest whole number, the even one of two. x: real[...] -> real[...]."""
+    return np.rint(x, out=out) if x.dtype.kind == "f" else np.positive(x, out=out)
 
 
 @op("Rint", infer=same_shape, elementwise=True, dtypes=FLOATS, no_grad=_STEPS)

@@ -72,7 +72,7 @@ def fail(error: Exception, op: Operation, args: Sequence[Any]) -> NoReturn:
         if isinstance(error, AutodiffError):
             refused = kind(None, op, error.sentence, **error.where)
         else:
-            refused = kind(None, op, in_tensorflows_words(error))
+            refused = kind(None, op, in_tensorflows_words(error, op, args))
         raise (refused if refused.node else refused.explain(**where(op, args))) from error
     known = where(op, args)
     error.add_note(f"in {known['node']}\nwritten at {known['line']}")

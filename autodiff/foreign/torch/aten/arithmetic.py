@@ -55,11 +55,11 @@ def mul(x: Any, y: Any) -> Any:
 def div(x: Any, y: Any, rounding_mode: str | None = None) -> Any:
     if rounding_mode is None:
         x, y = promoted(x, y, floating=True)
-        return tf.realdiv(x, y)
+        return tf.truediv(x, y)
     x, y = promoted(x, y)
     if category(x.dtype.base_dtype) == 1:
         return tf.floor_div(x, y) if rounding_mode == "floor" else tf.truncatediv(x, y)
-    return (tf.floor if rounding_mode == "floor" else _truncated)(tf.realdiv(x, y))
+    return (tf.floor if rounding_mode == "floor" else _truncated)(tf.truediv(x, y))
 
 
 @aten.op("floor_divide")
@@ -72,7 +72,7 @@ def remainder(x: Any, y: Any) -> Any:
     x, y = promoted(x, y)
     if category(x.dtype.base_dtype) == 1:
         return tf.floormod(x, y)
-    return x - y * no_gradient(tf.floor(tf.realdiv(x, y)))
+    return x - y * no_gradient(tf.floor(tf.truediv(x, y)))
 
 
 @aten.op("fmod")
@@ -80,7 +80,7 @@ def fmod(x: Any, y: Any) -> Any:
     x, y = promoted(x, y)
     if category(x.dtype.base_dtype) == 1:
         return tf.truncatemod(x, y)
-    return x - y * no_gradient(_truncated(tf.realdiv(x, y)))
+    return x - y * no_gradient(_truncated(tf.truediv(x, y)))
 
 
 @aten.op("pow", note="a power of zero has no slope")

@@ -1,0 +1,55 @@
+"""An argument that nothing has foreseen is an error that names it, at the user's line; the user's own errors pass."""
+
+from collections.abc import Callable
+
+import pytest
+
+import autodiff as tf
+from autodiff.core.errors import AutodiffError
+
+
+@pytest.mark.parametrize(("call", "kind", "words"), [
+    (lambda: tf.nn.relu([1.0], name=3.5), TypeError, "a name is no string: expected a string, found 3.5"),
+    (lambda: tf.nn.avg_pool(tf.zeros([1, 4, 4, 1]), [1, 2, 2, 1], [1, 1, 1, 1], 3), TypeError,
+     "avg_pool cannot take 'padding': expected a string, found padding=3"),
+    (lambda: tf.assign("a", 3), TypeError, "assign cannot take 'ref': found ref='a'"),
+    (lambda: tf.add_to_collections(3.5, 1), TypeError, "add_to_collections cannot take 'names': found names=3.5"),
+    (lambda: tf.train.AdamOptimizer(0.1).apply_gradients(3), TypeError, "AdamOptimizer.apply_gradients cannot take"),
+    (lambda: tf.contrib.layers.summarize_tensor("x"), TypeError, "summarize_tensor cannot take 'tensor'"),
+    (lambda: tf.layers.MaxPooling2D(2, 2, data_format=5), TypeError, "MaxPooling2D cannot take 'data_format'"),
+    (lambda: tf.Variable(1.0, use_resource=tf.constant([1, 2])), TypeError, "as a Python bool"),
+    (lambda: tf.as_dtype(tf.constant(1.0)), TypeError, "expected an element type"),
+    (lambda: tf.TensorShape(tf.AUTO_REUSE), TypeError, "expected a dimension")], ids=lambda value: "")
+def test_the_argument_is_named(call: Callable[[], object], kind: type[Exception], words: str) -> None:
+    with pytest.raises(AutodiffError) as caught:
+        call()
+    assert isinstance(caught.value, kind) and words in str(caught.value)
+
+
+def test_the_line_and_what_the_function_does_follow() -> None:
+    with pytest.raises(TypeError) as caught:
+        tf.assign("a", 3)
+    where, what = str(caught.value).split("\n")[1:]
+    assert "test_wrong_arguments.py" in where and what.startswith("assign: Give a variable a new value")
+    assert isinstance(caught.value.__cause__, AttributeError)
+
+
+@pytest.mark.parametrize("call", [
+    lambda: tf.map_fn(lambda x: x.nothing, tf.ones([3])), lambda: tf.map_fn(lambda x, y: x, tf.ones([3])),
+    lambda: tf.cond(tf.constant(True), lambda: {}["key"], lambda: 1.0), lambda: tf.nn.relu(),
+    lambda: tf.nn.relu([1.0], nothing=1)], ids=["attribute", "arity", "key", "missing", "unknown"])
+def test_errors_of_the_users_own_functions_and_calls_are_pythons(call: Callable[[], object]) -> None:
+    with pytest.raises((TypeError, AttributeError, KeyError)) as caught:
+        call()
+    assert not isinstance(caught.value, AutodiffError)
+
+
+def test_wrong_values_in_a_run_are_refused_as_a_build_refuses_their_shapes() -> None:
+    x, y, axis = tf.placeholder(tf.float32), tf.placeholder(tf.float32), tf.placeholder(tf.int32)
+    cases = [(tf.matmul(x, y), "inner dimensions differ|Dimensions must be equal|incompatible"), (x + y, r"\[2,3\] vs"),
+             (tf.concat([x, y], 0), "Dimension 1"), (tf.argmax(x, axis), "axis 7 is out of range"),
+             (tf.reshape(x, [5]), "is a tensor with 6 values, but the requested shape has 5")]
+    with tf.Session() as session:
+        for fetch, words in cases:
+            with pytest.raises(tf.errors.InvalidArgumentError, match=words):
+                session.run(fetch, {x: [[1, 2, 3], [4, 5, 6]], y: [[1.0, 2.0], [3.0, 4.0]], axis: 7})
