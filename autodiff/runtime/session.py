@@ -48,6 +48,7 @@ class Session:
         self.graph = graph if graph is not None else get_default_graph()
         self.sess_str, self.config = target, config
         self.variables = Variables()
+        self.loaded: dict[str, tuple[str, int]] = {}  # variable -> the checkpoint that set it, runs before that
         self.entropy = int.from_bytes(os.urandom(7), "little")
         self.runs = 0
         self.draws: dict[str, int] = {}

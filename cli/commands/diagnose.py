@@ -66,7 +66,8 @@ def why(shell: Shell, target: Target = "", *, of: Target = "", order: Order = 1)
     many = found if isinstance(found, (list, tuple)) else (found,)
     if isinstance(found, WhyNonfinite) and order == 1:
         remedies = shell.dbg.trials.of(found, of)
-        return Group((*_nonfinite(found)[:1], *_tried(remedies), *_nonfinite(found)[1:]))
+        first, *rest = _nonfinite(found)
+        return Group((first, *_tried(remedies), *_chain(found), *rest))
     parts = tuple(part for i, finding in enumerate(many) for part in explained(finding)
                   if i == 0 or isinstance(part, Text))  # the same ops again and again: one table is enough
     return Group(parts) if parts else Text(f"nothing to explain: no gradient is {target}", "good")
@@ -145,6 +146,15 @@ def _nonfinite(finding: WhyNonfinite) -> tuple[Result, ...]:
     if finding.inherited:
         parts.append(Text(f"{finding.inherited} other ops of {finding.checked} only pass it on", "quiet"))
     return tuple(parts)
+
+
+def _chain(finding: WhyNonfinite) -> tuple[Result, ...]:
+    """How it came to that, the origin first, where there is more to it than one op."""
+    if len(finding.chain) < 2:
+        return ()
+    lines = [f"  {f'step {link.step}  ' if link.step else ''}{link.text}  {place(link.place)}".rstrip()
+             for link in finding.chain]
+    return (Text("\n".join(["how it came to that, the origin first:", *lines]), "quiet"),)
 
 
 def _tried(remedies: Sequence[Remedy]) -> tuple[Result, ...]:

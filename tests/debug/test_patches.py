@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autodiff.core.errors import ArgumentError
-from autodiff.debug.analysis.source_edits import LowerRate, rewritten
+from autodiff.debug.analysis.edits.in_source import LowerRate, rewritten
 from autodiff.debug.engine.questions.patches import _is_own
 from cli.language.interpreter import execute, typed
 from cli.model.results import Patch, error_in

@@ -196,6 +196,7 @@ class Saver:
             if variable.graph is not session.graph:
                 raise GraphError(f"variable {variable.name!r} is of another graph than the session")
             session.variables[variable.op.name] = value
+            session.loaded[variable.op.name] = os.fspath(save_path), session.runs
 
     def _built(self) -> dict[str, list[Variable]]:
         if self._variables is None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+_WIDE = ("Exp", "Square", "Cast", "Cosh", "Sinh", "Expm1")
 _DIVISIONS = ("Div", "RealDiv", "TrueDiv", "DivNoNan", "FloorDiv")
 
 
@@ -38,11 +39,11 @@ def in_words(op_type: str, operands: list[Any], result: Any) -> str:
     if len(known) == 1 and known[0] is not None:
         if op_type in ("Acos", "Asin", "Atanh", "Acosh") and known[0] in ("1", "-1") and abs(operands[0]) != 1:
             known = [f"{operands[0]:.9g}"]
-        wide = ": too large for the type" if np.isfinite(operands[0]) and op_type in ("Exp", "Square", "Cast", "Cosh",
-                                                                                      "Sinh", "Expm1") else ""
+        wide = _overflows(operands, op_type, result) if op_type in _WIDE else ""
         return f"{op_type.lower()}({known[0]}) = {text}{wide}"
     if None not in known and known:
-        return f"{op_type.lower()}({', '.join(map(str, known))}) = {text}"
+        wide = _overflows(operands, op_type, result) if op_type == "SquaredDifference" else ""
+        return f"{op_type.lower()}({', '.join(map(str, known))}) = {text}{wide}"
     return f"{op_type} of finite numbers gives {text}" + (": the sum is too large for the type" if op_type in (
         "MatMul", "BatchMatMul", "Sum", "Mean", "AddN", "Conv2D", "Prod", "Cumsum") and np.isinf(result) else "")
 

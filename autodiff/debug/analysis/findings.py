@@ -52,6 +52,19 @@ class Operand:
 
 
 @dataclass(frozen=True)
+class Link:
+    """One link of the chain that led to nan or inf. kind: "fed", "empty" (fed without elements), "variable",
+    "made" (out of nothing) or "op"; op: whose. step: 0 for the run that is explained."""
+
+    text: str
+    place: Place | None
+    kind: str
+    op: str
+    index: tuple[int, ...] = ()
+    step: int = 0
+
+
+@dataclass(frozen=True)
 class Origin:
     """An op whose output is not finite although its inputs are; or (secondary) that made nan of inf.
 
@@ -60,6 +73,7 @@ class Origin:
     elements: first bad indices; count: how many; bad: "nan", "inf", "-inf" or several. operands: the values that met
     at the first element. forward_op: whose gradient this is. harmful: it reaches y or a gradient.
     trap: "where" for the branch not taken, "underflow", or "". inside: which call of a branch or loop, or "".
+    chain: where the numbers that met came from, the origin first; of what is harmful.
     """
 
     op: str
@@ -80,6 +94,7 @@ class Origin:
     trap: str
     place: Place | None
     inside: str = ""
+    chain: tuple[Link, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -102,7 +117,8 @@ class WhyNonfinite:
     """Where nan and inf come from. origins: harmful ones, forward before backward. masked: those without effect.
 
     inherited: count of other ops with non-finite outputs. checked: count of ops looked at. target: the tensor asked
-    about, or "" for the whole run. diverges: the variables outgrew all sense before.
+    about, or "" for the whole run. diverges: the variables outgrew all sense before. chain: how it came to what `text`
+    tells of, with the steps, the origin first.
     """
 
     target: str
@@ -113,6 +129,7 @@ class WhyNonfinite:
     checked: int
     text: str
     diverges: bool = False
+    chain: tuple[Link, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,14 @@ import numpy as np
 
 from ...core.function_graph import functions_of
 from ...core.graph import Operation, Tensor
-from ...runtime.plan.state import OUTSIDE, CallNumber
+from ...runtime.plan.state import OUTSIDE
 from ..facts.function_calls import Inside
 from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 from ..facts.stats import bad_elements, has_nonfinite
 from .arithmetic_rules import in_words, number
 from .findings import Operand, Origin, WhyNonfinite
+from .origins.chain import chain_of
+from .origins.sources import Scene
 from .remedies import remedy_for
 
 Values = Mapping[Tensor, Any]
@@ -75,7 +77,7 @@ def why_nonfinite(ops: Sequence[Operation], values: Values, roots: Collection[Te
     made, reaching, count = origins(ops, values, [target] if target is not None else roots)
     described: list[Origin] = []
     for op in made[:_SHOWN]:
-        for origin in _described(op, values, op in reaching, variable_note, inside):
+        for origin in _described(op, Scene(values, inside), op in reaching, variable_note):
             twin = replace(origin, harmful=not origin.harmful)
             if twin in described and origin.harmful:
                 described.remove(twin)
@@ -89,25 +91,27 @@ def why_nonfinite(ops: Sequence[Operation], values: Values, roots: Collection[Te
     return WhyNonfinite(name, step, harmful, masked, count - len(made), len(ops), _text(harmful, masked, name))
 
 
-def _described(op: Operation, values: Values, harmful: bool, note: Callable[[str], str], inside: Inside,
-               depth: int = 0, within: CallNumber = OUTSIDE) -> list[Origin]:
+def _described(op: Operation, scene: Scene, harmful: bool, note: Callable[[str], str], depth: int = 0) -> list[Origin]:
     """An op; of a branch or loop the ops inside of it that are to blame."""
-    called = (call for each in (op, *_behind_lists(op)) if (call := inside(each, values, within)) is not None)
-    call = next(called, None) if depth < _DEEPEST else None
+    values, within = scene.values, scene.call.number if scene.call is not None else OUTSIDE
+    called = ((each, call) for each in (op, *_behind_lists(op))
+              if (call := scene.inside(each, values, within)) is not None)
+    caller, call = next(called, (op, None)) if depth < _DEEPEST else (op, None)
     if call is None:
-        return [describe(op, values, harmful=harmful, note=note)]
+        return [describe(op, values, harmful=harmful, note=note, scene=scene)]
     known = {t: v for t, v in call.values.items() if t.dtype.name not in _LISTS}
     collected = [t for o in call.ops for t in o.inputs if any(out.dtype.name in _LISTS for out in o.outputs)]
     made, reaching, _ = origins(call.ops, known, (*call.outputs, *collected))
     found = []
+    inner_scene = Scene(call.values, scene.inside, call, caller, scene)
     for inner in made[:_SHOWN]:
-        own = _described(inner, call.values, harmful and inner in reaching, note, inside, depth + 1, call.number)
+        own = _described(inner, inner_scene, harmful and inner in reaching, note, depth + 1)
         if any(t.dtype.name in _LISTS for t in inner.inputs):  # it reads what another loop has kept
             kept = [origin for filler in _behind_lists(op) if functions_of(filler) and _is_bad(filler, values)
-                    for origin in _described(filler, values, harmful, note, inside, depth + 1, within)]
+                    for origin in _described(filler, scene, harmful, note, depth + 1)]
             own = [origin for origin in kept if origin.inside] or own
         found += [replace(origin, inside=origin.inside or call.where) for origin in own]
-    return found or [describe(op, values, harmful=harmful, note=note)]
+    return found or [describe(op, values, harmful=harmful, note=note, scene=scene)]
 
 
 def _is_bad(op: Operation, values: Values) -> bool:
@@ -132,11 +136,18 @@ def _same(a: Origin, b: Origin) -> bool:
     return bool(a.inside) and a.inside != b.inside and a.op_type == b.op_type == a.forward_type and a.place == b.place
 
 
+def leading(harmful: Sequence[Origin]) -> Origin:
+    """The origin to tell of first: an inf is nothing wrong until something makes nan of it."""
+    first = harmful[0]
+    if first.phase == "input" and "nan" not in first.bad:
+        return next((o for o in harmful if o.secondary), first)
+    return first
+
+
 def _text(harmful: Sequence[Origin], masked: Sequence[Origin], target: str) -> str:
     if harmful:
-        first = harmful[0]
-        after = next((o for o in harmful if o.secondary), None) if first.phase == "input" else None
-        if after is not None and "nan" not in first.bad:  # an inf is nothing wrong until something makes nan of it
+        first, after = harmful[0], leading(harmful)
+        if after is not first:
             return f"{after.rule} in {after.op}{at_line(after.place)}, as {first.rule}{at_line(first.place)}"
         of = f" (gradient of {first.forward_op})" if first.phase == "backward" else ""
         of += f", {first.inside}" if first.inside else ""
@@ -146,8 +157,9 @@ def _text(harmful: Sequence[Origin], masked: Sequence[Origin], target: str) -> s
     return f"{what} is finite" + (f"; {len(masked)} non-finite values are masked" if masked and not target else "")
 
 
-def describe(op: Operation, values: Values, *, harmful: bool, note: Callable[[str], str] = lambda name: "") -> Origin:
-    """All about one op that made something non-finite."""
+def describe(op: Operation, values: Values, *, harmful: bool, note: Callable[[str], str] = lambda name: "",
+             scene: Scene | None = None) -> Origin:
+    """All about one op that made something non-finite. scene: where it is, to follow the numbers back."""
     tensor = next(t for t in op.outputs if t in values and has_nonfinite(values[t]))
     array = np.asarray(values[tensor])
     secondary = any(t in values and has_nonfinite(values[t]) for t in op.inputs)
@@ -162,9 +174,10 @@ def describe(op: Operation, values: Values, *, harmful: bool, note: Callable[[st
         rule = f"{rule}{_continued(op, tensor, values, elements[0])} in d {_plain(forward.type)}"
     if trap == "underflow":
         rule += "; the 0 is an underflow: " + _underflow(op, values, operands)
+    chain = chain_of(op, elements[0], scene) if scene is not None and harmful and tensor is op.outputs[0] else ()
     return Origin(op.name, op.type, tensor.name, phase, _kinds(array), int((~np.isfinite(array)).sum()), array.size,
                   elements, operands, rule, remedy_for(op, trap, numbers, values), forward.name, forward.type, harmful,
-                  secondary, trap, place_of(op))
+                  secondary, trap, place_of(op), chain=chain)
 
 
 def _plain(op_type: str) -> str:

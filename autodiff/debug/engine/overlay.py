@@ -10,7 +10,7 @@ from ...core.graph import Operation, Tensor
 from ...core.indexed_slices import IndexedSlices, dense
 from ...core.traversal import dependencies, in_order
 from ...gradients.backprop import gradients
-from ..analysis.graph_edits import CLIP, Edit, copied
+from ..analysis.edits.in_graph import CLIP, Edit, copied
 from ..derivatives.derivatives import is_plain
 from ..derivatives.hidden_ops import HiddenOps
 from ..facts.graph_lists import calls_of, trainable_tensors

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ....core.errors import ArgumentError, OpError
+from ....core.errors import ArgumentError, AutodiffError, OpError
 from ....core.graph import Operation, Tensor
 from ....runtime.plan.running import running
 from ...analysis.advice import advice_of
@@ -19,7 +19,9 @@ from ...facts.stats import has_nonfinite
 from ...history.replay import Moment
 from ..runs.effects import Effects
 from ..state import State
+from .came_from import CameFrom, origin_of
 
+_LATE = 50  # remembered runs
 _EARLY = 3  # remembered runs that say how large the variables were at first
 
 
@@ -28,7 +30,7 @@ class Blame:
 
     def __init__(self, state: State, effects: Effects) -> None:
         self.state, self.model, self.log, self.overrides = state, state.model, state.log, state.overrides
-        self.effects = effects
+        self.effects, self.came_from = effects, CameFrom(state)
 
     def why_value(self, tensor: Tensor, at: Moment) -> WhyNonfinite:
         """Why a tensor's value is not finite in the run `at`."""
@@ -47,7 +49,10 @@ class Blame:
                 break
             found, at = earlier, spoiled[run, name]
             spoiled = {key: moment for key, moment in self._spoilers(found).items() if key[0] < run}
-        return self._with_divergence(found, at)
+        found = self._with_divergence(found, at)
+        chain = self.came_from.chain(found, at, self._learning_rate(at))
+        because = "" if found.diverges else origin_of(chain)
+        return replace(found, chain=chain, text="\n".join(filter(None, (found.text, because))))
 
     def _spoilers(self, found: WhyNonfinite) -> dict[tuple[int, str], Moment]:
         """The runs that spoiled the variables among the origins, by their number and the variable's name."""
@@ -127,19 +132,47 @@ class Blame:
     def _spoiler(self, variable: str) -> Moment | None:
         """The run whose update made a variable non-finite, if it is remembered.
 
-        Found by halving: what is not finite stays so, and the variables of an old run may have to be made again.
+        Further back it is found by halving: the variables of an old run may have to be made again.
         """
         moments = list(self.state.moments)
-        first = bisect.bisect_left(range(len(moments)), True, key=lambda i: has_nonfinite(
-            moments[i].variables.get(variable, 0.0)))
+        first = self._first_spoiled(variable, moments)
         if first < len(moments):
-            return moments[first - 1] if first else None
+            by_run = first and moments[first - 1].number > self._loaded(variable)[1]
+            return moments[first - 1] if by_run and self._spoils(moments[first - 1], variable) else None
         return self._latest() if variable in self._spoiled_last() else None
 
+    def _first_spoiled(self, variable: str, moments: Sequence[Moment]) -> int:
+        """From which on it is not finite. The last ones are looked at one by one, as it may have been set anew."""
+        def is_bad(i: int) -> bool:
+            return has_nonfinite(moments[i].variables.get(variable, 0.0))
+
+        count = len(moments)
+        last = next((i for i in range(count - 1, max(count - _LATE, 0) - 1, -1) if not is_bad(i)), None)
+        return last + 1 if last is not None else bisect.bisect_left(range(max(count - _LATE, 0)), True, key=is_bad)
+
+    def _loaded(self, variable: str) -> tuple[str, int]:
+        """The checkpoint that gave a variable a value, "" for none, and how many runs there were before that."""
+        return self.model.session.loaded.get(variable, ("", 0))
+
+    def _spoils(self, at: Moment, variable: str) -> bool:
+        """Whether a run itself did, not what set the variable after it."""
+        try:
+            return at.wanted is None or has_nonfinite(self.state.replayer.after(at, at.variables).get(variable, 0.0))
+        except AutodiffError:
+            return True
+
     def _since(self, variable: str) -> str:
-        """Since which step a variable is not finite, as far as that is remembered."""
+        """Since when a variable is not finite, as far as that is remembered."""
         spoiler = self._spoiler(variable)
-        return f", since the update of {self.log.at(spoiler.run)}" if spoiler is not None else ""
+        if spoiler is not None:
+            return f", since the update of {self.log.at(spoiler.run)}"
+        if path := self._loaded(variable)[0]:
+            return f", as it was loaded from {path}"
+        moments = list(self.state.moments)
+        first = self._first_spoiled(variable, moments)
+        if 0 < first < len(moments):
+            return f", since it was set after {self.log.at(moments[first - 1].run)}, by no run: loaded, or assigned"
+        return ""
 
     def failed(self, at: Moment) -> WhyNonfinite | WhyFailed | None:
         """Why the run `at` raised an error, if it did and does so again: what is not finite, or what an op refused."""

@@ -14,8 +14,8 @@ from ....core.errors import ArgumentError
 from ....core.site import PACKAGE
 from ....files.disk.reading import read_bytes
 from ....files.disk.replacing import replace_files
-from ...analysis.graph_edits import Edit
-from ...analysis.source_edits import LowerRate, Rewrite, rewritten
+from ...analysis.edits.in_graph import Edit
+from ...analysis.edits.in_source import LowerRate, Rewrite, rewritten
 
 _MOST = 1 << 24  # bytes of a script
 _LIBRARIES = tuple(os.path.join(os.path.realpath(path), "") for path in {

@@ -13,8 +13,8 @@ from ....core.errors import ArgumentError, AutodiffError
 from ....core.graph import Operation, Tensor
 from ....runtime.plan.running import running
 from ...analysis.arithmetic_rules import number
+from ...analysis.edits.in_graph import CLIP, Edit, edits_of
 from ...analysis.findings import Remedy, WhyNonfinite
-from ...analysis.graph_edits import CLIP, Edit, edits_of
 from ...facts.roles import place_of
 from ...facts.stats import has_nonfinite
 from ...facts.training_runs import trains

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ...core.errors import ArgumentError
-from ...core.graph import Operation
-from ...core.site import Span
+from ....core.errors import ArgumentError
+from ....core.graph import Operation
+from ....core.site import Span
 
 _WRITTEN = {"Sum": ("reducesum",), "Mean": ("reducemean",), "RealDiv": ("div", "divide", "truediv"), "Pow": ("pow",),
             "Div": ("div", "divide"), "Select": ("where",), "SelectV2": ("where", "wherev2"), "Sqrt": ("sqrt", "norm")}

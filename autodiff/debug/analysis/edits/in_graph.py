@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core.constant_value import static_value
-from ...core.graph import Operation, Tensor
-from ...core.op import Spec, build
-from .source_edits import LowerRate, Part, Rewrite
+from ....core.constant_value import static_value
+from ....core.graph import Operation, Tensor
+from ....core.op import Spec, build
+from .in_source import LowerRate, Part, Rewrite
 
 Now = Callable[[Tensor], Tensor]  # a tensor -> what stands in its place by now
 _SELECTS = ("Select", "SelectV2")

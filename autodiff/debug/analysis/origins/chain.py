@@ -1,0 +1,216 @@
+"""The chain to the origin: where the number came from that an op made nan or inf of, back to what was fed or kept."""
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ....core.graph import Operation
+from ....core.traversal import ancestors
+from ...facts.function_calls import Calls
+from ...facts.roles import PLACEHOLDERS, VARIABLES, place_of
+from ..arithmetic_rules import in_words, number
+from ..findings import Link
+from .sources import Index, Scene, Source, sources_of
+
+_LONGEST = 400  # ops on the way back
+_ORDINARY = 8.0  # up to here a number says nothing, and above 1 / 1000
+_PASSES = ("Identity", "Cast", "Reshape", "Transpose", "StridedSlice", "Squeeze", "ExpandDims", "Slice", "Tile", "Max",
+           "BroadcastTo", "GatherV2", "Gather", "GatherNd", "ReverseV2", "ConcatV2", "Pack", "Stack", "ReadVariableOp",
+           "ListItem", "Select", "SelectV2", "StopGradient", "PreventGradient", "Min", "Neg", "Captured", "Argument",
+           "Const", "CheckNumerics", "PlaceholderWithDefault", "ResourceGather")
+_SUMS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Sum", "Mean", "AddN", "BiasAdd", "Conv2D")
+_DIVISIONS = ("RealDiv", "Div", "TrueDiv")
+_NEEDS_SIGN = ("Log", "Sqrt", "Rsqrt", "Log1p", "Lgamma", "Digamma", "Pow")
+
+
+def chain_of(op: Operation, index: Index, scene: Scene) -> tuple[Link, ...]:
+    """What led to an element of op's first output, the origin first; op itself is the last.
+
+    Only as far as it is known, and as long as the numbers are out of the ordinary.
+    """
+    out = next((t for t in op.outputs if t in scene.values), None)
+    if out is None:
+        return ()
+    at = Source(out, index, np.asarray(scene.values[out])[index].item(), scene)
+    given = sources_of(at)[:1]
+    negative = op.type in _NEEDS_SIGN and not np.isinf(at.value) and any(_is_negative(s.value) for s in given)
+    found: list[tuple[Link, Any]] = []
+    for _ in range(_LONGEST):
+        sources = sources_of(at)
+        chosen = _chosen(at, sources, negative=negative)
+        link = _told(at, sources, chosen, is_last=not found)
+        if link is not None:
+            found.append((link, at.value))
+        cancels = _cancels(at, sources)
+        if cancels and chosen is not None and abs(chosen.value) != 1:
+            found += [(link, 0) for link in _constant_feed(chosen)]
+            break
+        negative = negative and at.tensor.op.type not in ("MatMul", "Mul")  # whose signs come of many
+        if chosen is None or not (cancels or _is_odd(chosen.value) or negative and _is_negative(chosen.value)
+                                  or abs(at.value) == 1 == abs(chosen.value) or _is_saturated(at)):
+            break
+        at = chosen
+    return (*_empty_feed(op, scene), *_together(found[::-1]))
+
+
+def _empty_feed(op: Operation, scene: Scene) -> list[Link]:
+    """Of what an op was given nothing of: the placeholder that was fed without rows."""
+    if not op.inputs or op.inputs[0] not in scene.values or np.size(scene.values[op.inputs[0]]):
+        return []
+    fed = next((each for each in ancestors(op.inputs) if each.type in PLACEHOLDERS and each.outputs[0] in scene.values
+                and not np.size(scene.values[each.outputs[0]])), None)
+    if fed is None:
+        return []
+    shape = list(np.shape(scene.values[fed.outputs[0]]))
+    return [Link(f"an array of shape {shape} was fed for {fed.name!r}", place_of(fed), "empty", fed.name)]
+
+
+def _together(found: list[tuple[Link, Any]]) -> list[Link]:
+    """The links, those of many ops at one line in a row as one."""
+    links: list[Link] = []
+    for place, group in itertools.groupby(found, key=lambda each: each[0].place):
+        one_by_one = list(group)
+        middle = [each for each in one_by_one[:-1] if each[0].kind == "op"]
+        if len(middle) > 3 and place is not None:
+            (_, first), *_, (last, value) = middle
+            links += [each[0] for each in one_by_one if each[0].kind != "op"]
+            links += [replace(last, text=f"{len(middle)} ops there take it from {number(first)} to {number(value)}"),
+                      one_by_one[-1][0]]
+        else:
+            links += [each[0] for each in one_by_one]
+    return links
+
+
+def _is_negative(value: Any) -> bool:
+    return isinstance(value, (int, float)) and value < 0
+
+
+def _is_odd(value: Any) -> bool:
+    """Whether a number may have led to nan or inf."""
+    size = abs(value)
+    return bool(not np.isfinite(size) or size == 0 or size > _ORDINARY or size < 1e-3)
+
+
+def _is_saturated(at: Source) -> bool:
+    return at.tensor.op.type in ("Sigmoid", "Tanh", "Erf") and abs(at.value) == 1
+
+
+def _cancels(at: Source, sources: Sequence[Source]) -> bool:
+    """Whether the element is 0 as two equal numbers were subtracted."""
+    return at.value == 0 and at.tensor.op.type in ("Sub", "SquaredDifference", "Add", "AddV2") and any(
+        s.value != 0 for s in sources)
+
+
+def _constant_feed(at: Source) -> list[Link]:
+    """Of what equals its own mean: that its column was fed with one number."""
+    while at.tensor.op.type in _PASSES and (sources := sources_of(at)):
+        at = sources[0]
+    return [_fed(at)] if at.tensor.op.type in PLACEHOLDERS and _is_column(at) else []
+
+
+def _fed(at: Source) -> Link:
+    op, value = at.tensor.op, at.value if isinstance(at.value, bool) else number(at.value)
+    where = f" throughout column {at.index[-1]}" if at.value and _is_column(at) else _spot(at.index)
+    return Link(f"{value} was fed for {op.name!r}{where}", place_of(op), "fed", op.name, at.index)
+
+
+def _is_column(at: Source) -> bool:
+    """Whether a column of a table has this number throughout."""
+    array = np.asarray(at.scene.values[at.tensor])
+    return array.ndim > 1 and len(array) > 1 and bool((array[..., at.index[-1]] == at.value).all())
+
+
+def _growth(at: Source) -> str:
+    """How a loop's variable came to what it is in the end."""
+    op, scene = at.tensor.op, at.scene
+    if not isinstance(scene.inside, Calls) or scene.around is not None:
+        return ""
+    number = op.outputs.index(at.tensor)
+    sizes = []
+    for call in scene.inside.of(op, scene.values):
+        array = np.asarray(call.values[call.outputs[number]])
+        sizes.append(float(np.abs(array).max(initial=0.0)) if array.dtype.kind == "f" else 0.0)
+    return _in_turns(sizes)
+
+
+def _in_turns(sizes: Sequence[float]) -> str:
+    if len(sizes) < 3 or not 0 < sizes[0] < sizes[-1] or not np.isfinite(sizes).all():
+        return ""
+    factor = (sizes[-1] / sizes[0]) ** (1 / (len(sizes) - 1))
+    return f": it grows from {sizes[0]:.3g} to {sizes[-1]:.3g} in {len(sizes)} iterations, {factor:.3g} times in each"
+
+
+# ---- which of them counts, and what is told of it ----------------------------------------
+
+def _chosen(at: Source, sources: Sequence[Source], *, negative: bool) -> Source | None:
+    """The element to go on with: the one that the number comes of. negative: what counts is its sign."""
+    known = [s for s in sources if s.tensor.op.type != "Const"] or list(sources)
+    bad = [s for s in known if not np.isfinite(s.value)]
+    if bad or not known:
+        return bad[0] if bad else None
+    kind = at.tensor.op.type
+    forward = [s for s in known if s.tensor.op.gradient_of is None]
+    if at.tensor.op.gradient_of is not None and forward:  # what was computed, not what came back
+        known = sorted(forward, key=lambda s: s.value != 0)[:1]
+    if negative and any(_is_negative(s.value) for s in known):
+        return min(known, key=lambda s: s.value)
+    if kind in _DIVISIONS and len(known) > 1:
+        return known[0] if at.value == 0 or abs(known[1].value) > 1e-3 and np.isfinite(at.value) else known[1]
+    if kind in ("Mul", "Prod", "Pow") and at.value == 0:
+        return min(known, key=lambda s: abs(s.value))
+    return max(known, key=lambda s: abs(s.value))
+
+
+def _told(at: Source, sources: Sequence[Source], chosen: Source | None, *, is_last: bool) -> Link | None:
+    """What happened at an op, None where it only passes a number on."""
+    op = at.tensor.op
+    value = at.value if isinstance(at.value, bool) else number(at.value)
+    where = f"[{','.join(map(str, at.index))}]" if at.index else ""
+    place, turn = place_of(op), f", {at.scene.call.where}" if at.scene.call is not None else ""
+    if op.type in PLACEHOLDERS:
+        return _fed(at)
+    if op.type in VARIABLES:
+        return Link(f"{op.name}{where} is {value}", place, "variable", op.name, at.index)
+    if not op.inputs and op.type not in ("Captured", "Argument"):
+        return None if op.type == "Const" else Link(f"{op.type} gave {value}", place, "made", op.name)
+    if op.type == "While":
+        return Link(f"{op.name} gives {value}{_growth(at)}", place, "op", op.name)
+    same = chosen is not None and (chosen.value == at.value or abs(chosen.value - at.value) < 0.01 * abs(at.value))
+    if op.type in _PASSES or same and not is_last:
+        return None
+    return Link(_words(at, sources, value) + turn, place, "op", op.name)
+
+
+def _words(at: Source, sources: Sequence[Source], value: Any) -> str:
+    """What an op made of its numbers."""
+    op = at.tensor.op
+    given = np.asarray(at.scene.values.get(op.inputs[0], 0.0))
+    if op.type == "Softmax" and len(sources) > 1 and at.value == 0:
+        return f"softmax({number(sources[0].value)}) = 0 beside {number(sources[1].value)} in its row"
+    if op.type == "Prod" and sources:
+        count = given.size // max(np.size(at.scene.values[at.tensor]), 1)
+        return f"a product of {count} numbers as small as {number(sources[0].value)} = {value}"
+    if op.type in _SUMS:
+        zeros = at.value == 0 and sources and all(s.value == 0 for s in sources[:1])
+        return f"{op.type} gives {value}" + (" of nothing but zeros" if zeros else "")
+    if op.type == "Softmax" and not np.isfinite(at.value):
+        return f"softmax of a row that is {number(sources[0].value)} throughout = {value}" if sources else ""
+    if not sources:
+        return f"{op.type} gives {value}"
+    text = in_words(op.type, [s.value for s in sources], at.value)
+    if at.value == 0 and op.type in ("Exp", "Sigmoid", "Square", "Mul") and all(s.value for s in sources):
+        text += ": too small for the type"
+    if op.type == "Sub" and 0 < abs(at.value) < 1e-5 * max(abs(s.value) for s in sources):
+        text += ": what rounding left"
+    return text + (": it is saturated" if _is_saturated(at) else "")
+
+
+def _spot(index: Index) -> str:
+    """` at row 5, column 1`, of a table."""
+    words = ("row", "column")
+    return "" if not index else " at " + (", ".join(f"{word} {i}" for word, i in zip(words, index)) if len(index) <= 2
+                                          else f"[{', '.join(map(str, index))}]")

@@ -1,0 +1,189 @@
+"""One op back: the elements that one element was made of, as far as they are known one by one."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ....core.graph import Operation, Tensor
+from ...facts.function_calls import Call, Calls, Inside
+
+Index = tuple[int, ...]
+_ARRANGES = {"Reshape": 0, "Transpose": 0, "StridedSlice": 0, "Squeeze": 0, "ExpandDims": 0, "Slice": 0, "Tile": 0,
+             "BroadcastTo": 0, "GatherV2": 0, "Gather": 0, "GatherNd": 0, "ReverseV2": 0, "ResourceGather": 0}
+_JOINS = ("ConcatV2", "Pack", "Stack")
+_REDUCES = ("Sum", "Mean", "Max", "Min", "Prod", "All", "EuclideanNorm")
+_HANDS_ON = ("Identity", "AddN", "ReadVariableOp", "StopGradient", "CheckNumerics", "PreventGradient")
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Where values are known: in a run, or in one call of a branch or loop of it. op: that calls, in `around`."""
+
+    values: Mapping[Tensor, Any]
+    inside: Inside
+    call: Call | None = None
+    op: Operation | None = None
+    around: "Scene | None" = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """An element that another was made of."""
+
+    tensor: Tensor
+    index: Index
+    value: Any
+    scene: Scene
+
+
+def sources_of(at: Source) -> list[Source]:
+    """The elements that an element was made of, as far as they are known one by one."""
+    op, scene = at.tensor.op, at.scene
+    if op.type in ("Argument", "Captured"):
+        return _from_outside(at)
+    if op.type in ("While", "If"):
+        return _from_inside(at)
+    if op.type in (*_ARRANGES, *_JOINS):
+        return _arranged(at)
+    given = [t for t in op.inputs if t in scene.values]
+    if op.type in ("Select", "SelectV2") and len(given) == 3:
+        test = _part(given[0], at)
+        taken = given[1 if test is not None and test.value else 2]
+        given = [given[0] if taken.op.type in ("Const", "Fill", "ZerosLike", "OnesLike") else taken]
+    elif op.type in _REDUCES and given:
+        return _reduced(at, given)
+    elif op.type == "MatMul" and len(given) == 2:
+        return _multiplied(at, given)
+    elif op.type in ("Softmax", "LogSoftmax") and given:
+        row = np.asarray(scene.values[given[0]])[at.index[:-1]]
+        largest = (*at.index[:-1], int(np.argmax(row)))
+        return [element_at(given[0], index, scene) for index in dict.fromkeys((at.index, largest))]
+    elif op.type == "BiasAdd" and len(given) == 2:
+        return [element_at(given[0], at.index, scene), element_at(given[1], at.index[-1:], scene)]
+    elif not op.definition.elementwise and op.type not in _HANDS_ON:
+        return []
+    return [part for t in given if (part := _part(t, at)) is not None]
+
+
+def element_at(tensor: Tensor, index: Index, scene: Scene) -> Source:
+    """One element of a tensor whose value is known there."""
+    return Source(tensor, index, np.asarray(scene.values[tensor])[index].item(), scene)
+
+
+def _part(tensor: Tensor, at: Source) -> Source | None:
+    """The element of an input that broadcasting brings to the element."""
+    shape = np.shape(at.scene.values[tensor])
+    index = at.index[len(at.index) - len(shape):] if len(shape) <= len(at.index) else None
+    if index is None or np.asarray(at.scene.values[tensor]).dtype.kind not in "biuf":
+        return None
+    index = tuple(0 if n == 1 else i for n, i in zip(shape, index))
+    return element_at(tensor, index, at.scene) if all(i < n for i, n in zip(index, shape)) else None
+
+
+def _arranged(at: Source) -> list[Source]:
+    """The element that an op put here, found by having it arrange the elements' numbers."""
+    op, values = at.tensor.op, at.scene.values
+    if any(t not in values for t in op.inputs):
+        return []
+    moved = op.inputs[:1] if op.type in _ARRANGES else op.inputs[:-1] if op.type == "ConcatV2" else op.inputs
+    arguments, first = [np.asarray(values[t]) for t in op.inputs], 1
+    for i, tensor in enumerate(moved):
+        shape = np.shape(values[tensor])
+        arguments[i] = np.arange(first, first + int(np.prod(shape))).reshape(shape)
+        first += arguments[i].size
+    try:
+        found = op.definition.kernel(*arguments, **op.attrs)
+        label = int(np.asarray(found)[at.index])
+    except (TypeError, ValueError, IndexError, KeyError):
+        return []
+    for i, tensor in enumerate(moved):
+        if arguments[i].size and arguments[i].flat[0] <= label <= arguments[i].flat[-1]:
+            index = np.unravel_index(label - int(arguments[i].flat[0]), arguments[i].shape)
+            return [element_at(tensor, tuple(map(int, index)), at.scene)]
+    return []
+
+
+def _reduced(at: Source, given: Sequence[Tensor]) -> list[Source]:
+    """Of what a reduction took together: the largest and the smallest in size, what is not finite before all."""
+    array = np.asarray(at.scene.values[given[0]])
+    axes = {int(a) % max(array.ndim, 1) for a in np.ravel(at.scene.values[given[1]])} if len(given) > 1 else set(
+        range(array.ndim))
+    keeps, kept = len(at.index) == array.ndim, iter(at.index)
+    where = tuple(slice(None) if axis in axes and (not keeps or next(kept) is not None) else next(kept)
+                  for axis in range(array.ndim))
+    part = np.abs(array[where].astype(np.float64)) if array.dtype.kind in "biuf" else np.zeros(0)
+    if not part.size:
+        return []
+    ends = [int(np.argmax(np.where(np.isfinite(part), part, np.inf)))]
+    if at.tensor.op.type in ("Prod", "Min"):
+        ends = [int(np.argmin(part)), *ends]
+    found = []
+    for end in dict.fromkeys(ends):
+        inner = iter(map(int, np.unravel_index(end, part.shape)))
+        index = tuple(next(inner) if isinstance(each, slice) else each for each in where)
+        found.append(element_at(given[0], index, at.scene))
+    return found
+
+
+def _multiplied(at: Source, given: Sequence[Tensor]) -> list[Source]:
+    """The two factors of the largest product that a matrix product summed."""
+    a, b = (np.asarray(at.scene.values[t]) for t in given)
+    attrs = at.tensor.op.attrs
+    turned = [attrs.get(f"transpose_{side}", False) for side in "ab"]
+    row = a[:, at.index[0]] if turned[0] else a[at.index[0]]
+    column = b[at.index[1]] if turned[1] else b[:, at.index[1]]
+    with np.errstate(all="ignore"):
+        products = np.abs(row.astype(np.float64) * column)
+    if not products.size:
+        return []
+    k = int(np.argmax(np.where(np.isfinite(products), products, np.inf)))
+    places = [(k, i) if turn == (side == 0) else (i, k) for side, (turn, i) in enumerate(zip(turned, at.index))]
+    found = [element_at(t, place, at.scene) for t, place in zip(given, places)]
+    if not products.any():  # the side that is zero throughout
+        found = [each for each, side in zip(found, (row, column)) if not side.any()] or found
+    return found
+
+
+def _from_outside(at: Source) -> list[Source]:
+    """What a call was given for an argument: by the iteration before, or by what calls."""
+    scene, op = at.scene, at.tensor.op
+    around, call = scene.around, scene.call
+    if around is None or call is None or scene.op is None:
+        return []
+    if op.type == "Captured":
+        outside = op.attrs["external"]
+        return [element_at(outside, at.index, around)] if outside in around.values else []
+    if at.tensor not in call.inputs:
+        return []
+    number = call.inputs.index(at.tensor)
+    if scene.op.type == "While" and call.turn and isinstance(scene.inside, Calls):
+        before = _call(scene, call.turn - 1)
+        if before is None or before.outputs[number] not in before.values:
+            return []
+        there = Scene(before.values, scene.inside, before, scene.op, around)
+        return [element_at(before.outputs[number], at.index, there)]
+    if scene.op.type == "If":
+        first = scene.op.attrs["then_branch"].inputs
+        number += 1 if at.tensor in first else 1 + len(first)
+    if number >= len(scene.op.inputs) or scene.op.inputs[number] not in around.values:
+        return []
+    return [element_at(scene.op.inputs[number], at.index, around)]
+
+
+def _call(scene: Scene, turn: int) -> Call | None:
+    assert scene.op is not None and scene.around is not None and isinstance(scene.inside, Calls)
+    return next((call for call in scene.inside.of(scene.op, scene.around.values) if call.turn == turn), None)
+
+
+def _from_inside(at: Source) -> list[Source]:
+    """What the branch that was taken gave for the element."""
+    op, scene = at.tensor.op, at.scene
+    call = next(iter(scene.inside.of(op, scene.values)), None) if isinstance(scene.inside, Calls) and (
+        op.type == "If") and scene.around is None else None
+    number = op.outputs.index(at.tensor)
+    if call is None or number >= len(call.outputs) or call.outputs[number] not in call.values:
+        return []
+    return [element_at(call.outputs[number], at.index, Scene(call.values, scene.inside, call, op, scene))]

@@ -1,0 +1,112 @@
+"""What the steps before know of a chain's origin: how a variable came to its value, what was fed until then."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ....core.graph import Operation
+from ....core.traversal import ancestors
+from ...analysis.arithmetic_rules import number
+from ...analysis.findings import Link, WhyNonfinite
+from ...analysis.nonfinite import leading
+from ...facts.roles import VARIABLES, at_line, place_of
+from ...history.replay import Moment
+from ..state import State
+
+_GREW = 2.0  # times what it was: told of
+_FAR = 3.0  # times what was fed before
+
+
+class CameFrom:
+    """Goes on with a chain in the steps before."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+
+    def chain(self, why: WhyNonfinite, at: Moment, rate: str) -> tuple[Link, ...]:
+        """The chain to what `why` tells of first, the origin first, with steps. rate: the learning rate, in words."""
+        if not why.origins:
+            return ()
+        links = list(leading(why.origins).chain)
+        if not links:
+            return ()
+        step = self.state.log.at(at.run).step
+        links = [replace(link, step=step) for link in links]
+        first, before = links[0], [m for m in self.state.moments if m.run < at.run]
+        op = self.state.model.targets.named(first.op)
+        if op is None:
+            return tuple(links)
+        if first.kind == "fed":
+            links[0] = replace(first, text=first.text + self._unusual(op, first.index, at, before))
+        elif first.kind == "variable":
+            links[:1] = self._of_variable(op, first, at, before, rate)
+        elif first.kind == "op":
+            links[:0] = self._grown(op, at, before, rate)
+        return tuple(links)
+
+    def _unusual(self, op: Operation, index: tuple[int, ...], at: Moment, before: Sequence[Moment]) -> str:
+        """How what was fed differs from what was fed before: `, 3.1 at most before`; "" if it does not."""
+        fed = [np.asarray(m.feeds[t], np.float64) for m in before[-20:] for t in op.outputs
+               if t in m.feeds and np.asarray(m.feeds[t]).dtype.kind in "biuf" and np.size(m.feeds[t])]
+        now = next((np.asarray(at.feeds[t], np.float64) for t in op.outputs if t in at.feeds), None)
+        if now is None or not fed or not np.isfinite(now[index]):
+            return ""
+        usual = float(np.median([np.abs(a[np.isfinite(a)]).max(initial=0.0) for a in fed]))
+        if abs(now[index]) > _FAR * usual:
+            return f", where most steps before had {number(usual)} at most"
+        return ", for the first time" if now[index] == 0 and all((a != 0).all() for a in fed) else ""
+
+    def _of_variable(self, op: Operation, link: Link, at: Moment, before: Sequence[Moment], rate: str) -> list[Link]:
+        """Since when an element of a variable is what it is."""
+        values = [(m, float(np.asarray(m.variables[op.name])[link.index])) for m in [*before, at]
+                  if op.name in m.variables and np.asarray(m.variables[op.name]).dtype.kind in "fiu"]
+        if not values:
+            return [link]
+        (first, old), (_, now) = values[0], values[-1]
+        loaded, runs = self.state.model.session.loaded.get(op.name, ("", 0))
+        if loaded and all(value == now or np.isnan(value) and np.isnan(now) for m, value in values if m.number > runs):
+            return [replace(link, text=f"{link.text}, as it was loaded from {loaded}")]
+        if old == now or np.isnan(old) and np.isnan(now):
+            return [replace(link, text=f"{link.text}, as it was in the beginning")]
+        changed = next(m for (m, value), (_, after) in zip(values[-2::-1], values[:0:-1]) if value != after)
+        told = f"{op.name}{_spot(link.index)} is {number(now)} since the update of {self.state.log.at(changed.run)}"
+        told += f", {number(old)} before {self.state.log.at(first.run)}" + (f"; {rate}" if rate else "")
+        return [replace(link, text=told, step=self.state.log.at(changed.run).step)]
+
+    def _grown(self, op: Operation, at: Moment, before: Sequence[Moment], rate: str) -> list[Link]:
+        """The variable that an op computes with and that has grown most, if one has."""
+        grown: list[tuple[float, Operation, Moment, float, float]] = []
+        for variable in (each for each in ancestors(op.inputs) if each.type in VARIABLES):
+            sizes = [(m, _size(m.variables[variable.name])) for m in [*before, at] if variable.name in m.variables]
+            known = [(m, size) for m, size in sizes if size]
+            if len(known) > 1 and known[-1][1] > _GREW * known[0][1]:
+                grown.append((known[-1][1] / known[0][1], variable, known[0][0], known[0][1], known[-1][1]))
+        if not grown:
+            return []
+        _, variable, since, old, new = max(grown, key=lambda each: each[0])
+        begun, now = self.state.log.at(since.run), self.state.log.at(at.run)
+        text = f"{variable.name} grew from {number(old)} ({begun}) to {number(new)} ({now})"
+        text += f"; {rate}" if rate else ""
+        return [Link(text, place_of(variable), "variable", variable.name, (), begun.step)]
+
+
+def _size(value: Any) -> float:
+    array = np.asarray(value)
+    size = float(np.abs(array).max(initial=0.0)) if array.dtype.kind == "f" else 0.0
+    return size if np.isfinite(size) else 0.0
+
+
+def _spot(index: tuple[int, ...]) -> str:
+    return f"[{','.join(map(str, index))}]" if index else ""
+
+
+def origin_of(chain: Sequence[Link]) -> str:
+    """The origin, and what was made of it last, in one line; "" where the sentence itself says it all."""
+    if len(chain) < 2 and not (chain and chain[0].kind == "fed"):
+        return ""
+    told = [chain[0], *chain[1:-1][-2:]]
+    where = at_line(chain[0].place) if chain[0].kind == "op" else ""
+    return f"because {', then '.join(link.text + where * (link is chain[0]) for link in told)}"
