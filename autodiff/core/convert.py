@@ -37,7 +37,8 @@ def as_array(value: Any, dtype: DType | None = None) -> np.ndarray:
     except AutodiffError:
         raise
     except ValueError as error:
-        raise ArgumentError(expected="rows of equal length", found=shortened(value)) from error
+        raise ArgumentError("setting an array element with a sequence: expected rows of equal length",
+                            found=shortened(value)) from error
     except OverflowError as error:
         raise ArgumentError(expected="a number of at most 64 bits", found=shortened(value)) from error
     if array.dtype.kind in "OSU":
@@ -78,7 +79,8 @@ def _objects(value: Any, array: np.ndarray) -> np.ndarray:
     if all(isinstance(v, (str, bytes)) for v in flat):
         return _as_strings(array)
     if any(isinstance(v, (list, tuple)) for v in flat):
-        raise ArgumentError(expected="rows of equal length", found=shortened(value))
+        raise ArgumentError("setting an array element with a sequence: expected rows of equal length",
+                            found=shortened(value))
     if any(v is None for v in flat):
         raise KindError(expected="a value that can become a tensor", found=f"None in {shortened(value)}")
     try:

@@ -76,7 +76,7 @@ def rank_of(x: Tensor, *, at_least: int = 0, exactly: int | None = None, what: s
 def axis_in(axis: int, rank: int) -> int:
     """`axis` counted from 0. Raises ArgumentError (ValueError) unless -rank <= axis < rank."""
     if not -rank <= axis < rank:
-        raise ArgumentError(f"axis {axis} is out of range, expected {-rank} <= axis < {rank}")
+        raise ArgumentError(f"axis = {axis} not in [{-rank}, {rank}): it is out of valid range")
     return axis + rank if axis < 0 else axis
 
 

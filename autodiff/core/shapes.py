@@ -166,7 +166,7 @@ class TensorShape(Sequence):
 
     def _known_rank(self) -> Dims:
         if self.dims_tuple is None:
-            raise ShapeError(expected="a shape of known rank", found="an unknown shape")
+            raise ShapeError("not defined on an unknown TensorShape")
         return self.dims_tuple
 
     def __bool__(self) -> bool:

@@ -130,7 +130,7 @@ class EagerRun:
 
     def read(self, cell: Cell) -> np.ndarray:
         if cell.value is None:
-            raise FailedPreconditionError(None, None, f"variable {cell.name!r} is not initialized")
+            raise FailedPreconditionError(None, None, f"Attempting to use uninitialized value {cell.name}")
         return cell.value
 
     def assign(self, cell: Cell, value: Any) -> Any:

@@ -114,14 +114,15 @@ def convert(tensor: Tensor, value: Any) -> np.ndarray:
     """`value` as an array that can be fed for `tensor`: C-contiguous, and never the caller's to write through."""
     dtype = tensor.dtype.base_dtype
     if type(value) is not np.ndarray and (isinstance(value, Tensor) or hasattr(value, "as_tensor")):
-        raise KindError(f"the value fed for {tensor.name!r} is a tensor: expected an array, a number, a string or a "
-                        "list of them",
+        raise KindError("The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python "
+                        "scalars, strings, lists, numpy ndarrays.",
                         hint=f"fetch {getattr(value, 'name', value)!r} first, and feed what comes back")
     if dtype.name == "variant" and isinstance(value, list):  # a history that was fetched
         return value  # type: ignore[return-value]
     array = _strings(tensor, value) if dtype.name == "string" else _numbers(tensor, value)
     if not compatible(tensor.dims, array.shape):
-        raise ShapeError(f"cannot feed a value of shape {show(array.shape)} for {tensor.describe()}")
+        raise ShapeError(f"Cannot feed value of shape {array.shape} for Tensor {tensor.name!r}, which has shape "
+                         f"{str(tensor.shape)!r}")
     array = array.view()
     array.setflags(write=False)  # may end as a fetched value or a variable: those copy what is not their own
     return array
@@ -142,7 +143,8 @@ def _numbers(tensor: Tensor, value: Any) -> np.ndarray:
         array: np.ndarray = np.asarray(value, dtype.as_numpy_dtype, order="C")
     except OverflowError:
         kind = KindError if isinstance(value, int) else ArgumentError
-        raise kind(f"cannot feed {value!r} for {tensor.describe()}: it does not fit in {dtype.name}",
+        raise kind(f"Type of feed value {value!r} is not compatible with Tensor type {dtype.name} of "
+                   f"{tensor.name}: it does not fit",
                    hint="use a wider type for the placeholder, such as tf.int64") from None
     except (ValueError, TypeError) as error:
         if isinstance(error, AutodiffError):

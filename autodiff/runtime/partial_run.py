@@ -26,6 +26,7 @@ class PartialRun:
         self._slots = starting_slots(plan, [None] * len(feeds))
         self._missing = dict(zip(plan.feeds, feeds))
         self._unfetched: set[Tensor | Operation] = {*wanted.tensors, *wanted.targets}
+        self._fetches, self._feeds = frozenset(self._unfetched), frozenset(feeds)
         self._done: set[int] = set()
         self._makers = {slot: i for i, step in enumerate(plan.steps) for slot in step.outputs}
         self._by_op = {step.op: i for i, step in enumerate(plan.steps)}
@@ -35,13 +36,11 @@ class PartialRun:
         asked: tuple[Tensor | Operation, ...] = (*wanted.tensors, *wanted.targets)
         for item in asked:
             if item not in self._unfetched:
-                raise InvalidArgumentError(None, None, f"{item.name!r} was fetched already, or is not among the "
-                                           "fetches of partial_run_setup")
+                raise InvalidArgumentError(None, None, f"{item.name} {_why(item in self._fetches, 'fetched')}")
         for tensor, value in feeds.items():
             slot = self._plan.slots.get(tensor)
             if slot not in self._missing:
-                raise InvalidArgumentError(None, None, f"{tensor.name!r} was fed already, or is not among the feeds of "
-                                           "partial_run_setup")
+                raise InvalidArgumentError(None, None, f"{tensor.name} {_why(tensor in self._feeds, 'fed')}")
             self._slots[slot] = value
             del self._missing[slot]
         with one_blas_thread(), np.errstate(all="ignore"):
@@ -77,3 +76,7 @@ class PartialRun:
             if slot in self._makers:
                 found.append(self._makers[slot])
         return found
+
+
+def _why(is_known: bool, done: str) -> str:
+    return f"has already been {done}." if is_known else "was not specified in partial_run_setup."

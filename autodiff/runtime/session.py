@@ -40,7 +40,7 @@ class Session:
 
     def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
         if not isinstance(target, str):
-            raise KindError(f"target is a str, found {target!r}")
+            raise KindError(f"target must be a string, but got {target!r}")
         if graph is not None and not isinstance(graph, Graph):
             raise KindError(f"graph is a tf.Graph, found {graph!r}")
         if config is not None and not isinstance(config, ConfigProto):
@@ -135,9 +135,9 @@ class Session:
 
     def _check_open(self) -> None:
         if self.closed:
-            raise StateError("attempted to use a closed Session")
+            raise StateError("Attempted to use a closed Session.")
         if not self.graph.operations:
-            raise StateError("the session's graph is empty: add operations to the graph before calling run")
+            raise StateError("The Session graph is empty.  Add operations to the graph before calling run().")
 
     def new_run(self) -> Run:
         """The state of the next run."""
@@ -215,7 +215,7 @@ class Session:
 
     def __enter__(self) -> "Session":
         if self._entered:
-            raise StateError("this session's `with` block is entered already",
+            raise StateError("Session context managers are not re-entrant.",
                              hint="use session.as_default() for another")
         for context in (self.graph.as_default(), default_session(self)):
             context.__enter__()

@@ -308,7 +308,7 @@ def test_an_axis_may_be_named_twice() -> None:
     x = tf.constant([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
     for axes in ([0, 0], [0, -2]):
         assert run([tf.reduce_sum(x, axes), tf.gradients(tf.reduce_sum(x, axes), x)[0]])[0].tolist() == [5, 7, 9]
-    with pytest.raises(ValueError, match="axis 5 is out of range"):
+    with pytest.raises(ValueError, match="Invalid reduction dimension 5|axis = 5 not in"):
         tf.reduce_sum(x, [0, 5])
 
 

@@ -198,12 +198,12 @@ def test_gates_and_aggregation_give_the_same_step():
 
 
 ERRORS = [
-    (ValueError, "no gradients provided for any variable", lambda o, v, i: o.minimize(tf.constant(1.0))),
-    (ValueError, "no variables to optimize", lambda o, v, i: o.minimize(v * v, var_list=[])),
+    (ValueError, "No gradients provided for any variable", lambda o, v, i: o.minimize(tf.constant(1.0))),
+    (ValueError, "No variables to optimize", lambda o, v, i: o.minimize(v * v, var_list=[])),
     (ValueError, "dtype int32", lambda o, v, i: o.minimize(tf.cast(v, tf.int32))),
     (ValueError, "gate_gradients is 7", lambda o, v, i: o.compute_gradients(v * v, gate_gradients=7)),
-    (ValueError, "no variables provided", lambda o, v, i: o.apply_gradients([])),
-    (ValueError, "no gradients provided", lambda o, v, i: o.apply_gradients([(None, v)])),
+    (ValueError, "No variables provided", lambda o, v, i: o.apply_gradients([])),
+    (ValueError, "No gradients provided", lambda o, v, i: o.apply_gradients([(None, v)])),
     (TypeError, "convertible", lambda o, v, i: o.apply_gradients([(object(), v)])),
     (TypeError, "has type string", lambda o, v, i: o.apply_gradients([("a", v)])),
     (NotImplementedError, "expected a variable", lambda o, v, i: o.compute_gradients(v * v, ["v"])),

@@ -60,8 +60,8 @@ def test_control_inputs_and_branches_come_along():
 @pytest.mark.parametrize(("options", "error", "text"), [
     ({"return_elements": ["q:0"]}, ValueError, "'q' not found"),
     ({"return_elements": ["q"]}, ValueError, "'q' not found"),
-    ({"return_elements": ["y:1"]}, ValueError, "no output 1"),
-    ({"return_elements": [3]}, TypeError, "list of names"),
+    ({"return_elements": ["y:1"]}, ValueError, "Invalid return output 1 of node 'y'"),
+    ({"return_elements": [3]}, TypeError, "list of strings"),
     ({"input_map": {"q:0": 1.0}}, ValueError, "not found in graph_def: q:0"),
     ({"input_map": [1]}, TypeError, "dictionary"),
 ])

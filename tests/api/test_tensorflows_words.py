@@ -51,6 +51,22 @@ BUILT = [  # (error class, TensorFlow's words, what is built)
     (TypeError, r"pred must not be a Python bool", lambda: tf.cond(True, lambda: 1, lambda: 2)),
     (TypeError, r'to be a "proper" iterable', lambda: tf.debugging.assert_proper_iterable("text")),
     (TypeError, r"iterating over `tf.Tensor`", lambda: list(ones(2))),
+    (ValueError, r"axis = 2 not in \[-1, 1\): it is out of valid range", lambda: tf.reverse(ones(2), [2])),
+    (ValueError, r"Cannot infer num from shape <unknown>", lambda: tf.unstack(free())),
+    (ValueError, r"Cannot infer num from shape", lambda: tf.split(ones(4), tf.placeholder(tf.int32, [None]))),
+    (ValueError, r"Number of ways to split should evenly divide", lambda: tf.split(ones(4), 3)),
+    (ValueError, r"Unable to broadcast tensor of shape \[2\] to", lambda: tf.broadcast_to(ones(2), [2, 1])),
+    (ValueError, r"0 is missing", lambda: tf.transpose(ones(2, 3), [1, 1])),
+    (ValueError, r"must have last dimension >= k = 4", lambda: tf.nn.top_k(ones(2), 4)),
+    (ValueError, r"Shape must be at most rank 1 but is rank 2", lambda: tf.roll(ones(2), [[1]], 0)),
+    (ValueError, r"Dimension must be 2 but is 3", lambda: tf.histogram_fixed_width([1.0], [0.0, 1.0, 2.0])),
+    (ValueError, r"setting an array element with a sequence", lambda: tf.constant([[1], [2, 3]])),
+    (ValueError, r"not defined on an unknown TensorShape", lambda: len(tf.TensorShape(None))),
+    (ValueError, r"Shapes \(2,\) and \(3,\) are incompatible", lambda: ones(2).shape.assert_is_compatible_with([3])),
+    (ValueError, r"both shapes must be equal, but are 2 and 3", lambda: tf.assign(tf.Variable(ones(2)), ones(3))),
+    (ValueError, r"No gradients provided for any variable",
+     lambda: tf.train.AdamOptimizer().minimize(ones(), [tf.Variable(1.0)])),
+    (TypeError, r"target must be a string", lambda: tf.Session(3)),
 ]
 
 

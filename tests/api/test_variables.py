@@ -186,7 +186,7 @@ def test_uninitialized_variables(use_resource):
     missing = tf.report_uninitialized_variables()
     with tf.Session() as session:
         assert session.run(missing).tolist() == [b"a", b"b"]
-        with pytest.raises(FailedPreconditionError, match="not initialized"):
+        with pytest.raises(FailedPreconditionError, match="Attempting to use uninitialized value a"):
             session.run(a + 1.0)
         assert not session.run(tf.is_variable_initialized(a))
         assert session.run(a.initialized_value()) == 1.0

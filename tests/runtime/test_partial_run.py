@@ -40,8 +40,8 @@ def test_what_was_not_set_up_or_comes_twice_is_refused() -> None:
         with pytest.raises(tf.errors.InvalidArgumentError, match="'y:0' must be fed"):
             session.partial_run(run, b, {x: 1})
         session.partial_run(run, a)
-        for fetch, feeds, words in ((a, {}, "fetched already"), (y, {}, "not among the fetches"),
-                                    (b, {x: 1}, "was fed already"), (b, {a: 1}, "not among the feeds")):
+        for fetch, feeds, words in ((a, {}, "has already been fetched"), (y, {}, "y:0 was not specified"),
+                                    (b, {x: 1}, "x:0 has already been fed"), (b, {a: 1}, "was not specified")):
             with pytest.raises(tf.errors.InvalidArgumentError, match=words):
                 session.partial_run(run, fetch, feeds)
         assert session.partial_run(run, b, {y: 3}) == 4

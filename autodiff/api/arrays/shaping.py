@@ -165,7 +165,7 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
             raise ArgumentError("cannot unstack a scalar: expected rank >= 1")
         num = value.dims[axis_in(axis, len(value.dims))]
     if num is None:
-        raise ArgumentError(f"cannot tell how many slices there are along axis {axis} of {show(value.dims)}",
+        raise ArgumentError(f"Cannot infer num from shape {value.shape}",
                             hint="give num")
     return build.Unpack(value, num=num, axis=axis, name=name)
 
@@ -182,7 +182,7 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
     if num is None:
         num = sizes.dims[0] if sizes.dims else None
         if num is None:
-            raise ArgumentError(f"cannot tell the number of pieces from {sizes.describe()}", hint="give num")
+            raise ArgumentError(f"Cannot infer num from shape {num_or_size_splits}", hint="give num")
     return build.SplitV(value, sizes, axis, num_split=num, name=name)
 
 

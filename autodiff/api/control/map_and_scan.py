@@ -19,7 +19,8 @@ def _slices(elems: Any) -> tuple[list[Tensor], Any, Callable[[Any], Any], int | 
     flat = [convert_to_tensor(e) for e in nest.flatten(elems)]
     scalar = next((t for t in flat if t.dims == ()), None)
     if scalar is not None:
-        raise ArgumentError("elems must be a 1+ dimensional Tensor, not a scalar", found=scalar.describe())
+        raise ArgumentError("elems must be a 1+ dimensional Tensor, not a scalar" if len(flat) == 1 else
+                            "elements in elems must be 1+ dimensional Tensors, not scalars", found=scalar.describe())
     known = {t.dims[0] for t in flat if t.dims}
     if len(known - {None}) > 1:
         raise ArgumentError(expected="elems of one length", found=[t.describe() for t in flat])

@@ -152,7 +152,7 @@ def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
             rank_minus_1 = build.ExpandDims(build.Rank(images) - 1, 0)
             return build.Tile(images, build.ConcatV2(0, build.Fill(rank_minus_1, 1), [3]), name=full)
         if images.dims[-1] not in (1, None):
-            raise ShapeError(expected="one channel in the last axis", found=images.dims[-1])
+            raise ShapeError("Last dimension of a grayscale image should be size 1", expected=1, found=images.dims[-1])
         colors = build.Tile(images, [1] * (rank - 1) + [3], name=full)
         colors.set_shape([*images.dims[:-1], 3])
         return colors

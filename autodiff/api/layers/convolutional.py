@@ -63,8 +63,8 @@ class Convolution(Layer):
         """The number of channels of the inputs, which become those that all inputs must have."""
         dims = as_dims(input_shape)
         if not dims or dims[self.channel_axis] is None:
-            raise ShapeError(f"layer {self.name!r}", expected="inputs with a known number of channels",
-                             found=f"shape {input_shape}")
+            raise ShapeError("The channel dimension of the inputs should be defined. Found `None`.",
+                             found=f"shape {input_shape} in layer {self.name!r}")
         self.input_spec = InputSpec(ndim=self.rank + 2, axes={self.channel_axis: dims[self.channel_axis]})
         return dims[self.channel_axis]
 

@@ -66,8 +66,8 @@ def _same_shape(logits: Any, labels: Any, what: str) -> tuple[Tensor, Tensor]:
     try:
         merge(logits.dims, labels.dims)
     except ShapeError:
-        raise ShapeError(f"logits and {what} have different shapes: {show(logits.dims)} and "
-                         f"{show(labels.dims)}") from None
+        raise ShapeError(f"logits and {what} must have the same shape ({show(logits.dims)} vs "
+                         f"{show(labels.dims)})") from None
     return logits, labels
 
 
@@ -157,7 +157,7 @@ def sparse_softmax_cross_entropy_with_logits(_sentinel: Any = None, labels: Any 
 
 def _check_sparse(labels: Tensor, logits: Tensor) -> None:
     if logits.dims == ():
-        raise ShapeError("logits cannot be a scalar, expected rank >= 1")
+        raise ShapeError("Logits cannot be scalars", found="[]")
     if logits.dims is None or labels.dims is None:
         return
     if len(labels.dims) != len(logits.dims) - 1:

@@ -40,7 +40,7 @@ def import_graph_def(graph_def: Any, input_map: Mapping[Any, Any] | None = None,
     if not isinstance(input_map or {}, Mapping):
         raise KindError("input_map must be a dictionary from names to tensors")
     if return_elements is not None and not all(isinstance(each, str) for each in return_elements):
-        raise KindError("return_elements must be a list of names")
+        raise KindError("return_elements must be a list of strings.")
     graph = get_default_graph()
     with graph.name_scope("import" if name is None else name) as scope:
         mapped = {_key(k): convert_to_tensor(v) for k, v in (input_map or {}).items()}
@@ -89,15 +89,15 @@ class Importer:
         node = split_name(name)[0]
         if ":" not in name:
             if node not in self._region.made:
-                raise ArgumentError(f"Requested return_element {name!r} not found in graph_def.")
+                raise ArgumentError(f"Requested return node {name!r} not found in graph def")
             return self._region.made[node]
         if full_name(name) in self._mapped:
             return self._mapped[full_name(name)]
         if full_name(name) not in self._region.known:
             if node in self._region.made:
                 outputs = len(self._region.made[node].outputs)
-                raise ArgumentError(f"Requested return_element {name!r} not found in graph_def.",
-                                    hint=f"node {node!r} has no output {split_name(name)[1]}: it has {outputs}")
+                raise ArgumentError(f"Requested return_element {name!r} not found in graph_def. Invalid return output "
+                                    f"{split_name(name)[1]} of node {node!r}, which has {outputs} output(s)")
             raise ArgumentError(f"Requested return_element {name!r} not found in graph_def.",
                                 hint=f"node {node!r} not found")
         return self._region.known[full_name(name)]

@@ -115,7 +115,7 @@ def sparse_split(keyword_required: Any = None, sp_input: Any = None, num_split: 
                  name: str | None = None, split_dim: Any = None) -> list[SparseTensor]:
     """Pieces along an axis, the first ones longer if they are not equal. All arguments go by name."""
     if keyword_required is not None:
-        raise ArgumentError(expected="keyword arguments only", found="one by position")
+        raise ArgumentError("Keyword arguments are required", found="one by position")
     axis = one_of("axis", axis, "split_dim", split_dim)
     if sp_input is None or num_split is None or axis is None:
         raise ArgumentError("expected sp_input, num_split and axis")
@@ -149,7 +149,8 @@ def sparse_reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
     if given is not None and own is not None:
         merge_sizes(len(own), len(given))
         if any(n is not None and m is not None and n < m for n, m in zip(given, own)):
-            raise ShapeError(expected=f"a new_shape of at least {show(own)}", found=show(given))
+            raise ShapeError("New shape should have dimension sizes of at least the old one's", expected=show(own),
+                             found=show(given))
     if is_known(given) and is_known(own):
         return SparseTensor(indices, values, _known(shape))
     holds = build.All(build.GreaterEqual(shape, old), [0])

@@ -32,7 +32,7 @@ def create_global_step(graph: Graph | None = None) -> Variable:
     """A new global step, int64, beginning at 0. Raises GraphError (ValueError) if there is one already."""
     graph = get_default_graph() if graph is None else graph
     if get_global_step(graph) is not None:
-        raise GraphError("the graph has a global step already", hint="use tf.train.get_or_create_global_step()")
+        raise GraphError('"global_step" already exists.', hint="use tf.train.get_or_create_global_step()")
     with graph.as_default(), graph.name_scope(None):
         return get_variable(GraphKeys.GLOBAL_STEP, shape=[], dtype=int64, initializer=Zeros(), trainable=False,
                             collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP])
@@ -50,9 +50,9 @@ def assert_global_step(global_step_tensor: Any) -> None:
     if not isinstance(global_step_tensor, (Variable, Tensor)):
         raise KindError(expected="the global step to be a variable or tensor", found=repr(global_step_tensor))
     if not global_step_tensor.dtype.base_dtype.is_integer:
-        raise KindError(expected="an integer global step", found=f"dtype {global_step_tensor.dtype.name}")
+        raise KindError(f'Existing "global_step" does not have integer type: {global_step_tensor.dtype.name}')
     if global_step_tensor.get_shape().ndims not in (0, None):
-        raise KindError(expected="a scalar global step", found=f"shape {global_step_tensor.get_shape()}")
+        raise KindError(f'Existing "global_step" is not scalar: {global_step_tensor.get_shape()}')
 
 
 def global_step(sess: Any, global_step_tensor: Any) -> int:

@@ -58,7 +58,7 @@ class Optimizer:
         pairs = self.compute_gradients(loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops,
                                        grad_loss)
         if all(g is None for g, _ in pairs):
-            raise ArgumentError(f"no gradients provided for any variable: there is no differentiable path between the "
+            raise ArgumentError(f"No gradients provided for any variable: there is no differentiable path between the "
                                 f"variables {[v.name for _, v in pairs]} and the loss {loss!r}")
         return self.apply_gradients(pairs, global_step=global_step, name=name)
 
@@ -81,7 +81,7 @@ class Optimizer:
         for variable in variables:
             _check_variable(variable)
         if not variables:
-            raise ArgumentError("no variables to optimize: expected at least one trainable variable or a var_list")
+            raise ArgumentError("No variables to optimize: expected at least one trainable variable or a var_list")
         found = gradients(loss, variables, grad_ys=grad_loss, gate_gradients=gate_gradients == Optimizer.GATE_OP,
                           aggregation_method=aggregation_method,
                           colocate_gradients_with_ops=colocate_gradients_with_ops)
@@ -109,12 +109,12 @@ class Optimizer:
         """
         pairs = [(_as_gradient(g), v) for g, v in grads_and_vars]
         if not pairs:
-            raise ArgumentError("no variables provided: expected at least one (gradient, variable)")
+            raise ArgumentError("No variables provided: expected at least one (gradient, variable)")
         for _, variable in pairs:
             _check_variable(variable)
         variables = [v for g, v in pairs if g is not None]
         if not variables:
-            raise ArgumentError(f"no gradients provided for any variable: {[v.name for _, v in pairs]}")
+            raise ArgumentError(f"No gradients provided for any variable: {[v.name for _, v in pairs]}")
         with init_scope():
             self._create_slots(variables)
         with name_scope(name, self._name) as scope:

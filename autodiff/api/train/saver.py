@@ -248,5 +248,5 @@ def _session(sess: Any) -> Any:
     if not hasattr(sess, "variables"):
         raise KindError(expected="a tf.Session", found=repr(sess))
     if sess.closed:
-        raise StateError("attempted to use a closed Session")
+        raise StateError("Attempted to use a closed Session.")
     return sess

@@ -39,14 +39,14 @@ def found_or_made(name: str, shape: Any = None, dtype: Any = float32, initialize
 
 def _shared(variable: Variable, name: str, dims: Any, dtype: DType, reuse: Any) -> Variable:
     if reuse is False or reuse is None:
-        raise GraphError(f"variable {name!r} already exists\nmade at {variable.op.site}",
+        raise GraphError(f"Variable {name} already exists, disallowed.\nmade at {variable.op.site}",
                          hint="use reuse=True or reuse=tf.AUTO_REUSE in its variable_scope to share it")
     if not compatible(dims, variable.shape.dims_tuple):
-        raise ShapeError(f"variable {name!r} has shape {show(variable.shape.dims_tuple)}, and shape {show(dims)} was "
-                         f"asked for\nmade at {variable.op.site}")
+        raise ShapeError(f"Trying to share variable {name}, but specified shape {show(dims)} and found shape "
+                         f"{show(variable.shape.dims_tuple)}.\nmade at {variable.op.site}")
     if variable.dtype.base_dtype is not dtype:
-        raise ArgumentError(f"variable {name!r} has dtype {variable.dtype.base_dtype.name}, and dtype {dtype.name} was "
-                            f"asked for\nmade at {variable.op.site}")
+        raise ArgumentError(f"Trying to share variable {name}, but specified dtype {dtype.name} and found dtype "
+                            f"{variable.dtype.base_dtype.name}.\nmade at {variable.op.site}")
     return variable
 
 
@@ -66,7 +66,7 @@ def _initial(name: str, initializer: Any, shape: Any, dims: Any, dtype: DType, v
     if dims is None and shape is None and _takes_nothing(initializer):
         return initializer, None
     if shape is None or validate_shape:
-        raise ShapeError(f"the shape of a new variable ({name}) must be fully defined, but instead was {show(dims)}",
+        raise ShapeError(f"Shape of a new variable ({name}) must be fully defined, but instead was {show(dims)}",
                          hint="pass shape, or a tensor or value as the initializer")
     raise ArgumentError(f"variable {name!r}: the initializer needs a fully defined shape, found {show(dims)}")
 

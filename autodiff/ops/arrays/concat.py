@@ -149,7 +149,8 @@ def _pieces(split_dim, value, *, num_split):
     if i is None:
         return (Spec(dtype, None if dims is None else (None,) * len(dims)),) * num_split
     if dims[i] is not None and dims[i] % num_split:
-        raise ShapeError(f"axis {i} of {show(dims)} has size {dims[i]}, expected a multiple of num_split={num_split}")
+        raise ShapeError("Number of ways to split should evenly divide the split dimension, but got split_dim "
+                         f"{i} (size = {dims[i]}) and num_split {num_split}")
     piece = None if dims[i] is None else dims[i] // num_split
     return (Spec(dtype, (*dims[:i], piece, *dims[i + 1:])),) * num_split
 

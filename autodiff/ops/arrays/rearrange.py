@@ -255,6 +255,9 @@ def _(node, args, batched):
 
 def _rolled(input, shift, axis):
     rank_of(input, at_least=1, what="input")
+    for what, places in (("shift", shift), ("axis", axis)):
+        if len(places.dims or ()) > 1:
+            raise ShapeError(f"Shape must be at most rank 1 but is rank {len(places.dims)}: {what}")
     if shift.dims is not None and axis.dims is not None and len(shift.dims) != len(axis.dims):
         raise ShapeError(f"Shapes must be equal rank, but are {len(shift.dims)} and {len(axis.dims)}",
                          expected="one shift for each axis", found=f"{show(shift.dims)} and {show(axis.dims)}")

@@ -110,21 +110,25 @@ def sparse_to_dense(sparse_indices: Index, output_shape: Index, sparse_values, d
     """default_value, with sparse_values at sparse_indices. indices: int[n, rank], values: any[n] or any[]."""
     index = sparse_indices.reshape(-1, sparse_indices.shape[1] if sparse_indices.ndim == 2 else 1)
     if default_value.ndim:
-        raise ArgumentError(expected="a scalar default_value", found=f"shape {show(default_value.shape)}")
+        raise ArgumentError("default_value should be a scalar.", found=f"shape {show(default_value.shape)}")
     if index.shape[1] != len(output_shape):
         raise ArgumentError(f"output_shape has {len(output_shape)} sizes, expected {index.shape[1]} like an index")
     if sparse_values.shape not in ((), index.shape[:1]):
-        raise ArgumentError(f"sparse_values has shape {show(sparse_values.shape)}, expected [] or [{len(index)}]")
+        raise ArgumentError(f"sparse_values has incorrect shape {show(sparse_values.shape)}, should be [] or "
+                            f"[{len(index)}]")
     outside = ((index < 0) | (index >= output_shape)).any(axis=1)
     if outside.any():
         i = int(outside.argmax())
-        raise ArgumentError(f"sparse_indices[{i}] = {index[i].tolist()} is out of bounds, expected 0 <= index < "
+        raise ArgumentError(f"indices[{i}] = {index[i].tolist()} is out of bounds: need 0 <= index < "
                             f"{output_shape.tolist()}")
     out = np.full(tuple(output_shape.tolist()), default_value, sparse_values.dtype)
     if validate_indices and len(index) > 1:
         flat = np.ravel_multi_index(tuple(index.T), out.shape)
-        if (np.diff(flat) <= 0).any():
-            raise ArgumentError("sparse_indices are out of order or repeated: expected them sorted, each once")
+        wrong = np.flatnonzero(np.diff(flat) <= 0)
+        if len(wrong):
+            i = int(wrong[0]) + 1
+            how = "repeated" if flat[i] == flat[i - 1] else "out of order"
+            raise ArgumentError(f"indices[{i}] = {index[i].tolist()} is {how}: expected them sorted, each once")
     out[tuple(index.T)] = sparse_values
     return out
 

@@ -91,7 +91,8 @@ def _transposed(x, perm):
         return Spec(x.dtype.base_dtype, (None,) * rank)
     order = [axis_in(int(i), rank) for i in order]
     if sorted(order) != list(range(rank)):
-        raise ShapeError(f"perm is {order}, expected each of 0 to {rank - 1} once")
+        raise ShapeError(f"perm is {order}: {min(set(range(rank)) - set(order))} is missing, expected each of 0 to "
+                         f"{rank - 1} once")
     return Spec(x.dtype.base_dtype, tuple(None if x.dims is None else x.dims[i] for i in order))
 
 
@@ -218,10 +219,10 @@ def _broadcast_to(input, shape):
     if dims is None or input.dims is None:
         return Spec(input.dtype.base_dtype, dims)
     if len(input.dims) > len(dims):
-        raise ShapeError(f"shapes do not broadcast: {show(input.dims)} to {show(dims)}")
+        raise ShapeError(f"Unable to broadcast tensor of shape {show(input.dims)} to tensor of shape {show(dims)}")
     for have, want in zip(input.dims[::-1], dims[::-1]):
         if have not in (1, want, None) and want is not None:
-            raise ShapeError(f"shapes do not broadcast: {show(input.dims)} to {show(dims)}")
+            raise ShapeError(f"Unable to broadcast tensor of shape {show(input.dims)} to tensor of shape {show(dims)}")
     return Spec(input.dtype.base_dtype, dims)
 
 

@@ -19,7 +19,7 @@ def _largest(input, k, *, sorted=True):
     count = None if count is None else int(count)
     dims = input.dims
     if count is not None and (count < 0 or dims is not None and dims[-1] is not None and dims[-1] < count):
-        raise ArgumentError(expected="0 <= k <= size of the last axis", found=f"k={count} for {input.describe()}")
+        raise ArgumentError(f"input must have last dimension >= k = {count} >= 0", found=input.describe())
     dims = None if dims is None else (*dims[:-1], count)
     return Spec(input.dtype.base_dtype, dims), Spec(int32, dims)
 
@@ -28,7 +28,8 @@ def _largest(input, k, *, sorted=True):
 def top_k(input, k: Int32, *, sorted=True):
     """The k largest of each row, largest first, and their places; of equal ones the first. input: real[..., n]."""
     if not 0 <= k <= input.shape[-1]:
-        raise ValueError(f"expected 0 <= k <= {input.shape[-1]}, found {k}")
+        raise ValueError(f"Need k >= 0, got {k}" if k < 0 else f"input must have at least k columns. Had "
+                         f"{input.shape[-1]}, needed {k}")
     turned = input[..., ::-1]  # a stable ascending sort of the reverse puts equal ones in order when read backwards
     order = input.shape[-1] - 1 - np.argsort(turned, axis=-1, kind="stable")[..., ::-1][..., :int(k)]
     return np.take_along_axis(input, order, axis=-1), order.astype(np.int32)

@@ -26,7 +26,7 @@ def checked(indices, values, shape):
     if indices.size and any(column.min() < 0 or column.max() >= size for column, size in zip(indices.T, shape)):
         outside = ((indices < 0) | (indices >= shape)).any(axis=1)
         i = int(outside.argmax())
-        raise ArgumentError(f"indices[{i}] = {indices[i].tolist()} is out of bounds, expected 0 <= index < "
+        raise ArgumentError(f"invalid index: indices[{i}] = {indices[i].tolist()} is out of bounds: need 0 <= index < "
                             f"{shape.tolist()}")
 
 

@@ -15,8 +15,8 @@ def _bins(values, value_range, nbins, *, dtype=int32):
     if as_dtype(dtype) not in (int32, int64):
         raise DTypeError(expected="counts of dtype int32 or int64", found=as_dtype(dtype).name)
     if not compatible(value_range.dims, (2,)):
-        raise ShapeError(f"Shape must be rank 1 but is rank {len(value_range.dims)}",
-                         expected="a value_range [low, high]", found=f"shape {show(value_range.dims)}")
+        rank_of(value_range, exactly=1, what="value_range")
+        raise ShapeError(f"Dimension must be 2 but is {value_range.dims[0]}: value_range is [low, high]")
     rank_of(nbins, exactly=0, what="nbins")
     count = static_value(nbins)
     if count is not None and count <= 0:

@@ -57,7 +57,8 @@ def _(node, dy):
 def _cross_entropy(features, labels):
     dims = broadcast(features.dims, labels.dims)
     if dims is not None and len(dims) != 2:
-        raise ShapeError(f"logits and labels are {show(features.dims)} and {show(labels.dims)}, expected rank 2")
+        raise ShapeError(f"Shape must be rank 2, but is rank {len(dims)}: logits and labels are "
+                         f"{show(features.dims)} and {show(labels.dims)}")
     dims = (None, None) if dims is None else dims
     dtype = features.dtype.base_dtype
     return Spec(dtype, dims[:1]), Spec(dtype, dims)
@@ -134,7 +135,7 @@ def sparse_softmax_cross_entropy(features, labels: Index):
     classes = features.shape[1]
     if labels.size and not (labels.min() >= 0 and labels.max() < classes):
         wrong = labels[(labels < 0) | (labels >= classes)][0]
-        raise InvalidArgumentError(None, None, f"received a label value of {wrong} which is outside the valid range of "
+        raise InvalidArgumentError(None, None, f"Received a label value of {wrong} which is outside the valid range of "
                                    f"[0, {classes}): expected 0 <= label < {classes}\nlabel values: {labels[:20]}")
     y = _shifted(features)
     rows = np.arange(len(labels))

@@ -70,11 +70,15 @@ def _reshaped(input_indices, input_shape, new_shape):
 def _fitted(shape, elements):
     """`shape` with a -1 replaced by the size that gives this number of elements."""
     if (shape == -1).sum() > 1:
-        raise ArgumentError(expected="at most one size of -1", found=shape.tolist())
+        raise ArgumentError("only one output dimension may be -1: At most one dimension can be unknown",
+                            found=shape.tolist())
     rest = int(np.prod(shape[shape != -1]))
     fitted = np.where(shape == -1, elements // rest if rest else 0, shape)
     if int(np.prod(fitted)) != elements:
-        raise ArgumentError(f"cannot reshape {elements} elements to shape {show(shape.tolist())}")
+        wanted = f"requested shape requires a multiple of {rest}" if rest != np.prod(shape) else \
+            f"requested shape has {rest}"
+        raise ArgumentError(f"Cannot reshape: Input to reshape is a tensor with {elements} dense values, but the "
+                            f"{wanted}", found=show(shape.tolist()))
     return fitted
 
 
@@ -155,7 +159,8 @@ def sparse_concat(*parts: Own, concat_dim, n):
         raise ArgumentError(f"axis {concat_dim} is out of range, expected {-rank} <= axis < {rank}")
     others = [np.delete(shape, concat_dim) for shape in shapes]
     if any(not np.array_equal(other, others[0]) for other in others):
-        raise ArgumentError(f"shapes differ beside axis {concat_dim}: {[shape.tolist() for shape in shapes]}")
+        raise ArgumentError(f"Input shapes must match except along axis {concat_dim}: "
+                            f"{[shape.tolist() for shape in shapes]}")
     moved, first = [], 0
     for part, shape in zip(indices, shapes):
         moved.append(part.copy())
@@ -233,7 +238,7 @@ def sparse_fill_empty_rows(indices: Index, values, dense_shape: Index, default_v
     Gives indices, values, bool[rows]: which were empty, and int64[n]: where each entry went.
     """
     if default_value.ndim:
-        raise ArgumentError(expected="a scalar default_value", found=f"shape {show(default_value.shape)}")
+        raise ArgumentError("default_value should be a scalar.", found=f"shape {show(default_value.shape)}")
     if not dense_shape.size:
         raise ArgumentError(expected="a shape of rank >= 1", found="[]")
     rows, count_of_rows = indices[:, 0], int(dense_shape[0])

@@ -28,7 +28,8 @@ def _product(a_indices, a_values, a_shape, b, *, adjoint_a=False, adjoint_b=Fals
     m, k = (static_dims(a_shape) or (None, None))[::-1 if adjoint_a else 1]
     k_too, n = (b.dims or (None, None))[::-1 if adjoint_b else 1]
     if k is not None and k_too is not None and k != k_too:
-        raise ShapeError(f"inner dimensions differ: {k} and {k_too} of {show(static_dims(a_shape))} and {show(b.dims)}")
+        raise ShapeError(f"Dimensions must be equal, but are {k} and {k_too}: the inner ones of "
+                         f"{show(static_dims(a_shape))} and {show(b.dims)}")
     return Spec(a_values.dtype.base_dtype, (m, n))
 
 
@@ -44,7 +45,7 @@ def sparse_tensor_dense_matmul(a_indices: Index, a_values, a_shape: Index, b, *,
     k = a_shape[0 if adjoint_a else 1]
     b = b.T.conj() if adjoint_b else b
     if len(b) != k:
-        raise ArgumentError(f"inner dimensions differ: {k} and {len(b)}")
+        raise ArgumentError(f"Cannot multiply A and B because inner dimension does not match: {k} vs. {len(b)}")
     return layout.product(a_values.conj() if adjoint_a else a_values, b)
 
 
@@ -91,8 +92,8 @@ def _faced(sp_indices, sp_values, sp_shape, dense):
     checked(sp_indices, sp_values, sp_shape)
     own = sp_shape[len(sp_shape) - dense.ndim:]
     if dense.ndim > len(sp_shape) or any(d not in (1, s) for d, s in zip(dense.shape, own)):
-        raise ArgumentError(expected=f"a dense shape that broadcasts to {show(sp_shape.tolist())}",
-                            found=show(dense.shape))
+        raise ArgumentError("SparseDenseBinaryOpShared broadcasts dense to sparse only; got incompatible shapes: "
+                            f"{show(sp_shape.tolist())} vs. {show(dense.shape)}")
     places = sp_indices[:, len(sp_shape) - dense.ndim:]
     return dense[tuple(np.where(d == 1, 0, place) for d, place in zip(dense.shape, places.T))]
 
@@ -200,7 +201,8 @@ def axes_of(reduction_axes, rank):
     axes = {int(axis) for axis in np.ravel(reduction_axes)}
     outside = [axis for axis in axes if not -rank <= axis < rank]
     if outside:
-        raise ArgumentError(f"axis {outside[0]} is out of range, expected {-rank} <= axis < {rank}")
+        raise ArgumentError(f"Invalid reduction dimension {outside[0]}, for input with {rank} dimensions: expected "
+                            f"{-rank} <= axis < {rank}")
     return {axis % rank for axis in axes}
 
 

@@ -25,8 +25,8 @@ def _rows(ref, indices, updates):
     if updates.dims not in ((), None) and indices.dims is not None and dims is not None:
         expected = (*indices.dims, *dims[1:])
         if not compatible(updates.dims, expected):
-            raise ShapeError(f"updates have shape {show(updates.dims)}, expected {show(expected)}: the shape of "
-                             "indices and then of a row")
+            raise ShapeError(f"shape must be {show(expected)}, that of indices and then of a row, but the updates have "
+                             f"{show(updates.dims)}")
     return referred(ref)
 
 

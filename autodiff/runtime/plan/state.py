@@ -112,7 +112,7 @@ class Run:
         """The value of a variable. Raises FailedPreconditionError if it has none."""
         value = self.variables.get(name)
         if value is None:
-            raise FailedPreconditionError(None, self.op, f"variable {name!r} is not initialized",
+            raise FailedPreconditionError(None, self.op, f"Attempting to use uninitialized value {name}",
                                           hint="run tf.global_variables_initializer() first")
         return value
 
