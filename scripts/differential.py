@@ -43,7 +43,8 @@ _REFUSED_THERE = re.compile("|".join((
     "params is empty", "Cannot take the length of shape with unknown rank", "Duplicate node name",
     r"Cannot reshape a tensor with \d+ elements to shape \[0[,\]].*DynamicPartition")))
 _REFUSED_HERE = re.compile("|".join((
-    r"grad_ys\[\d\] has shape", r"axis (= )?-?\d+ (is out of range|not in)", "aggregation_method is 3", "expected int32",
+    r"grad_ys\[\d\] has shape",
+    r"axis (= )?-?\d+ (is out of range|not in)", "aggregation_method is 3", "expected int32",
     "Negative dimension size", "expected floats, found", "expected strings alone", "shapes differ",
     "Dimensions must be equal", "'' is not a valid scope name", "not in list of allowed values",
     "a string that is not empty", "integer division by zero", "rows of equal length")))
