@@ -12,7 +12,7 @@ from ...core.graph import Tensor, get_default_graph, graph_of
 from ...core.infer import axis_in
 from ...core.name_scope import scope
 from ...core.op import OPS, build
-from ...core.shapes import Dimension, TensorShape, as_dims, broadcast, is_known, num_elements, show
+from ...core.shapes import Dimension, TensorShape, as_dims, broadcast, is_known, num_elements
 from ...core.sparse_tensor import SparseTensor
 from ..common.renamed_arguments import one_of
 from .creation import ones_like

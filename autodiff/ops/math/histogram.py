@@ -8,7 +8,7 @@ from ...core.dtypes import as_dtype, float32, float64, int32, int64
 from ...core.errors import ArgumentError, DTypeError, ShapeError
 from ...core.infer import rank_of
 from ...core.op import Int32, Spec
-from ...core.shapes import compatible, show
+from ...core.shapes import compatible
 
 
 def _bins(values, value_range, nbins, *, dtype=int32):
