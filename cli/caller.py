@@ -10,9 +10,10 @@ from typing import Any
 
 from .language.interpreter import execute
 from .model.line_stops import Until
-from .model.own_runs import asking, is_asking
+from .model.own_runs import asking
 from .model.results import Result
-from .model.script import Event, ModelScript
+from .model.script import ModelScript
+from .model.script_events import Event
 from .model.shell import Shell
 from .model.usage_error import UsageError
 from .view.render import plain
@@ -52,18 +53,16 @@ class Caller(ModelScript):
         """Whether this is the program's own thread."""
         return threading.current_thread() is self._thread
 
-    def run(self, real: Any, session: Any, fetches: Any, feed_dict: dict | None) -> Any:
+    def asked(self, real: Any, session: Any, fetches: Any, feed_dict: dict | None) -> Any:
         """One Session.run of the program."""
-        if self.detached or self.request is not None or is_asking(session):
-            return real(fetches, feed_dict)
         try:
-            return self._at_run(lambda session, *rest: real(*rest), session, fetches, feed_dict)
+            return super().asked(real, session, fetches, feed_dict)
         finally:
             self.state = "closed" if self.detached else "after"
 
     def shown(self, line: str, shell: Shell) -> Shown:
         """The result of a command line that the program itself asks."""
-        with asking():
+        with self.turn, asking():
             shell.dbg.attach(handles=self.handles())
             return Shown(execute(line, shell))
 

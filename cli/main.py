@@ -5,6 +5,7 @@ import contextlib
 import errno
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 
 import autodiff
@@ -15,7 +16,9 @@ from .language import command_line
 from .language.command import verbs
 from .language.interpreter import execute, typed
 from .model.results import Error, Group, Result, Text, leaves, located, question_in
+from .model.script_forks import leave
 from .model.script_signals import heed_ctrl_c
+from .model.script_threads import waited_for
 from .model.shell import Shell
 from .model.terminal import Terminal
 from .model.told_files import command_lines
@@ -225,6 +228,7 @@ def complain(what: str) -> int:
 def main(words: Sequence[str] | None = None) -> int:
     """The command gradbg; gives its exit code."""
     _open_what_is_closed()
+    before = threading.enumerate()
     try:
         given = command_line.parse(sys.argv[1:] if words is None else words)
     except command_line.BadUsage as error:
@@ -232,9 +236,13 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         if given.shows:
             return _show(given)
-        return Program(given).run()
-    except KeyboardInterrupt:
-        return INTERRUPTED
+        try:
+            code = Program(given).run()
+        except KeyboardInterrupt:
+            code = INTERRUPTED
+        if waited_for(before):
+            leave(code)  # a script that was left had threads that do not end
+        return code
     except BrokenPipeError:
         return _pipe_closed()
     except OSError as error:

@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any
 
 from autodiff.core.defaults import get_default_session
@@ -20,7 +21,7 @@ from .language.interpreter import execute
 from .model.line_stops import Until
 from .model.own_runs import asking
 from .model.results import Group, Text, leaves, question_in
-from .model.script import Event
+from .model.script_events import Event, Request
 from .model.shell import Shell
 from .model.usage_error import UsageError
 from .view.explained import briefly
@@ -69,7 +70,7 @@ class Cells(Caller):
         raise UsageError("in a notebook the cells make the runs", "execute the next cell; train LOSS builds a train op "
                          "that next runs", code="wrong_moment")
 
-    def run(self, real: Any, session: Any, fetches: Any, feed_dict: dict | None) -> Any:
+    def asked(self, real: Any, session: Any, fetches: Any, feed_dict: dict | None) -> Any:
         """One Session.run of a cell."""
         while self.commands and not self.detached:
             line = self.commands.pop(0)
@@ -77,7 +78,7 @@ class Cells(Caller):
             self.detached = leaves(shown.result)
             self._publish(shown)
         try:
-            return super().run(real, session, fetches, feed_dict)
+            return super().asked(real, session, fetches, feed_dict)
         finally:
             self.file = self._frame.f_code.co_filename if self._frame is not None else self.file
 
@@ -85,8 +86,9 @@ class Cells(Caller):
         """The result of a command line, with the cells' names."""
         return in_cells(super().shown(line, shell), self.kernel)
 
-    def _hand_over(self, kind: str) -> None:
+    def _hand_over(self, kind: str, frame: FrameType, request: Request) -> None:
         """Show the page of a stop, in place of waiting for a prompt."""
+        self._frame, self.request = frame, request
         records, self._records, shell = tuple(self._records), [], self._shell
         stop = next((record.stops[0] for record in records if record.stops), None)
         assert shell is not None

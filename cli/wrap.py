@@ -25,6 +25,7 @@ from .main import Program
 from .model.own_runs import asking, is_asking
 from .model.script import ModelScript
 from .model.script_forks import forks
+from .model.script_world import stopping_at_runs
 from .model.shell import Shell
 from .notebook import Cells, running_kernel
 from .view.render import plain
@@ -73,14 +74,14 @@ class DebugSession:
 
     def _asked(self, fetches: Any, feed_dict: dict | None = None, options: Any = None, run_metadata: Any = None) -> Any:
         """The innermost session's run, as eval, op.run and sessions around it ask for it in the program's thread."""
-        if self._talk is None or is_asking(self._inside) or not self._talk.caller.is_here():
+        if self._talk is None or is_asking(self._inside):
             return self._run(fetches, feed_dict, options, run_metadata)
         return self._stopping(fetches, feed_dict)
 
     def _stopping(self, fetches: Any, feed_dict: dict | None) -> Any:
         assert self._talk is not None
         self._talk.begin()
-        return self._talk.caller.run(self._run, self._inside, fetches, feed_dict)
+        return self._talk.caller.asked(lambda _, *words: self._run(*words), self._inside, fetches, feed_dict)
 
     def __call__(self, line: str) -> Shown:
         """The result of one command line."""
@@ -140,29 +141,11 @@ def set_trace(session: Session | None = None, commands: Sequence[str] | None = N
     script = wrapped.caller if isinstance(wrapped, DebugSession) else _outer()
     if script is None:
         talk = _Talk(session, frame, commands, ui)
-        _stop_at_runs(talk.caller)
+        talk.caller._undo.enter_context(stopping_at_runs(talk.caller.asked))
         threading.current_thread().script = script = talk.caller  # type: ignore[attr-defined]
         talk.begin()
     if not script.detached:
         script.trace(session, frame)
-
-
-def _stop_at_runs(caller: Caller) -> None:
-    real = Session.run
-
-    def run(session: Session, fetches: Any, feed_dict: dict | None = None, options: Any = None,
-            run_metadata: Any = None) -> Any:
-        """Session.run that stops for the prompt."""
-        if threading.current_thread() is not caller._thread or is_asking(session):
-            return real(session, fetches, feed_dict, options, run_metadata)
-        return caller.run(lambda *words: real(session, *words), session, fetches, feed_dict)
-
-    Session.run = run  # type: ignore[method-assign, assignment]
-
-    def restore() -> None:
-        Session.run = real  # type: ignore[method-assign]
-
-    caller._undo.callback(restore)
 
 
 class _Talk:
@@ -178,6 +161,7 @@ class _Talk:
         given = frame.f_code.co_filename, (), dbg.on_run
         self.caller = (Caller(*given, patient=self.shell.interactive) if kernel is None else
                        Cells(*given, kernel=kernel, commands=list(commands or ())))
+        self.caller.turn = dbg.log.turn
         self.caller.take(frame)
         self.caller._undo.enter_context(forks(self.caller.let_go))
         dbg.handles.update(self.caller.handles())

@@ -139,10 +139,11 @@ class Debugger:
 
     def on_run(self, session: Session, fetches: Any, feed_dict: dict | None = None, *,
                call: Any = None) -> tuple[Any, RunRecord]:
-        """A run that the script asks for: Runner.on_run."""
-        if session.graph is not self.model.graph:
-            self.attach(session=session)
-        return self.runs.on_run(session, fetches, feed_dict, call=call)
+        """A run that the script asks for, in whatever thread: Runner.on_run."""
+        with self.log.turn:
+            if session.graph is not self.model.graph:
+                self.attach(session=session)
+            return self.runs.on_run(session, fetches, feed_dict, call=call)
 
     def run(self, steps: int = 1, *, until: str = "", fetches: Any = None) -> answers.Runs:
         """Run whole steps until done, a stop, or the condition `until` holds: Runner.run."""

@@ -15,8 +15,8 @@ from autodiff.debug.facts.steps import When
 
 from ..model.line_stops import Until
 from ..model.results import Column, Result, Stop, Table, Text
-from ..model.script import HEARD, Event, add_records
-from ..model.script_signals import say_it_is_heard
+from ..model.script_events import Event, add_records
+from ..model.script_signals import Reminder
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
 from ..view.debugger_rows import FIGURES, figures, place
@@ -39,13 +39,13 @@ def interruptible(shell: Shell) -> Iterator[Interrupt]:
         yield flag
         return
 
-    reminder = threading.Timer(HEARD, say_it_is_heard)
+    reminder = Reminder()
 
     def pressed(*_: Any) -> None:
         if flag.pressed:
             raise KeyboardInterrupt
         flag.pressed = True
-        reminder.start()
+        reminder.begin(lambda: "it stops at the end of this step; Ctrl-C again interrupts the step")
 
     saved = signal.signal(signal.SIGINT, pressed)
     try:

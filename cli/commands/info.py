@@ -104,7 +104,9 @@ def run(shell: Shell) -> Result:
 def runs(dbg: Debugger) -> Result:
     """List the runs so far, and which step each is: steps are the runs that update trainable variables.
 
-    Where nothing trains, every run is a step. goto run N looks at one of those that are kept.
+    Where nothing trains, every run is a step. goto run N looks at one of those that are kept. Where a script has
+    several threads, one of them at a time makes a run, unless it waits, as for a queue; the order is that in which
+    runs end, and thread says whose it was, if not the main one's.
 
     Example:  info runs
     API:      [dbg.at(record) for record in dbg.records]
@@ -112,11 +114,12 @@ def runs(dbg: Debugger) -> Result:
     if not dbg.records:
         return Text("nothing was run yet; next runs a step")
     rows = tuple((at.run, at.step if at.is_step else None, ", ".join(record.fetches[:3]), record.loss, record.ms,
-                  record.error.partition("\n")[0]) for record in dbg.records for at in [dbg.at(record)])
+                  record.thread, record.error.partition("\n")[0]) for record in dbg.records for at in [dbg.at(record)])
     columns = (Column("run", "count"), Column("step", "count"), Column("fetches", "name"),
-               Column("loss", "number"), Column("ms", "number", 5), Column("error", "text", 4))
-    used = columns if any(row[-1] for row in rows) else columns[:-1]
-    return Table(used, tuple(row[:len(used)] for row in rows),
+               Column("loss", "number"), Column("ms", "number", 5), Column("thread", "name"),
+               Column("error", "text", 4))
+    used = [i for i in range(len(columns)) if i < 5 or any(row[i] for row in rows)]
+    return Table(tuple(columns[i] for i in used), tuple(tuple(row[i] for i in used) for row in rows),
                  f"{len(rows)} run{'s' * (len(rows) != 1)}, {sum(row[1] is not None for row in rows)} of them steps")
 
 

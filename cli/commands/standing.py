@@ -11,8 +11,8 @@ from autodiff.core.graph import Operation
 from autodiff.core.site import Site, source_lines
 
 from ..model.results import Error, Group, Result, Source, Stop, Text
-from ..model.script import Event
 from ..model.script_errors import remedy_of
+from ..model.script_events import Event
 from ..model.script_frames import script_line, script_traceback
 from ..model.shell import Shell
 from ..view.debugger_rows import duration, loss_of, samples, shown, summary
@@ -40,7 +40,7 @@ def _arrived(shell: Shell, event: Event, records: tuple[Any, ...], stop: Any) ->
         return grouped(moved_text(shell, records, stop), Stop(f"{name} ended", _where(shell, records), _ended(shell)))
     if event.kind == "trace":
         more = "continue goes on" if script.waits else "the cell goes on; %gradbg asks in the next"
-        here = Stop(f"{name} is at its set_trace, {shell.where()}", _where(shell, records), (more,))
+        here = Stop(f"{name} is at its set_trace, {_place(shell)}", _where(shell, records), (more,))
         return grouped(moved_text(shell, records, stop), here, lines_around(*shell.place()))
     if event.kind == "line":
         return grouped(moved_text(shell, records, stop), *_at_line(shell, records))
@@ -49,7 +49,7 @@ def _arrived(shell: Shell, event: Event, records: tuple[Any, ...], stop: Any) ->
         wants = _fetched(request.fetches) if request else ""
         which = "next" if shell.dbg.records else "first"
         call = request.call if request else "Session.run"
-        here = Stop(f"{name} is before its {which} {call}, at {shell.where()}", _where(shell, records),
+        here = Stop(f"{name} is before its {which} {call}, at {_place(shell)}", _where(shell, records),
                     (f"the script is about to run {wants}", "next runs it, step goes through it op by op"))
         interrupted = Text("stopped by Ctrl-C", "warning") if script.interrupted else None
         return grouped(moved_text(shell, records, stop), interrupted, here)
@@ -69,9 +69,20 @@ def _at_line(shell: Shell, records: tuple[Any, ...]) -> tuple[Result, ...]:
                      "Session.run, an op of one")
     inside = f" in {place.function}" if place.function != "<module>" else ""
     about = {**_where(shell, records), "commands": list(stop.commands) if stop is not None else []}
-    here = Stop(f"before line {shell.where()}{inside}: {text}", about, tuple(lines), hit=stop is not None)
+    thread = in_thread(script.request.thread) if script.request is not None else ""
+    here = Stop(f"before line {shell.where()}{inside}{thread}: {text}", about, tuple(lines), hit=stop is not None)
     shown_there = (displayed(shell, expression) for expression in shell.displays)
     return tuple(part for part in (here, lines_around(place.file, place.line), *shown_there) if part is not None)
+
+
+def _place(shell: Shell) -> str:
+    request = shell.script.request if shell.script is not None else None
+    return shell.where() + (in_thread(request.thread) if request is not None else "")
+
+
+def in_thread(name: str) -> str:
+    """Which thread it was, unless it was the main one."""
+    return f" in thread {name}" if name else ""
 
 
 def _ended(shell: Shell) -> tuple[str, ...]:
@@ -143,7 +154,7 @@ def moved_text(shell: Shell, records: tuple[Any, ...], stop: Any, condition: str
         return None
     last = records[-1]
     first = next((r for r in records if r.loss is not None and r.loss_name == last.loss_name), None)
-    facts = [str(shell.dbg.at(last))]
+    facts = [str(shell.dbg.at(last)) + in_thread(last.thread)]
     if last.loss is not None:
         came = f" (from {number(first.loss)})" if first is not None and first is not last else ""
         facts.append(loss_of(last, shell.dbg) + came)

@@ -2,11 +2,11 @@
 
 The script is not edited: `Session.run` is replaced from outside while the script lives. Each call hands
 over to the prompt's thread and waits there, so the script's stack, `with` blocks and loops stay as they are.
+Where it has several threads, one at a time makes a run, and waits at the prompt: see autodiff.ops.common.turns.
 """
 from __future__ import annotations
 
 import contextlib
-import linecache
 import math
 import os
 import queue
@@ -21,60 +21,22 @@ from typing import Any
 from autodiff.core.defaults import get_default_session
 from autodiff.core.graph import Graph, get_default_graph
 from autodiff.foreign import doors
+from autodiff.ops.common.turns import RunsEnd, Turn
 from autodiff.runtime.session import Session
-from autodiff.tensorflow_names.alias import standing_in
-from autodiff.tensorflow_names.old_names import in_modules_of
 
 from .line_stops import LineStops, Until
 from .own_runs import is_asking
+from .script_events import Event, Request, ScriptEnds, add_records
 from .script_forks import end_forked, forks
 from .script_frames import Place, attributes_of, frames_from, frames_of_error, user_frame
-from .script_signals import quiet_signals, raise_in, say_it_is_heard
-from .script_source import compiled, compiled_module, drop_modules
+from .script_signals import Reminder, quiet_signals, raise_in
+from .script_source import compiled, compiled_module
+from .script_threads import ScriptThread, join_others, line_of, operation_of
+from .script_world import stopping_at_runs, world_of
 from .usage_error import UsageError
 
-KEPT = 10_000  # records of the runs of one command
-HEARD = 0.15  # seconds after Ctrl-C within which a step should have ended, or it is said that it goes on
 PATIENCE = 0.05  # seconds after which the waiting prompt looks for a Ctrl-C that went to the script's thread
 LEAVING = 2.0  # seconds that a script has to end when it is told to
-
-
-class ScriptEnds(BaseException):
-    """Raised inside the script when the user leaves it; not an Exception, so that its handlers let it pass."""
-
-
-@dataclass(frozen=True)
-class Request:
-    """A Session.run that the script asks for, or what stands for one. file, line: where. call: its own words for it."""
-
-    session: Any
-    fetches: Any
-    feed_dict: Any
-    file: str
-    line: int
-    call: str = "Session.run"
-
-
-def add_records(records: list[Any], more: Sequence[Any]) -> None:
-    """Add records of runs; of very many the first and the last are kept."""
-    records += more
-    if len(records) > 2 * KEPT:
-        del records[1:-KEPT]
-
-
-@dataclass(frozen=True)
-class Event:
-    """Why the script handed over. kind: "before" or "after" a run, "ended", "raised".
-
-    records: of the runs since the last event; of very many the first and the last. error: the script's exception.
-    graph: the one it built last. session: the one to look at it in, if the script has none of its own.
-    """
-
-    kind: str
-    records: tuple[Any, ...] = ()
-    error: BaseException | None = None
-    graph: Graph | None = None
-    session: Session | None = None
 
 
 @dataclass
@@ -83,7 +45,7 @@ class ModelScript:
 
     request: the run it is at. namespace: its globals. left: runs, as `counts` counts, until it hands over. runs: those
     made. known: what a framework's door calls by name. selected: the frame looked at, 0 for the innermost. lines: where
-    else it stops. patient: Ctrl-C means "stop at the next run"; else it ends the waiting.
+    else it stops. turn: whose it is to make a run. patient: Ctrl-C means "stop at the next run"; else it ends waiting.
     """
 
     name: str
@@ -104,6 +66,7 @@ class ModelScript:
     detached: bool = False
     selected: int = 0
     lines: LineStops = field(default_factory=LineStops)
+    turn: Turn = field(default_factory=Turn)
     known: dict[str, Any] = field(default_factory=dict)
     put_back: list[str] = field(default_factory=list)  # names that were removed since, used by the script
     is_ours, waits = True, True  # we began it, and can again; at a stop it waits for the prompt
@@ -114,6 +77,11 @@ class ModelScript:
     _records: list[Any] = field(default_factory=list)
     _undo: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
     _thread: threading.Thread | None = None
+    _threads: set[threading.Thread] = field(default_factory=set)  # that have made runs
+    _before: Sequence[threading.Thread] = ()  # that were there when it began
+    _prompt: threading.Thread | None = None
+    _own: threading.local = field(default_factory=threading.local)  # is_in_run: in the midst of one
+    _raised: bool = False  # whether Ctrl-C was handed on to the script
 
     def __post_init__(self) -> None:
         self.lines.hand_over = lambda frame: self.trace(None, frame, "line")
@@ -132,6 +100,7 @@ class ModelScript:
         self._to_script: queue.Queue[bool] = queue.Queue()
         self._to_prompt: queue.Queue[Event] = queue.Queue()
         self._prepare()
+        self._prompt, self._before = threading.current_thread(), threading.enumerate()
         self._thread = ScriptThread(self)
         self._thread.start()
         return self._wait()
@@ -145,7 +114,7 @@ class ModelScript:
         if not self.is_live:
             raise UsageError(f"{os.path.basename(self.name)} is at its end", "load runs it again")
         self.left, self.counts, self.before, self.interrupted, self.selected = runs, counts, before, False, 0
-        self.lines.until = until
+        self.lines.until, self._raised = until, False
         self._to_script.put(True)
         return self._wait()
 
@@ -173,11 +142,20 @@ class ModelScript:
 
     def close(self) -> None:
         """End the script, if it still runs, and take back all that was changed around it."""
-        if self._thread is not None and self._thread.is_alive():
+        thread = self._thread
+        if thread is not None and thread.is_alive():
+            stopped = self.turn.holder if self.is_live else None
+            self._end_others(stopped)
             self._to_script.put(False)
-            self._thread.join(LEAVING)
+            thread.join(LEAVING)
         self.state = "closed"
         self._undo.close()
+
+    def _end_others(self, stopped: threading.Thread | None) -> None:
+        """End the script's threads at their next run or line, but for one that is told at the prompt."""
+        self.turn.end(ScriptEnds)
+        for thread in {self._thread, *self._threads} - {stopped, threading.current_thread()}:
+            raise_in(thread, ScriptEnds if thread is self._thread else SystemExit)
 
     def handles(self) -> dict[str, Any]:
         """The script's variables by name: its globals, and the locals of the functions it stands in."""
@@ -206,67 +184,55 @@ class ModelScript:
 
     def doing(self) -> str:
         """The line of the script's own file that is executed now, `model.py:12: import torch`; "" if none is."""
-        frame = sys._current_frames().get(self._thread.ident or 0) if self._thread is not None else None
-        while frame is not None and frame.f_code.co_filename != self.file:
-            frame = frame.f_back
-        if frame is None:
-            return ""
-        return f"{os.path.basename(self.file)}:{frame.f_lineno}: {linecache.getline(self.file, frame.f_lineno).strip()}"
+        return line_of(self.turn.holder or self._thread, self.file)
 
     def _wait(self) -> Event:
-        reminder = threading.Timer(HEARD, say_it_is_heard)
-        while True:
+        reminder = Reminder()
+        event: Event | None = None
+        while event is None:
             try:
                 event = self._to_prompt.get(timeout=PATIENCE)
-                break
             except queue.Empty:
                 continue
             except KeyboardInterrupt:
                 if not self.patient:
                     raise
-                if self.interrupted:
-                    raise_in(self._thread, KeyboardInterrupt)
-                else:
-                    reminder.start()
-                self.interrupted = True
+                event = self._interrupt(reminder)
         reminder.cancel()
         self.state, self.error = event.kind, event.error
         return event
 
+    def _interrupt(self, reminder: Reminder) -> Event | None:
+        """Ctrl-C: stop at the next run; again: raise it in the script; again, where that does not help: leave it."""
+        makes_run = self.turn.holder
+        thread = makes_run or self._thread
+        if not self.interrupted:
+            self.interrupted = True
+            reminder.begin(lambda: f"it stops at the end of this step{_now(operation_of(thread))}; Ctrl-C again "
+                           "interrupts the step" if makes_run else
+                           f"it stops at its next run{_now(self.doing())}; Ctrl-C again interrupts that")
+        elif not self._raised:
+            self._raised = True
+            raise_in(thread, KeyboardInterrupt)
+            reminder.begin(lambda: f"waiting for {operation_of(thread) or self.doing() or 'it'} to end, which can not "
+                           "be interrupted; Ctrl-C again leaves the script there")
+        elif reminder.has_said:
+            left = self.doing()
+            self._end_others(None)
+            return Event("raised", tuple(self._records), KeyboardInterrupt(f"left in the midst of {left}"))
+        return None
+
     def _prepare(self) -> None:
-        """Put the script's world in place: argv, path, __main__, import names, the stop at Session.run."""
+        """Put the script's world in place."""
         main = ModuleType("__main__")
         self.namespace = vars(main)
         main.__file__, main.__spec__, main.__package__ = self.file, self._spec, getattr(self._spec, "parent", None)
         self.namespace["__builtins__"] = __builtins__
-        folder = os.getcwd() if self.as_module else os.path.dirname(os.path.abspath(self.file))
-        saved, imported = (sys.argv, list(sys.path), sys.modules.get("__main__"), Session.run), set(sys.modules)
-
-        def restore() -> None:
-            sys.argv, sys.path[:], _, Session.run = saved  # type: ignore[method-assign]
-            if saved[2] is not None:
-                sys.modules["__main__"] = saved[2]
-            drop_modules(folder, imported)
-
-        self._undo.callback(restore)
-        sys.argv = [self.file, *self.arguments]
-        sys.path[:0] = [folder] if folder == os.getcwd() else [folder, os.getcwd()]
-        sys.modules["__main__"] = main
-        self._undo.enter_context(standing_in(shadow=True))  # a script under the debugger asks for it
-        self._undo.enter_context(in_modules_of(sys.path[:2], self.put_back))
-        self._undo.enter_context(quiet_signals(lambda: threading.current_thread() is self._thread))
-        self._undo.enter_context(forks(self.let_go))
-        real = Session.run
-
-        def run(session: Session, fetches: Any, feed_dict: dict | None = None, options: Any = None,
-                run_metadata: Any = None) -> Any:
-            """Session.run that stops for the prompt."""
-            is_other = self.detached or threading.current_thread() is not self._thread or is_asking(session)
-            if is_other or self.request is not None and self.state == "running":
-                return real(session, fetches, feed_dict, options, run_metadata)
-            return self._at_run(real, session, fetches, feed_dict)
-
-        Session.run = run  # type: ignore[method-assign, assignment]
+        enter = self._undo.enter_context
+        enter(world_of(main, self._spec, self.arguments, self.put_back))
+        enter(quiet_signals(lambda: threading.current_thread() is self._thread))
+        enter(forks(self.let_go))
+        enter(stopping_at_runs(self.asked))
 
     # ---- the script's side --------------------------------------------------------------
     def _main(self) -> None:
@@ -282,6 +248,8 @@ class ModelScript:
                     __import__(self._spec.parent)
                 self.lines.install(sys._getframe())
                 exec(self._code, self.namespace)  # type: ignore[arg-type]
+                if self.state != "forked":
+                    join_others(self._before)
         except ScriptEnds:
             event = Event("closed")
         except SystemExit as error:
@@ -291,60 +259,81 @@ class ModelScript:
             event = Event("raised", error=error)
         if self.state == "forked":
             end_forked(event.error)
-        self.request = None
+        with contextlib.suppress(RunsEnd), self.turn:  # nobody is in the midst of a run, or stands at the prompt
+            self._end_others(self._thread)
         graph, session = offered
         if graph is None and not get_default_graph().executing_eagerly:
             graph = get_default_graph()
         self._to_prompt.put(Event(event.kind, tuple(self._records), event.error, graph, session))
 
+    def asked(self, real: Any, session: Session, fetches: Any, feed_dict: dict | None) -> Any:
+        """A Session.run in whatever thread: the debugger's own is made as it is, the script's may stop."""
+        thread = threading.current_thread()
+        if self.detached or thread is self._prompt or is_asking(session):
+            return real(session, fetches, feed_dict)
+        if thread not in self._threads:
+            self._threads = {thread, *filter(threading.Thread.is_alive, self._threads)}
+        try:
+            with self.turn:
+                if self.detached or self._own.__dict__.get("is_in_run"):  # a Python function within a run asks
+                    return real(session, fetches, feed_dict)
+                self._own.is_in_run = True
+                try:
+                    return self._at_run(real, session, fetches, feed_dict)
+                finally:
+                    self._own.is_in_run, self.request = False, None
+        except RunsEnd:
+            if thread is not self._thread:
+                raise SystemExit from None  # which ends a thread without a word
+            raise
+
     def _at_run(self, real: Any, session: Session, fetches: Any, feed_dict: dict | None) -> Any:
         """One Session.run of the script: wait before it, execute it under the debugger, wait after it."""
-        self._frame = frame = user_frame()
+        frame = user_frame()
         call = session.graph.extras.get("step_call") or "Session.run"
-        self.request = Request(session, fetches, feed_dict, frame.f_code.co_filename, frame.f_lineno, call)
-        try:
-            if self.before or self.interrupted:
-                self._hand_over("before")
-            if self._answer:
-                value, record = self._answer.pop()
-                if isinstance(value, BaseException):
-                    raise value
-            else:
-                self.state = "running"
-                with self.lines.paused(frame):
-                    value, record = self.watched(session, fetches, feed_dict, call=real)
-            add_records(self._records, [record])
-            self.left -= self.counts is None or self.counts(record)
-            self.runs += 1
-            if self.left <= 0 or self.interrupted or record.stops:
-                self._hand_over("after")
-            return value
-        finally:
-            self.request = None
+        request = Request(session, fetches, feed_dict, frame.f_code.co_filename, frame.f_lineno, call,
+                          self._thread_name())
+        if self.before or self.interrupted:
+            self._hand_over("before", frame, request)
+        if self._answer:
+            value, record = self._answer.pop()
+            if isinstance(value, BaseException):
+                raise value
+        else:
+            with self.lines.paused(frame):
+                value, record = self.watched(session, fetches, feed_dict, call=real)
+        add_records(self._records, [record])
+        self.left -= self.counts is None or self.counts(record)
+        self.runs += 1
+        if self.left <= 0 or self.interrupted or record.stops:
+            self._hand_over("after", frame, request)
+        return value
 
     def trace(self, session: Any, frame: FrameType, kind: str = "trace") -> None:
         """Wait for the prompt at a line of the script (for `set_trace` and line stops)."""
-        self._frame = frame
-        self.request = Request(session or get_default_session(), (), None, frame.f_code.co_filename, frame.f_lineno)
-        try:
-            self._hand_over(kind)
-        finally:
-            self.request = None
+        file = frame.f_code.co_filename
+        with self.turn:
+            try:
+                self._hand_over(kind, frame, Request(session or get_default_session(), (), None, file, frame.f_lineno,
+                                                     thread=self._thread_name()))
+            finally:
+                self.request = None
 
-    def _hand_over(self, kind: str) -> None:
-        if self.detached:
-            return  # it was told so in the midst of this run
+    def _thread_name(self) -> str:
+        thread = threading.current_thread()
+        return thread.name if thread is not self._thread else ""
+
+    def _hand_over(self, kind: str, frame: FrameType, request: Request) -> None:
+        if self.detached or self.turn.is_lent:
+            return  # it was told so in the midst of this run, or the prompt stands in another run
         records, self._records = tuple(self._records), []
+        self._frame, self.request = frame, request
         self._to_prompt.put(Event(kind, records))
         goes_on = self._to_script.get()
-        self.lines.install(None if self.detached else self._frame)
+        self.lines.install(None if self.detached else frame)
         if not goes_on:
             raise ScriptEnds
 
 
-class ScriptThread(threading.Thread):
-    """The thread of a script. script: which."""
-
-    def __init__(self, script: ModelScript) -> None:
-        super().__init__(target=script._main, name="model script", daemon=True)
-        self.script = script
+def _now(what: str) -> str:
+    return f" (now {what})" if what else ""

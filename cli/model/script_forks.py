@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from typing import NoReturn
 
 
 @contextlib.contextmanager
@@ -42,7 +43,13 @@ def end_forked(error: BaseException | None) -> None:
     for thread in threading.enumerate():
         if not thread.daemon and thread is not threading.current_thread():
             thread.join()
+    leave((code or 0) & 0xff if isinstance(code, int | None) else 1)
+
+
+def leave(code: int) -> NoReturn:
+    """End the process as Python does, but for waiting for threads."""
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
-        stream.flush()
-    os._exit((code or 0) & 0xff if isinstance(code, int | None) else 1)
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)

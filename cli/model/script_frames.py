@@ -4,6 +4,7 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
+import threading
 import traceback
 from types import FrameType, ModuleType
 from typing import Any, NamedTuple
@@ -76,6 +77,8 @@ def frames_from(frame: FrameType | None) -> list[Place]:
         elif frame.f_code.co_name == "_main" and found:
             break
         frame = frame.f_back
+    while found and found[-1].file == threading.__file__:  # what began the thread
+        found.pop()
     return found
 
 

@@ -9,6 +9,8 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+HEARD = 0.15  # seconds after Ctrl-C within which it should have been heeded, or it is said what is waited for
+
 
 @contextlib.contextmanager
 def quiet_signals(is_script: Callable[[], bool]) -> Iterator[None]:
@@ -41,13 +43,32 @@ def heed_ctrl_c() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def say_it_is_heard() -> None:
-    """Ctrl-C in a long step: it is not in vain."""
-    sys.stderr.write("it stops at the end of this step; Ctrl-C again interrupts the step\n")
-    sys.stderr.flush()
+class Reminder:
+    """Says something a moment after Ctrl-C, unless it was heeded by then. has_said: whether it said the last."""
+
+    def __init__(self) -> None:
+        self.has_said = False
+        self._timer: threading.Timer | None = None
+
+    def begin(self, text: Callable[[], str]) -> None:
+        """Say `text` if `cancel` is not called before."""
+        self.cancel()
+        self.has_said = False
+        self._timer = threading.Timer(HEARD, self._say, (text,))
+        self._timer.daemon = True
+        self._timer.start()
+
+    def cancel(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _say(self, text: Callable[[], str]) -> None:
+        sys.stderr.write(text() + "\n")
+        sys.stderr.flush()
+        self.has_said = True
 
 
 def raise_in(thread: threading.Thread | None, kind: type[BaseException]) -> None:
     """Raise an exception inside another thread, at its next Python instruction."""
-    if thread is not None and thread.ident is not None:
+    if thread is not None and thread.ident is not None and thread.is_alive():
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(kind))

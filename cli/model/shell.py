@@ -18,7 +18,8 @@ from autodiff.runtime.session import Session
 
 from .line_stops import holds_in
 from .results import Result
-from .script import Event, ModelScript
+from .script import ModelScript
+from .script_events import Event
 from .script_frames import script_line, script_traceback
 from .usage_error import UsageError
 
@@ -99,7 +100,8 @@ class Shell:
         """
         dbg = Debugger(script=file)
         dbg.watches.keep_lines(self.dbg.watches)
-        script = ModelScript(file, tuple(arguments), dbg.on_run, as_module, patient=self.interactive)
+        script = ModelScript(file, tuple(arguments), dbg.on_run, as_module, patient=self.interactive,
+                             turn=dbg.log.turn)
         script.compile()
         self.stop_at_lines(script, dbg)
         linecache.checkcache()  # the file may have been edited since it was loaded last

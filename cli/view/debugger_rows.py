@@ -124,7 +124,7 @@ def of_steps(dbg: Debugger) -> list[tuple[int, RunRecord]]:
 def summary(record: RunRecord, at: When) -> dict[str, Any]:
     """A run for programs."""
     return {"run": at.run, "step": at.step, "is_step": at.is_step, "loss": record.loss, "loss_name": record.loss_name,
-            "ms": record.ms, "fetches": list(record.fetches), "error": record.error,
+            "ms": record.ms, "fetches": list(record.fetches), "error": record.error, "thread": record.thread,
             "samples": [{"name": s.name, "of": s.of, "missing": s.missing,
                          "stats": None if s.stats is None else as_dict(s.stats),
                          "turns": [as_dict(stats) for stats in s.turns]} for s in record.samples]}

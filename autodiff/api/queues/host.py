@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import CancelledError, InvalidArgumentError, OutOfRangeError
+from ...ops.common.turns import is_cancelled
 
 _LOOK = 0.05  # seconds after which a waiting thread looks whether it was interrupted
 Element = tuple[Any, ...]
@@ -46,7 +47,7 @@ class HostQueue:
                 raise CancelledError(f"{self.kind} '{self.name}' is closed.")
             for element in elements:
                 while len(self._elements) >= self.capacity:
-                    self._wait()
+                    self._wait("Enqueue")
                     if self._refuses:
                         raise CancelledError("Enqueue operation was cancelled")
                 self._put(element)
@@ -70,7 +71,7 @@ class HostQueue:
                     raise OutOfRangeError(f"{self.kind} '{self.name}' is closed and has insufficient elements "
                                           f"(requested {count}, current size {len(self._elements)})")
                 else:
-                    self._wait()
+                    self._wait("Dequeue")
         return taken
 
     def close(self, cancel: bool = False) -> None:
@@ -80,7 +81,9 @@ class HostQueue:
             self._refuses = self._refuses or cancel
             self._changed.notify_all()
 
-    def _wait(self) -> None:
+    def _wait(self, what: str) -> None:
+        if is_cancelled():
+            raise CancelledError(f"{what} operation was cancelled")
         self._changed.wait(_LOOK)
 
 

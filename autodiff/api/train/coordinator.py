@@ -4,12 +4,13 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ...core.collections import GraphKeys, add_to_collection, get_collection
 from ...core.defaults import get_default_session
-from ...core.errors import ArgumentError, CancelledError, KindError, OutOfRangeError, StateError
+from ...core.errors import ArgumentError, KindError, OutOfRangeError, StateError
 
 
 class Coordinator:
@@ -118,15 +119,22 @@ class LooperThread(threading.Thread):
 
 
 class QueueRunner:
-    """Threads that run operations over and over until OutOfRangeError. queue: only its name is used."""
+    """Threads that run operations over and over until OutOfRangeError. queue: the last thread to end closes it.
+
+    cancel_op: what a thread of its own runs when a coordinator stops, so that nobody waits for room any more.
+    """
 
     def __init__(self, queue: Any = None, enqueue_ops: Sequence[Any] | None = None, close_op: Any = None,
                  cancel_op: Any = None, queue_closed_exception_types: Any = None, queue_runner_def: Any = None,
                  import_scope: Any = None) -> None:
         if queue is None or not enqueue_ops:
             raise ArgumentError("expected a queue and at least one operation to run")
-        self.queue, self.enqueue_ops, self.close_op, self.cancel_op = queue, list(enqueue_ops), close_op, cancel_op
+        self.queue, self.enqueue_ops = queue, list(enqueue_ops)
+        self.close_op = queue.close() if close_op is None else close_op
+        self.cancel_op = queue.close(cancel_pending_enqueues=True) if cancel_op is None else cancel_op
         self._ends = tuple(queue_closed_exception_types or (OutOfRangeError,))
+        self._lock = threading.Lock()
+        self._running: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()  # session -> threads
 
     @property
     def name(self) -> str:
@@ -134,9 +142,17 @@ class QueueRunner:
 
     def create_threads(self, sess: Any, coord: Coordinator | None = None, daemon: bool = False,
                        start: bool = False) -> list[threading.Thread]:
-        """A thread for each operation."""
-        threads = [threading.Thread(target=self._run, args=(sess, op, coord), daemon=daemon,
-                                    name=f"QueueRunnerThread-{self.name}") for op in self.enqueue_ops]
+        """A thread for each operation, and one that cancels them; none where those of this session still run."""
+        with self._lock:
+            if self._running.get(sess, 0):
+                return []
+            self._running[sess] = len(self.enqueue_ops)
+        calls: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [(self._run, (sess, op, coord))
+                                                                   for op in self.enqueue_ops]
+        if coord is not None:
+            calls.append((self._cancel, (sess, coord)))
+        threads = [threading.Thread(target=target, args=args, daemon=daemon, name=f"QueueRunnerThread-{self.name}")
+                   for target, args in calls]
         for thread in threads:
             if coord is not None:
                 coord.register_thread(thread)
@@ -145,16 +161,28 @@ class QueueRunner:
         return threads
 
     def _run(self, sess: Any, op: Any, coord: Coordinator | None) -> None:
+        is_closed = False
         try:
             while coord is None or not coord.should_stop():
                 sess.run(op)
-        except (*self._ends, CancelledError):
-            if self.close_op is not None:
-                sess.run(self.close_op)
+        except self._ends:
+            is_closed = True
         except Exception as error:
             if coord is None:
                 raise
             coord.request_stop(error)
+        finally:
+            with self._lock:
+                self._running[sess] -= 1
+                is_last = not self._running[sess]
+            if is_closed and is_last:
+                with contextlib.suppress(Exception):  # it may be closed already, or the session
+                    sess.run(self.close_op)
+
+    def _cancel(self, sess: Any, coord: Coordinator) -> None:
+        coord.wait_for_stop()
+        with contextlib.suppress(Exception):  # as above
+            sess.run(self.cancel_op)
 
 
 def add_queue_runner(qr: QueueRunner, collection: Any = GraphKeys.QUEUE_RUNNERS) -> None:

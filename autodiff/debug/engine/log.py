@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...core.errors import ArgumentError
+from ...ops.common.turns import Turn
 from ..facts.records import RunRecord
 from ..facts.steps import Steps, When
 
@@ -15,11 +16,12 @@ _MOST = 10_000  # records kept
 class RunLog:
     """run: number of runs so far. records: of these, oldest first. result: what the last run gave, as it was fetched.
 
-    steps: which of them are steps.
+    steps: which of them are steps. turn: whose it is to make a run, where several threads do.
     """
 
     def __init__(self) -> None:
         self.run = 0
+        self.turn = Turn()
         self.steps = Steps()
         self.records: deque[RunRecord] = deque(maxlen=_MOST)
         self.result: Any = None

@@ -96,6 +96,7 @@ class RunRecord:
 
     fetches: names the script asked for. feeds: name and figures of each value fed. loss: value of loss_name if
     it is a scalar and was seen. samples: of the watched values and gradients. error: text of the failure, or "".
+    thread: name of the thread that made it, "" for the main one.
     """
 
     run: int
@@ -109,6 +110,7 @@ class RunRecord:
     error: str = ""
     notes: tuple[str, ...] = field(default=())
     trains: bool = False
+    thread: str = ""
 
     def sample(self, name: str, *, gradient: bool = False) -> Sample | None:
         """What was seen of a tensor, or of its gradient; None if it was not watched."""

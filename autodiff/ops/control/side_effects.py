@@ -17,6 +17,7 @@ from ...core.errors import (
 from ...core.infer import no_outputs, rank_of, same_shape
 from ...core.op import Bool, Own, Spec, blocked, build
 from ...core.shapes import as_dims
+from ..common.turns import others_pass
 
 
 def _elements(value, summarize):
@@ -125,7 +126,7 @@ def py_func(*input: Own, function, types, shapes=None, single=False, gradient=No
     types: dtype names it must give. single: it gives one value, not a list. gradient: the Python
     function of (inputs..., dys...) that gives a gradient for each input, or None.
     """
-    results = _called(function, input, run.op)
+    results = _called(function, input, run)
     results = [] if results is None else results if isinstance(results, (list, tuple)) else [results]
     if len(results) != len(types):
         raise InvalidArgumentError(None, run.op, f"{_name(function)} returns {len(results)} values, expected "
@@ -139,15 +140,16 @@ _RAISED = ((StopIteration, OutOfRangeError), (MemoryError, ResourceExhaustedErro
            (NotImplementedError, UnimplementedError), ((ValueError, TypeError), InvalidArgumentError))
 
 
-def _called(function, inputs, operation):
+def _called(function, inputs, run):
+    arguments = [np.array(value, dtype=getattr(value, "dtype", None)) if np.ndim(value) else value for value in inputs]
     try:
-        return function(*[np.array(value, dtype=getattr(value, "dtype", None)) if np.ndim(value) else value
-                          for value in inputs])
+        with others_pass(run.session):
+            return function(*arguments)
     except AutodiffError:
         raise
     except Exception as error:
         failure = next((found for kinds, found in _RAISED if isinstance(error, kinds)), UnknownError)
-        raise failure(None, operation, f"{type(error).__name__}: {error}\nraised by {_name(function)}") from error
+        raise failure(None, run.op, f"{type(error).__name__}: {error}\nraised by {_name(function)}") from error
 
 
 def _name(function):

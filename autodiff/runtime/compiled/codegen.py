@@ -4,11 +4,12 @@ from __future__ import annotations
 import contextvars
 import math
 from collections.abc import Callable, Sequence
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any
 
 import numpy as np
 
+from ...core.graph import Operation
 from ...ops.arrays.slice import with_bounds
 from ..plan.interpreter import Loop, fail
 from ..plan.kernel_traits import direct_ufunc, views_of
@@ -78,6 +79,10 @@ class Generated:
         except Exception as unread:
             fail(unread, step.op, ())
         fail(error, step.op, [known.get(name) for name in operands or ()])
+
+    def operation_at(self, frame: FrameType) -> Operation | None:
+        """The operation that a frame of the function executes; None for another frame."""
+        return self._steps[max(frame.f_lineno - 2, 0)][0].op if frame.f_code is self._function.__code__ else None
 
     def _trace(self, error: Exception) -> TracebackType | None:
         """Where in the function an error comes from."""

@@ -158,8 +158,8 @@ def is_reference(tensor: Tensor) -> bool:
 def compile_plan(fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]) -> Plan:
     """The steps that compute `fetches` and run `targets` when `feeds` are given, one for each operation needed.
 
-    What lies above a fed tensor is cut off. Operations run in the order they were made, which is a
-    topological order.
+    What lies above a fed tensor is cut off. Operations run in the order they were made, which is a topological order,
+    but for Python functions that may wait.
     """
     fed = set(feeds)
     runs = running(fetches, targets, known=fed)
@@ -167,10 +167,30 @@ def compile_plan(fetches: Sequence[Tensor], targets: Sequence[Operation], feeds:
     wanted = {t for t in fetches if t not in fed}
     operations = in_order(runs)
     check_reads(operations)
-    for op in operations:
+    for op in _waiting_first(operations, fed):
         builder.add(op, wanted)
     return Plan(builder.steps, tuple(builder.slots[t] for t in feeds), tuple(builder.slots[t] for t in fetches),
                 builder.size, frozenset(targets), builder.slots, builder.constants)
+
+
+def _waiting_first(operations: list[Operation], fed: set[Tensor]) -> list[Operation]:
+    """Python functions, and what they need, before all that has a state: a run that waits has read no variable yet.
+
+    Those that need something with a state, as a variable's value, stay where they are.
+    """
+    if all(op.type != "PyFunc" for op in operations):
+        return operations
+    stateless: set[Operation] = set()
+    for op in operations:
+        if (op.type == "PyFunc" or not op.definition.stateful and not any(map(is_reference, op.outputs))) and all(
+                before in stateless for before in (*(t.op for t in op.inputs if t not in fed), *op.waits_for)):
+            stateless.add(op)
+    needed: set[Operation] = set()
+    for op in reversed(operations):
+        if op in stateless and (op.type == "PyFunc" or op in needed):
+            needed.update((op, *(t.op for t in op.inputs), *op.waits_for))
+    first = stateless & needed
+    return [*(op for op in operations if op in first), *(op for op in operations if op not in first)]
 
 
 def plan_of(function: Function, also: Sequence[Tensor] = ()) -> Plan:

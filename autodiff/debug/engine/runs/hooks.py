@@ -7,8 +7,10 @@ can be made again from the graph.
 """
 from __future__ import annotations
 
+import contextlib
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,6 +30,8 @@ from .inner_watches import InnerSamples
 from .run_view import OpenRun, RunViews
 from .samples import RunSamples
 from .stop_conditions import Holds, StopConditions, stop_at
+
+MAIN = threading.main_thread().name  # the script's own thread has the same under gradbg
 
 
 class Hooks:
@@ -58,7 +62,10 @@ class Hooks:
         moment = moment_of(session, feeds, self.log.run + 1, view.wanted, state.moments.variables(session))
         state.look_at(None)
         is_repeatable = view.is_repeatable and self.recorder is None and not is_changeable
-        return OpenRun(moment, view, began, before, feeds, is_repeatable)
+        holder = self.log.turn.holder
+        made_by = holder if is_changeable or holder is threading.current_thread() else None
+        return OpenRun(moment, view, began, before, feeds, is_repeatable,
+                       thread=made_by.name if made_by is not None and made_by.name != MAIN else "")
 
     def _laid(self, overlay: Overlay, fetches: Any, given: dict) -> dict[Tensor, Any]:
         """What the remedies in force put in place of what a run would compute: as feeds it is remembered with it."""
@@ -66,6 +73,21 @@ class Hooks:
         wanted = fetch.parse(self.model.graph, fetches)
         moment = moment_of(self.model.session, feeds, self.log.run + 1, wanted)
         return overlay.feeds(self.state.replayer, moment, running(wanted.tensors, wanted.targets, feeds))
+
+    @contextlib.contextmanager
+    def away(self, run: OpenRun) -> Iterator[None]:
+        """While a run waits others are made; from then on it is a run of the variables as those left them.
+
+        Its Python functions run before it reads a variable, but for those that are given one's value.
+        """
+        session, turn = self.model.session, self.log.turn
+        if run.draws is None:
+            run.draws = session.last_draws
+        taken = turn.taken
+        yield
+        if turn.taken > taken + 1:
+            run.moment.variables = self.state.moments.variables(session)
+            run.before = self.samples.before(run.view)
 
     def after_run(self, run: OpenRun, seen: Sequence[Any]) -> RunRecord:
         """A run was made. seen: values of `run.looked_at`, the second part of `run.whole`."""
@@ -114,9 +136,10 @@ class Hooks:
         number, session = self.log.count(trains=run.view.trains), self.model.session
         self.overrides.mark_edited(False)
         ms = 1e3 * (time.perf_counter() - run.began)
-        is_its_run = session.runs == run.moment.number  # and not one that another engine made
-        if is_its_run:
-            run.moment.drew(session.last_draws)
+        is_its_run = session.runs == run.moment.number  # and not one that another engine or thread made
+        if is_its_run or run.draws is not None:
+            run.moment.drew(session.last_draws if run.draws is None else run.draws)
+        run.moment.run = number
         self.state.remember(run.moment, run.whole, ms, session.variables if is_repeatable and is_its_run else None)
         for name, value in self.overrides.frozen.items():
             session.variables[name] = value
@@ -126,7 +149,7 @@ class Hooks:
                 loss: float | None = None) -> RunRecord:
         view, notes = run.view, tuple(filter(None, [self.state.moments.take_trouble(), self._remedy_in(run)]))
         return RunRecord(number, view.names, view.fed_samples(run.feeds), loss, view.y, samples, ms, notes=notes,
-                         trains=view.trains)
+                         trains=view.trains, thread=run.thread)
 
     def _remedy_in(self, run: OpenRun) -> str:
         """The remedies that a run was made with, "" for none."""

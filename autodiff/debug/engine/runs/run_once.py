@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....core.errors import AutodiffError
+from ....ops.common.turns import RunsEnd
 from ....runtime.session import Session
 from ...facts.answers import Runs
 from ...facts.records import RunRecord, Stop
@@ -39,7 +40,10 @@ class Runner:
             call(session, fetches, feed_dict)  # refuses in the words the script would have had
             raise
         try:
-            result, seen = call(session, opened.whole, opened.feeds)
+            with self.log.turn.noted(lambda: self.hooks.away(opened)):
+                result, seen = call(session, opened.whole, opened.feeds)
+        except RunsEnd:
+            raise  # others have the turn: the run is as if it had not been
         except BaseException as error:
             self.hooks.at_error(opened, error)
             raise
@@ -51,7 +55,7 @@ class Runner:
 
         fetches: by default the train op and y. Variables without a value are initialized first.
         """
-        with self.watches.asking(until) as condition:
+        with self.watches.asking(until) as condition, self.log.turn.lent():
             return self._run_until(steps, condition, fetches)
 
     def _run_until(self, steps: int, condition: Condition | None, fetches: Any) -> Runs:

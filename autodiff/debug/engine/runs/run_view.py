@@ -100,7 +100,8 @@ class OpenRun:
     """A run under way. moment: what it depends on. view: what to see in it. began: seconds. feeds: what to run with.
 
     before: figures of variables before it, as far as they are due. is_repeatable: whether making it again does the
-    same. asked: numbers of breakpoints that were asked inside of it.
+    same. asked: numbers of breakpoints that were asked inside of it. draws: the session's `last_draws` for it, where
+    other runs were begun in the midst of it. thread: name of the one that makes it, "" for the main one.
     """
 
     moment: Moment
@@ -110,6 +111,8 @@ class OpenRun:
     feeds: Fed
     is_repeatable: bool = False
     asked: set[int] = field(default_factory=set)
+    draws: dict[str, int] | None = None
+    thread: str = ""
 
     @property
     def looked_at(self) -> tuple[Any, ...]:

@@ -79,7 +79,8 @@ class Stepper:
     def _step_once(self) -> None:
         assert self.execution is not None
         try:
-            self.last_op = self.execution.step()
+            with self.log.turn.lent():
+                self.last_op = self.execution.step()
         except BaseException as error:
             if not isinstance(error, AutodiffError):
                 self._abandon(error)
@@ -94,7 +95,8 @@ class Stepper:
         execution, opened = self.execution, self.opened
         assert opened is not None
         try:
-            result, seen = execution.finish()
+            with self.log.turn.lent():
+                result, seen = execution.finish()
         except BaseException as error:
             self._abandon(error)
             raise

@@ -1,0 +1,59 @@
+"""A script's world while it lives: argv, path, __main__, the names it imports, its stop at Session.run."""
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from autodiff.runtime.session import Session
+from autodiff.tensorflow_names.alias import standing_in
+from autodiff.tensorflow_names.old_names import in_modules_of
+
+from .script_source import drop_modules
+
+Run = Callable[[Any, Session, Any, dict | None], Any]
+
+
+@contextlib.contextmanager
+def world_of(main: ModuleType, spec: ModuleSpec | None, arguments: Sequence[str],
+             put_back: list[str]) -> Iterator[None]:
+    """Inside, `main` is the program: its sys.argv and path, and TensorFlow's names. spec: if it runs as a module.
+
+    put_back: is given names that were removed since, as the script uses them.
+    """
+    file = str(main.__file__)
+    folder = os.getcwd() if spec is not None else os.path.dirname(os.path.abspath(file))
+    saved, imported = (sys.argv, list(sys.path), sys.modules.get("__main__")), set(sys.modules)
+    sys.argv = [file, *arguments]
+    sys.path[:0] = [folder] if folder == os.getcwd() else [folder, os.getcwd()]
+    sys.modules["__main__"] = main
+    try:
+        with standing_in(shadow=True), in_modules_of(sys.path[:2], put_back):  # who uses the debugger asks for it
+            yield
+    finally:
+        sys.argv, sys.path[:] = saved[:2]
+        if saved[2] is not None:
+            sys.modules["__main__"] = saved[2]
+        drop_modules(folder, imported)
+
+
+@contextlib.contextmanager
+def stopping_at_runs(asked: Run) -> Iterator[None]:
+    """Inside, each Session.run is passed to `asked`: the real one, then what it was called with."""
+    real = Session.run
+
+    def run(session: Session, fetches: Any, feed_dict: dict | None = None, options: Any = None,
+            run_metadata: Any = None) -> Any:
+        """Session.run that stops for the prompt."""
+        return asked(lambda inside, wanted, fed: real(inside, wanted, fed, options, run_metadata), session, fetches,
+                     feed_dict)
+
+    Session.run = run  # type: ignore[method-assign, assignment]
+    try:
+        yield
+    finally:
+        Session.run = real  # type: ignore[method-assign]
