@@ -1,4 +1,4 @@
-"""Writes what the program knows of itself into README.md and docs/: scripts/manual.py [--check].
+"""Writes what the program knows of itself into README.md, docs/ and the table of ops: scripts/manual.py [--check].
 
 Between its marks in a Markdown file, `<!-- commands -->` and `<!-- session: SCRIPT -->` to `<!-- end -->`, stands the
 reference of the commands, or what a session shows that types the lines after `(gradbg)`.
@@ -9,17 +9,20 @@ import difflib
 import io
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from autodiff.core.op import OPS  # noqa: E402
 from cli.language import manual  # noqa: E402
 from cli.language.interpreter import execute  # noqa: E402
 from cli.model.shell import Shell  # noqa: E402
 from cli.view.drawn.console import drawn  # noqa: E402
 
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+PLACES = ROOT / "autodiff" / "ops" / "places.py"
 PROMPT = "(gradbg) "
 WIDTH = 100  # columns of the terminal that sessions are shown on
 COMMANDS = re.compile(r"(<!-- commands -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -31,6 +34,19 @@ def written(text: str) -> str:
     reference = f"\n{manual.reference()}\n```\n{manual.GRAMMAR}\n```\n"
     text = COMMANDS.sub(lambda found: f"{found[1]}{reference}{found[2]}", text)
     return SESSION.sub(lambda found: f"{found[1]}```\n{session(found[2], typed(found[3]))}```\n{found[4]}", text)
+
+
+def places(text: str) -> str:
+    """autodiff/ops/places.py with the ops of each file anew."""
+    found: dict[str, list[str]] = {}
+    for name, definition in OPS.items():
+        found.setdefault(definition.kernel.__module__.removeprefix("autodiff.ops."), []).append(name)
+    rows = []
+    for module, names in sorted(found.items()):
+        lines = textwrap.wrap(" ".join(names), 105)
+        rows += [f'    "{module}":', *(f'        "{line} "' for line in lines[:-1]), f'        "{lines[-1]}",']
+    head = text.partition("PLACES")[0]
+    return "\n".join([f"{head}PLACES: dict[str, str] = {{", *rows, "}", ""])
 
 
 def typed(shown: str) -> list[str]:
@@ -59,9 +75,9 @@ def without_times(text: str) -> str:
 def main() -> int:
     """Write the pages; with --check only compare them, and give 1 if one is out of date."""
     stale = 0
-    for page in PAGES:
+    for page in (*PAGES, PLACES):
         text = page.read_text(encoding="utf-8")
-        fresh = written(text)
+        fresh = places(text) if page is PLACES else written(text)
         was, is_now = without_times(text), without_times(fresh)
         if was == is_now:
             continue

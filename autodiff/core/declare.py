@@ -32,7 +32,7 @@ def op(name: str, *, infer: Callable[..., Any], elementwise: bool = False, dtype
                            keyword_only=names[code.co_argcount:end],
                            elementwise=elementwise, dtypes=dtypes, stateful=stateful, no_grad=no_grad,
                            no_rule=no_rule, batching_rule=batched)
-        if name in OPS:
+        if OPS.is_loaded(name):
             raise ArgumentError(f"op {name!r} is declared twice: {OPS[name].declared_at} and {definition.declared_at}")
         OPS[name] = definition
         return definition

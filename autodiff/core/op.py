@@ -1,7 +1,8 @@
 """OpDef: all that is declared of an op, and OPS, the registry of them. No graph in here."""
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from .dtypes import ALL, COMPLEX, FLOATS, INDICES, NUMBERS, DType, bool_, int32, resource
@@ -121,7 +122,62 @@ class OpDef:
         return f"<op {self.name}>"
 
 
-OPS: dict[str, OpDef] = {}
+class OpTable(dict[str, OpDef]):
+    """Op type -> its record. A family of ops is loaded when the first of them is asked for, all to walk through them.
+
+    places: op type -> the module that declares it, as far as that is known beforehand. load_all: loads what is left.
+    """
+
+    def __init__(self) -> None:
+        self.places: dict[str, str] = {}
+        self.load_all: Callable[[], None] = lambda: None
+
+    def __missing__(self, name: str) -> OpDef:
+        place = self.places.pop(name, None)
+        if place is not None:
+            importlib.import_module(place)
+        if not self.is_loaded(name):
+            self.load_all()
+        if not self.is_loaded(name):
+            raise KeyError(name)
+        return super().__getitem__(name)
+
+    def is_loaded(self, name: str) -> bool:
+        """Whether the module that declares it has been loaded."""
+        return super().__contains__(name)
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or self.get(name) is not None  # type: ignore[arg-type]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The record of an op type, or `default` if there is none."""
+        try:
+            return self[name]
+        except KeyError:
+            return default
+
+    def __iter__(self) -> Iterator[str]:
+        self.load_all()
+        return super().__iter__()
+
+    def __len__(self) -> int:
+        self.load_all()
+        return super().__len__()
+
+    def keys(self) -> Any:
+        self.load_all()
+        return super().keys()
+
+    def values(self) -> Any:
+        self.load_all()
+        return super().values()
+
+    def items(self) -> Any:
+        self.load_all()
+        return super().items()
+
+
+OPS = OpTable()
 NO_ATTRIBUTES: dict[str, Any] = {}  # of all operations that have none; nobody writes to attributes
 
 

@@ -196,7 +196,7 @@ def test_dir_has_rooms_and_no_modules_of_the_house() -> None:
     assert not {"op", "graph", "backprop", "typing", "unsupported", "wrong_arguments", "api", "core"} & set(names)
 
 
-def test_importing_loads_the_op_table_and_no_rooms_that_scripts_enter_later() -> None:
+def test_importing_loads_neither_ops_nor_rooms_that_scripts_enter_later() -> None:
     code = "import autodiff, sys; print(*sorted(m for m in sys.modules if m.startswith('autodiff.')))"
     read = subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2], capture_output=True, text=True,
                           check=True).stdout.split()
@@ -205,6 +205,8 @@ def test_importing_loads_the_op_table_and_no_rooms_that_scripts_enter_later() ->
     loaded = {"autodiff.api", "autodiff.api.common", "autodiff.api.common.public_paths",
               "autodiff.api.common.unsupported", "autodiff.api.common.wrong_arguments"}
     assert {name for name in read if name.startswith(kept_for_later)} == loaded
+    families = {name.split(".")[2] for name in read if name.startswith("autodiff.ops.")}
+    assert families == {"control", "places"}, "branches and loops have rules in autodiff/gradients"
 
 
 def test_default_names_of_what_functions_give() -> None:

@@ -2,5 +2,3 @@
 
 A kernel loads the format that it needs from autodiff/files when it first runs. Start with checkpoints.py.
 """
-
-from . import bytes, checkpoints, examples, stored_graphs  # noqa: F401  importing a family declares its ops

@@ -2,15 +2,3 @@
 
 A file is a family. Start with activations.py.
 """
-
-from . import (  # noqa: F401  importing a family declares its ops
-    activations,
-    bias_and_losses,
-    convolution,
-    ctc,
-    depthwise_convolution,
-    normalization,
-    pooling,
-    pooling_argmax,
-    softmax,
-)

@@ -2,10 +2,3 @@
 
 Start with stateful.py.
 """
-
-from . import (  # noqa: F401  importing a family declares its ops
-    candidate_sampling,
-    stateful,
-    stateless,
-    threefry,
-)

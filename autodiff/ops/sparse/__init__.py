@@ -2,9 +2,3 @@
 
 Start with with_dense.py.
 """
-
-from . import (  # noqa: F401  importing a family declares its ops
-    arrangement,
-    pairs,
-    with_dense,
-)

@@ -2,11 +2,3 @@
 
 Start with variables.py.
 """
-
-from . import (  # noqa: F401  importing a family declares its ops
-    optimizer_steps,
-    scatter,
-    sparse_optimizer_steps,
-    summary,
-    variables,
-)
