@@ -9,6 +9,7 @@ import numpy as np
 from ..core.function_graph import Function
 from ..core.graph import Tensor
 from .compiled.buffers import Strided
+from .plan.interpreter import getter
 from .plan.passes import optimize
 from .plan.plan import Plan, plan_of
 from .plan.recalled import Recalled, recalled
@@ -34,11 +35,17 @@ class FunctionProgram(Program):
         if not self._is_fixed or any(value is None for value in read):
             return lambda arguments: self.loop(run, (*arguments, *captured))
         behind = (*map(_shape, captured), *map(_shape, read))
+        shapes, variant, arrays, layout = None, None, getter(()), None  # of the call before: the next has them as a rule
 
         def call(arguments: Sequence[Any]) -> list[Any]:
+            nonlocal shapes, variant, arrays, layout
             fed = (*arguments, *captured)
-            shapes = (*map(_shape, arguments), *behind)
-            variant = self._variants.get(shapes)
+            if variant is None or [(x.shape, x.strides) for x in arrays(arguments)] != layout:
+                own = tuple(map(_shape, arguments))
+                shapes = own + behind
+                variant = self._variants.get(shapes)
+                arrays = getter([i for i, shape in enumerate(own) if shape is not None])
+                layout = [(x.shape, x.strides) for x in arrays(arguments)]
             if variant is not None and self._busy.acquire(False):
                 try:
                     return variant(run, fed)

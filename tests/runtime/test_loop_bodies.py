@@ -47,6 +47,13 @@ def pieces_of_many_sizes():
     return {x: data(12)}, tf.while_loop(lambda i, _: i < 4, body, [0, 0.0])[1], [x]
 
 
+def growing_state():
+    x = tf.placeholder(tf.float32, [2])
+    h = tf.while_loop(lambda i, _: i < 6, lambda i, h: (i + 1, tf.concat([h, tf.sin(h[-2:]) * x], 0)), [0, x],
+                      shape_invariants=[tf.TensorShape([]), tf.TensorShape([None])])[1]
+    return {x: data(2)}, tf.reduce_sum(h * h), [x]
+
+
 def random_numbers():
     x = tf.placeholder(tf.float32, [6])
     h = tf.while_loop(lambda i, _: i < 5, lambda i, h: (i + 1, tf.nn.dropout(tf.sin(h), 0.5, seed=1)), [0, x])[1]
@@ -54,7 +61,8 @@ def random_numbers():
 
 
 @pytest.mark.parametrize("model", [lstm, lambda: lstm([7, 2, 0, 5]), nested, transposed_state, pieces_of_many_sizes,
-                                   random_numbers], ids="lstm lengths nested transposed pieces random".split())
+                                   growing_state, random_numbers],
+                         ids="lstm lengths nested transposed pieces growing random".split())
 def test_later_runs_have_the_bits_of_the_first(model):
     feeds, y, xs = model()
     first = tf.gradients(y, xs)

@@ -77,7 +77,7 @@ def kept_shape_of(shape: Index, axis: Index):
 
 # ---- sums and means -----------------------------------------------------------------------
 
-_FEWEST_ADDED, _LONGEST_LAST, _WIDEST_SLICE = 4096, 1024, 512  # elements
+_FEWEST_ADDED, _FEWEST_LAST, _LONGEST_LAST, _WIDEST_SLICE = 4096, 1 << 15, 1024, 512  # elements
 
 
 def summed(x, axes, out=None, keep_dims=False):
@@ -105,7 +105,7 @@ def _sum_as_product(x, low, high):
     before, count, behind = (math.prod(part) for part in (x.shape[:low], x.shape[low:high], x.shape[high:]))
     ones = np.ones(count, x.dtype)
     if behind == 1:
-        return np.dot(x.reshape(before, count), ones) if count <= _LONGEST_LAST else None
+        return np.dot(x.reshape(before, count), ones) if count <= _LONGEST_LAST and x.size > _FEWEST_LAST else None
     if before == 1:
         return np.dot(ones, x.reshape(count, behind))
     return np.matmul(ones, x.reshape(before, count, behind)) if behind <= _WIDEST_SLICE else None

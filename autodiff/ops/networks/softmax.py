@@ -21,9 +21,12 @@ def _one_input(node, args, batched):
     return node.definition(args[0], **node.attrs)
 
 
-def _shifted(x, out=None):
-    """x minus its maximum over the last axis, so that exp does not overflow."""
-    return np.subtract(x, x.max(axis=-1, keepdims=True, initial=-np.inf), out=out)
+_FEW_CLASSES, _MANY_ROWS = 16, 128
+
+
+def _shifted(x, out=None, axis=-1):
+    """x minus its maximum over an axis, so that exp does not overflow."""
+    return np.subtract(x, x.max(axis=axis, keepdims=True, initial=-np.inf), out=out)
 
 
 @op("Softmax", infer=_logits, dtypes=FLOATS, batched=_one_input)
@@ -137,14 +140,16 @@ def sparse_softmax_cross_entropy(features, labels: Index):
         wrong = labels[(labels < 0) | (labels >= classes)][0]
         raise InvalidArgumentError(None, None, f"Received a label value of {wrong} which is outside the valid range of "
                                    f"[0, {classes}): expected 0 <= label < {classes}\nlabel values: {labels[:20]}")
-    y = _shifted(features)
+    across = classes <= _FEW_CLASSES and len(labels) >= _MANY_ROWS  # then rows are added up side by side
+    y = _shifted(np.ascontiguousarray(features.T) if across else features, axis=0 if across else -1)
     rows = np.arange(len(labels))
-    chosen = y[rows, labels]
+    own = (labels, rows) if across else (rows, labels)
+    chosen = y[own]
     np.exp(y, out=y)
-    total = y.sum(axis=-1)
-    y /= total[:, None]
-    y[rows, labels] -= 1
-    return np.log(total) - chosen, y
+    total = y.sum(axis=0 if across else -1)
+    y /= total if across else total[:, None]
+    y[own] -= 1
+    return np.log(total) - chosen, np.ascontiguousarray(y.T) if across else y
 
 
 @sparse_softmax_cross_entropy.gradient

@@ -56,7 +56,8 @@ def _sampled(draw, probability, true_classes, count, range_max, unique, stream):
         p = probability(k)
         return (p * count if tries == count else -np.expm1(tries * np.log1p(-p))).astype(np.float32)
 
-    return classes, expected(true_classes), expected(classes)
+    counts = expected(np.concatenate([true_classes.reshape(-1), classes]))
+    return classes, counts[:true_classes.size].reshape(true_classes.shape), counts[true_classes.size:]
 
 
 def _different(draw, count, stream):

@@ -173,6 +173,7 @@ def apply_adam(var: Ref, m: Ref, v: Ref, beta1_power, beta2_power, lr, beta1, be
     beta1_power, beta2_power: the betas to the power of the step's number.
     Source: Kingma and Ba (2015), algorithm 1 with the remark on its order ("epsilon hat").
     """
+    beta1_power, beta2_power, lr, beta1, beta2 = [x[()] for x in (beta1_power, beta2_power, lr, beta1, beta2)]  # numbers
     mean = np.asarray(grad - run.read(m))
     mean *= 1 - beta1
     mean += run.read(m)

@@ -65,6 +65,10 @@ def _at_rows(run, ref, indices, updates, ufunc):
 
 def row_by_row(ufunc, indices, updates, value):
     """`ufunc.at(value, indices, updates)`, with the same bits, for long rows: in rounds in which no two are alike."""
+    ordered = np.sort(indices)
+    if (ordered[1:] != ordered[:-1]).all():
+        value[indices] = ufunc(value.take(indices, axis=0), updates)
+        return
     while indices.size:
         order = indices.argsort(kind="stable")
         ordered = indices[order]

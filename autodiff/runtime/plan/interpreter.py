@@ -150,7 +150,7 @@ class Loop:
         simple = step.reads is None and len(step.outputs) == 1 and not step.op.definition.takes_run
         function, operands = _bound(step, simple)
         slots = [operand if isinstance(operand, int) else self._name(operand) for operand in operands]
-        return _Call(simple, function, _getter(slots), step.outputs[0] if step.outputs else 0, dead, step)
+        return _Call(simple, function, getter(slots), step.outputs[0] if step.outputs else 0, dead, step)
 
     def _name(self, value: Any) -> int:
         """The slot of a variable's name or another constant that a call takes; behind the plan's own."""
@@ -176,7 +176,7 @@ def _bound(step: Step, simple: bool) -> tuple[Callable[..., Any], tuple[Any, ...
     return (lambda run, *args: kernel(*args, **op.attrs)), step.inputs
 
 
-def _getter(slots: Sequence[int]) -> Callable[[list[Any]], Sequence[Any]]:
+def getter(slots: Sequence[int]) -> Callable[[list[Any]], Sequence[Any]]:
     """A function from all slots to the values at some of them."""
     if not slots:
         return _no_arguments

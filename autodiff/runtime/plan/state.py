@@ -70,6 +70,11 @@ def call_number(op: Operation, within: CallNumber, turn: int) -> CallNumber:
     return CallNumber(among_all, (within.by_turns * _MIX[0] + turn) & _MIX[3])
 
 
+def _numbered(call: Any) -> CallNumber:
+    """The number of a call, which may be given as what `call_number` takes: few loops draw anything."""
+    return call if type(call) is CallNumber else call_number(call[0], _numbered(call[1]), call[2])
+
+
 class HasState(Protocol):
     """The part of a session that runs need. entropy: where streams without a seed start.
 
@@ -89,7 +94,7 @@ class HasState(Protocol):
 class Run:
     """The services of a session to a kernel: variables, random streams, functions. op: the operation under way.
 
-    number: of this run within its session, from 1. current_call: of a function, the one under way: a number that
+    number: of this run within its session, from 1. current_call: of a function, the one under way: what gives the number that
     follows from the ops that call and their turns alone, whatever else runs. drawn: name of each random op that has
     drawn in this run -> in how many runs it had drawn before.
     """
@@ -99,7 +104,7 @@ class Run:
     def __init__(self, session: HasState, number: int) -> None:
         self.session, self.number = session, number
         self.variables = session.variables
-        self.current_call = OUTSIDE
+        self.current_call: Any = OUTSIDE
         self.drawn: dict[str, int] = {}
         self.op: Operation = None  # type: ignore[assignment]
 
@@ -148,7 +153,7 @@ class Run:
         What it draws depends on how often it has drawn in its session, not on what else has run. Ops of equal seeds
         draw the same numbers, in any session; an op without draws its own.
         """
-        call = self.current_call
+        call = _numbered(self.current_call)
         if seed or seed2:
             key, within = [seed, seed2], call.by_turns
         else:
@@ -182,7 +187,7 @@ class Run:
         bound, op, outside = program.bound(self, captured), self.op, self.current_call
 
         def call(arguments: Sequence[Any], turn: int) -> list[Any]:
-            self.current_call = call_number(op, outside, turn)
+            self.current_call = op, outside, turn
             try:
                 return bound(arguments)
             finally:
