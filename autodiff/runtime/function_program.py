@@ -35,7 +35,7 @@ class FunctionProgram(Program):
         if not self._is_fixed or any(value is None for value in read):
             return lambda arguments: self.loop(run, (*arguments, *captured))
         behind = (*map(_shape, captured), *map(_shape, read))
-        shapes, variant, arrays, layout = None, None, getter(()), None  # of the call before: the next has them as a rule
+        shapes, variant, arrays, layout = None, None, getter(()), None  # of the call before: the next is like it
 
         def call(arguments: Sequence[Any]) -> list[Any]:
             nonlocal shapes, variant, arrays, layout

@@ -17,6 +17,7 @@ def three(monkeypatch):
     monkeypatch.setattr(threads, "processors", lambda: 3)
     monkeypatch.setattr(threads, "_shared", threads._Shared())
     monkeypatch.setattr(threads, "WORTH_IT", 1)
+    monkeypatch.setattr(threads, "LATE", np.inf)
     with threads.one_blas_thread(3):
         yield
 
@@ -31,6 +32,19 @@ def test_each_block_is_done_once_by_whoever_is_free(three):
 
     threads.share(work, 12)
     assert sorted(done) == list(range(12)) and len(names) > 1
+
+
+def test_help_that_comes_late_is_not_asked_for_again_at_once(three, monkeypatch):
+    monkeypatch.setattr(threads, "LATE", 0.9)
+    monkeypatch.setattr(threads, "pool", lambda: pytest.fail("help was asked for"))
+    pauses = []
+    for took in (1.0, 1.0, 0.6, 1.0):
+        threads._judge(took, 1.0)
+        pauses.append(threads._shared.alone)
+        for _ in range(pauses[-1]):
+            threads.share(lambda index: None, 6)
+        assert not threads._shared.alone
+    assert pauses == [1, 3, 0, 1]
 
 
 def test_what_a_block_raises_is_raised(three):
@@ -51,16 +65,36 @@ def results():
         a, b = (tf.constant(rng.standard_normal(shape)) for shape in ((300, 150), (150, 200)))
         c = tf.matmul(a, b)
         found = session.run([y, c, tf.matmul(b, a, True, True), *tf.gradients(tf.reduce_sum(y ** 2), [x, w]),
-                             *tf.gradients(tf.reduce_sum(c ** 2), [a, b])])
+                             *tf.gradients(tf.reduce_sum(c ** 2), [a, b]), *pooled(x), *trained(session)])
     return [value.tobytes() for value in found]
+
+
+def pooled(x):
+    y = tf.nn.max_pool(x, 3, 2, "SAME")
+    return [y, *tf.gradients(tf.reduce_sum(y ** 2), x)]
+
+
+def trained(session):
+    """What optimizers make of a variable that they update in pieces, the last of them shorter."""
+    start = np.random.default_rng(2).standard_normal(9000).astype(np.float32)
+    updates, variables = [], []
+    for optimizer in (tf.train.AdamOptimizer(), tf.train.MomentumOptimizer(0.1, 0.9), tf.train.RMSPropOptimizer(0.1),
+                      tf.train.AdagradOptimizer(0.1), tf.train.GradientDescentOptimizer(0.1)):
+        variables.append(tf.Variable(start))
+        updates.append(optimizer.minimize(tf.reduce_sum(tf.sin(variables[-1])), var_list=variables[-1:]))
+    session.run(tf.global_variables_initializer())
+    session.run(updates)
+    return tf.global_variables()
 
 
 def test_bits_do_not_depend_on_threads(three, monkeypatch):
     monkeypatch.setattr(matmul, "_BLOCK", 1 << 18)
+    monkeypatch.setattr(threads, "PIECE", 1 << 12)
+    monkeypatch.setattr("autodiff.ops.networks.pooling._AT_ONCE", 1 << 14)
     monkeypatch.setattr("autodiff.ops.common.correlate._COLUMNS", 1 << 15)
     ran = set()
     take = threads._take
-    monkeypatch.setattr(threads, "_take", lambda *a: (ran.add(threading.current_thread().name), take(*a)))
+    monkeypatch.setattr(threads, "_take", lambda *a: ran.add(threading.current_thread().name) or take(*a))
     many = results()
     assert len(ran) > 1
     monkeypatch.setattr(threads, "processors", lambda: 1)

@@ -13,7 +13,8 @@ import glob
 import itertools
 import os
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,10 @@ import numpy as np
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-WORTH_IT = 1 << 23  # multiplications that take some 0.2 ms: a thread is there after 0.03
+WORTH_IT = 1 << 24  # multiplications that take some 0.4 ms: a thread is there after 0.03
+PIECE = 1 << 17  # elements of arrays that are worth a thread
+LATE = 0.9  # of the time that one thread would take: from there on help is no help
+LONGEST_PAUSE = 256  # calls until help is tried again where it was none
 _NAMES = ("scipy_openblas_{}_num_threads64_", "openblas_{}_num_threads64_", "scipy_openblas_{}_num_threads",
           "openblas_{}_num_threads")
 
@@ -40,6 +44,7 @@ class _Shared:
         self.lock = threading.Lock()
         self.pool: Executor | None = None
         self.runs, self.before = 0, 1  # how many keep the BLAS on one thread, and how many it had
+        self.alone, self.pause = 0, 0  # how many of the next calls get no help, and of how many that was decided
 
 
 _shared = _Shared()
@@ -121,25 +126,69 @@ def share(work: Callable[[int], Any], count: int, products: int | None = None) -
     helpers = min(limit(), count) - 1
     if products is not None and (products < WORTH_IT or _blas() is None):
         helpers = 0
+    if helpers > 0 and _shared.alone:
+        _shared.alone -= 1
+        helpers = 0
     if helpers < 1:
         for i in range(count):
             work(i)
         return
     left = itertools.count()
     others = [pool().submit(_help, work, left, count) for _ in range(helpers)]
+    start = time.perf_counter()
+    done = 0
     try:
-        _take(work, left, count)
+        done = _take(work, left, count)
     finally:
+        middle = time.perf_counter()
         for other in others:
             if not other.cancel():  # one that has not begun is not waited for
                 other.result()
+    if done:
+        _judge(time.perf_counter() - start, (middle - start) * count / done)
 
 
-def _take(work: Callable[[int], Any], left: Iterator[int], count: int) -> None:
+def _judge(took: float, alone: float) -> None:
+    """Pause for twice as many calls as last time if help took as long as one thread `alone` would have.
+
+    Where others have the processors, a thread may hold its block for longer than all blocks take.
+    """
+    is_late = took > LATE * alone
+    _shared.pause = min(2 * _shared.pause + 1, LONGEST_PAUSE) if is_late else 0
+    _shared.alone = _shared.pause
+
+
+def _take(work: Callable[[int], Any], left: Iterator[int], count: int) -> int:
+    """Do the blocks that are left; gives how many it were."""
+    done = 0
     for i in left:
         if i >= count:
             break
         work(i)
+        done += 1
+    return done
+
+
+def in_pieces(step: Callable[..., Sequence[Any]], *given: Any) -> Sequence[Any]:
+    """What `step` gives, element by element, for arrays of one shape and single numbers; large ones piece by piece."""
+    first = next((x for x in given if isinstance(x, np.ndarray) and x.ndim), None)
+    if first is None or first.size < 2 * PIECE or limit() < 2:
+        return step(*given)
+    flat = [x.reshape(-1) if isinstance(x, np.ndarray) and x.shape == first.shape else x for x in given]
+    results: list[np.ndarray] = []
+    begun = threading.Lock()
+
+    def work(index: int) -> None:
+        part = slice(index * PIECE, (index + 1) * PIECE)
+        found = step(*[x[part] if isinstance(x, np.ndarray) and x.size == first.size else x for x in flat])
+        with begun:
+            if not results:
+                results.extend([np.empty(first.shape, x.dtype) for x in found])
+        for result, piece in zip(results, found):
+            result.reshape(-1)[part] = piece
+
+    share(work, -(-first.size // PIECE))
+    return results
 
 
 def _help(work: Callable[[int], Any], left: Iterator[int], count: int) -> None:

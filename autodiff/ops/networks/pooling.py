@@ -1,6 +1,6 @@
 """Maxima and averages of sliding windows, with gradients of every order, in two and three dimensions."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from ...core.graph import Operation, Tensor
 from ...core.infer import rank_of
 from ...core.op import Int32, OpDef, Spec, blocked, build
 from ..common.batch_axis import all_batched, merged_images, sizes, split_images
+from ..common.threads import share
 from ..common.windows import (
     Slide,
     channels_first,
@@ -58,11 +59,10 @@ def _sized(orig_input_shape, grad, *, data_format, **_):
 _AT_ONCE = 1 << 20  # bytes of images that are handled together: their windows then stay in the cache
 
 
-def _some(x: np.ndarray) -> Iterator[slice]:
-    """Some images at a time."""
+def _by_images(work: Callable[[slice], Any], x: np.ndarray) -> None:
+    """Call `work` for some images at a time."""
     step = max(1, _AT_ONCE // max(1, x[:1].nbytes))
-    for first in range(0, len(x), step):
-        yield slice(first, first + step)
+    share(lambda i: work(slice(i * step, (i + 1) * step)), -(-len(x) // step))
 
 
 def _reduced(x: np.ndarray, combine: Any, window: tuple[int, ...], counts: tuple[int, ...], slide: Slide,
@@ -86,9 +86,12 @@ def _max_pool(input, ksize, strides, padding, data_format, out=None):
     counts, widened = extents(x.shape[1:-1], window, slide), pads(x.shape[1:-1], window, slide)
     is_fit = out is not None and not channels_first(data_format)
     y = out if is_fit else np.empty((len(x), *counts, x.shape[-1]), x.dtype)
-    for images in _some(x):
+
+    def work(images):
         room = y[images]
         placed(_reduced(padded(x[images], widened, _lowest(x.dtype)), np.maximum, window, counts, slide, room), room)
+
+    _by_images(work, x)
     return placed(restored(y, data_format), out)
 
 
@@ -113,7 +116,8 @@ def _max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_
         window, slide.strides, dy.shape[1:-1], space))  # each place then belongs to exactly one window
     apart = all(k <= s for k, s in zip(window, slide.strides))  # to at most one
     dx = out if out is not None and not channels_first(data_format) else np.empty(x.shape, dy.dtype)
-    for images in _some(x):
+
+    def work(images):
         part = dx[images]
         total = part if covers else np.zeros((len(part), *wide), dy.dtype)
         for where, hit in _first_maxima(x[images], y[images], window, slide):
@@ -122,6 +126,8 @@ def _max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_
             else:
                 total[where] += dy[images] * hit
         placed(total if covers else total[inside(space, widened)], part)
+
+    _by_images(work, x)
     return placed(restored(dx, data_format), out)
 
 

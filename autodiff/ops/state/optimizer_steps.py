@@ -11,6 +11,7 @@ from ...core.errors import ShapeError
 from ...core.infer import held
 from ...core.op import Kind, Ref
 from ...core.shapes import compatible, show
+from ..common.threads import in_pieces
 from .variables import referred
 
 Count = Kind("Count", allowed=(int64,), default=int64)
@@ -54,7 +55,7 @@ def descent_step(var, alpha, g):
 @op("ApplyGradientDescent", infer=dense(1, 2), dtypes=DTYPES, stateful=True, no_rule=NO_RULE)
 def apply_gradient_descent(var: Ref, alpha, delta, *, run):
     """var - alpha delta. var, delta: float[...], alpha: float[] -> the reference."""
-    return store(run, (var,), descent_step(run.read(var), alpha, delta))
+    return store(run, (var,), in_pieces(descent_step, run.read(var), alpha, delta))
 
 
 def momentum_step(var, accum, lr, g, momentum, use_nesterov):
@@ -73,7 +74,8 @@ def apply_momentum(var: Ref, accum: Ref, lr, grad, momentum, *, use_nesterov=Fal
 
     Source: Polyak (1964); Nesterov's form as in Sutskever et al. (2013), section 2.
     """
-    return store(run, (var, accum), momentum_step(run.read(var), run.read(accum), lr, grad, momentum, use_nesterov))
+    refs = (var, accum)
+    return store(run, refs, in_pieces(momentum_step, *map(run.read, refs), lr, grad, momentum, use_nesterov))
 
 
 # ---- scaled by past squares -------------------------------------------------------------
@@ -91,7 +93,7 @@ def apply_adagrad(var: Ref, accum: Ref, lr, grad, *, update_slots=True, run):
 
     Source: Duchi, Hazan and Singer (2011), equation 1 with a diagonal matrix.
     """
-    return store(run, (var, accum), adagrad_step(run.read(var), run.read(accum), lr, grad, update_slots))
+    return store(run, (var, accum), in_pieces(adagrad_step, run.read(var), run.read(accum), lr, grad, update_slots))
 
 
 def adagrad_da_step(var, total, squares, g, lr, l1, l2, step):
@@ -127,7 +129,7 @@ def apply_adadelta(var: Ref, accum: Ref, accum_update: Ref, lr, rho, epsilon, gr
     Source: Zeiler (2012), algorithm 1.
     """
     refs = (var, accum, accum_update)
-    return store(run, refs, adadelta_step(*map(run.read, refs), lr, rho, epsilon, grad))
+    return store(run, refs, in_pieces(adadelta_step, *map(run.read, refs), lr, rho, epsilon, grad))
 
 
 def rms_step(var, ms, mom, lr, rho, momentum, epsilon, g):
@@ -144,7 +146,7 @@ def apply_rms_prop(var: Ref, ms: Ref, mom: Ref, lr, rho, momentum, epsilon, grad
     Source: Tieleman and Hinton (2012), lecture 6.5.
     """
     refs = (var, ms, mom)
-    return store(run, refs, rms_step(*map(run.read, refs), lr, rho, momentum, epsilon, grad))
+    return store(run, refs, in_pieces(rms_step, *map(run.read, refs), lr, rho, momentum, epsilon, grad))
 
 
 def centered_rms_step(var, mg, ms, mom, lr, rho, momentum, epsilon, g):
@@ -162,7 +164,7 @@ def apply_centered_rms_prop(var: Ref, mg: Ref, ms: Ref, mom: Ref, lr, rho, momen
     Source: Graves (2013), equations 38 to 41.
     """
     refs = (var, mg, ms, mom)
-    return store(run, refs, centered_rms_step(*map(run.read, refs), lr, rho, momentum, epsilon, grad))
+    return store(run, refs, in_pieces(centered_rms_step, *map(run.read, refs), lr, rho, momentum, epsilon, grad))
 
 
 @op("ApplyAdam", infer=dense(3, 9), dtypes=DTYPES, stateful=True, no_rule=NO_RULE)
@@ -173,20 +175,27 @@ def apply_adam(var: Ref, m: Ref, v: Ref, beta1_power, beta2_power, lr, beta1, be
     beta1_power, beta2_power: the betas to the power of the step's number.
     Source: Kingma and Ba (2015), algorithm 1 with the remark on its order ("epsilon hat").
     """
-    beta1_power, beta2_power, lr, beta1, beta2 = [x[()] for x in (beta1_power, beta2_power, lr, beta1, beta2)]  # numbers
-    mean = np.asarray(grad - run.read(m))
-    mean *= 1 - beta1
-    mean += run.read(m)
-    square = np.asarray(grad * grad)
-    square -= run.read(v)
-    square *= 1 - beta2
-    square += run.read(v)
+    beta1_power, beta2_power, lr, beta1, beta2 = [x[()] for x in (beta1_power, beta2_power, lr, beta1, beta2)]
     rate = lr * np.sqrt(1 - beta2_power) / (1 - beta1_power)
+    refs = (var, m, v)
+    numbers = rate, beta1, beta2, epsilon
+    return store(run, refs, in_pieces(adam_step, *map(run.read, refs), *numbers, grad, use_nesterov))
+
+
+def adam_step(var, m, v, rate, beta1, beta2, epsilon, g, use_nesterov):
+    """The variable, the mean and the mean square after one step."""
+    mean = np.asarray(g - m)
+    mean *= 1 - beta1
+    mean += m
+    square = np.asarray(g * g)
+    square -= v
+    square *= 1 - beta2
+    square += v
     step = np.asarray(np.sqrt(square))
     step += epsilon
-    np.divide(mean * beta1 + grad * (1 - beta1) if use_nesterov else mean, step, out=step)
+    np.divide(mean * beta1 + g * (1 - beta1) if use_nesterov else mean, step, out=step)
     step *= rate
-    return store(run, (var, m, v), (np.subtract(run.read(var), step, out=step), mean, square))
+    return np.subtract(var, step, out=step), mean, square
 
 
 # ---- with penalties ---------------------------------------------------------------------

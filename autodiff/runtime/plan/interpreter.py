@@ -176,7 +176,7 @@ def _bound(step: Step, simple: bool) -> tuple[Callable[..., Any], tuple[Any, ...
     return (lambda run, *args: kernel(*args, **op.attrs)), step.inputs
 
 
-def getter(slots: Sequence[int]) -> Callable[[list[Any]], Sequence[Any]]:
+def getter(slots: Sequence[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:
     """A function from all slots to the values at some of them."""
     if not slots:
         return _no_arguments
@@ -185,7 +185,7 @@ def getter(slots: Sequence[int]) -> Callable[[list[Any]], Sequence[Any]]:
     return itemgetter(*slots)
 
 
-def _no_arguments(slots: list[Any]) -> tuple[()]:
+def _no_arguments(slots: Sequence[Any]) -> tuple[()]:
     return ()
 
 

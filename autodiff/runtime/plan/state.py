@@ -94,9 +94,9 @@ class HasState(Protocol):
 class Run:
     """The services of a session to a kernel: variables, random streams, functions. op: the operation under way.
 
-    number: of this run within its session, from 1. current_call: of a function, the one under way: what gives the number that
-    follows from the ops that call and their turns alone, whatever else runs. drawn: name of each random op that has
-    drawn in this run -> in how many runs it had drawn before.
+    number: of this run within its session, from 1. current_call: of a function, the one under way: what gives the
+    number, which follows from the ops that call and their turns alone, whatever else runs. drawn: name of each random
+    op that has drawn in this run -> in how many runs it had drawn before.
     """
 
     __slots__ = ("session", "number", "variables", "op", "current_call", "drawn")
