@@ -74,9 +74,9 @@ class Feeds:
         try:
             tensor = self._graph.as_graph_element(key, allow_operation=False)
         except AutodiffError as error:
-            raise KindError(f"cannot feed {key!r}: {error.sentence}", hint=error.hint) from None
+            raise KindError(f"Cannot interpret feed_dict key as Tensor: {error.sentence}", hint=error.hint) from None
         if not self._graph.is_feedable(tensor):
-            raise ArgumentError(f"{tensor.name!r} may not be fed: graph.prevent_feeding says so")
+            raise ArgumentError(f"Tensor {tensor} may not be fed.", hint="graph.prevent_feeding says so")
         return tensor
 
 
@@ -131,14 +131,14 @@ def convert(tensor: Tensor, value: Any) -> np.ndarray:
 def _strings(tensor: Tensor, value: Any) -> np.ndarray:
     array = as_array(value) if isinstance(value, (str, bytes)) else as_array(np.asarray(value, dtype=object))
     if not all(isinstance(item, bytes) for item in array.flat):
-        raise KindError(f"cannot feed {shortened(value)} for {tensor.describe()}: expected str or bytes")
+        raise KindError(f"cannot feed {tensor.describe()}", expected="str or bytes", found=shortened(value))
     return array
 
 
 def _numbers(tensor: Tensor, value: Any) -> np.ndarray:
     dtype = tensor.dtype.base_dtype
     if value is None:
-        raise ArgumentError(f"the value fed for {tensor.name!r} is None: expected {dtype.name}{show(tensor.dims)}")
+        raise ArgumentError(f"cannot feed {tensor.name!r}", expected=f"{dtype.name}{show(tensor.dims)}", found="None")
     try:
         array: np.ndarray = np.asarray(value, dtype.as_numpy_dtype, order="C")
     except OverflowError:
@@ -150,9 +150,11 @@ def _numbers(tensor: Tensor, value: Any) -> np.ndarray:
         if isinstance(error, AutodiffError):
             raise
         kind = KindError if isinstance(error, TypeError) else ArgumentError
-        raise kind(f"cannot feed {shortened(value)} for {tensor.describe()}: {error}") from None
+        expected = "rows of equal length" if "inhomogeneous" in str(error) else "numbers, in lists or arrays"
+        raise kind(f"cannot feed {tensor.describe()}", expected=expected, found=shortened(value)) from error
     if type(value) is int and array.item() != value:
-        raise KindError(f"cannot feed {value!r} for {tensor.describe()}: {dtype.name} does not hold it exactly")
+        raise KindError(f"Type of feed value {value} with type {int} is not compatible with Tensor type "
+                        f"{dtype.as_numpy_dtype}.", hint=f"{dtype.name} does not hold it exactly: use a larger type")
     return array
 
 

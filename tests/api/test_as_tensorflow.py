@@ -1,5 +1,6 @@
 """Small differences from TensorFlow 1.15.5 that scripts met: each once, with what it gives there."""
 
+import re
 import threading
 from typing import Any
 
@@ -329,3 +330,31 @@ def test_realdiv_of_integers_is_an_integer_and_complex_numbers_are_not_rounded()
     assert [value.tolist() for value in found] == [[63, -3], [0.25], 3.5] and found[0].dtype == "int32"
     with pytest.raises(TypeError, match="complex128"):
         tf.round(tf.constant([1.5 + 2.5j]))
+
+
+def test_values_that_random_programs_found() -> None:
+    x = tf.constant(np.arange(6.0).reshape(1, 2, 3))
+    empty = tf.zeros([2, 0])
+    found = [tf.squeeze(x, [0, -3]), tf.nn.moments(x, [0, -3])[1], tf.unsorted_segment_sum(empty, [1, 2], 0),
+             tf.nn.in_top_k(tf.zeros([1, 0]), [2], 1)]
+    with tf.Session() as session:
+        assert [value.shape for value in session.run(found)] == [(2, 3), (2, 3), (0, 0), (1,)]
+        for bad in tf.matrix_band_part(x, 3, 0), tf.matrix_band_part(empty, 0, 1):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=r"num_\w+ must be negative or less or equal to"):
+                session.run(bad)
+    wanted = tf.shape(tf.placeholder(tf.float32, [3, 1, None]))
+    assert tf.broadcast_to(tf.placeholder(tf.float32, [None, 1, 2]), wanted).shape.as_list() == [3, 1, 2]
+
+
+@pytest.mark.parametrize(("value", "kind", "words"), [
+    ([[1, 2]], ValueError, r"Cannot feed value of shape \(1, 2\) for Tensor 'x:0', which has shape '\(\?,\)'"),
+    ([[1], [2, 3]], ValueError, "expected rows of equal length"), (["a"], ValueError, "expected numbers"),
+    ([1, object()], TypeError, "expected numbers"), (1j, TypeError, "expected numbers"), (None, ValueError, "None"),
+    (tf.constant, TypeError, "expected numbers")])
+def test_values_that_cannot_be_fed(value: Any, kind: type[Exception], words: str) -> None:
+    x = tf.placeholder(tf.float32, [None], name="x")
+    with tf.Session() as session, pytest.raises(kind, match=words) as caught:
+        session.run(x, {x: value})
+    with tf.Session() as session, pytest.raises(TypeError, match="Cannot interpret feed_dict key as Tensor"):
+        session.run(x, {"nothing:0": value})
+    assert not re.search("array element|invalid literal|could not convert|argument must be", str(caught.value))

@@ -54,7 +54,7 @@ def test_a_changed_list_of_fetches_asks_for_what_it_holds(session):
 
 
 @pytest.mark.parametrize("value, problem", [
-    (np.ones(2, np.float32), "shape"), ("a", "convert"), (None, "None"), ([[1.0]], "shape")])
+    (np.ones(2, np.float32), "shape"), ("a", "expected numbers"), (None, "None"), ([[1.0]], "shape")])
 def test_the_same_keys_with_a_bad_value_are_refused_as_ever(session, value, problem):
     x = tf.placeholder(tf.float32, [3])
     call = session.make_callable(x + 1, [x])

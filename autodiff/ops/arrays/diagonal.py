@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...core.declare import op
-from ...core.errors import ShapeError
+from ...core.errors import ArgumentError, ShapeError
 from ...core.infer import rank_of, same_shape
 from ...core.op import Index, Spec, blocked, build
 from ...core.shapes import merge, merge_sizes, show
@@ -156,7 +156,15 @@ def _banded(input, num_lower, num_upper):
 
 @op("MatrixBandPart", infer=_banded)
 def matrix_band_part(input, num_lower: Index, num_upper: Index):
-    """Matrices with all but so many diagonals below and above the main one set to zero; -1 keeps all of a side."""
+    """Matrices with all but so many diagonals below and above the main one set to zero; -1 keeps all of a side.
+
+    Raises ArgumentError for more diagonals than rows or columns.
+    """
+    for side, count, size in ("lower", num_lower, "rows"), ("upper", num_upper, "columns"):
+        most = input.shape[-2 if size == "rows" else -1]
+        if count > most:
+            raise ArgumentError(f"num_{side} must be negative or less or equal to number of {size} ({most}) got: "
+                                f"{count}")
     rows, columns = np.ogrid[:input.shape[-2], :input.shape[-1]]
     kept = ((num_lower < 0) | (rows - columns <= num_lower)) & ((num_upper < 0) | (columns - rows <= num_upper))
     return np.where(kept, input, np.zeros((), input.dtype))

@@ -192,7 +192,7 @@ def _squeezed(input, *, squeeze_dims=()):
 @op("Squeeze", infer=_squeezed)
 def squeeze(input, *, squeeze_dims=()):
     """Without axes of size 1: all of them, or the named ones. input: any[...] -> any[...]."""
-    return np.squeeze(input, axis=tuple(squeeze_dims) or None)
+    return np.squeeze(input, axis=tuple({axis_in(i, input.ndim) for i in squeeze_dims}) or None)
 
 
 @squeeze.gradient
@@ -223,7 +223,9 @@ def _broadcast_to(input, shape):
     for have, want in zip(input.dims[::-1], dims[::-1]):
         if have not in (1, want, None) and want is not None:
             raise ShapeError(f"Unable to broadcast tensor of shape {show(input.dims)} to tensor of shape {show(dims)}")
-    return Spec(input.dtype.base_dtype, dims)
+    new = len(dims) - len(input.dims)
+    filled = tuple(have if want is None and have != 1 else want for have, want in zip(input.dims, dims[new:]))
+    return Spec(input.dtype.base_dtype, dims[:new] + filled)
 
 
 @op("BroadcastTo", infer=_broadcast_to)

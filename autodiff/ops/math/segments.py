@@ -47,6 +47,8 @@ def _reduced(ufunc, data, segment_ids, count, start):
     _checked(data, segment_ids)
     ids = segment_ids.reshape(-1)
     rows = data.reshape(ids.size, *data.shape[segment_ids.ndim:])
+    if not rows.size:  # TensorFlow looks at no number then
+        return np.full((count, *rows.shape[1:]), start, data.dtype)
     if ids.size and ids.min() < 0:
         rows, ids = rows[ids >= 0], ids[ids >= 0]
     if ids.size and ids.max() >= count:

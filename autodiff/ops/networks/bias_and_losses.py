@@ -123,6 +123,8 @@ def in_top_k(predictions: _Scores, targets: Index, k: Index):
     nor is any where a score of the row is not finite.
     """
     known = (targets >= 0) & (targets < predictions.shape[1])
+    if not known.any():
+        return known
     score = predictions[np.arange(len(targets)), np.where(known, targets, 0)]
     better = np.count_nonzero(predictions > score[:, None], axis=1)
     return known & np.isfinite(predictions).all(axis=1) & (better < k)
