@@ -10,6 +10,7 @@ from cli.model.results import Text
 from cli.model.shell import Shell
 
 from .mistaken_programs import HEAD, PROGRAMS
+from .more_mistaken_programs import MORE_PROGRAMS
 from .right_programs import RIGHT
 
 
@@ -28,9 +29,9 @@ def findings(text: str, folder: Path) -> tuple[Finding, ...]:
     return found
 
 
-@pytest.mark.parametrize("kind", PROGRAMS)
-def test_a_mistake_comes_first_and_its_twin_has_none(kind: str, tmp_path: Path) -> None:
-    text, wrong, right = PROGRAMS[kind]
+@pytest.mark.parametrize(("kind", "program"), [*PROGRAMS.items(), *MORE_PROGRAMS.items()])
+def test_a_mistake_comes_first_and_its_twin_has_none(kind: str, program: tuple[str, str, str], tmp_path: Path) -> None:
+    text, wrong, right = program
     assert wrong in text
     first = findings(text, tmp_path)[0]
     assert (first.kind, first.level == "remark") == (kind, False)

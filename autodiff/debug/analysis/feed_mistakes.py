@@ -14,6 +14,7 @@ _LARGE = 50.0  # mean size of inputs beyond which squashing functions and initia
 _DARK = 5.0  # mean size from which on numbers of 0 to 255 are pixels: most of an image may be black
 _BATCHES = 3  # with labels of one class, from which on it is no accident
 _ROWS = 16  # examples over which a column has to vary
+_WIDE = 200  # columns; wider ones are images, or words
 _MIXES = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Conv2D", "While", "Tensordot")
 _PASS = ("Identity", "Reshape", "Transpose", "ExpandDims", "Squeeze", "ConcatV2", "Cast", "StridedSlice",
          "ListUnstack")
@@ -57,7 +58,26 @@ def _scale(tensor: Tensor, arrays: Sequence[np.ndarray], learns: bool) -> list[F
         found.append(_finding(18, "constant columns", layer, tensor, f"{still.size} of {values.shape[1]} columns of "
                               f"{tensor.name}, such as {still[0]}, are the same in all {len(values)} examples",
                               "leave them out: they only add to the bias"))
+    same = _twins(values) if arrays[0].ndim == 2 else []
+    if same:
+        found.append(_finding(42, "duplicated columns", layer, tensor, f"columns {same[0][0]} and {same[0][1]} of "
+                              f"{tensor.name} are equal in all {len(values)} examples"
+                              f"{f', and {len(same) - 1} other pairs' if len(same) > 1 else ''}: one says nothing that "
+                              "the other does not, and another column may be missing",
+                              "look at how the columns are put together"))
     return found
+
+
+def _twins(values: np.ndarray) -> list[tuple[int, int]]:
+    """Pairs of equal columns, of tables that are not too wide, where that is no accident of few values."""
+    if values.shape[1] > _WIDE or len(values) < 2 * _ROWS:
+        return []
+    first: dict[bytes, int] = {}
+    found = []
+    for i, column in enumerate(values.T):
+        if len(np.unique(column)) >= _ROWS and (other := first.setdefault(column.tobytes(), i)) != i:
+            found.append((other, i))
+    return found if 4 * len(found) < values.shape[1] else []
 
 
 def _classes(tensor: Tensor, arrays: Sequence[np.ndarray]) -> list[Finding]:

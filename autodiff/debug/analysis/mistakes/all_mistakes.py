@@ -2,20 +2,32 @@
 from __future__ import annotations
 
 from ..findings import Finding
+from .adversaries import adversary_mistakes, by_loss
 from .batches import batch_mistakes
 from .case import Case
 from .depth import depth_mistakes
 from .last_layer import last_layer_mistakes, swapped_logarithms
 from .modes import mode_mistakes
-from .pace import negated_losses, pace_mistakes
+from .optimizers import optimizer_mistakes
+from .pace import endless_falls, negated_losses, pace_mistakes
 from .penalties import penalty_mistakes
 from .start import start_mistakes
 from .trainers import trainer_mistakes
 from .wiring import wiring_mistakes
 
-RULES = (last_layer_mistakes, swapped_logarithms, negated_losses, wiring_mistakes, mode_mistakes, penalty_mistakes,
-          start_mistakes, trainer_mistakes, batch_mistakes, pace_mistakes,
-         depth_mistakes)
+_OF_A_LOSS = (last_layer_mistakes, swapped_logarithms, negated_losses, endless_falls,
+              penalty_mistakes)
+_LOSSES = 4  # that are looked at
+
+
+def other_losses(case: Case) -> list[Finding]:
+    """Findings about the losses that are minimized beside y."""
+    others = [y for y in by_loss(case) if y is not case.y][:_LOSSES]
+    return [finding for y in others for rule in _OF_A_LOSS for finding in rule(case.about(y))]
+
+
+RULES = (*_OF_A_LOSS, other_losses, wiring_mistakes, mode_mistakes, start_mistakes, trainer_mistakes,
+         adversary_mistakes, optimizer_mistakes, batch_mistakes, pace_mistakes, depth_mistakes)
 
 
 def all_mistakes(case: Case) -> list[Finding]:

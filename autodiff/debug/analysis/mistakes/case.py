@@ -68,6 +68,10 @@ class Case:
         self._wanted: dict[Tensor, None] = {y: None}
         self._seen: dict[int, dict[Tensor, Any]] = {}
 
+    def about(self, y: Tensor) -> Case:
+        """The same runs, asked about another loss."""
+        return Case(self.graph, y, self.variables, self.runs, self._look, self.failed)
+
     # ---- the graph ----------------------------------------------------------------------
     @cached_property
     def operations(self) -> list[Operation]:

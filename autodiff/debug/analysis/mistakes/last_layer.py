@@ -35,7 +35,7 @@ def _swapped(head: Head, case: Case) -> Iterator[Finding]:
     if head.labels is None:
         return
     labels_move = head.labels.op in case.trained
-    if head.form == "softmax" and labels_move and head.prediction.op not in case.trained:
+    if head.form in ("softmax", "sigmoid") and labels_move and head.prediction.op not in case.trained:
         yield finding(90, "labels and logits swapped", head.op, f"the labels of {head.op.name} are {head.labels.name}, "
                       f"which depends on the trainable variables, and its logits are {head.prediction.name}, which "
                       "does not: labels and logits are "

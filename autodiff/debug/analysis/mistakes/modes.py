@@ -12,6 +12,7 @@ from ...facts.graph_lists import variables_of
 from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 from ..findings import Finding
 from .case import Case, Run, finding, held
+from .heads import constant
 
 _MOST_DROPPED = 0.85  # share beyond which what is left is hardly enough
 _RANDOM = ("RandomUniform",)
@@ -19,7 +20,7 @@ _RANDOM = ("RandomUniform",)
 
 def mode_mistakes(case: Case) -> list[Finding]:
     """Findings about batch normalization and dropout."""
-    return [*_normalized_by_averages(case), *_dropped(case)] if case.steps else []
+    return [*_normalized_by_averages(case), *_dropped(case), *_dropped_inside(case)] if case.steps else []
 
 
 # ---- batch normalization ----------------------------------------------------------------
@@ -110,14 +111,42 @@ def _dropped(case: Case) -> list[Finding]:
             continue
         dropped = float(np.median(values))
         if dropped > _MOST_DROPPED:
-            found.append(finding(64 if not case.learns else 45, "dropout drops too much", op, f"dropout drops "
-                                 f"{dropped:.0%} of {op.inputs[0].name} in training (keep_prob {1 - dropped:.2g}): "
-                                 "hardly anything of the layer is left, nor of its gradient", "keep_prob is the share "
-                                 "that is kept, rate the share that is dropped: 0.5 to 0.8 is kept as a rule",
-                                 step=case.looked[0].step))
+            found.append(_too_much(op, op.inputs[0].name, dropped, case))
         else:
             found += _wrong_way_round(op, rate, dropped, case)
     return found[:1]
+
+
+def _dropped_inside(case: Case) -> list[Finding]:
+    """The same of a dropout in a branch: it drops almost all, or its branch is never taken in training."""
+    for op in case.behind:
+        if op.type != "If" or op not in case.trained:
+            continue
+        rates = [next((r for inner in f.graph.operations.values() if (r := _rate_of(inner)) is not None), None)
+                 for f in functions_of(op)]
+        taken = {bool(np.ravel(v)[0]) for v in case.series(op.inputs[0])}
+        if len(rates) != 2 or len(taken) != 1 or rates == [None, None]:
+            continue
+        is_first = taken.pop()
+        rate = rates[0 if is_first else 1]
+        if rate is None:
+            uses = [case.values(run).get(op.inputs[0]) for run in case.runs if not run.trains and op in run.ran]
+            if any(v is not None and bool(np.ravel(v)[0]) != is_first for v in uses[-3:]):
+                return [finding(66, "dropout the wrong way round", op, f"dropout ({op.name}) is on in runs that do not "
+                                "train, and off in training", "feed training=True in training runs, False in others",
+                                step=case.looked[0].step)]
+            continue
+        value = constant(rate)
+        if value is not None and value.size == 1 and float(value.reshape(())) > _MOST_DROPPED:
+            return [_too_much(op, op.name, float(value.reshape(())), case)]
+    return []
+
+
+def _too_much(op: Operation, what: str, dropped: float, case: Case) -> Finding:
+    return finding(64 if not case.learns else 45, "dropout drops too much", op, f"dropout drops {dropped:.0%} of {what}"
+                   f" in training (keep_prob {1 - dropped:.2g}): hardly anything of the layer is left, nor of its "
+                   "gradient", "keep_prob is the share that is kept, rate the share that is dropped: 0.5 to 0.8 is "
+                   "kept as a rule", step=case.looked[0].step)
 
 
 def _rate_of(op: Operation) -> Tensor | None:

@@ -83,6 +83,18 @@ def negated_losses(case: Case) -> list[Finding]:
                     "minimize the error itself: drop the minus", confidence="certain")]
 
 
+def endless_falls(case: Case) -> list[Finding]:
+    """An exponential that only goes into y with a minus: y falls without end as it grows."""
+    for op in case.behind:
+        if op.type == "Exp" and op in case.trained and _signs_into(op, case) == {-1}:
+            turn = next((c for c in through(op.outputs[0]) if c.type == "Sub" and c in case.behind), op)
+            return [finding(82, "wrong sign", turn, f"{op.name}, the exponential of {op.inputs[0].name}, goes into "
+                            f"{case.y.name} with a minus{_where(case)}: the loss falls without end as it grows, as "
+                            "where the sign of a divergence or a likelihood is turned", "turn the sign of the term: "
+                            "the divergence of a normal code is -0.5 * sum(1 + logvar - mu^2 - exp(logvar))")]
+    return []
+
+
 def _error(head: Head) -> str:
     return {"squared": "squared error", "absolute": "absolute error"}.get(head.form, "cross entropy")
 

@@ -5,14 +5,13 @@ import numpy as np
 
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors
-from ...facts.roles import PLACEHOLDERS
 from ..findings import Finding
+from .adversaries import DATA as _DATA
 from .case import Case, finding
 from .heads import SAME
 
 _SUMS = ("Add", "AddV2", "AddN")
 _HEAVY = 5.0  # times the error of the data, at the beginning
-_DATA = (*PLACEHOLDERS, "IteratorGetNext", "QueueDequeueV2", "QueueDequeueManyV2", "PyFunc")
 
 
 def penalty_mistakes(case: Case) -> list[Finding]:

@@ -130,7 +130,9 @@ def _started_again(case: Case) -> list[Finding]:
         trained_before += run.trains
     if len(again) < 2 or len(again) < 0.3 * trained_before:
         return []
-    return [finding(101, "initialized again", starts[0], f"the initializer is run {len(again)} times between "
+    at = max([op for run in case.runs if run.number in again for op in run.ran if op.type == "NoOp"] or starts,
+             key=lambda op: op.index)
+    return [finding(101, "initialized again", at, f"the initializer is run {len(again)} times between "
                     f"{trained_before} training runs (first as run {again[0]}, then as run {again[1]}): each time all "
                     f"that was learnt is lost, and the loss begins at {case.first_loss:.4g} again",
                     "run tf.global_variables_initializer() once, before the loop",

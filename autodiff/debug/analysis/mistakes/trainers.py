@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -10,30 +10,21 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, descendants
 from ...facts.roles import at_line, place_of
 from ..findings import Finding
-from ..update_blame import is_store
+from .adversaries import by_loss
 from .case import Case, Update, fed_behind, finding, held
 
 _OPPOSED = -0.3  # cosine of the gradients of two losses that pull against each other
 _GROWS = 4  # ops of one line, each fetched first in a later run, from which on the graph grows
-_ENOUGH = 50  # training runs after which a copy that was never made is not going to be
 
 
 def trainer_mistakes(case: Case) -> list[Finding]:
     """Findings about which loss trains which variables, and what runs beside."""
-    return [*_opposed(case), *_swapped_lists(case), *_never_reset(case), *_grows(case), *_never_copied(case)]
-
-
-def _by_loss(case: Case) -> dict[Tensor, list[Update]]:
-    found: dict[Tensor, list[Update]] = defaultdict(list)
-    for update in case.updates:
-        if update.y is not None:
-            found[update.y].append(update)
-    return found
+    return [*_opposed(case), *_swapped_lists(case), *_never_reset(case), *_grows(case)]
 
 
 def _opposed(case: Case) -> list[Finding]:
     """Variables that two losses train, of which one undoes what the other does."""
-    losses = list(_by_loss(case).items())
+    losses = list(by_loss(case).items())
     for i, (y, mine) in enumerate(losses):
         for other, theirs in losses[i + 1:]:
             shared = [(u, v) for u in mine for v in theirs if u.variable is v.variable]
@@ -72,7 +63,7 @@ def _pulled(worst: tuple[float, Update, Update], count: int, y: Tensor, other: T
 
 def _swapped_lists(case: Case) -> list[Finding]:
     """The variables between real data and a loss that sees them, trained by the other loss alone."""
-    losses = list(_by_loss(case).items())
+    losses = list(by_loss(case).items())
     for y, mine in losses:
         for other, theirs in losses:
             real = fed_behind([y]) - fed_behind([other])
@@ -133,26 +124,3 @@ def _grows(case: Case) -> list[Finding]:
                             "every run takes longer, and memory fills", "build the ops once before the loop, feed what "
                             "changes; graph.finalize() finds such lines", confidence="certain")]
     return []
-
-
-def _never_copied(case: Case) -> list[Finding]:
-    """Variables that the loss reads, and that a copy is made for which never runs."""
-    trains = sum(run.trains for run in case.runs)
-    if trains < _ENOUGH:
-        return []
-    read = {*case.behind, *(op for run in case.runs[-_ENOUGH:] for op in run.ran)}
-    for op in case.operations:
-        if op.type not in ("Assign", "AssignVariableOp") or not is_store(op) or op.inputs[0].op not in read:
-            continue
-        source = held(op.inputs[1])
-        if source is not op.inputs[0].op and source.outputs[0] in case.variables and _is_last(op, case.runs):
-            return [finding(56, "never copied", op, f"{op.inputs[0].op.name}, which the runs read, is to be copied "
-                            f"from {source.name}, but in {trains} training runs {op.name} never ran: it keeps its "
-                            "first values",
-                            "run the copies, once at the beginning and then every so many steps",
-                            target=op.inputs[0].name)]
-    return []
-
-
-def _is_last(op: Operation, runs: Iterable[object]) -> bool:
-    return not any(op in run.ran for run in runs)  # type: ignore[attr-defined]

@@ -11,7 +11,7 @@ from ....core.traversal import ancestors
 from ...facts.roles import VARIABLES, at_line, place_of
 from ..findings import Finding
 from .case import Case, finding, held, is_variable_read
-from .heads import ENTROPIES, SAME, last_layer, through
+from .heads import ENTROPIES, SAME, heads, last_layer, through
 
 _PRODUCTS = ("MatMul", "Conv2D")
 _LINEAR = ("BiasAdd", "Add", "AddV2", *SAME)
@@ -20,7 +20,7 @@ _CONVOLVED = 3  # rank from which on a tensor is a map or a sequence
 
 def wiring_mistakes(case: Case) -> list[Finding]:
     """Findings about layers, axes and parts; of all ops, as metrics lie beside the loss."""
-    found = [*_linear_layers(case), *_left_out(case), *_forgotten_penalties(case)]
+    found = [*_linear_layers(case), *_left_out(case), *_untrained_losses(case), *_forgotten_penalties(case)]
     for op in case.operations:
         for rule in (_crossed, _argmax, _mean_of_integers, _equal_crossed, _flattened, _axes_mixed, _hidden_softmax,
                      _mean_over_mask, _one_class):
@@ -246,6 +246,24 @@ def _left_out(case: Case) -> list[Finding]:
             return [finding(58, "part of the loss", total, f"{total.name} adds {others[0].name} to {case.y.name}, but "
                             f"{case.y.name} alone is minimized: {others[0].name} trains nothing",
                             f"minimize {total.outputs[0].name}")]
+    return []
+
+
+def _untrained_losses(case: Case) -> list[Finding]:
+    """A loss that runs fetch beside y, or that is collected, whose variables nothing trains."""
+    asked = {op for call in case.calls for op in ancestors(call.ys)}
+    updated = {update.variable.op for update in case.updates}
+    fetched = [t for run in case.steps[:3] for t in run.fetched]
+    listed = [t for t in case.graph.get_collection("losses") if isinstance(t, Tensor)]
+    for loss in dict.fromkeys([*listed, *fetched]):
+        if loss.op in asked or loss.op not in case.trained or loss.dims != () or not loss.dtype.is_floating:
+            continue
+        head = next(iter(heads(case.about(loss))), None)
+        alone = [v for v in case.variables if v.op in ancestors([loss]) and v.op not in updated]
+        if head is not None and alone and updated:
+            return [finding(61, "part of the loss", loss.op, f"{loss.name} is computed of {alone[0].name} and "
+                            f"{len(alone) - 1} others, but it is in no loss that is minimized, and nothing trains them",
+                            f"add it to {case.y.name}, or minimize it too", target=alone[0].name)]
     return []
 
 

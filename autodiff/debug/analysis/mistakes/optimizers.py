@@ -1,0 +1,142 @@
+"""Between a gradient and its variable: updates that never run, clipping that leaves only signs, epsilons that are 0."""
+from __future__ import annotations
+
+import numpy as np
+
+from ....core.graph import Operation, Tensor
+from ....core.traversal import ancestors
+from ...facts.roles import VARIABLES, at_line, place_of
+from ..findings import Finding
+from ..update_blame import is_store
+from .case import Case, finding
+from .updates import gradients_of, update_op
+
+_RUNS = 10  # of a loss, with no update among them, from which on the train op is missed
+_BOUND = 0.5  # share of elements at the bound of a clipping above which hardly more than signs is left
+_SHORT = 0.1  # of the norm, if no more is left in any step
+_FEW, _ENOUGH = 10, 25  # training runs after which an average, and a copy, that was never made is not going to be
+_STORES = ("Assign", "AssignVariableOp", "AssignSub", "AssignSubVariableOp", "AssignAdd", "AssignAddVariableOp")
+
+
+def optimizer_mistakes(case: Case) -> list[Finding]:
+    """Findings about what updates do with gradients, and about updates that do nothing."""
+    return [*_never_trained(case), *_never_copied(case), *_epsilon_of_zero(case), *_clipped_always(case)]
+
+
+def _never_trained(case: Case) -> list[Finding]:
+    """A loss that is computed again and again, and an optimizer that is never run."""
+    runs = [run for run in case.runs if case.y.op in run.ran]
+    if not case.updates or len(runs) < _RUNS or any(run.trains for run in case.runs):
+        return []
+    if any(op.type.startswith("Restore") for run in case.runs for op in run.ran) or any(
+            u.op in run.ran for u in case.updates for run in case.runs):
+        return []
+    values = [run.before for run in runs]
+    names = [v.op.name for v in case.variables if v.op.name in values[0]]
+    if not names or any(not np.array_equal(values[-1].get(n, ()), values[0][n]) for n in names):
+        return []
+    at = update_op(case)
+    said = f"what is fetched is {', '.join(t.name for t in runs[-1].fetched[:3])}" if runs[-1].fetched else ""
+    return [finding(96, "never trained", at, f"{len(runs)} runs compute {case.y.name}, but none of them runs the train "
+                    f"op: {at.name} never ran, and all {len(names)} variables keep their first values; {said}",
+                    "fetch the train op too: session.run([train_op, loss], …)", confidence="certain")]
+
+
+def _never_copied(case: Case) -> list[Finding]:
+    """Variables that runs read, and that a copy or an average is made for which never runs."""
+    trains = [run for run in case.runs if run.trains]
+    if len(trains) < _FEW:
+        return []
+    later = [run for run in case.runs if run.number >= trains[0].number]
+    read = {op for run in later for op in run.ran}
+    for op in case.operations:
+        if op.type not in _STORES or not is_store(op) or op.inputs[0].op not in read or op.inputs[0].op.type not in \
+                VARIABLES or any(op in run.ran for run in case.runs):
+            continue
+        behind = ancestors(op.inputs[1:])
+        sources = [o for o in behind if o is not op.inputs[0].op and o.outputs and o.outputs[0] in case.variables]
+        is_copy = op.type in ("Assign", "AssignVariableOp")
+        if not sources or any(o.gradient_of is not None for o in behind) or len(trains) < (_ENOUGH if is_copy else
+                                                                                          _FEW):
+            continue
+        if op.inputs[0] in case.variables and not is_copy:
+            continue
+        how = "copied from" if is_copy else "a moving average of"
+        return [finding(56, "never copied", op, f"{op.inputs[0].op.name}, which the runs read, is to be {how} "
+                        f"{sources[0].name}, but in {len(trains)} training runs {op.name} never ran: it keeps its "
+                        "first values", "run the copies, once at the beginning and then every so many steps" if is_copy
+                        else "run the averages with the train op: tf.group(train_op, ema_op)",
+                        target=op.inputs[0].name)]
+    return []
+
+
+def _epsilon_of_zero(case: Case) -> list[Finding]:
+    """An epsilon that the type of its variable rounds to 0."""
+    for update in case.updates:
+        names = [parameter.name for parameter in update.op.definition.parameters]
+        if "epsilon" not in names or update.variable.dtype.base_dtype.name != "float16":
+            continue
+        values = case.series(update.op.inputs[names.index("epsilon")])
+        if values and not np.any(values[0]):
+            return [finding(107 if case.is_spoiled else 60, "epsilon underflows", update.op, f"the epsilon of "
+                            f"{update.op.type} is 0 in float16, whose smallest number is 6e-8: where a gradient is 0, "
+                            "or its square underflows, the update divides by 0",
+                            "keep variables and optimizer in float32, or give an epsilon of 1e-4",
+                            step=case.nonfinite, confidence="certain")]
+    return []
+
+
+# ---- clipping ---------------------------------------------------------------------------
+
+def _clipped_always(case: Case) -> list[Finding]:
+    """A clipping that bites in each step, so that hardly more than the signs, or little of the size, is left."""
+    if not case.steps or case.is_spoiled:
+        return []
+    raw = gradients_of(case)
+    pairs = [(raw[u.variable], u.gradient) for u in case.updates if u.y is case.y and u.variable in raw
+             and u.gradient is not raw[u.variable]]
+    case.want(*(t for pair in pairs for t in pair))
+    shares, rests = [], []
+    for run in case.looked:
+        values = case.values(run)
+        known = [(np.asarray(values[a], float), np.asarray(values[b], float)) for a, b in pairs
+                 if a in values and b in values and np.shape(values[a]) == np.shape(values[b])]
+        size = float(np.sqrt(sum(np.vdot(a, a) for a, _ in known)))
+        if known and size:
+            count = sum(a.size for a, _ in known)
+            shares.append(sum(_at_bound(a, b) for a, b in known) / count)
+            rests.append(float(np.sqrt(sum(np.vdot(b, b) for _, b in known))) / size)
+    if len(shares) < 3 or (clip := _clip_of(pairs)) is None:
+        return []
+    where, step = f"{clip.name}{at_line(place_of(clip))}", case.looked[0].step
+    if min(shares) > _BOUND and clip.type in ("ClipByValue", "Minimum", "Maximum"):
+        return [finding(38 if case.learns else 72, "clipped by value", clip, f"{where} clips the gradients by value, "
+                        f"and {min(shares):.0%} or more of their elements are at the bound in each of {len(shares)} "
+                        f"steps looked at ({rests[0]:.2g} of the norm is left at step {step}): little more than the "
+                        "signs is left of them, and their direction is lost", "clip by the norm, which keeps the "
+                        "direction: tf.clip_by_global_norm(gradients, 5.0); or raise the bound", step=step,
+                        confidence="certain")]
+    if max(rests) < _SHORT and not case.learns:
+        return [finding(48, "clipped always", clip, f"the clipping at {where} bites in each of {len(rests)} steps "
+                        f"looked at: at most {max(rests):.2g} of the norm of the gradients is left, so steps are that "
+                        f"much shorter; the loss goes from {case.first_loss:.4g} to {case.last_loss:.4g}",
+                        "raise the bound of the clipping: 1 to 5 is usual for a global norm", step=step)]
+    return []
+
+
+def _at_bound(raw: np.ndarray, given: np.ndarray) -> int:
+    """Elements that a clipping has changed."""
+    return int((np.abs(given) < 0.999 * np.abs(raw)).sum())
+
+
+def _clip_of(pairs: list[tuple[Tensor, Tensor]]) -> Operation | None:
+    """The op that clips, between a gradient and what is applied."""
+    for raw, given in pairs:
+        op = given.op
+        for _ in range(8):
+            if op.type in ("ClipByValue", "Minimum", "Maximum", "Mul", "RealDiv"):
+                return op
+            if op is raw.op or not op.inputs:
+                break
+            op = op.inputs[0].op
+    return None

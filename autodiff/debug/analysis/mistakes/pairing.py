@@ -1,0 +1,166 @@
+"""Pairing: whether labels follow from the inputs that they are fed with, where a training learns nothing."""
+from __future__ import annotations
+
+import numpy as np
+
+from ....core.graph import Tensor
+from ....core.traversal import ancestors
+from ...facts.roles import PLACEHOLDERS
+from ..findings import Finding
+from .case import Case, fed_behind, finding
+from .heads import SAME, Head
+
+_MANY = 400  # examples that are compared with each other
+_FEWEST = 120  # distinct examples that show whether labels follow from inputs
+_FLAT = 0.97  # of the loss of a guess: above it nothing is learnt
+_TRAINED = 20  # steps that should have taught something
+_RIDGE = 0.1  # of the mean variance: what the straight fit is held down by
+_SURE = 3.0  # standard deviations beyond chance
+
+
+def batches_of(case: Case, labels: Tensor) -> list[np.ndarray]:
+    """The labels of all steps where they are fed as they are, else of those that are looked at."""
+    fed = _fed(labels)
+    if fed is not None:
+        return [np.asarray(run.feeds[fed]) for run in case.steps if fed in run.feeds]
+    return case.series(labels)
+
+
+def _fed(labels: Tensor) -> Tensor | None:
+    """The placeholder that labels are, up to their shape, their type or a one-hot code."""
+    op = labels.op
+    while op.type in (*SAME, "OneHot") and op.inputs:
+        op = op.inputs[0].op
+    return op.outputs[0] if op.type in PLACEHOLDERS else None
+
+
+def named(labels: Tensor) -> str:
+    """What labels come from, else their own name."""
+    found = fed_behind([labels])
+    return next(iter(found)).outputs[0].name if len(found) == 1 else labels.name
+
+
+def inputs_of(case: Case, labels: Tensor | None) -> list[Tensor]:
+    """The placeholders that examples are fed to."""
+    return [t for t, v in case.steps[0].feeds.items() if t is not labels and np.ndim(v) >= 2
+            and np.asarray(v).dtype.kind in "fiu" and t.op.type in PLACEHOLDERS]
+
+
+def classes_of(labels: np.ndarray) -> np.ndarray | None:
+    """The class of each example, of integers or a one-hot code; None for anything else."""
+    array = np.asarray(labels)
+    if array.ndim > 1 and array.shape[-1] > 1 and array.dtype.kind in "fiu":
+        rows = array.reshape(-1, array.shape[-1])
+        return rows.argmax(-1) if np.allclose(rows.sum(-1), 1) and np.isin(rows, (0, 1)).all() else None
+    flat = array.ravel()
+    whole = flat.dtype.kind in "iub" or flat.dtype.kind == "f" and bool(np.isfinite(flat).all()
+                                                                        and (flat == flat.round()).all())
+    return flat.astype(int) if whole and flat.size and np.ptp(flat.astype(float)) < 1000 else None
+
+
+# ---- nothing learnt ---------------------------------------------------------------------
+
+def nothing_learnt(head: Head, labels: list[np.ndarray], case: Case) -> list[Finding]:
+    """A loss that stays where guessing would be, and why: whether the labels follow from the inputs at all."""
+    if len(case.steps) < _TRAINED or head.labels is None or not np.isfinite(case.last_loss):
+        return []
+    guess = _guess(head, labels)
+    losses = [float(np.mean(v)) for v in case.series(head.op.outputs[0])]
+    if guess is None or not losses or np.mean(losses[-3:]) < _FLAT * guess[0]:
+        return []
+    told = _independent(head, case)
+    if not told:
+        return []
+    which = "squared error" if head.form == "squared" else "cross entropy"
+    return [finding(63, "labels do not follow from inputs", head.op, f"nothing is learnt in {len(case.steps)} steps: "
+                    f"the {which} stays at {np.mean(losses[-3:]):.4g}, and {guess[1]} is {guess[0]:.4g}; the labels "
+                    f"have nothing to do with the inputs: {told}", "look at how inputs and labels are paired: "
+                    "shuffle both by the same permutation, batch both by the same indices", target=named(head.labels),
+                    step=case.steps[-1].step)]
+
+
+def _guess(head: Head, labels: list[np.ndarray]) -> tuple[float, str] | None:
+    """The loss of always giving the same answer: the entropy of labels, or the variance of targets."""
+    if not labels:
+        return None
+    if head.form == "squared":
+        return float(np.concatenate([a.ravel() for a in labels]).astype(float).var()), "the variance of the targets"
+    classes = [c for a in labels if (c := classes_of(a)) is not None]
+    if not classes or head.form not in ("softmax", "sparse", "sigmoid"):
+        return None
+    shares = np.unique(np.concatenate(classes), return_counts=True)[1].astype(float)
+    shares /= shares.sum()
+    return float(-(shares * np.log(shares)).sum()), "the entropy of the labels"
+
+
+def _independent(head: Head, case: Case) -> str:
+    """How it shows that labels say nothing of their inputs: neither the nearest example nor a straight fit does.
+
+    "" where they do, or where it cannot be told.
+    """
+    examples = _examples(head, case)
+    if examples is None:
+        return ""
+    x, y = examples
+    n = len(x)
+    nearest, fitted = y[_nearest(x)], _straight_fit(x, y)
+    if head.form == "squared":
+        known = [_correlation(y[:, 0], guess[:, 0]) for guess in (nearest, fitted)]  # a fit to nothing is below 0
+        return "" if max(abs(known[0]), known[1]) > _SURE / np.sqrt(n) else (
+            f"of {n} different examples, the target of the nearest other one has a correlation of {known[0]:.2g} with "
+            f"their own, and what a straight fit of the others gives of {known[1]:.2g}")
+    shares = y.mean(axis=0)
+    truth = y.argmax(1)
+    hits, right = (float((guess.argmax(1) == truth).mean()) for guess in (nearest, fitted))
+    chance, most = float((shares ** 2).sum()), float(shares.max())
+    slack = _SURE * np.sqrt(chance * (1 - chance) / n)
+    if most > 0.9 or abs(hits - chance) > slack or right > most + slack:
+        return ""  # fewer hits than by chance show that they do as well, as with a parity
+    return (f"of {n} different examples that were fed, the nearest other one has the same label in {hits:.0%}, by "
+            f"chance {chance:.0%}, and a straight fit of the others is right in {right:.0%}")
+
+
+def _examples(head: Head, case: Case) -> tuple[np.ndarray, np.ndarray] | None:
+    """Different examples that were fed, and their targets, or classes as a one-hot code."""
+    labels = None if head.labels is None else _fed(head.labels)
+    inputs = [t for t in inputs_of(case, labels) if t.dtype.is_floating and t.op in ancestors([case.y])]
+    if labels is None or len(inputs) != 1:
+        return None
+    pairs = [(np.asarray(run.feeds[inputs[0]], float), np.asarray(run.feeds[labels])) for run in case.steps
+             if inputs[0] in run.feeds and labels in run.feeds]
+    if head.form == "squared":
+        kept = [(x.reshape(len(x), -1), y.reshape(len(y), -1)[:, :1].astype(float)) for x, y in pairs
+                if np.ndim(y) and len(x) == len(y)]
+    else:
+        kept = [(x.reshape(len(x), -1), c[:, None]) for x, y in pairs
+                if (c := classes_of(y)) is not None and len(x) == len(c)]
+    if not kept:
+        return None
+    x, y = (np.concatenate(each) for each in zip(*kept))
+    firsts = np.sort(np.unique(x, axis=0, return_index=True)[1])[:_MANY]
+    if len(firsts) < _FEWEST or not np.isfinite(x[firsts]).all():
+        return None
+    x, y = x[firsts], y[firsts]
+    spread = x.std(axis=0)
+    x = (x - x.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    return x, y if head.form == "squared" else (y == np.unique(y)).astype(float)
+
+
+def _nearest(x: np.ndarray) -> np.ndarray:
+    """The place of the nearest other row of each."""
+    squares = (x ** 2).sum(axis=1)
+    distances = squares[:, None] + squares[None] - 2 * x @ x.T
+    np.fill_diagonal(distances, np.inf)
+    return distances.argmin(axis=1)
+
+
+def _straight_fit(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """What a ridge regression on all other examples gives for each. Source: Allen's PRESS residuals, by hand."""
+    gram = x @ x.T + 1.0
+    hat = np.linalg.solve(gram + _RIDGE * np.trace(gram) / len(x) * np.eye(len(x)), gram).T
+    left = 1 - np.diag(hat)[:, None]
+    return y - (y - hat @ y) / np.where(np.abs(left) > 1e-12, left, 1)
+
+
+def _correlation(a: np.ndarray, b: np.ndarray) -> float:
+    return float(np.corrcoef(a, b)[0, 1]) if a.std() and b.std() else 0.0

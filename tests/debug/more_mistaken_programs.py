@@ -1,0 +1,130 @@
+"""More training programs with a mistake that raises nothing: optimizers, pairs of losses, data, modes."""
+
+# kind of the finding -> program, what is wrong in it, what mends it
+MORE_PROGRAMS: dict[str, tuple[str, str, str]] = {
+    "never trained": ('''
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(x, 4))
+train, told = adam(.01).minimize(loss), tf.summary.scalar("loss", loss)
+fit([told, loss], steps=12)
+''', "[told, loss]", "[told, loss, train]"),
+    "never copied": ('''
+w = tf.get_variable("w", [36, 4])
+loss = tf.losses.sparse_softmax_cross_entropy(t, tf.matmul(x, w))
+train, averages = adam(.01).minimize(loss), tf.train.ExponentialMovingAverage(.9)
+average = averages.apply([w])
+scores = tf.matmul(x, averages.average(w))
+both = tf.group(train)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(12):
+        session.run(both, fed(i))
+        session.run(scores, fed(i))
+''', "tf.group(train)", "tf.group(train, average)"),
+    "epsilon underflows": ('''
+half = tf.float16
+w, b = tf.Variable(tf.zeros([36, 4], half)), tf.Variable(tf.zeros([4], half))
+loss = tf.reduce_mean(tf.square(tf.matmul(tf.cast(x, half), w) + b - tf.cast(y, half)))
+fit([adam(.01).minimize(loss), loss], steps=4)
+''', "half = tf.float16", "half = tf.float32"),
+    "clipped by value": ('''
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(dense(x, 16, tf.nn.tanh), 4))
+bounded = [(tf.clip_by_value(g, -1e-4, 1e-4), v) for g, v in sgd(.1).compute_gradients(loss)]
+fit([sgd(.1).apply_gradients(bounded), loss], steps=20)
+''', "tf.clip_by_value(g, -1e-4, 1e-4)", "tf.clip_by_norm(g, 5.0)"),
+    "clipped always": ('''
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(dense(x, 16, tf.nn.tanh), 4))
+gradients, variables = zip(*sgd(1.0).compute_gradients(loss))
+clipped, _ = tf.clip_by_global_norm(gradients, .003)
+fit([sgd(1.0).apply_gradients(zip(clipped, variables)), loss], steps=20)
+''', ".003", "1.0"),
+    "adversaries agree": ('''
+judge = tf.nn.sigmoid_cross_entropy_with_logits
+with tf.variable_scope("g"):
+    fake = dense(q, 3)
+with tf.variable_scope("d", reuse=tf.AUTO_REUSE):
+    of_real, of_fake = (dense(dense(v, 8, tf.nn.tanh, name="a"), 1, name="b") for v in (p, fake))
+d_loss = tf.reduce_mean(judge(labels=tf.ones_like(of_real), logits=of_real)) + tf.reduce_mean(
+    judge(labels=tf.zeros_like(of_fake), logits=of_fake))
+g_loss = tf.reduce_mean(judge(labels=0 * of_fake, logits=of_fake))
+of_d, of_g = (adam(.001).minimize(loss, var_list=tf.trainable_variables(scope)) for loss, scope in (
+    (d_loss, "d/"), (g_loss, "g/")))
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(8):
+        session.run(of_d, near(i))
+        session.run(of_g, {q: sums[:32]})
+''', "labels=0 * of_fake", "labels=1 + 0 * of_fake"),
+    "two losses train the same": ('''
+with tf.variable_scope("critic"):
+    value = dense(p, 1)
+with tf.variable_scope("actor"):
+    chance = dense(p, 2, tf.nn.softmax)
+off = q - value
+critic = adam(.01).minimize(tf.reduce_mean(tf.square(off)), var_list=tf.trainable_variables("critic"))
+gain = -tf.log(chance[:, :1] + 1e-6) * off
+fit([critic, adam(.001).minimize(tf.reduce_mean(gain))], near, 8)
+''', "1e-6) * off", "1e-6) * tf.stop_gradient(off)"),
+    "unbalanced classes": ('''
+far = tf.cast(q > 4.2, tf.float32)
+loss = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=far, logits=dense(p, 1)))
+fit([adam(.01).minimize(loss), loss], near, 20)
+''', "q > 4.2", "q > 0.2"),
+    "duplicated columns": ('''
+points = rng.randn(300, 6).astype(np.float32)
+points[:, 1] = points[:, 0]
+p = tf.placeholder(tf.float32, [None, 6])
+loss = tf.losses.mean_squared_error(q, dense(p, 1))
+fit([adam(.01).minimize(loss), loss], near, 12)
+''', "points[:, 1] = points[:, 0]", "pass"),
+    "labels do not follow from inputs": ('''
+rng.shuffle(sums)
+loss = tf.losses.mean_squared_error(q, dense(dense(p, 8, tf.nn.tanh), 1))
+fit([adam(.01).minimize(loss), loss], near, 30)
+''', "rng.shuffle(sums)", "pass"),
+    "sorted by class": ('''
+order = np.argsort(T)
+data = tf.data.Dataset.from_tensor_slices((X[order], T[order])).batch(25).repeat()
+inputs, labels = data.make_one_shot_iterator().get_next()
+loss = tf.losses.sparse_softmax_cross_entropy(labels, dense(inputs, 4))
+fit([sgd(.1).minimize(loss), loss], lambda i: {})
+''', "np.argsort(T)", "rng.permutation(400)"),
+    "dropout drops too much": ('''
+training = tf.placeholder_with_default(False, [])
+h = tf.layers.dropout(dense(x, 32, tf.nn.relu), 0.95, training=training)
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(h, 4))
+fit([adam(.001).minimize(loss), loss], lambda i: {**fed(i), training: True}, 10)
+''', "0.95", "0.3"),
+    "dropout the wrong way round": ('''
+training = tf.placeholder_with_default(False, [])
+h = tf.layers.dropout(dense(x, 32, tf.nn.relu), 0.3, training=training)
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(h, 4))
+train, IN_TRAINING = adam(.001).minimize(loss), False
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(8):
+        session.run([train, loss], {**fed(i), training: IN_TRAINING})
+        session.run(loss, {**fed(i), training: not IN_TRAINING})
+''', "IN_TRAINING = adam(.001).minimize(loss), False", "IN_TRAINING = adam(.001).minimize(loss), True"),
+    "wrong sign": ('''
+mu, logvar = dense(x, 3), dense(x, 3)
+z = mu + tf.exp(.5 * logvar) * tf.random_normal(tf.shape(mu))
+errors = tf.reduce_sum(tf.nn.sigmoid_cross_entropy_with_logits(labels=x, logits=dense(z, 36)), 1)
+apart = .5 * tf.reduce_sum(1 + logvar - tf.square(mu) - tf.exp(logvar), 1)
+loss = tf.reduce_mean(errors + apart)
+fit([adam(.002).minimize(loss), loss], steps=10)
+''', "apart = .5", "apart = -.5"),
+    "part of the loss": ('''
+shared = dense(p, 8, tf.nn.relu)
+far, side = tf.losses.mean_squared_error(q, dense(shared, 1)), tf.losses.mean_squared_error(q > 0, dense(shared, 1))
+loss = far
+fit([adam(.01).minimize(loss), far, side], near)
+''', "loss = far", "loss = far + side"),
+    "labels and logits swapped": ('''
+loss = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=dense(x, 4), logits=y))
+fit([adam(.01).minimize(loss), loss])
+''', "labels=dense(x, 4), logits=y", "labels=y, logits=dense(x, 4)"),
+    "learning rate too high": ('''
+loss = tf.losses.mean_squared_error(q, dense(dense(p, 8, tf.nn.tanh), 1))
+fit([tf.train.RMSPropOptimizer(1.0).minimize(loss), loss], near)
+''', "(1.0)", "(.003)"),
+}
