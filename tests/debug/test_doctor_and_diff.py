@@ -94,16 +94,9 @@ def test_the_worst_comes_first() -> None:
     assert {"zero gradient", "dead relu"} <= {f.kind for f in found}
 
 
-def test_exploding_and_large_steps_are_found() -> None:
+def test_an_exploding_gradient_is_found() -> None:
     found = kinds(debugged(lambda a: tf.reduce_sum(tf.square(a * 1e3)), [[1.0, 2.0]], runs=1))
-    assert {"exploding gradient", "large step", "large gradients"} <= set(found)
-
-
-@pytest.mark.parametrize(("scale", "says"), [(3.0, "18% of its size"), (1e2, "200 times its size"),
-                                             (1e4, "2.0e6 times its size")])
-def test_a_large_step_is_told_in_times_above_ten(scale: float, says: str) -> None:
-    found = debugged(lambda a: tf.reduce_sum(tf.square(a * scale)), [[1.0, 2.0]], runs=1).doctor().findings
-    assert [f.text for f in found if f.kind == "large step"] == [f"the last step changed a:0 by {says}"]
+    assert "exploding gradient" in found
 
 
 def test_why_names_the_gain_of_an_explosion() -> None:

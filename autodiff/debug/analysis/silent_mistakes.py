@@ -11,13 +11,10 @@ from ..facts.roles import VARIABLES, at_line, place_of
 from .findings import Finding
 from .mistakes.case import held
 from .mistakes.heads import last_layer, unbroadcast
+from .mistakes.signs import picks, signs_into
 from .update_blame import is_store
 
 _SOFTMAXES = ("Softmax", "LogSoftmax")
-_PASS_SIGN = ("Identity", "Reshape", "Sum", "Mean", "Squeeze", "ExpandDims", "GatherNd", "GatherV2", "Transpose",
-              "StridedSlice", "Cast", "Max", "Min", "Add", "AddV2", "AddN", "BroadcastTo", "Select", "SelectV2", "Pack")
-_SCALES = ("Mul", "RealDiv", "Div")
-_MOST_PATHS = 10_000  # ops that are followed
 
 
 def silent_mistakes(y: Tensor, operations: Iterable[Operation], variables: Sequence[Tensor]) -> list[Finding]:
@@ -96,7 +93,7 @@ def _wrong_sign(y: Tensor, behind: set[Operation]) -> list[Finding]:
         squashed = last_layer(op.inputs[0]) if op.type == "Log" else op
         if squashed.type in (*_SOFTMAXES, "Sigmoid"):
             picked = op.type == "Log" and _picks_above(op)
-            if {(sign, p or picked) for sign, p in _signs(op.outputs[0], y, behind)} == {(1, True)}:
+            if {(sign, p or picked) for sign, p in signs_into(op.outputs[0], y, behind)} == {(1, True)}:
                 found.append(_finding(102, "wrong sign", op, f"{y.name} grows with {op.outputs[0].name}, the logarithm "
                                       "of a probability: to minimize it makes what is right less likely, without end",
                                       "minimize the negative log-likelihood: drop or add one minus on the way",
@@ -104,67 +101,11 @@ def _wrong_sign(y: Tensor, behind: set[Operation]) -> list[Finding]:
     return found[:1]
 
 
-def _signs(start: Tensor, y: Tensor, behind: set[Operation]) -> set[tuple[int, bool]]:
-    """With which signs a tensor goes into y, 0 where that cannot be told; and whether labels picked of it."""
-    ends: set[tuple[int, bool]] = set()
-    seen: set[tuple[Tensor, int, bool]] = set()
-    stack = [(start, 1, False)]
-    while stack and len(seen) < _MOST_PATHS:
-        tensor, sign, picked = at = stack.pop()
-        if at in seen:
-            continue
-        seen.add(at)
-        if tensor is y:
-            ends.add((sign, picked))
-            continue
-        stack += [(op.outputs[0], sign * _sign_through(op, tensor), picked or _picks(op, tensor))
-                  for op in tensor._consumers if op in behind and op.outputs]
-    return ends
-
-
 def _picks_above(log: Operation) -> bool:
     """Whether a logarithm is of what labels have picked already."""
     above = ancestors(log.inputs)
     return any(op.type in ("GatherNd", "GatherV2") for op in above) or any(
-        op.type == "Mul" and any(_picks(op, t) for t in op.inputs) for op in above)
-
-
-def _picks(op: Operation, tensor: Tensor) -> bool:
-    """Whether an op takes what labels say of a tensor."""
-    if op.type in ("GatherNd", "GatherV2"):
-        return True
-    others = [_source(t) for t in op.inputs if t is not tensor] if op.type == "Mul" else []
-    return any(other.type in ("OneHot", "Placeholder") for other in others)
-
-
-def _sign_through(op: Operation, tensor: Tensor) -> int:
-    if op.type == "Neg":
-        return -1
-    if op.type == "Sub":
-        return 1 if op.inputs[0] is tensor else -1
-    if op.type in _SCALES:
-        other = op.inputs[1] if op.inputs[0] is tensor else op.inputs[0]
-        return _sign_of(other) if op.inputs[0] is tensor or op.type == "Mul" else 0
-    return 1 if op.type in _PASS_SIGN else 0
-
-
-def _sign_of(tensor: Tensor) -> int:
-    """1 for what is never negative, as labels and counts are, -1 for a negative constant, 0 for what is unknown."""
-    value = static_value(tensor)
-    if value is not None and value.size:
-        return 1 if (value >= 0).all() else -1 if (value <= 0).all() else 0
-    op = _source(tensor)
-    never_negative = ("OneHot", "Softmax", "Sigmoid", "Exp", "Square", "Abs", "Size", "Shape", "Prod", "Greater",
-                      "Less", "Equal", "NotEqual", "SequenceMask", "Placeholder")
-    return 1 if op.type in never_negative else 0
-
-
-def _source(tensor: Tensor) -> Operation:
-    """The op whose values a tensor has, before it was shaped or cast."""
-    op = unbroadcast(tensor).op
-    while op.type in ("Identity", "Reshape", "ExpandDims", "Cast", "Squeeze") and op.inputs:
-        op = op.inputs[0].op
-    return op
+        op.type == "Mul" and any(picks(op, t) for t in op.inputs) for op in above)
 
 
 def _last_sign(op: Operation, behind: set[Operation]) -> Operation:

@@ -11,6 +11,7 @@ from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 from ..findings import Finding
 from .case import Case, finding
 from .heads import Head, heads, through
+from .signs import signs_into
 from .slow import too_low
 from .updates import gradients_of, rate_of, update_op
 
@@ -18,8 +19,6 @@ _GROWN = 10.0  # times its first size: a loss that has diverged
 _FAST = 0.3  # change of a kernel by a step, relative to its size
 _RESTLESS, _MANY = 0.1, 20  # the same of the last of so many steps
 _UNSCALED = 10.0  # mean size of inputs that makes curvatures large
-_SIGN_STAYS = ("Identity", "Reshape", "Sum", "Mean", "Squeeze", "ExpandDims", "Add", "AddV2", "AddN", "Cast",
-               "BroadcastTo", "Pack", "Sqrt", "Select", "ConcatV2", "StridedSlice")
 
 
 def pace_mistakes(case: Case) -> list[Finding]:
@@ -67,7 +66,7 @@ def negated_losses(case: Case) -> list[Finding]:
     """An error between predictions and labels that goes into y with a minus: the better the fit, the larger y."""
     turned, straight = [], []
     for head in heads(case):
-        signs = _signs_into(head.op, case)
+        signs = _signs(head.op, case)
         if signs == {-1} and head.form != "log":
             turned.append(head)
         elif signs != {-1} or head.form == "log":
@@ -86,13 +85,17 @@ def negated_losses(case: Case) -> list[Finding]:
 def endless_falls(case: Case) -> list[Finding]:
     """An exponential that only goes into y with a minus: y falls without end as it grows."""
     for op in case.behind:
-        if op.type == "Exp" and op in case.trained and _signs_into(op, case) == {-1}:
+        if op.type == "Exp" and op in case.trained and _signs(op, case, fed=0) == {-1}:
             turn = next((c for c in through(op.outputs[0]) if c.type == "Sub" and c in case.behind), op)
             return [finding(82, "wrong sign", turn, f"{op.name}, the exponential of {op.inputs[0].name}, goes into "
                             f"{case.y.name} with a minus{_where(case)}: the loss falls without end as it grows, as "
                             "where the sign of a divergence or a likelihood is turned", "turn the sign of the term: "
                             "the divergence of a normal code is -0.5 * sum(1 + logvar - mu^2 - exp(logvar))")]
     return []
+
+
+def _signs(op: Operation, case: Case, fed: int = 1) -> set[int]:
+    return {sign for sign, _ in signs_into(op.outputs[0], case.y, case.behind, fed=fed)}
 
 
 def _error(head: Head) -> str:
@@ -102,37 +105,6 @@ def _error(head: Head) -> str:
 def _where(case: Case) -> str:
     turn = next((op for op in reversed(case.behind) if op.type == "Neg"), None)
     return "" if turn is None else f" ({turn.name}{at_line(place_of(turn))})"
-
-
-def _signs_into(op: Operation, case: Case) -> set[int]:
-    """With which signs an op's output goes into y, through sums, means and constant factors; 0 for what is unknown."""
-    from_here = set(case.behind)
-    signs: set[int] = set()
-    stack, seen = [(op.outputs[0], 1)], set[tuple[Tensor, int]]()
-    while stack and len(seen) < 2000:
-        tensor, sign = at = stack.pop()
-        if at in seen:
-            continue
-        seen.add(at)
-        if tensor is case.y:
-            signs.add(sign)
-            continue
-        stack += [(c.outputs[0], sign * _sign(c, tensor)) for c in tensor._consumers if c in from_here and c.outputs]
-    return signs
-
-
-def _sign(op: Operation, tensor: Tensor) -> int:
-    if op.type == "Neg":
-        return -1
-    if op.type == "Sub":
-        return 1 if op.inputs[0] is tensor else -1
-    if op.type in ("Mul", "RealDiv", "DivNoNan", "Div"):
-        other = op.inputs[1] if op.inputs[0] is tensor else op.inputs[0]
-        value = None if other.op.type != "Const" else np.asarray(other.op.attrs["value"])
-        if value is not None and value.dtype.kind in "fiu" and value.size:
-            return 1 if (value >= 0).all() else -1 if (value <= 0).all() else 0
-        return 1 if other.op.type in ("Cast", "Size", "Sum", "Maximum", "OneHot", "Select") else 0
-    return 1 if op.type in _SIGN_STAYS else 0
 
 
 # ---- too high ---------------------------------------------------------------------------

@@ -28,11 +28,20 @@ def _opposed(case: Case) -> list[Finding]:
     for i, (y, mine) in enumerate(losses):
         for other, theirs in losses[i + 1:]:
             shared = [(u, v) for u in mine for v in theirs if u.variable is v.variable]
-            if shared and (cosines := _cosines(case, shared)):
+            if shared and _judge(y, case) & _judge(other, case) and (cosines := _cosines(case, shared)):
                 against = [(c, u, v) for c, u, v in cosines if c < _OPPOSED]
                 if against:
                     return [_pulled(min(against, key=lambda each: each[0]), len(shared), y, other)]
     return []
+
+
+def _judge(y: Tensor, case: Case) -> set[Operation]:
+    """The kernels that no other comes between and a loss: losses that have none in common may share a code."""
+    behind = ancestors([y])
+    kernels = {v.op: descendants([v]) & behind for v in case.variables if len(v.dims or ()) > 1 and v.op in behind}
+    taken = {kernel: {held(t) for op in below if op.gradient_of is None for t in op.inputs}
+             for kernel, below in kernels.items()}
+    return {kernel for kernel in kernels if not (kernels.keys() - {kernel}) & taken[kernel]}
 
 
 def _cosines(case: Case, shared: Sequence[tuple[Update, Update]]) -> list[tuple[float, Update, Update]]:

@@ -35,13 +35,11 @@ from .explain import Explanations
 from .gradients import Gradients
 from .update_stages import UpdateStages
 
-_STEEP = 1e3  # norm of all gradients above which they count as exploding
 _CALLS = ("If", "While", "Case")  # which may update what they are given
 _CALM = 35  # severity of what did no harm
 _BATCHES = 5  # steps whose batches units are judged by
 _LATE = 20  # runs that are looked at for what has been trained
 _APPLIES = ("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply")
-_FAST, _SLOW = 0.1, 1e-7  # change of a variable relative to its size, in one step
 
 
 class Checkup:
@@ -192,12 +190,7 @@ class Checkup:
                                      f"{kind} gradient",
                                      lost.op if lost else row.name, lost.op_type if lost else "", row.name, why.text,
                                      why.remedy, f"path {y.name} {row.name}", lost.place if lost else row.place))
-            found += _pace(row, row.name in trained)
-        if table.total_norm is not None and np.isfinite(table.total_norm) and table.total_norm > _STEEP:
-            found.append(Finding(30, "large gradients", "", "", "",
-                                 f"the norm of all gradients is {table.total_norm:.3g}",
-                                 "clip with tf.clip_by_global_norm, or lower the learning rate",
-                                 "grads --sort norm", None))
+            found += _still(row) if row.name in trained else []
         return found
 
     def _just_trained(self) -> set[str]:
@@ -272,29 +265,13 @@ def _of_origin(origin: Origin, severity: int) -> Finding:
                    origin.forward_type or origin.op_type, origin.tensor, what, origin.remedy, "why nan", origin.place)
 
 
-def _pace(row: GradRow, trained: bool) -> list[Finding]:
-    if row.update is None or not row.stats or not row.stats.norm or len(row.shape or ()) < 2:
-        return []  # biases begin at 0, so that any step is a large one
-    if row.update > _FAST:
-        return [Finding(30, "large step", row.name, "", row.name,
-                        f"the last step changed {row.name} by {_of_size(row.update)} its size",
-                        "lower the learning rate", "grads --sort update", row.place)]
-    if row.update == 0 and trained:
-        return [Finding(45, "no step", row.name, "", row.name, f"the last step did not change {row.name}, though its "
-                        f"gradient has the norm {row.stats.norm:.3g}", "raise the learning rate: what it adds is lost "
-                        "in rounding; or look at the clipping: grads --stages", "grads --stages", row.place)]
-    if 0 < row.update < _SLOW:
-        return [Finding(20, "small step", row.name, "", row.name,
-                        f"the last step changed {row.name} by {row.update:.1g} of its size", "raise the learning rate",
-                        "grads --sort update", row.place)]
-    return []
-
-
-def _of_size(ratio: float) -> str:
-    """`12% of`, `37 times` or `5.3e7 times`: above ten, a share says nothing any more."""
-    if ratio <= 10:
-        return f"{ratio:.0%} of"
-    return f"{ratio:.0f} times" if ratio < 1000 else f"{ratio:.1e} times".replace("e+0", "e").replace("e+", "e")
+def _still(row: GradRow) -> list[Finding]:
+    """A kernel that has a gradient, and that the last step left as it was."""
+    if row.update != 0 or not row.stats or not row.stats.norm or len(row.shape or ()) < 2:
+        return []
+    return [Finding(45, "no step", row.name, "", row.name, f"the last step did not change {row.name}, though its "
+                    f"gradient has the norm {row.stats.norm:.3g}", "raise the learning rate: what it adds is lost in "
+                    "rounding; or look at the clipping: grads --stages", "grads --stages", row.place)]
 
 
 def _ranked(found: Iterable[Finding], ignore: Collection[str]) -> tuple[Finding, ...]:
@@ -309,6 +286,7 @@ def _ranked(found: Iterable[Finding], ignore: Collection[str]) -> tuple[Finding,
 def _calmer(found: Iterable[Finding], case: Case) -> list[Finding]:
     """Sizes of gradients say little of a training whose loss falls."""
     still = {v.name for v in case.variables} - {v.name for _, v, pace in case.paces if pace}
+    still &= {u.variable.name for u in case.updates if u.y is case.y} or still  # not those that another loss trains
     return [replace(f, severity=min(f.severity, _CALM)) if case.learns else f for f in found
             if f.kind != "no step" or f.target in still]
 

@@ -1,0 +1,75 @@
+"""Signs: whether a loss grows or falls with a tensor, as the ops between them tell."""
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from ....core.constant_value import static_value
+from ....core.graph import Operation, Tensor
+from ...facts.roles import PLACEHOLDERS
+from .heads import SAME, unbroadcast
+
+_STAYS = (*SAME, "Sum", "Mean", "GatherNd", "GatherV2", "Transpose", "StridedSlice", "Max", "Min", "Add", "AddV2",
+          "AddN", "Select", "SelectV2", "Pack", "Sqrt", "ConcatV2")
+_SCALES = ("Mul", "RealDiv", "Div", "DivNoNan")
+_NEVER_NEGATIVE = ("OneHot", "Softmax", "Sigmoid", "Exp", "Square", "Abs", "Size", "Shape", "Prod", "Greater", "Less",
+                   "Equal", "NotEqual", "SequenceMask", "Maximum")
+_MOST_PATHS = 10_000  # ops that are followed
+
+
+def signs_into(start: Tensor, y: Tensor, behind: Collection[Operation], *, fed: int = 1) -> set[tuple[int, bool]]:
+    """With which signs a tensor goes into y, 0 where that cannot be told; and whether labels picked of it.
+
+    fed: the sign of what is fed, 1 for labels and counts, 0 where it may be anything.
+    """
+    ends: set[tuple[int, bool]] = set()
+    seen: set[tuple[Tensor, int, bool]] = set()
+    stack = [(start, 1, False)]
+    while stack and len(seen) < _MOST_PATHS:
+        tensor, sign, picked = at = stack.pop()
+        if at in seen:
+            continue
+        seen.add(at)
+        if tensor is y:
+            ends.add((sign, picked))
+            continue
+        stack += [(op.outputs[0], sign * _sign_through(op, tensor, fed), picked or picks(op, tensor))
+                  for op in tensor._consumers if op in behind and op.outputs]
+    return ends
+
+
+def picks(op: Operation, tensor: Tensor) -> bool:
+    """Whether an op takes what labels say of a tensor."""
+    if op.type in ("GatherNd", "GatherV2"):
+        return True
+    others = [_source(t) for t in op.inputs if t is not tensor] if op.type == "Mul" else []
+    return any(other.type in ("OneHot", "Placeholder") for other in others)
+
+
+def _sign_through(op: Operation, tensor: Tensor, fed: int) -> int:
+    if op.type == "Neg":
+        return -1
+    if op.type == "Sub":
+        return 1 if op.inputs[0] is tensor else -1
+    if op.type in _SCALES:
+        other = op.inputs[1] if op.inputs[0] is tensor else op.inputs[0]
+        return _sign_of(other, fed) if op.inputs[0] is tensor or op.type == "Mul" else 0
+    return 1 if op.type in _STAYS else 0
+
+
+def _sign_of(tensor: Tensor, fed: int) -> int:
+    """1 for what is never negative, as labels and counts are, -1 for a negative constant, 0 for what is unknown."""
+    value = static_value(tensor)
+    if value is not None and value.size and value.dtype.kind in "fiu":
+        return 1 if (value >= 0).all() else -1 if (value <= 0).all() else 0
+    op = _source(tensor)
+    if op.type == "Sum" and op.inputs:
+        return _sign_of(op.inputs[0], fed)
+    return fed if op.type in PLACEHOLDERS else 1 if op.type in _NEVER_NEGATIVE else 0
+
+
+def _source(tensor: Tensor) -> Operation:
+    """The op whose values a tensor has, before it was shaped or cast."""
+    op = unbroadcast(tensor).op
+    while op.type in SAME and op.inputs:
+        op = op.inputs[0].op
+    return op
