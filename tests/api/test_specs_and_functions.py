@@ -107,3 +107,16 @@ def test_modules_that_libraries_import_and_may_never_call() -> None:
                 module.anything  # noqa: B018
         with pytest.raises(ImportError):
             import tensorflow.python.nonsense  # noqa: F401
+
+
+def test_a_defun_has_the_gradient_that_it_is_given() -> None:
+    twice = function.Defun(tf.float32, python_grad_func=lambda op, dy: 10.0 * dy * op.inputs[0])(lambda x: x * 2.0)
+    by_function = function.Defun(tf.float32, grad_func=lambda x, dy: 7.0 * dy)(lambda x: x * 2.0)
+    named = function.Defun(tf.float32, func_name="Named")(lambda x: x * 2.0)
+    tf.RegisterGradient("of Named")(lambda op, dy: 5.0 * dy)
+    x = tf.constant(3.0)
+    with tf.get_default_graph().gradient_override_map({"Named": "of Named"}):
+        ys = [twice(x), by_function(x), named(x)]
+    with tf.Session() as session:
+        assert session.run(ys) == [6.0, 6.0, 6.0]
+        assert session.run([tf.gradients(y, x)[0] for y in ys]) == [30.0, 7.0, 5.0]

@@ -4,6 +4,7 @@ import gzip
 import struct
 import sys
 import unittest
+import zlib
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -76,6 +77,10 @@ def _fresh() -> Any:
     "from tensorflow.python.framework import composite_tensor, device_spec; device_spec.DeviceSpecV2(job='ps')",
     "from tensorflow.python.util.compat import collections_abc; collections_abc.Mapping",
     "from google.protobuf import json_format",
+    "from tensorflow.python.training import saver as s, tracking; s.BaseSaverBuilder.SaveableObject(None, [], 'x')",
+    "from tensorflow.python.training import monitored_session as m; m._WrappedSession, m._HookedSession",
+    "from tensorflow.python.training.checkpoint_management import meta_graph_filename as m; assert m('a') == 'a.meta'",
+    "from tensorflow.python.eager import execution_callbacks as e; e.errstate(inf_or_nan=e.ExecutionCallback.RAISE)",
     "from tensorflow.compat import v2 as tf; tf.where([True], [1], [2])",
     "from tensorflow.python.framework.errors_impl import NotFoundError",
     "from six.moves import urllib, xrange, cPickle; assert list(xrange(2)) == [0, 1]; urllib.request, cPickle.dumps",
@@ -401,3 +406,31 @@ def test_a_test_case_passes_and_fails() -> None:
     Sums("test_wrong").run(result)
     assert len(result.failures) == 1
     assert not tf.test.is_gpu_available()
+
+
+def test_whole_files_and_what_savers_and_hooks_find_by_themselves(tmp_path: Path) -> None:
+    with alias.standing_in(shadow=True):
+        from tensorflow.python.lib.io import file_io
+        from tensorflow.python.training import monitored_session, training_util
+    name = str(tmp_path / "a" / "x.txt")
+    file_io.recursive_create_dir(str(tmp_path / "a"))
+    file_io.atomic_write_string_to_file(name, "words")
+    assert file_io.read_file_to_string(name, binary_mode=True) == b"words"
+    assert file_io.file_crc32(name) == "0x" + f"{zlib.crc32(b'words'):x}"
+    with pytest.raises(tf.errors.AlreadyExistsError):
+        file_io.atomic_write_string_to_file(name, "others", overwrite=False)
+    tf.train.create_global_step()
+    count = training_util._increment_global_step(2)
+    saver = tf.train.Saver()
+    again = tf.train.Saver(saver_def=saver.as_saver_def())
+    hook = tf.train.CheckpointSaverHook(str(tmp_path), save_steps=4)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        hook.begin()
+        with pytest.raises(RuntimeError, match="No items in collection SAVERS"):
+            hook.after_create_session(session, None)
+        tf.add_to_collection(tf.GraphKeys.SAVERS, again)
+        hook.after_create_session(session, None)
+        hooked = monitored_session._HookedSession(session, [hook])
+        assert [int(hooked.run(count)) for _ in range(3)] == [2, 4, 6]
+    assert tf.train.latest_checkpoint(str(tmp_path)).endswith("model.ckpt-4")

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from ...core import nest
@@ -10,7 +11,8 @@ from ...core.convert import convert_to_tensor
 from ...core.dtypes import as_dtype
 from ...core.errors import ArgumentError, KindError
 from ...core.graph import Tensor, get_default_graph
-from ...core.op import build
+from ...core.op import REGISTERED_GRADIENTS, build
+from .custom import custom_gradient
 
 
 def function(func: Callable[..., Any] | None = None, input_signature: Any = None, autograph: bool = True,
@@ -66,13 +68,14 @@ def _given_back(result: Any) -> Any:
 class Defun:
     """Decorator: a function of tensors of these types, called while the graph is built.
 
-    func_name: its scope. python_grad_func(op, *dys), grad_func and the rest are accepted; its gradient is that of its
-    ops.
+    func_name: its scope. python_grad_func(op, *dys), or grad_func(*inputs, *dys), gives its gradient in place of that
+    of its ops, and so does one that a gradient_override_map names for func_name. The rest is without effect.
     """
 
-    def __init__(self, *input_types: Any, func_name: str | None = None, out_names: Any = None,
-                 **options: Any) -> None:
+    def __init__(self, *input_types: Any, func_name: str | None = None, grad_func: Any = None,
+                 python_grad_func: Any = None, **options: Any) -> None:
         self._types, self._name = [as_dtype(t) for t in input_types], func_name
+        self._rule = python_grad_func or grad_func and (lambda op, *dys: grad_func(*op.inputs, *dys))
 
     def __call__(self, func: Callable[..., Any]) -> Callable[..., Any]:
         name = self._name or func.__name__
@@ -84,10 +87,22 @@ class Defun:
             kinds: list[Any] = list(self._types) or [None] * len(args)
             inputs = [convert_to_tensor(value, dtype=kind) for value, kind in zip(args, kinds)]
             with get_default_graph().name_scope(kwargs.pop("name", None) or name.strip("<>_") or "function"):
-                result = func(*inputs)
+                override = REGISTERED_GRADIENTS.get(get_default_graph().overrides.get(name, ""))
+                rule = override or self._rule
+                result = func(*inputs) if rule is None else _by_rule(func, rule, inputs)
                 if isinstance(result, (list, tuple)):
                     result = [convert_to_tensor(part) for part in result]
                 return _given_back(result)
 
         called.name = name  # type: ignore[attr-defined]
         return called
+
+
+def _by_rule(func: Callable[..., Any], rule: Callable[..., Any], inputs: Sequence[Tensor]) -> Any:
+    """The results of a function whose gradient is what `rule(op, *dys)` gives; op has the inputs."""
+
+    @custom_gradient
+    def with_rule(*xs: Tensor) -> Any:
+        return func(*xs), lambda *dys: rule(SimpleNamespace(inputs=xs), *dys)
+
+    return with_rule(*inputs)

@@ -94,7 +94,7 @@ class TensorArray:
         value = convert_to_tensor(value, self.dtype if not hasattr(value, "dtype") else None)
         dims = None if value.dims is None else self._element_dims(value.dims[1:])
         made, rows = self.flow.op, None if value.dims is None else value.dims[0]
-        if made.type == "ListReserve" and not self.dynamic_size:
+        if made is not None and made.type == "ListReserve" and not self.dynamic_size:
             size = static_value(made.inputs[0])
             if size is None or rows is None or size == rows:
                 return self.with_flow(build.ListUnstack(value, name=name), dims)

@@ -47,6 +47,8 @@ def vectorized_map(fn: Callable[[Any], Any], elems: Any) -> Any:
 
 
 def _stacked(results: Any, replaced: dict[Tensor, Tensor], count: Any, one_by_one: Callable[[], Any]) -> Any:
+    if get_default_graph().executing_eagerly:  # there is no body to look at
+        return one_by_one()
     leaves = [leaf if leaf is None or isinstance(leaf, Operation) else convert_to_tensor(leaf)
               for leaf in nest.flatten(results)]
     try:

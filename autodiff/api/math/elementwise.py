@@ -18,9 +18,9 @@ __all__ = ["abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "ata
            "exp", "expm1", "floor", "floor_div", "floordiv", "floormod", "greater", "greater_equal", "is_finite",
            "is_inf", "is_nan", "less", "less_equal", "lgamma", "log", "log1p", "log_sigmoid", "logical_and",
            "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "mod", "multiply", "multiply_no_nan",
-           "negative", "not_equal", "pow", "realdiv", "reciprocal", "reciprocal_no_nan", "rint", "round", "rsqrt",
-           "scalar_mul", "sigmoid", "sign", "sin", "sinh", "sqrt", "square", "squared_difference", "subtract", "tan",
-           "tanh", "truediv", "truncatediv", "truncatemod", "xdivy", "xlogy"]
+           "negative", "nextafter", "not_equal", "pow", "realdiv", "reciprocal", "reciprocal_no_nan", "rint", "round",
+           "rsqrt", "scalar_mul", "sigmoid", "sign", "sin", "sinh", "sqrt", "square", "squared_difference", "subtract",
+           "tan", "tanh", "truediv", "truncatediv", "truncatemod", "xdivy", "xlogy"]
 
 # ---- an op, as a function of tensors and a name --------------------------------------------
 
@@ -86,6 +86,7 @@ pow, squared_difference, maximum, minimum = map(_binary, ("Pow", "SquaredDiffere
 xlogy, xdivy = _binary("Xlogy"), _binary("Xdivy")
 negative, sign, square, sqrt, rsqrt = map(_unary, ("Neg", "Sign", "Square", "Sqrt", "Rsqrt"))
 reciprocal = _unary("Reciprocal")
+nextafter = _binary("NextAfter")
 
 # exponentials and their kin
 exp, expm1, log, log1p, tanh, sigmoid = map(_unary, ("Exp", "Expm1", "Log", "Log1p", "Tanh", "Sigmoid"))

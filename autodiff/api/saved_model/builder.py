@@ -95,7 +95,7 @@ class FullDirectoryError(ArgumentError, AssertionError):
     """A directory that holds something already; an AssertionError, as TensorFlow's builder raises."""
 
 
-SavedModelBuilder = Builder
+SavedModelBuilder = _SavedModelBuilder = Builder
 
 
 def simple_save(session: Any, export_dir: Any, inputs: Mapping[str, Any], outputs: Mapping[str, Any],

@@ -43,6 +43,11 @@ def remove_checkpoint(checkpoint_prefix: Any, checkpoint_format_version: Any = N
     files.remove_checkpoint_files(prefix, f"{prefix}.{meta_graph_suffix}")
 
 
+def meta_graph_filename(checkpoint_filename: Any, meta_graph_suffix: str = "meta") -> str:
+    """The file beside a checkpoint that holds its graph."""
+    return f"{files.prefix_of(checkpoint_filename).partition('-?????-of-')[0]}.{meta_graph_suffix}"
+
+
 class CheckpointReader:
     """A checkpoint's arrays by name, each read when it is asked for.
 

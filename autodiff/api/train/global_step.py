@@ -5,7 +5,7 @@ from typing import Any
 
 from ...core.collections import GraphKeys
 from ...core.dtypes import int64
-from ...core.errors import GraphError, KindError
+from ...core.errors import ArgumentError, GraphError, KindError
 from ...core.graph import Graph, Tensor, get_default_graph
 from ..variables.initializers import Zeros
 from ..variables.variable import Variable
@@ -60,3 +60,12 @@ def global_step(sess: Any, global_step_tensor: Any) -> int:
     return int(sess.run(global_step_tensor))
 
 
+def _increment_global_step(increment: int, graph: Graph | None = None) -> Tensor:
+    """Count the global step up by so many. Raises ArgumentError (ValueError) if there is none."""
+    found = get_global_step(graph)
+    if found is None:
+        raise ArgumentError("Global step tensor should be created by tf.train.get_or_create_global_step before calling "
+                            "increment.")
+    assert_global_step(found)
+    with found.graph.as_default(), found.graph.name_scope(f"{found.op.name}/"):
+        return found.assign_add(increment)

@@ -165,7 +165,8 @@ class MonitoredSession:
         for found in asked.values():
             for tensor, value in ((found and found.feed_dict) or {}).items():
                 if tensor in feeds:
-                    raise StateError(f"the same tensor is fed by two: {tensor!r}")
+                    raise StateError(f"Same tensor is fed by {'a SessionRunHook and user' if tensor in (feed_dict or {}) else 'two hooks'}: "
+                                     f"{tensor!r}")
                 feeds[tensor] = value
         wanted = {i: found.fetches for i, found in enumerate(asked.values()) if found and found.fetches is not None}
         results = self._session.run({"caller": fetches, "hooks": wanted}, feeds or None, options, run_metadata)
@@ -215,6 +216,21 @@ class _StepContext:
     def request_stop(self) -> None:
         """Leave the loop, as the end of the data does."""
         raise StopIteration("step_fn has requested the iterations to stop.")
+
+
+class _HookedSession(MonitoredSession):
+    """Hooks around the runs of a session that is there already; they neither begin nor end with it."""
+
+    def __init__(self, sess: Session, hooks: Iterable[SessionRunHook]) -> None:
+        self._hooks, self._grace, self._session, self._stopped = list(hooks), 0.0, sess, False
+        self._graph, self._was_finalized, self._coordinator = sess.graph, sess.graph.finalized, Coordinator()
+
+
+class _WrappedSession(_HookedSession):
+    """A session with `should_stop`."""
+
+    def __init__(self, sess: Session) -> None:
+        super().__init__(sess, ())
 
 
 class SingularMonitoredSession(MonitoredSession):

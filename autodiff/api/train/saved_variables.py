@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -89,3 +89,23 @@ def fitting(reader: CheckpointReader, name: str, variable: Variable, *, reshape:
                                f"{name!r} has shape {show(dims)}, the checkpoint has {show(value.shape)}",
                                hint="build the model as it was when it was saved, or leave the variable out of the "
                                     "Saver's var_list")
+
+
+class SaveableObject:
+    """What a script's own kind of state tells a Saver: its op, the SaveSpecs of its tensors, its name."""
+
+    def __init__(self, op: Any, specs: Any, name: str) -> None:
+        self.op, self.specs, self.name = op, specs, name
+
+
+class BaseSaverBuilder:
+    """The classes of state that scripts derive theirs from. A Saver keeps variables alone."""
+
+    SaveableObject = VariableSaveable = ResourceVariableSaveable = SaveableObject
+
+    class SaveSpec(NamedTuple):
+        """A tensor of a state, and where it goes."""
+
+        tensor: Any
+        slice_spec: str
+        name: str

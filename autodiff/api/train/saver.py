@@ -46,7 +46,6 @@ class Saver:
                  pad_step_number: bool = False, save_relative_paths: bool = False, filename: str | None = None) -> None:
         if builder is not None:
             raise UnsupportedError("a Saver is made of variables, not of a builder", hint="use Saver(var_list)")
-        self._saver_def = saver_def
         self._wanted, self._reshape, self._allow_empty = var_list, reshape, allow_empty
         self._max_to_keep = max_to_keep or 0
         self._period, self._pad = keep_checkpoint_every_n_hours * 3600, pad_step_number
@@ -54,9 +53,12 @@ class Saver:
         self._saved: list[tuple[str, float]] = []
         self._variables: dict[str, list[Variable]] | None = None
         self._written: tuple[Any, Any, bytes] | None = None
+        self._saver_def: Any = None  # of nodes that are in the graph: what our own Savers describe has none
         if saver_def is not None:
             self._max_to_keep = saver_def.max_to_keep
-            self._variables = {}
+            self._period = saver_def.keep_checkpoint_every_n_hours * 3600
+        if saver_def is not None and saver_def.restore_op_name in get_default_graph().operations:
+            self._variables, self._saver_def = {}, saver_def
         elif not defer_build:
             self.build()
 
@@ -113,8 +115,10 @@ class Saver:
 
     def _remember(self, prefix: str) -> str:
         """Add a checkpoint to the list; of too many the oldest leaves it. The one whose files are to go, or ""."""
+        if not self._max_to_keep:
+            return ""
         self._saved = [*((p, t) for p, t in self._saved if p != prefix), (prefix, time.time())]
-        if self._max_to_keep and len(self._saved) > self._max_to_keep:
+        if len(self._saved) > self._max_to_keep:
             oldest, saved_at = self._saved.pop(0)
             if saved_at <= self._kept_next:
                 return oldest

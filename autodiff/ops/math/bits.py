@@ -6,7 +6,8 @@ from ...core.declare import op
 from ...core.dtypes import ALL, FLOATS, REALS, as_dtype, uint8
 from ...core.errors import ArgumentError
 from ...core.infer import broadcast_shape, same_shape
-from ...core.op import Own, Spec
+from ...core.op import Own, Spec, build
+from .elementwise import unbroadcast
 
 INTEGERS = tuple(t for t in REALS if t.is_integer)
 _BITS = "bits have no gradient"
@@ -87,7 +88,14 @@ def _(node, args, batched):
     return bitcast(*args, **node.attrs)
 
 
-@op("NextAfter", infer=broadcast_shape, elementwise=True, dtypes=FLOATS, no_grad="it moves by one bit")
+@op("NextAfter", infer=broadcast_shape, elementwise=True, dtypes=FLOATS)
 def next_after(x1, x2, *, out=None):
     """The float next to x1 on the way to x2, broadcast. x1, x2: float[...] -> float[...]."""
     return np.nextafter(x1, x2, out=out)
+
+
+@next_after.gradient
+def _(node, dy):
+    """The first moves with its neighbor; the second only says to which side."""
+    x, y = node.inputs
+    return unbroadcast(dy, x), build.ZerosLike(y)

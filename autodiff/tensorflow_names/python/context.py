@@ -1,6 +1,11 @@
-"""tensorflow.python.eager.context: whether ops run at once, and blocks in which they do or do not."""
+"""tensorflow.python.eager.context: whether ops run at once, and blocks in which they do or do not.
+
+execution_callbacks, too, of which only the names are there.
+"""
 from __future__ import annotations
 
+import contextlib
+import enum
 from typing import Any
 
 from ...api.control.dependencies import device
@@ -53,3 +58,17 @@ def context() -> Context:
 
 def ensure_initialized() -> None:
     """Nothing is to be begun."""
+
+
+class ExecutionCallback(enum.Enum):
+    """What is to be done where an op gives inf or nan; nothing is."""
+
+    IGNORE = "ignore"
+    PRINT = "print"
+    RAISE = "raise"
+    WARN = "warn"
+
+
+def errstate(inf_or_nan: Any = None) -> Any:
+    """A block in which nothing changes."""
+    return contextlib.nullcontext()

@@ -12,3 +12,10 @@ VariableV1 = RefVariable = Variable
 def is_resource_variable(var: Any) -> bool:
     """Whether this is a variable whose reads are ordered."""
     return bool(getattr(var, "is_resource", False))
+
+
+class Trackable:
+    """What object-based checkpoints follow; they are not written here."""
+
+
+AutoTrackable = Trackable

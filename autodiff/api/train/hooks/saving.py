@@ -5,7 +5,9 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
-from ....core.errors import ArgumentError
+from ....core.collections import GraphKeys
+from ....core.errors import ArgumentError, StateError
+from ....core.graph import get_default_graph
 from ...file_writer import FileWriterCache
 from ...messages import SessionLog
 from .hook import (
@@ -37,16 +39,19 @@ class CheckpointSaverListener:
 class CheckpointSaverHook(SessionRunHook):
     """Saves a checkpoint at the beginning, each so many steps or seconds, and at the end."""
 
+    _steps_per_run = 1
+
     def __init__(self, checkpoint_dir: str, save_secs: float | None = None, save_steps: int | None = None,
                  saver: Any = None, checkpoint_basename: str = "model.ckpt", scaffold: Any = None,
                  listeners: Iterable[CheckpointSaverListener] | None = None) -> None:
         if saver is not None and scaffold is not None:
-            raise ArgumentError("you cannot provide both saver and scaffold")
-        if saver is None and scaffold is None:
-            raise ArgumentError("expected a saver or a scaffold: pass saver=tf.train.Saver()")
+            raise ArgumentError("You cannot provide both saver and scaffold.")
         self._folder, self._path = checkpoint_dir, os.path.join(checkpoint_dir, checkpoint_basename)
         self._saver, self._scaffold, self._listeners = saver, scaffold, list(listeners or ())
         self._timer = SecondOrStepTimer(save_secs, save_steps)
+
+    def _set_steps_per_run(self, steps_per_run: int) -> None:
+        self._steps_per_run = steps_per_run
 
     def begin(self) -> None:
         self._step = required_global_step("CheckpointSaverHook")
@@ -62,7 +67,7 @@ class CheckpointSaverHook(SessionRunHook):
         return SessionRunArgs(self._step)
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
-        if not self._timer.should_trigger_for_step(int(run_values.results) + 1):
+        if not self._timer.should_trigger_for_step(int(run_values.results) + self._steps_per_run):
             return
         step = int(run_context.session.run(self._step))
         if self._timer.should_trigger_for_step(step):
@@ -81,8 +86,19 @@ class CheckpointSaverHook(SessionRunHook):
         for listener in self._listeners:
             listener.before_save(session, step)
         os.makedirs(self._folder, exist_ok=True)
-        (self._saver or self._scaffold.saver).save(session, self._path, step)
+        saver = self._saver or (_default_saver() if self._scaffold is None else self._scaffold.saver)
+        saver.save(session, self._path, step)
         return any([listener.after_save(session, step) for listener in self._listeners])
+
+
+def _default_saver() -> Any:
+    """The graph's one Saver. Raises StateError (RuntimeError) unless there is one."""
+    found = get_default_graph().get_collection(GraphKeys.SAVERS)
+    if len(found) != 1:
+        raise StateError("No items in collection SAVERS. Please add a saver to the collection or provide a saver or "
+                         "scaffold." if not found else "More than one item in collection SAVERS. Please indicate "
+                         "which one to use by passing it to the constructor.")
+    return found[0]
 
 
 class SummarySaverHook(SessionRunHook):
