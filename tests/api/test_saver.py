@@ -306,7 +306,7 @@ def test_hooks_are_called_in_order_with_their_fetches() -> None:
     doubled, more = x * 2, x + 1
     with tf.train.MonitoredSession(hooks=[Hook()]) as session:
         assert session.run(more) == 4.0
-        with pytest.raises(RuntimeError, match="fed by two"):
+        with pytest.raises(RuntimeError, match="Same tensor is fed by a SessionRunHook and user"):
             session.run(x, {x: 1.0})
         assert session.graph.finalized
     assert calls == ["begin", "created", 6.0, "end"]

@@ -165,8 +165,8 @@ class MonitoredSession:
         for found in asked.values():
             for tensor, value in ((found and found.feed_dict) or {}).items():
                 if tensor in feeds:
-                    raise StateError(f"Same tensor is fed by {'a SessionRunHook and user' if tensor in (feed_dict or {}) else 'two hooks'}: "
-                                     f"{tensor!r}")
+                    others = "a SessionRunHook and user" if tensor in (feed_dict or {}) else "two hooks"
+                    raise StateError(f"Same tensor is fed by {others}: {tensor!r}")
                 feeds[tensor] = value
         wanted = {i: found.fetches for i, found in enumerate(asked.values()) if found and found.fetches is not None}
         results = self._session.run({"caller": fetches, "hooks": wanted}, feeds or None, options, run_metadata)
