@@ -34,7 +34,7 @@ WRITTEN = {
         ("tf.norm(\n    w * 0.0,\n    axis=0, name='n')", "tf.sqrt(tf.reduce_sum(tf.square(w * 0.0), axis=0) + 1e-12)"),
     "z = w * 200.0\np = tf.nn.softmax(z)\nloss = -tf.reduce_sum(tf.log(p))":
         ("tf.log(p)", "tf.nn.log_softmax(z)"),
-    "def f(z):\n    return tf.log(1 + tf.exp(z))\nloss = tf.reduce_sum(f(w * 1e3) + f(w * 1e3))":
+    "def f(z):\n    return tf.log(1 + tf.exp(z))\nloss = tf.reduce_sum(f(w * 200.0) + f(w * 200.0))":
         ("tf.log(1 + tf.exp(z))", "tf.nn.softplus(z)"),
     "z = w * 200.0\np = tf.nn.softmax(z)\nz = w\nloss = -tf.reduce_sum(tf.log(p))": "'z' is something else there",
     "def p():\n    return tf.nn.softmax(w * 200.0)\nloss = -tf.reduce_sum(tf.log(p()))": "in another function",

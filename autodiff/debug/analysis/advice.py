@@ -11,7 +11,7 @@ from ...core.graph import Graph, Tensor
 from ..facts.records import Place
 from .findings import Finding, RuleCheck
 
-_SENTENCES = ("text", "remedy", "reason", "rule", "note")  # fields of answers that are read, not looked up
+_SENTENCES = ("text", "words", "remedy", "reason", "rule", "note")  # fields of answers that are read, not looked up
 _DIFFERS, _NOTHING = 1e-2, 1e-6  # relative to the largest, and absolute: what other rounding does not make
 
 

@@ -16,7 +16,7 @@ from .findings import Operand, Origin
 
 _STORES = ("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply", "Assign", "Scatter", "ResourceScatter")
 _NOT_NUMBERS = ("var", "ref", "resource", "indices")
-_RATES = ("alpha", "lr", "learning_rate")
+RATES = ("alpha", "lr", "learning_rate")
 _GROWN = 1e6  # times its first size: a variable that has grown so much has left the training behind
 
 
@@ -65,7 +65,7 @@ def why_applied(op: Operation, variable: Tensor, values: Mapping[Tensor, Any], w
     with np.errstate(all="ignore"):
         change = _norm(np.asarray(new) - np.asarray(old))
     passed, remedy = _passed(between, values, raw, given)
-    rate = next((float(np.asarray(values[t])) for name, t in operands_of(op) if name in _RATES and t in values), 1.0)
+    rate = next((float(np.asarray(values[t])) for name, t in operands_of(op) if name in RATES and t in values), 1.0)
     made, other = ("", "")
     if np.isfinite(given) and not np.isclose(change, abs(rate) * given, rtol=0.01, atol=0.0):
         made, other = _made(op, variable, values, ways[1], change=change, rate=rate, old=old, new=new)
@@ -165,7 +165,7 @@ def learning_rate(updates: Sequence[Operation], values: Mapping[Tensor, Any]) ->
     """`the learning rate is 0.5 at train.py:12`, of the first of these updates that has one; else ""."""
     for op in updates:
         for name, tensor in operands_of(op):
-            if name in _RATES and tensor in values:
+            if name in RATES and tensor in values:
                 return f"the learning rate is {number(float(np.asarray(values[tensor])))}{at_line(place_of(tensor.op))}"
     return ""
 

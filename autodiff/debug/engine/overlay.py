@@ -6,15 +6,19 @@ from typing import Any
 
 from ...api.math.norms import clip_by_global_norm
 from ...core.errors import ArgumentError
-from ...core.graph import Operation, Tensor
+from ...core.function_graph import functions_of
+from ...core.graph import Operation, Tensor, get_default_graph
 from ...core.indexed_slices import IndexedSlices, dense
-from ...core.traversal import dependencies, in_order
+from ...core.traversal import ancestors, in_order
 from ...gradients.backprop import gradients
+from ...gradients.blocked_reasons import GradientCall
 from ..analysis.edits.in_graph import CLIP, Edit, copied
 from ..derivatives.derivatives import is_plain
 from ..derivatives.hidden_ops import HiddenOps
 from ..facts.graph_lists import calls_of, trainable_tensors
+from ..facts.roles import PLACEHOLDERS
 from ..history.replay import Moment, Replayer
+from .edited_calls import edited_call
 from .model import Model
 
 
@@ -29,23 +33,19 @@ class Overlay:
         self.edits, self.y = tuple(edits), y
         self.pairs: dict[Tensor, Tensor] = {}
         calls = [call for call in calls_of(model.graph) if len(call.ys) == 1 and is_plain(call)]
+        changed = [model.targets.inner.outer_op(edit.op) for edit in edits if edit.op is not None]
         with HiddenOps(model.graph).building():
             now: dict[Tensor, Tensor] = {}
-            edited = [t for edit in edits if edit.op is not None for t in edit.op.outputs]
-            self._copy(in_order(dependencies([y, *(call.ys[0] for call in calls), *edited])), now)
+            for call in calls:  # those of first derivatives before what is made of them
+                self._copy([call.ys[0]], now, changed)
+                if call.ys[0] in now or CLIP in edits:
+                    self._derive(call, now)
+            edited = [t for op in changed for t in op.outputs if t.dtype.name != "variant"]
+            self._copy([y, *edited], now, changed)
             self.pairs.update((t, now[t]) for t in edited if t in now)
+            if y in now and any(op.type in PLACEHOLDERS for op in changed):  # which are fed: no run computes them
+                self.pairs[y] = now[y]
             self.checked: list[Tensor] = [now.get(y, y)]
-            for call in calls:
-                top = call.ys[0]
-                if top not in now and CLIP not in edits:
-                    continue
-                asked = [x for x in call.xs if call.found.get(x) is not None]
-                old = [call.found[x] for x in asked]
-                new = gradients(now[top], asked, stop_gradients=list(call.stops)) if top in now else old
-                if CLIP in edits:
-                    new = clip_by_global_norm(new, 1.0)[0]
-                for before, after in zip(old, new):
-                    self._pair(before, after)
             if y in now and not any(call.ys[0] is y for call in calls):  # nothing trains by it: its own gradients
                 found = [g for g in gradients(now[y], trainable_tensors(model.graph)) if g is not None]
                 self.checked += [g.values if isinstance(g, IndexedSlices) else g for g in found]
@@ -56,17 +56,33 @@ class Overlay:
         """What to write in the script for it."""
         return "; ".join(dict.fromkeys(edit.words for edit in self.edits))
 
-    def _copy(self, ops: Sequence[Operation], now: dict[Tensor, Tensor]) -> None:
-        """Compute anew what follows from the replaced."""
-        by_op = {edit.op: edit for edit in self.edits}
+    def _derive(self, call: GradientCall, now: dict[Tensor, Tensor]) -> None:
+        """Have new gradients take the place of a call's."""
+        top = call.ys[0]
+        asked = [x for x in call.xs if call.found.get(x) is not None]
+        old = [call.found[x] for x in asked]
+        new = gradients(now[top], [now.get(x, x) for x in asked], stop_gradients=[now.get(x, x) for x in call.stops]
+                        ) if top in now else old
+        if CLIP in self.edits:
+            new = clip_by_global_norm(new, 1.0)[0]
+        for before, after in zip(old, new):
+            self._pair(before, after)
+            if isinstance(before, Tensor):
+                now[before] = self.pairs[before]
+
+    def _copy(self, wanted: Sequence[Tensor], now: dict[Tensor, Tensor], changed: Collection[Operation]) -> None:
+        """Compute anew what follows from the replaced. changed: with the branches and loops that have edits inside."""
+        by_op = {edit.op: edit for edit in self.edits if edit.op is not None}
 
         def current(tensor: Tensor) -> Tensor:
             return now.get(tensor, tensor)
 
-        for op in ops:
+        for op in in_order(ancestors(wanted, now)):
             edit = by_op.get(op)
             if edit is not None and edit.build is not None:
                 now[op.outputs[0]] = edit.build(current)
+            elif functions_of(op) and (op in changed or any(t in now for t in op.inputs)):
+                now.update(zip(op.outputs, edited_call(op, by_op, current, get_default_graph())))
             elif any(t in now for t in op.inputs):
                 if op.definition.takes_run:
                     raise ArgumentError(f"{op.name} ({op.type}) does more than to compute: it cannot be done twice")

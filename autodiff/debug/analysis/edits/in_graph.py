@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from ....core.constant_value import static_value
-from ....core.graph import Operation, Tensor
+from ....core.graph import Operation, Tensor, get_default_graph
 from ....core.op import Spec, build
 from .in_source import LowerRate, Part, Rewrite
 
 Now = Callable[[Tensor], Tensor]  # a tensor -> what stands in its place by now
 _SELECTS = ("Select", "SelectV2")
-_DIVISIONS = ("RealDiv", "Div", "TrueDiv")
+DIVISIONS = ("RealDiv", "Div", "TrueDiv")
 _ADDS = ("Add", "AddV2")
 _ARRANGE = ("Identity", "Reshape", "Squeeze", "ExpandDims", "StridedSlice", "Transpose")
 _FAR = 8  # ops from what a choice should guard to the choice
@@ -38,12 +38,14 @@ class Edit:
     """One change. op: whose only output is replaced; None: the gradients are clipped. words: what to write.
 
     build: makes the replacement. line: the same in the source, None where only words say it.
+    is_late: it changes what is stored, not what the run computes.
     """
 
     op: Operation | None
     words: str
     build: Callable[[Now], Tensor] | None = None
     line: Rewrite | LowerRate | None = None
+    is_late: bool = False
 
 
 CLIP = Edit(None, "clip the gradients, tf.clip_by_global_norm(gradients, 1.0)")
@@ -58,33 +60,39 @@ def edits_of(op: Operation, trap: str) -> list[Edit]:
         found += _of_exp(op)
     elif op.type in ("Sqrt", "Rsqrt"):
         small = _fitting(1e-12, op)
-        found.append(_on_argument(op, f"{{}} + {small:g}", lambda x: build.AddV2(x, _constant(small, x))))
-    elif op.type in _DIVISIONS:
+        found.append(on_argument(op, f"{{}} + {small:g}", lambda x: build.AddV2(x, constant(small, x))))
+    elif op.type in DIVISIONS:
         below = op.inputs[1].op
         if below.type == "Sum" and below.inputs[0] is op.inputs[0] and op.inputs[0].op.type == "Exp":
             found += _softmax(op, below)
         found.append(Edit(op, "tf.div_no_nan(x, y)", lambda now: build.DivNoNan(*map(now, op.inputs)),
                           Rewrite(op, None, "{tf}.div_no_nan({0}, {1})", ((op, 0), (op, 1)))))
-    if op.type in _BOUNDS:
-        (low, high), written = _BOUNDS[op.type]
-        if _is_half(op):
-            written = written.replace("1e-12", "1e-6").replace("80.0", "10.0")
-        found.append(_on_argument(op, written, partial(_between, _fitting(low, op), _fitting(high, op))))
     return found
 
 
+def bounds_of(op: Operation) -> list[Edit]:
+    """The op, of an argument kept where it is finite."""
+    if op.type not in _BOUNDS:
+        return []
+    (low, high), written = _BOUNDS[op.type]
+    if is_half(op):
+        written = written.replace("1e-12", "1e-6").replace("80.0", "10.0")
+    return [on_argument(op, written, partial(_between, _fitting(low, op), _fitting(high, op)))]
+
+
 def copied(op: Operation, inputs: tuple[Tensor, ...]) -> Operation:
-    """The same operation of other inputs."""
+    """The same operation of other inputs, in the graph that is built in."""
     specs = [Spec(t.dtype, t.dims) for t in op.outputs]
-    return op.graph.add(op.definition, inputs, op.attrs, specs, op.name.rpartition("/")[2])
+    return get_default_graph().add(op.definition, inputs, op.attrs, specs, op.name.rpartition("/")[2])
 
 
 def _called(op: Operation, argument: str) -> str:
     """A call of the op, as it is written."""
-    return f"tf.{op.type.lower()}({argument}{', p' * (op.type == 'Pow')})"
+    name = {"Softmax": "nn.softmax", "LogSoftmax": "nn.log_softmax"}.get(op.type, op.type.lower())
+    return f"tf.{name}({argument}{', p' * (op.type == 'Pow')})"
 
 
-def _on_argument(op: Operation, written: str, change: Callable[[Tensor], Tensor]) -> Edit:
+def on_argument(op: Operation, written: str, change: Callable[[Tensor], Tensor]) -> Edit:
     """The op, of a first argument that is changed. written: that, with {} for the argument."""
     line = Rewrite(op, 0, written.replace("tf.", "{tf}.").replace("{}", "{0}"), ((op, 0),))
     return Edit(op, _called(op, written.format("x")), partial(_of_changed, op, 0, change), line)
@@ -96,54 +104,56 @@ def _of_changed(op: Operation, index: int, change: Callable[[Tensor], Tensor], n
     return copied(op, tuple(inputs)).outputs[0]
 
 
-def _instead(op: Operation, template: str, *parts: Part) -> Rewrite:
+def instead(op: Operation, template: str, *parts: Part) -> Rewrite:
     """What to write for the whole of an op."""
     return Rewrite(op, None, "{tf}." + template, parts)
 
 
-def _constant(value: float, like: Tensor) -> Tensor:
+def constant(value: float, like: Tensor) -> Tensor:
+    """A number in another tensor's type."""
     dtype = like.dtype.base_dtype
     return build.Const(value=np.asarray(value, dtype.as_numpy_dtype), dtype=dtype)
 
 
 def _fitting(bound: Any, op: Operation) -> Any:
-    return _HALF.get(bound, bound) if _is_half(op) else bound
+    return _HALF.get(bound, bound) if is_half(op) else bound
 
 
-def _is_half(op: Operation) -> bool:
+def is_half(op: Operation) -> bool:
+    """Whether an op computes in 16 bits."""
     return op.outputs[0].dtype.base_dtype.name in ("float16", "bfloat16")
 
 
 def _between(low: float | None, high: float | None, x: Tensor) -> Tensor:
     if low is not None:
-        x = build.Maximum(x, _constant(low, x))
-    return x if high is None else build.Minimum(x, _constant(high, x))
+        x = build.Maximum(x, constant(low, x))
+    return x if high is None else build.Minimum(x, constant(high, x))
 
 
 def _of_log(op: Operation) -> list[Edit]:
-    source, passed = _source(op.inputs[0])
+    source, passed = source_of(op.inputs[0])
     if source.type == "Softmax":
-        line = None if passed else _instead(op, "nn.log_softmax({0}{1})", (source, 0), (source, None))
+        line = None if passed else instead(op, "nn.log_softmax({0}{1})", (source, 0), (source, None))
         return [Edit(op, "tf.nn.log_softmax(logits)", lambda now: _passing(
             build.LogSoftmax(now(source.inputs[0])), passed), line)]
     if source.type == "Sigmoid":
         return [_log_sigmoid(op, source, passed, turned=False)]
-    if source.type == "Sub" and _is_one(source.inputs[0]):
-        below, more = _source(source.inputs[1])
+    if source.type == "Sub" and is_one(source.inputs[0]):
+        below, more = source_of(source.inputs[1])
         if below.type == "Sigmoid":
             return [_log_sigmoid(op, below, [*passed, *more], turned=True)]
     if not passed and source.type == "Sum" and source.inputs[0].op.type == "Exp":
-        return [Edit(op, "tf.reduce_logsumexp(x)", partial(_logsumexp, source), _instead(
+        return [Edit(op, "tf.reduce_logsumexp(x)", partial(_logsumexp, source), instead(
             op, "reduce_logsumexp({0}{1})", (source.inputs[0].op, 0), (source, None)))]
     return []
 
 
-def _source(tensor: Tensor) -> tuple[Operation, list[Operation]]:
+def source_of(tensor: Tensor) -> tuple[Operation, list[Operation]]:
     """The op that a tensor's elements come from, and those that chose or arranged them, the last one first."""
     op, passed = tensor.op, []
-    while op.type in _ARRANGE:
-        passed.append(op)
-        op = op.inputs[0].op
+    while op.type in (*_ARRANGE, "Captured"):
+        passed += [op] if op.inputs else []
+        op = op.inputs[0].op if op.inputs else op.attrs["external"].op
     return op, passed
 
 
@@ -158,11 +168,12 @@ def _log_sigmoid(op: Operation, sigmoid: Operation, passed: list[Operation], *, 
         x = now(sigmoid.inputs[0])
         return _passing(build.Neg(build.Softplus(x if turned else build.Neg(x))), passed)
 
-    line = None if passed else _instead(op, f"log_sigmoid({'-' * turned}{{0}})", (sigmoid, 0))
+    line = None if passed else instead(op, f"log_sigmoid({'-' * turned}{{0}})", (sigmoid, 0))
     return Edit(op, f"tf.log_sigmoid({'-' * turned}x)", made, line)
 
 
-def _is_one(tensor: Tensor) -> bool:
+def is_one(tensor: Tensor) -> bool:
+    """Whether a tensor is known to be ones."""
     value = static_value(tensor)
     return value is not None and bool(np.all(np.asarray(value) == 1))
 
@@ -183,16 +194,16 @@ def _of_exp(op: Operation) -> list[Edit]:
         for log in _users(after):
             if after.type == "Sum" and log.type == "Log":
                 found += _of_log(log)
-            elif after.type in _ADDS and log.type == "Log" and any(map(_is_one, after.inputs)):
+            elif after.type in _ADDS and log.type == "Log" and any(map(is_one, after.inputs)):
                 found.append(_softplus(log, op))
-            elif after.type == "Sum" and log.type in _DIVISIONS and log.inputs[0] is op.outputs[0]:
+            elif after.type == "Sum" and log.type in DIVISIONS and log.inputs[0] is op.outputs[0]:
                 found += _softmax(log, after)
     return found
 
 
 def _softplus(op: Operation, exp: Operation) -> Edit:
     return Edit(op, "tf.nn.softplus(x)", lambda now: build.Softplus(now(exp.inputs[0])),
-                _instead(op, "nn.softplus({0})", (exp, 0)))
+                instead(op, "nn.softplus({0})", (exp, 0)))
 
 
 def _softmax(op: Operation, total: Operation) -> list[Edit]:
@@ -202,7 +213,7 @@ def _softmax(op: Operation, total: Operation) -> list[Edit]:
     if axes is None or rank is None or np.ravel(axes).tolist() not in ([-1], [rank - 1]):
         return []
     return [Edit(op, "tf.nn.softmax(x)", lambda now: build.Softmax(now(x)),
-                 _instead(op, "nn.softmax({0})", (total.inputs[0].op, 0)))]
+                 instead(op, "nn.softmax({0})", (total.inputs[0].op, 0)))]
 
 
 def _users(op: Operation) -> list[Operation]:
@@ -222,21 +233,15 @@ def _guards(op: Operation) -> list[Edit]:
 
 
 def _guard(op: Operation, choice: Operation, branch: int) -> Edit:
-    index, ok = 1 if op.type in _DIVISIONS else 0, choice.inputs[0]
+    index, ok = 1 if op.type in DIVISIONS else 0, choice.inputs[0]
 
-    def safe(x: Tensor) -> Tensor:
-        ones = build.OnesLike(x)
-        return build.SelectV2(ok, x, ones) if branch == 1 else build.SelectV2(ok, ones, x)
+    def made(now: Now) -> Tensor:
+        x = now(op.inputs[index])
+        either = (x, build.OnesLike(x))
+        return _of_changed(op, index, lambda _: build.SelectV2(now(ok), *either[::1 if branch == 1 else -1]), now)
 
     call = "x / safe" if index else _called(op, "safe")
     either = "x, tf.ones_like(x)" if branch == 1 else "tf.ones_like(x), x"
     line = Rewrite(op, index, "{tf}.where({1}, %s)" % ("{0}, {tf}.ones_like({0})" if branch == 1 else
                                                        "{tf}.ones_like({0}), {0}"), ((op, index), (choice, 0)))
-    return Edit(op, f"safe = tf.where(ok, {either}), then {call}", partial(_of_changed, op, index, safe), line)
-
-
-def lower_rate(rate: Tensor, value: float, factor: float) -> Edit:
-    """A learning rate, times `factor`. value: what it is."""
-    lower = float(f"{value * factor:.3g}")
-    return Edit(rate.op, f"lower the learning rate from {value:g} to {lower:g}",
-                lambda now: build.Mul(now(rate), _constant(factor, rate)), LowerRate(value, lower))
+    return Edit(op, f"safe = tf.where(ok, {either}), then {call}", made, line)

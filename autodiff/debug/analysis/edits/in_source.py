@@ -37,10 +37,11 @@ class Rewrite:
 
 
 class LowerRate(NamedTuple):
-    """A learning rate that is written as the number `rate`, and what it becomes."""
+    """A learning rate, or another argument of an optimizer, that is written as the number `rate`; what it becomes."""
 
     rate: float
     lower: float
+    keyword: str = "learning_rate"
 
 
 def rewritten(text: str, rewrites: Sequence[Rewrite | LowerRate]) -> str:
@@ -67,10 +68,11 @@ def _lower(source: "_Source", rewrite: LowerRate) -> tuple[int, int, str]:
     found = []
     for call in ast.walk(source.tree):
         if isinstance(call, ast.Call) and _name(call.func).endswith("optimizer"):
-            given = [*call.args[:1], *(word.value for word in call.keywords if word.arg == "learning_rate")]
+            given = [*(call.args[:1] if rewrite.keyword == "learning_rate" else ()),
+                     *(word.value for word in call.keywords if word.arg == rewrite.keyword)]
             found += [number for value in given for number in source.numbers(value, rewrite.rate)]
     if len(found) != 1:
-        raise ArgumentError(f"the learning rate {rewrite.rate:g} is written in {len(found) or 'no'} places")
+        raise ArgumentError(f"the {rewrite.keyword} {rewrite.rate:g} is written in {len(found) or 'no'} places")
     return (*source.range(found[0]), f"{rewrite.lower:g}")
 
 

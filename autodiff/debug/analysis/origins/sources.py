@@ -88,21 +88,22 @@ def _arranged(at: Source) -> list[Source]:
     op, values = at.tensor.op, at.scene.values
     if any(t not in values for t in op.inputs):
         return []
-    moved = op.inputs[:1] if op.type in _ARRANGES else op.inputs[:-1] if op.type == "ConcatV2" else op.inputs
+    count = len(op.inputs)
+    moved = range(1) if op.type in _ARRANGES else range(op.type == "ConcatV2", count)  # whose axis comes first
     arguments, first = [np.asarray(values[t]) for t in op.inputs], 1
-    for i, tensor in enumerate(moved):
-        shape = np.shape(values[tensor])
+    for i in moved:
+        shape = arguments[i].shape
         arguments[i] = np.arange(first, first + int(np.prod(shape))).reshape(shape)
         first += arguments[i].size
     try:
         found = op.definition.kernel(*arguments, **op.attrs)
         label = int(np.asarray(found)[at.index])
-    except (TypeError, ValueError, IndexError, KeyError):
+    except (TypeError, ValueError, IndexError, KeyError, OverflowError):
         return []
-    for i, tensor in enumerate(moved):
+    for i in moved:
         if arguments[i].size and arguments[i].flat[0] <= label <= arguments[i].flat[-1]:
             index = np.unravel_index(label - int(arguments[i].flat[0]), arguments[i].shape)
-            return [element_at(tensor, tuple(map(int, index)), at.scene)]
+            return [element_at(op.inputs[i], tuple(map(int, index)), at.scene)]
     return []
 
 

@@ -11,11 +11,15 @@ import numpy as np
 
 from ....core.errors import ArgumentError, AutodiffError
 from ....core.graph import Operation, Tensor
+from ....core.traversal import ancestors, in_order
 from ....runtime.plan.running import running
+from ...analysis.advice import advice_of, spoken
 from ...analysis.arithmetic_rules import number
-from ...analysis.edits.in_graph import CLIP, Edit, edits_of
-from ...analysis.findings import Remedy, WhyNonfinite
-from ...facts.roles import place_of
+from ...analysis.edits.formulas import better_forms, clean_feed, larger_epsilon, lower_rate, smaller_weights
+from ...analysis.edits.in_graph import CLIP, Edit, bounds_of, edits_of
+from ...analysis.findings import Origin, Remedy, WhyNonfinite
+from ...analysis.update_blame import RATES, is_store, operands_of
+from ...facts.roles import is_variable, place_of
 from ...facts.stats import has_nonfinite
 from ...facts.training_runs import trains
 from ...history.replay import Moment
@@ -25,6 +29,9 @@ from ..state import State
 _BEFORE = 20  # steps before the one that failed
 _ORIGINS = 4  # to whose ops edits are tried
 _SECONDS = 2.0  # for all trials of one question
+_RISEN = 2.0  # times the loss of the first step: no remedy for what diverges
+_LARGE = 5.0  # for what is fed
+_SHOWN = 3  # remedies of a question
 _STEEP = 1e3  # times 1: gradients as large as that are told of, and count against a remedy
 
 
@@ -50,14 +57,12 @@ class Trials:
         except ArgumentError:
             return ()
         steps = self._steps(why, top)
-        for edits in self._candidates(why):
-            if steps and time.perf_counter() < until:
+        for edits in self._candidates(why, steps[-1]) if steps else ():
+            if time.perf_counter() < until:
                 self._try(edits, top, steps, until)
-            alone = len(edits) == 1
-            if not alone and self.tried:
-                break
-        self.tried.sort(key=lambda each: (each[0].steepest > _STEEP, round(each[0].change, 6)))
-        return tuple(remedy for remedy, *_ in self.tried)
+        self.tried.sort(key=lambda each: (each[0].steepest > _STEEP, round(each[0].change, 4)))
+        del self.tried[_SHOWN:]
+        return spoken(tuple(remedy for remedy, *_ in self.tried), advice_of(self.model.graph).words)
 
     def numbered(self, number: int) -> tuple[Remedy, Overlay, Moment]:
         """The remedy of that number. Raises ArgumentError if there is none."""
@@ -66,22 +71,71 @@ class Trials:
                                 "tried", hint="why nan tries remedies, and numbers those that help")
         return self.tried[number - 1]
 
-    def _candidates(self, why: WhyNonfinite) -> Iterable[list[Edit]]:
-        """Edits to try together: each one alone, then, if none of these helps, one for every op to blame."""
+    def _candidates(self, why: WhyNonfinite, failed: Moment) -> Iterable[list[Edit]]:
+        """Edits to try together: each one alone, then, if none of these helps, one for every op to blame.
+
+        Where an update is at fault, what it computes with; where nothing else helps, smaller weights.
+        """
         if why.diverges:
+            yield from self._first_of(self._lower_rates(failed))
             yield [CLIP]
             return
+        yield from ([larger_epsilon(t)] for value, t in self._operands(failed, ("epsilon",)) if value == 0)
         by_op: dict[Operation, list[Edit]] = {}
-        for origin in [o for o in why.origins if not o.inside][:_ORIGINS]:
+        for origin in why.origins[:_ORIGINS]:
             op = self.model.targets.named(origin.forward_op)
             if op is not None and op.inputs and op not in by_op:
-                by_op[op] = edits_of(op, origin.trap)
+                given = origin.operands[0].value if origin.operands and origin.phase == "forward" else None
+                negative = isinstance(given, (int, float)) and given < 0
+                by_op[op] = [*edits_of(op, origin.trap), *better_forms(op, negative=negative), *bounds_of(op)]
         for edits in by_op.values():
             yield from ([edit] for edit in edits)
         several = [edits for edits in by_op.values() if edits]
         if not self.tried and len(several) > 1:
-            for together in zip_longest(*several):
-                yield [edit or edits[-1] for edit, edits in zip(together, several)]
+            yield from self._first_of([edit or edits[-1] for edit, edits in zip(together, several)]
+                                      for together in zip_longest(*several))
+        if why.chain and why.chain[0].kind == "variable":
+            yield from self._first_of(self._lower_rates(failed))
+        first = why.chain[0] if why.chain else None
+        fed = self.model.targets.named(first.op) if first is not None and first.kind == "fed" else None
+        if first is not None and fed is not None and fed.outputs[0] in failed.feeds:
+            value = abs(np.asarray(failed.feeds[fed.outputs[0]], np.float64)[first.index])
+            if not value <= _LARGE:
+                yield [clean_feed(fed.outputs[0], scaled=bool(np.isfinite(value)))]
+        if why.origins and all(remedy.steepest > _STEEP for remedy, *_ in self.tried):
+            yield from self._first_of(self._smaller_weights(why.origins[0]))
+
+    def _first_of(self, candidates: Iterable[list[Edit]]) -> Iterable[list[Edit]]:
+        """Up to the first that helps without gradients that are too large; else the last that helps at all."""
+        steep: list[tuple[Remedy, Overlay, Moment]] = []
+        before = len(self.tried)
+        for edits in candidates:
+            yield edits
+            if len(self.tried) > before:
+                if self.tried[-1][0].steepest <= _STEEP:
+                    return
+                steep.append(self.tried.pop())
+        self.tried += steep[-1:]
+
+    def _operands(self, at: Moment, names: Sequence[str]) -> list[tuple[float, Tensor]]:
+        """The numbers of these names that the updates of a run compute with."""
+        ran = running(at.wanted.tensors, at.wanted.targets)
+        given = dict.fromkeys(t for op in ran if is_store(op) for name, t in operands_of(op) if name in names)
+        values = self.state.values_known(dict.fromkeys(t.op for t in given), at)
+        return [(float(np.asarray(values[t])), t) for t in given if t in values and np.size(values[t]) == 1]
+
+    def _lower_rates(self, failed: Moment) -> Iterable[list[Edit]]:
+        rates = [(value, t) for value, t in self._operands(failed, RATES) if value > 0]
+        for power in range(1, 7) if rates else ():
+            yield [lower_rate(t, value, 10.0 ** -power) for value, t in rates]
+
+    def _smaller_weights(self, origin: Origin) -> Iterable[list[Edit]]:
+        op = self.model.targets.named(origin.forward_op)
+        outer = self.model.targets.inner.outer_op(op) if op is not None else None
+        reads = in_order(each for each in ancestors(outer.inputs) if each.inputs and is_variable(each.inputs[0])
+                         and len(each.outputs[0].dims or ()) > 1) if outer is not None else []
+        for factor in (0.5, 0.2, 0.1, 0.05, 0.01) if reads else ():
+            yield smaller_weights(reads, factor)
 
     def _steps(self, why: WhyNonfinite, top: Tensor) -> list[Moment]:
         """The remembered run that failed, last, after those that trained before it."""
@@ -100,7 +154,8 @@ class Trials:
         """Keep the edits if with them the failed step, and those before it, are finite."""
         try:
             overlay = Overlay(self.model, top, edits)
-            loss = None if CLIP in edits else self._losses(overlay, steps[-1:], until)
+            is_late = CLIP in edits or any(edit.is_late for edit in edits)
+            loss = None if is_late else self._losses(overlay, steps[-1:], until)
             losses = self._losses(overlay, steps, until) if len(steps) > 1 or loss is None else loss
         except (AutodiffError, ValueError, TypeError):
             return  # the graph does not allow it here: it is not said to help
@@ -108,6 +163,8 @@ class Trials:
             if loss is None:
                 return
             losses = loss
+        if is_late and len(losses) > 2 and np.abs(losses[-1]).max() > _RISEN * np.abs(losses[0]).max():
+            return  # it goes the same way, later
         old = [self._loss(top, m) for m in steps[-len(losses):]]
         change = max((_apart(a, b) for a, b in zip(old[:-1], losses[:-1])), default=0.0)
         place = next((place_of(edit.op) for edit in edits if edit.op is not None), None)

@@ -1,0 +1,172 @@
+"""Edits for formulas that have a better form, and for what an op is given rather than the op itself."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+
+from ....core.constant_value import static_value
+from ....core.dtypes import int32
+from ....core.graph import Operation, Tensor
+from ....core.op import build
+from .in_graph import DIVISIONS, Edit, Now, constant, instead, is_half, is_one, on_argument, source_of
+from .in_source import LowerRate
+
+_LINEAR = ("Add", "AddV2", "Sub", "BiasAdd", "MatMul", "Identity", "Mul")
+_POSITIVE = ("Log", "Sqrt", "Rsqrt", "Lgamma", "Digamma", "Pow")
+_TIE = 1e-3  # between neighbors on the diagonal
+
+
+def better_forms(op: Operation, *, negative: bool) -> list[Edit]:
+    """The edits that may help where `op`, a forward one, is to blame. negative: for what it was given."""
+    found: list[Edit] = []
+    if op.type in ("Log", "Sqrt", "Rsqrt"):
+        found += _of_argument(op)
+    if op.type in _POSITIVE and negative:
+        found += _kept_positive(op)
+    if op.type in DIVISIONS:
+        below, _ = source_of(op.inputs[1])
+        found += [on_argument(below, "{} + 1e-5", partial(_plus, 1e-5))] if below.type == "Sqrt" else []
+    if op.type in ("Svd", "SelfAdjointEigV2"):
+        found += _without_ties(op)
+    if op.type in ("Softmax", "LogSoftmax"):
+        low = -6e4 if is_half(op) else -1e9
+        found.append(on_argument(op, f"tf.maximum({{}}, {low:g})", lambda x: build.Maximum(x, constant(low, x))))
+    if op.type == "Mean":
+        found.append(Edit(op, "tf.div_no_nan of the sum and the count, which is 0 for nothing", partial(_mean, op)))
+    if op.type == "Square" and is_half(op):
+        found.append(on_argument(op, "tf.clip_by_value({}, -200.0, 200.0)", lambda x: build.Minimum(
+            build.Maximum(x, constant(-200.0, x)), constant(200.0, x))))
+    return found
+
+
+def _plus(value: float, x: Tensor) -> Tensor:
+    return build.AddV2(x, constant(value, x))
+
+
+def _of_argument(op: Operation) -> list[Edit]:
+    """Of what the logarithm or root is taken."""
+    x, source = op.inputs[0], op.inputs[0].op
+    if op.type == "Log" and source.type == "Prod":
+        return [Edit(op, "tf.reduce_sum(tf.log(x)), of the factors", lambda now: build.Sum(
+            build.Log(now(source.inputs[0])), source.inputs[1], **source.attrs),
+            instead(op, "reduce_sum({tf}.log({0}){1})", (source, 0), (source, None)))]
+    if op.type == "Log" and source.type == "MatrixDeterminant":
+        return [Edit(op, "tf.linalg.slogdet(m)[1]", lambda now: build.LogMatrixDeterminant(now(source.inputs[0]))[1],
+                     instead(op, "linalg.slogdet({0})[1]", (source, 0)))]
+    tanh = _tanh_below(source) if op.type == "Log" else None
+    if tanh is not None:
+        words = "2.0 * (np.log(2.0) - x - tf.nn.softplus(-2.0 * x)), of tanh's x"
+        return [Edit(op, words, partial(_log_of_slope, tanh))]
+    mean = _variance(source)
+    return [Edit(source, "the variance from tf.nn.moments(x, axes)", partial(_moments, x, mean))] if mean else []
+
+
+def _tanh_below(op: Operation) -> Operation | None:
+    """The tanh of which `op` is 1 - tanh(x)**2."""
+    if op.type != "Sub" or not is_one(op.inputs[0]):
+        return None
+    square = op.inputs[1].op
+    two = square.type == "Square" or square.type == "Mul" and square.inputs[0] is square.inputs[1] or (
+        square.type == "Pow" and np.all(static_value(square.inputs[1]) == 2))
+    return square.inputs[0].op if two and square.inputs[0].op.type == "Tanh" else None
+
+
+def _log_of_slope(tanh: Operation, now: Now) -> Tensor:
+    """log(1 - tanh(x)**2), without cancellation."""
+    x = now(tanh.inputs[0])
+    rest = build.Sub(build.Sub(constant(float(np.log(2.0)), x), x), build.Softplus(build.Mul(constant(-2.0, x), x)))
+    return build.Mul(constant(2.0, x), rest)
+
+
+def _variance(op: Operation) -> Operation | None:
+    """The mean of squares of which a squared mean is subtracted."""
+    if op.type != "Sub" or op.inputs[0].op.type != "Mean" or not op.inputs[1].op.inputs:
+        return None
+    squares, mean = op.inputs[0].op, op.inputs[1].op.inputs[0].op
+    square = squares.inputs[0].op
+    same = square.inputs and mean.type == "Mean" and mean.inputs[0] is square.inputs[0]
+    return squares if same and square.type in ("Square", "Mul", "Pow") else None
+
+
+def _moments(x: Tensor, squares: Operation, now: Now) -> Tensor:
+    values, axes = now(squares.inputs[0].op.inputs[0]), squares.inputs[1]
+    gaps = build.SquaredDifference(values, build.Mean(values, axes, keep_dims=True))
+    return build.Mean(gaps, axes, **squares.attrs)
+
+
+def _kept_positive(op: Operation) -> list[Edit]:
+    """What is positive only by chance, made so where it is made."""
+    source, _ = source_of(op.inputs[0])
+    if source.type not in _LINEAR or source.type == "Sub" and is_one(source.inputs[0]):
+        return []
+    x = source.outputs[0]
+    return [_replaced(x, "tf.nn.softplus where it is made, which keeps it positive", build.Softplus)]
+
+
+def _without_ties(op: Operation) -> list[Edit]:
+    x = op.inputs[0]
+    if x.dims is None or len(x.dims) < 2 or None in x.dims[-2:]:
+        return []
+    rows, columns = x.dims[-2:]
+    steps = np.zeros((rows, columns), x.dtype.base_dtype.as_numpy_dtype)
+    np.fill_diagonal(steps, _TIE * np.arange(min(rows, columns)))
+    return [_replaced(x, f"break the tie: x + {_TIE:g} * tf.diag(tf.range(n, dtype=x.dtype))", lambda x: build.AddV2(
+        x, build.Const(value=steps, dtype=x.dtype.base_dtype)))]
+
+
+def _mean(op: Operation, now: Now) -> Tensor:
+    """A mean that is 0 where there is nothing to take it of."""
+    x = now(op.inputs[0])
+    total = build.Sum(x, op.inputs[1], **op.attrs)
+    count, results = (build.Cast(build.Size(each), dtype=x.dtype.base_dtype) for each in (x, total))
+    return build.DivNoNan(total, build.RealDiv(count, build.Maximum(results, constant(1.0, x))))
+
+
+# ---- of what updates a variable ----------------------------------------------------------
+
+def lower_rate(rate: Tensor, value: float, factor: float) -> Edit:
+    """A learning rate, times `factor`. value: what it is."""
+    lower = float(f"{value * factor:.3g}")
+    return _later(rate, f"lower the learning rate from {value:g} to {lower:g}",
+                  lambda now: build.Mul(now(rate), constant(factor, rate)), LowerRate(value, lower))
+
+
+def larger_epsilon(epsilon: Tensor) -> Edit:
+    """An epsilon of an optimizer that is 0."""
+    return _later(epsilon, "give the optimizer epsilon=1e-8", lambda now: constant(1e-8, epsilon),
+                  LowerRate(0.0, 1e-8, "epsilon"))
+
+
+def smaller_weights(reads: Sequence[Operation], factor: float) -> list[Edit]:
+    """Variables as they are read, times `factor`."""
+    names = [read.inputs[0].op.name for read in reads]
+    told = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return [_replaced(read.outputs[0], f"smaller initial values: {told} times {factor:g}", lambda x: build.Mul(
+        x, constant(factor, x))) for read in reads]
+
+
+def clean_feed(fed: Tensor, *, scaled: bool) -> Edit:
+    """What is fed, without nan and inf; or with columns of a mean of 0 and a size of 1."""
+    if not scaled:
+        return _replaced(fed, f"clean the data before they are fed for {fed.op.name}: np.nan_to_num", _cleaned)
+    return _replaced(fed, f"scale the data fed for {fed.op.name}: (x - mean) / std of each column", _scaled)
+
+
+def _cleaned(x: Tensor) -> Tensor:
+    return build.SelectV2(build.IsFinite(x), x, build.ZerosLike(x))
+
+
+def _scaled(x: Tensor) -> Tensor:
+    axis = build.Const(value=np.array([0], np.int32), dtype=int32)
+    gaps = build.Sub(x, build.Mean(x, axis, keep_dims=True))
+    return build.RealDiv(gaps, build.Sqrt(_plus(1e-5, build.Mean(build.Square(gaps), axis, keep_dims=True))))
+
+
+def _replaced(tensor: Tensor, words: str, made: Callable[[Tensor], Tensor]) -> Edit:
+    return Edit(tensor.op, words, lambda now: made(tensor))
+
+
+def _later(tensor: Tensor, words: str, made: Callable[[Now], Tensor], line: LowerRate) -> Edit:
+    return Edit(tensor.op, words, made, line, is_late=True)
