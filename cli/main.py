@@ -15,6 +15,7 @@ from .commands.script import is_model, loading, survey
 from .language import command_line
 from .language.command import verbs
 from .language.interpreter import execute, typed
+from .model.hearing import Hearing
 from .model.results import Error, Group, Result, Text, leaves, located, question_in
 from .model.script_forks import leave
 from .model.script_signals import heed_ctrl_c
@@ -49,6 +50,7 @@ class Program:
         if self.shell.interactive and self.ui == "line":
             self.screen.pager = os.environ.get("PAGER", "")
         self.terminal = Terminal()
+        self.hearing = Hearing(self.terminal.end, "; Ctrl-\\ ends gradbg" if is_person and self.ui == "line" else "")
         self.begun: list[tuple[str, Result]] = []
         self.files: dict[str, list[str]] = {}
         self.code = FINE
@@ -68,7 +70,8 @@ class Program:
             if self.given.json:
                 stack.enter_context(contextlib.redirect_stdout(sys.stderr))
             stack.callback(self.shell.close)
-            self._start()
+            with self.hearing.on():
+                self._start()
             self.converse()
         if self.given.batch or not self.shell.interactive and self.code in (BAD_USAGE, SCRIPT_RAISED):
             return self.code
@@ -85,7 +88,8 @@ class Program:
 
     def do(self, line: str, place: tuple[str, int] | None = None) -> Result:
         """Execute and show one line, and note what it means for the exit code. place: its file and number."""
-        result = execute(line, self.shell)
+        with self.hearing.on():
+            result = execute(line, self.shell)
         if place is not None:
             result = located(result, *place, line)
         if result != Text() or self.given.json and line.strip() and not line.strip().startswith("#"):
@@ -93,7 +97,9 @@ class Program:
         self._note(result)
         question = question_in(result) if self.shell.interactive and self.shell.settings["auto-why"] else ""
         if question and not self.done:
-            self.show(briefly(question, execute(question, self.shell)), question)
+            with self.hearing.on():
+                found = execute(question, self.shell)
+            self.show(briefly(question, found), question)
         return result
 
     def show(self, result: Result, command: str = "", *, begins: bool = False) -> None:
@@ -170,7 +176,7 @@ class Program:
         if self.ui == "screen":
             from .screen import FullScreen
 
-            FullScreen(self.shell, self._noted, self.terminal, colors=self.screen.colors,
+            FullScreen(self.shell, self._noted, self.terminal, self.hearing, colors=self.screen.colors,
                        background=self.screen.background, encoding=self.screen.encoding).run(self.begun)
             return
         read = self._reader()

@@ -3,10 +3,8 @@ from __future__ import annotations
 
 import math
 import os
-import signal
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from autodiff.core.errors import AutodiffError
@@ -16,7 +14,7 @@ from autodiff.debug.facts.steps import When
 from ..model.line_stops import Until
 from ..model.results import Column, Result, Stop, Table, Text
 from ..model.script_events import Event, add_records
-from ..model.script_signals import Reminder
+from ..model.script_signals import Pressed, Reminder
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
 from ..view.debugger_rows import FIGURES, figures, place
@@ -24,35 +22,24 @@ from ..view.drawn.progress import polled
 from .standing import arrived, displayed, grouped, moved
 
 
-class Interrupt:
-    """Whether Ctrl-C was pressed since a motion began."""
-
-    def __init__(self) -> None:
-        self.pressed = False
-
-
 @contextmanager
-def interruptible(shell: Shell) -> Iterator[Interrupt]:
-    """Ctrl-C stops at the end of the step; pressed twice, or in batch, it is KeyboardInterrupt."""
-    flag = Interrupt()
-    if not shell.interactive or threading.current_thread() is not threading.main_thread():
-        yield flag
-        return
-
+def interruptible(shell: Shell) -> Iterator[Pressed]:
+    """Ctrl-C stops at the end of the step; pressed again, or in batch, it is KeyboardInterrupt."""
     reminder = Reminder()
 
-    def pressed(*_: Any) -> None:
-        if flag.pressed:
-            raise KeyboardInterrupt
-        flag.pressed = True
-        reminder.begin(lambda: "it stops at the end of this step; Ctrl-C again interrupts the step")
+    class Interrupt(Pressed):
+        def __call__(self, *_: Any) -> None:
+            before = self.fresh
+            super().__call__()
+            if before and self.fresh > before:
+                raise KeyboardInterrupt
+            reminder.begin(lambda: "it stops at the end of this step; Ctrl-C again interrupts the step")
 
-    saved = signal.signal(signal.SIGINT, pressed)
     try:
-        yield flag
+        with Interrupt().heard() if shell.interactive else nullcontext(Pressed()) as pressed:
+            yield pressed
     finally:
         reminder.cancel()
-        signal.signal(signal.SIGINT, saved)
 
 
 def runs(at: When) -> bool:
@@ -99,7 +86,7 @@ def _go_on(shell: Shell, count: float, counted: Callable[[When], bool], until: s
                 return inside
             finished = shell.dbg.stepper.finish()
             taken, stop = list(finished.records), finished.stop
-        while len(taken) < count and stop is None and not interrupt.pressed:
+        while len(taken) < count and stop is None and not interrupt.count:
             if shell.dbg.watches.stops_inside:
                 shell.dbg.stepper.begin()
                 if inside := _inside(shell):
@@ -109,7 +96,7 @@ def _go_on(shell: Shell, count: float, counted: Callable[[When], bool], until: s
             stop = made.stop
             if not made.records:
                 break
-    return moved(shell, tuple(taken), stop, interrupted=interrupt.pressed)
+    return moved(shell, tuple(taken), stop, interrupted=interrupt.count > 0)
 
 
 def to_line(shell: Shell, line: Until) -> Result:

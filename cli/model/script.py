@@ -29,7 +29,7 @@ from .own_runs import is_asking
 from .script_events import Event, Request, ScriptEnds, add_records
 from .script_forks import end_forked, forks
 from .script_frames import Place, attributes_of, frames_from, frames_of_error, user_frame
-from .script_signals import Reminder, quiet_signals, raise_in
+from .script_signals import Pressed, Reminder, quiet_signals, raise_in
 from .script_source import compiled, compiled_module
 from .script_threads import ScriptThread, join_others, line_of, operation_of
 from .script_world import stopping_at_runs, world_of
@@ -189,15 +189,20 @@ class ModelScript:
     def _wait(self) -> Event:
         reminder = Reminder()
         event: Event | None = None
-        while event is None:
-            try:
-                event = self._to_prompt.get(timeout=PATIENCE)
-            except queue.Empty:
-                continue
-            except KeyboardInterrupt:
-                if not self.patient:
-                    raise
-                event = self._interrupt(reminder)
+        with Pressed().heard() if self.patient else contextlib.nullcontext(Pressed()) as pressed:
+            seen = heeded = 0
+            while event is None:
+                try:
+                    event = self._to_prompt.get(timeout=PATIENCE)
+                except queue.Empty:
+                    pass
+                except KeyboardInterrupt:  # where it is raised from another thread
+                    pressed()
+                if pressed.count > seen and not self.patient:
+                    raise KeyboardInterrupt
+                if event is None and pressed.fresh > heeded:
+                    event = self._interrupt(reminder)
+                seen, heeded = pressed.count, pressed.fresh
         reminder.cancel()
         self.state, self.error = event.kind, event.error
         return event
@@ -208,9 +213,9 @@ class ModelScript:
         thread = makes_run or self._thread
         if not self.interrupted:
             self.interrupted = True
-            reminder.begin(lambda: f"it stops at the end of this step{_now(operation_of(thread))}; Ctrl-C again "
-                           "interrupts the step" if makes_run else
-                           f"it stops at its next run{_now(self.doing())}; Ctrl-C again interrupts that")
+            at, what = ("end of this step", "the step") if makes_run or self.runs else ("next run", "that")
+            reminder.begin(lambda: f"it stops at the {at}{_now(operation_of(thread) or self.doing())}; Ctrl-C again "
+                           f"interrupts {what}")
         elif not self._raised:
             self._raised = True
             raise_in(thread, KeyboardInterrupt)

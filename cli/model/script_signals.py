@@ -6,9 +6,11 @@ import ctypes
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+STORM = 0.1  # seconds within which further presses of Ctrl-C say nothing more
 HEARD = 0.15  # seconds after Ctrl-C within which it should have been heeded, or it is said what is waited for
 
 
@@ -41,6 +43,36 @@ def heed_ctrl_c() -> None:
     """Let Ctrl-C be KeyboardInterrupt again where a shell that started the program in the background had it ignored."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+class Pressed:
+    """Whether Ctrl-C was pressed, as a handler of SIGINT that raises nothing in the midst of what it interrupts.
+
+    count: how often. fresh: how often, but for those that follow each other as in a storm. Outside of the main thread,
+    where handlers cannot be set, both stay 0.
+    """
+
+    def __init__(self) -> None:
+        self.count = self.fresh = 0
+        self._last = -STORM
+
+    def __call__(self, *_: Any) -> None:
+        now = time.monotonic()
+        self.count += 1
+        self.fresh += now - self._last >= STORM
+        self._last = now
+
+    @contextlib.contextmanager
+    def heard(self) -> Iterator[Pressed]:
+        """Inside, it is the handler."""
+        if threading.current_thread() is not threading.main_thread():
+            yield self
+            return
+        saved = signal.signal(signal.SIGINT, self)
+        try:
+            yield self
+        finally:
+            signal.signal(signal.SIGINT, saved)
 
 
 class Reminder:

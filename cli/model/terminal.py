@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import signal
 import threading
@@ -74,8 +75,12 @@ class Terminal:
                 signal.signal(number, handler)
 
     def _end(self, number: int, _: Any) -> None:
+        self.end(number)
+
+    def end(self, number: int) -> None:
+        """Give it back, and end the process by a signal, from whatever thread."""
         self.give_back()
-        signal.signal(number, signal.SIG_DFL)
+        ctypes.CDLL(None).signal(number, 0)  # which Python lets the main thread do alone
         os.kill(os.getpid(), number)
 
     def _stop(self, number: int, _: Any) -> None:

@@ -21,6 +21,7 @@ from autodiff.debug.facts.records import Place
 
 from ..language.interpreter import execute, typed
 from ..language.parse import parse
+from ..model.hearing import Hearing
 from ..model.results import Card, Group, Result, Text, error_in, leaves, question_in
 from ..model.script_signals import heed_ctrl_c
 from ..model.shell import Shell
@@ -57,9 +58,11 @@ class FullScreen:
     pages: what was shown. beside: the help page that is open beside, or None. message: the last word to the user.
     """
 
-    def __init__(self, shell: Shell, note: Callable[[Result], bool], terminal: Terminal | None = None, *, colors: str,
-                 background: str = "dark", encoding: str = "utf-8") -> None:
+    def __init__(self, shell: Shell, note: Callable[[Result], bool], terminal: Terminal | None = None,
+                 hearing: Hearing | None = None, *, colors: str, background: str = "dark",
+                 encoding: str = "utf-8") -> None:
         self.shell, self._note, self._held = shell, note, terminal or Terminal()
+        self._hearing = hearing or Hearing(self._held.end)
         self.palette = Palette(background, marks=not colors)
         self.pages = Pages()
         self.beside: Page | None = None
@@ -106,7 +109,8 @@ class FullScreen:
             with taken_over(self.inbox.put, self._told_progress, self.asking, self.app, self._terminal) as self._settle:
                 screen = threading.Thread(target=self._shown, name="screen", daemon=True)
                 screen.start()
-                self.worker.work()
+                with self._hearing.on():
+                    self.worker.work()
                 while screen.is_alive():
                     with contextlib.suppress(KeyboardInterrupt):  # meant for a job that was over by then
                         screen.join()

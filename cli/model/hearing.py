@@ -1,0 +1,66 @@
+"""Signals in the midst of a long call of C code: Python hears them when it is over, somebody has to say so before."""
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+
+from .script_signals import HEARD
+from .script_threads import frames_of, operation_of
+
+_CALL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+ENDING = 4 * HEARD  # seconds that the main thread has to end the process by itself
+
+
+class Hearing:
+    """Answers for the main thread where that is in C code. end: what to do about a signal that ends the process.
+
+    hint: what else can be done, behind what is waited for.
+    """
+
+    def __init__(self, end: Callable[[int], None], hint: str = "") -> None:
+        self._end, self._hint = end, hint
+        self._main = threading.main_thread()
+        self._heeded = threading.Event()
+        self._call = _CALL(self._heed)
+        self._sink: socket.socket | None = None
+
+    @contextlib.contextmanager
+    def on(self) -> Iterator[None]:
+        """Inside, for the main thread, what C code keeps waiting is answered."""
+        if threading.current_thread() is not self._main:
+            yield
+            return
+        if self._sink is None:
+            source, self._sink = socket.socketpair()
+            self._sink.setblocking(False)
+            threading.Thread(target=self._listen, args=(source,), name="hearing", daemon=True).start()
+        saved = signal.set_wakeup_fd(self._sink.fileno(), warn_on_full_buffer=False)
+        try:
+            yield
+        finally:
+            signal.set_wakeup_fd(saved)
+
+    def _listen(self, source: socket.socket) -> None:
+        """Take the numbers of signals as they come."""
+        while numbers := source.recv(64):
+            for number in {*numbers}:
+                self._heeded.clear()
+                ctypes.pythonapi.Py_AddPendingCall(self._call, None)  # made where the handlers of signals are
+                if number in (signal.SIGINT, signal.SIGTSTP) and not self._heeded.wait(HEARD):
+                    sys.stderr.write(f"waiting for {self._doing()} to end, which can not be interrupted{self._hint}\n")
+                    sys.stderr.flush()
+                if number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT) and not self._heeded.wait(ENDING):
+                    self._end(number)
+
+    def _heed(self, _: object) -> int:
+        self._heeded.set()
+        return 0
+
+    def _doing(self) -> str:
+        """The operation, or the function of whatever library."""
+        return operation_of(self._main) or next((frame.f_code.co_name for frame in frames_of(self._main)), "a call")
