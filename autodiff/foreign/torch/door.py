@@ -22,7 +22,7 @@ from .graph import array_of, name_of, sliced, written_by
 from .habits import Habits, place_of_frames
 from .left_behind import remark_on
 from .names import data_names, modules_in, parameters_in, user_names
-from .record import Call, Calls, Entry, Recorder, storage_of, tensors_in, user_frames
+from .record import Call, Calls, Entry, Recorder, is_leaf, storage_of, tensors_in, user_frames
 from .steps import Builder, Built
 from .words import WORDS
 
@@ -123,7 +123,7 @@ class TorchDoor:
         parameters = {**parameters, **self._unnamed(used, parameters)}
         try:
             built = self._builder.built(loss, used, parameters, data_names(names))
-        except (AutodiffError, NotImplementedError, ValueError, TypeError, LookupError) as error:
+        except Exception as error:  # of a program that goes on, whatever we cannot read of it
             self._refuse(error)
             return
         self._tell(built, names, parameters, entries, used)
@@ -139,7 +139,7 @@ class TorchDoor:
         found: dict[str, Any] = {}
         for entry in used:
             for tensor in tensors_in((entry.args, entry.kwargs)):
-                if tensor.requires_grad and tensor.is_leaf and id(tensor) not in known:
+                if tensor.requires_grad and is_leaf(tensor) and id(tensor) not in known:
                     known.add(id(tensor))
                     found[self._habits.label(tensor)] = tensor
         return found
@@ -168,7 +168,7 @@ class TorchDoor:
                                        for inner, _ in modules[only].named_parameters()})
 
     def _refuse(self, error: Exception) -> None:
-        text = str(error)
+        text = str(error) if isinstance(error, (AutodiffError, NotImplementedError)) else f"{type(error).__name__}: {error}"
         if text not in self._refused:
             self._refused.add(text)
             sys.stderr.write(f"gradbg: this step cannot be looked at, the script goes on: {text}\n")
@@ -177,7 +177,7 @@ class TorchDoor:
 def _reaches_back(used: Sequence[Entry], entries: Sequence[Entry]) -> bool:
     """Whether entries use what was differentiable before they began."""
     made = {id(t) for e in entries for t in tensors_in(e.result)}
-    return any(t.requires_grad and not t.is_leaf and id(t) not in made
+    return any(t.requires_grad and not is_leaf(t) and id(t) not in made
                for e in used for t in tensors_in((e.args, e.kwargs)))
 
 

@@ -11,7 +11,7 @@ import torch
 from ...core.site import RawFrames, resolve
 from ..script_lines import loop_around
 from .graph import name_of, written_by
-from .record import Call, Choice, Entry, storage_of, tensors_in
+from .record import Call, Choice, Entry, is_leaf, storage_of, tensors_in
 
 # Ops that take a part of something, where numbers say which part.
 _TAKES = frozenset("gather index index_select narrow select slice split split_with_sizes take unbind".split())
@@ -45,7 +45,7 @@ def in_loop(entries: Sequence[Entry], frames: RawFrames) -> list[Entry]:
 
     def tells(entry: Entry) -> bool:
         return isinstance(entry.op, (Call, Choice)) or any(
-            storage_of(t) in changed or t.requires_grad and not t.is_leaf or not bool(torch.isfinite(t).all())
+            storage_of(t) in changed or t.requires_grad and not is_leaf(t) or not bool(torch.isfinite(t.detach()).all())
             for t in tensors_in(entry.result))
 
     return [entry for entry in entries if is_inside(entry) or tells(entry)]

@@ -17,7 +17,7 @@ from ...debug.analysis.findings import Finding
 from ...debug.facts.records import Place
 from ...debug.facts.roles import as_place, at_line
 from .names import modules_in
-from .record import RawFrames, Recorder, user_frames
+from .record import RawFrames, Recorder, is_leaf, user_frames
 
 MODAL = (torch.nn.modules.batchnorm._BatchNorm, torch.nn.modules.dropout._DropoutNd, torch.nn.AlphaDropout)
 PATIENCE = 3  # backwards in a row without a step after which one is missed
@@ -107,7 +107,7 @@ class Habits:
         self._undo.append(lambda: delattr(torch.Tensor, "requires_grad"))
 
     def _switched(self, tensor: Any, on: bool = True) -> None:
-        if not on and tensor.is_leaf:
+        if not on and is_leaf(tensor):
             self._frozen[id(tensor)] = user_frames()
 
     def _made(self, thing: Any) -> None:

@@ -21,13 +21,14 @@ from .record import storage_of
 class _Storage:
     """One piece of memory. version: writes so far. like, node: a tensor of torch's that is all of it, and ours.
 
-    flows: whether torch differentiates a tensor in it.
+    flows: whether torch differentiates a tensor in it. is_given: whether no op that is known made it.
     """
 
     version: int
     like: Any
     node: Any
     flows: bool
+    is_given: bool = False
 
 
 @dataclass(slots=True)
@@ -54,11 +55,11 @@ class Memory:
         found._storages = {key: replace(storage) for key, storage in self._storages.items()}
         return found
 
-    def give(self, tensor: Any, node: Any) -> None:
+    def give(self, tensor: Any, node: Any, *, is_given: bool = False) -> None:
         """Let `node` stand for a tensor, which may be a view of known memory. node: or what makes it when asked."""
         storage = self._storages.get(storage_of(tensor))
         if storage is None:
-            storage = self._storages[storage_of(tensor)] = _Storage(0, tensor, node, False)
+            storage = self._storages[storage_of(tensor)] = _Storage(0, tensor, node, False, is_given)
         storage.flows |= tensor.requires_grad
         self._seen[id(tensor)] = _Seen(node, storage.version, tensor)
 
@@ -70,10 +71,11 @@ class Memory:
             if not hasattr(seen.node, "dtype"):
                 seen.node = seen.node()
             return seen.node
-        node = self._leaf(tensor) if storage is None else self._view(storage, tensor)
+        is_leaf = storage is None or not _holds(storage, tensor)
+        node = self._leaf(tensor) if is_leaf else self._view(storage, tensor)
         if storage is not None and held and storage.flows and not tensor.requires_grad:
             return tf.stop_gradient(node, name="data")
-        self.give(tensor, node)
+        self.give(tensor, node, is_given=is_leaf)
         return node
 
     def stored(self, tensor: Any) -> Any:
@@ -119,6 +121,22 @@ def lies_as(a: Any, b: Any) -> bool:
     """Whether two tensors of one storage are the same elements in the same order."""
     return a is b or a.shape == b.shape and a.storage_offset() == b.storage_offset() and a.stride() == b.stride() \
         and a.dtype == b.dtype
+
+
+def _holds(storage: _Storage, tensor: Any) -> bool:
+    """Whether a tensor is to be read out of what is known of its memory.
+
+    A part of data that was cut out unseen is given as it is: in the next step of the same kind it is another one.
+    Raises NotImplementedError if only some of it is known, and written to.
+    """
+    if not storage.version and not storage.flows:
+        return lies_as(storage.like, tensor) and not storage.is_given
+    if lies_as(storage.like, tensor):
+        return True
+    known = np.isin(_places(tensor), _places(storage.like))
+    if known.any() and not known.all():
+        raise NotImplementedError("a tensor of which another one, that was changed in place, is a part")
+    return bool(known.all())
 
 
 def _flat(storage: _Storage) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from .record import is_library
+from .record import is_leaf, is_library
 
 
 def user_names(namespace: dict[str, Any]) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def parameters_in(names: dict[str, Any]) -> dict[str, Any]:
             found.setdefault(f"{name}.{inner}" if len(modules) > 1 else inner, parameter)
     known = {id(parameter) for parameter in found.values()}
     for name, tensor in _bare(names):
-        if id(tensor) not in known and tensor.requires_grad and tensor.is_leaf:
+        if id(tensor) not in known and tensor.requires_grad and is_leaf(tensor):
             known.add(id(tensor))
             found.setdefault(name, tensor)
     return found

@@ -22,16 +22,18 @@ DEPTH = 8  # user frames kept for each op
 BYTES = 64 << 20  # that ops may hold that were made without autograd
 ENTRIES = 40_000  # that are kept at most
 LIBRARIES = (os.path.dirname(torch.__file__) + os.sep, PACKAGE, "<frozen")
+STANDARD = os.path.dirname(os.__file__) + os.sep  # Python's own library; installed packages stand in folders below it
 _IS_LIBRARY: dict[str, bool] = {}  # by file name
 
 
 class Traits(NamedTuple):
     """What an op's schema says. writes: places of the arguments that it overwrites. in_place: it gives these back.
-    is_random: it draws numbers."""
+    is_random: it draws numbers. gives: it gives a tensor other memory, as a worker's batch has, made by no op."""
 
     writes: tuple[tuple[int, str], ...]
     in_place: bool
     is_random: bool
+    gives: bool
 
 
 _TRAITS: dict[Any, Traits] = {}
@@ -45,7 +47,7 @@ def traits_of(op: Any) -> Traits:
         writes = tuple((i, a.name) for i, a in enumerate(schema.arguments) if a.alias_info and a.alias_info.is_write)
         is_random = torch.Tag.nondeterministic_seeded in op.tags and "attention" not in op.name()
         in_place = any(r.alias_info and r.alias_info.is_write for r in schema.returns)
-        found = _TRAITS[op] = Traits(writes, in_place, is_random)
+        found = _TRAITS[op] = Traits(writes, in_place, is_random, op.overloadpacket is torch.ops.aten.set_)
     return found
 
 
@@ -53,7 +55,8 @@ def is_library(file: str) -> bool:
     """Whether code of this file is torch's or ours, not the user's."""
     found = _IS_LIBRARY.get(file)
     if found is None:
-        found = _IS_LIBRARY[file] = file.startswith(LIBRARIES)
+        found = _IS_LIBRARY[file] = file.startswith(LIBRARIES) or (
+            file.startswith(STANDARD) and "-packages" not in file)
     return found
 
 
@@ -81,6 +84,14 @@ def tensors_in(tree: Any) -> Iterator[Any]:
     elif isinstance(tree, dict):
         for part in tree.values():
             yield from tensors_in(part)
+
+
+def is_leaf(tensor: Any) -> bool:
+    """Whether nothing that torch differentiates made a tensor: so of a view whose history a write has ended too."""
+    try:
+        return tensor.is_leaf
+    except RuntimeError:  # made under no_grad, and its memory changed since
+        return True
 
 
 def storage_of(tensor: Any) -> int:
@@ -165,6 +176,9 @@ class Recorder(TorchDispatchMode):
         if self.paused:
             return op(*args, **kwargs)
         traits = traits_of(op)
+        if traits.gives:
+            self.entries = [entry for entry in self.entries if entry.result is not args[0]]
+            return op(*args, **kwargs)
         for place, name in traits.writes:
             self._keep(args[place] if place < len(args) else kwargs.get(name))
         result = op(*args, **kwargs)
