@@ -122,6 +122,7 @@ case("set_twice", lambda x, y: x.at[jnp.array([1, 1])].set(y) ** 2, (3,), (2,))
 case("add_at", lambda x, y: x.at[jnp.array([1, 1]), 2].add(y) ** 2, (3, 4), (2,))
 case("sub_at", lambda x: x.at[0, 1:3].subtract(2 * x[1, 1:3]) ** 2, (3, 4))
 case("mul_at", lambda x: x.at[jnp.array([0, 2])].multiply(3.0, unique_indices=True) ** 2, (3, 4))
+case("segment_max", lambda x: jax.ops.segment_max(x, jnp.array([0, 2, 0]), 4), (3, 2))
 case("max_at", lambda x, y: x.at[jnp.array([0, 2])].max(y) ** 2 + x.at[jnp.array([0, 0])].min(y), (3, 4), (2, 4))
 case("dropped", lambda x, y: x.at[jnp.array([1, 9])].add(y, mode="drop") ** 2, (3, 4), (2, 4))
 case(

@@ -221,10 +221,16 @@ def test_a_custom_gradient_that_uses_its_surroundings() -> None:
                 return tf.sin(x) * scale, lambda dy: dy * tf.cos(x) * (scale if right else 1.0)
             return scaled
 
+        def clipped(x: Tensor) -> Any:
+            return tf.minimum(x, 1.5), lambda dy: dy
+        clipped.is_convention = True  # type: ignore[attr-defined]
+
         good = tf.reduce_sum(custom(True)(a), name="good")
         bad = tf.reduce_sum(custom(False)(a), name="bad")
+        theirs = tf.reduce_sum(tf.custom_gradient(clipped)(a), name="theirs")
     dbg = Debugger(graph)
-    dbg.run(1, fetches=[good, bad])
+    dbg.run(1, fetches=[good, bad, theirs])
+    assert "by definition" in next(c.note for c in dbg.check("theirs", "a").unchecked if c.op_type == "IdentityN")
     assert dbg.check("good", "a", order=2).wrong == ()
     assert [check.op_type for check in dbg.check("bad", "a").wrong] == ["IdentityN"]
 

@@ -307,4 +307,10 @@ ROWS += [
     row("slice_backward", f(2, 3), [5, 3], 0, 1, 5, 2), row("unfold_backward", f(3, 3), [7], 0, 3, 2),
     row("complex", f(3), f(3)), row("view_as_real", c(3), slopes=False), row("trace", f(3, 3)),
     row("isposinf", v([INF, 1.0])),
+    row("histc", f(3, 4), 5, -1.0, 2.0, slopes=False), row("histc", f(7), 3, slopes=False),
+    # poles
+    row("sqrt", v([0.0, 4.0])), row("rsqrt", v([0.0, 4.0])), row("reciprocal", v([0.0, 4.0])),
+    row("atan2", v([0.0, 1.0, 0.0]), v([0.0, 0.0, -2.0])), row("xlogy", v([0.0, 1.0]), v([0.0, 0.0])),
+    row("pow.Tensor_Tensor", v([0.0, 0.0, 0.0]), v([0.0, 2.0, 0.5])), row("hypot", v([0.0, 3.0]), v([0.0, 4.0])),
+    row("logit", v([0.0, 0.25])), row("erfinv", v([0.3, -0.9, 0.0])),
 ]

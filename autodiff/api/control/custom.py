@@ -138,7 +138,8 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
         results = [convert_to_tensor(x) for x in nest.flatten(result)]
         everything = [*results, *inputs, *[v.handle_tensor for v in variables]]
         name = f"CustomGradient-{next(_IDS)}"
-        REGISTERED_GRADIENTS[name] = CustomRule(grad, len(results), len(inputs), variables)
+        REGISTERED_GRADIENTS[name] = CustomRule(grad, len(results), len(inputs), variables,
+                                               is_convention=getattr(f, "is_convention", False))
         with get_default_graph().gradient_override_map({"IdentityN": name}):
             outputs = build.IdentityN(*everything)
         outputs = outputs[:len(results)] if isinstance(outputs, list) else [outputs]
@@ -151,10 +152,13 @@ class CustomRule:
     """The gradient rule of the IdentityN that stands for a function with a gradient of its own.
 
     results, inputs: how many of the IdentityN's inputs are the function's results, and how many its arguments.
+    is_convention: whether a framework has that gradient, at kinks and bounds too, and no user is to blame for it.
     """
 
-    def __init__(self, grad: Callable[..., Any], results: int, inputs: int, variables: list[Any]) -> None:
+    def __init__(self, grad: Callable[..., Any], results: int, inputs: int, variables: list[Any], *,
+                 is_convention: bool = False) -> None:
         self._grad, self.results, self.inputs, self._variables = grad, results, inputs, variables
+        self.is_convention = is_convention
 
     def __call__(self, op: Any, *dys: Tensor) -> list[Any]:
         given = dys[:self.results]

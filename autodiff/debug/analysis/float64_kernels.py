@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from ...core.dtypes import DType, as_dtype
+from ...core.errors import ArgumentError
 from ...core.graph import Graph, Operation, Tensor
 from ...core.traversal import ancestors, in_order
 from ...runtime.plan.state import Run
 from ...runtime.session import RepeatSession
+from ..facts.roles import is_variable
 
 Values = Mapping[Tensor, Any]
 _WIDE = {"float32": "float64", "float16": "float64", "bfloat16": "float64", "complex64": "complex128"}
@@ -57,8 +59,10 @@ class Kernels:
         return [result] if len(op.outputs) == 1 else list(result)
 
     def values(self, tensors: Sequence[Tensor], known: Values) -> list[Any]:
-        """Tensors computed from `known` ones, which are not computed again."""
+        """Tensors computed from `known` ones, which are not computed again. Raises ArgumentError for variables."""
         found = dict(known)
         for op in in_order(ancestors(tensors, known)):
+            if is_variable(op.outputs[0]):
+                raise ArgumentError(f"{op.name} has no value here")
             found.update(zip(op.outputs, self.of(op, [found[t] for t in op.inputs])))
         return [found[t] for t in tensors]

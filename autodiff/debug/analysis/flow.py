@@ -59,6 +59,17 @@ def _live(y: Tensor, x: Tensor, on_paths: set[Operation]) -> set[Any]:
     return live
 
 
+def live_ops(y: Tensor) -> set[Operation]:
+    """The ops behind y that a gradient of it may reach; no insides of a function that has a gradient of its own."""
+    found, stack = set[Operation](), [y.op]
+    while stack:
+        op = stack.pop()
+        if op not in found:
+            found.add(op)
+            stack += [tensor.op for _, tensor in _ways(op)] if op.type != "StopGradient" else []
+    return found
+
+
 def passed(y: Tensor, x: Tensor) -> dict[Operation, tuple[Tensor, ...]]:
     """Each op that the gradient of y passes on its way to x, with the inputs through which it goes on; from x up."""
     on_paths = (descendants([x]) & ancestors([y])) if y is not x else set()

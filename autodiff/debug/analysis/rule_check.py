@@ -62,6 +62,8 @@ def check_op(op: Operation, known: Values, building: Any, order: int = 1) -> lis
         return [_finding(op, "", "unchecked", None, "it draws numbers, reads variables or calls Python: only the ops "
                          "inside are judged", order)]
     rule = REGISTERED_GRADIENTS.get(op.override or "")
+    if isinstance(rule, CustomRule) and rule.is_convention:
+        return [_finding(op, "", "unchecked", None, "its gradient is the framework's own, by definition", order)]
     try:
         if isinstance(rule, CustomRule):
             checked: _Checked = _Custom(op, rule, known, building)

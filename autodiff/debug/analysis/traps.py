@@ -12,7 +12,7 @@ from ...core.traversal import ancestors, descendants, in_order
 from ..facts.roles import place_of
 from .attenuation import SATURATING
 from .findings import Finding
-from .flow import cuts_between
+from .flow import cuts_between, live_ops
 from .loss_mistakes import suspicions
 from .remedies import is_sum_of_squares
 from .silent_mistakes import silent_mistakes
@@ -41,7 +41,7 @@ def static_findings(y: Tensor | None, variables: Sequence[Tensor], ops: Iterable
     """Traps on the way from the variables to y (None: in all ops), the worst first."""
     forward = [op for op in ops if op.gradient_of is None]
     if y is not None:
-        below = ancestors([y])
+        below = live_ops(y)
         forward = [op for op in forward if op in below]
     trained = descendants(variables) if variables else set(forward)
     found = [trap for op in forward if op in trained for trap in _of_op(op)]

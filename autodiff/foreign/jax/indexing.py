@@ -1,6 +1,7 @@
 """Primitives that take and put elements by index: gather, the scatters, sorting, the best k."""
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -141,18 +142,24 @@ def scatter_mul(x: Tensor, indices: Tensor, updates: Tensor, *, dimension_number
                       lambda whole, at, new: whole * tf.unsorted_segment_prod(new, at, whole.dims[0]))
 
 
+def _extreme(choose: Any, of_segments: Any, whole: Tensor, at: Tensor, new: Tensor) -> Tensor:
+    """The extreme of each element and its updates; one without any stays, also if it is infinite."""
+    is_met = tf.unsorted_segment_sum(tf.ones_like(at), at, whole.dims[0]) > 0
+    return tf.where(is_met, choose(whole, of_segments(new, at, whole.dims[0])), whole)
+
+
 @JAX.op("scatter-min", pulled_back=True)
 def scatter_min(x: Tensor, indices: Tensor, updates: Tensor, *, dimension_numbers: Mapping[str, Any],
                 mode: str | None = None, **params: Any) -> Tensor:
     return _scattered(x, indices, updates, dimension_numbers, mode,
-                      lambda whole, at, new: tf.minimum(whole, tf.unsorted_segment_min(new, at, whole.dims[0])))
+                      functools.partial(_extreme, tf.minimum, tf.unsorted_segment_min))
 
 
 @JAX.op("scatter-max", pulled_back=True)
 def scatter_max(x: Tensor, indices: Tensor, updates: Tensor, *, dimension_numbers: Mapping[str, Any],
                 mode: str | None = None, **params: Any) -> Tensor:
     return _scattered(x, indices, updates, dimension_numbers, mode,
-                      lambda whole, at, new: tf.maximum(whole, tf.unsorted_segment_max(new, at, whole.dims[0])))
+                      functools.partial(_extreme, tf.maximum, tf.unsorted_segment_max))
 
 
 # ---- order -------------------------------------------------------------------------------------

@@ -1,12 +1,13 @@
 """The table of JAX's primitives, and what most of its rows need."""
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
-from ...core.graph import get_default_graph
 from ...core.op import build
 from ..model import Table, tf
+from ..rules import ruled
 
 Tensor = Any  # of ours, with a known shape, as all of JAX's have
 
@@ -29,19 +30,7 @@ class Primitives(Table):
 JAX = Primitives()
 
 
-def with_gradient(kind: str, rule: Callable[..., Any], build: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of tensors like `build`, whose ops of one kind have another gradient: JAX's at kinks and poles.
-
-    rule: of the operation and the gradient of its output, to a gradient for each input.
-    """
-    name = f"JAX {kind}"
-    tf.RegisterGradient(name)(rule)
-
-    def built(*inputs: Any) -> Tensor:
-        with get_default_graph().gradient_override_map({kind: name}):
-            return build(*inputs)
-
-    return built
+with_gradient = functools.partial(ruled, "JAX")
 
 
 def unbroadcast(dy: Tensor, x: Tensor) -> Tensor:

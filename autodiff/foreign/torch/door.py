@@ -15,6 +15,8 @@ import torch
 
 from ...core.errors import AutodiffError
 from ...debug.analysis.advice import Remark
+from ...debug.facts.roles import at_line
+from ..course import Course, Later, Turn, Use, too_far, uphill
 from ..doors import View
 from ..steps import ForeignStep, ForeignSteps
 from .given import in_loop, without_batches
@@ -38,6 +40,7 @@ class TorchDoor:
         self._calls = Calls(self.recorder)
         self._habits = Habits(self.recorder)
         self._builder = Builder(self.steps, self.recorder, self._habits)
+        self._course = Course()
         self._is_inside = False
         self._refused: set[str] = set()
 
@@ -91,8 +94,10 @@ class TorchDoor:
             self._habits.before_backward(parameters, frames)
             before = {name: p.grad.clone() for name, p in parameters.items() if p.grad is not None}
             run()
+            loss, factor = self._habits.rates.unscaled(loss)
             if loss.dim() == 0 and not is_seeded:
-                own = {name: _change(p.grad, before.get(name)) for name, p in parameters.items() if p.requires_grad}
+                own = {name: _change(p.grad, before.get(name), factor) for name, p in parameters.items()
+                       if p.requires_grad}
                 self._step(loss, names, parameters, own, "loss.backward()")
 
     def _grad(self, outputs: Any, inputs: Any, run: Any) -> Any:
@@ -127,9 +132,11 @@ class TorchDoor:
             self._refuse(error)
             return
         self._tell(built, names, parameters, entries, used)
+        step = ForeignStep(built.loss, built.values, built.feeds, own, call)
+        self._judge(Turn(step, float(loss.detach())), names, parameters)
         self.recorder.turn()
         try:
-            self.steps.run(ForeignStep(built.loss, built.values, built.feeds, own, call))
+            self.steps.run(step)
         except AutodiffError as error:
             self._refuse(error)
 
@@ -148,7 +155,6 @@ class TorchDoor:
               used: list[Entry]) -> None:
         """What the debugger's analyses are to know beside the graph."""
         advice = self.steps.advice
-        advice.findings, advice.rate = self._habits.findings(names, parameters), self._habits.rate()
         advice.suspects = [Remark(f"{name_of(e.op)[0]} changes in place, unseen by autograd, what it differentiates",
                                   place_of_frames(e.frames)) for e in built.edits]
         advice.remarks = {}
@@ -167,8 +173,24 @@ class TorchDoor:
             self._view.handles.update({f"{only}.{inner}": self.steps.variables[inner]
                                        for inner, _ in modules[only].named_parameters()})
 
+    def _judge(self, turn: Turn, names: dict[str, Any], parameters: dict[str, Any]) -> None:
+        """What doctor is to say of the steps up to this one."""
+        found, rate = self._habits.findings(names, parameters), self._habits.rate()
+        turns = self._course.note(turn.step.loss, turn)
+        by_hand = next((e for e in self.recorder.entries if _updates(e, parameters)), None)
+        if by_hand is not None:
+            place = place_of_frames(by_hand.frames)
+            use = Use(place, f"; the parameters are changed{at_line(place)}",
+                      "subtract the gradient: p -= rate * p.grad")
+        else:
+            use = Use(rate.place if rate else None, f"; {rate.text}{at_line(rate.place)}" if rate else "",
+                      "let the optimizer minimize: a positive learning rate, without maximize=True")
+        advice = self.steps.advice
+        advice.rate, advice.findings = rate, Later(lambda: [*found, *uphill(turns, use), *too_far(turns, use)])
+
     def _refuse(self, error: Exception) -> None:
-        text = str(error) if isinstance(error, (AutodiffError, NotImplementedError)) else f"{type(error).__name__}: {error}"
+        is_ours = isinstance(error, (AutodiffError, NotImplementedError))
+        text = str(error) if is_ours else f"{type(error).__name__}: {error}"
         if text not in self._refused:
             self._refused.add(text)
             sys.stderr.write(f"gradbg: this step cannot be looked at, the script goes on: {text}\n")
@@ -189,11 +211,12 @@ def _updates(entry: Entry, parameters: dict[str, Any]) -> bool:
     return bool(written) and not {storage_of(p) for p in parameters.values()}.isdisjoint(map(storage_of, written))
 
 
-def _change(now: Any, before: Any) -> np.ndarray | None:
-    """What a backward has added to a gradient."""
-    if now is None or before is None:
-        return None if now is None else array_of(now)
-    return array_of(now) - array_of(before)
+def _change(now: Any, before: Any, factor: float) -> np.ndarray | None:
+    """What a backward has added to a gradient, without the factor that the loss was multiplied by."""
+    if now is None:
+        return None
+    change = array_of(now) if before is None else array_of(now) - array_of(before)
+    return change if factor == 1.0 else change / np.asarray(factor, change.dtype)
 
 
 def open_door(view: View) -> Any:

@@ -20,10 +20,12 @@ _TAKES = frozenset("gather index index_select narrow select slice split split_wi
 def without_batches(entries: Sequence[Entry], parameters: Collection[object]) -> list[Entry]:
     """The entries without those that take a part of data: of what no parameter has a part in."""
     changed, own = _changed(entries), {id(p) for p in parameters}
+    flowing = {storage_of(t) for entry in entries for t in tensors_in(entry.result) if t.requires_grad}
 
     def is_batch(entry: Entry) -> bool:
         return (not isinstance(entry.op, (Call, Choice)) and name_of(entry.op)[0] in _TAKES
-                and not any(t.requires_grad or id(t) in own for t in tensors_in((entry.args, entry.kwargs)))
+                and not any(t.requires_grad or id(t) in own or storage_of(t) in flowing
+                            for t in tensors_in((entry.args, entry.kwargs)))
                 and changed.isdisjoint(map(storage_of, tensors_in(entry.result))))
 
     return [entry for entry in entries if not is_batch(entry)]

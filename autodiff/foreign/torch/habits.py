@@ -17,6 +17,7 @@ from ...debug.analysis.findings import Finding
 from ...debug.facts.records import Place
 from ...debug.facts.roles import as_place, at_line
 from .names import modules_in
+from .rates import Rates
 from .record import RawFrames, Recorder, is_leaf, user_frames
 
 MODAL = (torch.nn.modules.batchnorm._BatchNorm, torch.nn.modules.dropout._DropoutNd, torch.nn.AlphaDropout)
@@ -26,7 +27,7 @@ PATIENCE = 3  # backwards in a row without a step after which one is missed
 class Habits:
     """Context: watches optimizers and modules. Optimizers' own ops pass unseen by the recorder.
 
-    made: where optimizers, modules and parameters were made.
+    made: where optimizers, modules and parameters were made. rates: of its steps.
     """
 
     def __init__(self, recorder: Recorder) -> None:
@@ -44,6 +45,7 @@ class Habits:
         self._in_vain: Place | None = None  # the zero_grad before the last step that had nothing to do
         self._at: Place | None = None
         self._undo: list[Callable[[], None]] = []
+        self.rates = Rates()
 
     # ---- watching -----------------------------------------------------------------------
     def __enter__(self) -> "Habits":
@@ -69,11 +71,12 @@ class Habits:
                    nn_module.register_module_forward_pre_hook(enter),
                    nn_module.register_module_forward_hook(leave, always_call=True)]
         self._undo += [handle.remove for handle in handles]
-        self._noting(torch.optim.Optimizer, "__init__", self._made_optimizer)
+        self._noting(torch.optim.Optimizer, "__init__", lambda _, optimizer, *__: self._made_optimizer(optimizer))
         self._noting(torch.optim.Optimizer, "zero_grad", self._zeroed)
-        self._noting(torch.nn.Module, "__init__", lambda module, *_: self._made(module))
+        self._noting(torch.nn.Module, "__init__", lambda _, module, *__: self._made(module))
         self._noting(torch.nn.Module, "eval", lambda module, *_: self._evaluated.update({id(module): user_frames()}))
-        self._noting(torch.Tensor, "requires_grad_", self._switched)
+        self._noting(torch.Tensor, "requires_grad_", lambda _, tensor, on=True: self._switched(tensor, on))
+        self.rates.watch(self._noting)
         self._watch_flag()
         return self
 
@@ -83,12 +86,12 @@ class Habits:
         self._undo = []
 
     def _noting(self, owner: Any, name: str, note: Callable[..., Any]) -> None:
-        """Note each call of a method."""
+        """Note what each call of a method gave, and was given."""
         real = getattr(owner, name)
 
         def method(self: Any, *args: Any, **kwargs: Any) -> Any:
             found = real(self, *args, **kwargs)
-            note(self, *args)
+            note(found, self, *args)
             return found
 
         own = name in vars(owner)
@@ -106,14 +109,14 @@ class Habits:
         torch.Tensor.requires_grad = property(flag.__get__, switch)
         self._undo.append(lambda: delattr(torch.Tensor, "requires_grad"))
 
-    def _switched(self, tensor: Any, on: bool = True) -> None:
+    def _switched(self, tensor: Any, on: bool) -> None:
         if not on and is_leaf(tensor):
             self._frozen[id(tensor)] = user_frames()
 
     def _made(self, thing: Any) -> None:
         self.made[id(thing)] = user_frames()
 
-    def _made_optimizer(self, optimizer: Any, *_: Any) -> None:
+    def _made_optimizer(self, optimizer: Any) -> None:
         self._optimizers.add(optimizer)
         self._made(optimizer)
 
@@ -129,6 +132,7 @@ class Habits:
         self._cleared = user_frames(), True
 
     def _before_step(self, optimizer: Any) -> None:
+        self.rates.before_step(optimizer)
         frames, is_after = self._cleared
         given = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
         has_none = not any(bool(p.grad.count_nonzero()) for p in given)
@@ -171,7 +175,8 @@ class Habits:
 
     def findings(self, names: dict[str, Any], parameters: dict[str, Any]) -> list[Finding]:
         """What is wrong beside the graph, after a backward. parameters: all that the loss has, by name."""
-        return [*self._pile(parameters), *self._idle(), *self._left_out(parameters), *self._modes(names)]
+        return [*self._pile(parameters), *self._idle(), *self._left_out(parameters), *self._modes(names),
+                *self.rates.findings()]
 
     def _pile(self, parameters: dict[str, Any]) -> list[Finding]:
         piled = [name for name, p in parameters.items() if id(p) in self._used]

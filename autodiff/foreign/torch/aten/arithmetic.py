@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ....core.op import build
 from ...model import tf
+from ...rules import ruled
 from .common import (
     as_type,
     aten,
@@ -18,6 +20,7 @@ from .common import (
     promoted,
     result_type,
     where,
+    with_gradient,
 )
 
 # ---- two tensors, or a tensor and a number -------------------------------------------------
@@ -83,6 +86,41 @@ def fmod(x: Any, y: Any) -> Any:
     return x - y * no_gradient(_truncated(tf.truediv(x, y)))
 
 
+# ---- arithmetic whose gradient torch writes in another way, which shows at poles --------------
+
+def _spread(x: Any, y: Any) -> list[Any]:
+    """Both with the shape that they have together, as the rules below take them."""
+    return [x, y] if x.dims == y.dims else [x * tf.ones_like(y), y * tf.ones_like(x)]
+
+
+def _power_rule(op: Any, dy: Any) -> tuple[Any, Any]:
+    x, y = op.inputs
+    none = tf.zeros_like(dy)
+    is_held = tf.logical_and(tf.equal(x, 0), tf.greater_equal(y, 0))
+    return (where(tf.equal(y, 0), none, dy * (y * tf.pow(x, y - 1))),
+            where(is_held, none, dy * (op.outputs[0] * tf.log(x))))
+
+
+def _atan2_rule(op: Any, dy: Any) -> tuple[Any, Any]:
+    y, x = op.inputs
+    square = x * x + y * y
+    share = where(tf.equal(square, 0), tf.zeros_like(dy), tf.reciprocal(square))
+    return dy * x * share, -dy * y * share
+
+
+def _xlogy_rule(op: Any, dy: Any) -> tuple[Any, Any]:
+    x, y = op.inputs
+    is_held = tf.logical_and(tf.equal(x, 0), tf.less_equal(y, 0))
+    return where(is_held, tf.zeros_like(dy), tf.xlogy(dy, y)), dy * x / y
+
+
+_power, _atan2 = ruled("torch", "Pow", _power_rule, tf.pow), ruled("torch", "Atan2", _atan2_rule, tf.atan2)
+_xlogy = ruled("torch", "Xlogy", _xlogy_rule, tf.xlogy)
+_sqrt = ruled("torch", "Sqrt", lambda op, dy: dy / (2 * op.outputs[0]), tf.sqrt)
+_rsqrt = ruled("torch", "Rsqrt", lambda op, dy: dy * (-0.5 * op.outputs[0] * op.outputs[0] * op.outputs[0]), tf.rsqrt)
+_reciprocal = ruled("torch", "Reciprocal", lambda op, dy: -dy * (op.outputs[0] * op.outputs[0]), tf.reciprocal)
+
+
 @aten.op("pow", note="a power of zero has no slope")
 def power(x: Any, y: Any) -> Any:
     if not is_tensor(y) and is_tensor(x):
@@ -92,8 +130,8 @@ def power(x: Any, y: Any) -> Any:
         if simple is not None:
             return simple(x)
         return tf.pow(x, as_type(y, dtype))
-    x, y = promoted(x, y)
-    return tf.pow(x, y)
+    x, y = _spread(*promoted(x, y))
+    return _power(x, y) if x.dtype.base_dtype.is_floating else tf.pow(x, y)
 
 
 @aten.op("maximum", "fmax", note="a tie halves the gradient")
@@ -142,13 +180,13 @@ def clamp_max(x: Any, high: Any) -> Any:
 
 @aten.op("atan2")
 def atan2(y: Any, x: Any) -> Any:
-    return tf.atan2(*promoted(y, x, floating=True))
+    return _atan2(*_spread(*promoted(y, x, floating=True)))
 
 
 @aten.op("hypot")
 def hypot(x: Any, y: Any) -> Any:
     x, y = promoted(x, y)
-    return tf.sqrt(x * x + y * y)
+    return _sqrt(x * x + y * y)
 
 
 @aten.op("logaddexp")
@@ -161,7 +199,7 @@ def logaddexp(x: Any, y: Any) -> Any:
 
 @aten.op("xlogy")
 def xlogy(x: Any, y: Any) -> Any:
-    return tf.xlogy(*promoted(x, y, floating=True))
+    return _xlogy(*_spread(*promoted(x, y, floating=True)))
 
 
 @aten.op("copysign")
@@ -197,12 +235,12 @@ def _of_floats(function: Any) -> Any:
 
 
 for _name, _function in {
-        "exp": tf.exp, "expm1": tf.expm1, "log": tf.log, "log1p": tf.log1p, "sqrt": tf.sqrt, "rsqrt": tf.rsqrt,
-        "reciprocal": tf.reciprocal, "sin": tf.sin, "cos": tf.cos, "tan": tf.tan, "sinh": tf.sinh, "cosh": tf.cosh,
+        "exp": tf.exp, "expm1": tf.expm1, "log": tf.log, "log1p": tf.log1p, "sqrt": _sqrt, "rsqrt": _rsqrt,
+        "reciprocal": _reciprocal, "sin": tf.sin, "cos": tf.cos, "tan": tf.tan, "sinh": tf.sinh, "cosh": tf.cosh,
         "tanh": tf.tanh, "asin": tf.asin, "acos": tf.acos, "atan": tf.atan, "asinh": tf.asinh, "acosh": tf.acosh,
         "atanh": tf.atanh, "erf": tf.erf, "erfc": tf.erfc, "lgamma": tf.lgamma, "digamma": tf.digamma,
         "sigmoid": tf.sigmoid, "i0": tf.bessel_i0, "special_i0e": tf.bessel_i0e, "special_i1e": tf.bessel_i1e,
-        "special_i1": tf.bessel_i1,
+        "special_i1": tf.bessel_i1, "erfinv": build.Erfinv,
         "exp2": lambda x: tf.exp(x * number(math.log(2), x)), "log2": lambda x: tf.log(x) * number(1 / math.log(2), x),
         "deg2rad": lambda x: x * number(math.pi / 180, x), "rad2deg": lambda x: x * number(180 / math.pi, x),
         "log10": lambda x: tf.log(x) * number(1 / math.log(10), x)}.items():
@@ -272,20 +310,7 @@ def sinc(x: Any) -> Any:
 def logit(x: Any, eps: float | None = None) -> Any:
     x = floating(x)
     x = x if eps is None else clamp(x, eps, 1 - eps)
-    return tf.log(x / (1 - x))
-
-
-@aten.op("erfinv")
-def erfinv(x: Any) -> Any:
-    """Newton's steps from Winitzki's first guess; the gradient is that of the inverse function."""
-    flat = no_gradient(x)
-    logarithm = tf.log1p(-flat * flat)
-    middle = number(2 / (math.pi * 0.147), x) + logarithm / 2
-    y = tf.sign(flat) * tf.sqrt(tf.sqrt(tf.square(middle) - logarithm / number(0.147, x)) - middle)
-    for _ in range(4):
-        y = y - (tf.erf(y) - flat) * number(math.sqrt(math.pi) / 2, x) * tf.exp(tf.square(y))
-    y = where(tf.equal(tf.abs(flat), 1), flat * number(np.inf, x), y)
-    return no_gradient(y) + (x - flat) * number(math.sqrt(math.pi) / 2, x) * tf.exp(tf.square(no_gradient(y)))
+    return with_gradient(tf.log(x / (1 - x)), [x], lambda dy: [dy / (x * (1 - x))])
 
 
 @aten.op("polygamma")

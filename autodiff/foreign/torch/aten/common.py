@@ -178,8 +178,8 @@ def with_gradient(value: Any, xs: Sequence[Any], gradient: Callable[[Any], Seque
     """`value`, made of xs, with a gradient given by hand: gradient(dy) gives one for each of xs."""
     inside = [tf.stop_gradient(value)]
 
-    @tf.custom_gradient
     def given(*_: Any) -> Any:
         return inside[0], lambda dy: list(gradient(dy))
 
-    return given(*xs)
+    given.is_convention = True  # type: ignore[attr-defined]
+    return tf.custom_gradient(given)(*xs)

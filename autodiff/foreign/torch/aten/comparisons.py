@@ -132,6 +132,7 @@ def signbit(x: Any) -> Any:
 
 @aten.op("bucketize")
 def bucketize(values: Any, edges: Any, *, out_int32: bool = False, right: bool = False) -> Any:
+    edges, values = promoted(edges, values)
     found = tf.searchsorted(edges, tf.reshape(values, [-1]), side="right" if right else "left")
     return tf.cast(tf.reshape(found, tf.shape(values)), tf.int32 if out_int32 else tf.int64)
 
@@ -139,5 +140,6 @@ def bucketize(values: Any, edges: Any, *, out_int32: bool = False, right: bool =
 @aten.op("searchsorted")
 def searchsorted(edges: Any, values: Any, *, out_int32: bool = False, right: bool = False, side: str | None = None,
                  sorter: Any = None) -> Any:
+    edges, values = promoted(edges, values)
     found = tf.searchsorted(edges, values, side=side or ("right" if right else "left"))
     return tf.cast(found, tf.int32 if out_int32 else tf.int64)

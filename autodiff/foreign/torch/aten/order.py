@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...model import tf
-from .common import aten, axis_of, dims, no_gradient, rank
+from .common import as_type, aten, axis_of, dims, no_gradient, number, rank
 from .reductions import gathered
 
 
@@ -98,3 +98,15 @@ def unique(x: Any, sorted: bool = True, return_inverse: bool = False, return_cou
     inverse = tf.searchsorted(values, flat, out_type=tf.int64)
     del places
     return values, tf.reshape(inverse, tf.shape(x)), counts
+
+
+@aten.op("histc", note="outside of the range nothing counts; without one it is that of the data")
+def histc(x: Any, bins: int = 100, low: float = 0, high: float = 0) -> Any:
+    flat = no_gradient(tf.reshape(x, [-1]))
+    first, last = (number(low, x), number(high, x)) if low != high else (tf.reduce_min(flat), tf.reduce_max(flat))
+    if low == high:
+        is_flat = tf.cast(tf.equal(first, last), x.dtype.base_dtype)
+        first, last = first - is_flat, last + is_flat
+    place = tf.cast(tf.floor((flat - first) * number(bins, x) / (last - first)), tf.int64)
+    inside = tf.logical_and(tf.greater_equal(flat, first), tf.less_equal(flat, last))
+    return tf.unsorted_segment_sum(as_type(inside, x.dtype.base_dtype), tf.clip_by_value(place, 0, bins - 1), bins)

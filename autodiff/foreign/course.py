@@ -1,0 +1,129 @@
+"""How the parameters of a foreign program went from step to step: never, uphill, or too far, as doctor says it."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.graph import Tensor
+from ..debug.analysis.findings import Finding
+from ..debug.facts.records import Place
+from .steps import ForeignStep
+
+TURNS = 3  # steps after the first from which a habit shows
+_UPHILL = 0.5  # cosine of a change and the gradient before it
+_KEPT = 12  # steps
+_NOISE = 1.5  # times the largest of the first losses: what different batches do not explain
+_FAR = 1e3  # times its first value: a loss that has grown so much has diverged
+
+
+@dataclass
+class Turn:
+    """One step of one loss. keys: values that may be random keys, by the placeholder they are fed to.
+
+    loss: nan until the step has run.
+    """
+
+    step: ForeignStep
+    loss: float = float("nan")
+    keys: Mapping[Tensor, np.ndarray] = field(default_factory=dict)
+
+
+class Use(NamedTuple):
+    """The line that uses the gradients, and a clause that names it; in the framework's words what to do instead."""
+
+    place: Place | None
+    clause: str
+    downhill: str
+    update: str = ""
+
+
+class Course:
+    """The last steps of each loss."""
+
+    def __init__(self) -> None:
+        self._turns: dict[Any, list[Turn]] = {}
+
+    def note(self, key: Any, turn: Turn) -> list[Turn]:
+        """Keep a step; gives the last steps of the same key, it included."""
+        turns = self._turns.setdefault(key, [])
+        turns.append(turn)
+        del turns[:-_KEPT]
+        return turns
+
+
+class Later:
+    """Findings that are looked for when somebody goes over them."""
+
+    def __init__(self, find: Callable[[], list[Finding]]) -> None:
+        self._find = find
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self._find())
+
+
+def _pairs(turns: Sequence[Turn], name: str) -> list[tuple[np.ndarray, np.ndarray]]:
+    """How a parameter changed after each step but the last, and its gradient in that step."""
+    found = []
+    for now, later in zip(turns, turns[1:]):
+        g = now.step.gradients.get(name)
+        if g is not None and np.isfinite(g).all() and np.any(g) and name in later.step.values:
+            found.append((later.step.values[name] - now.step.values[name], g))
+    return found
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:4]) + (" …" if len(names) > 4 else "")
+
+
+def _same_data(a: Turn, b: Turn) -> bool:
+    """Whether two steps were given the same, so that their losses can be compared."""
+    return all(tensor in b.step.feeds and np.array_equal(value, b.step.feeds[tensor], equal_nan=value.dtype.kind == "f")
+               for tensor, value in a.step.feeds.items())
+
+
+def not_updated(turns: Sequence[Turn], use: Use) -> list[Finding]:
+    """Parameters that stay as they are, though they have gradients."""
+    changes = {name: _pairs(turns, name) for name in turns[-1].step.values}
+    still = [name for name, pairs in changes.items() if len(pairs) >= TURNS and not any(np.any(d) for d, _ in pairs)]
+    if not still:
+        return []
+    return [Finding(91, "never updated", still[0], "", still[0],
+                    f"{_listed(still)} {'get gradients, but are' if len(still) > 1 else 'gets a gradient, but is'} "
+                    f"never updated: unchanged in {len(turns)} steps{use.clause}", use.update, f"why {still[0]}",
+                    use.place)]
+
+
+def uphill(turns: Sequence[Turn], use: Use) -> list[Finding]:
+    """Parameters that are moved along their gradients."""
+    up = []
+    for name in turns[-1].step.values:
+        pairs = [(d, g) for d, g in _pairs(turns, name) if np.any(d)]
+        with np.errstate(all="ignore"):
+            cosines = [float(np.sum(d * g) / (np.linalg.norm(d) * np.linalg.norm(g))) for d, g in pairs]
+        if len(cosines) >= TURNS and min(cosines) > _UPHILL:
+            up.append(name)
+    return [Finding(90, "uphill", up[0], "", up[0], f"{_listed(up)} is moved along the gradient, not against it, in "
+                    f"{len(turns)} steps: the sign of the update is wrong, so the loss rises{use.clause}",
+                    use.downhill, "grads", use.place)] if up else []
+
+
+def too_far(turns: Sequence[Turn], use: Use) -> list[Finding]:
+    """A loss that rises although the steps go downhill."""
+    losses = [turn.loss for turn in turns]
+    rises = [not b <= a for a, b in zip(losses, losses[1:])]
+    pairs = [pair for name in turns[-1].step.values for pair in _pairs(turns, name)]
+    with np.errstate(all="ignore"):
+        downhill = sum(float(np.sum(d * g)) < 0 for d, g in pairs)
+    first, last = losses[:len(losses) // 3], losses[-(len(losses) // 3):]
+    same = all(map(_same_data, turns, turns[1:]))
+    is_rising = len(rises) >= 2 * TURNS and not losses[-1] <= losses[0] and sum(rises) >= len(rises) / 3 and (
+        same or not np.median(last) <= _NOISE * max(first))
+    if not is_rising or downhill < len(pairs) / 2:
+        return []
+    has_diverged = sum(rises) >= len(rises) / 2 and not losses[-1] <= _FAR * abs(losses[0])
+    return [Finding(96 if has_diverged else 60, "steps too large", "", "", "", f"the loss rises, from {losses[0]:.3g} "
+                    f"to {losses[-1]:.3g} in {len(turns)} steps, though they go downhill: the learning rate is too "
+                    f"large{use.clause}", "lower the learning rate, ten times at first", "grads", use.place)]

@@ -1,0 +1,83 @@
+"""What stands between a PyTorch program's gradients and its steps: scaled losses, clipping, schedules of the rate."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from ...core.site import resolve
+from ...debug.analysis.findings import Finding
+from ...debug.facts.roles import as_place, at_line
+from .record import RawFrames, user_frames
+
+_DROPS = 3  # of the rate, from which on it is said to fade
+_FADED, _GONE = 1e-3, 1e-6  # of the first rate, if each drop halves it at least; whatever the drops are
+_KEPT = 200  # steps
+
+
+class Rates:
+    """noting(owner, name, note): has note(result, *arguments) called after each call of a method."""
+
+    def __init__(self) -> None:
+        self._scaled: dict[int, tuple[Any, Any, float]] = {}  # by identity: a scaled loss, the loss, the factor
+        self._factor = 1.0  # that the gradients there are have been multiplied by
+        self._clipped: tuple[RawFrames, float] = ((), 1.0)
+        self._rates: list[float] = []
+        self._scheduled: RawFrames = ()
+
+    def watch(self, noting: Callable[[Any, str, Callable[..., None]], None]) -> None:
+        """Look at scalers, clipping and schedulers from now on."""
+        noting(torch.amp.GradScaler, "scale", self._scale)
+        noting(torch.amp.GradScaler, "unscale_", self._unscale)
+        for place in (torch.nn.utils, torch.nn.utils.clip_grad):
+            for name in ("clip_grad_norm_", "clip_grad_value_"):
+                noting(place, name, self._clip)
+        noting(torch.optim.lr_scheduler.LRScheduler, "step", self._schedule)
+
+    def _scale(self, found: Any, scaler: Any, loss: Any) -> None:
+        if isinstance(loss, torch.Tensor):
+            self._scaled[id(found)] = found, loss, float(scaler.get_scale())
+
+    def _unscale(self, *_: Any) -> None:
+        self._factor = 1.0
+
+    def _clip(self, *_: Any) -> None:
+        if self._factor != 1.0:
+            self._clipped = user_frames(), self._factor
+
+    def _schedule(self, *_: Any) -> None:
+        self._scheduled = user_frames()
+
+    def before_step(self, optimizer: Any) -> None:
+        """Note the rate of a step."""
+        self._rates.append(float(optimizer.param_groups[0].get("lr", 0.0)))
+        del self._rates[:-_KEPT]
+        self._scaled = {}
+
+    def unscaled(self, loss: Any) -> tuple[Any, float]:
+        """The loss behind a scaled one that backward begins with, and the factor."""
+        _, loss, self._factor = self._scaled.get(id(loss), (loss, loss, 1.0))
+        return loss, self._factor
+
+    def findings(self) -> list[Finding]:
+        """What is wrong about them."""
+        return [*self._clipped_scaled(), *self._faded()]
+
+    def _clipped_scaled(self) -> list[Finding]:
+        frames, factor = self._clipped
+        place = as_place(resolve(frames[:1])[0]) if frames else None
+        return [Finding(88, "clipped while scaled", "", "", "", f"the gradients are clipped{at_line(place)} while "
+                        f"GradScaler has them multiplied by {factor:g}: nearly nothing is left of them after unscaling",
+                        "call scaler.unscale_(optimizer) before clipping", "doctor", place)] if place else []
+
+    def _faded(self) -> list[Finding]:
+        rates, sites = self._rates, resolve(self._scheduled[:1])
+        drops = [b / a for a, b in zip(rates, rates[1:]) if b < a]
+        if not sites or len(drops) < _DROPS or not rates[-1] <= _FADED * rates[0] or (
+                max(drops) > 0.5 and rates[-1] > _GONE * rates[0]):
+            return []
+        return [Finding(86, "rate fades", "", "", "", f"the learning rate fell from {rates[0]:.3g} to {rates[-1]:.3g} "
+                        f"in {len(rates)} steps, by scheduler.step(){at_line(as_place(sites[0]))}: the parameters "
+                        "hardly move any more", "call scheduler.step() once an epoch, or let the rate fall more slowly",
+                        "doctor", as_place(sites[0]))]

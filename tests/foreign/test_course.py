@@ -1,0 +1,41 @@
+"""How parameters went from step to step, as a door tells doctor of it; no framework is needed for that."""
+
+import numpy as np
+import pytest
+
+import autodiff as tf
+from autodiff.foreign.course import Course, Turn, Use, not_updated, too_far, uphill
+from autodiff.foreign.steps import ForeignStep
+
+USE = Use(None, "; used at train.py:9", "subtract it", "update it")
+
+
+def turns(rate, *, curve=2.0, count=12, noise=0.0):
+    """Steps of w = 1 on curve / 2 * w ** 2, by a rate; noise: what different batches add to the loss."""
+    course, w, found = Course(), np.array([1.0]), []
+    with tf.Graph().as_default():
+        x, loss = tf.placeholder(tf.float32, [1]), tf.constant(0.0)
+    rng = np.random.default_rng(0)
+    for _ in range(count):
+        g, data = curve * w, rng.standard_normal(1) if noise else np.zeros(1)
+        found = course.note(loss, Turn(ForeignStep(loss, {"w": w}, {x: data}, {"w": g}),
+                                       float(curve / 2 * w[0] ** 2 + noise * abs(data[0]))))
+        w = w - rate * g
+    return found
+
+
+@pytest.mark.parametrize(("rate", "look", "kind"), [
+    (0.0, not_updated, "never updated"), (-0.1, uphill, "uphill"), (1.2, too_far, "steps too large")])
+def test_each_course_has_its_name(rate, look, kind):
+    found = {each: [f.kind for f in each(turns(rate), USE)] for each in (not_updated, uphill, too_far)}
+    assert found == {each: [kind] if each is look else [] for each in found}
+    assert look(turns(rate), USE)[0].text.endswith("used at train.py:9")
+
+
+def test_a_right_course_is_not_spoken_of():
+    for steps in (turns(0.1), turns(0.1, count=3), turns(0.001, noise=1.0)):
+        assert [f for look in (not_updated, uphill, too_far) for f in look(steps, USE)] == []
+
+
+def test_a_divergence_comes_before_what_it_makes():
+    assert too_far(turns(3.0), USE)[0].severity > 95 > too_far(turns(1.1, count=8), USE)[0].severity
