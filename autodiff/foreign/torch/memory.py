@@ -71,11 +71,11 @@ class Memory:
             if not hasattr(seen.node, "dtype"):
                 seen.node = seen.node()
             return seen.node
-        is_leaf = storage is None or not _holds(storage, tensor)
-        node = self._leaf(tensor) if is_leaf else self._view(storage, tensor)
+        is_held = storage is not None and _holds(storage, tensor)
+        node = self._view(storage, tensor) if storage is not None and is_held else self._leaf(tensor)
         if storage is not None and held and storage.flows and not tensor.requires_grad:
             return tf.stop_gradient(node, name="data")
-        self.give(tensor, node, is_given=is_leaf)
+        self.give(tensor, node, is_given=not is_held)
         return node
 
     def stored(self, tensor: Any) -> Any:
