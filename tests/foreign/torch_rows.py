@@ -308,6 +308,9 @@ ROWS += [
     row("complex", f(3), f(3)), row("view_as_real", c(3), slopes=False), row("trace", f(3, 3)),
     row("isposinf", v([INF, 1.0])),
     row("histc", f(3, 4), 5, -1.0, 2.0, slopes=False), row("histc", f(7), 3, slopes=False),
+    row("grid_sampler_2d", f(1, 2, 4, 5), f(1, 3, 3, 2), 2, 0, False),
+    row("grid_sampler_3d", f(1, 1, 2, 4, 5), f(1, 3, 3, 2, 3), 0, 0, True), row("upsample_bicubic2d", f(1, 1, 3, 4), [5,
+        7], True),
     # poles
     row("sqrt", v([0.0, 4.0])), row("rsqrt", v([0.0, 4.0])), row("reciprocal", v([0.0, 4.0])),
     row("atan2", v([0.0, 1.0, 0.0]), v([0.0, 0.0, -2.0])), row("xlogy", v([0.0, 1.0]), v([0.0, 0.0])),

@@ -67,6 +67,12 @@ def _weights(at: np.ndarray, size: int, scale: float, kernel: Callable[[np.ndarr
     return folded.T
 
 
+def axis_weights(kind: str, coordinates: str, count: int, size: int, scale: float) -> np.ndarray:
+    """float[count, size]: an axis of `size` elements as one of `count`, "linear" or "cubic" between the old ones."""
+    kernel = _hat if kind == "linear" else functools.partial(_cubic, a=-0.75)
+    return _weights(_sources(count, size, scale, coordinates, 0.0, 1.0), size, scale, kernel, False, False)
+
+
 _NEAREST: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "round_prefer_floor": lambda x: np.ceil(x - 0.5), "round_prefer_ceil": lambda x: np.floor(x + 0.5),
     "floor": np.floor, "ceil": np.ceil}
