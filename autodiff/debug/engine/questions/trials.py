@@ -171,8 +171,7 @@ class Trials:
         if any((overlay.words, place) == (other.words, other.place) for other, *_ in self.tried):
             return  # two that are to blame have one remedy
         text = self._told(steps[-len(losses):], old, losses, change)
-        remedy = Remedy(overlay.words, text, change, self._steepest, place)
-        self.tried.append((spoken(remedy, advice_of(self.model.graph).words), overlay, steps[-1]))
+        self.tried.append((Remedy(overlay.words, text, change, self._steepest, place), overlay, steps[-1]))
 
     def _losses(self, overlay: Overlay, steps: Sequence[Moment], until: float) -> list[Any] | None:
         """y in each step, one from the other with the edits; None if something is not finite. Empty: no time."""
