@@ -128,8 +128,9 @@ _NAMES = {
         "sparse_reduce_max sparse_reduce_max_sparse sparse_reduce_sum sparse_reduce_sum_sparse sparse_softmax "
         "sparse_tensor_dense_matmul sparse_tensor_to_dense sparse_to_dense",
     "api.sparse.rearrange":
-        "sparse_concat sparse_fill_empty_rows sparse_mask sparse_merge sparse_reorder sparse_reset_shape "
-        "sparse_reshape sparse_retain sparse_slice sparse_split sparse_to_indicator sparse_transpose",
+        "deserialize_many_sparse serialize_many_sparse serialize_sparse sparse_concat sparse_fill_empty_rows "
+        "sparse_mask sparse_merge sparse_reorder sparse_reset_shape sparse_reshape sparse_retain sparse_slice "
+        "sparse_split sparse_to_indicator sparse_transpose",
     "api.tensor_messages":
         "get_static_value make_ndarray make_tensor_proto",
     "api.variables.assignment":

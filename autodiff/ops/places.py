@@ -14,7 +14,8 @@ PLACES: dict[str, str] = {
     "arrays.gather":
         "GatherV2 GatherGrad GatherNd ScatterNd TensorScatterUpdate TensorScatterAdd TensorScatterSub",
     "arrays.partition":
-        "DynamicStitch DynamicPartition InvertPermutation Unique UniqueWithCounts ListDiff UnravelIndex",
+        "DynamicStitch DynamicPartition InvertPermutation Unique UniqueWithCounts ListDiff UnravelIndex "
+        "DataFormatDimMap DataFormatVecPermute",
     "arrays.rearrange":
         "Tile Pad PadV2 MirrorPad MirrorPadGrad ReverseV2 ReverseSequence Roll",
     "arrays.sequence":
@@ -133,6 +134,8 @@ PLACES: dict[str, str] = {
         "SparseReorder SparseReshape SparseSlice SparseConcat SparseSplit SparseFillEmptyRows SparseSoftmax",
     "sparse.pairs":
         "SparseMatch SparseAdd SparseSparseMaximum SparseSparseMinimum",
+    "sparse.serialization":
+        "SerializeSparse SerializeManySparse DeserializeSparse",
     "sparse.with_dense":
         "SparseTensorDenseMatMul SparseDenseCwiseMul SparseDenseCwiseDiv SparseTensorDenseAdd SparseReduceSum "
         "SparseReduceMax SparseReduceSumSparse SparseReduceMaxSparse",

@@ -227,3 +227,27 @@ def sparse_mask(a: Any, mask_indices: Any, name: str | None = None) -> IndexedSl
     with scope(name, "sparse_mask", [a.values, mask_indices]) as full:
         kept, places = build.ListDiff(a.indices, mask_indices)
         return IndexedSlices(gather(a.values, places, name=full), kept, a.dense_shape)
+
+
+def serialize_sparse(sp_input: Any, name: str | None = None, out_type: Any = "string") -> Tensor:
+    """A sparse tensor as three texts, which queues and batches hold. -> string[3]. out_type: no other form is made."""
+    return build.SerializeSparse(*parts_of(as_sparse(sp_input)), name=name)
+
+
+def serialize_many_sparse(sp_input: Any, name: str | None = None, out_type: Any = "string") -> Tensor:
+    """Each slice along axis 0 as three texts. -> string[n, 3]."""
+    return build.SerializeManySparse(*parts_of(as_sparse(sp_input)), name=name)
+
+
+def deserialize_sparse(serialized_sparse: Any, dtype: Any, rank: int | None = None,
+                       name: str | None = None) -> SparseTensor:
+    """The sparse tensor of texts, with their leading axes before its own. rank: of each. string[..., 3]."""
+    indices, values, shape = build.DeserializeSparse(serialized_sparse, dtype=dtype, name=name)
+    lead = indices.op.inputs[0].shape.ndims if not indices.graph.executing_eagerly else None
+    if rank is not None and lead is not None:
+        indices.set_shape([None, rank + lead - 1])
+        shape.set_shape([rank + lead - 1])
+    return SparseTensor(indices, values, shape)
+
+
+deserialize_many_sparse = deserialize_sparse

@@ -12,11 +12,13 @@ from ...core.dtypes import float32
 from ...core.errors import ArgumentError
 from ...core.graph import Tensor, get_default_graph
 from ...core.op import build
+from ...core.sparse_tensor import SparseTensor, SparseTensorValue, as_sparse
 from ..arrays.creation import identity
 from ..control.control_flow import cond
 from ..parsing import matching_files
 from ..queues import FIFOQueue, PaddingFIFOQueue, QueueBase, RandomShuffleQueue
 from ..random import random_shuffle
+from ..sparse.rearrange import deserialize_sparse, serialize_many_sparse, serialize_sparse
 from ..summary import scalar
 from ..variables.variable import Variable
 from .coordinator import QueueRunner, add_queue_runner
@@ -96,8 +98,24 @@ def _flat(tensors: Any) -> tuple[list[Tensor], Callable[[Any], Any]]:
     """Tensors as a list, and the way back to the list or dict that they came in."""
     if isinstance(tensors, dict):
         keys = sorted(tensors)
-        return [convert_to_tensor(tensors[key]) for key in keys], lambda found: dict(zip(keys, found))
-    return [convert_to_tensor(t) for t in tensors], lambda found: found
+        return [_part(tensors[key]) for key in keys], lambda found: dict(zip(keys, found))
+    return [_part(t) for t in tensors], lambda found: found
+
+
+def _part(value: Any) -> Any:
+    return as_sparse(value) if isinstance(value, (SparseTensor, SparseTensorValue)) else convert_to_tensor(value)
+
+
+def _held(flat: Sequence[Any], many: bool) -> list[Tensor]:
+    """Sparse tensors as the texts that a queue holds."""
+    write = serialize_many_sparse if many else serialize_sparse
+    return [write(t) if isinstance(t, SparseTensor) else t for t in flat]
+
+
+def _restored(taken: Sequence[Tensor], kinds: Sequence[Any]) -> list[Any]:
+    """What _held has written, read again. kinds: the parts of an element, before."""
+    return [deserialize_sparse(t, kind.dtype.base_dtype, rank) if isinstance(kind, SparseTensor) else t
+            for t, (kind, rank) in zip(taken, kinds)]
 
 
 def _batched(tensors_list: Sequence[Any], batch_size: Any, make: Callable[[Any, Any], QueueBase], capacity: int, *,
@@ -108,11 +126,15 @@ def _batched(tensors_list: Sequence[Any], batch_size: Any, make: Callable[[Any, 
         lists, back = [], None
         for tensors in tensors_list:
             flat, back = _flat(tensors)
-            lists.append(flat)
+            parts = [(t, t.shape.ndims and t.shape.ndims - many if isinstance(t, SparseTensor) else None)
+                     for t in flat]
+            lists.append(_held(flat, many))
         kinds = [t.dtype.base_dtype for t in lists[0]]
         for flat in lists[1:]:
             if [t.dtype.base_dtype for t in flat] != kinds:
                 raise ArgumentError("tensors_list must have the same types in all of its lists", expected=kinds)
+        if shapes is None and any(t.shape.ndims is None for flat in lists for t in flat):
+            raise ArgumentError("Cannot infer Tensor's rank", found=[t.describe() for flat in lists for t in flat])
         found = [t.shape[1:] if many else t.shape for t in lists[0]] if shapes is None else shapes
         for flat in lists[1:] if shapes is None else ():
             found = [a.most_specific_compatible_shape(t.shape[1:] if many else t.shape) for a, t in zip(found, flat)]
@@ -124,7 +146,7 @@ def _batched(tensors_list: Sequence[Any], batch_size: Any, make: Callable[[Any, 
         scalar(f"fraction_of_{capacity}_full", build.Cast(queue.size(), dtype=float32) * (1.0 / capacity))
         taken = queue.dequeue_up_to(batch_size) if smaller else queue.dequeue_many(batch_size)
         assert back is not None
-        result = back(taken if isinstance(taken, list) else [taken])
+        result = back(_restored(taken if isinstance(taken, list) else [taken], parts))
         return result[0] if isinstance(result, list) and len(result) == 1 else result
 
 
@@ -132,7 +154,12 @@ def _enqueued(queue: QueueBase, flat: list[Tensor], many: bool, keep: Any) -> An
     if keep is True:
         return queue.enqueue_many(flat) if many else queue.enqueue(flat)
     keep = convert_to_tensor(keep, dtype="bool")
-    if many and keep.dims != ():
+    if keep.dims is None or len(keep.dims) > 1:
+        must = "dimensions must be known at graph construction" if keep.dims is None else "must be 0 or 1 dimensions"
+        raise ArgumentError(f"`keep_input` {must}.", found=keep.describe())
+    if keep.dims and not many:
+        raise ArgumentError("`keep_input` cannot be a vector when `enqueue_many=False`.", found=keep.describe())
+    if keep.dims != ():
         rows = build.GatherV2
         kept = build.Squeeze(build.Where(keep), squeeze_dims=[1])
         return queue.enqueue_many([rows(t, kept, 0) for t in flat])

@@ -244,12 +244,16 @@ def lecun_uniform(seed: int | None = None) -> VarianceScaling:
 
 def fans(dims: Sequence[Any] | None) -> tuple[float, float]:
     """Counts of inputs and outputs of a unit whose weights have this shape; kernel sizes multiply both."""
+    dims = [int(size) for size in dims or ()]
     if not dims:
         return 1.0, 1.0
     if len(dims) == 1:
         return dims[0], dims[0]
     window = math.prod(dims[:-2])
     return dims[-2] * window, dims[-1] * window
+
+
+_compute_fans = fans  # its name in tensorflow.python.ops.init_ops
 
 
 def _floating(dtype: Any) -> DType:

@@ -4,11 +4,11 @@ import numpy as np
 
 from ...core.constant_value import static_value
 from ...core.declare import op
-from ...core.dtypes import as_dtype, int32
-from ...core.errors import ArgumentError, DTypeError, ShapeError
-from ...core.infer import rank_of
+from ...core.dtypes import as_dtype, int32, int64
+from ...core.errors import ArgumentError, DTypeError, InvalidArgumentError, ShapeError
+from ...core.infer import rank_of, same_shape
 from ...core.op import Index, Int32, Own, Spec, blocked, build, outputs
-from ...core.shapes import merge
+from ...core.shapes import merge, show
 from ..common.batch_axis import all_batched, rank_in, shared, sizes
 from ..common.refusals import first_outside
 
@@ -194,3 +194,33 @@ def _(node, args, batched):
     shared(node, batched, 1)
     found = build.UnravelIndex(*args)
     return _axis_moved(found, 1, 0)
+
+
+def _order(src_format, dst_format):
+    """For each letter of the one its place in the other."""
+    if len(src_format) not in (4, 5):
+        raise InvalidArgumentError(f"Source format must be of length 4 or 5, received src_format = {src_format}")
+    if len(set(src_format)) != len(src_format) or sorted(src_format) != sorted(dst_format):
+        raise InvalidArgumentError("Destination and source format must determine a permutation, got "
+                                   f"{src_format} and {dst_format}")
+    return np.array([dst_format.index(letter) for letter in src_format])
+
+
+@op("DataFormatDimMap", infer=same_shape, elementwise=True, dtypes=(int32, int64), no_grad="axes are integers")
+def data_format_dim_map(x, *, src_format="NHWC", dst_format="NCHW"):
+    """Axes of one layout as those of another. x: int[...], -rank <= x < rank -> int[...]."""
+    return _order(src_format, dst_format)[x].astype(x.dtype)
+
+
+@op("DataFormatVecPermute", infer=same_shape, dtypes=(int32, int64), no_grad="sizes are integers")
+def data_format_vec_permute(x, *, src_format="NHWC", dst_format="NCHW"):
+    """Sizes, or pairs of them, in the order of another layout. x: int[4] or int[4, 2] -> the same."""
+    order = _order(src_format, dst_format)
+    if x.shape not in ((len(order),), (len(order), 2)):
+        raise InvalidArgumentError(f"1D input must be of size {len(order)}", found=show(x.shape))
+    return x[np.argsort(order)]
+
+
+@data_format_vec_permute.batched
+def _(node, args, batched):
+    return build.GatherV2(args[0], np.argsort(_order(**node.attrs)).astype(np.int32), 1)

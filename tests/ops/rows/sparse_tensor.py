@@ -3,6 +3,8 @@
 import numpy as np
 from autodiff.errors import DTypeError, InvalidArgumentError, ShapeError
 
+from autodiff.ops.sparse.serialization import serialize_sparse
+
 from ..case import Case, array
 
 SORTED = np.array([[0, 1], [0, 3], [2, 0], [2, 3], [2, 4]])
@@ -25,6 +27,18 @@ PRODUCTS = [
          at_run=True),
     Case("SparseToDense", (BEYOND, SHAPE, array(2), array()), id="beyond", fails=InvalidArgumentError, at_run=True),
     Case("SparseToDense", (SORTED, SHAPE, array(2), array()), id="counts", fails=InvalidArgumentError, at_run=True),
+]
+
+_TEXTS = np.array([[serialize_sparse.kernel(SORTED, array(5), np.array(SHAPE)) for _ in range(2)] for _ in range(3)],
+                  object)
+
+WRITTEN = [
+    Case("SerializeSparse", (SORTED, array(5), SHAPE), batch=()),
+    Case("SerializeManySparse", (SORTED, array(5), SHAPE), batch=()),
+    Case("DeserializeSparse", (_TEXTS,), dict(dtype="float64"), batch=()),
+    Case("DeserializeSparse", (_TEXTS,), dict(dtype="int32"), id="type", fails=InvalidArgumentError, at_run=True),
+    Case("DeserializeSparse", (_TEXTS[..., :2],), dict(dtype="float64"), id="columns", fails=InvalidArgumentError,
+         at_run=True),
 ]
 
 CWISE = [
@@ -122,4 +136,4 @@ PAIRS = [
     Case("SparseMatch", (OTHER, SORTED, SHAPE)),
 ]
 
-ROWS = PRODUCTS + CWISE + REDUCED + ORDERED + PAIRS
+ROWS = PRODUCTS + WRITTEN + CWISE + REDUCED + ORDERED + PAIRS
