@@ -10,11 +10,13 @@ from ...ops.common.turns import Turn
 from ..facts.records import RunRecord
 from ..facts.steps import Steps, When
 
-_MOST = 10_000  # records kept
+_MOST = 20_000  # records and figures in them that are kept: some 10 MB
+_NEWEST = 512  # records that are all kept, however many figures they have
 
 
 class RunLog:
-    """run: number of runs so far. records: of these, oldest first. result: what the last run gave, as it was fetched.
+    """run: number of runs so far. records: of these, oldest first: of a long training, the older the fewer. result: what
+    the last run gave, as it was fetched.
 
     steps: which of them are steps. turn: whose it is to make a run, where several threads do.
     """
@@ -23,7 +25,8 @@ class RunLog:
         self.run = 0
         self.turn = Turn()
         self.steps = Steps()
-        self.records: deque[RunRecord] = deque(maxlen=_MOST)
+        self.records: deque[RunRecord] = deque()
+        self._size = 0
         self.result: Any = None
 
     @property
@@ -57,6 +60,11 @@ class RunLog:
     def add(self, record: RunRecord) -> None:
         """Keep the record of a run."""
         self.records.append(record)
+        self._size += _size(record)
+        if self._size > _MOST and len(self.records) > 2 * _NEWEST:
+            older = len(self.records) // 2
+            self.records = deque([r for i, r in enumerate(self.records) if i >= older or not i % 2])
+            self._size = sum(map(_size, self.records))
 
     def keep_result(self, result: Any) -> None:
         """Keep what a run gave."""
@@ -66,9 +74,15 @@ class RunLog:
         """Go on from the records of other runs. before: training runs before them."""
         self.records.clear()
         self.records.extend(records)
+        self._size = sum(map(_size, self.records))
         self.run = self.records[-1].run if self.records else 0
         self.steps = Steps(before, [record.run for record in self.records if record.trains])
 
     def before(self, record: RunRecord) -> RunRecord | None:
         """The record of the run before one."""
         return next((r for r in reversed(self.records) if r.run < record.run), None)
+
+
+def _size(record: RunRecord) -> int:
+    """How many figures a record has, and itself."""
+    return 1 + sum([1 + len(sample.turns) for sample in record.samples])
