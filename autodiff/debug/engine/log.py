@@ -12,12 +12,13 @@ from ..facts.steps import Steps, When
 
 _MOST = 20_000  # records and figures in them that are kept: some 10 MB
 _NEWEST = 512  # records that are all kept, however many figures they have
+_IN_A_ROW = 8  # runs: those of different kinds take turns
 
 
 class RunLog:
-    """run: number of runs so far. records: of these, oldest first: of a long training, the older the fewer. result: what
-    the last run gave, as it was fetched.
+    """run: number of runs so far. records: of these, oldest first; of a long training's older ones some.
 
+    result: what the last run gave, as it was fetched.
     steps: which of them are steps. turn: whose it is to make a run, where several threads do.
     """
 
@@ -26,7 +27,7 @@ class RunLog:
         self.turn = Turn()
         self.steps = Steps()
         self.records: deque[RunRecord] = deque()
-        self._size = 0
+        self._size, self._apart = 0, 2
         self.result: Any = None
 
     @property
@@ -62,9 +63,17 @@ class RunLog:
         self.records.append(record)
         self._size += _size(record)
         if self._size > _MOST and len(self.records) > 2 * _NEWEST:
-            older = len(self.records) // 2
-            self.records = deque([r for i, r in enumerate(self.records) if i >= older or not i % 2])
-            self._size = sum(map(_size, self.records))
+            self._thin_out()
+
+    def _thin_out(self) -> None:
+        """Of the older half keep every second, fourth, eighth … few runs in a row, until there is room again."""
+        older, newer = list(self.records)[:len(self.records) // 2], list(self.records)[len(self.records) // 2:]
+        while self._size > _MOST * 3 // 4 and self._apart < self.run:
+            older = [record for record in older if (record.run - 1) // _IN_A_ROW % self._apart == 0]
+            self._size = sum(map(_size, [*older, *newer]))
+            self._apart *= 2
+        self._apart //= 2
+        self.records = deque([*older, *newer])
 
     def keep_result(self, result: Any) -> None:
         """Keep what a run gave."""
