@@ -34,7 +34,8 @@ NAMESPACES = {
     **{name: f"api.{name}" for name in (
         "app", "compat", "contrib", "data", "debugging", "distributions", "dtypes", "flags", "gfile", "graph_util",
         "image", "io", "keras", "layers", "linalg", "logging", "losses", "math", "metrics", "mnist", "nn",
-        "python_io", "random", "raw_ops", "saved_model", "signal", "sparse", "spectral", "summary", "test", "train")},
+        "python_io", "random", "raw_ops", "saved_model", "sets", "signal", "sparse", "spectral", "summary", "test",
+        "train")},
     "debug": "debug", "errors": "core.errors", "initializers": "api.variables.initializers", "nest": "core.nest",
     "queue": "api.queues", "python": "tensorflow_names.python_module",
 }
@@ -164,6 +165,8 @@ _NAMES = {
         "convert_to_tensor register_tensor_conversion_function",
     "core.devices":
         "DeviceSpec",
+    "core.shapes":
+        "disable_v2_tensorshape enable_v2_tensorshape",
     "core.defaults":
         "get_default_session",
     "gradients.higher_order":

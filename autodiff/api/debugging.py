@@ -21,9 +21,15 @@ from .control.dependencies import control_dependencies, group
 
 def Assert(condition: Any, data: Sequence[Any], summarize: int | None = None, name: str | None = None) -> Any:  # noqa: N802
     """The operation that fails with InvalidArgumentError unless `condition` holds. bool[]; data: what to show."""
-    with scope(name, "Assert", [condition, *data]) as full:
+    with scope(name, "Assert", [condition, *data]):
         shown = [convert_to_tensor(item, name=f"data_{i}") for i, item in enumerate(data)]
-        return build.Assert(condition, *shown, summarize=3 if summarize is None else summarize, name=full)
+        return _guarded(condition, shown, summarize)
+
+
+def _guarded(condition: Any, data: Sequence[Any], summarize: int | None) -> Any:
+    """Assert under the name of what TensorFlow gives: the end of the branches that it makes for what is not known."""
+    name = "Assert" if static_value(condition) is not None else "AssertGuard/Merge"
+    return build.Assert(condition, *data, summarize=3 if summarize is None else summarize, name=name)
 
 
 def Print(input_: Any, data: Sequence[Any], message: str | None = None, first_n: int | None = None,  # noqa: N802
@@ -100,21 +106,20 @@ def _fails_statically(condition: Tensor) -> bool:
     return value is not None and not np.all(value)
 
 
-def _checked(holds: Tensor, data: list[Any], summarize: int | None, full: str) -> Any:
+def _checked(holds: Tensor, data: list[Any], summarize: int | None) -> Any:
     """Assert that all of `holds`; at once if it is known while the graph is built."""
     if _fails_statically(holds):
         raise InvalidArgumentError(" ".join(str(item) for item in data))
     everywhere = build.All(holds, build.Range(0, build.Rank(holds), 1))
     if get_default_graph().executing_eagerly:
         return None
-    return build.Assert(everywhere, *[convert_to_tensor(d) for d in data], name=full,
-                        summarize=3 if summarize is None else summarize)
+    return Assert(everywhere, data, summarize)
 
 
 def _comparison(op: str, sign: str, name_: str, text: str) -> Callable[..., Any]:
     def check(x: Any, y: Any, data: Any = None, summarize: int | None = None, message: str | None = None,
               name: str | None = None) -> Any:
-        with scope(name, name_, [x, y]) as full:
+        with scope(name, name_, [x, y]):
             if x is y and op == "Equal" and not get_default_graph().executing_eagerly:
                 return build.NoOp()
             x = convert_to_tensor(x, name="x")
@@ -122,7 +127,7 @@ def _comparison(op: str, sign: str, name_: str, text: str) -> Callable[..., Any]
             if data is None:
                 data = [f"Condition x {sign} y did not hold element-wise:", f"x ({x.name}) = ", x, f"y ({y.name}) = ",
                         y]
-            return _checked(OPS[op](x, y), [message, *data] if message else list(data), summarize, full)
+            return _checked(OPS[op](x, y), [message, *data] if message else list(data), summarize)
 
     check.__name__, check.__doc__ = name_, text
     return check
@@ -140,11 +145,11 @@ assert_greater_equal = _comparison("GreaterEqual", ">=", "assert_greater_equal",
 def _sign(op: str, sign: str, name_: str) -> Callable[..., Any]:
     def check(x: Any, data: Any = None, summarize: int | None = None, message: str | None = None,
               name: str | None = None) -> Any:
-        with scope(name, name_, [x]) as full:
+        with scope(name, name_, [x]):
             x = convert_to_tensor(x, name="x")
             if data is None:
                 data = [message or "", f"Condition x {sign} 0 did not hold element-wise:", f"x ({x.name}) = ", x]
-            return _checked(OPS[op](x, convert_to_tensor(0, dtype=x.dtype.base_dtype)), list(data), summarize, full)
+            return _checked(OPS[op](x, convert_to_tensor(0, dtype=x.dtype.base_dtype)), list(data), summarize)
 
     check.__name__ = name_
     check.__doc__ = f"The operation that fails with InvalidArgumentError unless x {sign} 0 for all elements."
@@ -160,7 +165,7 @@ assert_non_positive = _sign("LessEqual", "<=", "assert_non_positive")
 def assert_near(x: Any, y: Any, rtol: Any = None, atol: Any = None, data: Any = None, summarize: int | None = None,
                 message: str | None = None, name: str | None = None) -> Any:
     """The operation that fails unless |x - y| <= atol + rtol |y| for all elements; both 10 times the precision."""
-    with scope(name, "assert_near", [x, y]) as full:
+    with scope(name, "assert_near", [x, y]):
         x = convert_to_tensor(x, name="x")
         y = convert_to_tensor(y, dtype=x.dtype.base_dtype, name="y")
         precision = 10 * float(np.finfo(x.dtype.as_numpy_dtype).eps)
@@ -169,7 +174,7 @@ def assert_near(x: Any, y: Any, rtol: Any = None, atol: Any = None, data: Any = 
         holds = abs(x - y) <= atol + rtol * abs(y)
         if data is None:
             data = ["x and y not equal to tolerance", f"x ({x.name}) = ", x, f"y ({y.name}) = ", y]
-        return _checked(holds, [message, *data] if message else list(data), summarize, full)
+        return _checked(holds, [message, *data] if message else list(data), summarize)
 
 
 def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
@@ -205,7 +210,7 @@ def assert_rank_at_least(x: Any, rank: Any, data: Any = None, summarize: int | N
 
 def _ranked(x: Any, rank: Any, op: str, holds: Callable[[int, int], bool], message: str | None, name: str | None,
             default: str) -> Any:
-    with scope(name, default, [x]) as full:
+    with scope(name, default, [x]):
         x = convert_to_tensor(x, name="x")
         wanted = _integer_rank(rank, default)
         if x.dims is not None and wanted is not None:
@@ -213,9 +218,9 @@ def _ranked(x: Any, rank: Any, op: str, holds: Callable[[int, int], bool], messa
                 least = "" if op == "Equal" else "at least "
                 raise ShapeError(f"{message or ''}. Tensor {x.name} must have rank {least}{int(wanted)}. Received rank "
                                  f"{len(x.dims)}, shape {x.shape}".removeprefix(". "))
-            return build.NoOp(name=full)
+            return build.NoOp(name="static_checks_determined_all_ok")
         data = [message or "", f"Tensor {x.name} has the wrong rank, expected", rank, "found", build.Rank(x)]
-        return _checked(OPS[op](build.Rank(x), rank), data, None, full)
+        return _checked(OPS[op](build.Rank(x), rank), data, None)
 
 
 def _integer_rank(rank: Any, what: str) -> np.ndarray | None:
@@ -231,7 +236,7 @@ def _integer_rank(rank: Any, what: str) -> np.ndarray | None:
 def assert_rank_in(x: Any, ranks: Sequence[int], data: Any = None, summarize: int | None = None,
                    message: str | None = None, name: str | None = None) -> Any:
     """The operation that fails unless x has one of these ranks; ShapeError (ValueError) when that is known."""
-    with scope(name, "assert_rank_in", [x]) as full:
+    with scope(name, "assert_rank_in", [x]):
         x = convert_to_tensor(x, name="x")
         for rank in ranks:
             _integer_rank(rank, "assert_rank_in")
@@ -239,9 +244,9 @@ def assert_rank_in(x: Any, ranks: Sequence[int], data: Any = None, summarize: in
             if len(x.dims) not in ranks:
                 raise ShapeError(f"{message or ''}. Tensor {x.name} must have rank in {tuple(ranks)}. Received rank "
                                  f"{len(x.dims)}, shape {x.shape}".removeprefix(". "))
-            return build.NoOp(name=full)
+            return build.NoOp(name="static_checks_determined_all_ok")
         holds = build.Any(build.Equal(build.Rank(x), list(ranks)), [0])
-        return _checked(holds, [message or "", f"Tensor {x.name} has the wrong rank", build.Rank(x)], summarize, full)
+        return _checked(holds, [message or "", f"Tensor {x.name} has the wrong rank", build.Rank(x)], summarize)
 
 
 def assert_scalar(tensor: Any, name: str | None = None, message: str | None = None) -> Tensor:
@@ -257,7 +262,8 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
     x = convert_to_tensor(x)
     if not x.dtype.base_dtype.is_integer:
         raise DTypeError(f"{message or ''}Expected \"x\" to be integer type.", found=x.describe())
-    return build.NoOp(name=name or "assert_integer")
+    with scope(name, "assert_integer", [x]):
+        return build.NoOp(name="statically_determined_was_integer")
 
 
 def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None) -> Any:
@@ -265,7 +271,8 @@ def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str
     tensor, wanted = convert_to_tensor(tensor), as_dtype(tf_type).base_dtype
     if tensor.dtype.base_dtype is not wanted:
         raise DTypeError(f"{message or ''}{tensor.name} must be of type {wanted}", found=tensor.describe())
-    return build.NoOp(name=name or "assert_type")
+    with scope(name, "assert_type", [tensor]):
+        return build.NoOp(name="statically_determined_correct_type")
 
 
 def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: Any = None) -> DType:

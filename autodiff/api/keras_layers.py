@@ -26,6 +26,8 @@ def _function(kind: str, value: Any) -> Any:
         return None
     if kind.endswith("initializer") and value in _INITIALIZERS:
         return getattr(initializers, value)()
+    if kind != "activation" and not kind.endswith("initializer"):
+        return value
     raise ArgumentError(f"Unknown {kind}: {value}", expected=", ".join((*_ACTIVATIONS, *_INITIALIZERS)))
 
 

@@ -89,6 +89,8 @@ class Operation:
         """An attribute by name. Raises ArgumentError for an unknown one."""
         if name == "_class" and hasattr(self, "_colocated"):
             return self.colocation_groups()
+        if name == "_gradient_op_type" and self.override is not None:
+            return self.override.encode()
         if name not in self.attrs:
             if name == "T":  # not kept: it is the type of the inputs that share theirs
                 for parameter, tensor in zip(self.definition.parameters, self.inputs):

@@ -144,9 +144,13 @@ def as_dims(shape: Any) -> Dims | None:
 
 
 class TensorShape(Sequence):
-    """A shape whose sizes, or whose rank, may be unknown. Items are Dimension objects."""
+    """A shape whose sizes, or whose rank, may be unknown. Items are Dimension objects.
+
+    item: what gives an item, for scripts that ask for TensorFlow 2's plain sizes.
+    """
 
     __slots__ = ("dims_tuple",)
+    item: Any = Dimension
 
     def __init__(self, dims: Any = None) -> None:
         self.dims_tuple: Dims | None = as_dims(dims)
@@ -172,15 +176,15 @@ class TensorShape(Sequence):
     def __bool__(self) -> bool:
         return self.dims_tuple is not None
 
-    def __iter__(self) -> Iterator[Dimension]:
-        return iter([Dimension(d) for d in self._known_rank()])
+    def __iter__(self) -> Iterator[Any]:
+        return iter([self.item(d) for d in self._known_rank()])
 
     def __getitem__(self, key: Any) -> Any:
         if self.dims_tuple is None:
-            return TensorShape(None) if isinstance(key, slice) else Dimension(None)
+            return TensorShape(None) if isinstance(key, slice) else self.item(None)
         if isinstance(key, slice):
             return TensorShape(self.dims_tuple[key])
-        return Dimension(self.dims_tuple[key])
+        return self.item(self.dims_tuple[key])
 
     def as_list(self) -> list[int | None]:
         """Sizes as a list; unknown ones are None. Raises ShapeError if the rank is unknown."""
@@ -342,3 +346,13 @@ def _broadcast_size(m: int | None, n: int | None, a: Dims, b: Dims) -> int | Non
         return n if m is None else m
     raise ShapeError(f"Dimensions must be equal, but are {m} and {n} for shapes that are broadcast: {show(a)} and "
                      f"{show(b)}")
+
+
+def enable_v2_tensorshape() -> None:
+    """Items of shapes are numbers, or None, from here on: as TensorFlow 2 has them."""
+    TensorShape.item = staticmethod(dimension_value)
+
+
+def disable_v2_tensorshape() -> None:
+    """Items of shapes are Dimension objects."""
+    TensorShape.item = Dimension

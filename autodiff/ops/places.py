@@ -136,6 +136,8 @@ PLACES: dict[str, str] = {
         "SparseMatch SparseAdd SparseSparseMaximum SparseSparseMinimum",
     "sparse.serialization":
         "SerializeSparse SerializeManySparse DeserializeSparse",
+    "sparse.sets":
+        "SetOperation",
     "sparse.with_dense":
         "SparseTensorDenseMatMul SparseDenseCwiseMul SparseDenseCwiseDiv SparseTensorDenseAdd SparseReduceSum "
         "SparseReduceMax SparseReduceSumSparse SparseReduceMaxSparse",

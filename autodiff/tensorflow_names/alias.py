@@ -14,6 +14,7 @@ from .. import NAMESPACES
 from ..api import flags
 from ..api.common.unsupported import unsupported_name
 from ..core.errors import StateError, UnsupportedError
+from ..core.shapes import disable_v2_tensorshape
 from .places import ROOMS, is_module, may_be_imported, place_of
 
 VERSION = "1.15.5"  # of the TensorFlow whose names and semantics these are: scripts ask tf.__version__ and tf.VERSION
@@ -151,6 +152,7 @@ def standing_in(*, shadow: bool = False) -> Iterator[None]:
         raise StateError(f"a real TensorFlow is installed: {real}",
                          hint="use `import autodiff as tf` beside it, or standing_in(shadow=True) to hide it")
     flags.FLAGS.forget()
+    disable_v2_tensorshape()
     saved, finder = _taken_out(), Finder()
     sys.meta_path.insert(0, finder)
     try:
@@ -159,6 +161,7 @@ def standing_in(*, shadow: bool = False) -> Iterator[None]:
         sys.meta_path.remove(finder)
         _taken_out()
         sys.modules.update(saved)
+        disable_v2_tensorshape()
 
 
 def _taken_out() -> dict[str, ModuleType]:

@@ -59,8 +59,13 @@ _METHODS = {"assertEquals": "assertEqual", "assertNotEquals": "assertNotEqual", 
             "assertAlmostEqual", "assertItemsEqual": "assertCountEqual", "assertRegexpMatches": "assertRegex",
             "assertRaisesRegexp": "assertRaisesRegex", "assert_": "assertTrue"}
 _OLD_METHODS = {old: new for old, new in _METHODS.items() if not hasattr(unittest.TestCase, old)}
-_HAS_NEWSHAPE = "newshape" in inspect.signature(np.reshape).parameters
-_TELLING = (*(name for names in REMOVED.values() for name in names), *_OLD_METHODS, "newshape")
+# function of NumPy -> what an argument was called, and is
+_ARGUMENTS = {name: (old, new) for name, old, new in (
+    ("reshape", "newshape", "shape"), *((name, "interpolation", "method") for name in (
+        "percentile", "quantile", "nanpercentile", "nanquantile")))
+    if old not in inspect.signature(getattr(np, name)).parameters}
+_TELLING = (*(name for names in REMOVED.values() for name in names), *_OLD_METHODS,
+            *(old for old, _ in _ARGUMENTS.values()))
 
 
 def old_name(module: str, name: str) -> Any:
@@ -137,12 +142,13 @@ class _Restorer(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802
         function = node.func
-        if isinstance(function, ast.Attribute) and function.attr == "reshape" and not _HAS_NEWSHAPE \
+        if isinstance(function, ast.Attribute) and function.attr in _ARGUMENTS \
                 and self.modules.get(ast.unparse(function.value)) == "numpy":
+            old, new = _ARGUMENTS[function.attr]
             for keyword in node.keywords:
-                if keyword.arg == "newshape":
-                    keyword.arg = "shape"
-                    self.found.append("newshape=")
+                if keyword.arg == old:
+                    keyword.arg = new
+                    self.found.append(f"{old}=")
         self.generic_visit(node)
         return node
 

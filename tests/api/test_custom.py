@@ -223,3 +223,11 @@ def test_a_list_that_a_py_func_gives_is_several_values():
             session.run(tf.py_func(lambda a: (a, a), [x], tf.float32))
     with pytest.raises(ValueError, match="a function"):
         tf.py_func(3, [x], tf.float32)
+
+
+def test_assertions_have_tensorflows_names() -> None:
+    given = tf.placeholder(tf.float32, [2])
+    assert tf.assert_less(given, 1.0).name == "assert_less/Assert/AssertGuard/Merge"
+    assert tf.assert_less(1.0, 2.0).name == "assert_less_1/Assert/Assert"
+    assert tf.assert_rank(given, 1, name="r").name == "r/static_checks_determined_all_ok"
+    assert tf.assert_integer(1).name == "assert_integer/statically_determined_was_integer"

@@ -15,7 +15,7 @@ def test_layers_take_the_names_of_functions() -> None:
     layers = tf.keras.layers
     x = tf.constant(np.random.RandomState(1).randn(2, 6, 6, 3), tf.float32)
     y = layers.Conv2D(4, 3, activation="relu", kernel_initializer="he_normal", input_shape=(6, 6, 3))(x)
-    y = layers.Dense(5, activation="linear")(layers.Flatten()(layers.MaxPool2D(2, 2)(y)))
+    y = layers.Dense(5, activation="linear")(layers.Flatten()(layers.MaxPool2D(2, 2, padding="same")(y)))
     y = layers.Activation("tanh")(layers.Lambda(lambda v: v * 2)(y))
     assert y.shape.as_list() == [2, 5]
     assert len(tf.trainable_variables()) == 4

@@ -85,6 +85,13 @@ def _fresh() -> Any:
     "from tensorflow.python.framework.errors_impl import NotFoundError",
     "from six.moves import urllib, xrange, cPickle; assert list(xrange(2)) == [0, 1]; urllib.request, cPickle.dumps",
     "import six.moves.urllib.parse as p; assert p.quote(' ') == '%20'",
+    "import tensorflow.compat.v2 as tf; assert tf.reduce_sum([1], 0, False, 'n').name == 'n:0'; tf.pad([1], [[1, 1]])",
+    "import tensorflow.compat.v2 as tf; assert tf.ones_like(input=[1], dtype=tf.int32).shape == [1]; tf.norm([1.0])",
+    "from tensorflow.python.util import tf_inspect; import tensorflow.compat.v2 as tf\n"
+    "assert tf_inspect.getfullargspec(tf.size)[3] == (tf.int32, None)",
+    "from tensorflow.python.ops import nn_grad; import tensorflow as tf; x = tf.nn.relu(tf.constant([1.0]))\n"
+    "assert nn_grad._ReluGrad(x.op, x).op.type == 'ReluGrad'",
+    "import tensorflow as tf; tf.enable_v2_tensorshape(); assert type(tf.ones([2]).shape[0]) is int",
     "import six; assert list(six.iteritems({1: 2})) == [(1, 2)] and isinstance('', six.string_types) and six.PY3",
     "import six\nclass A(six.with_metaclass(type, int)): pass\nassert A.__mro__[1] is int",
     "import six; assert type(six.add_metaclass(type('M', (type,), {}))(type('A', (), {}))).__name__ == 'M'",

@@ -19,6 +19,7 @@ kinds = x.dtype, numpy.int, isinstance([], collections.Mapping), isinstance([], 
 shaped = np.reshape(x, newshape=[2, 1]).shape
 clock, six = time.clock(), common(12, 18)
 ends = np.alltrue([True]), np.Inf
+middle = np.percentile([1, 2], 50, interpolation="lower")
 np.own = 3
 del np.own
 """
@@ -30,6 +31,7 @@ def test_old_names_give_what_they_gave() -> None:
     exec(code_of(SCRIPT, "old.py", found), space)
     assert space["kinds"] == (np.float64, int, False, True)
     assert (space["shaped"], space["six"], space["ends"]) == ((2, 1), 6, (True, np.inf))
+    assert space["middle"] == 1
     assert {"np.float", "numpy.int", "collections.Iterable", "time.clock", "np.alltrue", "newshape="} <= set(found)
     assert not hasattr(np, "float")
 

@@ -15,7 +15,7 @@ from ...core.shapes import TensorShape, as_dims, is_known, num_elements, show
 _FOLDED = 1000  # elements; TensorFlow makes larger fills of zeros and ones when they are run
 
 
-def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const",
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = "Const",
              verify_shape: bool = False) -> Tensor:
     """A fixed tensor. With `shape`, missing elements repeat the last one; zeros if there is none.
 
@@ -28,7 +28,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     array = as_array(value, None if dtype is None else as_dtype(dtype).base_dtype)
     if shape is not None:
         array = _in_shape(array, as_dims(shape), verify_shape)
-    return constant_in(get_default_graph(), array, name)
+    return constant_in(get_default_graph(), array, "Const" if name is None else name)
 
 
 def _in_shape(array: np.ndarray, dims: Any, verify: bool) -> np.ndarray:

@@ -9,6 +9,7 @@ from ...api.control.custom import py_function
 from ...api.nn.rnn_cell.base import zeros_of
 from ...core import nest
 from ...core.graph import Graph, get_default_graph
+from ...core.op import OPS, Blocked
 
 
 def _zero_state_tensors(state_size: Any, batch_size: Any, dtype: Any) -> Any:
@@ -48,3 +49,17 @@ def EnableControlFlowV2(graph: Graph) -> bool:  # noqa: N802
     return False
 
 
+def __getattr__(name: str) -> Any:
+    """`_ReluGrad`: the gradient function of an op type."""
+    declared = OPS.get(name[1:].removesuffix("Grad")) if name.startswith("_") and name.endswith("Grad") else None
+    rule = declared and declared.gradient_rule
+    if rule is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def gradient(op: Any, *grads: Any) -> Any:
+        found = rule(op, *grads)
+        parts = [None if isinstance(part, Blocked) else part for part in
+                 (found if isinstance(found, (list, tuple)) and not isinstance(found, Blocked) else (found,))]
+        return parts[0] if len(parts) == 1 else parts
+
+    return gradient

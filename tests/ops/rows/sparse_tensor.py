@@ -134,6 +134,12 @@ PAIRS = [
     Case("SparseSparseMinimum", (SORTED, array(5), SHAPE, OTHER, array(3), np.array([4, 5])), id="differ",
          fails=InvalidArgumentError, at_run=True),
     Case("SparseMatch", (OTHER, SORTED, SHAPE)),
+    Case("SetOperation", (SORTED, np.array([3, 1, 3, 2, 2]), SHAPE, OTHER, np.array([1, 4, 2]), SHAPE),
+         {"operation": "union"}),
+    Case("SetOperation", (SORTED, np.array([3, 1, 3, 2, 2]), SHAPE, OTHER, np.array([1, 4, 2]), np.array([4, 5])),
+         {"operation": "a-b"}, id="differ", fails=InvalidArgumentError, at_run=True),
+    Case("SetOperation", (SORTED, np.array([3, 1, 3, 2, 2]), SHAPE, OTHER, np.array([1, 4, 2]), SHAPE),
+         {"operation": "a"}, id="unknown", fails=ValueError),
 ]
 
 ROWS = PRODUCTS + WRITTEN + CWISE + REDUCED + ORDERED + PAIRS

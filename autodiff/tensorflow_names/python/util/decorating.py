@@ -44,13 +44,14 @@ def rewrap(decorator_func: Any, previous_target: Any, new_target: Any) -> Any:
 
 
 def getfullargspec(obj: Any) -> inspect.FullArgSpec:
-    """The arguments of a function, a class or an object that can be called."""
+    """The arguments of a function, a class or an object that can be called; of ours without types, as TensorFlow's."""
     for layer in unwrap(obj)[0]:
         if hasattr(layer, "__argspec__"):
             return layer.__argspec__
-    if isinstance(obj, functools.partial):
-        return inspect.getfullargspec(obj)
-    return inspect.getfullargspec(unwrap(obj)[1])
+    function = obj if isinstance(obj, functools.partial) else unwrap(obj)[1]
+    found = inspect.getfullargspec(function)
+    is_ours = (getattr(function, "__module__", None) or "").startswith("autodiff.")
+    return found._replace(annotations={}) if is_ours else found
 
 
 def getargspec(obj: Any) -> ArgSpec:
