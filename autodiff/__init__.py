@@ -34,10 +34,9 @@ NAMESPACES = {
     **{name: f"api.{name}" for name in (
         "app", "compat", "contrib", "data", "debugging", "distributions", "dtypes", "flags", "gfile", "graph_util",
         "image", "io", "keras", "layers", "linalg", "logging", "losses", "math", "metrics", "mnist", "nn",
-        "python_io", "random", "raw_ops", "saved_model", "sets", "signal", "sparse", "spectral", "summary", "test",
-        "train")},
+        "python_io", "random", "raw_ops", "saved_model", "signal", "sparse", "spectral", "summary", "test", "train")},
     "debug": "debug", "errors": "core.errors", "initializers": "api.variables.initializers", "nest": "core.nest",
-    "queue": "api.queues", "python": "tensorflow_names.python_module",
+    "queue": "api.queues", "sets": "api.sparse.sets", "python": "tensorflow_names.python_module",
 }
 # Module -> the names at the top of `tf` that it defines, loaded when a script first uses one of them.
 _NAMES = {

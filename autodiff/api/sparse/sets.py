@@ -3,16 +3,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.convert import convert_to_tensor
-from ..core.dtypes import int8, int32, int64
-from ..core.graph import Tensor
-from ..core.name_scope import scope
-from ..core.op import build
-from ..core.sparse_tensor import SparseTensor, SparseTensorValue, as_sparse
-from .arrays.creation import ones_like
-from .arrays.shaping import shape
-from .common.unsupported import refusing
-from .sparse.arithmetic import sparse_reduce_sum
+from ...core.convert import convert_to_tensor
+from ...core.dtypes import int8, int32, int64
+from ...core.graph import Tensor
+from ...core.name_scope import scope
+from ...core.op import build
+from ...core.sparse_tensor import SparseTensor, SparseTensorValue, as_sparse
+from ..arrays.creation import ones_like
+from ..arrays.shaping import shape
+from ..common.unsupported import refusing
+from .arithmetic import sparse_reduce_sum
 
 __all__ = ["difference", "intersection", "set_difference", "set_intersection", "set_size", "set_union", "size", "union"]
 
