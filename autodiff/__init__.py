@@ -164,7 +164,7 @@ _NAMES = {
         "convert_to_tensor register_tensor_conversion_function",
     "core.devices":
         "DeviceSpec",
-    "core.shapes":
+    "api.compat":
         "disable_v2_tensorshape enable_v2_tensorshape",
     "core.defaults":
         "get_default_session",

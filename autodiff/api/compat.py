@@ -63,4 +63,14 @@ def path_to_str(path: Any) -> Any:
     return as_str_any(os.fspath(path)) if hasattr(path, "__fspath__") else path
 
 
+def enable_v2_tensorshape() -> None:
+    """Items of shapes are numbers, or None, from here on: as TensorFlow 2 has them."""
+    TensorShape.item = staticmethod(dimension_value)
+
+
+def disable_v2_tensorshape() -> None:
+    """Items of shapes are Dimension objects."""
+    TensorShape.item = Dimension
+
+
 __getattr__ = refusing("tf.compat", __name__)

@@ -346,13 +346,3 @@ def _broadcast_size(m: int | None, n: int | None, a: Dims, b: Dims) -> int | Non
         return n if m is None else m
     raise ShapeError(f"Dimensions must be equal, but are {m} and {n} for shapes that are broadcast: {show(a)} and "
                      f"{show(b)}")
-
-
-def enable_v2_tensorshape() -> None:
-    """Items of shapes are numbers, or None, from here on: as TensorFlow 2 has them."""
-    TensorShape.item = staticmethod(dimension_value)
-
-
-def disable_v2_tensorshape() -> None:
-    """Items of shapes are Dimension objects."""
-    TensorShape.item = Dimension

@@ -13,8 +13,8 @@ from typing import Any
 from .. import NAMESPACES
 from ..api import flags
 from ..api.common.unsupported import unsupported_name
+from ..api.compat import disable_v2_tensorshape
 from ..core.errors import StateError, UnsupportedError
-from ..core.shapes import disable_v2_tensorshape
 from .places import ROOMS, is_module, may_be_imported, place_of
 
 VERSION = "1.15.5"  # of the TensorFlow whose names and semantics these are: scripts ask tf.__version__ and tf.VERSION

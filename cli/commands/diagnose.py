@@ -235,8 +235,7 @@ def check(dbg: Debugger, y: Y | None, x: X | None, *, order: Order = 1, on: Work
     are judged, the same to the bit: threads, processes, or the workers of a dask cluster.
 
     Example:  check loss hidden1/weights
-    API:      dbg.check("loss", "hidden1/weights", order=2); with dbg.workers("processes:8") as executor:
-              dbg.check(executor=executor), or any other concurrent.futures.Executor
+    API:      dbg.check("loss", "hidden1/weights", order=2), dbg.check(executor=ThreadPoolExecutor(2))
     """
     with counted("ops") as report, dbg.workers(on) as executor:
         found: Check = dbg.check(y or "", x or "", order=order, executor=executor, report=report)

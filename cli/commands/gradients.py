@@ -194,8 +194,7 @@ def hessian(dbg: Debugger, y: Y | None, x: X, *more: X, rows: Slice | None = Non
     Example:  hessian loss hidden2/biases --rows 0:4
     API:      dbg.hessian("hidden2/biases", "loss", rows=slice(0, 4)), dbg.hessians.eigen("hidden2/biases"),
               dbg.hessian(("hidden2/biases", "hidden1/biases"), kind="diag"), dbg.hessians.cost("hidden2/biases"),
-              dbg.hessians.spectrum("hidden2/biases"); with dbg.workers("processes:8") as executor:
-              dbg.hessian("hidden2/biases", executor=executor), or any other concurrent.futures.Executor
+              dbg.hessians.spectrum("hidden2/biases"), dbg.hessian("hidden2/biases", executor=ThreadPoolExecutor(2))
     """
     xs = (x, *more)
     if y and dbg.model.y and is_variable(dbg.model.targets.one(y)):

@@ -1,5 +1,6 @@
 """Every call that a help page gives for a command (`API:`) is executed, and gives something."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,8 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     dbg.run(STEPS - 5)
     dbg.set("hidden2/biases", 0.5)
     np.savez("reference.npz", **{"hidden1/weights:0": session.variables["hidden1/weights"]})
-    return {**handles, "dbg": dbg, "graph": graph, "session": session, "Debugger": Debugger, "feeds": feeds, "np": np}
+    return {**handles, "dbg": dbg, "graph": graph, "session": session, "Debugger": Debugger, "feeds": feeds, "np": np,
+            "ThreadPoolExecutor": ThreadPoolExecutor}
 
 
 def spoiled() -> dict[str, Any]:

