@@ -62,3 +62,15 @@ def test_doctor_reads_a_recording(tmp_path: Path) -> None:
     found = shell.dbg.doctor().findings
     shell.close()
     assert found[0].kind == "relu on the logits" and "are 0" in found[0].text
+
+
+def test_a_nan_is_told_with_the_row_that_was_fed(tmp_path: Path) -> None:
+    found = findings('''
+lengths = tf.placeholder(tf.int32, [None], name="lengths")
+mask = tf.expand_dims(tf.sequence_mask(lengths, 3, dtype=tf.float32), 2)
+mean = tf.reduce_sum(dense(tf.expand_dims(p, 2), 2) * mask, 1) / tf.reduce_sum(mask, 1)
+loss = tf.losses.mean_squared_error(q, dense(mean, 1))
+fit([adam(.01).minimize(loss), loss], lambda i: {**near(i), lengths: np.arange(32) + i % 2}, 4)
+''', tmp_path)
+    assert (found[0].kind, found[0].op_type) == ("nan", "RealDiv")
+    assert "0 / 0 = nan in truediv; because 0 was fed for 'lengths' at row 0" in found[0].text

@@ -39,8 +39,8 @@ decay = 0.01 * tf.add_n([tf.nn.l2_loss(v) for v in tf.trainable_variables()])  #
 loss = tf.losses.sparse_softmax_cross_entropy(t, logits) + decay + tf.losses.get_regularization_loss()
 """, "decay + tf.losses.get_regularization_loss()", "decay"),
     "wrong sign": ("""
-logp = tf.nn.log_softmax(tf.layers.dense(x, 3))  # here
-loss = tf.reduce_mean(tf.reduce_sum(tf.one_hot(t, 3) * logp, axis=1))
+logp = tf.nn.log_softmax(tf.layers.dense(x, 3))
+loss = tf.reduce_mean(tf.reduce_sum(tf.one_hot(t, 3) * logp, axis=1))  # here
 """, "tf.reduce_mean(tf.reduce_sum(tf.one_hot(t, 3) * logp, axis=1))",
                    "-tf.reduce_mean(tf.reduce_sum(tf.one_hot(t, 3) * logp, axis=1))"),
     "copy is trained": ("""

@@ -97,7 +97,7 @@ def _wrong_sign(y: Tensor, behind: set[Operation]) -> list[Finding]:
                 found.append(_finding(102, "wrong sign", op, f"{y.name} grows with {op.outputs[0].name}, the logarithm "
                                       "of a probability: to minimize it makes what is right less likely, without end",
                                       "minimize the negative log-likelihood: drop or add one minus on the way",
-                                      at=_last_sign(op, behind)))
+                                      at=_last_sign(op, y, behind)))
     return found[:1]
 
 
@@ -108,9 +108,9 @@ def _picks_above(log: Operation) -> bool:
         op.type == "Mul" and any(picks(op, t) for t in op.inputs) for op in above)
 
 
-def _last_sign(op: Operation, behind: set[Operation]) -> Operation:
-    """The op nearest to the end that turns the sign on the way from a likelihood, else the likelihood itself."""
-    turned = op
+def _last_sign(op: Operation, y: Tensor, behind: set[Operation]) -> Operation:
+    """The op nearest to the end that turns the sign on the way from a likelihood, else where the loss is made."""
+    turned = y.op
     level = [op]
     for _ in range(20):
         level = list(dict.fromkeys(c for o in level for t in o.outputs for c in t._consumers if c in behind))

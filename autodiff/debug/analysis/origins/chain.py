@@ -148,7 +148,7 @@ def _in_turns(sizes: Sequence[float]) -> str:
 
 def _chosen(at: Source, sources: Sequence[Source], *, negative: bool) -> Source | None:
     """The element to go on with: the one that the number comes of. negative: what counts is its sign."""
-    known = [s for s in sources if s.tensor.op.type != "Const"] or list(sources)
+    known = [s for s in sources if s.tensor.op.type not in ("Const", "Range")] or list(sources)
     bad = [s for s in known if not np.isfinite(s.value)]
     if bad or not known:
         return bad[0] if bad else None

@@ -29,6 +29,7 @@ from ...facts.graph_lists import calls_of, trainable_tensors, variables_of
 from ...facts.roles import as_place, place_of
 from ...history.replay import Moment
 from ..state import State
+from .came_from import origin_of
 from .case_of import case_of
 from .check import RuleChecks
 from .explain import Explanations
@@ -169,6 +170,8 @@ class Checkup:
         if first and first[0].phase == "input" and "nan" not in first[0].bad:  # inf is right until it makes nan
             first = [*[origin for origin in why.origins if origin.secondary][:1], *first]
         harmful = [_of_origin(origin, 100) for origin in first][:5]
+        if harmful and why.chain and (because := origin_of(why.chain)):
+            harmful[0] = replace(harmful[0], text=f"{harmful[0].text}; {because}")
         return harmful + [_of_origin(origin, 10) for origin in why.masked[:5]]
 
     def _sizes(self, y: Tensor) -> list[Finding]:
