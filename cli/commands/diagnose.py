@@ -13,10 +13,7 @@ from autodiff.debug.analysis.findings import (
     Difference,
     Finding,
     Hop,
-    Operand,
-    Origin,
     Path,
-    Remedy,
     WhyFailed,
     WhyNone,
     WhyNonfinite,
@@ -33,6 +30,7 @@ from ..model.shell import Shell
 from ..model.usage_error import UsageError
 from ..view.debugger_rows import computed_here, place
 from ..view.drawn.progress import counted
+from ..view.nonfinite_said import chain, nonfinite, not_tried, tried, written_at
 from ..view.text import number
 
 Order = Annotated[int, IntKind(1)]
@@ -66,8 +64,8 @@ def why(shell: Shell, target: Target = "", *, of: Target = "", order: Order = 1)
     many = found if isinstance(found, (list, tuple)) else (found,)
     if isinstance(found, WhyNonfinite) and order == 1:
         remedies = shell.dbg.trials.of(found, of)
-        first, *rest = _nonfinite(found)
-        return Group((first, *_tried(remedies), *_chain(found), *rest))
+        first, *rest = nonfinite(found)
+        return Group((first, *(tried(remedies) or not_tried(found)), *chain(found), *rest))
     parts = tuple(part for i, finding in enumerate(many) for part in explained(finding)
                   if i == 0 or isinstance(part, Text))  # the same ops again and again: one table is enough
     return Group(parts) if parts else Text(f"nothing to explain: no gradient is {target}", "good")
@@ -96,7 +94,7 @@ def explained(finding: Any) -> tuple[Result, ...]:
     if isinstance(finding, WhyNone):
         return _none(finding)
     if isinstance(finding, WhyNonfinite):
-        return _nonfinite(finding)
+        return nonfinite(finding)
     if isinstance(finding, WhyFailed):
         remedy = f"\nremedy: {finding.remedy}" if finding.remedy else ""
         return (Text(f"{finding.text}{_line_of(finding.place)}{remedy}", "warning"),)
@@ -116,7 +114,7 @@ def _none(finding: WhyNone) -> tuple[Result, ...]:
     head = f"∂ {finding.y} / ∂ {finding.x}"
     lines = [f"{head}: {finding.text}"]
     if finding.place is not None:
-        lines.append(f"{finding.x} was made at {_at(finding.place)}")
+        lines.append(f"{finding.x} was made at {written_at(finding.place)}")
     if finding.remedy:
         lines.append(f"remedy: {finding.remedy}")
     text = Text("\n".join(lines), "good" if finding.kind == "flows" else "warning")
@@ -129,64 +127,6 @@ def _cuts(cuts: tuple[Cut, ...]) -> Table:
     columns = (Column("cut at", "name"), Column("op", "text", 7), Column("kind", "text", 6), Column("order", "text", 3),
                Column("reason"), Column("made at", "place", 8))
     return Table(columns, rows, prose=True)
-
-
-def _nonfinite(finding: WhyNonfinite) -> tuple[Result, ...]:
-    parts: list[Result] = [Text(finding.text, "" if finding.origins else "good")]
-    for i, origin in enumerate(finding.origins[:4], 1):
-        before = finding.origins[:i - 1]
-        lines = _origin(origin, i, with_line=origin.place not in [other.place for other in before])
-        known = [f"   remedy: {other.remedy}" for other in before]
-        known += [f"   {origin.rule}"] if finding.text.startswith(origin.rule) else []
-        parts.append(Text("\n".join(line for line in lines if line not in known), "warning"))
-    if len(finding.origins) > 4:
-        parts.append(Text(f"… and {len(finding.origins) - 4} more origins", "quiet"))
-    for origin in finding.masked[:3]:
-        parts.append(Text(f"masked, without effect: {origin.tensor} ({origin.bad}): {origin.rule}", "quiet"))
-    if finding.inherited:
-        parts.append(Text(f"{finding.inherited} other ops of {finding.checked} only pass it on", "quiet"))
-    return tuple(parts)
-
-
-def _chain(finding: WhyNonfinite) -> tuple[Result, ...]:
-    """How it came to that, the origin first, where there is more to it than one op."""
-    if len(finding.chain) < 2:
-        return ()
-    lines = [f"  {f'step {link.step}  ' if link.step else ''}{link.text}  {place(link.place)}".rstrip()
-             for link in finding.chain]
-    return (Text("\n".join(["how it came to that, the origin first:", *lines]), "quiet"),)
-
-
-def _tried(remedies: Sequence[Remedy]) -> tuple[Result, ...]:
-    """What was tried and helps."""
-    return tuple(Text(f"remedy: {remedy.words}{f' at {place(remedy.place)}' if remedy.place else ''}\n"
-                      f"tried: {remedy.text}; fix {i} applies it", "good") for i, remedy in enumerate(remedies, 1))
-
-
-def _origin(origin: Origin, rank: int, *, with_line: bool) -> list[str]:
-    where = f" at {_at(origin.place) if with_line else place(origin.place)}" if origin.place else ""
-    whose = f", gradient of {origin.forward_op}" if origin.forward_op and origin.forward_op != origin.op else ""
-    indices = " ".join("[" + ",".join(map(str, index)) + "]" for index in origin.elements[:4])
-    whose += f", {origin.inside}" if origin.inside else ""
-    lines = [f"{rank}. {origin.op} ({origin.op_type}, {origin.phase}{whose}){where}",
-             f"   {origin.bad} in {origin.count} of {origin.size} elements" + (f": {indices}" if indices else "")]
-    if origin.operands and origin.phase != "update":  # its rule names them
-        lines.append("   from " + ", ".join(map(_operand, origin.operands)))
-    lines.append(f"   {origin.rule}")
-    if origin.remedy:
-        lines.append(f"   remedy: {origin.remedy}")
-    return lines
-
-
-def _operand(operand: Operand) -> str:
-    """What went into an element; the name alone where nobody knows the number, as of an array read in a loop."""
-    name = f"{operand.name}{list(operand.index) if operand.index else ''}"
-    return name if operand.value is None else f"{name} = {number(operand.value)}"
-
-
-def _at(at: Place) -> str:
-    inside = f" in {at.function}" if at.function not in ("", "<module>") else ""
-    return f"{place(at)}{inside}" + (f": {at.text}" if at.text else "")
 
 
 @command("path", group="Diagnose")

@@ -86,6 +86,23 @@ def test_none_because_it_is_not_used() -> None:
     assert "nothing uses it" in found.text
 
 
+def test_none_as_numbers_that_were_fetched_stand_in_its_place() -> None:
+    found = debugged(lambda a: tf.reduce_sum(tf.constant([1.5, 2.5]) * 2.0), [1.5, 2.5]).why("a", kind="none")
+    assert "constants only" in found.text
+    dbg = debugged(lambda a, b: tf.reduce_sum(b * np.float32([1.5, 2.5])), [1.5, 2.5], [1.0, 1.0])
+    found = dbg.explain.why_missing("a")
+    assert "a constant of its shape at test_why.py" in found.text and "compute with the variable itself" in found.remedy
+
+
+def test_none_does_not_blame_the_count_that_a_mean_divides_by() -> None:
+    def mean(a: Tensor) -> Tensor:
+        kept = tf.round(a)
+        return tf.reduce_sum(kept) / tf.cast(tf.size(tf.boolean_mask(a, a > 0)), tf.float32)
+
+    found = debugged(mean, [1.5, 2.5]).explain.why_missing("a")
+    assert "Round" in found.text and "Size" not in found.text and "Size" in [cut.op_type for cut in found.cuts]
+
+
 def test_none_because_it_is_used_elsewhere() -> None:
     def model(a: Tensor, b: Tensor) -> Tensor:
         tf.reduce_sum(tf.exp(b), name="metric")

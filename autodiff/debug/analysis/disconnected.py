@@ -3,6 +3,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
+from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors
 from ...gradients.blocked_reasons import GradientCall
@@ -44,7 +47,12 @@ def _reason(y: Tensor, x: Tensor, users: list[Operation], used_by: tuple[str, ..
     if twin is not None:
         return (f": {y.name} uses {twin.name!r}, which the same line made in another call",
                 "share one variable between the calls: tf.variable_scope(name, reuse=tf.AUTO_REUSE)")
-    if all(not op.outputs or not any(t._consumers for t in op.outputs) for op in users):
+    is_unused = all(not op.outputs or not any(t._consumers for t in op.outputs) for op in users)
+    number = _fetched(x, below) if is_unused else None
+    if number is not None:
+        return (f": a constant of its shape{at_line(place_of(number))} is there in its place, as of numbers that were "
+                "fetched of it", "compute with the variable itself: what Session.run or eval() gave are mere numbers")
+    if is_unused:
         return ": nothing uses it", "use it in the computation, or drop it"
     some = ", ".join(used_by[:3]) + (" …" if len(used_by) > 3 else "")
     return f": it is used by {some}, not on the way to {y.name}", "use it in the computation, or drop it"
@@ -82,6 +90,19 @@ def _copied(x: Tensor, below: set[Operation]) -> Operation | None:
     if nearest is None or len(above) > _FEW:
         return None
     return nearest.inputs[0].op if nearest.type in _READS and nearest.inputs else nearest
+
+
+def _fetched(x: Tensor, below: set[Operation]) -> Operation | None:
+    """A constant on the way to y that looks like values of a variable, which nothing uses."""
+    shape = x.op.attrs.get("shape")
+    if x.op.type not in VARIABLES or not shape or None in shape:
+        return None
+    for op in below:
+        value = static_value(op.outputs[0]) if op.type == "Const" and op.gradient_of is None else None
+        if value is not None and np.shape(value) == tuple(shape) and np.unique(value).size > 1 and \
+                value.dtype == x.dtype.base_dtype.as_numpy_dtype:
+            return op
+    return None
 
 
 def _twin(x: Tensor, below: set[Operation]) -> Operation | None:

@@ -79,6 +79,8 @@ def _of_input(op: Operation, values: Mapping[Tensor, Any]) -> str:
     if op.type in PLACEHOLDERS:
         return ("clean the data before they are fed: np.isfinite(data).all(axis=1) says which rows are whole, "
                 "np.nan_to_num replaces")
+    if op.type in VARIABLES:
+        return f"give it finite values: another checkpoint, or its initial ones (init {op.name})"
     if op.type == "Const":
         value = np.asarray(values.get(op.outputs[0], 0))
         return "mask with a large finite number, such as -1e9, in place of -inf" if np.isneginf(value).any() else ""

@@ -21,6 +21,7 @@ from .flow import cuts_between, path
 
 TINY = 1e-6  # of the norm at y: below it a gradient counts as vanished
 HUGE = 1e4  # of the norm at y: above it a gradient counts as exploding
+_SHAPES = ("Shape", "ShapeN", "Size", "Rank")  # which a mean divides by: no cause where there is another
 CHAIN = 3  # saturating ops in one path that are to blame together
 
 
@@ -42,6 +43,8 @@ def _why_none(y: Tensor, x: Tensor, call: GradientCall | None) -> WhyNone:
         operations = y.graph.operations  # a comparison often only chooses between what is cut elsewhere
         cuts = sorted(cuts, key=lambda cut: cut.op in operations and operations[cut.op].outputs[0].dtype.is_bool)
         first = [cut for cut in cuts if cut.first]
+        first = [cut for cut in first if cut.op_type not in _SHAPES] or first
+        cuts = sorted(cuts, key=lambda cut: cut.first and cut not in first)
         return WhyNone(y.name, x.name, "cut", _cut_text(first, y, x), _first_remedy(cuts), tuple(cuts), (),
                        place)
     if call is not None and call.stops and not _flows_around(y, x, call.stops):

@@ -22,6 +22,9 @@ WORDS = tuple(sorted({
     "tf.squeeze(prediction, 1)": "prediction.squeeze(1)", "tf.expand_dims(target, 1)": "target.unsqueeze(1)",
     "tf.pow": "torch.pow", "tf.tanh": "torch.tanh", "tf.exp(": "torch.exp(", "tf.rsqrt": "torch.rsqrt",
     "tf.linalg.slogdet": "torch.linalg.slogdet", "tf.one_hot": "F.one_hot", "tf.eye": "torch.eye",
+    "tf.div_no_nan(x, y)": "x / torch.where(y == 0, torch.ones_like(y), y)", "tf.nn.moments(x, axes)": "x.var(axes)",
+    "tf.div_no_nan of the sum and the count": "x.sum() / max(x.numel(), 1)", "tf.square": "torch.square",
+    "tf.diag(tf.range(n, dtype=x.dtype))": "torch.diag(torch.arange(n, dtype=x.dtype))", "tf.acos": "torch.acos",
     "tf.check_numerics": "torch.isfinite", "make it with trainable=True, or name it in var_list":
         "let it require a gradient: requires_grad_(True)",
     "leave this variable out of the training": "do not give this parameter to the optimizer",

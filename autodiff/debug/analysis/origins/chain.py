@@ -92,7 +92,7 @@ def _is_negative(value: Any) -> bool:
 def _is_odd(value: Any) -> bool:
     """Whether a number may have led to nan or inf."""
     size = abs(value)
-    return bool(not np.isfinite(size) or size == 0 or size > _ORDINARY or size < 1e-3)
+    return isinstance(value, bool) or bool(not np.isfinite(size) or size == 0 or size > _ORDINARY or size < 1e-3)
 
 
 def _is_saturated(at: Source) -> bool:
@@ -180,7 +180,7 @@ def _told(at: Source, sources: Sequence[Source], chosen: Source | None, *, is_la
     if op.type == "While":
         return Link(f"{op.name} gives {value}{_growth(at)}", place, "op", op.name)
     same = chosen is not None and (chosen.value == at.value or abs(chosen.value - at.value) < 0.01 * abs(at.value))
-    if op.type in _PASSES or same and not is_last:
+    if op.type in _PASSES or same and not is_last or isinstance(at.value, bool):
         return None
     return Link(_words(at, sources, value) + turn, place, "op", op.name)
 
