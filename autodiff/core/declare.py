@@ -8,10 +8,10 @@ from . import site
 from .convert import to_tensor
 from .dtypes import ALL, DType, is_numpy
 from .errors import ArgumentError, AutodiffError, DTypeError, InvalidArgumentError, ShapeError
-from .graph import Graph, Tensor, graph_of
+from .graph import Graph, Tensor, get_default_graph, graph_of
 from .infer import held
 from .names import checked_op_name
-from .op import OPS, Kind, OpDef, Parameter, Spec, T
+from .op import NO_ATTRIBUTES, OPS, Kind, OpDef, Parameter, Spec, T
 
 
 def op(name: str, *, infer: Callable[..., Any], elementwise: bool = False, dtypes: tuple[DType, ...] = ALL,
@@ -60,6 +60,15 @@ def build_op(definition: OpDef, values: tuple, attrs: dict[str, Any], name: str 
     comes before any tensor. Gives the tensor of a one-output op, the list of tensors of any other,
     the Operation when there is no output. Raises TypeError for dtypes and ValueError for shapes.
     """
+    graph = get_default_graph()
+    if definition.is_simple and not attrs and _belong(graph, definition, values):
+        name = definition.name if name is None else checked_op_name(name, graph.scope)
+        try:
+            spec = definition.infer(*values)
+        except AutodiffError:
+            return _add(graph, definition, values, attrs, name, None)  # says where
+        if type(spec) is Spec:
+            return graph.add(definition, values, NO_ATTRIBUTES, (spec,), name).outputs[0]
     graph = graph_of(values)
     name = definition.name if name is None else checked_op_name(name, graph.scope)
     for value in values:
@@ -69,6 +78,22 @@ def build_op(definition: OpDef, values: tuple, attrs: dict[str, Any], name: str 
         return _add(graph, definition, values, attrs, name, None)
     with graph.name_scope(name) as scope:
         return _add(graph, definition, values, attrs, scope, hint)
+
+
+def _belong(graph: Graph, definition: OpDef, values: tuple) -> bool:
+    """Whether these are tensors of the graph, as the definition wants them: so it is nearly always."""
+    if graph.building_function or len(values) != len(definition.parameters):
+        return False
+    shared = None
+    for value in values:
+        if type(value) is not Tensor or value.op.graph is not graph:
+            return False
+        dtype = value.dtype.base_dtype
+        if shared is None:
+            shared = dtype
+        elif dtype is not shared:
+            return False
+    return shared in definition.dtypes
 
 
 def _add(graph: Graph, definition: OpDef, values: tuple, attrs: dict[str, Any], name: str, hint: DType | None) -> Any:

@@ -9,16 +9,18 @@ from .errors import DTypeError
 class DType:
     """An element type; `x_ref` types belong to variables and equal only themselves.
 
-    name: str. as_numpy_dtype: the NumPy scalar type. base_dtype: itself without `_ref`.
+    name: str. as_numpy_dtype: the NumPy scalar type. base_dtype: itself without `_ref`. is_differentiable: whether a
+    gradient of this type exists: floating or complex.
     """
 
-    __slots__ = ("name", "_numpy", "base_dtype", "_ref", "kind")
+    __slots__ = ("name", "_numpy", "base_dtype", "_ref", "kind", "is_differentiable")
 
     def __init__(self, name: str, numpy_type: type, base: "DType | None" = None) -> None:
         self.name, self._numpy = name, numpy_type
         self.base_dtype: DType = base or self
         self._ref: DType | None = None if base is None else self
         self.kind = np.dtype(numpy_type).kind
+        self.is_differentiable = self.kind in "fc"
 
     @property
     def as_ref(self) -> "DType":
@@ -60,11 +62,6 @@ class DType:
     @property
     def is_unsigned(self) -> bool:
         return self.kind == "u"
-
-    @property
-    def is_differentiable(self) -> bool:
-        """Whether a gradient of this type exists: floating or complex."""
-        return self.kind in "fc"
 
     @property
     def is_numpy_compatible(self) -> bool:

@@ -61,7 +61,7 @@ class Graph(Collected):
         if self.finalized:
             raise StateError(f"the graph is finalized: cannot add {definition.name} {name!r}")
         for tensor in inputs:
-            if tensor.graph is not self:
+            if tensor.op.graph is not self:
                 inputs = tuple(self.capture(t) for t in inputs)
                 break
         name = self.names.literal(name[:-1]) if name.endswith("/") else self.unique_name(name)
@@ -138,7 +138,8 @@ class Graph(Collected):
     # ---- names --------------------------------------------------------------------------
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
         """`name` in the current scope, made unique."""
-        return self.names.take(f"{self.scope}/{name}" if self.scope else name, mark=mark_as_used)
+        scope = self._scopes.value
+        return self.names.take(f"{scope}/{name}" if scope else name, mark=mark_as_used)
 
     @contextlib.contextmanager
     def name_scope(self, name: str | None) -> Iterator[str]:

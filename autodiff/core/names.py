@@ -1,6 +1,7 @@
 """Names of operations and scopes: legal forms, uniqueness, suggestions."""
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -19,22 +20,33 @@ class UniqueNames:
     def take(self, name: str, *, mark: bool = True) -> str:
         """`name`, or `name_1`, `name_2`, … if taken. mark=False only asks."""
         key = name if name.islower() else name.lower()  # one text less to keep
-        count = self._count.get(key, 0)
+        counts = self._count
+        count = counts.get(key)
+        if count is None:
+            count = 1 if key[-1:].isdigit() and self._is_implied(key) else 0
         if mark:
-            self._count[key] = count + 1
+            counts[key] = count + 1
         if count == 0:
             return name
-        while (found := f"{key}_{count}") in self._count:
-            count += 1
-        if mark:
-            self._count[found] = 1
+        found = f"{key}_{count}"
+        if found in counts:
+            while (found := f"{key}_{count}") in counts:
+                count += 1
+            if mark:
+                counts[found] = 1
         return found if key is name else f"{name}_{count}"
+
+    def _is_implied(self, key: str) -> bool:
+        """Whether `x_2` was given as the third `x`: that it was is not kept, as there are as many as operations."""
+        base, _, number = key.rpartition("_")
+        return number.isdecimal() and number[0] != "0" and int(number) < self._count.get(base, 0)
 
     def literal(self, name: str) -> str:
         """The name of an operation whose maker has chosen all of it."""
         return name
 
 
+@functools.lru_cache(1 << 10)
 def checked_op_name(name: str, scope: str) -> str:
     """`name`, which may end in `/`. Raises ArgumentError (ValueError) unless an operation in this scope may have it."""
     check_scope_name(name.removesuffix("/") if isinstance(name, str) else name, top=not scope)

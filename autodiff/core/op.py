@@ -74,12 +74,13 @@ class OpDef:
     infer: same arguments, tensors for arrays; gives a Spec or a tuple of Specs.
     gradient_rule(node, *dys): a tensor or Blocked for each input. no_grad: why there is none.
     no_rule: why asking for one is a LookupError, as TF has it. batching_rule(node, args, batched):
-    outputs with one more leading axis. is_plain: all inputs are of the shared dtype.
+    outputs with one more leading axis. is_plain: all inputs are of the shared dtype. is_simple: and there are some, and
+    no attributes.
     takes_out / takes_run: the kernel has `out` / `run`.
     """
 
     __slots__ = ("name", "kernel", "parameters", "attributes", "required", "infer", "build", "elementwise", "dtypes",
-                 "is_plain", "takes_out", "takes_run", "stateful", "no_grad", "no_rule", "gradient_rule",
+                 "is_plain", "is_simple", "takes_out", "takes_run", "stateful", "no_grad", "no_rule", "gradient_rule",
                  "batching_rule", "doc")
 
     def __init__(self, name: str, kernel: Callable[..., Any], *, parameters: tuple[Parameter, ...],
@@ -93,6 +94,7 @@ class OpDef:
         self.attributes: dict[str, Any] = {name: defaults[name] for name in attributes if name in defaults}
         self.required = frozenset([name for name in attributes if name not in defaults])
         self.is_plain = all([p.kind is T and not p.variadic for p in parameters])
+        self.is_simple = self.is_plain and bool(parameters) and not attributes
         self.takes_out, self.takes_run = "out" in keyword_only, "run" in keyword_only
         self.elementwise, self.dtypes, self.stateful = elementwise, dtypes, stateful
         self.no_grad, self.no_rule = no_grad, no_rule

@@ -34,7 +34,8 @@ class Operation:
         self.origin, self.gradient_of = graph.backprop_origin
         self.override: str | None = graph.overrides.get(definition.name) if graph.overrides else None
         self.index = len(graph.operations)
-        self._frames = site.capture(graph.made_from)
+        known = graph.made_from
+        self._frames = known.frames if known is not None and known.frame is None else site.capture(known)
         self.outputs = ((Tensor(self, 0, specs[0]),) if len(specs) == 1 else
                         tuple([Tensor(self, i, spec) for i, spec in enumerate(specs)]))
         for tensor in inputs:

@@ -10,7 +10,7 @@ import sys
 from bisect import bisect_right
 from collections.abc import Iterable
 from types import CodeType, FrameType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _PROMPT = os.path.join(os.path.dirname(os.path.dirname(PACKAGE)), "cli", "")  # what types for the user
@@ -53,9 +53,12 @@ class Site(NamedTuple):
 
 
 class Known(NamedTuple):
-    """The user's frames outside of a frame of this package: shared by all operations made from there."""
+    """The user's frames outside of a frame of this package: shared by all operations made from there.
 
-    frame: FrameType
+    frame: None if there are no others.
+    """
+
+    frame: FrameType | None
     frames: RawFrames
 
 
@@ -71,8 +74,11 @@ def capture(known: Known | None = None) -> RawFrames:
     (code, instruction): looking up a line number costs more than all the rest, and most operations are never asked
     for theirs.
     """
+    if known is not None and known.frame is None:
+        return known.frames
     frame = sys._getframe(1)
-    while frame is not None and _is_ours(frame.f_code.co_filename):
+    ours = _OURS
+    while frame is not None and ours[frame.f_code.co_filename]:
         if known is not None and frame is known.frame:
             return known.frames
         frame = frame.f_back  # type: ignore[assignment]
@@ -82,7 +88,7 @@ def capture(known: Known | None = None) -> RawFrames:
         code = frame.f_code
         if code.co_filename.startswith(_PROMPT):
             return _SHARED.get(tuple(key)) or _shared(tuple(key), kept) if kept else _AT_PROMPT
-        if not _is_ours(code.co_filename):  # a body that the user wrote is called from in here
+        if not ours[code.co_filename]:  # a body that the user wrote is called from in here
             kept.append(code)
             key += id(code), frame.f_lasti
         if code.co_name == "<module>":
@@ -101,10 +107,24 @@ def _shared(key: tuple[int, ...], codes: list[CodeType]) -> RawFrames:
     return _SHARED.setdefault(key, tuple(zip(codes, key[1::2])))
 
 
-@functools.lru_cache(1 << 12)
-def _is_ours(file: str) -> bool:
-    """Whether code of this file is the library's, not the user's."""
-    return file.startswith(PACKAGE)
+class _Ours(dict[str, bool]):
+    """File -> whether its code is the library's, not the user's."""
+
+    def __missing__(self, file: str) -> bool:
+        if len(self) >= _MOST:
+            self.clear()
+        return self.setdefault(file, file.startswith(PACKAGE))
+
+
+_OURS = _Ours()
+
+
+def inside(known: Known | None, function: Any) -> Known | None:
+    """What is known inside of a function: if it is the library's, no frame of the user's comes in between."""
+    code = getattr(function, "__code__", None)
+    if known is None or known.frame is None or code is None or not _OURS[code.co_filename]:
+        return known
+    return Known(None, known.frames)
 
 
 def frames_of(sites: Iterable[Site]) -> RawFrames:

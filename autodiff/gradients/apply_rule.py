@@ -8,6 +8,7 @@ from ..core.graph import Graph, Operation, Tensor
 from ..core.indexed_slices import IndexedSlices, dense
 from ..core.op import REGISTERED_GRADIENTS, Blocked, blocked, build
 from ..core.shapes import compatible, show
+from ..core.site import inside
 from .aggregate import Gradient
 from .between import carries_gradient, inputs_of
 from .blocked_reasons import no_gradient_reason, note_blocked
@@ -25,20 +26,27 @@ def apply_rule(graph: Graph, op: Operation, y: Tensor, dys: dict[Tensor, Gradien
     gate: no gradient is ready before all are.
     Raises NoGradientError (LookupError) without a rule, ArgumentError or ShapeError (ValueError) for a wrong answer.
     """
-    with _RuleScope(graph, op, y):
+    saved = graph.scope, graph.backprop_origin, graph.made_from
+    graph.scope = graph.unique_name(f"{op.name}_grad")
+    graph.backprop_origin = (op, y)
+    try:
         rule = rule_of(op)
         if rule is None:
             reason = no_gradient_reason(op) or ""
             for index in range(len(op.inputs)):
                 note_blocked(graph, op, index, reason)
             return [None] * len(op.inputs)
-        if op.type not in _TAKE_NONE:
+        graph.made_from = inside(graph.made_from, rule)
+        kind = op.definition.name
+        if kind not in _TAKE_NONE:
             _fill_up(op, dys)
         given = [dys[t] for t in op.outputs]
-        if op.type not in _TAKE_ROWS:
+        if kind not in _TAKE_ROWS:
             given = [dense(dy) if isinstance(dy, IndexedSlices) else dy for dy in given]
         dxs = [_checked(graph, op, index, dx) for index, dx in enumerate(_answer(rule, op, given))]
         return _gated(graph, dxs) if gate and sum(dx is not None for dx in dxs) > 1 else dxs
+    finally:
+        graph.scope, graph.backprop_origin, graph.made_from = saved
 
 
 def rule_of(op: Operation) -> Any:
@@ -61,23 +69,6 @@ def rule_of(op: Operation) -> Any:
     return definition.gradient_rule
 
 
-class _RuleScope:
-    """The name scope and origin of the ops that a rule makes. Entered for each op: leaner than two contexts."""
-
-    __slots__ = ("graph", "saved")
-
-    def __init__(self, graph: Graph, op: Operation, y: Tensor) -> None:
-        self.graph, self.saved = graph, (graph.scope, graph.backprop_origin)
-        graph.scope = graph.unique_name(f"{op.name}_grad")
-        graph.backprop_origin = (op, y)
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *_: object) -> None:
-        self.graph.scope, self.graph.backprop_origin = self.saved
-
-
 def _fill_up(op: Operation, dys: dict[Tensor, Gradient | None]) -> None:
     for tensor in op.outputs:
         if dys[tensor] is None and tensor.dtype.base_dtype.is_differentiable:
@@ -97,6 +88,8 @@ def _answer(rule: Any, op: Operation, dys: list[Gradient | None]) -> list[Any]:
 def _checked(graph: Graph, op: Operation, index: int, dx: Any) -> Gradient | None:
     """The gradient of one input, with the shape of the input; None, and a note why, if the rule blocks it."""
     tensor = inputs_of(op)[index]
+    if type(dx) is Tensor and dx.dims == tensor.dims and tensor.dtype.base_dtype.is_differentiable:
+        return dx
     if dx is None:
         dx = blocked(f"the gradient function of {op.type} gives None for this input")
     if isinstance(dx, Blocked):

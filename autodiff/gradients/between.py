@@ -27,7 +27,7 @@ def ops_between(ys: list[Tensor], xs: list[Tensor]) -> dict[Operation, None]:
         if op in between or op not in reached:
             continue
         between[op] = None
-        queue.extend(t.op for t in inputs_of(op) if t.op not in between)
+        queue.extend([t.op for t in op.inputs or inputs_of(op) if t.op not in between])
     return between
 
 

@@ -31,14 +31,22 @@ class Sweep:
 
     def run(self, ys: list[Tensor], seeds: list[Gradient]) -> None:
         """Send `seeds` back from `ys`."""
+        terms, final, ends = self.terms, self.final, self.ends
+        is_observed = bool(self.graph.extras.get("gradient_observers"))
         for y, seed in zip(ys, seeds):
-            self._receive(y, seed)
+            terms.setdefault(y, []).append(seed)
         for op in self._in_order(ys):
-            self._accumulate(op)
-            self._tell_observers(op)
-            if op not in self.ends and any(self.final[t] is not None for t in op.outputs):
-                dxs = apply_rule(self.graph, op, self.y_of[op], self.final, gate=self.gate)
-                self._hand_on(op, dxs)
+            received = self._accumulate(op)
+            if is_observed:
+                self._tell_observers(op)
+            if received and op not in ends:
+                dxs = apply_rule(self.graph, op, self.y_of[op], final, gate=self.gate)
+                for tensor, dx in zip(op.inputs or inputs_of(op), dxs):
+                    if dx is not None:
+                        if tensor in terms:
+                            terms[tensor].append(dx)
+                        else:
+                            terms[tensor] = [dx]
 
     def gradient_of(self, x: Tensor, zeros: bool = False) -> Gradient | None:
         """The gradient of `x`; with `zeros`, zeros in place of None."""
@@ -52,35 +60,36 @@ class Sweep:
     # ---- the steps ----------------------------------------------------------------------
     def _in_order(self, ys: list[Tensor]) -> Iterator[Operation]:
         """Each operation once all of its consumers between xs and ys have had their turn."""
-        waits_for = dict.fromkeys(self.between, 0)
+        waits_for, y_of = dict.fromkeys(self.between, 0), self.y_of
         for op in self.between:
-            for tensor in inputs_of(op):
+            for tensor in op.inputs or inputs_of(op):
                 if tensor.op in waits_for:
                     waits_for[tensor.op] += 1
         for y in ys:
-            self.y_of.setdefault(y.op, y)
+            y_of.setdefault(y.op, y)
         ready = deque(dict.fromkeys(y.op for y in ys if waits_for.get(y.op) == 0))
         while ready:
             op = ready.popleft()
             yield op
-            for tensor in inputs_of(op):
-                if tensor.op in waits_for:
-                    waits_for[tensor.op] -= 1
-                    self.y_of.setdefault(tensor.op, self.y_of[op])
-                    if waits_for[tensor.op] == 0:
-                        ready.append(tensor.op)
+            for tensor in op.inputs or inputs_of(op):
+                before = tensor.op
+                if before in waits_for:
+                    waits_for[before] -= 1
+                    y_of.setdefault(before, y_of[op])
+                    if not waits_for[before]:
+                        ready.append(before)
 
-    def _receive(self, tensor: Tensor, gradient: Gradient) -> None:
-        self.terms.setdefault(tensor, []).append(gradient)
-
-    def _accumulate(self, op: Operation) -> None:
-        """The sum of what each output received; None if nothing arrived."""
-        if len(op.outputs) == 1 and len(self.terms.get(op.outputs[0], ())) == 1:
-            self.final[op.outputs[0]], = self.terms.pop(op.outputs[0])
-            return
+    def _accumulate(self, op: Operation) -> bool:
+        """The sum of what each output received, None if nothing arrived; whether anything has."""
+        if len(op.outputs) == 1:
+            tensor, = op.outputs
+            if len(self.terms.get(tensor, ())) == 1:
+                self.final[tensor], = self.terms.pop(tensor)
+                return True
         with self.graph.differentiating(op, self.y_of[op]):
             for tensor in op.outputs:
                 self.final[tensor] = self._sum(tensor)
+        return any(self.final[t] is not None for t in op.outputs)
 
     def _sum(self, tensor: Tensor) -> Gradient | None:
         terms = self.terms.pop(tensor, None)
@@ -89,18 +98,12 @@ class Sweep:
 
     def _tell_observers(self, op: Operation) -> None:
         """Tell the GradientsDebuggers that are active which gradient each output has."""
-        observers = self.graph.extras.get("gradient_observers", ())
-        for tensor in op.outputs if observers else ():
+        for tensor in op.outputs:
             gradient = self.final[tensor]
             if gradient is not None:
                 is_y = tensor in self.ys and not any(c in self.between for c in tensor._consumers)
-                for observer in observers:
+                for observer in self.graph.extras["gradient_observers"]:
                     observer.observe(tensor, gradient, ys=self.ys, is_y=is_y)
-
-    def _hand_on(self, op: Operation, dxs: list[Gradient | None]) -> None:
-        for tensor, dx in zip(inputs_of(op), dxs):
-            if dx is not None:
-                self._receive(tensor, dx)
 
 
 def zeros_for(x: Tensor) -> Tensor:
