@@ -358,3 +358,13 @@ def test_values_that_cannot_be_fed(value: Any, kind: type[Exception], words: str
     with tf.Session() as session, pytest.raises(TypeError, match="Cannot interpret feed_dict key as Tensor"):
         session.run(x, {"nothing:0": value})
     assert not re.search("array element|invalid literal|could not convert|argument must be", str(caught.value))
+
+
+def test_complex_numbers_are_true_by_their_real_part_and_strings_have_no_conjugate() -> None:
+    with tf.Session() as session:
+        assert session.run(tf.cast([1j, 1.0, 3.0 - 2j], tf.bool)).tolist() == [False, True, True]
+        picture = tf.ones([1, 1, 1, 1])
+        assert session.run(tf.gradients(tf.nn.lrn(picture, 5), picture)[0]).shape == (1, 1, 1, 1)
+    for value in [True], ["a"]:
+        with pytest.raises(TypeError, match="Expected numeric or variant tensor"):
+            tf.conj(tf.constant(value))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 import autodiff as tf
@@ -44,10 +45,28 @@ def test_errors_of_the_users_own_functions_and_calls_are_pythons(call: Callable[
     assert not isinstance(caught.value, AutodiffError)
 
 
+@pytest.mark.parametrize("known", [False, True])
+def test_a_run_refuses_values_that_numpy_would_repeat(known: bool) -> None:
+    def fed(*shape: int) -> tf.Tensor:
+        return tf.placeholder_with_default(tf.ones(shape), [None] * len(shape) if known else None)
+
+    cases = [tf.add_n([fed(2, 3), fed(1, 3)]), tf.where(fed(2, 3) > 0.0, fed(2, 3), fed(1, 3)),
+             tf.nn.bias_add(fed(2, 3), fed(1)), tf.matrix_solve(fed(1, 2, 2), fed(3, 2, 2)),
+             tf.einsum("ij,jk->ik", fed(2, 1), fed(3, 2)), tf.cumsum(fed(2, 3), tf.placeholder_with_default(7, []))]
+    with tf.Session() as session:
+        for fetch in cases:
+            for _ in range(2):
+                with pytest.raises(tf.errors.InvalidArgumentError):
+                    session.run(fetch)
+        rows = tf.placeholder(tf.float32, [None, 3])
+        total = tf.add_n([rows, rows * 2.0])
+        assert [session.run(total, {rows: np.ones((n, 3))}).shape[0] for n in (2, 1, 0, 2)] == [2, 1, 0, 2]
+
+
 def test_wrong_values_in_a_run_are_refused_as_a_build_refuses_their_shapes() -> None:
     x, y, axis = tf.placeholder(tf.float32), tf.placeholder(tf.float32), tf.placeholder(tf.int32)
     cases = [(tf.matmul(x, y), "inner dimensions differ|Dimensions must be equal|incompatible"), (x + y, r"\[2,3\] vs"),
-             (tf.concat([x, y], 0), "Dimension 1"), (tf.argmax(x, axis), "axis 7 is out of range"),
+             (tf.concat([x, y], 0), "Dimension 1"), (tf.argmax(x, axis), "out of (valid )?range"),
              (tf.reshape(x, [5]), "is a tensor with 6 values, but the requested shape has 5")]
     with tf.Session() as session:
         for fetch, words in cases:

@@ -25,7 +25,7 @@ from ...core.errors import ArgumentError, AutodiffError, KindError
 from ...core.graph import Tensor, get_default_graph
 
 _RAW = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError)
-_BELOW = "<frozen", *(os.path.dirname(file) + os.sep for file in (os.__file__, np.__file__))
+_BELOW = "<frozen", "numpy/", *(os.path.dirname(file) + os.sep for file in (os.__file__, np.__file__))
 _LIBRARY, _ROOM = __name__.partition(".")[0] + ".", __name__.removesuffix("common.wrong_arguments")
 
 

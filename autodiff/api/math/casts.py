@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.dtypes import as_dtype, complex64, complex128, float32, float64, int32, int64
+from ...core.errors import DTypeError
 from ...core.graph import Tensor, graph_of
 from ...core.indexed_slices import IndexedSlices
 from ...core.op import build
@@ -69,6 +70,8 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
 def conj(x: Any, name: str | None = None) -> Tensor:
     """The complex conjugate; a real tensor as it is. x: number[...] -> number[...]."""
     x = as_operand(x)
+    if x.dtype.kind in "bO":
+        raise DTypeError(f"Expected numeric or variant tensor, got dtype {x.dtype!r}")
     return build.Conj(x, name=name) if x.dtype.is_complex else x
 
 

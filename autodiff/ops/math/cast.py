@@ -20,7 +20,7 @@ def cast(x, *, dtype):
     target = as_dtype(dtype)
     if target is string:
         raise UnimplementedError(f"Cast {as_dtype(x.dtype).name} to string is not supported")
-    if x.dtype.kind == "c" and target.kind not in "cb":
+    if x.dtype.kind == "c" and target.kind != "c":
         x = x.real
     return x.astype(target.as_numpy_dtype)
 

@@ -33,7 +33,7 @@ def _along_one(x, axis, **_):
 
 def _rows(x, axis):
     """x as [kept, scanned], and the function that takes such an array back to x's shape."""
-    axes = sorted([a % x.ndim for a in np.atleast_1d(axis).tolist()]) if x.ndim else []
+    axes = sorted([axis_in(a, x.ndim) for a in np.atleast_1d(axis).tolist()])
     order = [i for i in range(x.ndim) if i not in axes] + axes
     moved = x.transpose(order)
     count = int(np.prod(moved.shape[x.ndim - len(axes):], dtype=np.int64))

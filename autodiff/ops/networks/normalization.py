@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...core.declare import op
-from ...core.dtypes import FLOATS
+from ...core.dtypes import FLOATS, int32
 from ...core.errors import ShapeError
 from ...core.infer import rank_of
 from ...core.op import Spec, blocked, build
@@ -126,7 +126,8 @@ def _(node, dy):
     radius, bias, alpha, beta = (node.attrs[k] for k in ("depth_radius", "bias", "alpha", "beta"))
     channels = build.Shape(x)[3:]
     one = build.Cast(1, dtype=x.dtype.base_dtype)
-    near = build.MatrixBandPart(build.Fill(build.ConcatV2(0, channels, channels), one), radius, radius)
+    wide = build.Minimum(build.Cast(radius, dtype=int32), channels[0])
+    near = build.MatrixBandPart(build.Fill(build.ConcatV2(0, channels, channels), one), wide, wide)
 
     def around(values):
         """Sums over the channels within the radius: a product with a band of ones."""

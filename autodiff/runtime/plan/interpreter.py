@@ -15,6 +15,7 @@ from ...core.shapes import show
 from .kernel_traits import direct_ufunc
 from .plan import Plan, Step, last_uses
 from .state import Run
+from .unknown_shapes import kernel_of
 from .words import in_tensorflows_words
 
 _REFUSALS = (ValueError, IndexError, TypeError, ArithmeticError, AutodiffError)
@@ -39,7 +40,7 @@ def run_step(step: Step, slots: list[Any], run: Run) -> None:
             slots[step.outputs[0]] = run.read(step.reads)
             return
         attrs = {**step.attrs, "run": run} if op.definition.takes_run else op.attrs
-        result = op.definition.kernel(*args, **attrs) if step.call is None else step.call(*args)
+        result = kernel_of(op)(*args, **attrs) if step.call is None else step.call(*args)
     except Exception as error:
         fail(error, op, args)
     if len(step.outputs) == 1:
@@ -162,11 +163,11 @@ def _bound(step: Step, simple: bool) -> tuple[Callable[..., Any], tuple[Any, ...
     op = step.op
     if step.reads is not None:
         return Run.read, (step.reads,)
-    kernel = op.definition.kernel
+    kernel = kernel_of(op)
     if step.call is not None:
         return step.call, step.inputs
     if simple:
-        direct = direct_ufunc(op)
+        direct = direct_ufunc(op) if kernel is op.definition.kernel else None
         if direct is not None and None not in direct.inputs:
             return direct.ufunc, tuple([step.inputs[i] for i in direct.inputs])  # type: ignore[index]
         return (partial(kernel, **op.attrs) if op.attrs else kernel), step.inputs

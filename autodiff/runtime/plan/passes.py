@@ -18,6 +18,7 @@ from ...core.graph import Operation
 from ...ops.control.tensor_lists import add_item
 from .kernel_traits import passes_on
 from .plan import Plan, Step
+from .unknown_shapes import kernel_of
 
 LARGEST_FOLDED = 1 << 16  # bytes of a result that is kept instead of computed
 _SIMPLE = (int, float, bool, str, bytes, complex, type(None), DType)
@@ -69,7 +70,7 @@ def _folded(step: Step, inputs: list[Any]) -> list[Any] | None:
         return None
     try:
         with np.errstate(all="ignore"):
-            result = step.op.definition.kernel(*inputs, **step.op.attrs)
+            result = kernel_of(step.op)(*inputs, **step.op.attrs)
     except Exception:  # let it fail in the run, where the failure belongs
         return None
     results = [r if isinstance(r, np.generic) else _copy(r) for r in (result if len(step.outputs) > 1 else [result])]

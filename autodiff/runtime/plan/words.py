@@ -9,18 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ...core.convert import constant_in
-from ...core.dtypes import as_dtype
 from ...core.errors import AutodiffError
-from ...core.graph import Graph, Operation, Tensor
-from ...core.op import build
+from ...core.graph import Operation, Tensor
+from ...core.op import Spec
 from ...core.site import PACKAGE
 
 _BROADCAST = re.compile(r"could not be broadcast together with (?:remapped )?shapes \(([\d,]*)\) \(([\d,]*)\)")
 _MEMORY = re.compile(r"with shape \(([\d, ]*)\) and data type (\w+)")
 _SIZES = re.compile(r"cannot reshape array of size (\d+) into shape \(([\d,]*)\)")
 _RAISE = dis.opmap["RAISE_VARARGS"]
-_SMALL = 1024  # elements: of indices, sizes and axes, which shapes are made of
 
 
 def in_tensorflows_words(error: Exception, op: Operation, args: Sequence[Any]) -> str:
@@ -38,7 +35,7 @@ def in_tensorflows_words(error: Exception, op: Operation, args: Sequence[Any]) -
     if op.type == "Reshape" and (found := _SIZES.search(text)):
         wanted = prod(map(int, filter(None, found[2].split(","))))
         return f"Input to reshape is a tensor with {found[1]} values, but the requested shape has {wanted}"
-    return _refusal_of_a_build(op, args) or f"{op.type} cannot take values like these"
+    return refusal_of_a_build(op, args) or f"{op.type} cannot take values like these"
 
 
 def said_in_here(error: Exception) -> bool:
@@ -51,12 +48,10 @@ def said_in_here(error: Exception) -> bool:
     return trace.tb_frame.f_code.co_code[trace.tb_lasti] == _RAISE
 
 
-def _refusal_of_a_build(op: Operation, args: Sequence[Any]) -> str:
-    """What inference says of tensors that have the shapes and small values of args; "" if nothing."""
-    graph = Graph()
+def refusal_of_a_build(op: Operation, args: Sequence[Any]) -> str:
+    """What inference says of tensors that have args as their values; "" if nothing."""
     try:
-        with graph.as_default():
-            op.definition.infer(*[_like(graph, value) for value in args], **op.attrs)
+        op.definition.infer(*[_Valued(tensor, value) for tensor, value in zip(op.inputs, args)], **op.attrs)
     except AutodiffError as refused:
         return refused.sentence
     except Exception:  # of values that no build has
@@ -64,8 +59,11 @@ def _refusal_of_a_build(op: Operation, args: Sequence[Any]) -> str:
     return ""
 
 
-def _like(graph: Graph, value: Any) -> Tensor:
-    array = np.asarray(value)
-    if array.size <= _SMALL:
-        return constant_in(graph, array, "Const")
-    return build.Placeholder(dtype=as_dtype(array.dtype), shape=list(array.shape))
+class _Valued(Tensor):
+    """A tensor whose value is known, and so its shape, as inference asks for them."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, tensor: Tensor, value: Any) -> None:
+        super().__init__(tensor.op, tensor.value_index, Spec(tensor.dtype, value.shape))
+        self.array = value
