@@ -156,8 +156,8 @@ _NAMES = {
         "disable_resource_variables enable_resource_variables resource_variables_enabled VariableAggregation "
         "VariableSynchronization",
     "api.variables.variable_scope":
-        "AUTO_REUSE get_local_variable get_variable get_variable_scope no_regularizer variable_op_scope "
-        "variable_scope VariableScope",
+        "AUTO_REUSE create_partitioned_variables get_local_variable get_variable get_variable_scope no_regularizer "
+        "variable_op_scope variable_scope VariableScope",
     "core.collections":
         "add_to_collection add_to_collections get_collection get_collection_ref GraphKeys",
     "core.convert":

@@ -102,7 +102,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.python.ops.rnn_cell": ("nn.rnn_cell",),
     "tensorflow.python.ops.rnn_cell_impl": ("nn.rnn_cell",),
     "tensorflow.python.ops.signal": ("signal",),
-    "tensorflow.python.ops.variable_scope": ("",),
+    "tensorflow.python.ops.variable_scope": ("", "python.variables"),
     "tensorflow.python.ops.variables": ("python.variables", ""),
     "tensorflow.python.platform": (),
     "tensorflow.python.platform.app": ("app",),

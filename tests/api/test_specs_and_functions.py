@@ -68,8 +68,6 @@ def test_partitioners_say_how_a_variable_would_be_cut() -> None:
     assert tf.variable_axis_size_partitioner(2000, max_shards=3)(shape=shape, dtype=tf.float32) == [3, 1]
     assert tf.min_max_variable_partitioner(8, min_slice_size=5000)(shape=shape, dtype=tf.float32) == [4, 1]
     assert tf.get_variable("whole", [2], partitioner=tf.fixed_size_partitioner(1)).shape.as_list() == [2]
-    with pytest.raises(ValueError, match="partitioned variables are not supported"):
-        tf.get_variable("cut", [2], partitioner=tf.fixed_size_partitioner(2))
 
 
 def test_sizes_of_one_name_are_equal() -> None:

@@ -188,7 +188,7 @@ ERRORS = [
     (ValueError, lambda: tf.get_variable("x", [None])),
     (ValueError, lambda: tf.get_variable("x", [2], initializer=tf.constant([1.0, 2.0]))),
     (ValueError, lambda: tf.get_variable("x", dtype=tf.int32, initializer=tf.constant(1.0))),
-    (ValueError, lambda: tf.get_variable("x", [2], partitioner=lambda **_: [2])),
+    (ValueError, lambda: tf.get_variable("x", [2], partitioner=lambda **_: [3])),
     (ValueError, lambda: tf.get_variable("")),
     (TypeError, lambda: tf.variable_scope(None)),
     (TypeError, lambda: tf.variable_scope(3)),
@@ -301,3 +301,34 @@ def test_what_fails_has_taken_its_name():
     m = tf.ones([2, 2])
     assert [(x + x).name, tf.matmul(m, m).name] == ["add_1:0", "MatMul_1:0"]
     assert tf.gradients(x * 2.0, x)[0].name.startswith("gradients_1/")
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_a_partitioned_variable_is_its_parts_and_one_value(use_resource, tmp_path):
+    partitioner = tf.fixed_size_partitioner(2)
+    with tf.variable_scope("outer", partitioner=partitioner, use_resource=use_resource) as scope:
+        w = tf.get_variable("w", initializer=np.arange(6, dtype=np.float32).reshape(3, 2))
+        b = tf.get_variable("b", [], initializer=tf.zeros_initializer())
+    with tf.variable_scope(scope, reuse=True):
+        same = tf.get_variable("w", [3, 2])
+    assert [v.op.name for v in w] == [v.op.name for v in same] == ["outer/w/part_0", "outer/w/part_1"]
+    assert ([v.shape.as_list() for v in w], w.name, b.name) == ([[2, 2], [1, 2]], "outer/w", "outer/b:0")
+    assert list(w)[1]._save_slice_info.spec == "3 2 2,1:0,2"
+    rows = tf.nn.embedding_lookup(w, [2, 0], partition_strategy="div")
+    gradients = tf.gradients(tf.reduce_sum(tf.matmul(w, [[1.0], [2.0]])), list(w))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(rows).tolist() == [[4.0, 5.0], [0.0, 1.0]]
+        assert session.run(gradients[1]).tolist() == [[1.0, 2.0]]
+        path = tf.train.Saver().save(session, str(tmp_path / "c"))
+        session.run(w.assign_add(np.ones((3, 2))))
+        assert session.run(w + 0.0).tolist() == [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
+    assert tf.train.load_variable(path, "outer/w").tolist() == [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]
+
+
+@pytest.mark.parametrize(("slicing", "words"), [
+    ([2, 2], "Can only slice a variable along one dimension"), ([0, 1], "zero partitions"), ([2], "must have the"),
+])
+def test_what_cannot_be_partitioned_says_so(slicing, words):
+    with pytest.raises(ValueError, match=words):
+        tf.create_partitioned_variables([4, 6], slicing, tf.zeros_initializer())

@@ -11,6 +11,7 @@ from ...core.name_scope import scope
 from ...core.op import build
 from ..arrays.gathering import dynamic_partition, dynamic_stitch, gather
 from ..math.norms import clip_by_norm
+from ..variables.partitioned import PartitionedVariable
 
 __all__ = ["embedding_lookup"]
 
@@ -23,8 +24,7 @@ def embedding_lookup(params: Any, ids: Any, partition_strategy: str = "mod", nam
     or 'div' (contiguous parts, the first ones a row longer). max_norm: rows of larger norm are scaled down to it.
     The gradient of a table is IndexedSlices.
     """
-    parts = list(params) if isinstance(params, (list, tuple)) or hasattr(params, "__iter__") and not isinstance(
-        params, Tensor) and not hasattr(params, "as_tensor") else [params]
+    parts = list(params) if isinstance(params, (list, tuple, PartitionedVariable)) else [params]
     if not parts:
         raise ArgumentError(expected="at least one table", found="none")
     with scope(name, "embedding_lookup", [ids]) as full:

@@ -16,6 +16,7 @@ from ...core.shapes import merge
 from ...core.sparse_tensor import SparseTensor, parts_of
 from ..arrays.gathering import gather
 from ..sparse.rearrange import sparse_fill_empty_rows, sparse_reshape, sparse_retain
+from ..variables.partitioned import PartitionedVariable
 from .embedding import embedding_lookup
 
 __all__ = ["embedding_lookup_sparse", "safe_embedding_lookup_sparse"]
@@ -41,7 +42,7 @@ def embedding_lookup_sparse(params: Any, sp_ids: Any, sp_weights: Any, partition
             raise KindError(expected="a SparseTensor of weights or None", found=repr(sp_weights))
         for ids, weights in zip(parts_of(sp_ids), parts_of(sp_weights)):
             merge(ids.dims, weights.dims)
-    tables = params if isinstance(params, (list, tuple)) else [params]
+    tables = params if isinstance(params, (list, tuple, PartitionedVariable)) else [params]
     with scope(name, "embedding_lookup_sparse", [*tables, sp_ids]) as full:
         rows_of = build.Cast(sp_ids.indices[:, 0], dtype=int32)
         ids, places = build.Unique(sp_ids.values)

@@ -1,4 +1,4 @@
-"""Partitioners: into how many parts each axis of a variable would be cut. One process keeps variables whole."""
+"""Partitioners: into how many parts each axis of a variable is cut."""
 from __future__ import annotations
 
 import math

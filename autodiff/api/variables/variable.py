@@ -222,6 +222,7 @@ class ResourceVariable(Variable):
         self.handle_tensor = build.VarHandleOp(shape=dims, dtype=self._dtype, shared_name=self._name, name=scope)
         if graph.executing_eagerly:
             build.AssignVariableOp(self.handle_tensor, self._initial_value)
+            self.initializer = None  # type: ignore[assignment]  # it has its value
             return
         with graph.name_scope("IsInitialized"):
             build.VarIsInitializedOp(self.handle_tensor)
@@ -249,8 +250,6 @@ class ResourceVariable(Variable):
     @property
     def handle(self) -> Tensor:
         return self.handle_tensor
-
-    _handle = handle
 
     @property
     def _shared_name(self) -> str:

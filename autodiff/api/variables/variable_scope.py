@@ -4,7 +4,7 @@ from __future__ import annotations
 import contextlib
 import enum
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ...core.collections import GraphKeys, get_collection
@@ -13,7 +13,6 @@ from ...core.defaults import InThread
 from ...core.dtypes import DType, as_dtype, float32
 from ...core.errors import ArgumentError, KindError
 from ...core.graph import Tensor, get_default_graph, graph_of
-from ...core.shapes import TensorShape
 from .variable import Variable
 from .variable_store import found_or_made
 
@@ -144,10 +143,6 @@ def _in_scope(scope: VariableScope, name: str, shape: Any = None, dtype: Any = N
     if not isinstance(name, str) or not name:
         raise ArgumentError(f"the name of a variable is a string that is not empty, found {name!r}")
     partitioner = partitioner or scope.partitioner
-    if partitioner is not None and (shape is None or max(partitioner(
-            shape=TensorShape(shape), dtype=as_dtype(dtype or scope.dtype or float32)), default=1) > 1):
-        raise ArgumentError(f"variable {name!r}: partitioned variables are not supported",
-                            hint="leave the partitioner out")
     if dtype is not None and initializer is not None and not callable(initializer):
         _check_value_dtype(name, initializer, as_dtype(dtype))
     if custom_getter is None:
@@ -160,7 +155,7 @@ def _in_scope(scope: VariableScope, name: str, shape: Any = None, dtype: Any = N
         reuse=scope.reuse if reuse is None else reuse,
         constraint=scope.constraint if constraint is None else constraint,
         caching_device=scope.caching_device if caching_device is None else caching_device,
-        use_resource=scope.use_resource if use_resource is None else use_resource, partitioner=None, **options)
+        use_resource=scope.use_resource if use_resource is None else use_resource, partitioner=partitioner, **options)
     with get_default_graph().name_scope(None):
         if custom_getter is not None:
             return custom_getter(getter=found_or_made, **arguments)
@@ -177,8 +172,8 @@ def _check_value_dtype(name: str, value: Any, dtype: DType) -> None:
     if found is None:
         found = as_dtype(as_array(value).dtype)
     if found is not dtype.base_dtype:
-        raise ArgumentError(f"variable {name!r}: the initializer has dtype {found.name}, which does not match the "
-                            f"dtype {dtype.name} that was asked for")
+        raise ArgumentError(f"Initializer type '{found.name}' and explicit dtype '{dtype.name}' don't match: "
+                            f"variable {name!r}")
 
 
 # ---- variable_scope ---------------------------------------------------------------------
@@ -285,3 +280,17 @@ def variable_op_scope(values: Any, name_or_scope: Any, default_name: str | None 
                       **options: Any) -> variable_scope:
     """variable_scope with its arguments in the order before TensorFlow 1.0."""
     return variable_scope(name_or_scope, default_name, values, **options)
+
+
+def create_partitioned_variables(shape: Any, slicing: Sequence[int], initializer: Any, dtype: Any = float32,
+                                 trainable: bool = True, collections: Any = None, name: str | None = None,
+                                 reuse: Any = None) -> list[Variable]:
+    """The parts of a variable that is cut into so many along each axis; along one axis alone."""
+    if len(shape) != len(slicing):
+        raise ArgumentError("The 'shape' and 'slicing' of a partitioned Variable must have the length", found=slicing)
+    if min(shape) < 1:
+        raise ArgumentError("Partitioned Variables must have more than one row", found=shape)
+    with variable_scope(name, "PartitionedVariable", reuse=reuse) as scope, get_default_graph().name_scope(None):
+        return list(found_or_made(scope.name, list(shape), dtype, initializer, None, scope.reuse, trainable=trainable,
+                                  collections=collections, use_resource=scope.use_resource,
+                                  partitioner=lambda **_: slicing))

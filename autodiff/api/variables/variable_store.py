@@ -7,29 +7,41 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core.collections import GraphKeys
+from ...core.convert import convert_to_tensor
 from ...core.dtypes import DType, as_dtype, float32, string
 from ...core.errors import ArgumentError, GraphError, ShapeError
 from ...core.graph import Graph, get_default_graph
-from ...core.shapes import as_dims, compatible, is_known, show
+from ...core.shapes import TensorShape, as_dims, compatible, is_known, show
 from ..control.dependencies import init_scope
 from .initializers import GlorotUniform, Zeros
+from .partitioned import parted
 from .variable import Variable
 
 _STORE = "variables_by_name"
 
 
 def found_or_made(name: str, shape: Any = None, dtype: Any = float32, initializer: Any = None, regularizer: Any = None,
-                   reuse: Any = None, **options: Any) -> Variable:
+                   reuse: Any = None, **options: Any) -> Any:
     """The variable of this full name. What a custom getter is given as `getter`."""
     graph = get_default_graph().outermost
+    partitioner = options.pop("partitioner", None)
+    if partitioner is not None and shape is None and initializer is not None and not callable(initializer):
+        shape = convert_to_tensor(initializer).dims
     dtype, dims = as_dtype(dtype or float32).base_dtype, as_dims(shape)
+    if partitioner is not None and dims != ():
+        if dims is None or not is_known(dims):
+            raise ShapeError(f"Shape of a new partitioned variable ({name}) must be fully defined, but instead was "
+                             f"{show(dims)}.")
+        parts = partitioner(shape=TensorShape(dims), dtype=dtype)
+        default = _default_initializer(name, dtype) if initializer is None else initializer
+        return parted(name, dims, dtype, default, parts, lambda part, own_shape, own: found_or_made(
+            part, own_shape, dtype, own, regularizer, reuse, **options))
     store: dict[str, Variable] = {} if graph.executing_eagerly else graph.extras.setdefault(_STORE, {})
     if name in store:
         return _shared(store[name], name, dims, dtype, reuse)
     if reuse is True:
         raise GraphError(f"variable {name!r} does not exist, or was not made with tf.get_variable()",
                          hint="use reuse=tf.AUTO_REUSE, or reuse=False, to make it here")
-    options.pop("partitioner", None)
     initial_value, own_dtype = _initial(name, initializer, shape, dims, dtype, options.get("validate_shape", True))
     variable = store[name] = Variable(initial_value, name=name, dtype=own_dtype, **options)
     if regularizer is not None:

@@ -3,9 +3,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...api.variables.partitioned import PartitionedVariable, PartitionInfo
 from ...api.variables.variable import ResourceVariable, Variable
 
-__all__ = ["ResourceVariable"]
+__all__ = ["PartitionedVariable", "ResourceVariable"]
 VariableV1 = RefVariable = Variable
 
 
@@ -19,3 +20,6 @@ class Trackable:
 
 
 AutoTrackable = Trackable
+
+
+_PartitionInfo = PartitionInfo
