@@ -12,9 +12,10 @@ from typing import Any
 
 from .model import ForeignOp, MissingOp, MissingOpError, Model, Table, Use
 
-__all__ = ["ForeignOp", "MissingOp", "MissingOpError", "Model", "Table", "Use", "from_jax", "from_onnx",
+__all__ = ["FRAMEWORKS", "ForeignOp", "MissingOp", "MissingOpError", "Model", "Table", "Use", "from_jax", "from_onnx",
            "from_tensorflow", "from_torch", "is_tensorflow_model", "survey"]
 
+FRAMEWORKS = ("torch", "jax")  # whose scripts are run with a door around them
 _READERS = {"from_tensorflow": "tensorflow_files", "is_tensorflow_model": "tensorflow_files",
             "from_torch": "torch.reader", "from_jax": "jax.reader", "from_onnx": "onnx.reader",
             "survey": "onnx.reader"}

@@ -35,9 +35,9 @@ def survey(source: str | bytes, file: str = "<script>") -> list[MissingName]:
             for lines, name in found]
 
 
-def used_names(tree: ast.AST) -> Iterator[tuple[str, int]]:
-    """Each of TensorFlow's names that a program uses, from `tensorflow` on, with its line."""
-    bound = dict(_imported(tree))
+def used_names(tree: ast.AST, root: str = "tensorflow") -> Iterator[tuple[str, int]]:
+    """Each name of a package, TensorFlow's unless told, that a program uses, from `root` on, with its line."""
+    bound = dict(_imported(tree, root))
     for node in ast.walk(tree):  # `slim = tf.contrib.slim`
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             name = _dotted(node.value, bound)
@@ -46,8 +46,8 @@ def used_names(tree: ast.AST) -> Iterator[tuple[str, int]]:
     inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from ((alias.name, node.lineno) for alias in node.names if _is_ours(alias.name))
-        elif isinstance(node, ast.ImportFrom) and _is_ours(node.module or "") and not node.level:
+            yield from ((alias.name, node.lineno) for alias in node.names if _is_in(alias.name, root))
+        elif isinstance(node, ast.ImportFrom) and _is_in(node.module or "", root) and not node.level:
             yield from ((f"{node.module}.{alias.name}", node.lineno) for alias in node.names if alias.name != "*")
         elif isinstance(node, ast.Attribute) and id(node) not in inner:
             name = _dotted(node, bound)
@@ -55,18 +55,18 @@ def used_names(tree: ast.AST) -> Iterator[tuple[str, int]]:
                 yield name, node.lineno
 
 
-def _is_ours(module: str) -> bool:
-    return module.partition(".")[0] == "tensorflow"
+def _is_in(module: str, root: str) -> bool:
+    return module.partition(".")[0] == root
 
 
-def _imported(tree: ast.AST) -> Iterator[tuple[str, str]]:
+def _imported(tree: ast.AST, root: str) -> Iterator[tuple[str, str]]:
     """Name in the script -> what it stands for, from its imports."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                if _is_ours(alias.name):
-                    yield (alias.asname, alias.name) if alias.asname else ("tensorflow", "tensorflow")
-        elif isinstance(node, ast.ImportFrom) and _is_ours(node.module or "") and not node.level:
+                if _is_in(alias.name, root):
+                    yield (alias.asname, alias.name) if alias.asname else (root, root)
+        elif isinstance(node, ast.ImportFrom) and _is_in(node.module or "", root) and not node.level:
             for alias in node.names:
                 yield alias.asname or alias.name, f"{node.module}.{alias.name}"
 

@@ -1,6 +1,7 @@
 """The script and what it is fed: load, train, feed."""
 from __future__ import annotations
 
+import ast
 import contextlib
 import os
 from typing import Annotated, Any
@@ -9,7 +10,9 @@ from autodiff import foreign
 from autodiff.core.errors import AutodiffError
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.history.recording import is_recording
+from autodiff.foreign.script_survey import Judged, judged
 from autodiff.tensorflow_names.survey import survey as survey_names
+from autodiff.tensorflow_names.survey import used_names
 
 from ..language.argument_kinds import FileKind, Float, Word
 from ..language.command import command
@@ -98,6 +101,8 @@ def _opened(shell: Shell, model: foreign.Model) -> Result:
 def survey(file: str) -> Result:
     """What a script, or an ONNX model, needs that is not there. A Table if there is any; the script is not run.
 
+    Of a PyTorch or JAX script its text tells only which functions have an op of their own name.
+
     An Error if it cannot be said.
     """
     if not file.lower().endswith(".onnx"):
@@ -114,15 +119,29 @@ def survey(file: str) -> Result:
 
 def _surveyed_script(file: str) -> Result:
     try:
-        missing = survey_names(script_text(file), file)
+        text = script_text(file)
+        missing = survey_names(text, file)
+        frameworks = [judged(root, names) for root in foreign.FRAMEWORKS
+                      if (names := list(used_names(ast.parse(text, file), root)))]
     except SyntaxError as error:
         return Error(f"{file} is not Python: {error}", "script_syntax")
     except UsageError as error:
         return Error(error.sentence, error.code, error.hint)
     if not missing:
-        return Text(f"{os.path.basename(file)}: every TensorFlow name is there")
+        name = os.path.basename(file)
+        return Text("\n".join(f"{name}: {_told(each)}" for each in frameworks)
+                    or f"{name}: every TensorFlow name is there")
     columns = (Column("name not there", "name"), Column("lines"), Column("instead", "prose"))
     return Table(columns, tuple((row.name, ", ".join(map(str, row.lines)), row.advice) for row in missing))
+
+
+def _told(found: Judged) -> str:
+    """What the text of a script of another framework says of its ops, and what it does not."""
+    there = f"{count_of(len(found.there), f'{found.framework} function')} with an op of that name"
+    listed = ", ".join(f"{name} (line {', '.join(map(str, lines))})" for name, lines in found.unsaid)
+    return (f"{there}{': ' if found.there else ''}{', '.join(found.there)}\n"
+            + (f"  not by that name, and perhaps made of others: {listed}\n" if listed else "")
+            + "  what layers, methods and composed functions need is said when a step runs: nothing was run here")
 
 
 @command("train", group="Script")

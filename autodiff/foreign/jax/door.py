@@ -18,6 +18,7 @@ from ..doors import View
 from ..script_lines import first_name
 from ..steps import ForeignSteps
 from .habits import Habits
+from .program import parameter_names
 from .steps import Builder, Call
 from .words import WORDS
 
@@ -112,7 +113,7 @@ class JaxDoor:
         """One step: the graph of the call, under the debugger."""
         sites = resolve(capture())
         try:
-            step, checked = self._alone(lambda: self._builder.built(call, sites))
+            step, checked, trees = self._alone(lambda: self._builder.built(call, sites))
         except Exception as error:  # whatever the reader lacks, the script goes on
             reason = str(error).partition("\n")[0]
             print(f"gradbg: this call of {call.made_by} is no step: {reason}", file=sys.stderr)
@@ -120,8 +121,18 @@ class JaxDoor:
         self._view.handles.update(self.steps.names_behind(step.loss))
         if call.made_by == "jax.value_and_grad" and sites:
             self._view.handles.update(dict.fromkeys(first_name(sites[0]), step.loss))
+        self._name(call, trees)
         turn, self.steps.advice.findings = self._habits.note(step, sites, lambda: self._alone(checked))
         turn.loss = float(self.steps.run(step))
+
+    def _name(self, call: Call, trees: dict[int, Any]) -> None:
+        """Let arguments be known by the names that the function and the script have for them."""
+        arguments = dict(enumerate([*call.args, *call.kwargs.values()]))
+        titles = dict(enumerate([*parameter_names(call.function, call.args), *call.kwargs]))
+        found = {title: trees[number] for number, title in titles.items()}
+        for name, value in self._view.namespace().items():
+            found.update({name: trees[number] for number, argument in arguments.items() if argument is value})
+        self._view.handles.update(found)
 
 
 def _standing_for(real: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:

@@ -62,10 +62,9 @@ class Builder:
         self._steps = steps
         self._known: dict[Any, _Known] = {}
 
-    def built(self, call: Call, sites: Sequence[Site]) -> tuple[ForeignStep, Callable[[], Any]]:
-        """The step that a call is, by the line of sites[0], and a function that runs it with its indices checked.
-
-        Raises MissingOpError for primitives that are not there.
+    def built(self, call: Call, sites: Sequence[Site]) -> tuple[ForeignStep, Callable[[], Any], dict[int, Any]]:
+        """The step that a call is, by the line of sites[0], a function that runs it with its indices checked, and what
+        stands for each of its arguments, as a tree like it. Raises MissingOpError for primitives that are not there.
         """
         leaves, program = self._traced(call)
         JAX.check(program.uses())
@@ -81,7 +80,12 @@ class Builder:
         data += [*cotangents, *(value for _, value in program.constants)]
         step = ForeignStep(known.loss, values, dict(zip(known.given, data)), _own_gradients(call, leaves), call.made_by,
                            as_place(sites[0]) if sites else None)
-        return step, lambda: check_indices(_flat(call, leaves), [leaf.value for leaf in leaves])
+        nodes = iter(known.given)
+        standing = {leaf.place: self._steps.variables[leaf.name] if leaf.is_parameter else next(nodes)
+                    for leaf in leaves}
+        trees = {number: _like(argument, {path: node for (n, path), node in standing.items() if n == number})
+                 for number, argument in enumerate([*call.args, *call.kwargs.values()])}
+        return step, lambda: check_indices(_flat(call, leaves), [leaf.value for leaf in leaves]), trees
 
     def _traced(self, call: Call) -> tuple[list[Leaf], Program]:
         """The arrays among the arguments, and their program. Where Python looks at values, only parameters vary."""
@@ -127,6 +131,18 @@ def leaves_of(call: Call, everything: bool) -> list[Leaf]:
             taken.add(name)
             found.append(Leaf(name, leaf, (number, path), is_parameter))
     return found
+
+
+def _like(tree: Any, nodes: dict[Any, Any], path: tuple[Any, ...] = ()) -> Any:
+    """A tree of dicts, lists and tuples with our tensors in the place of its arrays. nodes: by the path of the leaf."""
+    if isinstance(tree, dict):
+        return {key: _like(part, nodes, (*path, jax.tree_util.DictKey(key))) for key, part in tree.items()}
+    if isinstance(tree, (list, tuple)):
+        fields = getattr(tree, "_fields", None)
+        keys = map(jax.tree_util.GetAttrKey, fields) if fields else map(jax.tree_util.SequenceKey, range(len(tree)))
+        parts = [_like(part, nodes, (*path, key)) for part, key in zip(tree, keys)]
+        return type(tree)(*parts) if fields else type(tree)(parts)
+    return nodes.get(path, tree)
 
 
 def _flat(call: Call, leaves: Sequence[Leaf]) -> Callable[..., Any]:
