@@ -130,8 +130,9 @@ class JaxDoor:
         arguments = dict(enumerate([*call.args, *call.kwargs.values()]))
         titles = dict(enumerate([*parameter_names(call.function, call.args), *call.kwargs]))
         found = {title: trees[number] for number, title in titles.items()}
-        for name, value in self._view.namespace().items():
-            found.update({name: trees[number] for number, argument in arguments.items() if argument is value})
+        numbers = {id(argument): number for number, argument in arguments.items()}
+        found |= {name: trees[numbers[id(value)]] for name, value in self._view.namespace().items()
+                  if id(value) in numbers}
         self._view.handles.update(found)
 
 
