@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from ...core.site import resolve
+from ...debug.analysis.advice import Remark
 from ...debug.analysis.findings import Finding
 from ...debug.facts.roles import as_place, at_line
 from .record import RawFrames, user_frames
@@ -14,6 +15,7 @@ from .record import RawFrames, user_frames
 _DROPS = 3  # of the rate, from which on it is said to fade
 _FADED, _GONE = 1e-3, 1e-6  # of the first rate, if each drop halves it at least; whatever the drops are
 _KEPT = 200  # steps
+_PACED, _SLOW = 8, 1e-6  # first steps whose change of a kernel is taken; what of its size is next to nothing
 
 
 class Rates:
@@ -25,6 +27,8 @@ class Rates:
         self._clipped: tuple[RawFrames, float] = ((), 1.0)
         self._rates: list[float] = []
         self._scheduled: RawFrames = ()
+        self._kernel: tuple[Any, Any] = (None, None)  # one that the first step was to change, and what it was then
+        self._paces: list[float] = []  # by which share of its size each step has changed it
 
     def watch(self, noting: Callable[[Any, str, Callable[..., None]], None]) -> None:
         """Look at scalers, clipping and schedulers from now on."""
@@ -54,15 +58,34 @@ class Rates:
         self._rates.append(float(optimizer.param_groups[0].get("lr", 0.0)))
         del self._rates[:-_KEPT]
         self._scaled = {}
+        if len(self._paces) < _PACED:
+            self._pace(optimizer)
+
+    def _pace(self, optimizer: Any) -> None:
+        """Take by how much the last step has changed a kernel."""
+        kernel, before = self._kernel
+        if kernel is None:
+            kernel = next((p for group in optimizer.param_groups for p in group["params"] if p.grad is not None
+                           and p.dim() > 1 and bool(p.grad.count_nonzero())), None)
+        else:
+            self._paces.append(float((kernel.detach() - before).norm() / (before.norm() + 1e-30)))
+        self._kernel = kernel, None if kernel is None else kernel.detach().clone()
 
     def unscaled(self, loss: Any) -> tuple[Any, float]:
         """The loss behind a scaled one that backward begins with, and the factor."""
         _, loss, self._factor = self._scaled.get(id(loss), (loss, loss, 1.0))
         return loss, self._factor
 
-    def findings(self) -> list[Finding]:
-        """What is wrong about them."""
-        return [*self._clipped_scaled(), *self._faded()]
+    def findings(self, rate: Remark | None) -> list[Finding]:
+        """What is wrong about them. rate: the learning rate, and where its optimizer was made."""
+        return [*self._clipped_scaled(), *self._faded(), *self._low(rate)]
+
+    def _low(self, rate: Remark | None) -> list[Finding]:
+        if rate is None or len(self._paces) < _PACED or max(self._paces) >= _SLOW:
+            return []
+        return [Finding(70, "learning rate too low", "", "", "", f"{rate.text}, which is too low: each of the first "
+                        f"{_PACED} steps changes the kernels by at most {max(self._paces):.1g} of their size, where "
+                        "0.001 is usual, so the loss barely moves", "raise the learning rate", "grads", rate.place)]
 
     def _clipped_scaled(self) -> list[Finding]:
         frames, factor = self._clipped
