@@ -17,7 +17,7 @@ HELPS = {12: "safe = tf.where(ok, x, tf.ones_like(x)), then tf.log(safe)", 14: "
          15: "tf.pow(tf.maximum(x, 1e-12), p)", 17: "tf.pow(tf.maximum(x, 1e-12), p)",
          19: "tf.nn.log_softmax(logits)", 20: "break the tie: x + 0.001 * tf.diag(tf.range(n, dtype=x.dtype))",
          21: "tf.sqrt(tf.maximum(x, 1e-12))", 22: "tf.nn.softplus where it is made, which keeps it positive",
-         25: "tf.div_no_nan(x, y)", 28: "tf.sqrt(tf.maximum(x, 1e-12))"}
+         25: "tf.div_no_nan(x, y)", 28: "tf.sqrt(x + 1e-5)"}
 MADE_AT = {20: 4}  # where the edit is of what the op was given
 FED = START + """
 x = tf.placeholder(tf.float32, [None, 2], name="x")
@@ -140,6 +140,8 @@ MENDED = {
         "2.0 * (np.log(2.0) - x - tf.nn.softplus(-2.0 * x)), of tanh's x",
     ("h = w * x[0, 0] + 1000.0\nv = tf.reduce_mean(h * h) - tf.reduce_mean(h) ** 2 - 0.3\nloss = tf.sqrt(v)",
      "{x: [[.1, 1.0]]}"): "tf.nn.softplus where it is made",
+    ("loss = tf.reduce_sum(tf.atan2(w * x[0, 0], w * x[0, 1]))", "{x: [[0.0, 0.0]]}"): "safe = tf.where(both_zero,",
+    ("loss = tf.reduce_sum(tf.rsqrt(tf.nn.moments(x, [0])[1])) * w[0, 0]", "{x: [[0.5, 1.0]]}"): "tf.rsqrt(x + 1e-5)",
     ("loss = tf.reduce_sum(w) - tf.log(tf.matrix_determinant(w[0] * x))", "{x: [[1.0, 2.0], [0.0, -3.0]]}"):
         "tf.linalg.slogdet(m)[1]",
 }

@@ -37,7 +37,9 @@ def _reason(y: Tensor, x: Tensor, users: list[Operation], used_by: tuple[str, ..
                 "what Session.run or eval() gave are mere numbers when they are put back into the graph")
     begun = _begun_with(x, below)
     if begun is not None:
-        return (f": it only gives {begun.name!r} its first value{at_line(place_of(begun))}, and {y.name} reads what is "
+        variable = begun.inputs[0].op
+        when = "its first value" if begun.name == f"{variable.name}/Assign" else "a value"
+        return (f": it only gives {variable.name!r} {when}{at_line(place_of(begun))}, and {y.name} reads what is "
                 "stored", "compute with the tensor itself, not with a variable that starts from it")
     source = _copied(x, below)
     if source is not None:
@@ -70,12 +72,12 @@ def _past_reads(users: Iterable[Operation]) -> list[Operation]:
 
 
 def _begun_with(x: Tensor, below: set[Operation]) -> Operation | None:
-    """A variable that y reads and that is initialized from x."""
+    """What stores x in a variable that y reads."""
     for op in below:
         if op.type in VARIABLES and op is not x.op:
             for store in op.outputs[0]._consumers:
                 if store.type in ("Assign", "AssignVariableOp") and x.op in ancestors(store.inputs[1:]):
-                    return op
+                    return store
     return None
 
 

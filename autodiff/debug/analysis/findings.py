@@ -54,7 +54,8 @@ class Operand:
 @dataclass(frozen=True)
 class Link:
     """One link of the chain that led to nan or inf. kind: "fed", "empty" (fed without elements), "variable",
-    "made" (out of nothing) or "op"; op: whose. step: 0 for the run that is explained."""
+    "made" (out of nothing) or "op"; op: whose. step: 0 for the run that is explained. value: how large the number is.
+    """
 
     text: str
     place: Place | None
@@ -62,6 +63,7 @@ class Link:
     op: str
     index: tuple[int, ...] = ()
     step: int = 0
+    value: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,11 @@ def better_forms(op: Operation, *, negative: bool) -> list[Edit]:
         found += _of_argument(op)
     if op.type in _POSITIVE and negative:
         found += _kept_positive(op)
+    if op.type in ("Sqrt", "Rsqrt"):
+        found.append(on_argument(op, "{} + 1e-5", partial(_plus, 1e-5)))
+    if op.type == "Atan2":
+        words = "safe = tf.where(both_zero, tf.ones_like(x), x), then tf.atan2(y, safe)"
+        found.append(Edit(op, words, partial(_atan2, op)))
     if op.type in DIVISIONS:
         below, _ = source_of(op.inputs[1])
         found += [on_argument(below, "{} + 1e-5", partial(_plus, 1e-5))] if below.type == "Sqrt" else []
@@ -43,6 +48,13 @@ def better_forms(op: Operation, *, negative: bool) -> list[Edit]:
 
 def _plus(value: float, x: Tensor) -> Tensor:
     return build.AddV2(x, constant(value, x))
+
+
+def _atan2(op: Operation, now: Now) -> Tensor:
+    y, x = map(now, op.inputs)
+    zero = constant(0.0, x)
+    both = build.LogicalAnd(build.Equal(y, zero), build.Equal(x, zero))
+    return build.Atan2(y, build.SelectV2(both, build.OnesLike(x), x))
 
 
 def _of_argument(op: Operation) -> list[Edit]:

@@ -23,6 +23,8 @@ _PASSES = ("Identity", "Cast", "Reshape", "Transpose", "StridedSlice", "Squeeze"
            "ListItem", "Select", "SelectV2", "StopGradient", "PreventGradient", "Min", "Neg", "Captured", "Argument",
            "Const", "CheckNumerics", "PlaceholderWithDefault", "ResourceGather")
 _SUMS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Sum", "Mean", "AddN", "BiasAdd", "Conv2D")
+_ADDS = ("Add", "AddV2", "AddN", "Mul")
+_FORKS = 3
 _DIVISIONS = ("RealDiv", "Div", "TrueDiv")
 _NEEDS_SIGN = ("Log", "Sqrt", "Rsqrt", "Log1p", "Lgamma", "Digamma", "Pow")
 
@@ -38,13 +40,21 @@ def chain_of(op: Operation, index: Index, scene: Scene) -> tuple[Link, ...]:
     at = Source(out, index, np.asarray(scene.values[out])[index].item(), scene)
     given = sources_of(at)[:1]
     negative = op.type in _NEEDS_SIGN and not np.isinf(at.value) and any(_is_negative(s.value) for s in given)
+    return (*_empty_feed(op, scene), *_together(_followed(at, _FORKS, negative=negative)[::-1]))
+
+
+def _followed(at: Source, forks: int, *, negative: bool) -> list[tuple[Link, Any]]:
+    """The links from an element on back, with the value at each. forks: how often both of two zeros may be followed."""
     found: list[tuple[Link, Any]] = []
-    for _ in range(_LONGEST):
+    for i in range(_LONGEST):
         sources = sources_of(at)
         chosen = _chosen(at, sources, negative=negative)
-        link = _told(at, sources, chosen, is_last=not found)
+        link = _told(at, sources, chosen, is_last=not i and forks == _FORKS)
         if link is not None:
-            found.append((link, at.value))
+            found.append((replace(link, value=float(abs(at.value))), at.value))
+        zeros = [s for s in sources if s.value == 0] if at.value == 0 and at.tensor.op.type in _ADDS else []
+        if len(zeros) > 1 and forks:
+            return found + min((_followed(s, forks - 1, negative=negative) for s in zeros[:3]), key=_is_plain)
         cancels = _cancels(at, sources)
         if cancels and chosen is not None and abs(chosen.value) != 1:
             found += [(link, 0) for link in _constant_feed(chosen)]
@@ -54,7 +64,12 @@ def chain_of(op: Operation, index: Index, scene: Scene) -> tuple[Link, ...]:
                                   or abs(at.value) == 1 == abs(chosen.value) or _is_saturated(at)):
             break
         at = chosen
-    return (*_empty_feed(op, scene), *_together(found[::-1]))
+    return found
+
+
+def _is_plain(found: list[tuple[Link, Any]]) -> bool:
+    """Whether a zero was only fed: the other one tells more."""
+    return not found or found[-1][0].kind == "fed" and found[-1][1] == 0
 
 
 def _empty_feed(op: Operation, scene: Scene) -> list[Link]:

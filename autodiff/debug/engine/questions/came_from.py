@@ -17,6 +17,7 @@ from ...history.replay import Moment
 from ..state import State
 
 _GREW = 2.0  # times what it was: told of
+_LARGE = 8.0  # a number that grown variables may have made
 _FAR = 3.0  # times what was fed before
 
 
@@ -43,7 +44,7 @@ class CameFrom:
             links[0] = replace(first, text=first.text + self._unusual(op, first.index, at, before))
         elif first.kind == "variable":
             links[:1] = self._of_variable(op, first, at, before, rate)
-        elif first.kind == "op":
+        elif first.kind == "op" and first.value > _LARGE:
             links[:0] = self._grown(op, at, before, rate)
         return tuple(links)
 

@@ -133,7 +133,8 @@ class Trials:
         op = self.model.targets.named(origin.forward_op)
         outer = self.model.targets.inner.outer_op(op) if op is not None else None
         reads = in_order(each for each in ancestors(outer.inputs) if each.inputs and is_variable(each.inputs[0])
-                         and len(each.outputs[0].dims or ()) > 1) if outer is not None else []
+                         and each.outputs[0].dtype.base_dtype.is_floating) if outer is not None else []
+        reads = [each for each in reads if len(each.outputs[0].dims or ()) > 1] or reads
         for factor in (0.5, 0.2, 0.1, 0.05, 0.01) if reads else ():
             yield smaller_weights(reads, factor)
 
