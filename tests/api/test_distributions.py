@@ -136,3 +136,49 @@ def test_metrics_are_named_as_in_tensorflow():
     assert (value.name, update.name) == ("accuracy/value:0", "accuracy/update_op:0")
     assert [v.name for v in tf.local_variables()] == ["accuracy/total:0", "accuracy/count:0"]
     assert tf.trainable_variables() == []
+
+
+FAMILY = [  # distribution, draws that have a density, their log densities by hand
+    (lambda d: d.Gamma(3.0, 2.0), [0.5, 2.0], lambda x: 3 * LOG2 + 2 * np.log(x) - 2 * x - np.log(2.0)),
+    (lambda d: d.Exponential(2.0), [0.5, 2.0], lambda x: LOG2 - 2 * x),
+    (lambda d: d.Beta(2.0, 3.0), [0.25, 0.5], lambda x: np.log(12 * x * (1 - x) ** 2)),
+    (lambda d: d.Laplace(1.0, 2.0), [0.5, 2.0], lambda x: -np.abs(x - 1) / 2 - 2 * LOG2),
+    (lambda d: d.StudentT(3.0, 1.0, 2.0), [0.5, 2.0],
+     lambda x: -2 * np.log1p(((x - 1) / 2) ** 2 / 3) + np.log(2 / (np.pi * np.sqrt(3.0))) - LOG2),
+    (lambda d: d.Dirichlet([1.0, 2.0]), [[0.25, 0.75], [0.5, 0.5]], lambda x: np.log(2 * x[:, 1])),
+    (lambda d: d.Multinomial(3.0, probs=[0.25, 0.75]), [[1.0, 2.0], [3.0, 0.0]],
+     lambda x: np.log(np.array([3 * 0.25 * 0.75 ** 2, 0.25 ** 3]))),
+    (lambda d: d.DirichletMultinomial(3.0, [1.0, 1.0]), [[1.0, 2.0], [3.0, 0.0]], lambda x: np.log([0.25, 0.25])),
+]
+LOG2 = np.log(2.0)
+
+
+@pytest.mark.parametrize(("make", "values", "by_hand"), FAMILY, ids=lambda _: "")
+def test_densities_are_those_by_hand_and_moments_those_of_draws(make, values, by_hand):
+    one = make(tf.distributions)
+    draws = one.sample(20_000, seed=7)
+    with tf.Session() as session:
+        found, drawn, mean, variance = session.run([one.log_prob(values), draws, one.mean(), one.variance()])
+    np.testing.assert_allclose(found, by_hand(np.array(values)), rtol=1e-5)
+    np.testing.assert_allclose(drawn.mean(0), mean, atol=0.1)
+    np.testing.assert_allclose(drawn.var(0), variance, rtol=0.35)
+
+
+def test_divergences_entropies_and_undefined_statistics():
+    d = tf.distributions
+    pairs = [(d.Gamma(3.0, 2.0), d.Gamma(2.0, 1.0)), (d.Beta(2.0, 3.0), d.Beta(3.0, 1.0)),
+             (d.Dirichlet([2.0, 3.0]), d.Dirichlet([3.0, 1.0]))]
+    with tf.Session() as session:
+        for a, b in pairs:
+            draws = a.sample(50_000, seed=3)
+            exact, sampled = session.run([
+                [d.kl_divergence(a, b), a.entropy()],
+                [tf.reduce_mean(a.log_prob(draws) - b.log_prob(draws)), -tf.reduce_mean(a.log_prob(draws))]])
+            np.testing.assert_allclose(exact, sampled, atol=0.02)
+        assert np.isnan(session.run(d.StudentT([0.5, 2.0], 0.0, 1.0).mean())).tolist() == [True, False]
+        assert session.run(d.StudentT(1.5, 0.0, 1.0).variance()) == np.inf
+        assert session.run(d.StudentT(3.0, 0.0, 1.0).cdf(0.0)) == 0.5
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Condition x < y did not hold"):
+            session.run(d.Gamma(0.5, 1.0, allow_nan_stats=False).mode())
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Condition x > 0"):
+            session.run(d.Gamma(-0.5, 1.0, validate_args=True).mean())

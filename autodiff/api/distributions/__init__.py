@@ -6,9 +6,14 @@ from __future__ import annotations
 
 from ..common.unsupported import refusing
 from .continuous import MultivariateNormalDiag, Normal, Uniform
+from .counts import DirichletMultinomial, Multinomial
 from .discrete import Bernoulli, Categorical
 from .distribution import Distribution, kl_divergence
+from .gamma_family import Beta, Dirichlet, Exponential, Gamma
+from .heavy_tails import Laplace, StudentT
 
-__all__ = ["Bernoulli", "Categorical", "Distribution", "MultivariateNormalDiag", "Normal", "Uniform", "kl_divergence"]
+__all__ = ["Bernoulli", "Beta", "Categorical", "Dirichlet", "DirichletMultinomial", "Distribution", "Exponential",
+           "Gamma", "Laplace", "Multinomial", "MultivariateNormalDiag", "Normal", "StudentT", "Uniform",
+           "kl_divergence"]
 
 __getattr__ = refusing("tf.distributions", __name__)

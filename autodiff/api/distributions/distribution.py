@@ -81,6 +81,14 @@ class Distribution:
     def stddev(self, name: str = "stddev") -> Tensor:
         return self._scoped(name, lambda: build.Sqrt(self._known("_variance")()))
 
+    def covariance(self, name: str = "covariance") -> Tensor:
+        """Of the entries of one draw. -> float[..., k, k]."""
+        return self._scoped(name, self._known("_covariance"))
+
+    def log_survival_function(self, value: Any, name: str = "log_survival_function") -> Tensor:
+        """The logarithm of the probability of more than `value`, in nats."""
+        return self._scoped(name, lambda: build.Log1p(-self._known("_cdf")(self._value(value))))
+
     def entropy(self, name: str = "entropy") -> Tensor:
         """The entropy, in nats."""
         return self._scoped(name, self._known("_entropy"))
