@@ -146,11 +146,12 @@ class Loop:
         return [slots[i] for i in self.plan.fetches]
 
     def _call(self, index: int, step: Step) -> _Call:
-        touched = {s for s in (*step.inputs, *step.outputs) if not isinstance(s, str)}
-        dead = tuple(s for s in touched if self._last[s] <= index and s not in self.plan.constants)
+        last, constants = self._last, self.plan.constants
+        dead = tuple([s for s in {*step.inputs, *step.outputs}
+                      if not isinstance(s, str) and last[s] <= index and s not in constants])
         simple = step.reads is None and len(step.outputs) == 1 and not step.op.definition.takes_run
         function, operands = _bound(step, simple)
-        slots = [operand if isinstance(operand, int) else self._name(operand) for operand in operands]
+        slots = [operand if type(operand) is int else self._name(operand) for operand in operands]
         return _Call(simple, function, getter(slots), step.outputs[0] if step.outputs else 0, dead, step)
 
     def _name(self, value: Any) -> int:

@@ -44,17 +44,34 @@ class _Probe:
         return _Called(ufunc, inputs)
 
 
-def _probed(op: Operation) -> Any:
-    """What the kernel gives for probes; of an op without attributes that depends on its definition alone."""
+class _Traits(NamedTuple):
+    """What a kernel gives for probes, and the ufunc that it is nothing but, if so."""
+
+    probed: Any
+    direct: Direct | None
+
+
+def _traits(op: Operation) -> _Traits:
+    """Of an op without attributes they depend on its definition alone."""
     if op.attrs:
-        return _called(op)
+        return _found(op)
     key = op.definition, op.definition.kernel, len(op.inputs)
-    if key not in _PROBED:
-        _PROBED[key] = _called(op)
-    return _PROBED[key]
+    known = _KNOWN.get(key)
+    if known is None:
+        known = _KNOWN[key] = _found(op)
+    return known
 
 
-_PROBED: dict[tuple[Any, Any, int], Any] = {}
+_KNOWN: dict[tuple[Any, Any, int], _Traits] = {}
+
+
+def _found(op: Operation) -> _Traits:
+    probed = _called(op)
+    if not isinstance(probed, _Called) or probed.ufunc.nout != 1:
+        return _Traits(probed, None)
+    operands = probed.operands
+    return _Traits(probed, Direct(probed.ufunc, tuple([x.index if isinstance(x, _Probe) else None for x in operands]),
+                                  tuple([None if isinstance(x, _Probe) else x for x in operands])))
 
 
 def _called(op: Operation) -> Any:
@@ -74,18 +91,12 @@ def direct_ufunc(op: Operation) -> Direct | None:
     The kernel is called with probes in place of arrays, so only a body that passes them straight to
     one ufunc gets through: such a kernel may also be called in place, and without its wrapper.
     """
-    found = _probed(op)
-    if not isinstance(found, _Called) or found.ufunc.nout != 1:
-        return None
-    operands = found.operands
-    return Direct(found.ufunc, tuple([x.index if isinstance(x, _Probe) else None for x in operands]),
-                  tuple([None if isinstance(x, _Probe) else x for x in operands]))
+    return _traits(op).direct
 
 
 def passes_on(op: Operation) -> bool:
     """Whether the op's value is its only input's, as it is."""
-    found = _probed(op) if len(op.inputs) == 1 else None
-    return isinstance(found, _Probe)
+    return len(op.inputs) == 1 and isinstance(_traits(op).probed, _Probe)
 
 
 _VIEWING = frozenset((np.reshape, np.transpose, np.squeeze, np.expand_dims, np.swapaxes, np.moveaxis, np.broadcast_to,

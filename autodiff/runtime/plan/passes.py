@@ -34,7 +34,7 @@ def optimize(plan: Plan) -> Plan:
 def is_pure(step: Step) -> bool:
     """Whether the step's results depend on its inputs alone, and nothing else happens."""
     definition = step.op.definition
-    return step.reads is None and bool(step.outputs) and not (definition.stateful or definition.takes_run)
+    return not (definition.stateful or definition.takes_run) and step.reads is None and bool(step.outputs)
 
 
 def fold_constants(plan: Plan) -> Plan:
@@ -44,7 +44,10 @@ def fold_constants(plan: Plan) -> Plan:
     renamed: dict[int, int] = {}
     kept = []
     for step in plan.steps:
-        values = _folded(step, [constants.get(renamed.get(i, i)) for i in step.inputs]) if is_pure(step) else None
+        values = None
+        inputs = [renamed.get(i, i) for i in step.inputs] if renamed else step.inputs
+        if all([i in constants for i in inputs]) and is_pure(step):
+            values = _folded(step, [constants[i] for i in inputs])
         if values is None:
             kept.append(step)
             continue
@@ -66,7 +69,7 @@ def _bits(value: Any) -> Any:
 def _folded(step: Step, inputs: list[Any]) -> list[Any] | None:
     if step.op.type == "Const":
         return [step.op.attrs["value"]]
-    if not inputs or any(value is None for value in inputs) or any(t.dtype.name == "variant" for t in step.op.outputs):
+    if not inputs or any(t.dtype.name == "variant" for t in step.op.outputs):
         return None
     try:
         with np.errstate(all="ignore"):
@@ -94,7 +97,7 @@ def elide_identities(plan: Plan) -> Plan:
     renamed: dict[int, int] = {}
     kept = []
     for step in plan.steps:
-        if is_pure(step) and passes_on(step.op) and not isinstance(step.inputs[0], str):
+        if len(step.inputs) == 1 and is_pure(step) and passes_on(step.op) and not isinstance(step.inputs[0], str):
             renamed[step.outputs[0]] = renamed.get(step.inputs[0], step.inputs[0])
         elif step.op.type != "NoOp":
             kept.append(step)
@@ -109,7 +112,7 @@ def merge_equal(plan: Plan) -> Plan:
     for step in plan.steps:
         what = (step.call or _comparable(step.op)) if is_pure(step) else None
         if what is not None:
-            inputs = tuple([renamed.get(i, i) for i in step.inputs])
+            inputs = tuple([renamed.get(i, i) for i in step.inputs]) if renamed else step.inputs
             twin = first.setdefault((what, inputs), step)
             if twin is not step:
                 renamed.update(zip(step.outputs, twin.outputs))
@@ -118,8 +121,10 @@ def merge_equal(plan: Plan) -> Plan:
     return rewired(replace(plan, steps=kept), renamed)
 
 
-def _comparable(op: Operation) -> tuple[str, ...] | None:
-    """Text that is equal for equal ops and attributes: 1, 1.0 and True differ; None if there is no such text."""
+def _comparable(op: Operation) -> Any:
+    """What is equal for equal ops and attributes: 1, 1.0 and True differ; None if there is no such thing."""
+    if not op.attrs:
+        return op.definition
     values = [v for value in op.attrs.values() for v in (value if isinstance(value, tuple) else (value,))]
     return (op.type, *map(repr, op.attrs.items())) if all(isinstance(v, _SIMPLE) for v in values) else None
 

@@ -151,7 +151,8 @@ def variable_of(tensor: Tensor) -> Operation:
 
 def is_reference(tensor: Tensor) -> bool:
     """Whether this tensor stands for a variable rather than a value."""
-    return tensor.dtype.is_ref or tensor.dtype.name == "resource"
+    dtype = tensor.dtype
+    return dtype.base_dtype is not dtype or dtype.name == "resource"
 
 
 @collector_paused()
@@ -239,7 +240,8 @@ class _Builder:
         return self.size - 1
 
     def add(self, op: Operation, wanted: set[Tensor]) -> None:
-        if op.outputs and all(t in self.fed for t in op.outputs):
+        fed, outputs_of = self.fed, op.outputs
+        if outputs_of and outputs_of[0] in fed and all(t in fed for t in outputs_of):
             return
         if op.type == "ReadVariableOp" and is_reference(op.inputs[0]):
             self.slots[op.outputs[0]] = self._read(op.inputs[0], op)
@@ -248,15 +250,15 @@ class _Builder:
             inputs = tuple([self._input(op, i, t) if part is None or i in part.inputs else self._nothing()
                             for i, t in enumerate(op.inputs)])
             outputs = []
-            for tensor in op.outputs:
+            for tensor in outputs_of:
                 slot = self._slot()
                 outputs.append(slot)
-                if tensor not in self.fed and self.runs.gives(tensor):
+                if tensor not in fed and (not self.runs.outputs or self.runs.gives(tensor)):
                     self.slots[tensor] = slot
             self.steps.append(Step(op, inputs, tuple(outputs),
                                    part=None if part is None else {**op.attrs, **part.functions}))
             self._note_updates(op)
-        for tensor in op.outputs:
+        for tensor in outputs_of:
             if tensor in wanted and is_reference(tensor):
                 self.slots[tensor] = self._read(tensor)
 
@@ -276,7 +278,9 @@ class _Builder:
         In TensorFlow what was read shares the variable's memory, so `op` would see the update, and so
         would the gradient of an op that waits.
         """
-        if tensor.op.type != "Identity" or not tensor.op.inputs[0].dtype.is_ref or tensor in self.fed:
+        if not self.updates or tensor in self.fed:
+            return False
+        if tensor.op.type != "Identity" or not tensor.op.inputs[0].dtype.is_ref:
             return False
         updates = self.updates.get(variable_of(tensor.op.inputs[0]), ())
         return any(u.index > tensor.op.index and (_waits_for(op, u) or _waits_for(op.forward_op, u)) for u in updates)

@@ -39,7 +39,7 @@ def running(tensors: Iterable[Tensor], targets: Iterable[Operation] = (), known:
                                                 *((op, None) for op in targets)]
     while stack:
         op, index = stack.pop()
-        if op.type not in _PARTS:
+        if op.definition.name not in _PARTS:
             if op in found:
                 continue
             inputs: Iterable[Tensor] = op.inputs
@@ -50,7 +50,7 @@ def running(tensors: Iterable[Tensor], targets: Iterable[Operation] = (), known:
                 continue
             wanted |= new
             inputs = [op.inputs[i] for i in _part(op, frozenset(wanted)).inputs]
-        if op not in found:
+        if op.waits_for and op not in found:
             stack.extend([(other, None) for other in op.waits_for])
         found.add(op)
         stack.extend([(t.op, t.value_index) for t in inputs if t not in known])
