@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import os
+import select
 import signal
 import socket
 import sys
@@ -12,7 +14,6 @@ from collections.abc import Callable, Iterator
 from .script_signals import HEARD
 from .script_threads import frames_of, operation_of
 
-_CALL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 ENDING = 4 * HEARD  # seconds that the main thread has to end the process by itself
 
 
@@ -25,8 +26,6 @@ class Hearing:
     def __init__(self, end: Callable[[int], None], hint: str = "") -> None:
         self._end, self._hint = end, hint
         self._main = threading.main_thread()
-        self._heeded = threading.Event()
-        self._call = _CALL(self._heed)
         self._sink: socket.socket | None = None
 
     @contextlib.contextmanager
@@ -48,19 +47,23 @@ class Hearing:
     def _listen(self, source: socket.socket) -> None:
         """Take the numbers of signals as they come."""
         while numbers := source.recv(64):
-            for number in {*numbers}:
-                self._heeded.clear()
-                ctypes.pythonapi.Py_AddPendingCall(self._call, None)  # made where the handlers of signals are
-                if number in (signal.SIGINT, signal.SIGTSTP) and not self._heeded.wait(HEARD):
-                    sys.stderr.write(f"waiting for {self._doing()} to end, which can not be interrupted{self._hint}\n")
-                    sys.stderr.flush()
-                if number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT) and not self._heeded.wait(ENDING):
-                    self._end(number)
-
-    def _heed(self, _: object) -> int:
-        self._heeded.set()
-        return 0
+            ends = {signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT}.intersection(numbers)
+            if not _is_heeded(ENDING if ends else HEARD):
+                if ends:
+                    self._end(min(ends))
+                sys.stderr.write(f"waiting for {self._doing()} to end, which can not be interrupted{self._hint}\n")
+                sys.stderr.flush()
 
     def _doing(self) -> str:
         """The operation, or the function of whatever library."""
         return operation_of(self._main) or next((frame.f_code.co_name for frame in frames_of(self._main)), "a call")
+
+
+def _is_heeded(seconds: float) -> bool:
+    """Whether the main thread runs Python code, and so has the handlers of signals called, within so many seconds."""
+    source, sink = os.pipe()
+    try:  # what it is to call is C code, too: a handler that raises would raise in it
+        ctypes.pythonapi.Py_AddPendingCall(ctypes.CDLL(None).close, ctypes.c_void_p(sink))
+        return bool(select.select([source], [], [], seconds)[0])
+    finally:
+        os.close(source)

@@ -190,7 +190,7 @@ class ModelScript:
         reminder = Reminder()
         event: Event | None = None
         with Pressed().heard() if self.patient else contextlib.nullcontext(Pressed()) as pressed:
-            seen = heeded = 0
+            heeded = 0
             while event is None:
                 try:
                     event = self._to_prompt.get(timeout=PATIENCE)
@@ -198,11 +198,11 @@ class ModelScript:
                     pass
                 except KeyboardInterrupt:  # where it is raised from another thread
                     pressed()
-                if pressed.count > seen and not self.patient:
+                if event is None and pressed.count and not self.patient:
                     raise KeyboardInterrupt
                 if event is None and pressed.fresh > heeded:
+                    heeded += 1
                     event = self._interrupt(reminder)
-                seen, heeded = pressed.count, pressed.fresh
         reminder.cancel()
         self.state, self.error = event.kind, event.error
         return event

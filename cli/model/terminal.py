@@ -60,17 +60,21 @@ class Terminal:
                     signal.SIGTSTP: self._stop}
         saved = {number: signal.signal(number, handler) for number, handler in handlers.items()
                  if signal.getsignal(number) is signal.SIG_DFL}
-        leave = os._exit
+        leave, abort = os._exit, os.abort
 
         def _exit(status: int) -> None:
             self.give_back(f"the script left by os._exit({status})\n" if self.is_screen else "")
             leave(status)
 
-        os._exit = _exit  # type: ignore[assignment]
+        def _abort() -> None:
+            self.give_back()
+            abort()
+
+        os._exit, os.abort = _exit, _abort  # type: ignore[assignment]
         try:
             yield
         finally:
-            os._exit = leave
+            os._exit, os.abort = leave, abort
             for number, handler in saved.items():
                 signal.signal(number, handler)
 

@@ -30,12 +30,11 @@ from ..model.usage_error import UsageError
 from ..view.drawn.palette import Palette
 from ..view.explained import briefly
 from ..view.panes import cause_of, panes
-from ..view.render import encodable
 from ..view.status_line import progress, status
 from .asking import END, Asking
 from .captured import own_terminal
 from .finder import Finder
-from .frame import Frame, style_sheet
+from .frame import Encoder, Frame, style_sheet
 from .keys import bindings
 from .line_history import LineHistory
 from .line_prompt import CommandCompleter, drawn_anew
@@ -49,6 +48,7 @@ from .world import taken_over
 DEPTHS = {"": ColorDepth.DEPTH_1_BIT, "standard": ColorDepth.DEPTH_4_BIT, "256": ColorDepth.DEPTH_8_BIT,
           "truecolor": ColorDepth.DEPTH_24_BIT}
 TICK = 0.06  # seconds between looks at what was printed
+LEAVING = 2.0  # seconds that the screen has to close
 PATIENCE = 0.2  # seconds without a word on what runs
 
 
@@ -72,7 +72,7 @@ class FullScreen:
         self._failure: BaseException | None = None
         self._settle: Callable[[], None] = lambda: None
         self._running: Page | None = None
-        self.text_of: Callable[[str], str] = _Encoder(encoding)
+        self.text_of: Callable[[str], str] = Encoder(encoding)
         self.worker = Worker()
         self.inbox, self.spill = Inbox(), Spill()
         self.asks = False  # whether the script waits for a line
@@ -109,16 +109,26 @@ class FullScreen:
             with taken_over(self.inbox.put, self._told_progress, self.asking, self.app, self._terminal) as self._settle:
                 screen = threading.Thread(target=self._shown, name="screen", daemon=True)
                 screen.start()
-                with self._hearing.on():
-                    self.worker.work()
-                while screen.is_alive():
-                    with contextlib.suppress(KeyboardInterrupt):  # meant for a job that was over by then
-                        screen.join()
+                try:
+                    with self._hearing.on():
+                        self.worker.work()
+                finally:
+                    self._call(self.leave)
+                    self._end(screen)
         finally:
             self._held.is_screen, self.shell.picture = False, None
             self.spill.close()
         if self._failure is not None:
             raise self._failure
+
+    def _end(self, screen: threading.Thread) -> None:
+        """Wait for the screen's thread; where it does not end, take the terminal from it."""
+        until = time.monotonic() + LEAVING
+        while screen.is_alive() and time.monotonic() < until:
+            with contextlib.suppress(KeyboardInterrupt):  # meant for a job that was over by then
+                screen.join(TICK)
+        if screen.is_alive():
+            self._held.give_back()
 
     def _shown(self) -> None:
         """The screen's own thread: the commands have the main one, which signals reach."""
@@ -154,7 +164,8 @@ class FullScreen:
     def _call(self, do: Callable[..., None], *values: Any) -> None:
         """Do something in the screen's thread."""
         if self.app.loop is not None:
-            self.app.loop.call_soon_threadsafe(partial(do, *values))
+            with contextlib.suppress(RuntimeError):  # it was closed just now
+                self.app.loop.call_soon_threadsafe(partial(do, *values))
 
     # ---- commands -----------------------------------------------------------------------
     def _accept(self, buffer: Buffer) -> bool:
@@ -331,16 +342,3 @@ class FullScreen:
     def about(self) -> str:
         """The status when nothing runs."""
         return self._about
-
-
-class _Encoder(dict[str, str]):
-    """character -> what the terminal can show of it."""
-
-    def __init__(self, encoding: str) -> None:
-        super().__init__()
-        self._encoding = encoding
-
-    def __call__(self, char: str) -> str:
-        if char not in self:
-            self[char] = encodable(char, self._encoding)
-        return self[char]

@@ -28,6 +28,7 @@ from prompt_toolkit.widgets import SearchToolbar
 
 from ..view.drawn.palette import Palette, fragment_style
 from ..view.panes import NAMES
+from ..view.render import encodable
 from ..view.roles import ROLES
 from ..view.text import clean, display_width, shorten
 from .lexer import CommandLexer
@@ -183,3 +184,16 @@ def _click(do: Callable[[], None]) -> Callable[[MouseEvent], None]:
         if event.event_type == MouseEventType.MOUSE_UP:
             do()
     return handle
+
+
+class Encoder(dict[str, str]):
+    """character -> what the terminal can show of it."""
+
+    def __init__(self, encoding: str) -> None:
+        super().__init__()
+        self._encoding = encoding
+
+    def __call__(self, char: str) -> str:
+        if char not in self:
+            self[char] = encodable(char, self._encoding)
+        return self[char]

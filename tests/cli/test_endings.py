@@ -33,13 +33,15 @@ def test_at_the_end_of_standard_input_a_program_goes_on_by_itself(tmp_path: Path
 
 
 ENDED = """
-import os, sys
+import os, sys, threading
 import autodiff as tf
 x = tf.constant(3.0)
 with tf.Session() as session:
     session.run(x)
     if "_exit" in sys.argv:
-        os._exit(7)
+        threading.Thread(target=os._exit, args=(7,)).start()
+    if "abort" in sys.argv:
+        os.abort()
     while True:
         session.run(x)
 """
@@ -63,29 +65,33 @@ def sees(child: "pexpect.spawn", text: str) -> None:
     raise AssertionError(f"{text!r} is not on the screen: {child.before}")
 
 
+BROKEN = "python import cli.screen.app as app; app.status = None"  # the screen itself fails at what comes next
+WAYS = [("screen", signal.SIGTERM, ""), ("screen", signal.SIGHUP, "next 1000000000"), ("screen", "_exit", "next 2"),
+        ("line", signal.SIGTERM, ""), ("screen", "abort", "next 2"), ("screen", "raise", BROKEN)]
+CODES = {"_exit": (None, 7), "abort": (signal.SIGABRT, None), "raise": (None, 1)}
+
+
 def test_every_way_out_gives_the_terminal_back(tmp_path: Path) -> None:
-    """Signals left the alternate screen and the mouse on, os._exit raw mode as well."""
+    """Signals left the alternate screen and the mouse on, os._exit, abort and errors of ours raw mode as well."""
     (tmp_path / "model.py").write_text(ENDED)
-    ways = [("screen", signal.SIGTERM, ""), ("screen", signal.SIGHUP, "next 1000000000"), ("screen", None, "next 2"),
-            ("line", signal.SIGTERM, "")]
-    children = [spawn(tmp_path, sys.executable, ["-m", "cli", "-nx", "--ui", ui, str(tmp_path / "model.py"),
-                                                 "" if number else "_exit"]) for ui, number, _ in ways]
+    children = [spawn(tmp_path, sys.executable, ["-m", "cli", "-nx", "--ui", ui, str(tmp_path / "model.py"), str(way)])
+                for ui, way, _ in WAYS]
     modes = [termios.tcgetattr(child.child_fd) for child in children]
-    for child, found, (ui, number, line) in zip(children, modes, ways):
+    for child, found, (ui, way, line) in zip(children, modes, WAYS):
         sees(child, "let it make its next run|next runs it")
         assert termios.tcgetattr(child.child_fd) != found
         if line:
             child.send(line + "\r")
-        if line and number:
+        if way == signal.SIGHUP:
             sees(child, "next runs,")
-        if number:
-            child.kill(number)
+        if isinstance(way, signal.Signals):
+            child.kill(way)
         child.expect(pexpect.EOF)
         for mode in ("\x1b[?1049l", "\x1b[?1000l") * (ui == "screen") + ("\x1b[?2004l", "\x1b[?25h"):
-            assert mode in child.before, (ui, number, mode)
-        assert termios.tcgetattr(child.child_fd) == found, (ui, number)
+            assert mode in child.before, (ui, way, mode)
+        assert termios.tcgetattr(child.child_fd) == found, (ui, way)
         child.close()
-        assert (child.signalstatus, child.exitstatus) == ((number, None) if number else (None, 7))
+        assert (child.signalstatus, child.exitstatus) == CODES.get(way, (way, None))
 
 
 @pytest.mark.parametrize("ui", ["screen", "line"])
