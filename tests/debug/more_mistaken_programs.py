@@ -113,6 +113,31 @@ apart = .5 * tf.reduce_sum(1 + logvar - tf.square(mu) - tf.exp(logvar), 1)
 loss = tf.reduce_mean(errors + apart)
 fit([adam(.002).minimize(loss), loss], steps=10)
 ''', "apart = .5", "apart = -.5"),
+    "target is trained": ('''
+def values(v):
+    with tf.variable_scope("values", reuse=tf.AUTO_REUSE):
+        return dense(dense(v, 8, tf.nn.relu, name="a"), 2, name="b")
+
+best = tf.reshape(q, [-1]) + .9 * tf.reduce_max(values(tf.sin(p)), 1)
+loss = tf.reduce_mean(tf.square(best - values(p)[:, 0]))
+fit([adam(.001).minimize(loss), loss], near, 8)
+''', "best - values", "tf.stop_gradient(best) - values"),
+    "initial values too small": ('''
+small = tf.random_normal_initializer(stddev=.01)
+h = x
+for _ in range(5):
+    h = dense(h, 24, tf.nn.tanh, kernel_initializer=small)
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(h, 4, kernel_initializer=small))
+fit([sgd(.1).minimize(loss), loss], steps=24)
+''', "stddev=.01", "stddev=.3"),
+    "batch norm in evaluation mode": ('''
+training = tf.placeholder(tf.bool, [])
+h = tf.nn.relu(tf.contrib.layers.batch_norm(dense(x, 16), is_training=training))
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(h, 4))
+with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
+    train = adam(.01).minimize(loss)
+fit([train, loss], lambda i: {**fed(i), training: False}, 10)
+''', "training: False", "training: True"),
     "part of the loss": ('''
 shared = dense(p, 8, tf.nn.relu)
 far, side = tf.losses.mean_squared_error(q, dense(shared, 1)), tf.losses.mean_squared_error(q > 0, dense(shared, 1))

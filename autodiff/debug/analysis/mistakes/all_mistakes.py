@@ -6,7 +6,7 @@ from .adversaries import adversary_mistakes, by_loss
 from .batches import batch_mistakes
 from .case import Case
 from .depth import depth_mistakes
-from .last_layer import last_layer_mistakes, swapped_logarithms
+from .last_layer import last_layer_mistakes, swapped_logarithms, trained_targets
 from .modes import mode_mistakes
 from .optimizers import optimizer_mistakes
 from .pace import endless_falls, negated_losses, pace_mistakes
@@ -16,7 +16,7 @@ from .trainers import trainer_mistakes
 from .wiring import wiring_mistakes
 
 _OF_A_LOSS = (last_layer_mistakes, swapped_logarithms, negated_losses, endless_falls,
-              penalty_mistakes)
+              penalty_mistakes, trained_targets)
 _LOSSES = 4  # that are looked at
 
 

@@ -10,7 +10,7 @@ from ....core.traversal import ancestors
 from ...facts.roles import PLACEHOLDERS, at_line, place_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding
-from .heads import Head, constant, heads, last_layer, through, unbroadcast
+from .heads import SAME, Head, constant, heads, last_layer, through, unbroadcast
 
 _ENTROPY = ("softmax", "sparse", "sigmoid")
 _RANGES = {"Sigmoid": (0.0, 1.0), "Softmax": (0.0, 1.0), "Tanh": (-1.0, 1.0), "Relu": (0.0, np.inf),
@@ -41,6 +41,37 @@ def _swapped(head: Head, case: Case) -> Iterator[Finding]:
                       "does not: labels and logits are "
                       "swapped", "give labels= and logits= by name, the other way round",
                       confidence="certain")
+
+
+def trained_targets(case: Case) -> list[Finding]:
+    """A bootstrapped target, of rewards and the best of what the same layers say, that gradients go through."""
+    for op in case.behind:
+        if op.type not in ("Sub", "SquaredDifference") or not all(t.op in case.trained for t in op.inputs):
+            continue
+        for target, other in (op.inputs, op.inputs[::-1]):
+            best = _bootstrap(unbroadcast(target).op, case)
+            if best is None:
+                continue
+            through_both = {v.op for v in case.variables} & ancestors([best.inputs[0]]) & ancestors([other])
+            if through_both:
+                return [finding(66, "target is trained", target.op, f"{op.name}{at_line(place_of(op))} takes the error "
+                                f"of a prediction from the target {unbroadcast(target).name}, which the same variables "
+                                f"make ({sorted(v.name for v in through_both)[0]} …, by way of {best.name}), and the "
+                                "gradient goes through both: the target is pulled to the prediction",
+                                "put tf.stop_gradient around the target, or compute it by a copy of the network")]
+    return []
+
+
+def _bootstrap(op: Operation, case: Case) -> Operation | None:
+    """The maximum in fed + factor * maximum, if gradients go through it."""
+    if op.type not in ("Add", "AddV2") or not any(fed_behind([t]) and t.op not in case.trained for t in op.inputs):
+        return None
+    level = [t.op for t in op.inputs if t.op in case.trained]
+    for _ in range(5):
+        if (best := next((o for o in level if o.type == "Max"), None)) is not None:
+            return best
+        level = [t.op for o in level if o.type in ("Mul", *SAME) for t in o.inputs if t.op in case.trained]
+    return None
 
 
 def swapped_logarithms(case: Case) -> list[Finding]:

@@ -31,8 +31,8 @@ def _normalized_by_averages(case: Case) -> list[Finding]:
     for op in case.behind:
         if op not in case.trained or not (average := _average_of(op, kept)):
             continue
-        choice = next((each.op for each in op.inputs if each.op.type == "If"), None) or _choice(op)
-        told = _chosen(choice, case) if choice is not None else _never_chosen(op, average)
+        choice = op if op.type == "If" else next((t.op for t in op.inputs if t.op.type == "If"), None) or _choice(op)
+        told = _chosen(choice, kept, case) if choice is not None else _never_chosen(op, average)
         if not told:
             continue
         values = [np.ravel(run.after[average.name]) for run in (case.looked[0], case.looked[-1])
@@ -49,7 +49,10 @@ def _normalized_by_averages(case: Case) -> list[Finding]:
 
 
 def _average_of(op: Operation, kept: set[Operation]) -> Operation | None:
-    """The moving variance that an op normalizes by."""
+    """The moving variance that an op normalizes by, one of its branches if it has some."""
+    if op.type == "If":
+        fused = [o for f in functions_of(op) for o in f.graph.operations.values() if o.type.startswith("FusedBatchN")]
+        return next((held(t) for t in reversed(op.inputs) if held(t) in kept), None) if fused else None
     if op.type == "FusedBatchNormV3" or op.type.startswith("FusedBatchNorm"):
         if op.attrs.get("is_training", True) or len(op.inputs) < 5:
             return None
@@ -76,15 +79,14 @@ def _choice(op: Operation) -> Operation | None:
     return None
 
 
-def _chosen(choice: Operation, case: Case) -> str:
+def _chosen(choice: Operation, kept: set[Operation], case: Case) -> str:
     """How training runs choose the moving averages; "" if they do not."""
     values = case.series(choice.inputs[0])
     if not values or len({bool(np.ravel(v)[0]) for v in values}) != 1:
         return ""
     taken = bool(np.ravel(values[0])[0])
     branch = functions_of(choice)[0 if taken else 1].graph
-    reads = {held(op.attrs["external"]).type for op in branch.operations.values() if op.type == "Captured"}
-    if not reads & set(VARIABLES):
+    if kept.isdisjoint(held(op.attrs["external"]) for op in branch.operations.values() if op.type == "Captured"):
         return ""
     source = next((op for op in ancestors([choice.inputs[0]]) if op.type in PLACEHOLDERS), None)
     return f"{source.name if source is not None else choice.inputs[0].name} is {taken} in all of them"

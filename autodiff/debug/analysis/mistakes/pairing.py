@@ -20,18 +20,17 @@ _SURE = 3.0  # standard deviations beyond chance
 
 def batches_of(case: Case, labels: Tensor) -> list[np.ndarray]:
     """The labels of all steps where they are fed as they are, else of those that are looked at."""
-    fed = _fed(labels)
-    if fed is not None:
+    fed = _source(labels)
+    if fed is not None and fed.op.type in PLACEHOLDERS:
         return [np.asarray(run.feeds[fed]) for run in case.steps if fed in run.feeds]
     return case.series(labels)
 
 
-def _fed(labels: Tensor) -> Tensor | None:
-    """The placeholder that labels are, up to their shape, their type or a one-hot code."""
-    op = labels.op
-    while op.type in (*SAME, "OneHot") and op.inputs:
-        op = op.inputs[0].op
-    return op.outputs[0] if op.type in PLACEHOLDERS else None
+def _source(labels: Tensor) -> Tensor | None:
+    """What is fed, or comes of an iterator, that labels are up to their shape, their type or a one-hot code."""
+    while labels.op.type in (*SAME, "OneHot") and labels.op.inputs:
+        labels = labels.op.inputs[0]
+    return labels if labels.op.type in (*PLACEHOLDERS, "IteratorGetNext") else None
 
 
 def named(labels: Tensor) -> str:
@@ -122,12 +121,18 @@ def _independent(head: Head, case: Case) -> str:
 
 def _examples(head: Head, case: Case) -> tuple[np.ndarray, np.ndarray] | None:
     """Different examples that were fed, and their targets, or classes as a one-hot code."""
-    labels = None if head.labels is None else _fed(head.labels)
-    inputs = [t for t in inputs_of(case, labels) if t.dtype.is_floating and t.op in ancestors([case.y])]
-    if labels is None or len(inputs) != 1:
+    labels = None if head.labels is None else _source(head.labels)
+    if labels is None:
         return None
-    pairs = [(np.asarray(run.feeds[inputs[0]], float), np.asarray(run.feeds[labels])) for run in case.steps
-             if inputs[0] in run.feeds and labels in run.feeds]
+    behind, is_fed = ancestors([case.y]), labels.op.type in PLACEHOLDERS
+    given = inputs_of(case, labels) if is_fed else [t for t in labels.op.outputs if t is not labels]
+    inputs = [t for t in given if t.dtype.is_floating and t.op in behind]
+    if len(inputs) != 1:
+        return None
+    case.want(labels, inputs[0])
+    known = [run.feeds for run in case.steps] if is_fed else [case.values(run) for run in case.looked]
+    pairs = [(np.asarray(values[inputs[0]], float), np.asarray(values[labels])) for values in known
+             if inputs[0] in values and labels in values and np.ndim(values[inputs[0]]) > 1]
     if head.form == "squared":
         kept = [(x.reshape(len(x), -1), y.reshape(len(y), -1)[:, :1].astype(float)) for x, y in pairs
                 if np.ndim(y) and len(x) == len(y)]

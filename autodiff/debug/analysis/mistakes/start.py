@@ -13,6 +13,7 @@ from .heads import heads
 
 _LARGE, _SMALL = 8.0, 0.02  # of std * sqrt(inputs), 1 to 1.4 being usual
 _LAYERS = ("MatMul", "Conv2D", "While", "BatchMatMul", "BatchMatMulV2")
+_NOTHING = 1e-4  # what all layers together leave of an input
 _BEYOND = 5.0  # times the loss of a guess
 
 
@@ -89,6 +90,8 @@ def _wrong_size(case: Case) -> list[Finding]:
                         f"initialize with stddev={1 / np.sqrt(inputs):.2g}, by tf.glorot_uniform_initializer()",
                         target=variable.name, step=case.steps[0].step)]
     small = [each for each in rated if each[0] < _SMALL]
+    if np.prod([min(each[0], 1.0) for each in rated]) < _NOTHING:
+        small = sorted(each for each in rated if each[0] < 1 / 3)
     if len(small) > 2 and case.last_loss > 0.95 * case.first_loss:
         gain, spread, inputs, variable = small[0]
         return [finding(61, "initial values too small", variable.op, f"the initial values of {variable.name} have the "
