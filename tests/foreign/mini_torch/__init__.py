@@ -1,0 +1,333 @@
+"""A PyTorch of a few ops, in NumPy: what the door asks of torch, so that it is tested where torch is not installed.
+
+Tensors share storages as torch's do, ops go through the mode on top, and `backward` follows a tape. All else that is
+imported is an empty class or a function that does nothing.
+"""
+
+import contextlib
+import sys
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+
+MODES: list = []
+STATE = SimpleNamespace(grad=True)
+NAMES = """torch torch.utils torch.utils._pytree torch.utils._python_dispatch torch.nn torch.nn.modules
+torch.nn.modules.module torch.nn.modules.batchnorm torch.nn.modules.dropout torch.nn.utils torch.nn.utils.clip_grad
+torch.optim torch.optim.optimizer torch.optim.lr_scheduler torch.autograd torch.autograd.function torch.ops
+torch.ops.aten torch.amp torch._C torch._decomp torch._subclasses torch._subclasses.fake_tensor""".split()
+
+
+class Room(ModuleType):
+    """A module that has any name: a class for one that begins with a capital, else a function that gives a handle."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        is_class = name.strip("_")[0].isupper()
+        made = type(name, (), {}) if is_class else lambda *_, **__: SimpleNamespace(remove=lambda: None)
+        setattr(self, name, made)
+        return made
+
+
+class Storage:
+    """Memory: a flat array that tensors are views of."""
+
+    def __init__(self, flat):
+        self.flat = flat
+
+    @property
+    def _cdata(self):
+        return id(self)
+
+    def nbytes(self):
+        return self.flat.nbytes
+
+
+class TensorBase:
+    """Where the flag is kept, as in torch._C."""
+
+    @property
+    def requires_grad(self):
+        return self._needs
+
+    @requires_grad.setter
+    def requires_grad(self, on):
+        self._needs = on
+
+
+class Tensor(TensorBase):
+    """An array in a storage. made: (op, arguments) of what torch would differentiate."""
+
+    is_sparse, layout = False, "strided"
+
+    def __init__(self, array, storage=None, requires_grad=False):
+        array = np.asarray(array)
+        if storage is None:
+            storage = Storage(np.array(array, order="C").reshape(-1))
+            array = storage.flat.reshape(array.shape)
+        self.array, self.storage, self._needs, self.made, self.grad = array, storage, requires_grad, None, None
+
+    shape = property(lambda self: self.array.shape)
+    dtype = property(lambda self: DTYPES[self.array.dtype.name])
+    nbytes = property(lambda self: self.array.nbytes)
+    grad_fn = property(lambda self: self.made)
+    is_leaf = property(lambda self: self.made is None)
+
+    def untyped_storage(self):
+        return self.storage
+
+    def stride(self):
+        return tuple(s // self.array.itemsize for s in self.array.strides)
+
+    def storage_offset(self):
+        start = self.storage.flat.__array_interface__["data"][0]
+        return (self.array.__array_interface__["data"][0] - start) // self.array.itemsize
+
+    def size(self):
+        return self.array.shape
+
+    def dim(self):
+        return self.array.ndim
+
+    def numel(self):
+        return self.array.size
+
+    def element_size(self):
+        return self.array.itemsize
+
+    def is_contiguous(self):
+        return self.array.flags.c_contiguous
+
+    def is_floating_point(self):
+        return self.array.dtype.kind == "f"
+
+    def is_complex(self):
+        return False
+
+    def as_strided(self, size, stride, offset):
+        strides = [s * self.array.itemsize for s in stride]
+        return Tensor(np.lib.stride_tricks.as_strided(self.storage.flat[offset:], size, strides), self.storage)
+
+    def detach(self):
+        return Tensor(self.array, self.storage)
+
+    data = property(detach)
+
+    def clone(self):
+        return Tensor(self.array.copy())
+
+    def numpy(self):
+        return self.array
+
+    resolve_conj = resolve_neg = cpu = lambda self: self
+
+    def count_nonzero(self):
+        return np.count_nonzero(self.array)
+
+    def __float__(self):
+        return float(self.array)
+
+    def __matmul__(self, other):
+        return dispatch("mm", self, other)
+
+    def __sub__(self, other):
+        return dispatch("sub.Tensor", self, other)
+
+    def __mul__(self, other):
+        return dispatch("mul.Tensor", self, other)
+
+    def __getitem__(self, row):
+        return dispatch("select.int", self, 0, row)
+
+    def __isub__(self, other):
+        return dispatch("sub_.Tensor", self, other)
+
+    def __iadd__(self, other):
+        return dispatch("add_.Tensor", self, other)
+
+    def mul_(self, other):
+        return dispatch("mul_.Tensor", self, other)
+
+    def zero_(self):
+        self.array[...] = 0
+
+    def mean(self):
+        return dispatch("mean", self)
+
+    def square(self):
+        return dispatch("square", self)
+
+    def strange(self):
+        return dispatch("strange", self)
+
+    def backward(self):
+        slopes, order = {id(self): np.ones_like(self.array)}, []
+
+        def visit(tensor):
+            if isinstance(tensor, (list, tuple)):
+                for part in tensor:
+                    visit(part)
+            elif isinstance(tensor, Tensor) and all(tensor is not each for each in order):
+                for part in tensor.made[1] if tensor.made else ():
+                    visit(part)
+                order.append(tensor)
+
+        visit(self)
+        for tensor in reversed(order):
+            dy = slopes.get(id(tensor))
+            if dy is None or not tensor.requires_grad:
+                continue
+            if tensor.made is None:
+                tensor.grad = Tensor(dy if tensor.grad is None else tensor.grad.array + dy)
+                continue
+            op, args = tensor.made
+            inputs = args[0] if isinstance(args[0], (list, tuple)) else args
+            for x, dx in zip(inputs, op.slope(dy, *args)):
+                if isinstance(x, Tensor) and x.requires_grad:
+                    slopes[id(x)] = slopes.get(id(x), 0) + dx
+
+
+class Op:
+    """An overload. run: on arrays, to an array (a view for a view). slope: of dy and the arguments."""
+
+    tags = ()
+
+    def __init__(self, name, run, slope=None, writes=False):
+        self._name, self.run, self.slope, self.writes = name, run, slope, writes
+        self.overloadpacket = getattr(MODULES["torch.ops.aten"], name.partition(".")[0])
+        alias = SimpleNamespace(is_write=True) if writes else None
+        self._schema = SimpleNamespace(arguments=[SimpleNamespace(alias_info=alias, name="self")],
+                                       returns=[SimpleNamespace(alias_info=alias)])
+
+    def has_kernel_for_dispatch_key(self, _):
+        return False
+
+    def name(self):
+        return f"aten::{self._name}"
+
+    def __call__(self, *args, **_):
+        def array(a):
+            return [p.array for p in a] if isinstance(a, list) else a.array if isinstance(a, Tensor) else a
+
+        if self._name == "set_":
+            args[0].array, args[0].storage = args[1].array, args[1].storage
+            return args[0]
+        found = self.run(*map(array, args))
+        if self.writes:
+            args[0].array[...] = found
+            return args[0]
+        return Tensor(found, args[0].storage if self._name == "select.int" else None)
+
+
+def dispatch(name, *args):
+    """What an op gives, seen by the mode on top."""
+    op = OPS[name]
+    if MODES:
+        mode = MODES.pop()
+        try:
+            found = mode.__torch_dispatch__(op, (), args, {})
+        finally:
+            MODES.append(mode)
+    else:
+        found = op(*args)
+    given = [t for a in args for t in (a if isinstance(a, list) else [a]) if isinstance(t, Tensor)]
+    if STATE.grad and not op.writes and any(t.requires_grad for t in given):
+        found._needs, found.made = True, (op, args)
+    return found
+
+
+class DispatchMode:
+    """A mode that ops go through."""
+
+    def __enter__(self):
+        MODES.append(self)
+        return self
+
+    def __exit__(self, *_):
+        MODES.remove(self)
+
+
+class GradScaler:
+    """As torch.amp's, with a factor that stays."""
+
+    def scale(self, loss):
+        return loss * Tensor(np.float32(1024.0))
+
+    def unscale_(self, tensors):
+        for tensor in tensors:
+            tensor.grad.array[...] /= 1024.0
+
+    def get_scale(self):
+        return 1024.0
+
+
+@contextlib.contextmanager
+def no_grad():
+    """What is done inside is not differentiated."""
+    STATE.grad, saved = False, STATE.grad
+    try:
+        yield
+    finally:
+        STATE.grad = saved
+
+
+MODULES = {name: Room(name) for name in NAMES}
+for _name, _module in MODULES.items():
+    _parent, _, _last = _name.rpartition(".")
+    if _parent:
+        setattr(MODULES[_parent], _last, _module)
+DTYPES = {}
+_torch = MODULES["torch"]
+_torch.dtype = type("dtype", (), {})
+for _each in "float16 bfloat16 float32 float64 int8 int16 int32 int64 uint8 bool complex64 complex128".split():
+    DTYPES[_each] = _torch.dtype()
+    setattr(_torch, _each, DTYPES[_each])
+for _each in ("device", "layout", "memory_format"):
+    setattr(_torch, _each, type(_each, (), {}))
+_torch.__file__, _torch.Tensor, _torch.strided, _torch.no_grad = __file__, Tensor, "strided", no_grad
+_torch.Tag = SimpleNamespace(nondeterministic_seeded="random")
+_torch.is_grad_enabled = lambda: STATE.grad
+_torch.isfinite = lambda tensor: np.isfinite(tensor.array)
+_torch.tensor = lambda value, requires_grad=False: Tensor(np.asarray(value, np.float32), requires_grad=requires_grad)
+_torch.stack = lambda parts: dispatch("stack", list(parts))
+_torch._decomp.decomposition_table = {}
+_torch._C.DispatchKey.CompositeImplicitAutograd = ""
+_torch._C.TensorBase = TensorBase
+_torch.utils._python_dispatch.TorchDispatchMode = DispatchMode
+_torch.autograd.Function = type("Function", (), {"apply": classmethod(lambda *_: None)})
+_torch.autograd.function.BackwardCFunction = type("BackwardCFunction", (), {"apply": lambda *_: None})
+_torch.autograd.grad = lambda *_: ()
+_torch.amp.GradScaler = GradScaler
+_torch.optim.Optimizer = type("Optimizer", (), {"zero_grad": lambda *_: None})
+_torch.optim.lr_scheduler.LRScheduler = type("LRScheduler", (), {"step": lambda *_: None})
+_torch.nn.Module = type("Module", (), {"eval": lambda *_: None})
+Tensor.requires_grad_ = lambda self, on=True: setattr(self, "requires_grad", on) or self
+OPS = {op._name: op for op in (
+    Op("mm", np.matmul, lambda dy, a, b: (dy @ b.array.T, a.array.T @ dy)),
+    Op("sub.Tensor", np.subtract, lambda dy, a, b: (dy, -dy)),
+    Op("mul.Tensor", np.multiply, lambda dy, a, b: (dy * b.array, dy * a.array)),
+    Op("square", np.square, lambda dy, a: (2 * dy * a.array,)),
+    Op("mean", np.mean, lambda dy, a: (np.broadcast_to(dy / a.numel(), a.shape),)),
+    Op("strange", np.abs, lambda dy, a: (dy * np.sign(a.array),)),
+    Op("stack", np.stack, lambda dy, parts: list(dy)), Op("select.int", lambda a, axis, row: a[row]),
+    Op("sub_.Tensor", np.subtract, writes=True), Op("add_.Tensor", np.add, writes=True),
+    Op("mul_.Tensor", np.multiply, writes=True), Op("set_", None, writes=True))}
+
+
+@contextlib.contextmanager
+def installed(package):
+    """`import torch` finds this; the modules of `package` that were loaded with it are forgotten afterwards."""
+    kept = {name: sys.modules.get(name) for name in NAMES}
+    before = set(sys.modules)
+    sys.modules.update(MODULES)
+    try:
+        yield _torch
+    finally:
+        for name in set(sys.modules) - before:
+            if name.startswith(f"{package}.") and not name.startswith(f"{package}.aten"):
+                del sys.modules[name]
+        for name, module in kept.items():
+            sys.modules.pop(name, None)
+            if module is not None:
+                sys.modules[name] = module

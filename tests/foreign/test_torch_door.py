@@ -1,0 +1,95 @@
+"""The door of PyTorch around scripts of a few ops: what is recorded, built, compared and told of each backward."""
+
+import linecache
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from autodiff.foreign.doors import View
+
+from .mini_torch import installed
+
+HEAD = """import torch
+w = torch.tensor([[0.5], [-1.0], [2.0]], requires_grad=True)
+x = torch.tensor([[1.0, 2.0, 3.0], [0.5, -1.0, 1.0], [2.0, 0.0, 1.0], [1.0, 1.0, -1.0]])
+y = torch.tensor([[1.0], [0.0], [2.0], [1.0]])
+losses = []
+for step in range(6):
+"""
+LOSS = "loss = (x @ w - y).square().mean()"
+DOWN = ["losses.append(float(loss))", "loss.backward()", "with torch.no_grad():",
+        "    w -= w.grad * torch.tensor(0.05)", "    w.grad.zero_()"]
+
+
+@pytest.fixture
+def told(tmp_path, capfd):
+    def run(*lines, door=True):
+        """A script of these lines in its loop: its namespace, steps, and what was said."""
+        file = tmp_path / "train.py"
+        file.write_text(HEAD + "".join(f"    {line}\n" for line in lines))
+        linecache.checkcache()
+        names, seen = {}, []
+        with installed("autodiff.foreign.torch"):
+            from autodiff.foreign.torch.door import TorchDoor
+            made = TorchDoor(View(lambda: names, lambda: not door))
+            ask = made.steps.run
+            made.steps.run = lambda step: seen.append((float(ask(step)), step, [*made.steps.advice.findings]))
+            with made.opened():
+                exec(compile(file.read_text(), str(file), "exec"), names)
+        return SimpleNamespace(names=names, steps=seen, said=capfd.readouterr().err, advice=made.steps.advice,
+                               found=[(f.kind, f.place and f.place.line) for f in seen[-1][2]] if seen else [],
+                               slopes=lambda: [made.steps.session.run(g, dict(s.feeds)) for _, s, _ in seen[-1:]
+                                               for g in made.steps.gradients_of(s.loss).values()])
+    return run
+
+
+def test_each_backward_is_a_step_with_the_values_that_torch_had(told):
+    found = told(LOSS, *DOWN)
+    assert np.allclose([loss for loss, *_ in found.steps], found.names["losses"], rtol=1e-6)
+    (loss, step, _), = found.steps[-1:]
+    assert (step.call, list(step.values)) == ("loss.backward()", ["w"])
+    assert len({s.loss for _, s, _ in found.steps}) == 1  # one graph
+    assert np.allclose(found.slopes()[0], step.gradients["w"], rtol=1e-6)
+    assert (found.said, found.found) == ("", [])
+
+
+def test_the_script_computes_the_same_bits(told):
+    alone, watched = told(LOSS, *DOWN, door=False), told(LOSS, *DOWN)
+    assert alone.steps == [] and alone.names["losses"] == watched.names["losses"]
+    assert alone.names["w"].array.tobytes() == watched.names["w"].array.tobytes()
+
+
+@pytest.mark.parametrize("lines", [
+    ["x, y = (torch.stack([t[(step * 3 + i) % 4] for i in (1, 0)]) for t in (x0, y0)) if step else (x, y)"],
+    ["x = torch.tensor([0.0])", "take(x, step)"]])
+def test_data_that_no_op_made_are_fed_as_they_are(told, lines):
+    before = ["x0, y0 = (x, y) if not step else (x0, y0)", "import tests.foreign.mini_torch as mini",
+              "take = lambda t, k: mini.dispatch('set_', t, mini.Tensor(x0.array + k))"]
+    found = told(*before, *lines, LOSS, *DOWN)
+    assert found.said == ""
+    assert np.allclose([loss for loss, *_ in found.steps], found.names["losses"], rtol=1e-6)
+
+
+def test_an_edit_that_autograd_does_not_see_is_suspected(told):
+    found = told("h = x @ w", "h.data.mul_(torch.tensor(2.0))", LOSS.replace("x @ w", "h"), *DOWN)
+    assert [(s.place.line, "changes in place" in s.text) for s in found.advice.suspects] == [(8, True)]
+
+
+def test_steps_uphill_have_the_line_of_the_update(told):
+    assert told(LOSS, *[line.replace("-=", "+=") for line in DOWN]).found == [("uphill", 11)]
+
+
+def test_a_scaled_loss_is_looked_at_as_it_is(told):
+    scaled = ["scaler = torch.amp.GradScaler()", LOSS, DOWN[0], "scaler.scale(loss).backward()"]
+    found = told(*scaled, "scaler.unscale_([w])", "torch.nn.utils.clip_grad_norm_([w], 1.0)", *DOWN[2:])
+    assert np.allclose([loss for loss, *_ in found.steps], found.names["losses"], rtol=1e-6) and found.found == []
+    assert np.allclose(found.slopes()[0], found.steps[-1][1].gradients["w"], rtol=1e-5)
+    assert told(*scaled, "torch.nn.utils.clip_grad_norm_([w], 1.0)", "scaler.unscale_([w])", *DOWN[2:]
+                ).found == [("clipped while scaled", 11)]
+
+
+def test_an_op_that_is_not_there_is_said_once_and_the_script_goes_on(told):
+    found = told(LOSS.replace("square", "strange"), *DOWN)
+    assert found.steps == [] and len(found.names["losses"]) == 6
+    assert found.said.count("aten.strange") == 1 and "train.py:7" in found.said and "goes on" in found.said
