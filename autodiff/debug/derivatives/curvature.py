@@ -20,7 +20,7 @@ Share = Callable[[str, list[tuple[Any, ...]]], Generator[Any, None, None]]  # ca
 _RESIDUAL = 100.0  # a pair is found when its residual is below so many roundings of the largest eigenvalue
 _BLOCK = 64  # directions in one pass: more gain little and take memory
 _PARTS, _SMALL_BLOCK = 8, 16  # blocks that a Hessian has at least, if they are not smaller than so many rows
-_PROBES = 2  # random vectors in one part
+_PROBES, _LARGE = 5, 10_000  # random vectors in one part; parameters from which two gain as much from each other
 
 
 class Curvature:
@@ -153,12 +153,13 @@ class Curvature:
             if len(rows) < self.size:
                 raise KeyboardInterrupt
             return *exact(rows), True, self.size
+        blocks = _cut(range(PROBES), _PROBES if self.size < _LARGE else 2)
         found = []
-        with closing(self._parts("probes", [(block,) for block in _cut(range(PROBES), _PROBES)])) as parts:
-            for part in parts:
+        with closing(self._parts("probes", [(block,) for block in blocks])) as parts:
+            for part, block in zip(parts, blocks):
                 found.append(part)
                 if self.report is not None:
-                    self.report(len(found) * _PROBES, PROBES)
+                    self.report(block.stop, PROBES)
         nodes, weights = map(np.concatenate, zip(*found))
         return nodes, weights, False, nodes.size
 
