@@ -160,7 +160,7 @@ class Span(NamedTuple):
 
 def span(frames: RawFrames) -> Span | None:
     """The expression of the innermost of captured frames; None if nobody knows, as of what ran elsewhere."""
-    if not frames or not frames[0][1]:
+    if not frames or frames[0][1] <= 0:  # lines that were read from a file are of no instruction
         return None
     code, lasti = frames[0]
     line, end_line, column, end_column = next(itertools.islice(code.co_positions(), lasti // 2, None), (None,) * 4)

@@ -73,6 +73,10 @@ with tf.Session() as session:
     saver.restore(session, path)
     session.run([step, loss])
 """
-    with loaded(text, tmp_path, monkeypatch, "run -f nan") as shell:
+    with loaded(text, tmp_path, monkeypatch, "record ./run", "run -f nan", "record off") as shell:
         found = said("why nan", shell)
+        shell.open_recording("./run")
+        recorded = said("why nan", shell)
+        assert "nothing is written: model.py:" in said("fix 1 --write", shell) or not shell.dbg.trials.tried
     assert found.startswith("variable 'w' contains nan, as it was loaded from ./kept in w at model.py:")
+    assert recorded.startswith("variable 'w' contains nan, since it was set after run 3 (before step 1), by no run")

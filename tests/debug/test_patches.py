@@ -109,5 +109,6 @@ def test_a_file_that_is_not_the_users_is_never_written(tmp_path: Path) -> None:
 def test_a_learning_rate_is_lowered_where_it_is_written_once() -> None:
     text = "RATE = 0.5\nstep = tf.train.AdamOptimizer(\n    learning_rate=RATE).minimize(loss)\n"
     assert rewritten(text, [LowerRate(0.5, 0.05)]) == text.replace("RATE = 0.5", "RATE = 0.05")
+    assert "RATE = 0.01" in rewritten(text.replace("0.5", "0.1"), [LowerRate(0.10000000149, 0.01)])
     with pytest.raises(ArgumentError, match="in no places"):
         rewritten(text.replace("0.5", "1 / 2"), [LowerRate(0.5, 0.05)])

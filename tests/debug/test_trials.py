@@ -164,6 +164,16 @@ def test_a_remedy_is_found(computed: tuple[str, str], tmp_path: Path, monkeypatc
         assert list(shell.dbg.graph.operations) == names
 
 
+def test_doctor_tells_what_was_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with loaded(FED, tmp_path, monkeypatch, "run -f nan") as shell:
+        assert "tf.log_sigmoid(x); tf.log_sigmoid(-x) at model.py:7; tried: step 6 gives" in said("doctor", shell)
+    fast = GROWS.replace("300.0", "0.0015")
+    with loaded(fast, tmp_path, monkeypatch, "next 12") as shell:
+        text = said("doctor", shell)
+        assert "remedy: lower the learning rate from 0.0015 to 0.00015" in text, text
+        assert "(0.00015)" in said("fix 1 --write", shell)
+
+
 def test_an_update_is_tried_with_other_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = GROWS.replace("GradientDescentOptimizer(300.0)", "AdamOptimizer(0.1, epsilon=0.0)").replace("30.0", "0.0")
     with loaded(text, tmp_path, monkeypatch, "run -f nonfinite") as shell:

@@ -4,6 +4,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..facts.records import Place
+from ..facts.roles import at_line
 
 ERROR, WARNING = 60, 40  # severities from which on a finding is called so
 
@@ -104,7 +105,7 @@ class Remedy:
     """A remedy that was tried, and helps. words: what to write. text: what the trial gave. place: the line to change.
 
     change: by how much the losses of other steps differ with it, relative to their size. steepest: the largest
-    gradient in the step that had failed.
+    gradient in the step that had failed. last: the loss in that step.
     """
 
     words: str
@@ -112,6 +113,12 @@ class Remedy:
     change: float
     steepest: float
     place: Place | None
+    last: float = 0.0
+
+    @property
+    def sentence(self) -> str:
+        """What to write, where, and what that gave."""
+        return f"{self.words}{at_line(self.place)}; tried: {self.text}"
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -192,7 +193,8 @@ class _Source:
 
     def numbers(self, node: ast.expr, value: float) -> Iterator[ast.expr]:
         """The literal that an expression is, or that the name that it is was given once."""
-        if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and node.value == value:
+        if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and math.isclose(
+                node.value, value, rel_tol=1e-6):  # as float32 has it
             yield node
         elif isinstance(node, ast.Name):
             given = [each for each in ast.walk(self.tree) if isinstance(each, ast.Assign)

@@ -34,7 +34,8 @@ class Questions:
         self.trials = Trials(state)
         self.explain = Explanations(state, effects, inner, Blame(state, effects))
         self.rules, self.comparison = RuleChecks(state), Comparison(state, effects)
-        self.checkup = Checkup(state, self.explain, self.gradients, stages=self.stages, rules=self.rules)
+        self.checkup = Checkup(state, self.explain, self.gradients, stages=self.stages, rules=self.rules,
+                               trials=self.trials)
         self.edits, self.recordings = Edits(state, stepper, self.values, self.trials), Recordings(state, runs.hooks)
         self.lists = Lists(state, runs.training, effects)
         self.places = Places(state, stepper, self.lists)

@@ -138,7 +138,9 @@ class Blame:
         first = self._first_spoiled(variable, moments)
         if first < len(moments):
             by_run = first and moments[first - 1].number > self._loaded(variable)[1]
-            return moments[first - 1] if by_run and self._spoils(moments[first - 1], variable) else None
+            last = moments[-2] if len(moments) - 1 > first else None  # after which it may have been set
+            return moments[first - 1] if by_run and self._spoils(moments[first - 1], variable) and (
+                last is None or self._spoils(last, variable)) else None
         return self._latest() if variable in self._spoiled_last() else None
 
     def _first_spoiled(self, variable: str, moments: Sequence[Moment]) -> int:
@@ -169,9 +171,8 @@ class Blame:
         if path := self._loaded(variable)[0]:
             return f", as it was loaded from {path}"
         moments = list(self.state.moments)
-        first = self._first_spoiled(variable, moments)
-        if 0 < first < len(moments):
-            return f", since it was set after {self.log.at(moments[first - 1].run)}, by no run: loaded, or assigned"
+        if 0 < self._first_spoiled(variable, moments) < len(moments):
+            return f", since it was set after {self.log.at(moments[-2].run)}, by no run: loaded, or assigned"
         return ""
 
     def failed(self, at: Moment) -> WhyNonfinite | WhyFailed | None:

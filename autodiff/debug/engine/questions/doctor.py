@@ -34,12 +34,14 @@ from .case_of import case_of
 from .check import RuleChecks
 from .explain import Explanations
 from .gradients import Gradients
+from .trials import Trials
 from .update_stages import UpdateStages
 
 _CALLS = ("If", "While", "Case")  # which may update what they are given
 _CALM = 35  # severity of what did no harm
 _BATCHES = 5  # steps whose batches units are judged by
 _LATE = 20  # runs that are looked at for what has been trained
+_FAST = "learning rate too high"
 _APPLIES = ("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply")
 
 
@@ -47,9 +49,10 @@ class Checkup:
     """Puts what the analyses find in order."""
 
     def __init__(self, state: State, explain: Explanations, gradients: Gradients, *, stages: UpdateStages,
-                 rules: RuleChecks) -> None:
+                 rules: RuleChecks, trials: Trials) -> None:
         self.state, self.model = state, state.model
         self.explain, self.gradients, self.stages, self.rules = explain, gradients, stages, rules
+        self.trials = trials
 
     def doctor(self, *, static: bool = False, ignore: Collection[str] = (), report: Report | None = None) -> Diagnosis:
         """Ranked findings about the runs remembered; static: about the graph alone, without running it.
@@ -89,6 +92,8 @@ class Checkup:
         known = {(f.op, f.kind) for f in found} | {(f.target, f.kind) for f in found}
         found += [f for f in _unhappened(traps, case)
                   if (f.op, f.kind) not in known and (f.target, f.kind) not in known]
+        if any(f.kind == _FAST for f in found) and (tried := self.trials.of_rate(y)) is not None:
+            found = [replace(f, remedy=tried.sentence) if f.kind == _FAST else f for f in found]
         makers = advice_of(self.model.graph).makers
         found = [replace(f, text=f"{f.text}; {f.op} is of {makers[f.op]}") if f.op in makers else f for f in found]
         when = self.state.log.at(at.run)
@@ -170,6 +175,9 @@ class Checkup:
         if first and first[0].phase == "input" and "nan" not in first[0].bad:  # inf is right until it makes nan
             first = [*[origin for origin in why.origins if origin.secondary][:1], *first]
         harmful = [_of_origin(origin, 100) for origin in first][:5]
+        tried = self.trials.of(why)
+        if harmful and tried:
+            harmful[0] = replace(harmful[0], remedy=tried[0].sentence)
         if harmful and why.chain and (because := origin_of(why.chain)):
             harmful[0] = replace(harmful[0], text=f"{harmful[0].text}; {because}")
         return harmful + [_of_origin(origin, 10) for origin in why.masked[:5]]

@@ -29,6 +29,7 @@ from ..state import State
 _BEFORE = 20  # steps before the one that failed
 _ORIGINS = 4  # to whose ops edits are tried
 _SECONDS = 2.0  # for all trials of one question
+_OTHER = 0.01  # relative: a loss that is told beside the old one
 _RISEN = 2.0  # times the loss of the first step: no remedy for what diverges
 _LARGE = 5.0  # for what is fed
 _SHOWN = 3  # remedies of a question
@@ -64,6 +65,18 @@ class Trials:
         del self.tried[_SHOWN:]
         return spoken(tuple(remedy for remedy, *_ in self.tried), advice_of(self.model.graph).words)
 
+    def of_rate(self, y: Tensor) -> Remedy | None:
+        """A lower learning rate with which the remembered steps end at a lower loss; None if there is none such."""
+        self.tried = []
+        moments = [m for m in self.state.moments if m.wanted is not None and self._trains(m)
+                   and self.state.can_compute(y, m)][-_BEFORE:]
+        until = time.perf_counter() + _SECONDS
+        for edits in self._first_of(self._lower_rates(moments[-1])) if len(moments) > 1 else ():
+            self._try(edits, y, moments, until)
+            if self.tried and not self.tried[-1][0].last < np.abs(self._loss(y, moments[-1])).max():
+                self.tried.pop()
+        return self.tried[0][0] if self.tried else None
+
     def numbered(self, number: int) -> tuple[Remedy, Overlay, Moment]:
         """The remedy of that number. Raises ArgumentError if there is none."""
         if not 1 <= number <= len(self.tried):
@@ -79,6 +92,9 @@ class Trials:
         if why.diverges:
             yield from self._first_of(self._lower_rates(failed))
             yield [CLIP]
+            large = [clean_feed(t, scaled=True) for t, value in failed.feeds.items() if t.dtype.is_floating
+                     and np.ndim(value) == 2 and len(value) > 1 and np.abs(value).max(initial=0.0) > _LARGE]
+            yield from [large] if large else []
             return
         yield from ([larger_epsilon(t)] for value, t in self._operands(failed, ("epsilon",)) if value == 0)
         by_op: dict[Operation, list[Edit]] = {}
@@ -172,7 +188,8 @@ class Trials:
         if any((overlay.words, place) == (other.words, other.place) for other, *_ in self.tried):
             return  # two that are to blame have one remedy
         text = self._told(steps[-len(losses):], old, losses, change)
-        self.tried.append((Remedy(overlay.words, text, change, self._steepest, place), overlay, steps[-1]))
+        last = float(np.abs(losses[-1]).max(initial=0.0))
+        self.tried.append((Remedy(overlay.words, text, change, self._steepest, place, last), overlay, steps[-1]))
 
     def _losses(self, overlay: Overlay, steps: Sequence[Moment], until: float) -> list[Any] | None:
         """y in each step, one from the other with the edits; None if something is not finite. Empty: no time."""
@@ -202,7 +219,7 @@ class Trials:
         first, last = (self.state.log.at(steps[i].run) for i in (0, -1))
         if np.size(new[-1]) != 1:
             text = f"{last} is finite with it"
-        elif has_nonfinite(old[-1]):
+        elif has_nonfinite(old[-1]) or _apart(old[-1], new[-1]) > _OTHER:
             text = f"{last} gives loss {_short(new[-1])} instead of {_short(old[-1])}"
         else:
             text = f"{last} gives loss {_short(new[-1])} and finite gradients"
