@@ -249,7 +249,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of objects that died in a kill
 def test_every_call_of_a_write_may_fail(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-                                        is_long: bool) -> None:
+                                        is_long: bool, record_property: Callable[[str, int], None]) -> None:
     """Each in one way, in turn; with more time, in every way."""
     case = CASES[name]
     monkeypatch.setattr(time, "time", lambda: 1e9)
@@ -275,6 +275,7 @@ def test_every_call_of_a_write_may_fail(name: str, tmp_path: Path, monkeypatch: 
                 said = case.act(context, folder)
             if not faults.has_failed:
                 assert at > 3 and faults.calls, f"{where}: no call was seen"
+                record_property("faults", at * (len(FAILURES) if is_long else 1))
                 return
             where += f" at {at}: {faults.calls[at]}"
             state = case.state(folder)

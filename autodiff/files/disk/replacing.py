@@ -1,7 +1,8 @@
 """Files replaced whole: written beside their place, then moved there; what was there stays until then.
 
-A writer that is killed leaves a `.part-…` file behind, and nothing else. Streams (a pipe, a terminal) are written to
-as they are.
+A writer that is killed leaves a `.part-…` file behind, and nothing else. Nothing is forced onto the disk (fsync): what
+a killed process has written is there, a loss of power may take the newest file, and a sync for each step of a recording
+would take longer than the step. Streams (a pipe, a terminal) are written to as they are.
 """
 from __future__ import annotations
 
