@@ -4,6 +4,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -13,6 +14,7 @@ from autodiff.runtime.session import Session
 from autodiff.tensorflow_names.alias import standing_in
 from autodiff.tensorflow_names.old_names import in_modules_of
 
+from .script_frames import script_traceback
 from .script_source import drop_modules
 
 Run = Callable[[Any, Session, Any, dict | None], Any]
@@ -27,18 +29,27 @@ def world_of(main: ModuleType, spec: ModuleSpec | None, arguments: Sequence[str]
     """
     file = str(main.__file__)
     folder = os.getcwd() if spec is not None else os.path.dirname(os.path.abspath(file))
-    saved, imported = (sys.argv, list(sys.path), sys.modules.get("__main__")), set(sys.modules)
+    saved, imported = (sys.argv, list(sys.path), sys.modules.get("__main__"), threading.excepthook), set(sys.modules)
     sys.argv = [file, *arguments]
     sys.path[:0] = [folder] if folder == os.getcwd() else [folder, os.getcwd()]
     sys.modules["__main__"] = main
+    threading.excepthook = _thread_failed
     try:
         with standing_in(shadow=True), in_modules_of(sys.path[:2], put_back):  # who uses the debugger asks for it
             yield
     finally:
         sys.argv, sys.path[:] = saved[:2]
+        threading.excepthook = saved[3]
         if saved[2] is not None:
             sys.modules["__main__"] = saved[2]
         drop_modules(folder, imported)
+
+
+def _thread_failed(failed: threading.ExceptHookArgs) -> None:
+    """Say what ended a thread, as Python does, without the debugger's frames."""
+    if failed.exc_value is not None and not isinstance(failed.exc_value, SystemExit):
+        name = failed.thread.name if failed.thread is not None else ""
+        sys.stderr.write(f"Exception in thread {name}:\n{script_traceback(failed.exc_value)}\n")
 
 
 @contextlib.contextmanager

@@ -186,6 +186,15 @@ def test_leaving_ends_all_threads(shell: Shell, tmp_path: Path, capfd: pytest.Ca
     assert (left(before), capfd.readouterr().err) == ([], "")
 
 
+def test_an_error_in_a_thread_is_shown_as_the_scripts(shell: Shell, tmp_path: Path,
+                                                      capsys: pytest.CaptureFixture) -> None:
+    load(shell, tmp_path, JOINED.replace("losses.append(", "losses.append(1 / 0 or "))
+    typed(shell, "continue")
+    said = capsys.readouterr().err
+    assert said.count("Exception in thread worker-") == said.count("ZeroDivisionError") == 3
+    assert "model.py" in said and "/cli/" not in said
+
+
 @pytest.mark.parametrize("stops", [True, False])
 def test_queue_runners_end_with_their_session(shell: Shell, tmp_path: Path, stops: bool) -> None:
     """Who waited for room in a queue waited for good; so did join, and the end of the program."""
