@@ -52,7 +52,7 @@ _REFUSED_HERE = re.compile("|".join((
 # What only one of the two gets right, or neither promises: a pattern of the script, and the values that it excuses.
 _FAULTS_THERE = [(re.compile(script, re.S), re.compile(values, re.S)) for script, values in (
     (r"nan.*(max|min|sort|top_k|asinh)", ""), (r"(inf|nan).*moments", "nan"), (r"reduce_prod", r"TensorFlow \[.*nan"),
-    (r"nan.*(abs|sign|huber_loss|absolute_difference)", "nan"),
+    (r"(nan|inf).*(abs|sign|huber_loss|absolute_difference)", "nan"), (r"polygamma|zeta", "nan|inf"),
     (r"complex.*(div|xdivy)", "nan|inf"), (r"\(0, \d+, \d+, \d+\).*depthwise_conv2d", r"here \[0\.0"))]
 
 

@@ -121,7 +121,7 @@ def _inferred(graph: Graph, definition: OpDef, inputs: tuple[Tensor, ...], attrs
     except (ShapeError, ArgumentError) as error:
         if not graph.executing_eagerly:
             raise
-        raise InvalidArgumentError(error.sentence, **error.where) from None
+        raise graph.refusal(error, definition, inputs) from None  # type: ignore[attr-defined]
 
 
 def _inputs(graph: Graph, definition: OpDef, values: tuple, hint: DType | None) -> tuple[Tensor, ...]:

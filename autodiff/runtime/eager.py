@@ -23,6 +23,7 @@ from ..core.errors import (
 from ..core.graph import Graph, Operation, Tensor
 from ..core.op import OpDef, Spec
 from ..core.shapes import merge
+from .plan.run_sentences import as_in_a_run
 from .plan.words import in_tensorflows_words
 
 _IDS = itertools.count()
@@ -213,6 +214,10 @@ class EagerContext(Graph):
         except (ValueError, IndexError, TypeError, ArithmeticError) as error:
             raise InvalidArgumentError(None, None, in_tensorflows_words(error, operation, arrays), **here) from error
         return result
+
+    def refusal(self, error: AutodiffError, definition: OpDef, inputs: Sequence[Tensor]) -> AutodiffError:
+        """What a build refuses, as the failure of the run that it is here."""
+        return InvalidArgumentError(as_in_a_run(error.sentence, definition, inputs), **error.where)
 
     @contextlib.contextmanager
     def control_dependencies(self, control_inputs: Any) -> Iterator[None]:

@@ -85,7 +85,7 @@ def _digamma(x):
         power = power * inverse
     turns = x - np.rint(x)  # tan has period pi; the fraction keeps its digits for large x
     total = np.where(negative, total - math.pi / np.tan(math.pi * turns), total)
-    return np.where((x <= 0) & (turns == 0), np.inf, total)
+    return np.where((x <= 0) & (turns == 0) | (x == -np.inf), np.inf, total)
 
 
 @op("Digamma", infer=same_shape, elementwise=True, dtypes=FLOATS)

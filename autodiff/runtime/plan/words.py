@@ -13,6 +13,7 @@ from ...core.errors import AutodiffError
 from ...core.graph import Operation, Tensor
 from ...core.op import Spec
 from ...core.site import PACKAGE
+from .run_sentences import as_in_a_run
 
 _BROADCAST = re.compile(r"could not be broadcast together with (?:remapped )?shapes \(([\d,]*)\) \(([\d,]*)\)")
 _MEMORY = re.compile(r"with shape \(([\d, ]*)\) and data type (\w+)")
@@ -49,11 +50,13 @@ def said_in_here(error: Exception) -> bool:
 
 
 def refusal_of_a_build(op: Operation, args: Sequence[Any]) -> str:
-    """What inference says of tensors that have args as their values; "" if nothing."""
+    """What inference says of tensors that have args as their values, as TensorFlow's kernel says it; "" if nothing."""
     try:
-        op.definition.infer(*[_Valued(tensor, value) for tensor, value in zip(op.inputs, args)], **op.attrs)
-    except AutodiffError as refused:
-        return refused.sentence
+        inputs = [_Valued(tensor, value) for tensor, value in zip(op.inputs, args)]
+        try:
+            op.definition.infer(*inputs, **op.attrs)
+        except AutodiffError as refused:
+            return as_in_a_run(refused.sentence, op.definition, inputs, op.name)
     except Exception:  # of values that no build has
         pass
     return ""

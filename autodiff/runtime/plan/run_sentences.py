@@ -1,0 +1,145 @@
+"""What TensorFlow's kernels say of values that do not fit, where its builds say something else of the same shapes."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+from ...core.constant_value import static_value
+from ...core.graph import Tensor
+from ...core.infer import broadcast_shape, broadcast_test
+from ...core.op import OpDef
+from ...core.shapes import Dims, show
+
+
+def as_in_a_run(refusal: str, definition: OpDef, inputs: Sequence[Tensor], name: str = "") -> str:
+    """`refusal`, which a build gives of these inputs, below the sentence of TensorFlow's kernel if that is another.
+
+    inputs: tensors of known shapes and values. name: the operation's.
+    """
+    say = _SENTENCES.get(definition.name)
+    if definition.infer in (broadcast_shape, broadcast_test):
+        say = _unbroadcast
+    shapes: list[Dims] = [tensor.dims or () for tensor in inputs]
+    sentence = say(_Found(name or definition.name, definition.name, inputs), *shapes) if say is not None else ""
+    return f"{sentence}\n{refusal}" if sentence and not refusal.startswith(sentence) else refusal
+
+
+class _Found:
+    """An op, and the values of its inputs."""
+
+    def __init__(self, name: str, kind: str, inputs: Sequence[Tensor]) -> None:
+        self.name, self.kind, self._inputs = name, kind, inputs
+
+    def value(self, index: int) -> Any:
+        """An input's value, as Python has it."""
+        array = static_value(self._inputs[index])
+        return [] if array is None else array.tolist()
+
+    def axis_outside(self, index: int, rank: int) -> int | None:
+        """The first axis of an input that a tensor of this rank does not have."""
+        axes = self.value(index)
+        listed = axes if isinstance(axes, list) else [axes]
+        return next((axis for axis in listed if not -rank <= axis < rank), None)
+
+
+def _unbroadcast(found: _Found, x: Dims, y: Dims) -> str:
+    return f"Incompatible shapes: {show(x)} vs. {show(y)}"
+
+
+def _alike(found: _Found, first: Dims, *others: Dims) -> str:
+    i, other = next(((i, dims) for i, dims in enumerate(others, 1) if dims != first), (0, first))
+    return (f"Inputs to operation {found.name} of type {found.kind} must have the same size and shape.  "
+            f"Input 0: {show(first)} != input {i}: {show(other)}")
+
+
+def _concatenated(found: _Found, axis: Dims, first: Dims, *others: Dims) -> str:
+    outside = found.axis_outside(0, len(first))
+    if outside is not None:
+        return (f"ConcatOp : Expected concatenating dimensions in the range [{-len(first)}, {len(first)}), but got "
+                f"{outside}")
+    ranks = [i for i, dims in enumerate(others, 1) if len(dims) != len(first)]
+    at = found.value(0) % len(first) if first else 0
+    unlike = ranks or [i for i, dims in enumerate(others, 1) if (*dims[:at], *dims[at + 1:]) != (
+        *first[:at], *first[at + 1:])] or [1]
+    what = "Ranks of all input tensors" if ranks else "Dimensions of inputs"
+    other = show(others[unlike[0] - 1])
+    return f"ConcatOp : {what} should match: shape[0] = {show(first)} vs. shape[{unlike[0]}] = {other}"
+
+
+def _reduced(found: _Found, x: Dims, axis: Dims) -> str:
+    outside = found.axis_outside(1, len(x))
+    return "" if outside is None else f"Invalid reduction dimension ({outside} for input with {len(x)} dimension(s)"
+
+
+def _along(text: str) -> Callable[..., str]:
+    def say(found: _Found, x: Dims, axis: Dims) -> str:
+        outside = found.axis_outside(1, len(x))
+        return "" if outside is None else f"{text} in the range [{-len(x)}, {len(x)}), but got {outside}"
+    return say
+
+
+def _biased(found: _Found, value: Dims, bias: Dims) -> str:
+    if len(bias) != 1:
+        return f"Biases must be 1D: {show(bias)}"
+    return f"Must provide as many biases as the last dimension of the input tensor: {show(bias)} vs. {show(value)}"
+
+
+def _sliced(found: _Found, x: Dims, begin: Dims, size: Dims) -> str:
+    if (len(x),) == begin == size:
+        return ""
+    return (f"Expected begin and size arguments to be 1-D tensors of size {len(x)}, but got shapes {show(begin)} and "
+            f"{show(size)} instead.")
+
+
+def _convolved(found: _Found, x: Dims, kernel: Dims) -> str:
+    for what, dims in ("input", x), ("filter", kernel):
+        if len(dims) != 4:
+            return f"{what} must be 4-dimensional{show(dims)}"
+    return f"input depth must be evenly divisible by filter depth: {x[3]} vs {kernel[2]}"
+
+
+def _reshaped(found: _Found, x: Dims, shape: Dims) -> str:
+    sizes = found.value(1)
+    count, known = prod(n or 0 for n in x), prod(n for n in sizes if n >= 0)
+    wanted = f"requires a multiple of {known}" if -1 in sizes else f"has {known}"
+    return f"Input to reshape is a tensor with {count} values, but the requested shape {wanted}"
+
+
+_SENTENCES: dict[str, Callable[..., str]] = {
+    "MatMul": lambda _, a, b: f"Matrix size-incompatible: In[0]: {show(a)}, In[1]: {show(b)}",
+    "BatchMatMulV2": lambda _, a, b: f"In[0] mismatch In[1] shape: {show(a)} {show(b)}",
+    "AddN": _alike, "AccumulateNV2": _alike, "Select": _alike, "ConcatV2": _concatenated, "BiasAdd": _biased,
+    "Slice": _sliced, "Conv2D": _convolved, "Reshape": _reshaped, "BroadcastTo": lambda found, x, _: _unbroadcast(
+        found, x, tuple(found.value(1))),
+    **dict.fromkeys(("Sum", "Mean", "Prod", "Max", "Min", "All", "Any"), _reduced),
+    **dict.fromkeys(("Cumsum", "Cumprod", "CumulativeLogsumexp"), _along("ScanOp: Expected scan axis")),
+    **dict.fromkeys(("ArgMax", "ArgMin"), _along("Expected dimension")),
+    **dict.fromkeys(("Pad", "PadV2", "MirrorPad"), lambda _, x, paddings, *__: (
+        f"The first dimension of paddings must be the rank of inputs{show(paddings)} {show(x)}")),
+    **dict.fromkeys(("MatrixInverse", "Cholesky", "MatrixDeterminant"), lambda *_: "Input matrix must be square."),
+    "MatrixSolve": lambda *_: "Input matrix and rhs are incompatible.",
+    "Transpose": lambda _, x, perm: f"transpose expects a vector of size {len(x)}. But input(1) is a vector of size "
+                                    f"{prod(perm)}",
+    "SoftmaxCrossEntropyWithLogits": lambda _, logits, labels: (
+        f"logits and labels must be broadcastable: logits_size={show(logits)} labels_size={show(labels)}"),
+    "SparseSoftmaxCrossEntropyWithLogits": lambda _, logits, labels: (
+        "logits and labels must have the same first dimension, got logits shape "
+        f"{show(logits)} and labels shape {show(labels)}"),
+    "Pack": lambda _, first, *others: (
+        f"Shapes of all inputs must match: values[0].shape = {show(first)} != " + next(
+            (f"values[{i}].shape = {show(dims)}" for i, dims in enumerate(others, 1) if dims != first), "")),
+    "Tile": lambda _, x, multiples: f"Expected multiples argument to be a vector of length {len(x)} but got length "
+                                    f"{prod(multiples)}",
+    "ExpandDims": lambda found, x, _: (
+        f"Tried to expand dim index {found.value(1)} for tensor with {len(x)} dimensions."),
+    "DynamicPartition": lambda _, x, partitions: (
+        f"data.shape must start with partitions.shape, got data.shape = {show(x)}, partitions.shape = "
+        f"{show(partitions)}"),
+    "Fill": lambda found, *_: f"Dimension {min(found.value(0), default=0)} must be >= 0",
+    "Range": lambda found, *_: f"Requires delta != 0: {found.value(2)}",
+    "LinSpace": lambda found, *_: f"Requires num > 0: {found.value(2)}",
+    "OneHot": lambda found, *_: f"depth must be non-negative, got: {found.value(1)}",
+    "TopKV2": lambda found, x, _: (
+        f"input must have at least k columns. Had {x[-1] if x else 0}, needed {found.value(1)}"),
+}
