@@ -18,7 +18,8 @@ WORDS = tuple(sorted({
     "tf.clip_by_global_norm": "torch.nn.utils.clip_grad_norm_", "tf.clip_by_value": "torch.clamp",
     "tf.reduce_logsumexp": "torch.logsumexp", "tf.reduce_sum": "torch.sum", "tf.reduce_mean": "torch.mean",
     "use tf.math.xlogy(x, y), which is 0 where x is 0, as is its gradient":
-        "bound what the logarithm is of: x * torch.log(torch.clamp(y, min=1e-12))", "tf.math.xlogy": "torch.xlogy", "tf.div_no_nan(x, y), or x / (y + 1e-12)": "x / (y + 1e-12)",
+        "bound what the logarithm is of: x * torch.log(torch.clamp(y, min=1e-12))",
+    "tf.math.xlogy": "torch.xlogy", "tf.div_no_nan(x, y), or x / (y + 1e-12)": "x / (y + 1e-12)",
     "tf.glorot_uniform_initializer": "nn.init.xavier_uniform_", "tf.orthogonal_initializer": "nn.init.orthogonal_",
     "tf.squeeze(prediction, 1)": "prediction.squeeze(1)", "tf.expand_dims(target, 1)": "target.unsqueeze(1)",
     "tf.pow": "torch.pow", "tf.tanh": "torch.tanh", "tf.exp(": "torch.exp(", "tf.rsqrt": "torch.rsqrt",
