@@ -85,7 +85,8 @@ def fix(shell: Shell, n: Annotated[int, IntKind(1)] = 1, *, write: bool = False,
     """Have the runs to come compute with remedy N of those that `why nan` tried; the script's graph stays as it is.
 
     What is to blame and the gradients are then computed beside it. Each step says that it was made so; undo takes the
-    remedy back. Where variables are not finite, all get back what they had before the step that failed.
+    remedy back. Where variables are not finite, all get back what they had before the step that failed;
+    with other updates, what they had before the first step that was tried.
     write: shows the remedy as a change of the script's file instead, and writes it when that is confirmed; what was
     there is kept as FILE~. yes: confirms it, as in batch, where nobody is asked. A library's file is never written, nor
     a line whose expression is not surely found.

@@ -182,3 +182,6 @@ def test_an_update_is_tried_with_other_numbers(tmp_path: Path, monkeypatch: pyte
     with loaded(GROWS, tmp_path, monkeypatch, "run -f nan") as shell:
         assert "remedy: lower the learning rate from 300 to 0.0003 at model.py" in said("why nan", shell)
         assert "GradientDescentOptimizer(0.0003)" in said("fix 1 --write", shell)
+        assert "variables are what they were before step 1" in said("fix 1", shell)
+        said("run -t 3", shell)
+        assert 0 < shell.dbg.records[-1].loss < 200

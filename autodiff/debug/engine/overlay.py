@@ -52,6 +52,11 @@ class Overlay:
         self.checked += [new for old, new in self.pairs.items() if old.dtype.base_dtype.is_differentiable]
 
     @property
+    def is_late(self) -> bool:
+        """Whether it changes what is stored, not what a run computes."""
+        return any(edit.is_late or edit is CLIP for edit in self.edits)
+
+    @property
     def words(self) -> str:
         """What to write in the script for it."""
         return "; ".join(dict.fromkeys(edit.words for edit in self.edits))

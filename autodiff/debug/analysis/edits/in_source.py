@@ -12,7 +12,8 @@ from ....core.errors import ArgumentError
 from ....core.graph import Operation
 from ....core.site import Span
 
-_WRITTEN = {"Sum": ("reducesum",), "Mean": ("reducemean",), "RealDiv": ("div", "divide", "truediv"), "Pow": ("pow",),
+_WRITTEN = {"Sum": ("reducesum",), "Mean": ("reducemean",), "Prod": ("reduceprod",),
+            "RealDiv": ("div", "divide", "truediv"), "Pow": ("pow",),
             "Div": ("div", "divide"), "Select": ("where",), "SelectV2": ("where", "wherev2"), "Sqrt": ("sqrt", "norm")}
 _OPERATORS = {"RealDiv": ast.Div, "Div": ast.Div, "TrueDiv": ast.Div, "Pow": ast.Pow}
 _FIRST = ("x", "logits", "input", "input_tensor", "features", "tensor", "condition", "a")  # parameters that come first

@@ -134,20 +134,21 @@ class Edits:
         """Have the runs to come compute with a remedy that `trials` tried, beside the graph and with those before it.
 
         Each such run says so in its record, and is remembered with what it computed. Where variables are not finite,
-        all are what they were before the run that failed; gives which one that is, or "". Raises ArgumentError if
+        all are what they were before the run that failed, and, where updates are changed, before the first of the steps
+        that were tried; gives which one that is, or "". Raises ArgumentError if
         there is no such remedy.
         """
-        remedy, new, failed = self.trials.numbered(number)
+        remedy, new, since = self.trials.numbered(number)
         old = self.overrides.overlay
         edits = (*(old.edits if old is not None else ()), *new.edits)
         self.overrides.lay(Overlay(self.model, new.y, edits))
         self._done.append((f"fix {remedy.words}", partial(self.overrides.lay, old)))
         values = self.model.session.variables
-        if not any(map(has_nonfinite, dict(values).values())):
+        if not new.is_late and not any(map(has_nonfinite, dict(values).values())):
             return remedy, ""
-        values.update({name: np.array(value) for name, value in dict(failed.variables).items()})
+        values.update({name: np.array(value) for name, value in dict(since.variables).items()})
         self.overrides.mark_edited()
-        return remedy, str(self.state.log.at(failed.run))
+        return remedy, str(self.state.log.at(since.run))
 
     def patch(self, number: int) -> Patch:
         """What a remedy that was tried is in the user's file; nothing is written. Raises ArgumentError, as `fix`."""

@@ -49,7 +49,7 @@ def patch_of(edits: Sequence[Edit], script: str) -> Patch:
     if not why and not _is_own(file, script):
         why = f"{where} is not in a file of yours: a library's lines are never written"
     if not why and any(edit.line is None for edit in edits):
-        why = f"{where} has no expression that is the whole of it"
+        why = f"the remedy is more than one expression of {where}"
     try:
         if not why:
             return _patch(file, [edit.line for edit in edits if edit.line is not None])

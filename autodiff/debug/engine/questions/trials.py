@@ -38,7 +38,7 @@ _STEEP = 1e3  # times 1: gradients as large as that are told of, and count again
 
 class Trials:
     """tried: the remedies that helped where it was last asked, the best first, each with what applies it, and the
-    run that failed.
+    run to go back to: the one that failed, or, of what changes updates, the first of the steps.
     """
 
     def __init__(self, state: State) -> None:
@@ -171,7 +171,7 @@ class Trials:
         """Keep the edits if with them the failed step, and those before it, are finite."""
         try:
             overlay = Overlay(self.model, top, edits)
-            is_late = CLIP in edits or any(edit.is_late for edit in edits)
+            is_late = overlay.is_late
             loss = None if is_late else self._losses(overlay, steps[-1:], until)
             losses = self._losses(overlay, steps, until) if len(steps) > 1 or loss is None else loss
         except (AutodiffError, ValueError, TypeError):
@@ -189,7 +189,8 @@ class Trials:
             return  # two that are to blame have one remedy
         text = self._told(steps[-len(losses):], old, losses, change)
         last = float(np.abs(losses[-1]).max(initial=0.0))
-        self.tried.append((Remedy(overlay.words, text, change, self._steepest, place, last), overlay, steps[-1]))
+        remedy = Remedy(overlay.words, text, change, self._steepest, place, last)
+        self.tried.append((remedy, overlay, steps[0 if is_late else -1]))
 
     def _losses(self, overlay: Overlay, steps: Sequence[Moment], until: float) -> list[Any] | None:
         """y in each step, one from the other with the edits; None if something is not finite. Empty: no time."""
