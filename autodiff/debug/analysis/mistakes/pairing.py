@@ -7,6 +7,7 @@ from ....core.graph import Tensor
 from ....core.traversal import ancestors
 from ...facts.roles import PLACEHOLDERS
 from ..findings import Finding
+from .adversaries import DATA
 from .case import Case, fed_behind, finding
 from .heads import SAME, Head
 
@@ -30,7 +31,7 @@ def _source(labels: Tensor) -> Tensor | None:
     """What is fed, or comes of an iterator, that labels are up to their shape, their type or a one-hot code."""
     while labels.op.type in (*SAME, "OneHot") and labels.op.inputs:
         labels = labels.op.inputs[0]
-    return labels if labels.op.type in (*PLACEHOLDERS, "IteratorGetNext") else None
+    return labels if labels.op.type in DATA else None
 
 
 def named(labels: Tensor) -> str:

@@ -13,6 +13,7 @@ from .heads import heads
 
 _LARGE, _SMALL = 8.0, 0.02  # of std * sqrt(inputs), 1 to 1.4 being usual
 _LAYERS = ("MatMul", "Conv2D", "While", "BatchMatMul", "BatchMatMulV2")
+_AGAIN = 0.1  # of the training runs: initializers between them from which on nothing lasts
 _NOTHING = 1e-4  # what all layers together leave of an input
 _BEYOND = 5.0  # times the loss of a guess
 
@@ -131,7 +132,7 @@ def _started_again(case: Case) -> list[Finding]:
         if trained_before and not run.trains and any(op in run.ran for op in starts):
             again.append(run.number)
         trained_before += run.trains
-    if len(again) < 2 or len(again) < 0.3 * trained_before:
+    if len(again) < 2 or len(again) < _AGAIN * trained_before:
         return []
     at = max([op for run in case.runs if run.number in again for op in run.ran if op.type == "NoOp"] or starts,
              key=lambda op: op.index)
