@@ -25,7 +25,7 @@ PLACES: dict[str, str] = {
     "arrays.slice":
         "StridedSlice StridedSliceGrad Slice",
     "arrays.sort":
-        "TopKV2 LowerBound UpperBound",
+        "TopKV2 LowerBound UpperBound Bucketize",
     "arrays.space_blocks":
         "SpaceToDepth DepthToSpace SpaceToBatchND BatchToSpaceND",
     "common.loop_batching":
@@ -72,8 +72,8 @@ PLACES: dict[str, str] = {
     "math.cast":
         "Cast Conj Real Imag Complex ComplexAbs Angle",
     "math.comparison":
-        "Equal NotEqual Less LessEqual Greater GreaterEqual LogicalAnd LogicalOr LogicalXor LogicalNot KeepWhere "
-        "Select SelectV2 Where",
+        "Equal NotEqual Less LessEqual Greater GreaterEqual ApproximateEqual LogicalAnd LogicalOr LogicalXor "
+        "LogicalNot KeepWhere Select SelectV2 Where",
     "math.cumulative":
         "Cumsum Cumprod ProdOfOthers Shift Recurrence CumulativeLogsumexp",
     "math.elementwise":

@@ -133,6 +133,7 @@ class QueueRunner:
         self.close_op = queue.close() if close_op is None else close_op
         self.cancel_op = queue.close(cancel_pending_enqueues=True) if cancel_op is None else cancel_op
         self._ends = tuple(queue_closed_exception_types or (OutOfRangeError,))
+        self.exceptions_raised: list[Exception] = []  # in threads without a coordinator
         self._lock = threading.Lock()
         self._running: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()  # session -> threads
 
@@ -151,8 +152,10 @@ class QueueRunner:
                                                                    for op in self.enqueue_ops]
         if coord is not None:
             calls.append((self._cancel, (sess, coord)))
-        threads = [threading.Thread(target=target, args=args, daemon=daemon, name=f"QueueRunnerThread-{self.name}")
-                   for target, args in calls]
+        names = [getattr(op, "name", str(op)) for op in self.enqueue_ops] + ["close_on_stop"]
+        threads = [threading.Thread(target=target, args=args, daemon=daemon,
+                                    name=f"QueueRunnerThread-{self.name}-{name}")
+                   for (target, args), name in zip(calls, names)]
         for thread in threads:
             if coord is not None:
                 coord.register_thread(thread)
@@ -169,6 +172,7 @@ class QueueRunner:
             is_closed = True
         except Exception as error:
             if coord is None:
+                self.exceptions_raised.append(error)
                 raise
             coord.request_stop(error)
         finally:

@@ -32,6 +32,9 @@ class Saved:
     SaveSliceInfo = SaveSliceInfo
     _save_slice_info: Any = None
 
+    def _ref(self) -> Any:
+        return self.handle_tensor  # type: ignore[attr-defined]
+
     def _set_save_slice_info(self, save_slice_info: Any) -> None:
         self._save_slice_info = save_slice_info
 

@@ -5,7 +5,7 @@ import numpy as np
 from ...core.constant_value import static_value
 from ...core.declare import op
 from ...core.dtypes import REALS, as_dtype, int32
-from ...core.errors import ArgumentError
+from ...core.errors import ArgumentError, DTypeError
 from ...core.infer import rank_of
 from ...core.op import Int32, Spec, blocked, build
 from ...core.shapes import merge
@@ -87,3 +87,20 @@ def _(node, args, batched):
     found = node.definition(*(build.Reshape(x, build.ConcatV2(0, [-1], build.Shape(x)[2:])) for x in (rows, values)),
                             **node.attrs)
     return build.Reshape(found, build.Shape(values))
+
+
+def _bins(input, *, boundaries):
+    if not isinstance(boundaries, (list, tuple)):
+        raise DTypeError(f"Expected list for 'boundaries' argument to 'bucketize' Op, not {boundaries!r}.")
+    return Spec(int32, input.dims)
+
+
+@op("Bucketize", infer=_bins, elementwise=True, dtypes=REALS, no_grad="bins are integers")
+def bucketize(input, *, boundaries):
+    """How many of the sorted boundaries are at most each element. input: real[...] -> int32[...].
+
+    Raises InvalidArgumentError for boundaries that are not sorted.
+    """
+    if list(boundaries) != sorted(boundaries):
+        raise ArgumentError("Expected sorted boundaries", found=list(boundaries))
+    return np.searchsorted(boundaries, input, "right").astype(np.int32)
