@@ -15,23 +15,6 @@ if TYPE_CHECKING:
     from .operation import Operation
 
 
-class Reference:
-    """A key that is equal to another of the same object, whatever `==` does to the object itself."""
-
-    def __init__(self, wrapped: Any) -> None:
-        self._wrapped = wrapped
-
-    def deref(self) -> Any:
-        """The object itself."""
-        return self._wrapped
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Reference) and self._wrapped is other._wrapped
-
-    def __hash__(self) -> int:
-        return id(self._wrapped)
-
-
 class Tensor:
     """One output of an operation: a name, an element type and a partial shape; no value.
 
@@ -72,10 +55,6 @@ class Tensor:
 
     def _shape_as_list(self) -> list[int | None] | None:
         return None if self.dims is None else list(self.dims)
-
-    def experimental_ref(self) -> "Reference":
-        """What stands for this tensor as the key of a dict; its `deref()` gives the tensor."""
-        return Reference(self)
 
     def consumers(self) -> list["Operation"]:
         """The operations that take this tensor as input, in the order they were made; those that graphs list."""

@@ -39,13 +39,6 @@ def test_colocated_operations_are_in_one_group() -> None:
         c.op.get_attr("_class")
 
 
-def test_what_stands_for_a_tensor_is_a_key() -> None:
-    x, v = tf.constant(1.0), tf.Variable(2.0)
-    known = {x.experimental_ref(): "x", v.experimental_ref(): "v"}
-    assert (known[x.experimental_ref()], known[v.experimental_ref()]) == ("x", "v")
-    assert next(iter(known)).deref() is x
-
-
 def test_variables_take_turns_on_the_servers_of_a_cluster() -> None:
     cluster = tf.train.ClusterSpec({"ps": ["a:1", "b:1"], "worker": {3: "c:1"}})
     assert cluster.job_tasks("worker") == [None, None, None, "c:1"]

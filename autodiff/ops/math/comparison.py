@@ -55,12 +55,6 @@ def greater_equal(x, y, *, out=None):
     return np.greater_equal(x, y, out=out)
 
 
-@op("ApproximateEqual", infer=broadcast_test, elementwise=True, dtypes=NUMBERS, no_grad=_COMPARED)
-def approximate_equal(x, y, *, tolerance=1e-5):
-    """Whether |x - y| < tolerance, broadcast. x, y: number[...] -> bool[...]."""
-    return np.abs(np.subtract(x, y)) < tolerance
-
-
 @op("LogicalAnd", infer=broadcast_test, elementwise=True, dtypes=(bool_,), no_grad=_LOGIC)
 def logical_and(x: Bool, y: Bool, *, out=None):
     """x and y, broadcast. x, y: bool[...] -> bool[...]."""

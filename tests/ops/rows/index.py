@@ -71,7 +71,6 @@ ORDERED = [
     Case("Bucketize", (np.array([[-5.0, 0.0], [3.5, 12.0]]),), dict(boundaries=[0.0, 3.0])),
     Case("Bucketize", (np.array([1.0]),), dict(boundaries=[3.0, 0.0]), id="order", fails=InvalidArgumentError,
          at_run=True),
-    Case("ApproximateEqual", (np.array([1.0, 2.0]), np.array([1.000001, 2.1]))),
     Case("LowerBound", (np.sort(array(2, 5)), array(2, 3)), batch=(1,)),
     Case("LowerBound", (array(5), array(3)), id="vectors", fails=ShapeError),
     Case("UpperBound", (np.sort(array(2, 5)), array(2, 3)), batch=(1,)),

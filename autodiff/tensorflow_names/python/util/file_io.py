@@ -1,9 +1,7 @@
 """tensorflow.python.lib.io.file_io: tf.gfile's functions in small letters, and whole files at once."""
 from __future__ import annotations
 
-import filecmp as _comparison
 import os
-import zlib
 from typing import Any
 
 from ....api import gfile
@@ -36,13 +34,3 @@ def atomic_write_string_to_file(filename: Any, contents: Any, overwrite: bool = 
     temporary = f"{os.fspath(filename)}.tmp{os.getpid()}"
     write_string_to_file(temporary, contents)
     gfile.Rename(temporary, filename, overwrite=True)
-
-
-def filecmp(filename_a: Any, filename_b: Any) -> bool:
-    """Whether two files hold the same."""
-    return _comparison.cmp(filename_a, filename_b, shallow=False)
-
-
-def file_crc32(filename: Any, block_size: int = 1 << 24) -> str:
-    """The CRC-32 of a file, in hexadecimal."""
-    return hex(zlib.crc32(read_file_to_string(filename, binary_mode=True)))
