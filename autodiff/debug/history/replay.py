@@ -37,6 +37,14 @@ class Moment:
     outcomes: dict[Tensor, Any] = field(default_factory=dict)
     draws: Mapping[str, int] = field(default_factory=dict)
 
+    def ended(self, run: int) -> None:
+        """Keep the run's number, which it has from its end: others may end while it waits."""
+        self.run = run
+
+    def goes_on(self, variables: Mapping[str, Any]) -> None:
+        """Keep the variables that it goes on with after it waited; it has read none before."""
+        self.variables = variables
+
     def drew(self, draws: Mapping[str, int]) -> None:
         """Keep, at the end of the run, what is known of its random ops: of those that drew alone."""
         self.draws = draws

@@ -81,13 +81,11 @@ class Hooks:
         Its Python functions run before it reads a variable, but for those that are given one's value.
         """
         session, turn = self.model.session, self.log.turn
-        if run.draws is None:
-            run.draws = session.last_draws
+        run.waits(session.last_draws)
         taken = turn.taken
         yield
         if turn.taken > taken + 1:
-            run.moment.variables = self.state.moments.variables(session)
-            run.before = self.samples.before(run.view)
+            run.goes_on(self.state.moments.variables(session), self.samples.before(run.view))
 
     def after_run(self, run: OpenRun, seen: Sequence[Any]) -> RunRecord:
         """A run was made. seen: values of `run.looked_at`, the second part of `run.whole`."""
@@ -139,7 +137,7 @@ class Hooks:
         is_its_run = session.runs == run.moment.number  # and not one that another engine or thread made
         if is_its_run or run.draws is not None:
             run.moment.drew(session.last_draws if run.draws is None else run.draws)
-        run.moment.run = number
+        run.moment.ended(number)
         self.state.remember(run.moment, run.whole, ms, session.variables if is_repeatable and is_its_run else None)
         for name, value in self.overrides.frozen.items():
             session.variables[name] = value

@@ -114,6 +114,15 @@ class OpenRun:
     draws: dict[str, int] | None = None
     thread: str = ""
 
+    def waits(self, draws: dict[str, int]) -> None:
+        """Other runs may be begun. draws: the session's `last_draws`, still those of this one."""
+        self.draws = draws if self.draws is None else self.draws
+
+    def goes_on(self, variables: Mapping[str, Any], before: dict[str, Any]) -> None:
+        """Other runs were made: it is one of these variables."""
+        self.moment.goes_on(variables)
+        self.before = before
+
     @property
     def looked_at(self) -> tuple[Any, ...]:
         """The tensors, and gradients that are IndexedSlices, whose values the debugger wants besides, in order."""
