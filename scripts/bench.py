@@ -45,6 +45,7 @@ IMPORTS = {"naive": "import numpy", "autodiff": "import autodiff", "tf1": "impor
 def workloads():
     """Name -> {kind of system: what makes the step}; `graph` is for all that is spelled like TensorFlow."""
     from workloads import building, convolution, elementwise, hessian, lstm, models, perceptron, scalars, transformer
+    from workloads import whole_models as whole
 
     found = {
         "W1": dict(graph=scalars.graph, naive=scalars.naive, tuned=scalars.tuned),
@@ -61,6 +62,12 @@ def workloads():
         "W13": dict(graph=models.graph_loop, armed=models.graph_loop),
         "W14": dict(graph=models.graph_block, armed=models.graph_block),
         "W15": dict(build=models.first_run),
+        "W16": dict(graph=whole.graph_encoder),
+        "W17": dict(graph=whole.graph_gan),
+        "W18": dict(graph=whole.graph_residual),
+        "W19": dict(graph=whole.graph_attention),
+        "W20": dict(graph=whole.graph_text),
+        "W21": dict(graph=whole.graph_vae),
         "W8-10k": dict(build=building.built(10000)),
         "W8-100k": dict(build=building.built(100000)),
     }
