@@ -1,7 +1,7 @@
 """How the parameters of a foreign program went from step to step: never, uphill, or too far, as doctor says it."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -23,12 +23,13 @@ _FAR = 1e3  # times its first value: a loss that has grown so much has diverged
 class Turn:
     """One step of one loss. keys: values that may be random keys, by the placeholder they are fed to.
 
-    loss: nan until the step has run.
+    loss: nan until the step has run. shared: names of parameters that another loss has moved, perhaps against it.
     """
 
     step: ForeignStep
     loss: float = float("nan")
     keys: Mapping[Tensor, np.ndarray] = field(default_factory=dict)
+    shared: Collection[str] = ()
 
 
 class Use(NamedTuple):
@@ -49,6 +50,8 @@ class Course:
     def note(self, key: Any, turn: Turn) -> list[Turn]:
         """Keep a step; gives the last steps of the same key, it included."""
         turns = self._turns.setdefault(key, [])
+        others = [each[-1].step.gradients for each in self._turns.values() if each is not turns]
+        turn.shared = {name for gradients in others for name, g in gradients.items() if g is not None}
         turns.append(turn)
         del turns[:-_KEPT]
         return turns
@@ -100,7 +103,7 @@ def uphill(turns: Sequence[Turn], use: Use) -> list[Finding]:
     """Parameters that are moved along their gradients."""
     up = []
     for name in turns[-1].step.values:
-        pairs = [(d, g) for d, g in _pairs(turns, name) if np.any(d)]
+        pairs = [(d, g) for d, g in _pairs(turns, name) if np.any(d)] if name not in turns[-1].shared else []
         with np.errstate(all="ignore"):
             cosines = [float(np.sum(d * g) / (np.linalg.norm(d) * np.linalg.norm(g))) for d, g in pairs]
         if len(cosines) >= TURNS and min(cosines) > _UPHILL:

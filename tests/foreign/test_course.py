@@ -39,3 +39,12 @@ def test_a_right_course_is_not_spoken_of():
 
 def test_a_divergence_comes_before_what_it_makes():
     assert too_far(turns(3.0), USE)[0].severity > 95 > too_far(turns(1.1, count=8), USE)[0].severity
+
+
+def test_what_two_losses_share_may_go_up_one_of_them():
+    course, w = Course(), np.array([1.0])
+    for _ in range(6):
+        for key, g in (("critic", np.ones(1)), ("actor", -np.ones(1))):
+            steps = course.note(key, Turn(ForeignStep(key, {"w": w}, {}, {"w": g}), 1.0))
+        w = w - 0.1
+    assert steps[-1].step.loss == "actor" and uphill(steps, USE) == []
