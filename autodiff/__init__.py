@@ -146,6 +146,8 @@ _NAMES = {
         "uniform_unit_scaling_initializer variance_scaling_initializer zeros_initializer",
     "api.type_specs":
         "IndexedSlicesSpec SparseTensorSpec TensorSpec TypeSpec",
+    "api.variables.module":
+        "Module",
     "api.variables.partitioners":
         "fixed_size_partitioner min_max_variable_partitioner variable_axis_size_partitioner",
     "api.variables.template":

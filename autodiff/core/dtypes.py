@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .errors import DTypeError
+from .errors import DTypeError, UnsupportedError
 
 
 class DType:
@@ -31,6 +31,9 @@ class DType:
 
     @property
     def as_numpy_dtype(self) -> type:
+        if self.base_dtype is bfloat16:
+            raise UnsupportedError("gradbg has no numbers of type bfloat16: NumPy has none",
+                                   hint="use tf.float32, or tf.float16")
         return self._numpy
 
     @property
@@ -70,7 +73,7 @@ class DType:
     @property
     def size(self) -> int:
         """Bytes an element takes."""
-        return np.dtype(self._numpy).itemsize
+        return 2 if self.base_dtype is bfloat16 else np.dtype(self._numpy).itemsize
 
     @property
     def min(self) -> object:
@@ -129,6 +132,7 @@ complex128 = DType("complex128", np.complex128)
 string = DType("string", np.object_)
 resource = DType("resource", np.object_)
 variant = DType("variant", np.object_)
+bfloat16 = DType("bfloat16", np.float32)  # a name to be compared with: NumPy has no such numbers, and no op takes them
 
 ALL = (float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
        bool_, complex64, complex128, string, resource, variant)
@@ -139,14 +143,14 @@ INDICES = (int32, int64)
 NUMBERS = FLOATS + COMPLEX + INTEGERS
 REALS = FLOATS + INTEGERS
 
-__all__ = ["DType", "as_dtype", "bool_", "double", "half", *(t.name for t in ALL if t is not bool_)]  # noqa: PLE0604
+__all__ = ["DType", "as_dtype", "bfloat16", "bool_", "double", "half", *(t.name for t in ALL if t is not bool_)]  # noqa: PLE0604
 
-_BY_NAME = {t.name: t for t in ALL} | {"float": float32, "double": float64, "half": float16}
+_BY_NAME = {t.name: t for t in (*ALL, bfloat16)} | {"float": float32, "double": float64, "half": float16}
 _BY_NUMPY = {np.dtype(t.as_numpy_dtype): t for t in ALL if t.kind != "O"}
 _BY_PYTHON = {float: float32, bool: bool_, complex: complex128, str: string, bytes: string, object: string}
 _NUMBERS = {"float32": 1, "float64": 2, "int32": 3, "uint8": 4, "int16": 5, "int8": 6, "string": 7, "complex64": 8,
-            "int64": 9, "bool": 10, "uint16": 17, "complex128": 18, "float16": 19, "resource": 20, "variant": 21,
-            "uint32": 22, "uint64": 23}  # tensorflow/core/framework/types.proto
+            "int64": 9, "bool": 10, "bfloat16": 14, "uint16": 17, "complex128": 18, "float16": 19, "resource": 20,
+            "variant": 21, "uint32": 22, "uint64": 23}  # tensorflow/core/framework/types.proto
 _BY_NUMBER = {number: _BY_NAME[name] for name, number in _NUMBERS.items()}
 
 

@@ -197,6 +197,8 @@ class Tensor:
                                              hint="use tf.cond for a choice in the graph, or `is not None` to test "
                                                   "for presence")
 
+    __nonzero__ = __bool__  # as Python 2 called it, and libraries still ask for it
+
     def __iter__(self) -> Iterator["Tensor"]:
         raise OperatorNotAllowedInGraphError(f"iterating over `tf.Tensor` is not allowed: {self.describe()}",
                                              hint="use tf.unstack or tf.map_fn")
@@ -221,10 +223,10 @@ class Tensor:
         return f"<tf.Tensor {self.name!r} shape={self.shape} dtype={self.dtype.name}>"
 
 
-Tensor.OVERLOADABLE_OPERATORS = frozenset(  # type: ignore[attr-defined]
+Tensor.OVERLOADABLE_OPERATORS = {  # type: ignore[attr-defined]
     name for name in vars(Tensor) if name.strip("_") in (
         "add radd sub rsub mul rmul div rdiv truediv rtruediv floordiv rfloordiv mod rmod lt le gt ge and rand or ror "
-        "xor rxor getitem pow rpow invert neg abs matmul rmatmul").split())
+        "xor rxor getitem pow rpow invert neg abs matmul rmatmul").split()}
 
 
 def _binary(op: str, name: str, x: Tensor, y: Any) -> Any:

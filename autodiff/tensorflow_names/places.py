@@ -31,6 +31,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.examples.tutorials": (),
     "tensorflow.examples.tutorials.mnist": ("mnist",),
     "tensorflow.examples.tutorials.mnist.input_data": ("mnist",),
+    "tensorflow.contrib.eager.python": ("contrib.eager",),
     "tensorflow.contrib.framework.python": ("contrib.framework", ""),
     "tensorflow.contrib.layers.python": ("contrib.layers",),
     "tensorflow.contrib.learn.python.learn.datasets": ("mnist",),
@@ -41,7 +42,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.python.client.session": ("python.client_session", ""),
     "tensorflow.python.compat.compat": ("python.compat",),
     "tensorflow.python.data": ("data", ""),
-    "tensorflow.python.data.util.nest": ("nest",),
+    "tensorflow.python.data.util.nest": ("api.common.nest_shallow",),
     "tensorflow.python.debug": ("debug",),
     "tensorflow.python.eager.test": ("test",),
     "tensorflow.python.eager": ("python.context", "python.function", ""),
@@ -63,13 +64,14 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.python.framework.type_spec": ("python.type_specs",),
     "tensorflow.python.framework.versions": ("python.versions",),
     "tensorflow.python.framework.random_seed": ("python.random_seed", ""),
-    "tensorflow.python.framework.smart_cond": ("python.smart_cond",),
+    "tensorflow.python.framework.smart_cond": ("api.control.known_choice",),
     "tensorflow.python.framework.tensor_util": ("python.tensor_util", ""),
     "tensorflow.python.framework.test_util": ("api.test.modes", "test"),
     "tensorflow.python.keras": ("keras",),
     "tensorflow.python.keras.layers": ("keras.layers",),
+    "tensorflow.python.keras.utils.tf_utils": ("python.framework_ops",),
     "tensorflow.python.layers": ("layers",),
-    "tensorflow.python.layers.utils": ("python.smart_cond", "python.layer_sizes"),
+    "tensorflow.python.layers.utils": ("api.control.known_choice", "python.layer_sizes"),
     "tensorflow.python.lib": (),
     "tensorflow.python.lib.io": ("gfile",),
     "tensorflow.python.lib.io.file_io": ("python.util.file_io",),
@@ -132,7 +134,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.python.util": ("python.util.decorating",),
     "tensorflow.python.util.deprecation": ("python.util.deprecation",),
     "tensorflow.python.util.compat": ("compat", "python.util.compat"),
-    "tensorflow.python.util.nest": ("nest",),
+    "tensorflow.python.util.nest": ("api.common.nest_shallow",),
 }
 
 # Package -> its modules: those without rooms of their own have the package's.
@@ -199,7 +201,8 @@ _MODULES = {
         "tf_contextlib tf_decorator tf_export tf_inspect tf_should_use tf_stack",
 }
 _PACKAGES = (  # of which a module may be imported whatever its name: what it has is asked for when it is used
-    "autograph autograph.core autograph.impl autograph.utils client compat compiler compiler.xla data "
+    "autograph autograph.converters autograph.core autograph.impl autograph.pyct autograph.pyct.common_transformers "
+    "autograph.utils client compat compiler compiler.xla data "
     "data.experimental data.experimental.ops data.kernel_tests data.ops data.util debug debug.lib distribute eager "
     "feature_column framework grappler keras keras.applications keras.engine keras.layers keras.mixed_precision "
     "keras.optimizer_v2 keras.preprocessing keras.saving keras.utils kernel_tests layers lib.io module ops "

@@ -13,7 +13,6 @@ ADVICE = {
     "estimator": "write the loop out: build the graph, then session.run(train_op) in a tf.Session",
     "keras": "build the model with tf.layers or tf.nn and train it with tf.train's optimizers in a tf.Session",
     "distribute": "there is one CPU: build the graph once, without a strategy",
-    "contrib.eager": "tf.enable_eager_execution() and tf.GradientTape are supported",
     "contrib.learn": "write the loop out in a tf.Session; MNIST is tensorflow.examples.tutorials.mnist.input_data",
     "contrib.slim": "use tf.layers, or tf.contrib.layers, with tf.contrib.framework.arg_scope",
     "contrib.seq2seq": "write the decoder as a tf.while_loop or tf.nn.raw_rnn over a cell",

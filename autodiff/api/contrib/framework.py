@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ...core import nest  # noqa: F401  tf.contrib.framework.nest
 from ...core.collections import GraphKeys, get_collection
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import float32
@@ -15,9 +14,11 @@ from ...core.errors import ArgumentError, KindError, ShapeError
 from ...core.graph import Graph, get_default_graph
 from ...core.names import did_you_mean
 from ..arrays.creation import placeholder
+from ..common import nest_shallow as nest  # noqa: F401  tf.contrib.framework.nest
 from ..common.unsupported import refusing
 from ..control.dependencies import device as on_device
 from ..control.dependencies import group
+from ..control.known_choice import smart_cond
 from ..train.checkpoints import list_variables, load_checkpoint, load_variable
 from ..train.global_step import assert_global_step, create_global_step, get_global_step, get_or_create_global_step
 from ..train.saved_variables import fitting, named_variables
@@ -34,7 +35,7 @@ __all__ = ["add_model_variable", "assert_global_step", "assert_or_get_global_ste
            "get_or_create_global_step", "get_trainable_variables", "get_unique_variable", "get_variable_full_name",
            "get_variables", "get_variables_by_name", "get_variables_by_suffix", "get_variables_to_restore",
            "global_variable", "init_from_checkpoint", "is_tensor", "list_variables", "load_checkpoint",
-           "load_variable", "local_variable", "model_variable", "variable", *_arg_scope_names]
+           "load_variable", "local_variable", "model_variable", "smart_cond", "variable", *_arg_scope_names]
 
 
 # ---- making -----------------------------------------------------------------------------

@@ -4,6 +4,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...core.errors import UnsupportedError
+
 
 def do_not_convert(func: Callable[..., Any] | None = None, *args: Any, **options: Any) -> Any:
     """The function itself: none is converted."""
@@ -13,6 +15,17 @@ def do_not_convert(func: Callable[..., Any] | None = None, *args: Any, **options
 def tf_convert(f: Callable[..., Any], *args: Any, **options: Any) -> Callable[..., Any]:
     """The function itself: none is converted."""
     return f
+
+
+class Base:
+    """What libraries derive their own conversions of source text from: here none can be made.
+
+    Raises UnsupportedError.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        raise UnsupportedError("gradbg converts no source text (autograph)",
+                               hint="write loops and choices with tf.while_loop and tf.cond")
 
 
 autograph = ag_ctx = __import__("sys").modules[__name__]

@@ -5,11 +5,13 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 from ... import nn as nn  # noqa: PLC0414
 from ...api.arrays.sorting import argsort as argsort  # noqa: PLC0414
 from ...api.math.selection import where_v2 as where  # noqa: F401
+from ...api.train.optimizer import Optimizer
 from ...core.dtypes import int32, int64
 from . import version_2
 
@@ -59,6 +61,9 @@ for _like_it, _names in _ARGUMENTS.items():
 
 def __getattr__(name: str) -> Any:
     return getattr(version_2, f"{name}_v2")  # of another signature than version 1's
+
+
+optimizers = SimpleNamespace(Optimizer=Optimizer)  # what libraries derive from; Keras's own are not here
 
 
 def enable_v2_behavior() -> Any:

@@ -172,3 +172,26 @@ def register_dense_tensor_like_type(tensor_type: type) -> None:
 def is_dense_tensor_like(t: Any) -> bool:
     """Whether this is a tensor, a variable, or of a class noted as one."""
     return isinstance(t, tuple(_DENSE)) or hasattr(t, "as_tensor")
+
+
+def register_symbolic_tensor_type(cls: type) -> None:
+    """Nothing is noted: Keras's own models, which would ask, are not here."""
+
+
+_PROTO_FUNCTIONS: dict[str, tuple[Any, Any, Any]] = {}
+
+
+def register_proto_function(collection_name: str, proto_type: Any = None, to_proto: Any = None,
+                            from_proto: Any = None) -> None:
+    """Note how what a collection holds becomes a message, and an object again."""
+    _PROTO_FUNCTIONS[collection_name] = proto_type, to_proto, from_proto
+
+
+def get_to_proto_function(collection_name: str) -> Any:
+    """What was noted for a collection; None if nothing was."""
+    return _PROTO_FUNCTIONS.get(collection_name, (None, None, None))[1]
+
+
+def get_from_proto_function(collection_name: str) -> Any:
+    """What was noted for a collection; None if nothing was."""
+    return _PROTO_FUNCTIONS.get(collection_name, (None, None, None))[2]

@@ -12,6 +12,6 @@ from ...api.type_specs import (
     type_spec_from_value,
 )
 
-__all__ = ["BoundedTensorSpec", "CompositeTensor", "IndexedSlicesSpec", "SparseTensorSpec", "TensorSpec", "TypeSpec",
-           "from_value", "register_type_spec_from_value_converter", "type_spec_from_value"]
-from_value = type_spec_from_value
+__all__ = ["BatchableTypeSpec", "BoundedTensorSpec", "CompositeTensor", "IndexedSlicesSpec", "SparseTensorSpec",
+           "TensorSpec", "TypeSpec", "from_value", "register_type_spec_from_value_converter", "type_spec_from_value"]
+from_value, BatchableTypeSpec = type_spec_from_value, TypeSpec

@@ -3,10 +3,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import importlib
 import inspect
 import sys
 from collections import namedtuple
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 ArgSpec = namedtuple("ArgSpec", "args varargs keywords defaults")
@@ -149,3 +151,16 @@ def make_all(module_name: str, doc_string_modules: Any = None) -> list[str]:
 def __getattr__(name: str) -> Any:
     """What Python's inspect has under the name."""
     return getattr(inspect, name)
+
+
+class LazyLoader(ModuleType):
+    """A module that is imported when its first name is asked for. local_name: where, among these globals, it stands."""
+
+    def __init__(self, local_name: str, parent_module_globals: dict[str, Any], name: str) -> None:
+        super().__init__(name)
+        self._place = local_name, parent_module_globals
+
+    def __getattr__(self, name: str) -> Any:
+        local_name, around = self._place
+        around[local_name] = module = importlib.import_module(self.__name__)
+        return getattr(module, name)

@@ -4,9 +4,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...api.control.control_flow import case, cond
 from ...core.constant_value import static_value
 from ...core.tensor import Tensor
+from .control_flow import case, cond
 
 
 def smart_constant_value(pred: Any) -> bool | None:

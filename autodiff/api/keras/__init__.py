@@ -1,4 +1,7 @@
-"""The parts of tf.keras that need no Keras: MNIST as arrays, sequences padded to one length, tf.layers' classes."""
+"""The parts of tf.keras that need no Keras: MNIST as arrays, sequences padded to one length, tf.layers' classes.
+
+Start with layers.py.
+"""
 from __future__ import annotations
 
 import os
@@ -8,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import ArgumentError
-from ..files.disk.arrays import read_arrays
-from . import keras_layers as layers
-from .common.unsupported import refusing
-from .mnist import load_mnist
+from ...core.errors import ArgumentError
+from ...files.disk.arrays import read_arrays
+from ..common.unsupported import refusing
+from ..mnist import load_mnist
+from . import activations, initializers, layers, regularizers, utils
 
-__all__ = ["datasets", "layers", "preprocessing"]
+__all__ = ["activations", "datasets", "initializers", "layers", "preprocessing", "regularizers", "utils"]
 
 
 def _load_data(path: str = "mnist.npz") -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:

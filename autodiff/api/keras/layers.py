@@ -3,32 +3,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.errors import ArgumentError
-from . import layers, nn
-from .common.unsupported import refusing
-from .layers import InputSpec, Layer
-from .variables import initializers
+from .. import layers
+from ..common.unsupported import refusing
+from ..layers import InputSpec, Layer
+from . import activations, initializers, regularizers
 
 __all__ = ["InputSpec", "Layer"]
-_ACTIVATIONS = ("elu", "relu", "selu", "sigmoid", "softmax", "softplus", "softsign", "tanh")
-_INITIALIZERS = ("glorot_normal", "glorot_uniform", "he_normal", "he_uniform", "lecun_normal", "lecun_uniform", "ones",
-                 "orthogonal", "zeros")
+_KINDS = {"activation": activations, "initializer": initializers, "regularizer": regularizers}
 _IGNORED = ("input_shape", "input_dim", "batch_input_shape", "input_length")  # shapes are known from the first input
 
 
 def _function(kind: str, value: Any) -> Any:
-    """What a text stands for as an activation or initializer; anything else as it is."""
-    if not isinstance(value, str):
-        return value
-    if kind == "activation" and value in _ACTIVATIONS:
-        return getattr(nn, value)
-    if kind == "activation" and value == "linear":
-        return None
-    if kind.endswith("initializer") and value in _INITIALIZERS:
-        return getattr(initializers, value)()
-    if kind != "activation" and not kind.endswith("initializer"):
-        return value
-    raise ArgumentError(f"Unknown {kind}: {value}", expected=", ".join((*_ACTIVATIONS, *_INITIALIZERS)))
+    """What a text stands for as an activation, initializer or regularizer; anything else as it is."""
+    if not isinstance(value, str) or kind == "activation" and value == "linear":
+        return None if value == "linear" else value
+    get = next((each.get for end, each in _KINDS.items() if kind.endswith(end)), None)
+    return value if get is None else get(value)
 
 
 def _named(kind: Any) -> Any:

@@ -1,0 +1,34 @@
+"""tf.keras.utils: labels as rows of zeros and a one, rows of norm one."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..common.unsupported import refusing
+
+__all__ = ["get_custom_objects", "normalize", "to_categorical"]
+_CUSTOM: dict[str, Any] = {}
+
+
+def to_categorical(y: Any, num_classes: int | None = None, dtype: Any = "float32") -> np.ndarray:
+    """int[..., n] or int[..., 1] -> dtype[..., num_classes], a one at the place of the label."""
+    labels = np.asarray(y, np.intp)
+    if labels.ndim > 1 and labels.shape[-1] == 1:
+        labels = labels[..., 0]
+    count = int(labels.max(initial=-1)) + 1 if num_classes is None else num_classes
+    return np.eye(count, dtype=dtype)[labels]
+
+
+def normalize(x: Any, axis: int = -1, order: int = 2) -> np.ndarray:
+    """An array divided by its norms along an axis; zeros stay."""
+    norms = np.atleast_1d(np.linalg.norm(x, order, axis, keepdims=True))
+    return np.asarray(x) / np.where(norms == 0, 1, norms)
+
+
+def get_custom_objects() -> dict[str, Any]:
+    """What libraries register by name."""
+    return _CUSTOM
+
+
+__getattr__ = refusing("tf.keras.utils", __name__)

@@ -1,0 +1,69 @@
+"""tf.Module, and structures walked as deep as another goes: against TensorFlow 1.15.5."""
+
+import pytest
+
+import autodiff as tf
+from autodiff.api.common import nest_shallow as nest
+
+
+class InnerLayer(tf.Module):
+    def __init__(self, name: str | None = None) -> None:
+        super().__init__(name)
+        with self.name_scope:
+            self.w = tf.Variable(1.0, name="w")
+            self.fixed = tf.Variable(2.0, trainable=False, name="fixed")
+
+
+class Net(tf.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts = [InnerLayer(), {"b": InnerLayer("second")}]
+        self.again = self.parts[0]
+        self.bias = tf.Variable(0.0, name="bias")
+
+    @tf.Module.with_name_scope
+    def made(self) -> tf.Tensor:
+        return tf.constant(1.0, name="made")
+
+
+def test_a_module_finds_what_it_holds() -> None:
+    tf.reset_default_graph()
+    net = Net()
+    assert (net.name, net.made().name, net.again.w.name) == ("net", "net/made:0", "inner_layer/w:0")
+    assert [v.name for v in net.variables] == ["bias:0", "inner_layer/fixed:0", "inner_layer/w:0", "second/fixed:0",
+                                               "second/w:0"]
+    assert [v.name for v in net.trainable_variables] == ["bias:0", "inner_layer/w:0", "second/w:0"]
+    assert [m.name for m in net.submodules] == ["inner_layer", "second"]
+    with pytest.raises(ValueError, match="is not a valid module name"):
+        InnerLayer("a b")
+
+
+def test_structures_up_to_another() -> None:
+    shallow, deep = [1, {"a": 2}], [[3, 4], {"a": (5, 6)}]
+    assert nest.flatten_up_to(shallow, deep) == [[3, 4], (5, 6)]
+    assert nest.map_structure_up_to(shallow, lambda a, b: (a, b), deep, shallow) == [([3, 4], 1), {"a": ((5, 6), 2)}]
+    assert nest.flatten_with_joined_string_paths(deep)[2] == ("1/a/0", 5)
+    assert nest.map_structure_with_paths(lambda path, x: path + str(x), {"b": [1]}) == {"b": ["b/01"]}
+    assert nest.flatten_dict_items({(4, 5): (6, 7), 8: [9]}) == {4: 6, 5: 7, 8: [9]}
+    for wrong, words in (([1], "sequence length"), ((1, 2), "sequence type"), (3, "input must also be a sequence")):
+        with pytest.raises((TypeError, ValueError), match=words):
+            nest.flatten_up_to([1, 2], wrong)
+    with pytest.raises(ValueError, match="same keys"):
+        nest.assert_shallow_structure({"a": 1}, {"b": 1})
+
+
+def test_keras_parts() -> None:
+    keras = tf.keras
+    assert keras.utils.to_categorical([1, 0, 2]).tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
+    assert keras.utils.normalize([[3.0, 4.0]]).tolist() == [[0.6, 0.8]]
+    penalty = keras.regularizers.l1_l2(0.1, 0.01)(tf.constant([1.0, -2.0]))
+    assert tf.Session().run(penalty) == pytest.approx(0.35)
+    assert keras.regularizers.L1L2()(1.0) == 0 and keras.regularizers.get("l2").get_config() == {"l1": 0.0, "l2": 0.01}
+    assert keras.activations.get("tanh")(0.0).op.type == "Tanh"
+    assert keras.initializers.get("zeros")([2], tf.float32).shape == [2]
+    for get in (keras.regularizers.get, keras.activations.get, keras.initializers.get):
+        with pytest.raises(ValueError):
+            get("nothing")
+    assert tf.bfloat16 != tf.float32 and tf.bfloat16.size == 2
+    with pytest.raises(tf.UnsupportedError, match="bfloat16"):
+        tf.constant(1.0, tf.bfloat16)
