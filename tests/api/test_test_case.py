@@ -77,6 +77,7 @@ def test_assertions_can_hold() -> None:
         with self.captureWritesToStream(sys.__stderr__) as written:
             print("heard", file=sys.__stderr__)
             assert "heard" in written.contents()
+        assert "heard" in written.contents()  # after the block, too
 
     result = outcome(body)
     assert result.wasSuccessful(), (result.failures or result.errors)[0][1]

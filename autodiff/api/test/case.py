@@ -127,14 +127,14 @@ class TestCase(Assertions):
         stream.flush()
         descriptor = stream.fileno()
         kept = os.dup(descriptor)
-        with tempfile.TemporaryFile(dir=get_temp_dir()) as file:
-            os.dup2(file.fileno(), descriptor)
-            try:
-                yield Written(stream, file)
-            finally:
-                stream.flush()
-                os.dup2(kept, descriptor)
-                os.close(kept)
+        file = tempfile.TemporaryFile(dir=get_temp_dir())  # read after the block, too
+        os.dup2(file.fileno(), descriptor)
+        try:
+            yield Written(stream, file)
+        finally:
+            stream.flush()
+            os.dup2(kept, descriptor)
+            os.close(kept)
 
 
 class CheckedThread:
