@@ -26,7 +26,8 @@ from ...core.graph import Tensor, get_default_graph
 
 _RAW = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError)
 _BELOW = "<frozen", "numpy/", *(os.path.dirname(file) + os.sep for file in (os.__file__, np.__file__))
-_LIBRARY, _ROOM = __name__.partition(".")[0] + ".", __name__.removesuffix("common.wrong_arguments")
+_LIBRARY = __name__.partition(".")[0] + "."
+_ROOMS = f"{_LIBRARY}api.", f"{_LIBRARY}core.devices"  # of classes: those of graphs and runs have their own checks
 
 
 def _is_scalar(value: Any) -> bool:
@@ -76,9 +77,9 @@ def checked_name(value: Any) -> Any:
     """A public name's value, `checked` if it is a function of this package or a class of the api."""
     if isinstance(value, FunctionType):
         return checked(value) if value.__module__.startswith(_LIBRARY) and not _is_checked(value) else value
-    if isinstance(value, type) and value.__module__.startswith(_ROOM) and not issubclass(value, (enum.Enum, tuple)):
+    if isinstance(value, type) and value.__module__.startswith(_ROOMS) and not issubclass(value, (enum.Enum, tuple)):
         for kind in value.__mro__:
-            if kind.__module__.startswith(_ROOM):
+            if kind.__module__.startswith(_ROOMS):
                 _check_methods(kind)
     return value
 
