@@ -30,6 +30,6 @@ def write_wav(sound: np.ndarray, rate: int) -> bytes:
     """The WAV of a sound, 16 bits a sample. sound: float[frames, channels], -1 to 1; rate: frames a second."""
     channels = sound.shape[1]
     data = np.clip(np.round(sound * 32767), -32768, 32767).astype("<i2").tobytes()
-    head = struct.pack("<HHIIHH", 1, channels, rate, rate * channels * 2, channels * 2, 16)
+    head = struct.pack("<HHIIHH", 1, channels, rate, rate * channels * 2 & 0xffffffff, channels * 2, 16)
     body = b"WAVEfmt " + struct.pack("<I", len(head)) + head + b"data" + struct.pack("<I", len(data)) + data
     return b"RIFF" + struct.pack("<I", len(body)) + body

@@ -85,6 +85,14 @@ def test_inputs_come_in_batches_from_threads(shuffle: bool) -> None:
     assert shuffle or seen == [*range(6)] * 2
 
 
+def test_seeds_of_queues_and_rates_of_sounds_are_judged_in_words() -> None:
+    tf.RandomShuffleQueue(2, 0, [tf.float32], seed=-1)
+    with pytest.raises(TypeError, match="a seed, an int"):
+        tf.RandomShuffleQueue(2, 0, [tf.float32], seed=object())
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="sample_rate must be in"):
+        session.run(tf.summary.audio("a", np.zeros((1, 4, 1), np.float32), tf.constant(-1.0)))
+
+
 def test_a_script_teaches_its_classes_and_sets_its_attributes(monkeypatch: pytest.MonkeyPatch) -> None:
     from autodiff.core import convert
 

@@ -94,7 +94,7 @@ class ShuffledQueue(HostQueue):
 
     def __init__(self, capacity: int, name: str, least: int, seed: int | None) -> None:
         super().__init__(capacity, name)
-        self._least, self._random = least, np.random.RandomState(seed)
+        self._least, self._random = least, np.random.RandomState(None if seed is None else seed % (1 << 32))
 
     def _take(self) -> Element:
         at = self._random.randint(len(self._elements))

@@ -191,6 +191,8 @@ class RandomShuffleQueue(QueueBase):
     def __init__(self, capacity: int, min_after_dequeue: int, dtypes: Any, shapes: Any = None, names: Any = None,
                  seed: int | None = None, shared_name: str | None = None, name: str = "random_shuffle_queue") -> None:
         seed = get_default_graph().seed if seed is None else seed
+        if seed is not None and not isinstance(seed, (int, np.integer)):
+            raise KindError(expected="a seed, an int", found=repr(seed))
         super().__init__(ShuffledQueue(capacity, name, min_after_dequeue, seed), dtypes, shapes, names, _unique(name))
 
 

@@ -87,6 +87,9 @@ def audio_summary(tag, tensor: Number, sample_rate: Number, *, max_outputs=3):
     sounds = tensor[:, :, None] if tensor.ndim == 2 else tensor
     tags = [f"{_plain(tag)}/audio"] if max_outputs == 1 else [f"{_plain(tag)}/audio/{i}" for i in range(max_outputs)]
     write_wav = file_format("media").write_wav
+    for name, count, bits in (("sample_rate", float(sample_rate), 32), ("num_channels", sounds.shape[2], 16)):
+        if not 0 < count < 1 << bits:
+            raise InvalidArgumentError(None, None, f"{name} must be in (0, 2^{bits}), got: {count:g}")
     return _summary(*({"tag": t, "audio": {"sample_rate": float(sample_rate), "num_channels": sound.shape[1],
                                            "length_frames": sound.shape[0], "content_type": "audio/wav",
                                            "encoded_audio_string": write_wav(sound, int(sample_rate))}}
