@@ -127,14 +127,15 @@ class TestCase(Assertions):
         stream.flush()
         descriptor = stream.fileno()
         kept = os.dup(descriptor)
-        file = tempfile.TemporaryFile(dir=get_temp_dir())  # read after the block, too
-        os.dup2(file.fileno(), descriptor)
-        try:
-            yield Written(stream, file)
-        finally:
-            stream.flush()
-            os.dup2(kept, descriptor)
-            os.close(kept)
+        with tempfile.TemporaryFile(dir=get_temp_dir()) as file:
+            written = Written(stream, file)
+            os.dup2(file.fileno(), descriptor)
+            try:
+                yield written
+            finally:
+                written.end()
+                os.dup2(kept, descriptor)
+                os.close(kept)
 
 
 class CheckedThread:
@@ -171,9 +172,16 @@ class Written:
 
     def __init__(self, stream: Any, file: Any) -> None:
         self._stream, self._file = stream, file
+        self._all: str | None = None
+
+    def end(self) -> None:
+        """Keep what was written, of a file that is closed now."""
+        self._all = self.contents()
 
     def contents(self) -> str:
         """All of it so far."""
+        if self._all is not None:
+            return self._all
         self._stream.flush()
         self._file.seek(0)
         return self._file.read().decode(errors="replace")
