@@ -154,6 +154,8 @@ _NAMES = {
         "make_template",
     "api.variables.variable":
         "Variable",
+    "api.variables.variable_creators":
+        "variable_creator_scope",
     "api.variables.variable_kinds":
         "disable_resource_variables enable_resource_variables resource_variables_enabled VariableAggregation "
         "VariableSynchronization",

@@ -67,3 +67,23 @@ def test_keras_parts() -> None:
     assert tf.bfloat16 != tf.float32 and tf.bfloat16.size == 2
     with pytest.raises(tf.UnsupportedError, match="bfloat16"):
         tf.constant(1.0, tf.bfloat16)
+
+
+def test_creators_stand_before_variables() -> None:
+    tf.reset_default_graph()
+    asked: list[str] = []
+
+    def creator(make, **options):
+        asked.append(options["name"] or "")
+        return make(**options)
+
+    def inner(make, **options):
+        asked.append("inner")
+        return make(**{**options, "trainable": False})
+
+    with tf.variable_creator_scope(creator):
+        tf.Variable(1.0, name="a")
+        with tf.variable_creator_scope(inner):
+            b = tf.get_variable("b", [2])
+    tf.Variable(2.0)
+    assert asked == ["a", "inner", "b"] and not b.trainable

@@ -19,12 +19,13 @@ from .initialized_reads import guarded
 from .saved_parts import Saved
 from .scatter_methods import Rows
 from .tensor_operators import TensorOperators
+from .variable_creators import Created
 from .variable_kinds import VariableSynchronization, resource_variables_enabled
 
 _CREATED = itertools.count()
 
 
-class Variable(TensorOperators, Rows, Saved):
+class Variable(TensorOperators, Rows, Saved, metaclass=Created):
     """A value that a session keeps between runs; used in an expression it is the tensor read from it.
 
     initial_value: a tensor or value, or a function without arguments that gives one (dtype then
