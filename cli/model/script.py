@@ -36,6 +36,7 @@ from .script_world import stopping_at_runs, world_of
 from .usage_error import UsageError
 
 PATIENCE = 0.05  # seconds after which the waiting prompt looks for a Ctrl-C that went to the script's thread
+_own = threading.local()  # script: the one whose run this thread is in the midst of
 LEAVING = 2.0  # seconds that a script has to end when it is told to
 
 
@@ -80,7 +81,6 @@ class ModelScript:
     _threads: set[threading.Thread] = field(default_factory=set)  # that have made runs
     _before: Sequence[threading.Thread] = ()  # that were there when it began
     _prompt: threading.Thread | None = None
-    _own: threading.local = field(default_factory=threading.local)  # is_in_run: in the midst of one
     _raised: bool = False  # whether Ctrl-C was handed on to the script
 
     def __post_init__(self) -> None:
@@ -274,19 +274,21 @@ class ModelScript:
     def asked(self, real: Any, session: Session, fetches: Any, feed_dict: dict | None) -> Any:
         """A Session.run in whatever thread: the debugger's own is made as it is, the script's may stop."""
         thread = threading.current_thread()
-        if self.detached or thread is self._prompt or is_asking(session):
+        within: ModelScript | None = getattr(_own, "script", None)
+        is_of_another = within is not None and within is not self
+        if self.detached or thread is self._prompt or is_of_another or is_asking(session):
             return real(session, fetches, feed_dict)
         if thread not in self._threads:
             self._threads = {thread, *filter(threading.Thread.is_alive, self._threads)}
         try:
             with self.turn:
-                if self.detached or self._own.__dict__.get("is_in_run"):  # a Python function within a run asks
+                if self.detached or within is self:  # a Python function within a run asks
                     return real(session, fetches, feed_dict)
-                self._own.is_in_run = True
+                _own.script = self
                 try:
                     return self._at_run(real, session, fetches, feed_dict)
                 finally:
-                    self._own.is_in_run, self.request = False, None
+                    _own.script = self.request = None
         except RunsEnd:
             if thread is not self._thread:
                 raise SystemExit from None  # which ends a thread without a word

@@ -1,6 +1,7 @@
 """Scripts with several threads: each run is whole and counted, one that waits lets others pass, nothing hangs."""
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from collections.abc import Iterator
@@ -181,7 +182,7 @@ def test_leaving_ends_all_threads(shell: Shell, tmp_path: Path, capfd: pytest.Ca
     assert told["data"]["runs"][0]["thread"].startswith("worker-")
     threads = shell.script.namespace["threads"]  # type: ignore[union-attr]
     shell.close()
-    for thread in threads:
+    for thread in filter(threading.Thread.is_alive, threads):  # some may not have been started when it ended
         thread.join(20)
     assert (left(before), capfd.readouterr().err) == ([], "")
 
@@ -225,3 +226,10 @@ def test_a_wrapped_session_counts_the_runs_of_all_threads(capsys: pytest.Capture
     shown = capsys.readouterr().out
     assert "step 4 in thread own-" in shown
     assert "7 runs, 6 of them steps" in shown
+
+
+def test_a_script_within_another_is_counted_once(shell: Shell, tmp_path: Path) -> None:
+    load(shell, tmp_path, JOINED)
+    with contextlib.closing(Shell()) as inner:
+        load(inner, tmp_path, JOINED)
+        assert "step 9" in typed(inner, "continue")

@@ -1,6 +1,7 @@
 """The seed texts at the prompt: each story in batch, at the line prompt of a terminal, and through DebugSession."""
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -60,10 +61,9 @@ def door(request: pytest.FixtureRequest, tmp_path: Path) -> Door:
     def in_batch(told: Story) -> None:
         script = tmp_path / "script.py"
         script.write_text(told.script)
-        shell = Shell()
-        for line, parts in ((f"load {script}", (told.begins,)), *told.typed):
-            in_order(line, plain(execute(line, shell)), parts)
-        shell.close()
+        with contextlib.closing(Shell()) as shell:
+            for line, parts in ((f"load {script}", (told.begins,)), *told.typed):
+                in_order(line, plain(execute(line, shell)), parts)
 
     def on_a_terminal(told: Story) -> None:
         child = request.getfixturevalue("terminal")
