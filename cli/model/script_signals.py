@@ -12,6 +12,7 @@ from typing import Any
 
 STORM = 0.1  # seconds within which further presses of Ctrl-C say nothing more
 HEARD = 0.15  # seconds after Ctrl-C within which it should have been heeded, or it is said what is waited for
+STARTING = 500  # times a millisecond that a thread has to come out of the starting of another
 
 
 @contextlib.contextmanager
@@ -101,6 +102,21 @@ class Reminder:
 
 
 def raise_in(thread: threading.Thread | None, kind: type[BaseException]) -> None:
-    """Raise an exception inside another thread, at its next Python instruction."""
+    """Raise an exception inside another thread, at its next Python instruction.
+
+    One that is starting a third comes out of that first: until the third runs, Python takes it for the second, and a
+    thread that ends before it runs is waited for by its starter for good.
+    """
     if thread is not None and thread.ident is not None and thread.is_alive():
+        for _ in range(STARTING):
+            if not _is_starting(thread):
+                break
+            time.sleep(1e-3)
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(kind))
+
+
+def _is_starting(thread: threading.Thread) -> bool:
+    frame = sys._current_frames().get(thread.ident or 0)
+    while frame is not None and frame.f_code is not threading.Thread.start.__code__:
+        frame = frame.f_back
+    return frame is not None
