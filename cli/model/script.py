@@ -144,8 +144,8 @@ class ModelScript:
         """End the script, if it still runs, and take back all that was changed around it."""
         thread = self._thread
         if thread is not None and thread.is_alive():
-            stopped = self.turn.holder if self.is_live else None
-            self._end_others(stopped)
+            if self.state not in ("ended", "raised"):  # of which nothing is left to be ended
+                self._end_others(self.turn.holder if self.is_live else None)
             self._to_script.put(False)
             thread.join(LEAVING)
         self.state = "closed"

@@ -98,7 +98,8 @@ def test_yes_as_the_next_line_confirms_and_anything_else_does_not(tmp_path: Path
     assert "tf.log(tf.maximum(w - w, 1e-12))" in (tmp_path / "model.py").read_text()
 
 
-def test_a_file_that_is_not_the_users_is_never_written(tmp_path: Path) -> None:
+def test_a_file_that_is_not_the_users_is_never_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     script = str(tmp_path / "model.py")
     assert _is_own(script, script) and _is_own(str(tmp_path / "part" / "net.py"), script)
     assert not _is_own(str(tmp_path / "env" / "site-packages" / "net.py"), script)
