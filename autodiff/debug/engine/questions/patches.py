@@ -85,7 +85,7 @@ def _patch(file: str, lines: Sequence[Rewrite | LowerRate]) -> Patch:
 def _is_own(file: str, script: str) -> bool:
     """Whether a file is the user's own: below the folder of the script or the present one, and no library's."""
     real = os.path.realpath(file)
-    folders = {os.path.realpath(os.path.dirname(os.path.abspath(path))) for path in (script or ".", "./.")}
+    folders = {os.path.realpath(folder) for folder in (os.path.dirname(os.path.abspath(script or "-")), os.curdir)}
     parts = real.split(os.sep)
     return (real.endswith(".py") and not real.startswith(_LIBRARIES)
             and not {"site-packages", "dist-packages"} & set(parts)
