@@ -4,7 +4,6 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-import urllib.error
 from typing import Any
 
 from .script_frames import frames_of_error, script_line
@@ -21,7 +20,7 @@ def remedy_of(error: BaseException | None) -> str:
         return _of_file(error)
     if isinstance(error, EOFError) and str(error).startswith("EOF when reading"):
         return "it asks for input, and standard input is at its end: answer at a terminal, or pipe the answers in"
-    return _of_network(error) if isinstance(error, OSError) or isinstance(error, urllib.error.URLError) else ""
+    return _of_network(error) if isinstance(error, OSError) else ""
 
 
 def _of_module(name: str) -> str:

@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from .script_threads import frames_of
+
 STORM = 0.1  # seconds within which further presses of Ctrl-C say nothing more
 HEARD = 0.15  # seconds after Ctrl-C within which it should have been heeded, or it is said what is waited for
 STARTING = 500  # times a millisecond that a thread has to come out of the starting of another
@@ -109,14 +111,7 @@ def raise_in(thread: threading.Thread | None, kind: type[BaseException]) -> None
     """
     if thread is not None and thread.ident is not None and thread.is_alive():
         for _ in range(STARTING):
-            if not _is_starting(thread):
+            if all(frame.f_code is not threading.Thread.start.__code__ for frame in frames_of(thread)):
                 break
             time.sleep(1e-3)
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(kind))
-
-
-def _is_starting(thread: threading.Thread) -> bool:
-    frame = sys._current_frames().get(thread.ident or 0)
-    while frame is not None and frame.f_code is not threading.Thread.start.__code__:
-        frame = frame.f_back
-    return frame is not None
