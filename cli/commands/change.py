@@ -117,7 +117,7 @@ def _written(shell: Shell, n: int, *, confirmed: bool) -> Result:
         return Group((Patch(found.file, found.diff, backup),
                       Text(f"{name} is written; what it was is in {os.path.basename(backup)}", "good")))
     shell.offered = f"fix {n} --write --yes" if shell.interactive else ""
-    asks = f"write {name}? yes, or anything else" if shell.offered else f"not written: fix {n} --write --yes writes it"
+    asks = f"write {name}? yes or no" if shell.offered else f"not written: fix {n} --write --yes writes it"
     return Group((Patch(found.file, found.diff), Text(asks, "quiet")))
 
 

@@ -182,8 +182,8 @@ def hessian(dbg: Debugger, y: Y | None, x: X, *more: X, rows: Slice | None = Non
             cost: bool = False, jobs: Jobs = 1, spectrum: bool = False, on: Workers = "") -> Result:
     """Second derivatives of Y by X, X flattened; says what it costs, and refuses over the budget.
 
-    One argument is X; of several the first is Y, if it is no variable. Several Xs are taken together, one behind the
-    other: the matrix then has the block of each pair, the mixed ones too.
+    One argument is X; of several the first is Y, if it is no variable; Y alone is by all variables that it trains.
+    Several Xs are taken together, one behind the other: the matrix then has the block of each pair, the mixed ones too.
     rows: only these rows of the matrix. diag: only its diagonal. hvp: its product with V, an expression of X's
     shape, or one for each X. eig: the K eigenvalues of largest absolute value, by products alone, each with its
     residual |Hv - λv|; verify: the residuals from products made anew. budget: MiB that the result may take. cost: only
@@ -199,6 +199,8 @@ def hessian(dbg: Debugger, y: Y | None, x: X, *more: X, rows: Slice | None = Non
     xs = (x, *more)
     if y and dbg.model.y and is_variable(dbg.model.targets.one(y)):
         xs, y = (y, *xs), None
+    elif not y and dbg.model.targets.one(x).name == dbg.model.y:
+        xs = tuple(row.name for row in dbg.variables() if row.trainable and row.used and not row.reason) or xs
     on = on or (f"threads:{jobs}" if jobs > 1 else "")
     if on and (eig is not None or hvp or cost):
         raise UsageError("--on is for rows, --diag and --spectrum", "one product needs one worker: leave it out")

@@ -36,14 +36,14 @@ def execute(line: str, shell: Shell | Debugger) -> Result:
 
 def typed(line: str, shell: Shell) -> str:
     """The command that a line typed by a person stands for: the empty line repeats motions and lists, `yes` is an
-    answer where something was offered.
+    answer where something was offered, and so are `no` and `n`.
 
     Remembers the line for `history`, and for the next empty one.
     """
     offered, shell.offered = shell.offered, ""
     if offered and line.strip().lower() in ("y", "yes"):
         line = offered
-    if not line.strip():
+    if not line.strip() or offered and line.strip().lower() in ("n", "no"):
         return "" if shell.defining or offered else shell.last
     shell.lines.append(line)
     command = parse(line, shell).command

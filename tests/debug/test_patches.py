@@ -87,10 +87,11 @@ def test_yes_as_the_next_line_confirms_and_anything_else_does_not(tmp_path: Path
     with loaded(text, tmp_path, monkeypatch, "run -f nonfinite", "why nan") as shell:
         assert not shell.offered
         shell.interactive = True
-        for answers in (["", "yes"], ["info vars", "y"], ["y"]):
+        for answers in (["", "yes"], ["info vars", "y"], ["n", "y"], ["y"]):
             result = execute(typed("fix 1 --write", shell), shell)
-            assert "yes, or anything else" in plain(result) and (tmp_path / "model.py").read_text() == text
+            assert "yes or no" in plain(result) and (tmp_path / "model.py").read_text() == text
             lines = [typed(answer, shell) for answer in answers]
+            assert lines[0] != "n"  # an answer, and not `next`
         shown = data(result.parts[0])
         execute(lines[-1], shell)
     assert lines == ["fix 1 --write --yes"] and isinstance(result.parts[0], Patch)

@@ -10,7 +10,7 @@ from autodiff.errors import ArgumentError
 import autodiff as tf
 from autodiff.debug import Debugger
 from cli.language.interpreter import execute
-from cli.model.results import Table
+from cli.model.results import Hessian, Table
 from cli.view.render import plain
 
 
@@ -167,3 +167,14 @@ def test_the_spectrum_at_the_prompt() -> None:
 def test_no_spectrum_of_nan(size: int) -> None:
     with pytest.raises(ArgumentError, match="found nan or inf"):
         diagonal(np.full(size, np.nan)).hessians.spectrum("a")
+
+
+def test_y_alone_is_by_all_that_it_trains() -> None:
+    graph, (a, b, _) = made(np.ones(2), np.ones(3), np.ones(4))
+    with graph.as_default():
+        tf.add(tf.reduce_sum(a * a), tf.reduce_sum(b * b), name="loss")
+    dbg = Debugger(graph)
+    dbg.run(1)
+    found = execute("hessian loss", dbg)  # type: ignore[arg-type]
+    assert isinstance(found, Hessian)
+    np.testing.assert_array_equal(found.array, 2 * np.eye(5))
