@@ -50,7 +50,6 @@ def _called_so(function: Callable[..., Any], like: Callable[..., None], renamed:
     called.__signature__ = signature.replace(  # type: ignore[attr-defined]
         parameters=[each.replace(annotation=each.empty) for each in signature.parameters.values()],
         return_annotation=signature.empty)
-    called.__argspec__ = inspect.getfullargspec(like)._replace(annotations={})  # type: ignore[attr-defined]
     return called
 
 

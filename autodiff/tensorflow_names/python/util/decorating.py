@@ -1,78 +1,26 @@
-"""tensorflow.python.util: decorators that know what they decorate, and signatures seen through them."""
+"""tensorflow.python.util: what functions are called and take, and decorators that leave things as they are."""
 from __future__ import annotations
 
-import contextlib
 import functools
 import importlib
 import inspect
 import sys
-from collections import namedtuple
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-ArgSpec = namedtuple("ArgSpec", "args varargs keywords defaults")
-FullArgSpec = inspect.FullArgSpec
-contextmanager = contextlib.contextmanager
-
-
-def make_decorator(target: Callable[..., Any], decorator_func: Callable[..., Any], decorator_name: str | None = None,
-                   decorator_doc: str = "", decorator_argspec: Any = None) -> Callable[..., Any]:
-    """`decorator_func` with the name, text and signature of what it decorates."""
-    functools.update_wrapper(decorator_func, target)
-    if decorator_doc:
-        decorator_func.__doc__ = decorator_doc
-    if decorator_argspec is not None:
-        decorator_func.__argspec__ = decorator_argspec  # type: ignore[attr-defined]
-    return decorator_func
-
-
-def unwrap(maybe_tf_decorator: Any) -> tuple[list[Any], Any]:
-    """The decorated functions on the way, outermost first, and the function at the end of it."""
-    layers = []
-    target = maybe_tf_decorator
-    while hasattr(target, "__wrapped__"):
-        layers.append(target)
-        target = target.__wrapped__
-    return layers, target
-
-
-def rewrap(decorator_func: Any, previous_target: Any, new_target: Any) -> Any:
-    """The decorated function with another one at the end."""
-    if decorator_func is previous_target:
-        return new_target
-    decorator_func.__wrapped__ = new_target
-    return decorator_func
-
-
-def getfullargspec(obj: Any) -> inspect.FullArgSpec:
-    """The arguments of a function, a class or an object that can be called; of ours without types, as TensorFlow's."""
-    for layer in unwrap(obj)[0]:
-        if hasattr(layer, "__argspec__"):
-            return layer.__argspec__
-    function = obj if isinstance(obj, functools.partial) else unwrap(obj)[1]
-    found = inspect.getfullargspec(function)
-    is_ours = (getattr(function, "__module__", None) or "").startswith("autodiff.")
-    return found._replace(annotations={}) if is_ours else found
-
-
-def getargspec(obj: Any) -> ArgSpec:
-    """The positional arguments of a function, in the words of older Pythons."""
-    found = getfullargspec(obj)
-    return ArgSpec(found.args, found.varargs, found.varkw, found.defaults)
+from .decorators import unwrap
+from .signatures import getfullargspec
 
 
 def fn_args(fn: Any) -> tuple[str, ...]:
     """Names of the arguments of a function, without `self`."""
-    bound: tuple[Any, ...] = ()
-    while isinstance(fn, functools.partial):
-        bound, fn = (*bound, *fn.keywords), fn.func
+    if isinstance(fn, functools.partial):
+        return tuple(name for name in fn_args(fn.func)[len(fn.args):] if name not in fn.keywords)
     if not inspect.isroutine(fn) and not isinstance(fn, type) and callable(fn):
         fn = fn.__call__
-    names = list(getfullargspec(fn).args)
-    if inspect.ismethod(fn) and names:
-        del names[0]
-    return tuple(name for name in names if name not in bound)
+    names = getfullargspec(fn).args
+    return tuple(names[1:] if inspect.ismethod(fn) else names)
 
 
 def has_kwargs(fn: Any) -> bool:
@@ -87,21 +35,21 @@ def has_kwargs(fn: Any) -> bool:
 
 
 def get_func_name(func: Any) -> str:
-    """A function's qualified name. Raises ValueError for what cannot be called."""
+    """A function's name, a method's with its class; else the type. Raises ValueError for what cannot be called."""
     func = unwrap(func)[1]
-    if isinstance(func, functools.partial):
-        return get_func_name(func.func)
-    if callable(func):
-        return getattr(func, "__qualname__", str(type(func)))
-    raise ValueError("Argument must be callable")
+    if not callable(func):
+        raise ValueError("Argument must be callable")
+    if inspect.ismethod(func):
+        return f"{type(func.__self__).__name__}.{func.__name__}"
+    return func.__name__ if inspect.isfunction(func) else str(type(func))
 
 
 def get_func_code(func: Any) -> Any:
-    """A function's code, or None where it has none. Raises ValueError for what cannot be called."""
+    """A function's code, or that of an object's __call__; None for a builtin. Raises ValueError for other things."""
     func = unwrap(func)[1]
-    if callable(func):
-        return getattr(func, "__code__", None)
-    raise ValueError("Argument must be callable")
+    if not callable(func):
+        raise ValueError("Argument must be callable")
+    return getattr(func if inspect.isroutine(func) else func.__call__, "__code__", None)
 
 
 def keyword_args_only(func: Callable[..., Any]) -> Callable[..., Any]:
@@ -146,11 +94,6 @@ def remove_undocumented(module_name: str, allowed_exception_list: Any = None, do
 def make_all(module_name: str, doc_string_modules: Any = None) -> list[str]:
     """The public names of a module."""
     return [name for name in vars(sys.modules[module_name]) if not name.startswith("_")]
-
-
-def __getattr__(name: str) -> Any:
-    """What Python's inspect has under the name."""
-    return getattr(inspect, name)
 
 
 class LazyLoader(ModuleType):

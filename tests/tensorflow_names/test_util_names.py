@@ -1,0 +1,69 @@
+"""tensorflow.python.util: decorators that say what they decorate, and signatures seen through them."""
+
+import functools
+from typing import Any
+
+import pytest
+
+from autodiff.tensorflow_names.python.util import decorating, decorators, signatures
+
+
+def doubled(target: Any) -> Any:
+    def wrapper(x: int) -> int:
+        return 2 * wrapper.__wrapped__(x)  # type: ignore[attr-defined]
+
+    return decorators.make_decorator(target, wrapper, decorator_argspec=signatures.ArgSpec(["x"], None, None, (3,)))
+
+
+def one_more(x: int, y: int = 1) -> int:
+    """One more."""
+    return x + y
+
+
+def test_decorations_are_taken_off_and_put_on_another_function() -> None:
+    decorated = doubled(decorators.TFDecorator("outer", doubled(one_more)))
+    layers, target = decorators.unwrap(decorated)
+    assert [layer.decorator_name for layer in layers] == ["doubled", "outer", "doubled"] and target is one_more
+    assert (decorated(4), decorated.__name__, decorated.__doc__) == (20, "one_more", "One more.")
+    decorators.rewrap(decorated, one_more, lambda x: x)
+    assert decorated(4) == 16
+    assert decorators.rewrap(one_more, one_more, len) is len
+
+
+def test_a_decorated_method_is_bound() -> None:
+    class Thing:
+        @functools.partial(decorators.TFDecorator, "noted")
+        def name(self, more: str) -> str:
+            return f"thing {more}"
+
+    assert Thing().name("a") == "thing a"
+
+
+def test_a_context_manager_is_a_decoration() -> None:
+    @decorators.contextmanager
+    def opened(name: str) -> Any:
+        yield name
+
+    with opened("door") as name:
+        assert name == "door"
+    assert decorators.unwrap(opened)[0][0].decorator_name == "contextmanager"
+    assert signatures.getargspec(opened).args == ["name"]
+
+
+def test_signatures_are_those_that_a_decorator_gives_and_of_what_is_left_of_a_partial() -> None:
+    assert signatures.getfullargspec(doubled(one_more)).defaults == (3,)
+    assert signatures.getcallargs(doubled(one_more)) == {"x": 3} and signatures.isfunction(doubled(one_more))
+    assert signatures.getargspec(functools.partial(one_more, 1)) == (["y"], None, None, (1,))
+    assert signatures.getargspec(functools.partial(one_more, y=4)) == (["x", "y"], None, None, (4,))
+    with pytest.raises(ValueError, match=r"Some arguments \['x'\] do not have default value"):
+        signatures.getargspec(functools.partial(lambda m, x: None, m=1))
+    with pytest.raises(ValueError, match="unknown partial keyword"):
+        signatures.getargspec(functools.partial(one_more, z=1))
+    assert decorating.fn_args(functools.partial(functools.partial(one_more, 1), y=4)) == ()
+
+
+@pytest.mark.parametrize(("thing", "name"), [
+    (doubled(one_more), "one_more"), ("".join, "<class 'builtin_function_or_method'>"),
+    (functools.partial(one_more), "<class 'functools.partial'>")])
+def test_what_a_function_is_called(thing: Any, name: str) -> None:
+    assert decorating.get_func_name(thing) == name
