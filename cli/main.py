@@ -45,7 +45,7 @@ class Program:
         self.errors = Screen(sys.stderr, color=given.color, background=given.background)
         is_person = not given.batch and not given.json and sys.stdin is not None and sys.stdin.isatty()
         self.shell = Shell(interactive=is_person and sys.stdout.isatty(), known_verbs=verbs(),
-                           batch=given.batch)
+                           batch=given.batch, with_tensorflow=given.with_tensorflow)
         self.ui = (given.ui or ("screen" if is_capable() else "line")) if self.shell.interactive else "line"
         if self.shell.interactive and self.ui == "line":
             self.screen.pager = os.environ.get("PAGER", "")

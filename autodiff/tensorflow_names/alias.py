@@ -1,11 +1,10 @@
 """TensorFlow's import names, answered by autodiff while a script runs."""
 from __future__ import annotations
 
-import contextlib
 import importlib
 import importlib.util
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
@@ -62,7 +61,7 @@ def has_protobuf() -> bool:
     return google is not None and PathFinder.find_spec("google.protobuf", google.submodule_search_locations) is not None
 
 
-def _is_answered(name: str) -> bool:
+def is_answered(name: str) -> bool:
     """Whether an import name is answered by us: of what came with TensorFlow 1 only where it is not installed."""
     top = name.partition(".")[0]
     if top == "google":
@@ -76,7 +75,7 @@ class Finder:
     """Finds `tensorflow` and all below it for the import system; what came with it, too, if it is not installed."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        return ModuleSpec(name, self, is_package=True) if _is_answered(name) else None  # type: ignore[arg-type]
+        return ModuleSpec(name, self, is_package=True) if is_answered(name) else None  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         return Alias(spec.name, _rooms_of(spec.name))
@@ -140,27 +139,31 @@ def real_tensorflow() -> str:
     return "" if spec is None or isinstance(spec.loader, Finder) else str(spec.origin)
 
 
-@contextlib.contextmanager
-def standing_in(*, shadow: bool = False) -> Iterator[None]:
+class standing_in:  # noqa: N801 (used as a function is)
     """`import tensorflow`, and what is below it, gives autodiff inside the block; then all is as before.
 
     shadow: even where a real TensorFlow is installed; else that raises StateError (a RuntimeError).
-    The flags that an earlier script defined are forgotten.
+    The flags that an earlier script defined are forgotten. No generator: one that is left open is closed when the
+    interpreter ends, after the import system is gone.
     """
-    real = "" if shadow else real_tensorflow()
-    if real:
-        raise StateError(f"a real TensorFlow is installed: {real}",
-                         hint="use `import autodiff as tf` beside it, or standing_in(shadow=True) to hide it")
-    flags.FLAGS.forget()
-    disable_v2_tensorshape()
-    saved, finder = _taken_out(), Finder()
-    sys.meta_path.insert(0, finder)
-    try:
-        yield
-    finally:
-        sys.meta_path.remove(finder)
+
+    def __init__(self, *, shadow: bool = False) -> None:
+        self.shadow = shadow
+
+    def __enter__(self) -> None:
+        real = "" if self.shadow else real_tensorflow()
+        if real:
+            raise StateError(f"a real TensorFlow is installed: {real}",
+                             hint="use `import autodiff as tf` beside it, or standing_in(shadow=True) to hide it")
+        flags.FLAGS.forget()
+        disable_v2_tensorshape()
+        self._saved, self._finder = _taken_out(), Finder()
+        sys.meta_path.insert(0, self._finder)
+
+    def __exit__(self, *raised: object) -> None:
+        sys.meta_path.remove(self._finder)
         _taken_out()
-        sys.modules.update(saved)
+        sys.modules.update(self._saved)
         disable_v2_tensorshape()
 
 

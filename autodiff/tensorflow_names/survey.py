@@ -1,14 +1,16 @@
-"""Which of TensorFlow's names a script uses that are not there: read from its text, nothing is run."""
+"""Which of TensorFlow's names, and which modules, a script uses that are not there: from its text, nothing is run."""
 from __future__ import annotations
 
 import ast
 import importlib
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
+from importlib.machinery import PathFinder
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from ..api.common.unsupported import advice
-from .alias import standing_in
+from .alias import is_answered, standing_in
 
 
 class MissingName(NamedTuple):
@@ -33,6 +35,25 @@ def survey(source: str | bytes, file: str = "<script>") -> list[MissingName]:
     found = sorted((tuple(sorted(set(lines))), name) for name, lines in missing.items())
     return [MissingName("tf" + name.removeprefix("tensorflow"), lines, advice(name.partition(".")[2]))
             for lines, name in found]
+
+
+def missing_modules(tree: ast.AST, folders: Sequence[str]) -> dict[str, list[int]]:
+    """The modules that a program imports and that are not installed, and the lines. An import that is tried may fail.
+
+    folders: searched before sys.path, as the program's own.
+    """
+    tried = {id(inner) for node in ast.walk(tree) if isinstance(node, ast.Try) for inner in ast.walk(node)}
+    missing: dict[str, list[int]] = {}
+    for node in ast.walk(tree):
+        if id(node) in tried or not isinstance(node, (ast.Import, ast.ImportFrom)):
+            continue
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else \
+            [node.module or ""][node.level:]
+        for top in {name.partition(".")[0] for name in names}:
+            if not (top in sys.stdlib_module_names or top == "__main__" or is_answered(top)
+                    or PathFinder.find_spec(top, [*folders, *sys.path])):
+                missing.setdefault(top, []).append(node.lineno)
+    return missing
 
 
 def used_names(tree: ast.AST, root: str = "tensorflow") -> Iterator[tuple[str, int]]:

@@ -11,14 +11,15 @@ from autodiff.core.errors import AutodiffError
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.history.recording import is_recording
 from autodiff.foreign.script_survey import Judged, judged
+from autodiff.tensorflow_names.survey import missing_modules, used_names
 from autodiff.tensorflow_names.survey import survey as survey_names
-from autodiff.tensorflow_names.survey import used_names
 
 from ..language.argument_kinds import FileKind, Float, Word
 from ..language.command import command
 from ..language.optimizer_kind import OptimizerKind
 from ..language.target_kinds import Assigned, Target, TargetKind
 from ..model.results import Column, Error, Result, Table, Text
+from ..model.script_errors import remedy_of_module
 from ..model.script_source import script_text
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
@@ -99,7 +100,9 @@ def _opened(shell: Shell, model: foreign.Model) -> Result:
 
 
 def survey(file: str) -> Result:
-    """What a script, or an ONNX model, needs that is not there. A Table if there is any; the script is not run.
+    """What a script, or an ONNX model, needs that is not there; a script's modules that are not installed, too.
+
+    A Table if there is any; the script is not run.
 
     Of a PyTorch or JAX script its text tells only which functions have an op of their own name.
 
@@ -120,19 +123,23 @@ def survey(file: str) -> Result:
 def _surveyed_script(file: str) -> Result:
     try:
         text = script_text(file)
-        missing = survey_names(text, file)
-        frameworks = [judged(root, names) for root in foreign.FRAMEWORKS
-                      if (names := list(used_names(ast.parse(text, file), root)))]
+        missing, tree = survey_names(text, file), ast.parse(text, file)
+        frameworks = [judged(root, names) for root in foreign.FRAMEWORKS if (names := list(used_names(tree, root)))]
+        modules = missing_modules(tree, (os.path.dirname(os.path.abspath(file)), os.getcwd()))
+        absent = [root for root in foreign.FRAMEWORKS if modules.pop(root, ())]
     except SyntaxError as error:
         return Error(f"{file} is not Python: {error}", "script_syntax")
     except UsageError as error:
         return Error(error.sentence, error.code, error.hint)
-    if not missing:
+    if not missing and not modules:
         name = os.path.basename(file)
-        return Text("\n".join(f"{name}: {_told(each)}" for each in frameworks)
+        told = [f"{name}: {_told(each)}" for each in frameworks]
+        return Text("\n".join([*told, *(f"  {root} is not there: {remedy_of_module(root)}" for root in absent)])
                     or f"{name}: every TensorFlow name is there")
     columns = (Column("name not there", "name"), Column("lines"), Column("instead", "prose"))
-    return Table(columns, tuple((row.name, ", ".join(map(str, row.lines)), row.advice) for row in missing))
+    return Table(columns, (
+        *((f"import {name}", ", ".join(map(str, lines)), remedy_of_module(name)) for name, lines in modules.items()),
+        *((row.name, ", ".join(map(str, row.lines)), row.advice) for row in missing)))
 
 
 def _told(found: Judged) -> str:

@@ -18,6 +18,7 @@ ONNX model.
   --json         one JSON object for each command on standard output; the script's own prints go to standard error
   -m MODULE      run a module instead of a file
   --survey       say what SCRIPT, or an ONNX model, needs that is not there, and leave
+  --with-tensorflow  `import tensorflow` gives the TensorFlow installed, as beside PyTorch; its graphs are not seen
   -q             no greeting
   -nx            do not read ~/.config/gradbg/rc
   --ui NAME      screen: the whole terminal, for a person at a capable one; line: a plain prompt
@@ -46,6 +47,7 @@ class Arguments:
     quiet: bool = False
     no_rc: bool = False
     keep_going: bool = False
+    with_tensorflow: bool = False
     shows: str = ""
     ui: str = ""
     color: str = "auto"
@@ -94,7 +96,7 @@ def _valued(found: Arguments, option: str, value: str) -> None:
 def _flag(found: Arguments, option: str) -> bool:
     """Note a flag; False if there is none of that name."""
     names = {"-q": "quiet", "--quiet": "quiet", "-nx": "no_rc", "--nx": "no_rc", "--batch": "batch", "--json": "json",
-             "--keep-going": "keep_going"}
+             "--keep-going": "keep_going", "--with-tensorflow": "with_tensorflow"}
     if option in ("-h", "--help", "--version", "--survey"):
         found.shows = {"--version": "version", "--survey": "survey"}.get(option, "help")
     elif option in names:

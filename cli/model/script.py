@@ -54,6 +54,7 @@ class ModelScript:
     watched: Callable[..., tuple[Any, Any]]
     as_module: bool = False
     patient: bool = True
+    with_tensorflow: bool = False
     state: str = "new"
     request: Request | None = None
     namespace: dict[str, Any] = field(default_factory=dict)
@@ -234,7 +235,7 @@ class ModelScript:
         main.__file__, main.__spec__, main.__package__ = self.file, self._spec, getattr(self._spec, "parent", None)
         self.namespace["__builtins__"] = __builtins__
         enter = self._undo.enter_context
-        enter(world_of(main, self._spec, self.arguments, self.put_back))
+        enter(world_of(main, self._spec, self.arguments, self.put_back, with_tensorflow=self.with_tensorflow))
         enter(quiet_signals(lambda: threading.current_thread() is self._thread))
         enter(forks(self.let_go))
         enter(stopping_at_runs(self.asked))

@@ -15,7 +15,7 @@ PROJECTS = {"PIL": "pillow", "absl": "absl-py", "cv2": "opencv-python", "google"
 def remedy_of(error: BaseException | None) -> str:
     """What to do, in one sentence; empty where only the script's author can know."""
     if isinstance(error, ModuleNotFoundError) and error.name:
-        return _of_module(error.name.partition(".")[0])
+        return remedy_of_module(error.name.partition(".")[0])
     if isinstance(error, FileNotFoundError) and isinstance(error.filename, str):
         return _of_file(error)
     if isinstance(error, EOFError) and str(error).startswith("EOF when reading"):
@@ -23,7 +23,8 @@ def remedy_of(error: BaseException | None) -> str:
     return _of_network(error) if isinstance(error, OSError) else ""
 
 
-def _of_module(name: str) -> str:
+def remedy_of_module(name: str) -> str:
+    """How a module, `sklearn`, is had that is not there."""
     if name == "tensorflow" or importlib.util.find_spec(name) is not None:
         return ""
     return f"install it where gradbg runs: {sys.executable} -m pip install {PROJECTS.get(name, name)}"

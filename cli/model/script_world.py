@@ -11,22 +11,29 @@ from types import ModuleType
 from typing import Any
 
 from autodiff.runtime.session import Session
-from autodiff.tensorflow_names.alias import standing_in
+from autodiff.tensorflow_names.alias import real_tensorflow, standing_in
 from autodiff.tensorflow_names.old_names import in_modules_of
 
 from .script_frames import script_traceback
 from .script_source import drop_modules
+from .usage_error import UsageError
 
+FIGURES = f"module://{__package__}.script_figures"  # what draws them where there is no display
 Run = Callable[[Any, Session, Any, dict | None], Any]
 
 
 @contextlib.contextmanager
 def world_of(main: ModuleType, spec: ModuleSpec | None, arguments: Sequence[str],
-             put_back: list[str]) -> Iterator[None]:
+             put_back: list[str], *, with_tensorflow: bool = False) -> Iterator[None]:
     """Inside, `main` is the program: its sys.argv and path, and TensorFlow's names. spec: if it runs as a module.
 
-    put_back: is given names that were removed since, as the script uses them.
+    put_back: is given names that were removed since, as the script uses them. with_tensorflow: they are those of the
+    TensorFlow installed; raises UsageError if there is none.
     """
+    if with_tensorflow and not real_tensorflow():
+        raise UsageError("--with-tensorflow: no TensorFlow is installed where gradbg runs",
+                         f"leave the option out, and gradbg answers its names; or {sys.executable} -m pip install "
+                         "tensorflow")
     file = str(main.__file__)
     folder = os.getcwd() if spec is not None else os.path.dirname(os.path.abspath(file))
     saved, imported = (sys.argv, list(sys.path), sys.modules.get("__main__"), threading.excepthook), set(sys.modules)
@@ -35,7 +42,8 @@ def world_of(main: ModuleType, spec: ModuleSpec | None, arguments: Sequence[str]
     sys.modules["__main__"] = main
     threading.excepthook = _thread_failed
     try:
-        with standing_in(shadow=True), in_modules_of(sys.path[:2], put_back):  # who uses the debugger asks for it
+        with (contextlib.nullcontext() if with_tensorflow else standing_in(shadow=True),
+              in_modules_of(sys.path[:2], put_back), _figures_drawn()):
             yield
     finally:
         sys.argv, sys.path[:] = saved[:2]
@@ -43,6 +51,19 @@ def world_of(main: ModuleType, spec: ModuleSpec | None, arguments: Sequence[str]
         if saved[2] is not None:
             sys.modules["__main__"] = saved[2]
         drop_modules(folder, imported)
+
+
+@contextlib.contextmanager
+def _figures_drawn() -> Iterator[None]:
+    """Inside, matplotlib needs no display where there is none; what the user has set stays."""
+    headless = sys.platform.startswith("linux") and not {"DISPLAY", "WAYLAND_DISPLAY", "MPLBACKEND"} & os.environ.keys()
+    if headless:
+        os.environ["MPLBACKEND"] = FIGURES
+    try:
+        yield
+    finally:
+        if headless:
+            os.environ.pop("MPLBACKEND", None)
 
 
 def _thread_failed(failed: threading.ExceptHookArgs) -> None:

@@ -44,7 +44,7 @@ class Shell:
     that explains the last stop, "" where nothing is wrong by itself.
     defining: the command being defined by the lines that come, and those so far. picture: gives the full screen as SVG;
     None where there is none. batch: nobody is asked anything. offered: the command that `yes` as the next line stands
-    for, or "".
+    for, or "". with_tensorflow: scripts are given the TensorFlow installed.
     """
 
     dbg: Debugger = field(default_factory=Debugger)
@@ -69,6 +69,7 @@ class Shell:
     picture: Callable[[], str] | None = None
     known_verbs: Sequence[str] = ()
     batch: bool = False
+    with_tensorflow: bool = False
     offered: str = ""
     _renewed: Watches | None = None
 
@@ -101,7 +102,7 @@ class Shell:
         dbg = Debugger(script=file)
         dbg.watches.keep_lines(self.dbg.watches)
         script = ModelScript(file, tuple(arguments), dbg.on_run, as_module, patient=self.interactive,
-                             turn=dbg.log.turn)
+                             with_tensorflow=self.with_tensorflow, turn=dbg.log.turn)
         script.compile()
         self.stop_at_lines(script, dbg)
         linecache.checkcache()  # the file may have been edited since it was loaded last

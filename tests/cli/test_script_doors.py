@@ -1,7 +1,10 @@
 """Scripts as they are at the door: notebooks, runs that do not train yet."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -41,3 +44,58 @@ def test_a_notebook_is_one_script_with_lines_of_its_cells(tmp_path: Path, capsys
     assert "# cell 2" in out + err
     (tmp_path / "none.ipynb").write_text("[]")
     assert main(["--batch", "-nx", "-ex", "where", str(tmp_path / "none.ipynb")]) == 2
+
+
+def test_a_figure_needs_no_display(tmp_path: Path, capsys: pytest.CaptureFixture[str],
+                                   monkeypatch: pytest.MonkeyPatch) -> None:
+    helpers = SimpleNamespace(figs={1: SimpleNamespace(), 2: SimpleNamespace()})
+    for name, names in {"matplotlib": {}, "matplotlib.backends": {}, "matplotlib._pylab_helpers": {"Gcf": helpers},
+                        "matplotlib.backend_bases": {"FigureManagerBase": None},
+                        "matplotlib.backends.backend_agg": {"FigureCanvasAgg": None}}.items():
+        module = ModuleType(name)
+        vars(module).update(names)
+        monkeypatch.setitem(sys.modules, name, module)
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "MPLBACKEND"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    script = tmp_path / "plots.py"
+    script.write_text("import importlib, os\nbackend = os.environ['MPLBACKEND'].removeprefix('module://')\n"
+                      "importlib.import_module(backend).show()\nimportlib.import_module(backend).show(block=True)\n")
+    assert main(["--batch", "-nx", "-ex", "where", str(script)]) == 0
+    told = [line for line in capsys.readouterr().err.splitlines() if "is not shown" in line]
+    assert [line.partition(" is ")[0] for line in told] == ["gradbg: figure 1", "gradbg: figure 2"]
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    assert main(["--batch", "-nx", "-ex", "where", str(script)]) == 4
+
+
+def test_the_tensorflow_installed_is_left_alone_if_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str],
+                                                         monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "plain.py"
+    script.write_text("import tensorflow; print(tensorflow.__file__)")
+    command = ["--batch", "-nx", "--with-tensorflow", "-ex", "where", str(script)]
+    assert main(command) == 2
+    assert "no TensorFlow is installed where gradbg runs" in capsys.readouterr().err
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "tensorflow.py").write_text("")
+    monkeypatch.syspath_prepend(str(tmp_path / "real"))
+    assert main(command) == 0
+    assert str(tmp_path / "real") in capsys.readouterr().out
+    sys.modules.pop("tensorflow", None)
+
+
+def test_the_survey_names_modules_that_are_not_installed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "beside.py").write_text("")
+    script = tmp_path / "model.py"
+    script.write_text("import os, six, beside, no_such.inner\nimport tensorflow as tf\n"
+                      "try:\n    import not_there\nexcept ImportError:\n    pass\nfrom sklearn_of_old import x\n")
+    assert main(["--survey", str(script)]) == 1
+    out = capsys.readouterr().out
+    assert "import no_such" in out and "pip install no_such" in out and "import sklearn_of_old" in out
+    assert "beside" not in out and "not_there" not in out
+
+
+def test_an_alias_left_open_ends_with_the_interpreter_in_silence() -> None:
+    program = ("from autodiff.tensorflow_names.alias import standing_in\nkept = standing_in(shadow=True)\n"
+               "kept.__enter__()\nimport tensorflow")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")

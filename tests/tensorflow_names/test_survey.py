@@ -50,7 +50,7 @@ def test_a_script_of_another_framework_says_what_its_text_tells(tmp_path: Path, 
                       "torch.manual_seed(0)\ny = F.gelu(torch.histc(nn.Linear(2, 3)(torch.ones(2))))\n"
                       "F.no_such(torch.linalg.no_norm(y)).sum()\nlax.dot_general, lax.nothing_like_it, jax.numpy.sin\n")
     assert main(["--survey", str(script)]) == 0
-    torch, unsaid, runs, jax, unsaid_too, _ = capsys.readouterr().out.splitlines()
+    torch, unsaid, runs, jax, unsaid_too, *_ = capsys.readouterr().out.splitlines()
     assert torch == ("train.py: 3 torch functions with an op of that name: torch.nn.functional.gelu, torch.histc, "
                      "torch.ones")
     assert "torch.nn.functional.no_such (line 7), torch.linalg.no_norm (line 7)" in unsaid and "nothing was run" in runs
