@@ -34,7 +34,8 @@ NAMESPACES = {
     **{name: f"api.{name}" for name in (
         "app", "compat", "contrib", "data", "debugging", "distributions", "dtypes", "flags", "gfile", "graph_util",
         "image", "io", "keras", "layers", "linalg", "logging", "losses", "math", "metrics", "mnist", "nn",
-        "python_io", "random", "raw_ops", "saved_model", "signal", "sparse", "spectral", "summary", "test", "train")},
+        "python_io", "random", "raw_ops", "saved_model", "signal", "sparse", "spectral", "strings", "summary", "test",
+        "train")},
     "debug": "debug", "errors": "core.errors", "initializers": "api.variables.initializers", "nest": "core.nest",
     "queue": "api.queues", "sets": "api.sparse.sets", "python": "tensorflow_names.python_module",
 }
@@ -131,6 +132,9 @@ _NAMES = {
         "deserialize_many_sparse serialize_many_sparse serialize_sparse sparse_concat sparse_fill_empty_rows "
         "sparse_mask sparse_merge sparse_reorder sparse_reset_shape sparse_reshape sparse_retain sparse_slice "
         "sparse_split sparse_to_indicator sparse_transpose",
+    "api.strings":
+        "as_string decode_base64 encode_base64 reduce_join regex_replace string_join string_split string_strip "
+        "string_to_hash_bucket string_to_hash_bucket_fast string_to_hash_bucket_strong string_to_number substr",
     "api.tensor_messages":
         "get_static_value make_ndarray make_tensor_proto",
     "api.variables.assignment":

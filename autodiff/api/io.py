@@ -19,11 +19,12 @@ from .parsing import (
     write_file,
 )
 from .python_io import TFRecordCompressionType, TFRecordOptions, TFRecordWriter, tf_record_iterator
+from .strings import decode_base64, encode_base64
 from .train.saver import write_graph
 
 __all__ = ["FixedLenFeature", "FixedLenSequenceFeature", "SparseFeature", "TFRecordCompressionType", "TFRecordOptions",
-           "TFRecordWriter", "VarLenFeature", "decode_raw", "matching_files", "parse_example", "parse_single_example",
-           "parse_single_sequence_example", "parse_tensor", "read_file", "serialize_tensor", "tf_record_iterator",
-           "write_file", "write_graph"]
+           "TFRecordWriter", "VarLenFeature", "decode_base64", "decode_raw", "encode_base64", "matching_files",
+           "parse_example", "parse_single_example", "parse_single_sequence_example", "parse_tensor", "read_file",
+           "serialize_tensor", "tf_record_iterator", "write_file", "write_graph"]
 
 __getattr__ = refusing("tf.io", __name__)

@@ -36,6 +36,8 @@ def as_array(value: Any, dtype: DType | None = None) -> np.ndarray:
         array = np.array(value)
     except AutodiffError:
         raise
+    except UnicodeDecodeError:  # of bytes beside text
+        array = np.array(value, object)
     except ValueError as error:
         raise ArgumentError("setting an array element with a sequence: expected rows of equal length",
                             found=shortened(value)) from error

@@ -157,4 +157,13 @@ PLACES: dict[str, str] = {
         "VariableV2 VarHandleOp ReadVariableOp ResourceGather AssignVariableOp AssignAddVariableOp "
         "AssignSubVariableOp VarIsInitializedOp Assign AssignAdd AssignSub CountUpTo ResourceCountUpTo "
         "IsVariableInitialized InitializedValue",
+    "strings.characters":
+        "StringLower StringUpper StringStrip StringLength Substr RegexReplace StaticRegexReplace RegexFullMatch "
+        "StaticRegexFullMatch EncodeBase64 DecodeBase64 UnicodeTranscode",
+    "strings.hashes":
+        "StringToHashBucketFast StringToHashBucketStrong StringToHashBucket",
+    "strings.numbers":
+        "AsString StringToNumber",
+    "strings.pieces":
+        "StringJoin ReduceJoin UnsortedSegmentJoin StringSplit StringSplitV2 StringFormat",
 }

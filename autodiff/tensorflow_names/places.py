@@ -104,6 +104,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.python.ops.rnn_cell": ("nn.rnn_cell",),
     "tensorflow.python.ops.rnn_cell_impl": ("nn.rnn_cell",),
     "tensorflow.python.ops.signal": ("signal",),
+    "tensorflow.python.ops.string_ops": ("api.strings", ""),
     "tensorflow.python.ops.variable_scope": ("", "python.variables"),
     "tensorflow.python.ops.variables": ("python.variables", ""),
     "tensorflow.python.platform": (),

@@ -212,7 +212,7 @@ def test_printing(capfd):
         for _ in range(2):
             session.run(shown, {x: [1.0, 2.0]})
         session.run(line, {x: [1.0, 2.0]})
-    assert capfd.readouterr().err.splitlines() == ["x = [1.0 2.0][2]", "x: [1.0 2.0] n = 2"]
+    assert capfd.readouterr().err.splitlines() == ["x = [1 2][2]", "x: [1 2] n = 2"]
 
 
 def test_a_list_that_a_py_func_gives_is_several_values():

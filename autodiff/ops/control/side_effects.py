@@ -17,6 +17,7 @@ from ...core.errors import (
 from ...core.infer import no_outputs, rank_of, same_shape
 from ...core.op import Bool, Own, Spec, blocked, build
 from ...core.shapes import as_dims
+from ..common.texts import in_brackets, shown
 from ..common.turns import others_pass
 
 
@@ -24,8 +25,7 @@ def _elements(value, summarize):
     """Up to `summarize` elements as text (-1: all), as TensorFlow prints them."""
     flat = np.ravel(value)
     limit = len(flat) if summarize is None or summarize < 0 else summarize
-    shown = " ".join(v.decode(errors="replace") if isinstance(v, bytes) else str(v) for v in flat[:limit].tolist())
-    return shown + ("..." if len(flat) > limit else "")
+    return " ".join(map(shown, flat[:limit])) + ("..." if len(flat) > limit else "")
 
 
 def _asserted(condition, *data, summarize=3):
@@ -73,21 +73,10 @@ def print_v2(*input: Own, text, summarize=3, end="\n", stream=None, run):
     """Print. text: what stands before, between and after the inputs. stream: an open file, standard error if None."""
     if run.is_repeat:
         return ()
-    values = [_nested(value, summarize) for value in input]
+    values = [in_brackets(value, summarize) for value in input]
     line = "".join(part for pair in zip(text, [*values, ""]) for part in pair)
     print(line, end=end, file=sys.stderr if stream is None else stream)
     return ()
-
-
-def _nested(value, summarize):
-    if np.ndim(value) == 0:
-        item = value[()] if isinstance(value, np.ndarray) else value
-        return item.decode(errors="replace") if isinstance(item, bytes) else str(item)
-    edge = summarize if summarize is not None and summarize >= 0 else len(value)
-    parts = [_nested(v, summarize) for v in value]
-    if len(parts) > 2 * edge:
-        parts = [*parts[:edge], "...", *parts[-edge:]]
-    return "[" + (" " if np.ndim(value) == 1 else "\n ").join(parts) + "]"
 
 
 @op("CheckNumerics", infer=same_shape, dtypes=FLOATS + COMPLEX, stateful=True)

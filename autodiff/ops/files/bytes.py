@@ -7,25 +7,20 @@ import numpy as np
 from ...core.declare import op
 from ...core.dtypes import as_dtype, string
 from ...core.errors import InvalidArgumentError, NotFoundError
-from ...core.op import Kind, Own, Spec
+from ...core.op import Own, Spec
 from ..common.file_formats import file_format
-
-Text = Kind("Text", allowed=(string,), default=string)
+from ..common.texts import Text, plain, text_op
 
 
 def _one_text(*inputs, **attrs):
     return Spec(string, ())
 
 
-def _plain(text):
-    return np.asarray(text, object).item()
-
-
 def _numbers(bytes, *, out_type, little_endian=True):
     return Spec(as_dtype(out_type), None if bytes.dims is None else (*bytes.dims, None))
 
 
-@op("DecodeRaw", infer=_numbers, stateful=True, no_grad="texts have no gradient")
+@text_op("DecodeRaw", infer=_numbers)
 def decode_raw(bytes: Text, *, out_type, little_endian=True):
     """Texts as the numbers that their bytes are. bytes: string[...] -> out_type[..., n]."""
     texts = np.asarray(bytes, object)
@@ -51,12 +46,11 @@ def serialize_tensor(tensor: Own):
     return file_format("tensor_values").proto_of_array(name, array).SerializeToString()
 
 
-@op("ParseTensor", infer=lambda serialized, *, out_type: Spec(as_dtype(out_type), None), stateful=True,
-    no_grad="texts have no gradient")
+@text_op("ParseTensor", infer=lambda serialized, *, out_type: Spec(as_dtype(out_type), None))
 def parse_tensor(serialized: Text, *, out_type):
     """The tensor of a TensorProto's bytes. serialized: string[] -> out_type[...]."""
     values = file_format("tensor_values")
-    proto = values.TensorProto.FromString(_plain(serialized))
+    proto = values.TensorProto.FromString(plain(serialized))
     if values.dtype_name(proto.dtype) != as_dtype(out_type).name:
         raise InvalidArgumentError(f"Type mismatch between parsed tensor ({values.dtype_name(proto.dtype)}) and dtype "
                                    f"({as_dtype(out_type).name})")
@@ -67,24 +61,24 @@ def parse_tensor(serialized: Text, *, out_type):
 def read_file(filename: Text):
     """The content of a file. filename: string[] -> string[]."""
     try:
-        with open(_plain(filename), "rb") as file:
+        with open(plain(filename), "rb") as file:
             return file.read()
     except OSError as error:
-        raise NotFoundError(f"{_plain(filename).decode(errors='replace')}; {error.strerror}") from None
+        raise NotFoundError(f"{plain(filename).decode(errors='replace')}; {error.strerror}") from None
 
 
 @op("WriteFile", infer=lambda filename, contents: (), stateful=True, no_grad="a file is written")
 def write_file(filename: Text, contents: Text):
     """Write a file. filename, contents: string[]."""
     try:
-        with open(_plain(filename), "wb") as file:
-            file.write(_plain(contents))
+        with open(plain(filename), "wb") as file:
+            file.write(plain(contents))
     except OSError as error:
-        raise NotFoundError(f"{_plain(filename).decode(errors='replace')}; {error.strerror}") from None
+        raise NotFoundError(f"{plain(filename).decode(errors='replace')}; {error.strerror}") from None
     return ()
 
 
-@op("MatchingFiles", infer=lambda pattern: Spec(string, (None,)), stateful=True, no_grad="texts have no gradient")
+@text_op("MatchingFiles", infer=lambda pattern: Spec(string, (None,)))
 def matching_files(pattern: Text):
     """Names of the files that fit patterns, sorted. pattern: string[...] -> string[n]."""
     names = sorted(name for each in np.asarray(pattern, object).ravel().tolist() for name in glob.glob(each))

@@ -4,14 +4,12 @@ import math
 
 import numpy as np
 
-from ...core.declare import op
-from ...core.dtypes import as_dtype, int64, string
+from ...core.dtypes import as_dtype, int64
 from ...core.errors import ArgumentError, AutodiffError, InvalidArgumentError
-from ...core.op import Kind, Own, Spec, outputs
+from ...core.op import Own, Spec, outputs
 from ...core.shapes import as_dims
 from ..common.file_formats import file_format
-
-Text = Kind("Text", allowed=(string,), default=string)
+from ..common.texts import Text, text_op
 
 _LISTS = {"bytes_list": "string", "float_list": "float32", "int64_list": "int64"}
 _SHOWN = {"float32": "float"}  # TensorFlow's word for it in messages
@@ -32,7 +30,7 @@ def _parsed_batch(serialized, names, *keys, Nsparse, Ndense, sparse_types, Tdens
     return _specs(Nsparse, batch, sparse_types, Tdense, dense_shapes)
 
 
-@op("ParseExample", infer=_parsed_batch, stateful=True, no_grad="texts have no gradient")
+@text_op("ParseExample", infer=_parsed_batch)
 def parse_example(serialized: Text, names: Text, *keys: Own, Nsparse, Ndense, sparse_types, Tdense,  # noqa: N803
                   dense_shapes):
     """A batch of examples. serialized: string[n]; keys: of sparse and dense features, then defaults of dense ones.
@@ -54,7 +52,7 @@ def _parsed_one(serialized, *dense_defaults, num_sparse, sparse_keys, dense_keys
     return _specs(num_sparse, (), sparse_types, Tdense, dense_shapes)
 
 
-@op("ParseSingleExample", infer=_parsed_one, stateful=True, no_grad="texts have no gradient")
+@text_op("ParseSingleExample", infer=_parsed_one)
 def parse_single_example(serialized: Text, *dense_defaults: Own, num_sparse, sparse_keys, dense_keys,
                          sparse_types, Tdense, dense_shapes):  # noqa: N803
     """One example. serialized: string[] -> indices, values and shapes of the sparse ones, then the dense ones."""
@@ -74,7 +72,7 @@ def _parsed_sequence(serialized, missing, *rest, Ncontext_sparse, Ncontext_dense
             *_specs(Nfeature_list_sparse, (None,), feature_list_sparse_types, (), ()), *lists)
 
 
-@op("ParseSingleSequenceExample", infer=_parsed_sequence, stateful=True, no_grad="texts have no gradient")
+@text_op("ParseSingleSequenceExample", infer=_parsed_sequence)
 def parse_single_sequence_example(serialized: Text, feature_list_dense_missing_assumed_empty: Text, *rest: Own,
                                   Ncontext_sparse, Ncontext_dense, Nfeature_list_sparse,  # noqa: N803
                                   Nfeature_list_dense, context_sparse_types, Tcontext_dense,  # noqa: N803

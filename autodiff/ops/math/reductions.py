@@ -7,7 +7,7 @@ import numpy as np
 from ...core.constant_value import static_dims, static_value
 from ...core.declare import op
 from ...core.dtypes import NUMBERS, REALS, as_dtype, bool_, int64
-from ...core.errors import ShapeError
+from ...core.errors import ArgumentError, ShapeError
 from ...core.infer import axis_in
 from ...core.op import Bool, Index, Spec, blocked, build
 from ...core.shapes import is_known, num_elements, show
@@ -29,11 +29,17 @@ def kept_dims(x, axes):
         return None
     if axes is None:
         return (None,) * len(x.dims)
-    reduced = {axis_in(int(axis), len(x.dims)) for axis in np.atleast_1d(axes)}
+    rank = len(x.dims)
+    for axis in np.atleast_1d(axes):
+        if not -rank <= axis < rank:
+            raise ArgumentError(f"Invalid reduction dimension {axis} for input with {rank} dimensions: "
+                                f"axis = {axis} not in [{-rank}, {rank})")
+    reduced = {int(axis) % rank for axis in np.atleast_1d(axes)}
     return tuple(1 if i in reduced else size for i, size in enumerate(x.dims))
 
 
-def _reduced(input, reduction_indices, *, keep_dims=False):
+def reduced_spec(input, reduction_indices, *, keep_dims=False):
+    """What is inferred of a reduction over constant or unknown axes."""
     if reduction_indices.dims is not None and len(reduction_indices.dims) > 1:
         raise ShapeError(f"Shape must be at most rank 1 but is rank {len(reduction_indices.dims)}",
                          expected="axes as a scalar or a vector", found=show(reduction_indices.dims))
@@ -111,7 +117,7 @@ def _sum_as_product(x, low, high):
     return np.matmul(ones, x.reshape(before, count, behind)) if behind <= _WIDEST_SLICE else None
 
 
-@op("Sum", infer=_reduced, dtypes=NUMBERS)
+@op("Sum", infer=reduced_spec, dtypes=NUMBERS)
 def total(input, reduction_indices: Index, *, keep_dims=False, out=None):
     """The sum over some axes. input: number[...], reduction_indices: int[] or int[k] -> number[...]."""
     return summed(input, axes_of(reduction_indices, input.ndim), out, keep_dims)
@@ -122,7 +128,7 @@ def _(node, dy):
     return build.BroadcastTo(widened(node, dy), sizes_of(node.inputs[0]), name="Tile"), blocked("axes are integers")
 
 
-@op("Mean", infer=_reduced, dtypes=NUMBERS)
+@op("Mean", infer=reduced_spec, dtypes=NUMBERS)
 def mean(input, reduction_indices: Index, *, keep_dims=False):
     """The mean over some axes, rounded toward 0 for integers. input: number[...] -> number[...]."""
     wide = np.float32 if input.dtype == np.float16 else input.dtype
@@ -151,7 +157,7 @@ def _per_element(dy, x, y):
     return dy / build.Cast(build.Maximum(count, 1), dtype=dy.dtype)
 
 
-@op("EuclideanNorm", infer=_reduced, dtypes=NUMBERS)
+@op("EuclideanNorm", infer=reduced_spec, dtypes=NUMBERS)
 def euclidean_norm(input, reduction_indices: Index, *, keep_dims=False):
     """The root of the sum of squares over some axes. input: number[...] -> number[...]."""
     squares = input * np.conj(input) if input.dtype.kind == "c" else np.square(input)
@@ -190,7 +196,7 @@ def _(node, dy):
 
 # ---- products -----------------------------------------------------------------------------
 
-@op("Prod", infer=_reduced, dtypes=NUMBERS)
+@op("Prod", infer=reduced_spec, dtypes=NUMBERS)
 def prod(input, reduction_indices: Index, *, keep_dims=False, out=None):
     """The product over some axes. input: number[...], reduction_indices: int[] or int[k] -> number[...]."""
     return np.multiply.reduce(input, axes_of(reduction_indices, input.ndim), input.dtype, out, keep_dims)
@@ -212,7 +218,7 @@ def _highest(dtype):
     return np.inf if dtype.kind == "f" else np.iinfo(dtype).max
 
 
-@op("Max", infer=_reduced, dtypes=REALS)
+@op("Max", infer=reduced_spec, dtypes=REALS)
 def greatest(input, reduction_indices: Index, *, keep_dims=False, out=None):
     """The greatest over some axes; the lowest number if there is none. input: real[...] -> real[...]."""
     if input.size:
@@ -220,7 +226,7 @@ def greatest(input, reduction_indices: Index, *, keep_dims=False, out=None):
     return np.maximum.reduce(input, axes_of(reduction_indices, input.ndim), None, out, keep_dims, _lowest(input.dtype))
 
 
-@op("Min", infer=_reduced, dtypes=REALS)
+@op("Min", infer=reduced_spec, dtypes=REALS)
 def smallest(input, reduction_indices: Index, *, keep_dims=False, out=None):
     """The smallest over some axes; the highest number if there is none. input: real[...] -> real[...]."""
     if input.size:
@@ -238,13 +244,13 @@ def _extreme_gradient(node, dy):
     return is_extreme / count * widened(node, dy), blocked("axes are integers")
 
 
-@op("All", infer=_reduced, dtypes=(bool_,), no_rule="booleans have no gradient")
+@op("All", infer=reduced_spec, dtypes=(bool_,), no_rule="booleans have no gradient")
 def every(input: Bool, reduction_indices: Index, *, keep_dims=False, out=None):
     """Whether all are true along some axes. input: bool[...] -> bool[...]."""
     return np.logical_and.reduce(input, axes_of(reduction_indices, input.ndim), None, out, keep_dims)
 
 
-@op("Any", infer=_reduced, dtypes=(bool_,), no_rule="booleans have no gradient")
+@op("Any", infer=reduced_spec, dtypes=(bool_,), no_rule="booleans have no gradient")
 def some(input: Bool, reduction_indices: Index, *, keep_dims=False, out=None):
     """Whether any is true along some axes. input: bool[...] -> bool[...]."""
     return np.logical_or.reduce(input, axes_of(reduction_indices, input.ndim), None, out, keep_dims)

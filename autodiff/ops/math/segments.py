@@ -155,7 +155,8 @@ def _segment_extreme_gradient(node, dy):
 
 # ---- unsorted ---------------------------------------------------------------------------
 
-def _unsorted_shape(data, segment_ids, num_segments):
+def unsorted_shape(data, segment_ids, num_segments):
+    """What is inferred of a reduction of rows by number."""
     rank_of(num_segments, exactly=0, what="num_segments")
     count = _known(num_segments)
     if count is not None and count < 0:
@@ -168,7 +169,7 @@ def _unsorted_shape(data, segment_ids, num_segments):
     return Spec(data.dtype.base_dtype, (_known(num_segments), *data.dims[rank:]))
 
 
-@op("UnsortedSegmentSum", infer=_unsorted_shape, dtypes=NUMBERS)
+@op("UnsortedSegmentSum", infer=unsorted_shape, dtypes=NUMBERS)
 def unsorted_segment_sum(data, segment_ids: Index, num_segments: Index):
     """Sums of rows by number. data: number[*n, ...], segment_ids: int[*n], num_segments: int[] -> number[k, ...]."""
     return _reduced(np.add, data, segment_ids, int(num_segments), 0)
@@ -196,7 +197,7 @@ def _(node, dy):
     return build.UnsortedSegmentSum(dy, indices, build.Shape(params)[0]), blocked("row numbers are integers")
 
 
-@op("UnsortedSegmentProd", infer=_unsorted_shape, dtypes=NUMBERS)
+@op("UnsortedSegmentProd", infer=unsorted_shape, dtypes=NUMBERS)
 def unsorted_segment_prod(data, segment_ids: Index, num_segments: Index):
     """Products of rows by number. data: number[*n, ...], segment_ids: int[*n] -> number[k, ...]."""
     return _reduced(np.multiply, data, segment_ids, int(num_segments), 1)
@@ -215,14 +216,14 @@ def _(node, dy):
     return build.Select(is_zero, at_zero, elsewhere), blocked(_IDS), blocked("a count is an integer")
 
 
-@op("UnsortedSegmentMax", infer=_unsorted_shape, dtypes=REALS)
+@op("UnsortedSegmentMax", infer=unsorted_shape, dtypes=REALS)
 def unsorted_segment_max(data, segment_ids: Index, num_segments: Index):
     """The greatest of rows by number, of none the lowest finite. data: real[*n, ...] -> real[k, ...]."""
     lowest = np.finfo(data.dtype).min if data.dtype.kind == "f" else np.iinfo(data.dtype).min
     return _reduced(np.maximum, data, segment_ids, int(num_segments), lowest)
 
 
-@op("UnsortedSegmentMin", infer=_unsorted_shape, dtypes=REALS)
+@op("UnsortedSegmentMin", infer=unsorted_shape, dtypes=REALS)
 def unsorted_segment_min(data, segment_ids: Index, num_segments: Index):
     """The smallest of rows by number, of none the highest finite. data: real[*n, ...] -> real[k, ...]."""
     highest = np.finfo(data.dtype).max if data.dtype.kind == "f" else np.iinfo(data.dtype).max
