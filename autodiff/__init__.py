@@ -36,7 +36,8 @@ NAMESPACES = {
         "image", "io", "keras", "layers", "linalg", "logging", "losses", "math", "metrics", "mnist", "nn",
         "python_io", "random", "raw_ops", "saved_model", "signal", "sparse", "spectral", "strings", "summary", "test",
         "train")},
-    "debug": "debug", "errors": "core.errors", "initializers": "api.variables.initializers", "nest": "core.nest",
+    "debug": "debug", "errors": "core.errors", "initializers": "api.variables.initializers",
+    "nest": "api.common.nest_shallow",
     "queue": "api.queues", "sets": "api.sparse.sets", "python": "tensorflow_names.python_module",
 }
 # Module -> the names at the top of `tf` that it defines, loaded when a script first uses one of them.

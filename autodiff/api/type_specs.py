@@ -288,3 +288,7 @@ class IndexedSlicesSpec(TypeSpec):
         if all(isinstance(part, np.ndarray) for part in components):
             return IndexedSlicesValue(*components, *[None] * (3 - len(components)))
         return IndexedSlices(*components)
+
+
+for _kind in (IndexedSlices, SparseTensor):  # of the core, which knows no specs: as composites of a structure
+    setattr(_kind, "_type_spec", property(type_spec_from_value))  # noqa: B010

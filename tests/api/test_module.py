@@ -1,9 +1,14 @@
 """tf.Module, and structures walked as deep as another goes: against TensorFlow 1.15.5."""
 
+import collections
+from typing import Any
+
 import pytest
 
 import autodiff as tf
 from autodiff.api.common import nest_shallow as nest
+
+Pair = collections.namedtuple("Pair", "first second")
 
 
 class InnerLayer(tf.Module):
@@ -48,8 +53,54 @@ def test_structures_up_to_another() -> None:
     for wrong, words in (([1], "sequence length"), ((1, 2), "sequence type"), (3, "input must also be a sequence")):
         with pytest.raises((TypeError, ValueError), match=words):
             nest.flatten_up_to([1, 2], wrong)
-    with pytest.raises(ValueError, match="same keys"):
+    with pytest.raises(ValueError, match="keys are not a subset"):
         nest.assert_shallow_structure({"a": 1}, {"b": 1})
+    assert nest.flatten_up_to({"a": 1}, {"a": [2], "b": 3}, check_subtrees_length=False) == [[2]]
+    assert nest.get_traverse_shallow_structure(lambda s: not isinstance(s, tuple), [3, (1,)]) == [True, False]
+    with pytest.raises(TypeError, match="returned a non-bool scalar: 1"):
+        nest.get_traverse_shallow_structure(lambda s: 1, [3])
+
+
+def test_structures_with_views_and_composites() -> None:
+    views = {"a": 1, "b": 2}
+    assert nest.pack_sequence_as(views.items(), nest.flatten(views.items())) == [("a", 1), ("b", 2)]
+    counted = collections.defaultdict(list, a=[1])
+    assert nest.map_structure(lambda x: x + 1, counted)["new"] == []
+    sparse = tf.SparseTensor([[0]], [1.0], [3])
+    rows = tf.IndexedSlices(tf.constant([1.0]), tf.constant([0]))
+    assert nest.flatten([sparse, rows]) == [sparse, rows] and len(nest.flatten([sparse, rows], True)) == 5
+    paths = list(nest.yield_flat_paths({"s": sparse}, expand_composites=True))
+    assert paths == [("s", "SparseTensor", i) for i in range(3)]
+    again = nest.map_structure(tf.identity, [sparse], expand_composites=True)[0]
+    assert isinstance(again, tf.SparseTensor)
+    nest.assert_same_structure(sparse, tf.SparseTensorSpec([3]), expand_composites=True)
+    for other, kind in ((rows, TypeError), (tf.SparseTensorSpec([3], tf.int32), ValueError), ([1], TypeError)):
+        with pytest.raises(kind):
+            nest.assert_same_structure(sparse, other, expand_composites=True)
+
+
+@pytest.mark.parametrize(("a", "b", "text"), [
+    (((1, 2), 3), ("spam", 4), r'"type=tuple str=\(1, 2\)" is a sequence, while substructure "type=str str=spam" is not'
+     r"(.|\n)*\(\(\., \.\), \.\)\nEntire second structure:\n\(\., \.\)"),
+    ({"a": 1}, {"b": 1}, "don't have the same set of keys"), ([1], [1, 2], "the same number of elements"),
+    ([1], (1,), "have the same sequence type"), (Pair(1, 2), (1, 2), "sequence type")])
+def test_where_structures_differ_is_said(a: Any, b: Any, text: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=text):
+        nest.assert_same_structure(a, b)
+
+
+def test_structures_refuse_what_they_cannot_hold() -> None:
+    for call, text in (
+            (lambda: nest.pack_sequence_as("a", [1, 2]), "Structure is a scalar but len"),
+            (lambda: nest.pack_sequence_as([1], [1, 2]), "Structure had 1 elements, but flat_sequence had 2 elements"),
+            (lambda: nest.pack_sequence_as([1], "a"), "flat_sequence must be a sequence"),
+            (lambda: nest.map_structure("no", [1]), "func must be callable"),
+            (lambda: nest.map_structure(str), "at least one structure"),
+            (lambda: nest.map_structure(len, ["a"], foo=1), "Only valid keyword argument.*foo"),
+            (lambda: nest.flatten_dict_items({(1, 2): (3, (4, 5))}),
+             "Key had 2 elements, but value had 3")):
+        with pytest.raises((TypeError, ValueError), match=text):
+            call()
 
 
 def test_keras_parts() -> None:

@@ -1,7 +1,7 @@
 """Optimizer: from a loss to the operation that changes the variables."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, ValuesView
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ...core import nest
@@ -76,8 +76,7 @@ class Optimizer:
         self._check_dtypes([loss])
         if grad_loss is not None:
             self._check_dtypes([grad_loss])
-        variables = trainable_variables() if var_list is None else \
-            nest.flatten(list(var_list) if isinstance(var_list, ValuesView) else var_list)
+        variables = trainable_variables() if var_list is None else nest.flatten(var_list)
         for variable in variables:
             _check_variable(variable)
         if not variables:
