@@ -59,7 +59,7 @@ class Graph(Collected):
             name: str) -> Operation:
         """Make an operation. `name` ending in `/` is taken literally, else made unique in the scope."""
         if self.finalized:
-            raise StateError(f"the graph is finalized: cannot add {definition.name} {name!r}")
+            raise StateError(f"Graph is finalized and cannot be modified: cannot add {definition.name} {name!r}")
         for tensor in inputs:
             if tensor.op.graph is not self:
                 inputs = tuple(self.capture(t) for t in inputs)
@@ -198,10 +198,10 @@ class Graph(Collected):
                                  allow_operation=allow_operation)
         if isinstance(element, Tensor) and allow_tensor or isinstance(element, Operation) and allow_operation:
             if element.graph is not self:
-                raise GraphError(f"{element!r} is not an element of this graph")
+                raise GraphError(f"{type(element).__name__} {element} is not an element of this graph.")
             return element
-        wanted = " or ".join(w for w, ok in (("a Tensor", allow_tensor), ("an Operation", allow_operation)) if ok)
-        raise KindError(expected=f"{wanted} or its name", found=f"{element!r} of type {type(element).__name__}")
+        wanted = " or ".join(w for w, ok in (("Tensor", allow_tensor), ("Operation", allow_operation)) if ok)
+        raise KindError(f"Can not convert a {type(element).__name__} into a {wanted}.", found=repr(element))
 
     # ---- modes --------------------------------------------------------------------------
     @contextlib.contextmanager

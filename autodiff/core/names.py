@@ -70,6 +70,9 @@ def did_you_mean(name: str, candidates: Iterable[str], likeness: float = 0.5) ->
     return f"did you mean {' or '.join(map(repr, close))}?" if close else ""
 
 
+_FORM = 'Tensor names must be of the form "<op_name>:<output_index>".'
+
+
 def element_named(name: str, operations: Mapping[str, Any], *, allow_tensor: bool, allow_operation: bool) -> Any:
     """The operation or tensor of this name.
 
@@ -78,24 +81,24 @@ def element_named(name: str, operations: Mapping[str, Any], *, allow_tensor: boo
     if ":" in name and allow_tensor:
         op_name, _, slot = name.partition(":")
         if not slot.isdigit():
-            raise ArgumentError(f"{name!r} looks like a tensor name, but is not one: expected "
-                                "'op_name:output_index'")
+            raise ArgumentError(f"The name {name!r} looks a like a Tensor name, but is not a valid one. {_FORM}")
         op = operations.get(op_name)
         if op is None:
-            raise UnknownNameError(f"the name {name!r} refers to a tensor of an operation that is not in the "
-                                   f"graph: {op_name!r}").explain(hint=did_you_mean(op_name, operations))
+            raise UnknownNameError(f"The name {name!r} refers to a Tensor which does not exist. The operation, "
+                                   f"{op_name!r}, does not exist in the graph.").explain(
+                                       hint=did_you_mean(op_name, operations))
         if int(slot) >= len(op.outputs):
-            raise UnknownNameError(f"the name {name!r} refers to an output that does not exist: operation "
-                                   f"{op_name!r} has {len(op.outputs)}")
+            raise UnknownNameError(f"The name {name!r} refers to a Tensor which does not exist. The operation, "
+                                   f"{op_name!r}, exists but only has {len(op.outputs)} outputs.")
         return op.outputs[int(slot)]
     if ":" in name:
-        raise ArgumentError(f"{name!r} is a tensor name, expected the name of an operation")
+        raise ArgumentError(f"Name {name!r} appears to refer to a Tensor, not a Operation.")
     op = operations.get(name)
     if op is not None and allow_operation:
         return op
     if op is not None:
-        raise ArgumentError(f"{name!r} is the name of an operation, not of a tensor: expected '{name}:0'")
+        raise ArgumentError(f"The name {name!r} refers to an Operation, not a Tensor. {_FORM}", hint=f"{name}:0")
     if not allow_operation:
-        raise ArgumentError(f"{name!r} is not a tensor name: expected 'op_name:output_index'")
-    raise UnknownNameError(f"the name {name!r} refers to an operation that is not in the graph").explain(
+        raise ArgumentError(f"The name {name!r} looks like an (invalid) Operation name, not a Tensor. {_FORM}")
+    raise UnknownNameError(f"The name {name!r} refers to an Operation not in the graph.").explain(
         hint=did_you_mean(name, operations))

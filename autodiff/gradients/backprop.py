@@ -50,7 +50,7 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients",
     zeros = unconnected(unconnected_gradients) is UnconnectedGradients.ZERO
     graph = graph_of([*ys, *xs, *stops, *given])
     if graph.finalized:
-        raise StateError("the graph is finalized: gradients cannot be added to it")
+        raise StateError("Graph is finalized and cannot be modified: gradients cannot be added to it")
     with graph.as_default(), graph.name_scope(name), _in_bulk(graph, site.here()):
         method = check_method(aggregation_method)
         if len(given) != len(ys):

@@ -72,12 +72,25 @@ class ConfigProto(_Options):
                  "gpu_options": GPUOptions(), "graph_options": GraphOptions()}
 
 
+class DebugTensorWatch(_Options):
+    """A tensor that tfdbg would watch."""
+
+    _defaults = {"node_name": "", "output_slot": 0, "debug_ops": [], "debug_urls": [],
+                 "tolerate_debug_op_creation_failures": False}
+
+
+class DebugOptions(_Options):
+    """What tfdbg would watch in a run; kept, without effect."""
+
+    _defaults = {"debug_tensor_watch_opts": [], "global_step": 0, "reset_disk_byte_usage": False}
+
+
 class RunOptions(_Options):
     """Options of one run."""
 
     NO_TRACE, SOFTWARE_TRACE, HARDWARE_TRACE, FULL_TRACE = range(4)
     _defaults = {"trace_level": 0, "timeout_in_ms": 0, "inter_op_thread_pool": 0, "output_partition_graphs": False,
-                 "report_tensor_allocations_upon_oom": False}
+                 "report_tensor_allocations_upon_oom": False, "debug_options": DebugOptions()}
 
 
 class RunMetadata(_Options):

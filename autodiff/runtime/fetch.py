@@ -136,11 +136,13 @@ class _Reader:
     def _element(self, fetch: Any) -> Tensor | Operation:
         try:
             element = self.graph.as_graph_element(fetch.decode() if isinstance(fetch, bytes) else fetch)
-        except KindError:
-            raise KindError(f"cannot fetch {fetch!r} of type {type(fetch).__name__}: expected a tensor, a variable, an "
-                            "operation, a name, or lists, tuples and dicts of them") from None
+        except KindError as error:
+            raise KindError(f"Fetch argument {fetch!r} has invalid type {type(fetch)!r}, must be a string or Tensor. "
+                            f"({error.what})", expected="a tensor, a variable, an operation, a name, or lists, tuples "
+                            "and dicts of them") from None
         except AutodiffError as error:
-            raise GraphError(f"cannot fetch {fetch!r}: {error.sentence}", hint=error.hint) from None
+            raise GraphError(f"Fetch argument {fetch!r} cannot be interpreted as a Tensor. ({error.sentence})",
+                             hint=error.hint) from None
         if not self.graph.is_fetchable(element):
             raise ArgumentError(f"{element.name!r} may not be fetched: graph.prevent_fetching says so")
         return element

@@ -75,13 +75,6 @@ from .inputs import (
     string_input_producer,
 )
 from .momentum import MomentumOptimizer
-from .monitored import (
-    ChiefSessionCreator,
-    MonitoredSession,
-    MonitoredTrainingSession,
-    Scaffold,
-    SingularMonitoredSession,
-)
 from .moving_averages import ExponentialMovingAverage
 from .optimizer import Optimizer
 from .proximal import ProximalAdagradOptimizer, ProximalGradientDescentOptimizer
@@ -99,6 +92,15 @@ from .schedules import (
     piecewise_constant_decay,
     polynomial_decay,
 )
+from .sessions import (
+    ChiefSessionCreator,
+    MonitoredSession,
+    MonitoredTrainingSession,
+    Scaffold,
+    SessionManager,
+    SingularMonitoredSession,
+    WorkerSessionCreator,
+)
 from .warm_start import init_from_checkpoint
 
 __all__ = ["AdadeltaOptimizer", "AdagradDAOptimizer", "AdagradOptimizer", "AdamOptimizer", "BytesList",
@@ -108,17 +110,18 @@ __all__ = ["AdadeltaOptimizer", "AdagradDAOptimizer", "AdagradOptimizer", "AdamO
            "LoggingTensorHook", "LooperThread", "MomentumOptimizer", "MonitoredSession", "MonitoredTrainingSession",
            "NanLossDuringTrainingError", "NanTensorHook", "NewCheckpointReader", "Optimizer",
            "ProximalAdagradOptimizer", "ProximalGradientDescentOptimizer", "QueueRunner", "RMSPropOptimizer", "Saver",
-           "SaverDef", "Scaffold", "Server", "SecondOrStepTimer", "SequenceExample", "SessionRunArgs",
+           "SaverDef", "Scaffold", "Server", "SecondOrStepTimer", "SequenceExample", "SessionManager", "SessionRunArgs",
            "SessionRunContext", "SessionRunHook", "SessionRunValues", "SingularMonitoredSession", "StepCounterHook",
-           "StopAtStepHook", "SummarySaverHook", "add_queue_runner", "assert_global_step", "batch", "batch_join",
-           "checkpoint_exists", "cosine_decay", "cosine_decay_restarts", "create_global_step", "exponential_decay",
-           "export_meta_graph", "generate_checkpoint_state_proto", "get_checkpoint_state", "get_global_step",
-           "get_or_create_global_step", "global_step", "import_meta_graph", "init_from_checkpoint", "input_producer",
-           "inverse_time_decay", "latest_checkpoint", "limit_epochs", "linear_cosine_decay", "list_variables",
-           "load_checkpoint", "load_variable", "match_filenames_once", "maybe_batch", "maybe_batch_join",
-           "maybe_shuffle_batch", "maybe_shuffle_batch_join", "natural_exp_decay", "noisy_linear_cosine_decay",
-           "piecewise_constant", "piecewise_constant_decay", "polynomial_decay", "range_input_producer",
-           "remove_checkpoint", "replica_device_setter", "shuffle_batch", "shuffle_batch_join", "slice_input_producer",
-           "start_queue_runners", "string_input_producer", "summary_iterator", "update_checkpoint_state", "write_graph"]
+           "StopAtStepHook", "SummarySaverHook", "WorkerSessionCreator", "add_queue_runner", "assert_global_step",
+           "batch", "batch_join", "checkpoint_exists", "cosine_decay", "cosine_decay_restarts", "create_global_step",
+           "exponential_decay", "export_meta_graph", "generate_checkpoint_state_proto", "get_checkpoint_state",
+           "get_global_step", "get_or_create_global_step", "global_step", "import_meta_graph", "init_from_checkpoint",
+           "input_producer", "inverse_time_decay", "latest_checkpoint", "limit_epochs", "linear_cosine_decay",
+           "list_variables", "load_checkpoint", "load_variable", "match_filenames_once", "maybe_batch",
+           "maybe_batch_join", "maybe_shuffle_batch", "maybe_shuffle_batch_join", "natural_exp_decay",
+           "noisy_linear_cosine_decay", "piecewise_constant", "piecewise_constant_decay", "polynomial_decay",
+           "range_input_producer", "remove_checkpoint", "replica_device_setter", "shuffle_batch", "shuffle_batch_join",
+           "slice_input_producer", "start_queue_runners", "string_input_producer", "summary_iterator",
+           "update_checkpoint_state", "write_graph"]
 
 __getattr__ = refusing("tf.train", __name__)

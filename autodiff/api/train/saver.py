@@ -208,6 +208,22 @@ class Saver:
         return self._variables
 
 
+def get_saver_or_default() -> Saver:
+    """The graph's one Saver, made now if there is none. Raises StateError (RuntimeError) for several ones."""
+    graph = get_default_graph()
+    found = graph.get_collection(GraphKeys.SAVERS)
+    if len(found) > 1:
+        raise StateError("More than one item in collection SAVERS. Please indicate which one to use by passing it to "
+                         "the constructor.")
+    if not found:
+        found = [Saver(sharded=True, allow_empty=True)]
+        graph.add_to_collection(GraphKeys.SAVERS, found[0])
+    return found[0]
+
+
+_get_saver_or_default = get_saver_or_default
+
+
 def import_meta_graph(meta_graph_or_file: Any, clear_devices: bool = False, import_scope: str | None = None,
                       **options: Any) -> Saver | None:
     """Add a graph and its collections, of a MetaGraphDef or the file of one; gives its Saver, None if it saves nothing.
@@ -247,8 +263,8 @@ def write_graph(graph_or_graph_def: Any, logdir: Any, name: str, as_text: bool =
 
 def _session(sess: Any) -> Any:
     """The session itself that is inside of a monitored or debugged one."""
-    while not hasattr(sess, "variables") and hasattr(sess, "raw_session"):
-        sess = sess.raw_session()
+    if not hasattr(sess, "variables") and hasattr(sess, "_tf_sess"):
+        sess = sess._tf_sess()
     if not hasattr(sess, "variables"):
         raise KindError(expected="a tf.Session", found=repr(sess))
     if sess.closed:

@@ -70,9 +70,11 @@ initialize_all_variables = global_variables_initializer
 initialize_local_variables = local_variables_initializer
 
 
-def is_variable_initialized(variable: Variable, name: str | None = None) -> Tensor:
-    """Whether the session holds a value for the variable. -> bool[]."""
-    return variable.is_initialized(name)
+def is_variable_initialized(variable: Any, name: str | None = None) -> Tensor:
+    """Whether the session holds a value for the variable, or for that of a reference. -> bool[]."""
+    if hasattr(variable, "is_initialized"):
+        return variable.is_initialized(name)
+    return build.IsVariableInitialized(variable, name=name)
 
 
 def report_uninitialized_variables(var_list: Sequence[Variable] | None = None,

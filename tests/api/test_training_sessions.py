@@ -1,0 +1,131 @@
+"""Sessions that are made ready, made anew after a lost worker, and ended with their threads."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import autodiff as tf
+from autodiff.api.train.sessions import wrapped
+from autodiff.runtime.config import DebugTensorWatch
+
+pytestmark = pytest.mark.usefixtures("own_graph")
+
+
+def counter() -> tuple[Any, Any]:
+    """The global step, and what adds 1 to it."""
+    step = tf.train.get_or_create_global_step()
+    return step, tf.assign_add(step, 1)
+
+
+class Fails(tf.train.SessionRunHook):
+    """Raises errors one by one before runs."""
+
+    def __init__(self, *errors: Exception) -> None:
+        self.errors, self.begun = list(errors), 0
+
+    def after_create_session(self, session: Any, coord: Any) -> None:
+        self.begun += 1
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        if self.errors:
+            raise self.errors.pop(0)
+
+
+def test_a_session_manager_makes_sessions_ready(tmp_path: Path) -> None:
+    v = tf.Variable([1.0, 2.0], name="v")
+    local = tf.Variable(v * 2, collections=["local_variables"], name="local")
+    missing, ready_for_local = tf.report_uninitialized_variables(), tf.report_uninitialized_variables([v])
+    manager = tf.train.SessionManager(local.initializer, missing, ready_for_local)
+    saver = tf.train.Saver([v])
+    with pytest.raises(RuntimeError, match="did not make model ready for local_init.*\\bv$"):
+        manager.prepare_session()
+    session = manager.prepare_session(init_op=v.initializer)
+    assert session.run(local).tolist() == [2.0, 4.0]
+    path = saver.save(session, str(tmp_path / "model"))
+    for place in ({"checkpoint_dir": str(tmp_path)}, {"checkpoint_filename_with_path": path}):
+        session, is_ready = manager.recover_session(saver=saver, **place)
+        assert is_ready and session.run(local).tolist() == [2.0, 4.0]
+    assert saver.last_checkpoints == [path]
+    assert not manager.recover_session(saver=saver, checkpoint_dir=str(tmp_path / "none"))[1]
+    with pytest.raises(ValueError, match="Can not provide both"):
+        manager.recover_session(saver=saver, checkpoint_dir=str(tmp_path), checkpoint_filename_with_path=path)
+    with pytest.raises(tf.errors.DeadlineExceededError, match="Session was not ready after waiting 0"):
+        manager.wait_for_session(max_wait_secs=0)
+    with pytest.raises(RuntimeError, match="no init_op or init_fn or local_init_op was given"):
+        tf.train.SessionManager(ready_op=missing).prepare_session()
+    with pytest.raises(RuntimeError, match="did not make model ready.  .*Variables not initialized: v"):
+        tf.train.SessionManager(ready_op=missing).prepare_session(init_fn=lambda session: None)
+    with pytest.raises(ValueError, match="you must also pass a local_init_op"):
+        tf.train.SessionManager(ready_for_local_init_op=missing)
+
+
+def test_a_session_is_made_anew_when_a_worker_is_lost() -> None:
+    step, more = counter()
+    hook = Fails(tf.errors.AbortedError(None, None, "gone"), tf.errors.UnavailableError(None, None, "gone"))
+    with tf.train.MonitoredSession(hooks=[hook]) as session:
+        assert session.run(more) == 1  # each time from the beginning
+        assert session.run_step_fn(lambda step_context: step_context.run_with_hooks(more)) == 2
+    assert hook.begun == 3
+    with pytest.raises(tf.errors.AbortedError), tf.train.SingularMonitoredSession(
+            [Fails(tf.errors.AbortedError(None, None, "gone"))]) as session:
+        session.run(step)
+
+
+def test_an_error_of_a_thread_ends_the_session_once() -> None:
+    counter()
+    session = tf.train.MonitoredSession()
+    session._coordinated_creator.coord.request_stop(tf.errors.UnknownError(None, None, "of a thread"))
+    assert session.should_stop()
+    with pytest.raises(tf.errors.UnknownError, match="of a thread"):
+        session.close()
+    with pytest.raises(RuntimeError, match="Session is already closed."):
+        session.close()
+    with pytest.raises(RuntimeError, match="Run called even after the session is closed."):
+        session.run([])
+    with pytest.raises(RuntimeError, match="of a thread"), tf.train.MonitoredSession() as session:
+        session._coordinated_creator.coord.request_stop(RuntimeError("of a thread"))
+        session.run(tf.train.get_global_step().initializer)  # the session goes on: closing it raises
+
+
+def test_options_of_hooks_and_caller_are_joined() -> None:
+    step, _ = counter()
+    seen: list[Any] = []
+
+    class Asks(tf.train.SessionRunHook):
+        def before_run(self, run_context: Any) -> Any:
+            options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE, timeout_in_ms=60)
+            options.debug_options.debug_tensor_watch_opts.extend([DebugTensorWatch(node_name="w", output_slot=1)])
+            return tf.train.SessionRunArgs(None, None, options)
+
+        def after_run(self, run_context: Any, run_values: Any) -> None:
+            seen.append(run_values)
+
+    session = wrapped._HookedSession(tf.Session(), [Asks()])
+    session._sess.run(step.initializer)
+    assert session.run(step, options=tf.RunOptions(timeout_in_ms=90)) == 0
+    options = seen[0].options
+    assert (options.trace_level, options.timeout_in_ms) == (3, 90)
+    assert [watch.node_name for watch in options.debug_options.debug_tensor_watch_opts] == ["w"]
+
+
+def test_a_step_function_has_one_argument() -> None:
+    counter()
+    with tf.train.MonitoredSession() as session, pytest.raises(ValueError, match="`step_fn` may either have one"):
+        session.run_step_fn(lambda step_context, more: None)
+
+
+def test_a_scaffold_is_made_of_the_graph_or_of_another() -> None:
+    counter()
+    local = tf.Variable(1, collections=["local_variables"], name="local")
+    base = tf.train.Scaffold(init_fn=lambda scaffold, session: session.run(scaffold.init_op)).finalize()
+    other = tf.train.Scaffold(local_init_op=local.initializer, copy_from_scaffold=base)
+    assert other.saver is base.saver and other.ready_op is base.ready_op and other.local_init_op is local.initializer
+    with tf.Session() as session:
+        assert session.run(base.ready_for_local_init_op).tolist() == [b"global_step"]
+        other.init_fn(session)
+        assert session.run(base.ready_op).tolist() == [b"local"]
+    with pytest.raises(TypeError, match="copy_from_scaffold is not a Scaffold instance"):
+        tf.train.Scaffold(copy_from_scaffold=1)
+    with pytest.raises(RuntimeError, match="Graph is finalized and cannot be modified"):
+        tf.constant(1)
