@@ -33,7 +33,7 @@ vars()["bool"] = bool_  # tf.bool, without hiding Python's from readers of this 
 NAMESPACES = {
     **{name: f"api.{name}" for name in (
         "app", "compat", "contrib", "data", "debugging", "distributions", "dtypes", "flags", "gfile", "graph_util",
-        "image", "io", "keras", "layers", "linalg", "logging", "losses", "math", "metrics", "mnist", "nn",
+        "image", "io", "keras", "layers", "linalg", "logging", "lookup", "losses", "math", "metrics", "mnist", "nn",
         "python_io", "random", "raw_ops", "saved_model", "signal", "sparse", "spectral", "strings", "summary", "test",
         "train")},
     "debug": "debug", "errors": "core.errors", "initializers": "api.variables.initializers",

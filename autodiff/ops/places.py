@@ -153,6 +153,10 @@ PLACES: dict[str, str] = {
         "SparseApplyProximalAdagrad",
     "state.summary":
         "ScalarSummary HistogramSummary ImageSummary TensorSummaryV2 AudioSummaryV2 MergeSummary",
+    "state.tables":
+        "HashTableV2 MutableHashTableV2 MutableHashTableOfTensorsV2 MutableDenseHashTableV2 InitializeTableV2 "
+        "LookupTableImportV2 InitializeTableFromTextFileV2 LookupTableInsertV2 LookupTableRemoveV2 "
+        "LookupTableFindV2 LookupTableSizeV2 LookupTableExportV2",
     "state.variables":
         "VariableV2 VarHandleOp ReadVariableOp ResourceGather AssignVariableOp AssignAddVariableOp "
         "AssignSubVariableOp VarIsInitializedOp Assign AssignAdd AssignSub CountUpTo ResourceCountUpTo "

@@ -93,6 +93,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.python.ops.initializers_ns": ("initializers",),
     "tensorflow.python.ops.linalg": ("linalg", ""),
     "tensorflow.python.ops.linalg_ops": ("linalg", ""),
+    "tensorflow.python.ops.lookup_ops": ("api.contrib.lookup", ""),
     "tensorflow.python.ops.losses": ("losses",),
     "tensorflow.python.ops.map_fn": ("",),
     "tensorflow.python.ops.metrics": ("metrics",),

@@ -26,7 +26,6 @@ ADVICE = {
     "distributions": "write other densities out of tf ops",
     "nn.ctc_beam_search_decoder": "tf.nn.ctc_greedy_decoder is supported",
     "sparse": "make it dense with tf.sparse_tensor_to_dense, or work on sparse.indices and sparse.values",
-    "lookup": "map words to numbers in Python before feeding",
     "strings": "work on strings in Python before feeding",
     "train.SyncReplicasOptimizer": "there is one worker: use the optimizer itself",
     "train.Supervisor": "use tf.train.MonitoredTrainingSession, or a tf.Session with a tf.train.Saver",

@@ -60,7 +60,7 @@ def local_variables_initializer() -> Operation:
 
 
 def tables_initializer(name: str = "init_all_tables") -> Operation:
-    """An operation that does nothing, as there are no lookup tables to initialize."""
+    """The operation that fills all lookup tables."""
     return group(*get_collection(GraphKeys.TABLE_INITIALIZERS), name=name)
 
 

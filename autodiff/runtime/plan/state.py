@@ -113,6 +113,10 @@ class Run:
         """Whether the run was made before, and has printed then."""
         return self.session.is_repeat
 
+    def handle(self, name: str, spec: Any) -> str:
+        """What stands for the place of a value: its name."""
+        return name
+
     def read(self, name: str) -> np.ndarray:
         """The value of a variable. Raises FailedPreconditionError if it has none."""
         value = self.variables.get(name)

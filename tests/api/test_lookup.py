@@ -1,0 +1,93 @@
+"""Lookup tables: filled once or changed, from lists and files, in sessions that each have their own."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from autodiff.contrib import lookup as old
+
+import autodiff as tf
+from autodiff import lookup
+
+WORDS = ["emerson", "lake", "palmer"]
+
+
+@pytest.fixture
+def session() -> Any:
+    with tf.Graph().as_default(), tf.Session() as session:
+        yield session
+
+
+def test_a_static_table(session: Any) -> None:
+    table = lookup.StaticHashTable(lookup.KeyValueTensorInitializer(WORDS, [0, 1, 2], value_dtype=tf.int64), -1)
+    found = table.lookup(tf.constant([["lake", "no"], ["palmer", "emerson"]]))
+    assert found.shape == (2, 2)
+    with pytest.raises(tf.errors.FailedPreconditionError, match="Table not initialized"):
+        session.run(found)
+    for _ in range(2):  # a second time changes nothing
+        session.run(tf.tables_initializer())
+    assert session.run(found).tolist() == [[1, -1], [2, 0]]
+    assert session.run([table.size(), *table.export()])[0] == 3
+    with pytest.raises(TypeError, match="Signature mismatch"):
+        table.lookup(tf.constant([1]))
+    with tf.Session() as other, pytest.raises(tf.errors.FailedPreconditionError):
+        other.run(found)
+
+
+def test_words_that_no_list_has_are_hashed(session: Any) -> None:
+    table = old.index_table_from_tensor(WORDS, num_oov_buckets=3)
+    sparse = tf.SparseTensor([[0, 0], [1, 1]], ["lake", "king"], [2, 2])
+    found = table.lookup(sparse)
+    session.run(tf.tables_initializer())
+    assert session.run(found).values.tolist() == [1, 4]  # as in TensorFlow 1.15
+    assert session.run(table.size()) == 6
+    back = old.index_to_string_table_from_tensor(WORDS)
+    session.run(tf.tables_initializer())
+    assert session.run(back.lookup(tf.constant([2, 7], tf.int64))).tolist() == [b"palmer", b"UNK"]
+
+
+def test_a_table_of_a_file(session: Any, tmp_path: Path) -> None:
+    file = tmp_path / "words"
+    file.write_text("a 5\nb 6\n")
+    table = old.index_table_from_file(str(file), key_column_index=0, value_column_index=1, delimiter=" ")
+    session.run(tf.tables_initializer())
+    assert session.run(table.lookup(tf.constant(["b", "x"]))).tolist() == [6, -1]
+    lines = old.index_to_string_table_from_file(str(file))
+    wrong = old.index_table_from_file(str(file), key_column_index=2)
+    longer = old.index_table_from_file(str(file), vocab_size=5)
+    session.run(lines.initializer)
+    assert session.run(lines.lookup(tf.constant([0], tf.int64))).tolist() == [b"a 5"]
+    for table, words in ((wrong, "Invalid number of columns"), (longer, "Invalid vocab_size")):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=words):
+            session.run(table.initializer)
+    with pytest.raises(ValueError, match="vocab_size must be greater than 0, got 0"):
+        old.index_table_from_file(str(file), vocab_size=0)
+
+
+def test_a_table_that_changes(session: Any) -> None:
+    table = old.MutableHashTable(tf.string, tf.float32, [0.0, 0.0])
+    insert, ask = table.insert(["x", "y", "x"], [[1.0, 1.5], [2.0, 2.5], [3.0, 3.5]]), table.lookup(["x", "z"])
+    session.run(insert)
+    assert session.run(ask).tolist() == [[3.0, 3.5], [0.0, 0.0]]
+    session.run(table.remove(tf.constant("x")))
+    keys, values = session.run(table.export())
+    assert keys.tolist() == [b"y"]
+    np.testing.assert_array_equal(values, [[2.0, 2.5]])
+
+
+def test_keys_that_are_vectors(session: Any) -> None:
+    table = lookup.experimental.DenseHashTable(tf.int64, tf.int64, -1, empty_key=[0, 0], deleted_key=[-1, -1])
+    session.run(table.insert([[1, 2], [256, 1]], [5, 6]))
+    assert session.run(table.lookup([[256, 1], [1, 2], [2, 1]])).tolist() == [6, 5, -1]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="empty_key"):
+        session.run(table.lookup([[0, 0]]))
+
+
+def test_a_table_made_in_a_loop_is_made_once(session: Any) -> None:
+    def twice(x: tf.Tensor) -> tf.Tensor:
+        return lookup.StaticHashTable(lookup.KeyValueTensorInitializer([1, 2], [5, 10]), -1).lookup(x)
+
+    found = tf.map_fn(twice, np.int32([2, 4, 1]))
+    session.run(tf.tables_initializer())
+    assert session.run(found).tolist() == [10, -1, 5]
