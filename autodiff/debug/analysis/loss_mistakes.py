@@ -66,6 +66,13 @@ def _labels(op: Operation, known: Sequence[np.ndarray]) -> list[Finding]:
     if not wrong.any():
         return []
     first = int(np.flatnonzero(wrong.ravel())[0])
+    source = origin_of(op.inputs[1])
+    if source.type == "OneHot" and not sums[wrong].any():
+        depth = known[1].shape[-1]
+        return [_finding(64, "labels out of range", source, f"{wrong.sum()} of {wrong.size} rows that {source.name} "
+                         f"makes for {op.name}{at_line(place_of(op))} are all 0, such as row {first}: their classes "
+                         f"are not among 0 to {depth - 1}, so these examples teach nothing",
+                         f"raise the depth {depth} to the count of classes; labels that begin with 1: y - 1")]
     return [_finding(52, "labels", op, f"{wrong.sum()} of {wrong.size} rows of the labels of {op.name} do not sum to "
                      f"1: row {first} sums to {sums.ravel()[first]:.3g}", "give it probabilities, such as tf.one_hot "
                      "of the classes; a row of zeros pulls at nothing")]

@@ -24,7 +24,7 @@ def statistics(value: Any) -> Stats:
 
     An array without nan or inf costs five passes at most, as its minimum and maximum show that it has none.
     """
-    array = np.asarray(value.values if isinstance(value, IndexedSlicesValue) else value)
+    array = _array(value)
     if array.dtype == _FLOAT32 and array.size and array.flags.c_contiguous:
         with np.errstate(invalid="ignore"):
             found = _of_float32(array)
@@ -45,6 +45,14 @@ def statistics(value: Any) -> Stats:
         low, high = measured.min(), measured.max()
     return Stats(dtype, array.shape, array.size, 0, 0, 0, zeros, float(low), float(high),
                  *_mean_and_norm(measured, float(low), float(high)))
+
+
+def _array(value: Any) -> np.ndarray:
+    """The numbers of a value: of an array, of rows, or of a TensorArray's elements as far as they were written."""
+    if isinstance(value, list):
+        written = [np.ravel(each) for each in value if each is not None]
+        return np.concatenate(written) if written and len(written) < len(value) else np.asarray(written or value)
+    return np.asarray(value.values if isinstance(value, IndexedSlicesValue) else value)
 
 
 def _of_float32(array: np.ndarray) -> Stats | None:
@@ -137,7 +145,7 @@ def _together(arrays: list[np.ndarray]) -> list[Stats | None]:
 
 def has_nonfinite(value: Any) -> bool:
     """Whether any element is nan or inf; one pass where the sum of squares shows that none is, else two more."""
-    array = np.asarray(value.values if isinstance(value, IndexedSlicesValue) else value)
+    array = _array(value)
     if array.dtype.kind == "c":
         return not bool(np.isfinite(array).all())
     if array.dtype.kind != "f" or not array.size:

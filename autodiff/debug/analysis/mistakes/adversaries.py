@@ -10,7 +10,7 @@ from ....core.traversal import ancestors, descendants
 from ...facts.roles import PLACEHOLDERS, at_line, place_of
 from ..findings import Finding
 from .case import Case, Run, Update, finding
-from .heads import heads
+from .heads import constant, heads
 
 DATA = (*PLACEHOLDERS, "IteratorGetNext", "QueueDequeueV2", "QueueDequeueManyV2", "PyFunc")
 _PAIRS = 6  # steps of the one loss after which the other is looked at
@@ -30,8 +30,27 @@ def by_loss(case: Case) -> dict[Tensor, list[Update]]:
 def adversary_mistakes(case: Case) -> list[Finding]:
     """Findings about losses that are trained beside each other."""
     losses = by_loss(case)
-    return [found for y in losses for other in losses if y is not other
+    told_the_same = [found for y in losses for found in _same_labels(case, y, losses[y])]
+    return told_the_same[:1] or [found for y in losses for other in losses if y is not other
             for found in (*_helps(case, y, other, losses), *_leaks(case, y, other, losses))][:1]
+
+
+def _same_labels(case: Case, y: Tensor, updates: list[Update]) -> list[Finding]:
+    """A critic that is to say the same of what is real and of what is made."""
+    mine = {u.variable.op for u in updates}
+    judged = [(head, value) for head in heads(case.about(y)) if head.form == "sigmoid" and head.labels is not None
+              and (value := constant(head.labels)) is not None]
+    labels = {float(np.mean(value)) for _, value in judged}
+    said = sorted((head.prediction for head, _ in judged), key=lambda t: len(ancestors([t])))  # what is made, last
+    data = [_data_of(t) for t in said]
+    if len(said) < 2 or len(labels) != 1 or not set.intersection(*(mine & ancestors([t]) for t in said)) or not any(
+            a - b for a in data for b in data):
+        return []
+    return [finding(82, "critic told the same of both", y.op, f"{y.name} trains {next(iter(mine)).name} to say "
+                    f"{labels.pop():g} of {said[0].name} and of {said[-1].name} alike, though "
+                    "they come from different data: there is nothing to tell apart, and the loss goes to 0 by saying "
+                    "that to everything", "labels of zeros for what is generated: "
+                    f"tf.zeros_like({said[-1].op.name})", confidence="certain")]
 
 
 def _helps(case: Case, y: Tensor, other: Tensor, losses: dict[Tensor, list[Update]]) -> list[Finding]:

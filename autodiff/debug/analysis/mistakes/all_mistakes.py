@@ -7,6 +7,7 @@ from .batches import batch_mistakes
 from .case import Case
 from .depth import depth_mistakes
 from .last_layer import last_layer_mistakes, swapped_logarithms, trained_targets
+from .misused import misuses
 from .modes import mode_mistakes
 from .optimizers import optimizer_mistakes
 from .pace import endless_falls, negated_losses, pace_mistakes
@@ -26,7 +27,7 @@ def other_losses(case: Case) -> list[Finding]:
     return [finding for y in others for rule in _OF_A_LOSS for finding in rule(case.about(y))]
 
 
-RULES = (*_OF_A_LOSS, other_losses, wiring_mistakes, mode_mistakes, start_mistakes, trainer_mistakes,
+RULES = (*_OF_A_LOSS, other_losses, wiring_mistakes, misuses, mode_mistakes, start_mistakes, trainer_mistakes,
          adversary_mistakes, optimizer_mistakes, batch_mistakes, pace_mistakes, depth_mistakes)
 
 

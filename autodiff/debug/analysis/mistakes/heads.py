@@ -195,4 +195,6 @@ def constant(tensor: Tensor) -> np.ndarray | None:
         tensor = tensor.op.inputs[0]
     if tensor.op.type in ("OnesLike", "ZerosLike"):
         return np.asarray(float(tensor.op.type == "OnesLike"))
+    if tensor.op.type == "Fill":
+        return static_value(tensor.op.inputs[1])
     return static_value(tensor)

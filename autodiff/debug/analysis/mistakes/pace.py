@@ -152,7 +152,7 @@ def _too_high(case: Case) -> list[Finding]:
     elif far and stuck and risen:
         said = "the learning rate is too high"
         step = far[0][0]
-    elif stuck and (late := _fast_in_the_end(case)):
+    elif stuck and (risen or case.last_loss > 0.95 * case.first_loss) and (late := _fast_in_the_end(case)):
         said = "the learning rate is too high"
         far, step = late, late[0][0]
     if not said:

@@ -83,8 +83,10 @@ def _wrong_size(case: Case) -> list[Finding]:
     if not rated:
         return []
     gain, spread, inputs, variable = max(rated, key=lambda each: each[0])
-    if gain > _LARGE and (told := _far_from_a_guess(case)):
-        return [finding(39 if case.learns else 71, "initial values too large", variable.op, f"the initial values of "
+    told, guess = _far_from_a_guess(case)
+    if gain > _LARGE and told:
+        severity = 39 if case.learns and case.last_loss < guess else 71
+        return [finding(severity, "initial values too large", variable.op, f"the initial values of "
                         f"{variable.name} have the standard deviation {spread:.3g} for {inputs} inputs: sums of them "
                         f"are {gain:.3g} times as large as the inputs, where 1 is usual, so what follows is "
                         f"saturated{told}",
@@ -104,22 +106,27 @@ def _wrong_size(case: Case) -> list[Finding]:
     return []
 
 
-def _far_from_a_guess(case: Case) -> str:
-    """How much worse than guessing the first loss is, or how saturated what comes first; "" if neither is."""
+def _far_from_a_guess(case: Case) -> tuple[str, float]:
+    """How much worse than guessing the first loss is, or how saturated what comes first; "" if neither is.
+
+    And the loss of a guess, inf where it is not known.
+    """
+    guess = float("inf")
     for head in heads(case):
         if head.form in ("softmax", "sparse", "log"):
             values = case.series(head.prediction)
             if values and values[0].ndim and values[0].shape[-1] > 1 and np.isfinite(case.first_loss):
                 guess = float(np.log(values[0].shape[-1]))
                 if case.first_loss > _BEYOND * guess:
-                    return f", and the first loss is {case.first_loss:.3g}, where guessing has {guess:.3g}"
+                    return f", and the first loss is {case.first_loss:.3g}, where guessing has {guess:.3g}", guess
     for op in case.behind:
         if op.type in ("Tanh", "Sigmoid") and op in case.trained:
             values = case.series(op.inputs[0])
             far = float((np.abs(values[0]) > (4 if op.type == "Sigmoid" else 2)).mean()) if values else 0.0
             if far > 0.5:
-                return f": {far:.0%} of the inputs of {op.name}{at_line(place_of(op))} at step {case.looked[0].step}"
-    return ""
+                return (f": {far:.0%} of the inputs of {op.name}{at_line(place_of(op))} at step {case.looked[0].step}",
+                        guess)
+    return "", guess
 
 
 def _started_again(case: Case) -> list[Finding]:

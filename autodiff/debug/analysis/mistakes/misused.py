@@ -1,0 +1,181 @@
+"""Values that are not what is meant: an index for a maximum, the first step for the last, whole quotients."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ....core.constant_value import static_value
+from ....core.graph import Operation, Tensor
+from ....core.traversal import ancestors
+from ...facts.roles import VARIABLES, at_line, place_of
+from ..findings import Finding
+from .adversaries import DATA
+from .case import Case, finding, held
+from .heads import SAME, heads, through, unbroadcast
+
+_PRODUCTS = {"MatMul": 2, "Conv2D": 4, "DepthwiseConv2dNative": 4}  # of inputs and kernels of this rank
+_CONTRACTS = ("MatMul", "BatchMatMul", "BatchMatMulV2")
+_QUOTIENTS = ("FloorDiv", "TruncateDiv", "Div")
+_SIZES = ("Shape", "Size", "Rank")
+_CUTS = ("ClipByValue", "Minimum", "Maximum", "Mul", "RealDiv", "SelectV2", "Select", "Identity")
+_LOST, _FEW = 0.5, 4  # share of quotients with a remainder, and how many different ones are next to nothing
+_VALUE = ("Cast", "Mul", "Add", "AddV2", "StopGradient", "Select", "SelectV2", "Sub", *SAME)
+
+
+def misuses(case: Case) -> list[Finding]:
+    """Findings about ops that take, or make, another thing than is meant."""
+    rules = (_bias_in_kernel, _one_time_step, _weights_crossed, _whole_quotients)
+    return [*(f for op in case.behind for rule in rules for f in rule(op, case)), *_index_for_value(case),
+            *_clipped_in_vain(case)]
+
+
+def _bias_in_kernel(op: Operation, case: Case) -> Iterator[Finding]:
+    """A bias that is added to the kernel, not to what the kernel makes."""
+    if op.type not in _PRODUCTS or (total := op.inputs[1].op).type not in ("Add", "AddV2"):
+        return
+    parts = sorted(total.inputs, key=lambda t: len(unbroadcast(t).dims or ()))
+    sources = [held(unbroadcast(t)) for t in parts]
+    if all(s.outputs and s.outputs[0] in case.variables for s in sources) and [
+            len(s.outputs[0].dims or ()) for s in sources] == [1, _PRODUCTS[op.type]]:
+        bias, kernel = (s.name for s in sources)
+        yield finding(44 if case.learns else 62, "bias in the kernel", total, f"{total.name} adds {bias}, a bias, to "
+                      f"{kernel}, the kernel that {op.name} multiplies by, not to what comes out of it: it changes all "
+                      "weights of a unit by the same, and no unit has a bias",
+                      "add it after the product: close the parenthesis before the bias", target=f"{bias}:0",
+                      confidence="certain")
+
+
+def _one_time_step(op: Operation, case: Case) -> Iterator[Finding]:
+    """One step, or one example, picked out of what a recurrent network gave, and nothing else of it used."""
+    if op.type != "StridedSlice" or op not in case.trained:
+        return
+    source, time = op.inputs[0].op, 0
+    if source.type == "Transpose" and source.inputs[0].op.type == "ListStack":
+        source, time = source.inputs[0].op, 1
+    dims, begin = op.inputs[0].dims, static_value(op.inputs[1])
+    loop = source.inputs[0].op if source.type == "ListStack" else source
+    if loop.type != "While" or dims is None or len(dims) != 3 or begin is None:
+        return
+    picked = [axis for axis in range(begin.size) if op.attrs.get("shrink_axis_mask", 0) >> axis & 1]
+    others = [c for t in (*loop.outputs, *source.outputs, op.inputs[0]) for c in t._consumers
+              if c in case.behind and c not in (op, source, op.inputs[0].op)]
+    if len(picked) != 1 or others or dims[time] == 1:
+        return
+    at = int(begin[picked[0]])
+    if picked[0] == time and at == 0:
+        yield finding(63 if not case.learns else 45, "first time step", op, f"{op.name} takes the first of "
+                      f"{dims[time] or 'all'} steps of what the recurrent layer {loop.name} gives, and nothing else of "
+                      "it is used: it has seen the first element of each sequence alone, and no gradient comes from "
+                      "the others", f"take the last one: x[{', '.join([':'] * time + ['-1'])}], or the final state",
+                      confidence="certain")
+    elif picked[0] == 1 - time and dims[1 - time] is None:
+        yield finding(66, "one example for one step", op, f"{op.name} takes element {at} of axis {picked[0]} of "
+                      f"{op.inputs[0].name}, of axes [{'batch, time' if time else 'time, batch'}, units]: that is "
+                      "all steps of one example, not one step of all examples",
+                      f"x[{', '.join([':'] * time + ['-1'])}]; or transpose it first", confidence="certain")
+
+
+def _weights_crossed(op: Operation, case: Case) -> Iterator[Finding]:
+    """A weighted sum whose weights do not sum to 1, as their softmax runs over the other axis."""
+    if op.type not in _CONTRACTS or not op.inputs[0].dims or len(op.inputs[0].dims) < 3:
+        return
+    weights, summed = op.inputs[0].op, -1
+    if op.attrs.get("adj_x") or op.attrs.get("transpose_a"):
+        summed = -2
+    normal = _normalized(weights, len(op.inputs[0].dims))
+    if normal is None or weights not in case.trained or {normal, summed} != {-1, -2}:
+        return
+    yield finding(64 if not case.learns else 45, "softmax over the wrong axis", weights, f"{op.name}"
+                  f"{at_line(place_of(op))} sums over axis {summed} with the weights {weights.outputs[0].name}, but "
+                  f"their softmax is over axis {normal}: they do not sum to 1 for what is summed, so it is no average, "
+                  "and what all queries share cancels out", f"tf.nn.softmax(scores, axis={summed})",
+                  confidence="certain")
+
+
+def _normalized(op: Operation, rank: int) -> int | None:
+    """The axis, counted from the end, over which a softmax made a tensor sum to 1; None for anything else."""
+    if op.type == "Softmax":
+        return -1
+    if op.type == "Transpose" and op.inputs[0].op.type == "Softmax":
+        order = static_value(op.inputs[1])
+        return None if order is None else [int(i) for i in order].index(rank - 1) - rank
+    if op.type in ("RealDiv", "Div") and op.inputs[0].op.type == "Exp":
+        total = unbroadcast(op.inputs[1]).op
+        axes = static_value(total.inputs[1]) if total.type == "Sum" and total.inputs[0].op is op.inputs[0].op else None
+        return None if axes is None or axes.size != 1 else int(axes.reshape(())) % rank - rank
+    return None
+
+
+def _whole_quotients(op: Operation, case: Case) -> Iterator[Finding]:
+    """Integers divided to integers, of data that a layer then takes as floats."""
+    if op.type not in _QUOTIENTS or not op.outputs[0].dtype.is_integer or op in case.trained:
+        return
+    behind = ancestors(op.inputs)
+    if not any(o.type in DATA for o in behind) or any(o.type in _SIZES for o in behind) or not any(
+            c.type == "Cast" and c.outputs[0].dtype.is_floating for c in through(op.outputs[0])):
+        return
+    case.want(*op.inputs)
+    given, made = case.series(op.inputs[0]), case.series(op.outputs[0])
+    below = case.series(op.inputs[1])
+    if not given or not made or not below or not given[0].size or not np.all(below[0]):
+        return
+    lost, kinds = float((np.mod(given[0], below[0]) != 0).mean()), np.unique(made[0])
+    if lost > _LOST and len(kinds) <= _FEW:
+        yield finding(67, "integer division", op, f"{op.name} divides the integers {op.inputs[0].name}, from "
+                      f"{given[0].min()} to {given[0].max()}, to integers: {lost:.0%} have a remainder, which is cut "
+                      f"off, and all that is left is {', '.join(map(str, kinds))} ({float((made[0] == 0).mean()):.0%} "
+                      "are 0)", "cast before the division: tf.cast(x, tf.float32) / n",
+                      step=case.looked[0].step, confidence="certain")
+
+
+def _index_for_value(case: Case) -> Iterator[Finding]:
+    """A target of a regression made of the place of a maximum, not of the maximum."""
+    for head in heads(case):
+        if head.form not in ("squared", "absolute") or head.labels is None or head.labels.op in case.trained:
+            continue
+        stack, seen = [head.labels.op], set()
+        while stack:
+            op = stack.pop()
+            if op.type == "ArgMax" and any(o.type in VARIABLES for o in ancestors(op.inputs)):
+                yield finding(67, "index for value", op, f"{op.name} gives the place of the largest of "
+                              f"{op.inputs[0].name}, 0 to {_last(op)}, and the target {head.labels.name} of "
+                              f"{head.op.name}{at_line(place_of(head.op))} is made of that number: not of the largest "
+                              "value", "tf.reduce_max(x, axis) for the value; tf.argmax gives its index",
+                              confidence="certain")
+                return
+            if op not in seen and op.type in _VALUE:
+                stack += [t.op for t in op.inputs]
+            seen.add(op)
+
+
+def _last(op: Operation) -> str:
+    axis, dims = static_value(op.inputs[1]), op.inputs[0].dims
+    size = None if axis is None or not dims else dims[int(axis.reshape(()))]
+    return "n - 1" if size is None else str(size - 1)
+
+
+def _clipped_in_vain(case: Case) -> list[Finding]:
+    """Gradients that are clipped, or scaled, to what nothing takes, as the update takes them as they are."""
+    found = [(u.gradient, end) for u in case.updates if u.y is not None
+             and (end := _dead_end(u.gradient)) is not None]
+    if not found:
+        return []
+    gradient, end = found[0]
+    more = f", and so do others of {len(found) - 1} more" if len(found) > 1 else ""
+    return [finding(47, "clipping not applied", end, f"{end.name} makes something else of the gradient {gradient.name}"
+                    f"{more}, but nothing takes it: the update takes the gradient as it is",
+                    "give apply_gradients what was clipped, with its variables", confidence="certain")]
+
+
+def _dead_end(gradient: Tensor) -> Operation | None:
+    """What a gradient was made into, of its shape, that nobody takes."""
+    stack = [c for c in gradient._consumers if c.type in _CUTS and c.gradient_of is None]
+    for _ in range(20):
+        if not stack:
+            return None
+        op = stack.pop()
+        if not op.outputs[0]._consumers and op.outputs[0].dims == gradient.dims:
+            return op
+        stack += [c for c in op.outputs[0]._consumers if c.type in _CUTS and c.gradient_of is None]
+    return None
