@@ -112,11 +112,21 @@ def raised(shell: Shell, error: BaseException | None, records: tuple[Any, ...] =
     op = getattr(error, "op", None)
     about = f"\nin op {op.name}: {op.describe()}\nmade at {op.site}" if isinstance(op, Operation) else ""
     says = f": {text}" if (text := str(error).split("\n")[0]) else ""
+    about += _without_gradients(shell, error)
     remedy = remedy_of(error)
     found = Error(f"the script raised {kind}{at}{says}{about}", "script_raised", f"{remedy}\n" * bool(remedy) +
                   "where, list, print and info still work on what there is; load runs it again", status=4,
                   trace=script_traceback(error))
     return grouped(moved_text(shell, records, None), found, lines_around(file, line))
+
+
+def _without_gradients(shell: Shell, error: BaseException) -> str:
+    """Why there are none, of the first variable, where a script ended as an optimizer was given none."""
+    try:
+        found = shell.dbg.why(kind="none")[:1] if "No gradients provided" in str(error) else ()
+    except AutodiffError:  # nothing tells of what
+        return ""
+    return "".join(f"\n{each.text}\nremedy: {each.remedy}\nwhy none says it of each variable" for each in found)
 
 
 def lines_around(file: str, line: int, around: int = 3) -> Source | None:

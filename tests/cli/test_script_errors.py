@@ -17,6 +17,8 @@ from cli.main import main
      "data/x.gz"),
     ("import urllib.request as u\nu.urlopen(u.Request('http://localhost:9/y'))", "http://localhost:9/y cannot be had"),
     ("open('beside.csv')", "it is beside the script, and is looked for in"),
+    ("import tensorflow as tf\ntf.train.AdamOptimizer().minimize(tf.floor(tf.Variable(2.5)))",
+     "passes Floor (Floor, model.py:2), which lets no gradient through"),
     ("n = int(input('steps? '))", "answer at a terminal, or pipe the answers in"),
 ])
 def test_what_to_do_is_said(text: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,

@@ -355,3 +355,67 @@ def test_a_run_that_fed_nothing_does_not_hide_the_last_that_did() -> None:
         dbg.on_run(session, a)
     assert dbg.value("loss").when == "step 1"
     assert [o.op_type for o in dbg.why(kind="nan").origins][:1] == ["Log"]
+
+
+# ---- where the way is lost ----------------------------------------------------------------
+
+def test_none_of_a_loop_that_returns_its_variable_as_it_was() -> None:
+    def model(a: Tensor) -> Tensor:
+        def body(i: Tensor, h: Tensor) -> Any:
+            tf.tanh(h + a)
+            return i + 1, h
+        return tf.reduce_sum(tf.while_loop(lambda i, h: i < 3, body, [0, tf.zeros([2])])[1])
+
+    found = debugged(model, [1.0, 2.0]).why("a", kind="none")
+    assert "loop variable 2 is returned as it was given" in found.text and "while/Tanh at test_why.py" in found.text
+    assert found.remedy.startswith("return from the body what it computes")
+
+
+def test_none_of_a_loop_names_the_op_inside_that_cuts() -> None:
+    def model(a: Tensor) -> Tensor:
+        body = lambda i, h: (i + 1, h + tf.round(a))  # noqa: E731
+        return tf.reduce_sum(tf.while_loop(lambda i, h: i < 3, body, [0, tf.zeros([2])])[1])
+
+    found = debugged(model, [1.0, 2.0]).why("a", kind="none")
+    assert "inside of it while/Round (Round) at test_why.py" in found.text and "tf.round" in found.remedy
+
+
+def test_none_of_what_is_only_accumulated() -> None:
+    def model(a: Tensor) -> Tensor:
+        total = tf.Variable(0.0, trainable=False, name="total")
+        tf.assign_add(total, tf.reduce_sum(a))
+        return total * 2.0
+
+    found = debugged(model, [1.0, 2.0]).explain.why_missing("a")
+    assert "it goes into 'total' by AssignAdd" in found.text and "for reports" in found.remedy
+
+
+def test_none_as_another_call_of_the_same_line_is_used() -> None:
+    def model(a: Tensor, b: Tensor) -> Tensor:
+        def net(x: Tensor) -> Tensor:
+            return tf.exp(x * 2.0)
+        mine, theirs = net(a), net(b)
+        assert mine is not None
+        return tf.reduce_sum(theirs * 3.0)
+
+    found = debugged(model, [1.0], [2.0]).explain.why_missing("a")
+    assert "it is in 'Exp'" in found.text and "is made of 'Exp_1'" in found.text
+    assert found.remedy == f"use 'Exp' in place of 'Exp_1' at test_why.py:{first_line_of(model) + 5}"
+
+
+def test_none_of_a_sample_and_of_an_index_say_what_to_do_instead() -> None:
+    drawn = debugged(lambda a: tf.reduce_sum(tf.one_hot(tf.multinomial([a], 1)[:, 0], 2)), [1.0, 2.0]).why("a")
+    assert "here those of multinomial/Multinomial" in drawn.text and "Gumbel" in drawn.remedy
+    index = debugged(lambda a: tf.gather([3.0, 4.0], tf.cast(tf.round(a), tf.int32)), 1.0).why("a")
+    assert "an index has no gradient" in index.remedy
+
+
+def test_why_none_answers_for_what_the_script_asked_in_vain() -> None:
+    graph = tf.Graph()
+    with graph.as_default():
+        x = tf.placeholder_with_default(np.float32([1.0, 2.0]), [2], name="x")
+        copy = tf.reshape(x, [2, 1], name="copy")
+        loss = tf.reduce_sum(tf.exp(x * tf.Variable(2.0, name="w")), name="loss")
+        tf.gradients(loss, copy)
+    dbg = Debugger(graph, handles={"loss": loss})
+    assert [each.x for each in dbg.why(kind="none")] == ["copy:0"]

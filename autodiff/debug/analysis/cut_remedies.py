@@ -1,7 +1,7 @@
 """What to do about an op that lets no gradient through."""
 from __future__ import annotations
 
-from ...core.graph import Operation
+from ...core.graph import Operation, Tensor
 from ...gradients.between import carries_gradient
 from ..facts.roles import VARIABLES
 
@@ -23,9 +23,14 @@ _SMOOTH = {
                     "computation, not the variable; assign it as a side effect, under tf.control_dependencies"),
 }
 _STEPS = ("Floor", "Ceil", "Rint", "Sign", "FloorDiv", "FloorMod", "Bucketize")
+_COUNTS = ("HistogramFixedWidth", "Bincount")
+_WEIGHTS = ("an index has no gradient: weigh all elements by how near they are to it, tf.reduce_sum(tf.nn.softmax("
+            "-tf.square(tf.range(n) - index)) * x), with a float index and range")
 _COMPARISONS = ("Greater", "GreaterEqual", "Less", "LessEqual", "Equal", "NotEqual", "LogicalAnd", "LogicalOr",
                 "LogicalNot", "InTopKV2", "InTopK")
 _LOOKUPS = ("GatherV2", "Gather", "ResourceGather", "GatherNd", "OneHot")
+_ON_THE_WAY = ("Cast", "Reshape", "ExpandDims", "Squeeze", "Pack", "ConcatV2", "Minimum", "Maximum", "Add", "AddV2",
+               "Sub")
 
 
 def remedy_for_cut(op: Operation, index: int, kind: str) -> str:
@@ -36,9 +41,18 @@ def remedy_for_cut(op: Operation, index: int, kind: str) -> str:
         return "let the registered gradient function return a tensor for this input"
     if op.type in ("Equal", "NotEqual", "InTopKV2", "InTopK"):
         return "a count of right answers has no gradient: minimize a cross entropy, and keep the count for metrics"
+    if op.type in ("Cast", "Round", "Floor", "Ceil", "Rint") and _is_index(op.outputs[0]):
+        return _WEIGHTS
     if op.type in _SMOOTH:
         return _SMOOTH[op.type]
-    if op.type in _STEPS or op.type in _COMPARISONS:
+    if op.type in _COUNTS:
+        return ("count softly: tf.reduce_sum(tf.exp(-tf.square((x[:, None] - centers) / width)), 0), with a center for "
+                "each bin")
+    if op.type in _STEPS:
+        name = op.type.lower()
+        return ("its derivative is zero wherever it exists: leave it out of the loss, or keep the forward value and "
+                f"pass the gradient, x + tf.stop_gradient(tf.{name}(x) - x)")
+    if op.type in _COMPARISONS:
         return "its derivative is zero wherever it exists: use a smooth stand-in such as tf.sigmoid or tf.tanh"
     if kind == "no rule":
         return "register a gradient with @tf.RegisterGradient, or leave it out of the path"
@@ -50,5 +64,13 @@ def _for_integers(op: Operation, index: int) -> str:
     if source.type in VARIABLES:
         return "make the variable floating point: tf.Variable(..., dtype=tf.float32)"
     if op.type in _LOOKUPS:
-        return "differentiate by what is looked up, such as the embedding vectors, not by the indices"
+        return f"differentiate by what is looked up, such as {op.outputs[0].name!r}, not by the indices"
     return "make it floating point: gradients exist for real numbers only"
+
+
+def _is_index(tensor: Tensor) -> bool:
+    """Whether all that is made of a tensor is an index that something is looked up by."""
+    users = [op for op in tensor._consumers if op.gradient_of is None]
+    return bool(users) and all(
+        op.type in (*_LOOKUPS, "StridedSlice", "Slice") and op.inputs[0] is not tensor or op.type == "OneHot" or
+        op.type in _ON_THE_WAY and _is_index(op.outputs[0]) for op in users)

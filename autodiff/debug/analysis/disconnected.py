@@ -7,13 +7,17 @@ import numpy as np
 
 from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
-from ...core.traversal import ancestors
+from ...core.traversal import ancestors, descendants, in_order
 from ...gradients.blocked_reasons import GradientCall
+from ..facts.records import Place
 from ..facts.roles import PLACEHOLDERS, VARIABLES, as_place, at_line, place_of
 from .findings import WhyNone
 
 _QUESTIONS = ("Assign", "AssignVariableOp", "IsVariableInitialized", "VarIsInitializedOp")
+_FIRST = ("Assign", "AssignVariableOp")
+_STORES = (*_FIRST, "AssignAdd", "AssignSub", "AssignAddVariableOp", "AssignSubVariableOp", "ScatterAdd")
 _READS = ("Identity", "ReadVariableOp")
+_NO_RESULTS = (*_STORES, *_READS, "NoOp", "Const", "Shape", "Reshape")
 _FEW = 8  # ops that a copy is made of
 
 
@@ -36,6 +40,11 @@ def _reason(y: Tensor, x: Tensor, users: list[Operation], used_by: tuple[str, ..
         return (f": {y.name}{at_line(place_of(y.op))} is made of constants only", "keep tensors in the computation: "
                 "what Session.run or eval() gave are mere numbers when they are put back into the graph")
     begun = _begun_with(x, below)
+    if begun is not None and begun.type not in _FIRST:
+        into = f"{begun.inputs[0].op.name!r} by {begun.type}{at_line(place_of(begun))}"
+        return (f": it goes into {into}, and {y.name} reads what is stored there, through which no gradient flows",
+                "minimize a loss of the tensors themselves, as of tf.losses; keep what is accumulated, as by "
+                "tf.metrics, for reports")
     if begun is not None:
         variable = begun.inputs[0].op
         when = "its first value" if begun.name == f"{variable.name}/Assign" else "a value"
@@ -45,10 +54,20 @@ def _reason(y: Tensor, x: Tensor, users: list[Operation], used_by: tuple[str, ..
     if source is not None:
         return (f": it is a copy made of {source.name!r}{at_line(place_of(x.op))}, and {y.name} uses {source.name!r} "
                 "without it", f"ask for the gradient of {source.name!r}, or compute {y.name} from this copy")
-    twin = _twin(x, below)
+    alike, twin = _alike(x, below), _twin(x, below)
+    share = "share one variable between the calls: tf.variable_scope(name, reuse=tf.AUTO_REUSE)"
+    if alike is not None:
+        mine, theirs, used = alike
+        is_lost = not any(t._consumers for t in mine.outputs)
+        where = "nothing uses" if is_lost else "goes elsewhere"
+        text = (f": it is in {mine.name!r}{at_line(place_of(mine))}, which {where}; {y.name} is made of "
+                f"{theirs.name!r}, which the same line made in another call")
+        remedy = f"use {mine.name!r} in place of {theirs.name!r}{at_line(used)}"
+        if twin is None:
+            return text, remedy
+        return f"{text}, with {twin.name!r}", f"{remedy}; or {share}" if is_lost else f"{share}; or {remedy}"
     if twin is not None:
-        return (f": {y.name} uses {twin.name!r}, which the same line made in another call",
-                "share one variable between the calls: tf.variable_scope(name, reuse=tf.AUTO_REUSE)")
+        return f": {y.name} uses {twin.name!r}, which the same line made in another call", share
     is_unused = all(not op.outputs or not any(t._consumers for t in op.outputs) for op in users)
     number = _fetched(x, below) if is_unused else None
     if number is not None:
@@ -76,7 +95,7 @@ def _begun_with(x: Tensor, below: set[Operation]) -> Operation | None:
     for op in below:
         if op.type in VARIABLES and op is not x.op:
             for store in op.outputs[0]._consumers:
-                if store.type in ("Assign", "AssignVariableOp") and x.op in ancestors(store.inputs[1:]):
+                if store.type in _STORES and x.op in ancestors(store.inputs[1:]):
                     return store
     return None
 
@@ -104,6 +123,25 @@ def _fetched(x: Tensor, below: set[Operation]) -> Operation | None:
         if value is not None and np.shape(value) == tuple(shape) and np.unique(value).size > 1 and \
                 value.dtype == x.dtype.base_dtype.as_numpy_dtype:
             return op
+    return None
+
+
+def _alike(x: Tensor, below: set[Operation]) -> tuple[Operation, Operation, Place | None] | None:
+    """The last op made of x, of those that other lines use, of which the same line made another one that y uses; that
+    one; and the line that uses it.
+    """
+    like = {(op.type, place_of(op)): op for op in in_order(below) if op.gradient_of is None and op.inputs}
+    made = [op for op in in_order(descendants([x])) if op.gradient_of is None]
+    for op in reversed(made):
+        place = place_of(op)
+        other = like.get((op.type, place)) if op.type not in _NO_RESULTS and op not in below and len(
+            op.traceback) > 1 and op.outputs[0].dims != () else None
+        users = [c for t in op.outputs for c in t._consumers if c.gradient_of is None]
+        if other is not None and place is not None and all(place_of(c) != place for c in users):
+            lines = {site for each in made for site in each.traceback}
+            sites = (site for c in reversed(other.outputs[0]._consumers) if c in below for site in c.traceback)
+            site = next((site for site in sites if site not in lines), None)
+            return op, other, None if site is None else as_place(site)
     return None
 
 

@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ...core.graph import Tensor
-from ...core.traversal import descendants
+from ...core.graph import Operation, Tensor
+from ...core.traversal import ancestors, descendants
 from ...gradients.blocked_reasons import GradientCall
 from ..facts.graph_lists import calls_of, trainable_tensors
 from ..facts.roles import at_line, place_of
 from ..facts.stats import statistics
 from .advice import advice_of
 from .attenuation import SATURATING, also_lost, noted, remedy
+from .cut_inside import looked_into
 from .disconnected import disconnected, not_trained
 from .findings import Cut, Hop, WhyNone, WhySmall
 from .flow import cuts_between, path
@@ -42,9 +43,11 @@ def _why_none(y: Tensor, x: Tensor, call: GradientCall | None) -> WhyNone:
     if not flows:
         operations = y.graph.operations  # a comparison often only chooses between what is cut elsewhere
         cuts = sorted(cuts, key=lambda cut: cut.op in operations and operations[cut.op].outputs[0].dtype.is_bool)
+        cuts = [_of_indices(looked_into(cut, operations.get(cut.op)), cuts, operations.get(cut.op)) for cut in cuts]
         first = [cut for cut in cuts if cut.first]
         first = [cut for cut in first if cut.op_type not in _SHAPES] or first
-        cuts = sorted(cuts, key=lambda cut: cut.first and cut not in first)
+        first = sorted(first, key=lambda cut: (cut.kind == "stop_gradient", not cut.remedy))  # meant, unlike others
+        cuts = [*first, *(cut for cut in cuts if cut not in first)]
         return WhyNone(y.name, x.name, "cut", _cut_text(first, y, x), _first_remedy(cuts), tuple(cuts), (),
                        place)
     if call is not None and call.stops and not _flows_around(y, x, call.stops):
@@ -59,9 +62,19 @@ def _why_none(y: Tensor, x: Tensor, call: GradientCall | None) -> WhyNone:
                    (), place)
 
 
+def _of_indices(cut: Cut, cuts: Sequence[Cut], op: Operation | None) -> Cut:
+    """Of ones and zeros: the cut that made the indices of real numbers."""
+    above = {each.name for each in ancestors(op.inputs[:1])} if op is not None and op.type == "OneHot" else ()
+    made = next((each for each in cuts if each.op in above and each.op != cut.op), None)
+    if made is None:
+        return cut
+    return replace(cut, reason=f"{cut.reason}, here those of {made.op} ({made.op_type}{at_line(made.place)}): "
+                   f"{made.reason}", remedy=made.remedy or cut.remedy)
+
+
 def _first_remedy(cuts: Sequence[Cut]) -> str:
-    """The remedy of the cut that is met first; if it has none, of one behind it."""
-    return next((cut.remedy for cut in sorted(cuts, key=lambda cut: not cut.first) if cut.remedy), "")
+    """The remedy of the cut that is told first; if it has none, of one behind it."""
+    return next((cut.remedy for cut in cuts if cut.remedy), "")
 
 
 def _cut_text(first: Sequence[Cut], y: Tensor, x: Tensor) -> str:

@@ -114,6 +114,13 @@ def calls_of(graph: Graph) -> list[GradientCall]:
     return [*gradient_calls(graph), *(call for call in more if call.ys and call.ys[0].graph is graph)]
 
 
+def asked_in_vain(graph: Graph) -> list[tuple[GradientCall, Tensor]]:
+    """What the script asked the gradient of, other than trainable variables, and got None; with the call."""
+    variables = trainable_tensors(graph)
+    return [(call, x) for call in calls_of(graph) if call.ys[0].op.gradient_of is None for x in call.xs
+            if call.found.get(x) is None and x not in variables]
+
+
 def variables_of(graph: Graph) -> list[tuple[Any, bool]]:
     """Each variable of the graph and its layer, and whether it is trainable."""
     trainable = set(map(id, collected_in(graph, "trainable_variables")))

@@ -25,7 +25,7 @@ from ...analysis.update_blame import is_copy, is_store
 from ...analysis.why import why_none
 from ...derivatives.curvature import Report
 from ...facts.derivative_answers import GradRow, StageRow
-from ...facts.graph_lists import calls_of, trainable_tensors, variables_of
+from ...facts.graph_lists import asked_in_vain, calls_of, trainable_tensors, variables_of
 from ...facts.roles import as_place, place_of
 from ...history.replay import Moment
 from ..state import State
@@ -72,7 +72,7 @@ class Checkup:
             return Diagnosis(y.name, 0, _ranked([*all_mistakes(case), *traps], ignore), size)
         at = self.state.moment_for([y])
         kinds: tuple[Callable[[], Iterable[Finding]], ...] = (
-            lambda: self._without_gradient(y, variables), lambda: self._asked_in_vain(variables),
+            lambda: self._without_gradient(y, variables), lambda: self._asked_in_vain(),
             lambda: self._left_out(y, variables), *(functools.partial(rule, case) for rule in RULES), self._not_finite,
             lambda: _calmer(self._sizes(y), case), lambda: self._dead(y, at, case),
             lambda: self._mistaken(y, variables, at), self._not_updated, lambda: self._fed_and_grown(y, case),
@@ -116,17 +116,15 @@ class Checkup:
                                  f"why {variable.name}", at))
         return found
 
-    def _asked_in_vain(self, variables: list[Tensor]) -> list[Finding]:
+    def _asked_in_vain(self) -> list[Finding]:
         """What the script asked the gradient of, other than trainable variables, and got None."""
         found = []
-        for call in calls_of(self.model.graph):
-            for x in call.xs:
-                if call.found.get(x) is None and x not in variables and call.ys[0].op.gradient_of is None:
-                    reason = why_none(call.ys[0], x, call)
-                    cut = next((c for c in reason.cuts if c.first), None)
-                    found.append(Finding(88, "no gradient", cut.op if cut else x.op.name, cut.op_type if cut else
-                                         x.op.type, x.name, f"no gradient reaches {x.name}: {reason.text}",
-                                         reason.remedy, f"why {x.name}", cut.place if cut else reason.place))
+        for call, x in asked_in_vain(self.model.graph):
+            reason = why_none(call.ys[0], x, call)
+            cut = next((c for c in reason.cuts if c.first), None)
+            found.append(Finding(88, "no gradient", cut.op if cut else x.op.name, cut.op_type if cut else
+                                 x.op.type, x.name, f"no gradient reaches {x.name}: {reason.text}",
+                                 reason.remedy, f"why {x.name}", cut.place if cut else reason.place))
         return found
 
     def _left_out(self, y: Tensor, variables: list[Tensor]) -> list[Finding]:

@@ -20,7 +20,7 @@ from ...analysis.flow import passed, path
 from ...analysis.gradient_tree import shared, tree
 from ...analysis.inner_gradients import why_turns
 from ...analysis.why import why_none, why_small
-from ...facts.graph_lists import trainable_tensors
+from ...facts.graph_lists import asked_in_vain, trainable_tensors
 from ...facts.roles import at_line, is_variable
 from ...facts.stats import has_nonfinite, statistics
 from ...history.replay import Moment
@@ -130,8 +130,8 @@ class Explanations:
         self.model.derivatives.prepare(top, tensors)
         found = {t: self.model.derivatives.gradient(top, t)[0] for t in tensors}
         if kind == "none":
-            return tuple(why_none(top, t, self.model.derivatives.script_call(top)) for t, g in found.items()
-                         if g is None)
+            missing = [why_none(top, t, self.model.derivatives.script_call(top)) for t, g in found.items() if g is None]
+            return (*missing, *(why_none(call.ys[0], x, call) for call, x in asked_in_vain(self.model.graph)))
         if kind != "zero":
             raise ArgumentError(expected="nan, none or zero", found=repr(kind))
         at = self.state.moment_for([top])
