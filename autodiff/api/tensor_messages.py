@@ -70,9 +70,8 @@ def make_tensor_proto(values: Any, dtype: Any = None, shape: Any = None, verify_
         if array.size > int(np.prod(dims)):
             raise ArgumentError(f"Too many elements provided. Needed at most {int(np.prod(dims))}, but received "
                                 f"{array.size}")
-        if array.size < int(np.prod(dims)) and array.size:
-            filled = np.concatenate([array.ravel(), np.repeat(array.ravel()[-1:], int(np.prod(dims)) - array.size)])
-            array = filled
+        if 0 < array.size < int(np.prod(dims)):
+            return proto_of_array(name, array, dims)
         array = array.reshape(dims)
     return proto_of_array(name, array)
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from .dtypes import DType, as_dtype, is_numpy
 from .errors import ArgumentError, AutodiffError, DTypeError, KindError, ShapeError
-from .graph import Graph, Tensor, get_default_graph
+from .graph import Graph, Operation, Tensor, get_default_graph
 from .names import checked_op_name
 from .op import OPS, Spec
 from .shapes import Dimension, TensorShape, show
@@ -156,6 +156,9 @@ def to_tensor(graph: Graph, value: Any, dtype: DType | None, name: str) -> Tenso
         made = _registered(value, dtype, name)
         if made is not None:
             return made
+    if isinstance(value, Operation):
+        raise KindError(f"Can't convert Operation '{value.name}' to Tensor (target dtype={dtype!r}, name={name!r})",
+                        hint="an operation has no value: take one of its outputs")
     if isinstance(value, (list, tuple)) and holds_tensor(value):
         return _pack(graph, value, dtype, name)
     return constant_in(graph, as_array(value, dtype), name)

@@ -61,7 +61,7 @@ class Graph(Collected):
         if self.finalized:
             raise StateError(f"Graph is finalized and cannot be modified: cannot add {definition.name} {name!r}")
         for tensor in inputs:
-            if tensor.op.graph is not self:
+            if tensor.op is None or tensor.op.graph is not self:
                 inputs = tuple(self.capture(t) for t in inputs)
                 break
         name = self.names.literal(name[:-1]) if name.endswith("/") else self.unique_name(name)
@@ -344,7 +344,7 @@ def graph_of(values: Iterable[Any]) -> Graph:
             graph = graph.outermost
         if isinstance(graph, Graph) and graph is not found and not graph.executing_eagerly:
             if found is not None:
-                raise GraphError(f"inputs are from different graphs: {value!r} and others",
+                raise GraphError(f"{value!r} must be from the same graph as the other inputs",
                                  hint="build all of them in the same `with graph.as_default()` block")
             found = graph
     return found or default

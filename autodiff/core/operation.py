@@ -51,6 +51,8 @@ class Operation:
         """The operations that this one waits for without taking their outputs."""
         return list(self.waits_for)
 
+    _control_inputs = control_inputs
+
     @property
     def span(self) -> site.Span | None:
         """Where the expression that made it stands in the user's file; None if nobody knows."""
@@ -97,7 +99,8 @@ class Operation:
                 for parameter, tensor in zip(self.definition.parameters, self.inputs):
                     if parameter.kind.shared:
                         return tensor.dtype.base_dtype
-            raise ArgumentError(f"no attribute {name!r} in {self.describe()}: it has {sorted(self.attrs)}")
+            raise ArgumentError(f"Operation '{self.name}' has no attr named '{name}'. {self.describe()} has "
+                                f"{sorted(self.attrs)}")
         return self.attrs[name]
 
     def values(self) -> tuple[Tensor, ...]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from .errors import KindError, ShapeError
+from .graph_parts import written_as
 
 Dims = tuple  # tuple[int | None, ...]; a plain None stands for an unknown rank
 
@@ -23,6 +24,9 @@ class Dimension:
         return self.value
 
     __index__ = __int__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Dimension, (self.value,)
 
     def __hash__(self) -> int:
         return hash(self.value)
@@ -64,6 +68,17 @@ class Dimension:
 
     def __mod__(self, other: Any) -> "Dimension":
         return self._arithmetic(other, "__mod__")
+
+    def __rmod__(self, other: Any) -> "Dimension":
+        return self._arithmetic(other, "__mod__", True)
+
+    def __truediv__(self, other: Any) -> Any:
+        raise KindError(f"unsupported operand type(s) for /: 'Dimension' and '{type(other).__name__}', please use // "
+                        "instead")
+
+    def __rtruediv__(self, other: Any) -> Any:
+        raise KindError(f"unsupported operand type(s) for /: '{type(other).__name__}' and 'Dimension', please use // "
+                        "instead")
 
     __radd__, __rmul__, __div__ = __add__, __mul__, __floordiv__
 
@@ -136,8 +151,13 @@ def as_dims(shape: Any) -> Dims | None:
         return shape
     if isinstance(shape, TensorShape):
         return shape.dims_tuple
+    if hasattr(shape, "unknown_rank"):  # a TensorShapeProto
+        return None if shape.unknown_rank else tuple(None if dim.size < 0 else dim.size for dim in shape.dim)
     if isinstance(shape, (Dimension, int)):
         return (dimension_value(shape),)
+    if isinstance(shape, (str, bytes)):
+        raise KindError("A string has ambiguous TensorShape, please wrap in a list or convert to an int",
+                        found=repr(shape))
     if isinstance(shape, Iterable) and getattr(shape, "ndim", 1) != 0:
         return tuple(dimension_value(size) for size in shape)
     return (dimension_value(shape),)
@@ -189,6 +209,13 @@ class TensorShape(Sequence):
     def as_list(self) -> list[int | None]:
         """Sizes as a list; unknown ones are None. Raises ShapeError if the rank is unknown."""
         return list(self._known_rank())
+
+    def as_proto(self) -> Any:
+        """The shape as a TensorShapeProto."""
+        return written_as("TensorShapeProto", self.dims_tuple)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TensorShape, (self.dims_tuple,)
 
     def num_elements(self) -> int | None:
         """Count of elements, or None if not fully known."""

@@ -15,6 +15,23 @@ if TYPE_CHECKING:
     from .operation import Operation
 
 
+class Reference:
+    """A key for dicts and sets, equal to every other of the same object, whatever `==` does to the object itself."""
+
+    def __init__(self, wrapped: Any) -> None:
+        self._wrapped = wrapped
+
+    def deref(self) -> Any:
+        """The object itself."""
+        return self._wrapped
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reference) and self._wrapped is other._wrapped
+
+    def __hash__(self) -> int:
+        return id(self._wrapped)
+
+
 class Tensor:
     """One output of an operation: a name, an element type and a partial shape; no value.
 
@@ -55,6 +72,20 @@ class Tensor:
 
     def _shape_as_list(self) -> list[int | None] | None:
         return None if self.dims is None else list(self.dims)
+
+    def _shape_tuple(self) -> tuple[int | None, ...] | None:
+        return self.dims
+
+    @property
+    def _value_index(self) -> int:
+        return self.value_index
+
+    def _as_node_def_input(self) -> str:
+        return self.name if self.value_index else self.op.name
+
+    def experimental_ref(self) -> Reference:
+        """What stands for this tensor in dicts and sets; its `deref()` is the tensor."""
+        return Reference(self)
 
     def consumers(self) -> list["Operation"]:
         """The operations that take this tensor as input, in the order they were made; those that graphs list."""
@@ -207,7 +238,8 @@ class Tensor:
         raise KindError(f"len is not defined for a tensor: {self.describe()}", hint="use tf.shape(x)[0] or x.shape[0]")
 
     def __array__(self, *_: Any, **__: Any) -> Any:
-        raise NoValueError(f"a tensor has no value while the graph is built: {self.describe()}",
+        raise NoValueError(f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array: it has no value while "
+                           f"the graph is built, {self.describe()}",
                            hint="evaluate it with session.run, or use the tf function instead of the NumPy one")
 
     def __float__(self) -> float:

@@ -28,6 +28,7 @@ _QUANTIZED = {"qint8": "int8", "quint8": "uint8", "qint16": "int16", "quint16": 
 _FIELDS = {"float32": "float_val", "float64": "double_val", "string": "string_val", "complex64": "scomplex_val",
            "int64": "int64_val", "bool": "bool_val", "complex128": "dcomplex_val", "float16": "half_val",
            "bfloat16": "half_val", "uint32": "uint32_val", "uint64": "uint64_val"}  # all others: int_val
+_LISTED = ("bool", "complex64", "complex128", "float16", "bfloat16", "uint16")
 _MOST_BYTES = 1 << 28  # of an array that a few values stand for
 
 
@@ -98,13 +99,23 @@ def proto_of_shape(shape: Sequence[int | None] | None) -> Any:
     return made
 
 
-def proto_of_array(name: str, array: np.ndarray) -> Any:
-    """The TensorProto of an array. name: its element type's."""
-    made = TensorProto(dtype=dtype_number(name), tensor_shape=proto_of_shape(array.shape))
+def proto_of_array(name: str, array: np.ndarray, shape: Sequence[int] | None = None) -> Any:
+    """The TensorProto of an array. name: its element type's. shape: one with more elements, like the last, if not None.
+
+    One element alone, and those of types that TensorFlow lists so, are listed; others are bytes.
+    """
+    made = TensorProto(dtype=dtype_number(name), tensor_shape=proto_of_shape(array.shape if shape is None else shape))
     if array.dtype == object:
         made.string_val.extend(v if isinstance(v, bytes) else str(v).encode() for v in array.ravel().tolist())
-    else:
+    elif array.size != 1 and name not in _LISTED and shape is None:
         made.tensor_content = bytes_of_array(name, array)
+    else:
+        stored = np.frombuffer(bytes_of_array(name, array), stored_dtype(name))
+        if stored.dtype.kind == "c":
+            stored = stored.view(stored.real.dtype)
+        elif name in ("float16", "bfloat16"):
+            stored = stored.view("<u2")
+        getattr(made, _FIELDS.get(name, "int_val")).extend(stored.tolist())
     return made
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...core.errors import KindError
 from ...core.graph import Tensor
+from ...core.tensor import Reference
 
 
 class TensorOperators:
@@ -16,6 +17,10 @@ class TensorOperators:
     def as_tensor(self) -> Tensor:
         """The tensor that stands for this in an expression."""
         raise NotImplementedError
+
+    def experimental_ref(self) -> Reference:
+        """What stands for this in dicts and sets; its `deref()` is the object itself."""
+        return Reference(self)
 
     def __getitem__(self, key: Any) -> Tensor:
         return self.as_tensor()[key]

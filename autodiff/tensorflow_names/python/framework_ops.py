@@ -7,7 +7,7 @@ from typing import Any
 from ...api.control.dependencies import device, name_scope
 from ...api.type_specs import CompositeTensor
 from ...core.convert import convert_to_tensor
-from ...core.defaults import STACKS
+from ...core.defaults import STACKS, get_default_session
 from ...core.errors import NoGradientError
 from ...core.graph import Graph, Tensor, get_default_graph, graph_of
 from ...core.indexed_slices import IndexedSlices
@@ -58,6 +58,9 @@ class _SessionStack:
         """Leave no default session."""
         STACKS.sessions.clear()
 
+    def get_default(self) -> Any:
+        return get_default_session()
+
 
 _default_session_stack = _SessionStack()
 
@@ -83,13 +86,22 @@ def get_name_scope() -> str:
 
 
 def strip_name_scope(name: str, export_scope: str | None) -> str:
-    """A name without the scope it begins with."""
-    return name.removeprefix(f"{export_scope.rstrip('/')}/") if export_scope else name
+    """A name without the scope it begins with; what says `^` or `loc:@` of a name says it of the rest."""
+    mark, plain = _marked(name)
+    scope = (export_scope or "").removesuffix("/")
+    return mark + plain[len(scope):].lstrip("/") if scope and plain.startswith(f"{scope}/") else name
 
 
 def prepend_name_scope(name: str, import_scope: str | None) -> str:
-    """A name within a scope."""
-    return f"{import_scope.rstrip('/')}/{name}" if import_scope else name
+    """A name within a scope; what says `^` or `loc:@` of a name says it of the whole."""
+    mark, plain = _marked(name)
+    return f"{mark}{import_scope.removesuffix('/')}/{plain}" if import_scope else name
+
+
+def _marked(name: str | bytes) -> tuple[str, str]:
+    text = name.decode() if isinstance(name, bytes) else name
+    mark = next((mark for mark in ("^", "loc:@") if text.startswith(mark)), "")
+    return mark, text.removeprefix(mark)
 
 
 def convert_n_to_tensor(values: Sequence[Any], dtype: Any = None, name: str | None = None,

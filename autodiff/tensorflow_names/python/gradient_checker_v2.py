@@ -53,14 +53,18 @@ def compute_gradient(f: Callable[..., Any], x: Sequence[Any], delta: float = 1e-
                 unit = np.zeros(whole.size, whole.dtype)
                 unit[i] = 1
                 feeds = {**dict(zip(inputs, values)), dy: unit.reshape(whole.shape)}
-                found = session.run(slope, feeds)
-                if hasattr(found, "indices"):
-                    dense = np.zeros(value.shape, value.dtype)
-                    np.add.at(dense, found.indices, found.values)
-                    found = dense
-                rows[i] = np.ravel(found)
+                rows[i] = np.ravel(_to_numpy(session.run(slope, feeds), value.shape))
             analytic.append(rows)
         return analytic, [_by_differences(output, values, i, whole.size, delta) for i in range(len(values))]
+
+
+def _to_numpy(a: Any, shape: Any = None) -> np.ndarray:
+    """The array of a value: of an eager tensor, of IndexedSlices of that shape (else their own) with zeros between."""
+    if not hasattr(a, "indices"):
+        return a.numpy() if hasattr(a, "numpy") else a
+    dense = np.zeros(tuple(np.asarray(a.dense_shape)) if shape is None else shape, np.asarray(a.values).dtype)
+    np.add.at(dense, np.asarray(a.indices), np.asarray(a.values))
+    return dense
 
 
 def _by_differences(output: Callable[[Sequence[np.ndarray]], np.ndarray], values: list[np.ndarray], which: int,

@@ -16,6 +16,8 @@ def _by_name(count: int) -> dict[str, str]:
 
 
 def __getattr__(name: str) -> Any:
+    if name in OPS:
+        return raw_op(name)
     known, plain = _by_name(len(OPS)), name.lstrip("_")
     for form in (plain, f"{plain}_v2", plain.removeprefix("resource_")):  # an op for handles is the one for references
         if form in known:

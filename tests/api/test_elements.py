@@ -1,0 +1,75 @@
+"""Tensors, operations and shapes as what they are to Python: keys, messages, pickles, errors: as TensorFlow's."""
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff as tf
+from autodiff.core.shapes import Dimension
+from autodiff.tensorflow_names.python import framework_ops, gradient_checker_v2, raw_ops
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> None:
+    tf.reset_default_graph()
+
+
+def test_what_stands_for_a_tensor_is_a_key() -> None:
+    x, v = tf.constant(1.0), tf.Variable(2.0)
+    known = {x.experimental_ref(): "x", v.experimental_ref(): "v"}
+    assert (known[x.experimental_ref()], known[v.experimental_ref()]) == ("x", "v")
+    assert next(iter(known)).deref() is x and x.experimental_ref() != v.experimental_ref()
+
+
+def test_an_eager_tensor_is_a_constant_of_a_graph() -> None:
+    with framework_ops.eager_mode():
+        one = tf.constant([1.0, 2.0])
+        with tf.Graph().as_default() as graph:
+            total = tf.placeholder(tf.float32, [2]) + one
+        assert total.graph is graph and total.op.inputs[1].op.type == "Const"
+
+
+@pytest.mark.parametrize(("call", "kind", "text"), [
+    (lambda x: tf.convert_to_tensor(x.op), TypeError, r"Can't convert Operation 'x' to Tensor"),
+    (lambda x: np.array(x), NotImplementedError, r"Cannot convert a symbolic Tensor \(x:0\)"),
+    (lambda x: x.op.get_attr("no"), ValueError, r"Operation 'x' has no attr named 'no'\."),
+    (lambda x: x + tf.Graph().create_op("Placeholder", attrs={"dtype": tf.float32, "shape": ()}).outputs[0], ValueError,
+     "must be from the same graph"),
+    (lambda x: tf.TensorShape("347"), TypeError, "A string has ambiguous TensorShape"),
+    (lambda x: Dimension(3) / Dimension(2), TypeError, "please use // instead"),
+])
+def test_what_they_refuse(call: Any, kind: type, text: str) -> None:
+    with pytest.raises(kind, match=text):
+        call(tf.placeholder(tf.float32, [2], name="x"))
+
+
+def test_shapes_as_messages_and_pickles() -> None:
+    for shape in (tf.TensorShape([2, None]), tf.TensorShape(None), tf.TensorShape([])):
+        assert tf.TensorShape(shape.as_proto()).dims_tuple == pickle.loads(pickle.dumps(shape)).dims_tuple \
+            == shape.dims_tuple
+    assert (7 % Dimension(4)).value == 3 and pickle.loads(pickle.dumps(Dimension(3))).value == 3
+
+
+@pytest.mark.parametrize(("values", "options", "field", "listed"), [
+    (10.0, {}, "float_val", [10.0]), (1 + 2j, {"dtype": tf.complex64}, "scomplex_val", [1.0, 2.0]),
+    ([1.0, 2.0], {}, "tensor_content", np.float32([1, 2]).tobytes()), ([True, False], {}, "bool_val", [True, False]),
+    ([10.0, 20.0], {"dtype": tf.float16}, "half_val", [18688, 19712]), (7, {"dtype": tf.int64}, "int64_val", [7]),
+    (3.0, {"shape": [1, 3]}, "float_val", [3.0]), (7, {"dtype": tf.uint8}, "int_val", [7]),
+])
+def test_a_tensor_proto_lists_what_tensorflow_lists(values: Any, options: Any, field: str, listed: Any) -> None:
+    made = tf.make_tensor_proto(values, **options)
+    found = getattr(made, field)
+    assert (found if isinstance(found, bytes) else list(found)) == listed
+    shape = options.get("shape", np.shape(values))
+    assert np.array_equal(tf.make_ndarray(made), np.broadcast_to(values, shape))
+
+
+def test_names_within_scopes_and_raw_ops_by_their_own_name() -> None:
+    assert framework_ops.strip_name_scope("^a/b/c", "a/b") == "^c" and framework_ops.strip_name_scope("abc/d", "a") \
+        == "abc/d"
+    assert framework_ops.prepend_name_scope(b"loc:@c", "a/") == "loc:@a/c"
+    assert raw_ops.MatMul([[1.0]], [[2.0]]).op.type == "MatMul"
+    rows = tf.IndexedSlicesValue(np.float32([[1], [2], [3]]), np.array([0, 2, 0]), np.array([3, 1]))
+    assert gradient_checker_v2._to_numpy(rows).tolist() == [[4.0], [0.0], [2.0]]
