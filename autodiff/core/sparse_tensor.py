@@ -6,13 +6,14 @@ from typing import Any, NamedTuple
 from .constant_value import static_dims
 from .convert import to_tensor
 from .defaults import session_for
+from .dimensions import merge_sizes
 from .dtypes import DType, float32, float64, int8, int16, int32, int64, uint8, uint16
 from .errors import KindError
 from .graph import Graph, Operation, Tensor, graph_of
 from .infer import rank_of
 from .name_scope import scope
 from .op import build
-from .shapes import TensorShape, merge_sizes
+from .shapes import TensorShape
 
 _QUOTIENTS = {int8: float32, uint8: float32, int16: float32, uint16: float32, int32: float64, int64: float64}
 

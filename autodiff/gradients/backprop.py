@@ -10,11 +10,11 @@ from ..core import site
 from ..core.convert import to_tensor
 from ..core.dtypes import int32
 from ..core.errors import ArgumentError, DTypeError, KindError, ShapeError, StateError
-from ..core.gc_pause import collector_paused
 from ..core.graph import Graph, Operation, Tensor, get_default_graph, graph_of
 from ..core.indexed_slices import IndexedSlices
 from ..core.op import build
 from ..core.shapes import compatible, is_known, num_elements, show
+from ..ops.common.gc_pause import collector_paused
 from .aggregate import Gradient, check_method
 from .between import ends_of, ops_between
 from .blocked_reasons import GradientCall

@@ -8,8 +8,8 @@ its ops is asked for; places.py says which file that is.
 import pkgutil
 from importlib import import_module
 
-from ..core.gc_pause import collector_paused, promote_objects
 from ..core.op import OPS
+from .common.gc_pause import collector_paused, promote_objects
 from .places import PLACES
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from ..core.defaults import default_session
 from ..core.errors import ArgumentError, KindError, StateError
-from ..core.gc_pause import collector_paused
 from ..core.graph import Graph, Tensor, get_default_graph
 from ..core.sparse_tensor import SparseTensor
+from ..ops.common.gc_pause import collector_paused
 from ..ops.common.threads import processors
 from . import fetch
 from .config import ConfigProto, RunOptions, wants_jit

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autodiff import foreign
-from autodiff.core.gc_pause import freeze_objects, unfreeze_objects
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.engine.watches import Watches
 from autodiff.debug.facts.answers import Recorded
+from autodiff.ops.common.gc_pause import freeze_objects, unfreeze_objects
 from autodiff.runtime.session import Session
 
 from .line_stops import holds_in

@@ -7,6 +7,7 @@ import numpy as np
 
 from ...core.constant_value import static_dims, static_value
 from ...core.convert import convert_to_tensor
+from ...core.dimensions import merge_sizes
 from ...core.dtypes import float32, int64, string
 from ...core.errors import ArgumentError, KindError, ShapeError
 from ...core.graph import Tensor
@@ -14,7 +15,7 @@ from ...core.indexed_slices import IndexedSlices
 from ...core.infer import axis_in
 from ...core.name_scope import scope
 from ...core.op import build
-from ...core.shapes import is_known, merge_sizes, show
+from ...core.shapes import is_known, show
 from ...core.sparse_tensor import SparseTensor, as_sparse, parts_of
 from ..arrays.creation import ones, zeros_like
 from ..arrays.gathering import gather

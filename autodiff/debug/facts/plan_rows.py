@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from ...core.gc_pause import collector_paused
 from ...core.graph import Operation, Tensor
+from ...ops.common.gc_pause import collector_paused
 from ...runtime.fetch import Fetches
 from ...runtime.plan.op_outcomes import KINDS, OpOutcome, op_outcomes
 from ...runtime.plan.plan import compile_plan

@@ -3,10 +3,11 @@
 import numpy as np
 
 from ...core.declare import op
+from ...core.dimensions import merge_sizes
 from ...core.errors import ArgumentError, ShapeError
 from ...core.infer import rank_of, same_shape
 from ...core.op import Index, Spec, blocked, build
-from ...core.shapes import merge, merge_sizes, show
+from ...core.shapes import merge, show
 from ..common.batch_axis import all_batched, rank_in, shared
 
 _COUNTS = "counts of diagonals are integers"

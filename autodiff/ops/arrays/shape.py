@@ -6,11 +6,12 @@ import numpy as np
 
 from ...core.constant_value import known, static_dims, static_value
 from ...core.declare import op
+from ...core.dimensions import merge_sizes
 from ...core.dtypes import as_dtype, int32
 from ...core.errors import ShapeError
 from ...core.infer import axis_in, fixed, rank_of
 from ...core.op import Index, Own, Spec, blocked, build
-from ...core.shapes import broadcast, is_known, merge_sizes, num_elements, show
+from ...core.shapes import broadcast, is_known, num_elements, show
 from ..common.batch_axis import after, count, joined, rank_in, shared, sizes
 
 _INTEGERS = "a shape, axis or permutation is made of integers"

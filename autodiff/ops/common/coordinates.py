@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from ...core.dimensions import merge_sizes
 from ...core.errors import ArgumentError
 from ...core.infer import rank_of
-from ...core.shapes import merge_sizes, show
+from ...core.shapes import show
 
 
 def coordinates(indices, values, shape):

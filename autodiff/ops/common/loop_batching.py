@@ -3,9 +3,9 @@
 import numpy as np
 
 from ...core.declare import op
+from ...core.dimensions import merge_sizes
 from ...core.graph import Operation, Tensor
 from ...core.op import OPS, Own, Spec, build
-from ...core.shapes import merge_sizes
 
 
 def _stacked(*inputs, kind, attrs, batched, specs):

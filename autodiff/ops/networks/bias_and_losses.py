@@ -5,11 +5,12 @@ import math
 import numpy as np
 
 from ...core.declare import op
+from ...core.dimensions import merge_sizes
 from ...core.dtypes import FLOATS, NUMBERS, bool_, float32
 from ...core.errors import ArgumentError, ShapeError
 from ...core.infer import rank_of
 from ...core.op import Index, Kind, Spec, build
-from ...core.shapes import merge_sizes, show
+from ...core.shapes import show
 from ..common.batch_axis import all_batched, rank_in
 
 _Scores = Kind("Scores", allowed=(float32,), default=float32)

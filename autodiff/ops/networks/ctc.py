@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core.declare import op
+from ...core.dimensions import merge_sizes
 from ...core.dtypes import float32, float64, int32, int64
 from ...core.errors import ShapeError
 from ...core.infer import rank_of
 from ...core.op import Kind, Spec, blocked, build
-from ...core.shapes import merge_sizes
 
 _FLOATS = (float32, float64)
 Int64 = Kind("Int64", allowed=(int64,), default=int64)

@@ -3,11 +3,12 @@
 import numpy as np
 
 from ...core.declare import op
+from ...core.dimensions import merge_sizes
 from ...core.dtypes import FLOATS
 from ...core.errors import InvalidArgumentError, ShapeError
 from ...core.infer import rank_of
 from ...core.op import Index, Spec, blocked, build
-from ...core.shapes import broadcast, compatible, merge_sizes, show
+from ...core.shapes import broadcast, compatible, show
 from ..common.batch_axis import all_batched, sizes
 from ..math.elementwise import is_zero
 

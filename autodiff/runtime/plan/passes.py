@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ...core.dtypes import DType
-from ...core.gc_pause import collector_paused
 from ...core.graph import Operation
+from ...ops.common.gc_pause import collector_paused
 from ...ops.control.tensor_lists import add_item
 from .kernel_traits import passes_on
 from .plan import Plan, Step

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.function_graph import Function, updates_of
-from ...core.gc_pause import collector_paused
 from ...core.graph import Operation, Tensor
 from ...core.shapes import show
 from ...core.traversal import in_order
+from ...ops.common.gc_pause import collector_paused
 from .array_reads import check_reads
 from .running import Running, running
 

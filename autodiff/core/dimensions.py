@@ -1,0 +1,139 @@
+"""One size of a shape, known or not."""
+from __future__ import annotations
+
+from typing import Any
+
+from .errors import KindError, ShapeError
+
+
+class Dimension:
+    """One size of a TensorShape, known or not. Arithmetic with an unknown size is unknown."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value: int | None = dimension_value(value)
+
+    def __int__(self) -> int:
+        if self.value is None:
+            raise KindError(expected="a known dimension", found="an unknown one")
+        return self.value
+
+    __index__ = __int__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Dimension, (self.value,)
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def is_compatible_with(self, other: Any) -> bool:
+        size = dimension_value(other)
+        return self.value is None or size is None or self.value == size
+
+    def merge_with(self, other: Any) -> "Dimension":
+        return Dimension(merge_sizes(self.value, dimension_value(other)))
+
+    def _arithmetic(self, other: Any, operation: str, swapped: bool = False) -> "Dimension":
+        if isinstance(other, (list, tuple)):
+            return NotImplemented  # a list times a size is a longer list
+        a, b = self.value, dimension_value(other)
+        if a is None or b is None:
+            return Dimension(None)
+        if swapped:
+            a, b = b, a
+        return Dimension(getattr(a, operation)(b))
+
+    def __add__(self, other: Any) -> "Dimension":
+        return self._arithmetic(other, "__add__")
+
+    def __sub__(self, other: Any) -> "Dimension":
+        return self._arithmetic(other, "__sub__")
+
+    def __rsub__(self, other: Any) -> "Dimension":
+        return self._arithmetic(other, "__sub__", True)
+
+    def __mul__(self, other: Any) -> "Dimension":
+        return self._arithmetic(other, "__mul__")
+
+    def __floordiv__(self, other: Any) -> "Dimension":
+        return self._arithmetic(other, "__floordiv__")
+
+    def __rfloordiv__(self, other: Any) -> "Dimension":
+        return self._arithmetic(other, "__floordiv__", True)
+
+    def __mod__(self, other: Any) -> "Dimension":
+        return self._arithmetic(other, "__mod__")
+
+    def __rmod__(self, other: Any) -> "Dimension":
+        return self._arithmetic(other, "__mod__", True)
+
+    def __truediv__(self, other: Any) -> Any:
+        raise KindError(f"unsupported operand type(s) for /: 'Dimension' and '{type(other).__name__}', please use // "
+                        "instead")
+
+    def __rtruediv__(self, other: Any) -> Any:
+        raise KindError(f"unsupported operand type(s) for /: '{type(other).__name__}' and 'Dimension', please use // "
+                        "instead")
+
+    __radd__, __rmul__, __div__ = __add__, __mul__, __floordiv__
+
+    def _compare(self, other: Any, operation: str) -> bool | None:
+        a, b = self.value, dimension_value(other)
+        return None if a is None or b is None else getattr(a, operation)(b)
+
+    def __eq__(self, other: object) -> bool | None:  # type: ignore[override]
+        try:
+            return self._compare(other, "__eq__")
+        except (TypeError, ValueError):
+            return NotImplemented
+
+    def __ne__(self, other: object) -> bool | None:  # type: ignore[override]
+        try:
+            return self._compare(other, "__ne__")
+        except (TypeError, ValueError):
+            return NotImplemented
+
+    def __lt__(self, other: Any) -> bool | None:
+        return self._compare(other, "__lt__")
+
+    def __le__(self, other: Any) -> bool | None:
+        return self._compare(other, "__le__")
+
+    def __gt__(self, other: Any) -> bool | None:
+        return self._compare(other, "__gt__")
+
+    def __ge__(self, other: Any) -> bool | None:
+        return self._compare(other, "__ge__")
+
+    def __str__(self) -> str:
+        return "?" if self.value is None else str(self.value)
+
+    def __repr__(self) -> str:
+        return f"Dimension({self.value})"
+
+
+def dimension_value(value: Any) -> int | None:
+    """The int or None inside a Dimension, something equal to an int (2.0, "12") or None. ShapeError if negative."""
+    if value is None:
+        return None
+    if isinstance(value, Dimension):
+        return value.value
+    try:
+        size = int(value) if isinstance(value, (str, bytes, float)) else value.__index__()
+    except (AttributeError, TypeError, ValueError, OverflowError):
+        raise KindError(expected="a dimension (an int or None)", found=repr(value)) from None
+    if isinstance(value, float) and size != value:
+        raise ShapeError(f"Ambiguous dimension: {value!r}")
+    if size < 0:
+        raise ShapeError(expected="a dimension >= 0", found=size)
+    return size
+
+
+def merge_sizes(a: int | None, b: int | None) -> int | None:
+    """The size that agrees with both. Raises ShapeError if they contradict."""
+    if a is None or a == b:
+        return b
+    if b is None:
+        return a
+    raise ShapeError(f"Dimensions {a} and {b} are not compatible")
