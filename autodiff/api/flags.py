@@ -202,8 +202,10 @@ def _words(text: Any) -> list[str]:
 
 
 def _defining(kind: Callable[[Any], Any], what: str, *, several: bool = False) -> Callable[..., None]:
-    def define(name: str, default: Any = None, help: str = "", flag_values: FlagValues | None = None,  # noqa: A002
-               **without_effect: Any) -> None:
+    def define(name: str = "", default: Any = None, help: str = "", flag_values: FlagValues | None = None,  # noqa: A002
+               **others: Any) -> None:
+        name, default, help = (others.get(old, now) for old, now in (  # noqa: A001 (TensorFlow's names before 1.5)
+            ("flag_name", name), ("default_value", default), ("docstring", help)))
         if several and default is not None and (isinstance(default, str) or not isinstance(default, (list, tuple))):
             default = [default]
         if default is not None:

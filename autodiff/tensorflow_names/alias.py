@@ -25,6 +25,7 @@ class Alias(ModuleType):
     def __init__(self, name: str, rooms: Sequence[str]) -> None:
         super().__init__(name, f"autodiff, under TensorFlow's name {name}.")
         self._rooms = rooms
+        self._changed: dict[str, list[tuple[ModuleType, Any]]] = {}
         self.__version__ = VERSION
         if "" in rooms:
             self.VERSION = VERSION
@@ -45,6 +46,25 @@ class Alias(ModuleType):
                     self.__dict__[name] = value
                     return value
         raise refusal if isinstance(refusal, UnsupportedError) else unsupported_name(self._spelling, name, dir(self))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """A name that a script gives another value has it for those who look it up in its room, too, until the end."""
+        super().__setattr__(name, value)
+        for room in () if name[0] == "_" or isinstance(value, ModuleType) else self._rooms:
+            module = _room(room) if room else None
+            if isinstance(module, ModuleType) and name in vars(module):
+                self._changed.setdefault(name, []).append((module, vars(module)[name]))
+                setattr(module, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        super().__delattr__(name)
+        for module, value in reversed(self._changed.pop(name, ())):
+            setattr(module, name, value)
+
+    def put_back(self) -> None:
+        """Give the rooms' names the values they had."""
+        for name in list(self._changed):
+            delattr(self, name)
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *(name for room in self._rooms for name in dir(_room(room)))})
@@ -162,7 +182,9 @@ class standing_in:  # noqa: N801 (used as a function is)
 
     def __exit__(self, *raised: object) -> None:
         sys.meta_path.remove(self._finder)
-        _taken_out()
+        for module in _taken_out().values():
+            if isinstance(module, Alias):
+                module.put_back()
         sys.modules.update(self._saved)
         disable_v2_tensorshape()
 

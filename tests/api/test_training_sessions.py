@@ -129,3 +129,51 @@ def test_a_scaffold_is_made_of_the_graph_or_of_another() -> None:
         tf.train.Scaffold(copy_from_scaffold=1)
     with pytest.raises(RuntimeError, match="Graph is finalized and cannot be modified"):
         tf.constant(1)
+
+
+def test_hooks_see_the_step_before_a_run_counts_it(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    step, more = counter()
+    summary = tf.summary.scalar("x", tf.to_float(step))
+    hooks = [tf.train.CheckpointSaverHook(str(tmp_path), save_steps=2, saver=tf.train.Saver()),
+             tf.train.SummarySaverHook(2, output_dir=str(tmp_path), summary_op=summary),
+             tf.train.StepCounterHook(2, output_dir=str(tmp_path)), tf.train.StopAtStepHook(last_step=5)]
+    with tf.train.SingularMonitoredSession(hooks) as session:
+        while not session.should_stop():
+            session.run(more)
+    assert [Path(path).name for path in tf.train.get_checkpoint_state(str(tmp_path)).all_model_checkpoint_paths] == [
+        "model.ckpt-0", "model.ckpt-2", "model.ckpt-4", "model.ckpt-5"]
+    tf.summary.FileWriterCache.clear()
+    events = list(tf.train.summary_iterator(str(next(tmp_path.glob("events*")))))
+    steps = {tag: [e.step for e in events if e.HasField("summary") and e.summary.value[0].tag == tag]
+             for tag in ("x", "global_step/sec")}
+    assert steps == {"x": [1, 3, 5], "global_step/sec": [3, 5]}
+    kinds = [kind for kind in ("graph_def", "meta_graph_def") if any(event.HasField(kind) for event in events)]
+    assert kinds == ["graph_def", "meta_graph_def"] and (tmp_path / "graph.pbtxt").exists()
+    assert [e.session_log.status for e in events if e.HasField("session_log")].count(3) == 4
+
+
+def test_a_step_that_stays_and_operations_out_of_data_are_mentioned(caplog: pytest.LogCaptureFixture) -> None:
+    step, _ = counter()
+    hook = tf.train.StepCounterHook(1)
+    hook.begin()
+    session = wrapped._HookedSession(tf.Session(), [hook])
+    session._sess.run(step.initializer)
+    for _ in range(3):
+        session.run([])
+    assert "global step (tf.train.get_global_step) has not been increased" in caplog.text
+    element = tf.data.make_one_shot_iterator(tf.data.Dataset.range(1)).get_next()
+    session._sess.run(element)
+    with pytest.raises(tf.errors.OutOfRangeError, match="End of sequence"):
+        tf.train.FinalOpsHook(element).end(session._sess)
+    assert "dependency back to some input source" in caplog.text
+
+
+def test_a_worker_waits_for_the_step_that_another_makes(monkeypatch: pytest.MonkeyPatch) -> None:
+    step, more = counter()
+    hook = tf.train.GlobalStepWaiterHook(2)
+    hook.begin()
+    with tf.Session() as session:
+        session.run(step.initializer)
+        monkeypatch.setattr("time.sleep", lambda seconds: session.run(more))
+        hook.before_run(tf.train.SessionRunContext(tf.train.SessionRunArgs(None), session))
+        assert session.run(step) == 2

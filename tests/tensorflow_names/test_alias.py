@@ -63,7 +63,7 @@ def _fresh() -> Any:
     "import tensorflow.python.ops.nn_grad; import tensorflow as tf; tf.raw_ops.Tanh(x=1.0)",
     "from tensorflow.python.ops.rnn_cell_impl import _zero_state_tensors; _zero_state_tensors([2, 3], 4, 'float32')",
     "from tensorflow.python.util import tf_inspect as i; assert i.getargspec(lambda a, b=1: a).defaults == (1,)",
-    "from tensorflow.python.util import tf_decorator, deprecation; deprecation.deprecated(None, '')(len)([])",
+    "from tensorflow.python.util import tf_decorator, deprecation; deprecation.deprecated(None, 'use new')(len)([])",
     "from tensorflow.python.platform import googletest as g, test; assert g.TestCase != test.TestCase",
     "from tensorflow.python.eager import context; assert not context.executing_eagerly()",
     "from tensorflow.python.framework import test_util; test_util.run_deprecated_v1(len)",
@@ -438,4 +438,17 @@ def test_whole_files_and_what_savers_and_hooks_find_by_themselves(tmp_path: Path
         hook.after_create_session(session, None)
         hooked = monitored_session._HookedSession(session, [hook])
         assert [int(hooked.run(count)) for _ in range(3)] == [2, 4, 6]
-    assert tf.train.latest_checkpoint(str(tmp_path)).endswith("model.ckpt-4")
+    assert tf.train.latest_checkpoint(str(tmp_path)).endswith("model.ckpt-6")
+
+
+def test_what_a_script_puts_in_the_place_of_a_name_holds_until_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = tf.logging.warning
+    with alias.standing_in(shadow=True):
+        from tensorflow.python.platform import tf_logging
+        with monkeypatch.context() as patch:
+            patch.setattr(tf_logging, "warning", print)
+            assert tf.logging.warning is print
+        assert tf.logging.warning is real
+        tf_logging.warning = print
+        assert tf.logging.warning is print
+    assert tf.logging.warning is real

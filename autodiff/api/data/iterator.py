@@ -55,7 +55,7 @@ class Iterator(Structured):
                 raise FailedPreconditionError("the iterator is not initialized: run its initializer first")
             for item in self._items:
                 return nest.flatten(item)
-            raise OutOfRangeError("end of sequence")
+            raise OutOfRangeError("End of sequence")
         tensors = py_func(advance, [], [spec.dtype for spec in specs], name=name or "IteratorGetNext")
         for tensor, spec in zip(tensors, specs):
             tensor.set_shape(spec.dims)

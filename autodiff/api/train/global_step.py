@@ -11,6 +11,8 @@ from ..variables.initializers import Zeros
 from ..variables.variable import Variable
 from ..variables.variable_scope import get_variable
 
+_READ = "global_step_read_op_cache"  # collection of the one tensor that reads the global step before it counts
+
 
 def get_global_step(graph: Graph | None = None) -> Variable | None:
     """The variable in the collection GLOBAL_STEP, or named `global_step`; None if there is none.
@@ -60,6 +62,21 @@ def global_step(sess: Any, global_step_tensor: Any) -> int:
     return int(sess.run(global_step_tensor))
 
 
+def global_step_read(graph: Graph | None = None) -> Tensor | None:
+    """The global step before a run counts it up, the same tensor each time; None if there is none."""
+    graph = get_default_graph() if graph is None else graph
+    made, found = graph.get_collection(_READ), get_global_step(graph)
+    if made or found is None:
+        return made[0] if made else None
+    with graph.as_default(), graph.name_scope(None), graph.name_scope(f"{found.op.name}/"):
+        read: Tensor = found.as_tensor() + 0
+    graph.add_to_collection(_READ, read)
+    return read
+
+
+_get_or_create_global_step_read = global_step_read
+
+
 def _increment_global_step(increment: int, graph: Graph | None = None) -> Tensor:
     """Count the global step up by so many. Raises ArgumentError (ValueError) if there is none."""
     found = get_global_step(graph)
@@ -67,5 +84,6 @@ def _increment_global_step(increment: int, graph: Graph | None = None) -> Tensor
         raise ArgumentError("Global step tensor should be created by tf.train.get_or_create_global_step before calling "
                             "increment.")
     assert_global_step(found)
-    with found.graph.as_default(), found.graph.name_scope(f"{found.op.name}/"):
+    with found.graph.as_default(), found.graph.control_dependencies([global_step_read(found.graph)]), \
+            found.graph.name_scope(f"{found.op.name}/"):
         return found.assign_add(increment)

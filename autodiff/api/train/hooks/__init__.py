@@ -3,8 +3,9 @@
 from .hook import SecondOrStepTimer, SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 from .reporting import FeedFnHook, FinalOpsHook, LoggingTensorHook, StepCounterHook
 from .saving import CheckpointSaverHook, CheckpointSaverListener, SummarySaverHook
-from .stopping import NanLossDuringTrainingError, NanTensorHook, StopAtStepHook
+from .stopping import GlobalStepWaiterHook, NanLossDuringTrainingError, NanTensorHook, StopAtStepHook
 
-__all__ = ["CheckpointSaverHook", "CheckpointSaverListener", "FeedFnHook", "FinalOpsHook", "LoggingTensorHook",
-           "NanLossDuringTrainingError", "NanTensorHook", "SecondOrStepTimer", "SessionRunArgs", "SessionRunContext",
-           "SessionRunHook", "SessionRunValues", "StepCounterHook", "StopAtStepHook", "SummarySaverHook"]
+__all__ = ["CheckpointSaverHook", "CheckpointSaverListener", "FeedFnHook", "FinalOpsHook", "GlobalStepWaiterHook",
+           "LoggingTensorHook", "NanLossDuringTrainingError", "NanTensorHook", "SecondOrStepTimer", "SessionRunArgs",
+           "SessionRunContext", "SessionRunHook", "SessionRunValues", "StepCounterHook", "StopAtStepHook",
+           "SummarySaverHook"]

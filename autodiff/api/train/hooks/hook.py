@@ -5,7 +5,7 @@ import time
 from typing import Any, NamedTuple
 
 from ....core.errors import ArgumentError, StateError
-from ..global_step import get_global_step
+from ..global_step import get_global_step, global_step_read
 
 
 class SessionRunArgs(NamedTuple):
@@ -91,10 +91,13 @@ class SecondOrStepTimer:
         return (None, None) if before[1] is None else (now - before[0], step - before[1])
 
 
-def required_global_step(purpose: str) -> Any:
-    """The global step of the default graph. Raises StateError (RuntimeError), which names the purpose, without one."""
+def required_global_step(purpose: str) -> tuple[Any, Any]:
+    """The global step of the default graph, and its value before a run counts it up, which hooks fetch.
+
+    Raises StateError (RuntimeError), which names the purpose, without one.
+    """
     found = get_global_step()
     if found is None:
         raise StateError(f"Global step should be created to use {purpose}",
                          hint="call tf.train.get_or_create_global_step() and pass it to minimize")
-    return found
+    return found, global_step_read()

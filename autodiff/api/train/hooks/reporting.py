@@ -4,10 +4,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ....core.errors import ArgumentError
+from ....core.errors import ArgumentError, OutOfRangeError
 from ....core.graph import get_default_graph
+from ... import logging
 from ...file_writer import FileWriterCache
-from ...logging import info
 from ...messages import Summary
 from .hook import (
     SecondOrStepTimer,
@@ -56,32 +56,49 @@ class LoggingTensorHook(SessionRunHook):
 
     def _log(self, values: dict, seconds: float | None) -> None:
         text = self._formatter(values) if self._formatter else ", ".join(f"{tag} = {v}" for tag, v in values.items())
-        info("%s%s", text, "" if seconds is None or self._formatter else f" ({seconds:.3f} sec)")
+        if self._formatter:
+            logging.info(text)
+        else:
+            logging.info("%s%s", text, "" if seconds is None else f" ({seconds:.3f} sec)")
 
 
 class StepCounterHook(SessionRunHook):
     """Logs how many steps a second the global step makes, and writes it for TensorBoard."""
 
+    _steps_per_run = 1
+
     def __init__(self, every_n_steps: int | None = 100, every_n_secs: float | None = None,
                  output_dir: str | None = None, summary_writer: Any = None) -> None:
+        self._seen: int | None = None
         self._timer = SecondOrStepTimer(every_n_secs, None if every_n_secs is not None else every_n_steps)
         self._writer, self._folder = summary_writer, output_dir
 
     def begin(self) -> None:
         if self._writer is None and self._folder:
             self._writer = FileWriterCache.get(self._folder)
-        self._step = required_global_step("StepCounterHook")
+        self._step, self._read = required_global_step("StepCounterHook")
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
-        return SessionRunArgs(self._step)
+        return SessionRunArgs(self._read)
+
+    def _set_steps_per_run(self, steps_per_run: int) -> None:
+        self._steps_per_run = steps_per_run
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
-        step = int(run_values.results) + 1
+        before, step = int(run_values.results), int(run_values.results) + self._steps_per_run
+        if self._seen == before:
+            logging.log_first_n(logging.WARN, "It seems that global step (tf.train.get_global_step) has not been "
+                                "increased. Current value (could be stable): %s vs previous value: %s. You could "
+                                "increase the global step by passing tf.train.get_global_step() to "
+                                "Optimizer.apply_gradients or Optimizer.minimize.", 5, before, self._seen)
+        self._seen = before
+        if self._timer.should_trigger_for_step(step):
+            step = int(run_context.session.run(self._step))
         if self._timer.should_trigger_for_step(step):
             seconds, steps = self._timer.update_last_triggered_step(step)
             if seconds:
                 tag = f"{self._step.op.name}/sec"
-                info("%s: %g", tag, (steps or 0) / seconds)
+                logging.info("%s: %g", tag, (steps or 0) / seconds)
                 if self._writer is not None:
                     value = Summary.Value(tag=tag, simple_value=(steps or 0) / seconds)
                     self._writer.add_summary(Summary(value=[value]), step)
@@ -95,7 +112,12 @@ class FinalOpsHook(SessionRunHook):
 
     def end(self, session: Any) -> None:
         if self._ops is not None:
-            self.final_ops_values = session.run(self._ops, self._feeds)
+            try:
+                self.final_ops_values = session.run(self._ops, self._feeds)
+            except (OutOfRangeError, StopIteration):
+                logging.warning("The operations of a FinalOpsHook came to the end of the data: they have a dependency "
+                                "back to some input source, and should read variables alone.")
+                raise
 
 
 class FeedFnHook(SessionRunHook):

@@ -10,6 +10,7 @@ from ....core.errors import ArgumentError, StateError
 from ....core.graph import get_default_graph
 from ...file_writer import FileWriterCache
 from ...messages import SessionLog
+from ..saver import write_graph
 from .hook import (
     SecondOrStepTimer,
     SessionRunArgs,
@@ -54,17 +55,22 @@ class CheckpointSaverHook(SessionRunHook):
         self._steps_per_run = steps_per_run
 
     def begin(self) -> None:
-        self._step = required_global_step("CheckpointSaverHook")
+        self._step, self._read = required_global_step("CheckpointSaverHook")
+        self._writer = FileWriterCache.get(self._folder)
         for listener in self._listeners:
             listener.begin()
 
     def after_create_session(self, session: Any, coord: Any) -> None:
         step = int(session.run(self._step))
+        graph = get_default_graph()
+        write_graph(graph.as_graph_def(add_shapes=True), self._folder, "graph.pbtxt")
+        self._writer.add_graph(graph)
+        self._writer.add_meta_graph(self._chosen_saver().export_meta_graph())
         self._save(session, step)
         self._timer.update_last_triggered_step(step)
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
-        return SessionRunArgs(self._step)
+        return SessionRunArgs(self._read)
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         if not self._timer.should_trigger_for_step(int(run_values.results) + self._steps_per_run):
@@ -86,9 +92,12 @@ class CheckpointSaverHook(SessionRunHook):
         for listener in self._listeners:
             listener.before_save(session, step)
         os.makedirs(self._folder, exist_ok=True)
-        saver = self._saver or (_default_saver() if self._scaffold is None else self._scaffold.saver)
-        saver.save(session, self._path, step)
+        self._chosen_saver().save(session, self._path, step)
+        self._writer.add_session_log(SessionLog(status=SessionLog.CHECKPOINT, checkpoint_path=self._path), step)
         return any([listener.after_save(session, step) for listener in self._listeners])
+
+    def _chosen_saver(self) -> Any:
+        return self._saver or (_default_saver() if self._scaffold is None else self._scaffold.saver)
 
 
 def _default_saver() -> Any:
@@ -114,13 +123,13 @@ class SummarySaverHook(SessionRunHook):
     def begin(self) -> None:
         if self._writer is None and self._folder:
             self._writer = FileWriterCache.get(self._folder)
-        self._step = required_global_step("SummarySaverHook")
+        self._step, self._read = required_global_step("SummarySaverHook")
         self._due, self._next = False, -1
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         op = self._op if self._scaffold is None else self._scaffold.summary_op
         self._due = op is not None and (self._next < 0 or self._timer.should_trigger_for_step(self._next))
-        return SessionRunArgs({"step": self._step, **({"summary": op} if self._due else {})})
+        return SessionRunArgs({"step": self._read, **({"summary": op} if self._due else {})})
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         step = int(run_values.results["step"]) + 1

@@ -1,13 +1,13 @@
 """Hooks that end the training: after a number of steps, or at a loss that is NaN."""
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
 
 from ....core.errors import ArgumentError, StateError, shown_as
-from ...logging import error as log_error
-from ...logging import warning
+from ... import logging
 from .hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues, required_global_step
 
 
@@ -20,18 +20,38 @@ class StopAtStepHook(SessionRunHook):
         self._num_steps, self._last_step = num_steps, last_step
 
     def begin(self) -> None:
-        self._step = required_global_step("StopAtStepHook")
+        self._step, self._read = required_global_step("StopAtStepHook")
 
     def after_create_session(self, session: Any, coord: Any) -> None:
         if self._last_step is None:
             self._last_step = int(session.run(self._step)) + (self._num_steps or 0)
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
-        return SessionRunArgs(self._step)
+        return SessionRunArgs(self._read)
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         if run_values.results + 1 >= self._last_step and int(run_context.session.run(self._step)) >= self._last_step:  # type: ignore[operator]
             run_context.request_stop()
+
+
+class GlobalStepWaiterHook(SessionRunHook):
+    """Waits before the first run until the global step has come to a number, by another worker's doing."""
+
+    def __init__(self, wait_until_step: int) -> None:
+        self._until = wait_until_step
+
+    def begin(self) -> None:
+        self._step, self._read = required_global_step("_GlobalStepWaiterHook")
+
+    def before_run(self, run_context: SessionRunContext) -> None:
+        while self._until > 0:
+            step = int(run_context.session.run(self._step))
+            if step >= self._until:
+                self._until = 0
+                return
+            logging.log_every_n(logging.INFO, "Waiting for global step %d before starting training. Current step is "
+                                "%d.", 20, self._until, step)
+            time.sleep(0.5)
 
 
 @shown_as("NanLossDuringTrainingError")
@@ -52,9 +72,9 @@ class NanTensorHook(SessionRunHook):
         if not np.isnan(run_values.results).any():
             return
         if self._fails:
-            log_error("Model diverged with loss = NaN.")
+            logging.error("Model diverged with loss = NaN.")
             raise NanLossDuringTrainingError(f"NaN loss during training: {self._loss.name}",
                                              hint=f"`why {self._loss.name}` at gradbg's prompt says where it comes "
                                                   "from")
-        warning("Model diverged with loss = NaN.")
+        logging.warning("Model diverged with loss = NaN.")
         run_context.request_stop()
