@@ -31,6 +31,11 @@ class Dimension:
         size = dimension_value(other)
         return self.value is None or size is None or self.value == size
 
+    def assert_is_compatible_with(self, other: Any) -> None:
+        """Raises ShapeError for a size known to be another."""
+        if not self.is_compatible_with(other):
+            raise ShapeError(f"Dimensions {self} and {Dimension(other)} are not compatible")
+
     def merge_with(self, other: Any) -> "Dimension":
         return Dimension(merge_sizes(self.value, dimension_value(other)))
 

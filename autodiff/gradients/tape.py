@@ -129,7 +129,8 @@ class GradientTape:
         """
         zeros = unconnected(unconnected_gradients) is UnconnectedGradients.ZERO
         record = self._reading("gradient")
-        targets = [convert_to_tensor(t) for t in nest.flatten(target)]
+        with contextlib.nullcontext() if self._recording else self:  # a read variable is recorded
+            targets = [convert_to_tensor(t) for t in nest.flatten(target)]
         given = [_ones(y) if g is None and y.dtype.is_complex else g
                  for y, g in zip(targets, _for_each(targets, output_gradients))]
         xs = [source_of(s) for s in nest.flatten(sources)]

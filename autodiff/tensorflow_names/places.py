@@ -92,6 +92,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.python.ops.init_ops_v2": ("initializers",),
     "tensorflow.python.ops.initializers_ns": ("initializers",),
     "tensorflow.python.ops.linalg": ("linalg", ""),
+    "tensorflow.python.ops.linalg.linear_operator_util": ("api.linalg.operators.support",),
     "tensorflow.python.ops.linalg_ops": ("linalg", ""),
     "tensorflow.python.ops.lookup_ops": ("api.contrib.lookup", ""),
     "tensorflow.python.ops.losses": ("losses",),

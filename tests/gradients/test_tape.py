@@ -271,3 +271,12 @@ def test_eagerly_there_is_nothing_left_to_run(mode):
         assert tf.constant([[1.0]]).ndim == 2
     else:
         assert None not in done
+
+
+def test_a_variable_is_its_own_derivative():
+    v = resource(3.0)
+    with tf.GradientTape() as tape:
+        pass
+    with tf.GradientTape(persistent=True) as inside:
+        found = inside.gradient(v, v)
+    assert value([tape.gradient(v, v), found]) == [1.0, 1.0]

@@ -104,7 +104,10 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
 
 def broadcast_static_shape(shape_x: TensorShape, shape_y: TensorShape) -> TensorShape:
     """The shape that two static shapes broadcast to. Raises ShapeError if they do not."""
-    return TensorShape(broadcast(as_dims(shape_x), as_dims(shape_y)))
+    try:
+        return TensorShape(broadcast(as_dims(shape_x), as_dims(shape_y)))
+    except ShapeError:
+        raise ShapeError(f"Incompatible shapes for broadcasting: {shape_x} and {shape_y}") from None
 
 
 def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:

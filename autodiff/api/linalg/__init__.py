@@ -1,8 +1,12 @@
 """Linear algebra on matrices in the last two axes: the namespace tf.linalg, and many names at the top of tf.
 
-Each function builds ops of autodiff/ops/linalg. Start with products.py; this module gathers the others.
+Each function builds ops of autodiff/ops/linalg. Start with products.py; this module gathers the others. Operators that
+are known by what they do are a room of their own, operators/.
 """
 from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
 
 from ..arrays.rearrange import diag as tensor_diag
 from ..arrays.rearrange import diag_part as tensor_diag_part
@@ -22,4 +26,10 @@ from .solvers import *
 
 transpose = matrix_transpose
 
-__getattr__ = refusing("tf.linalg", __name__)
+_refuse = refusing("tf.linalg", __name__)
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("LinearOperator"):  # loaded when a script first uses one
+        return getattr(import_module(f"{__name__}.operators"), name, None) or _refuse(name)
+    return _refuse(name)

@@ -38,10 +38,10 @@ def _complex(rank: int, name: str, text: str) -> tuple[OpDef, OpDef]:
         return same_shape(input)
 
     def forward(input):  # type: ignore[no-untyped-def]
-        return np.fft.fftn(input, axes=_axes(rank)).astype(input.dtype, copy=False)
+        return np.fft.fftn(input, axes=_axes(rank)).astype(input.dtype, copy=False) if input.size else input.copy()
 
     def inverse(input):  # type: ignore[no-untyped-def]
-        return np.fft.ifftn(input, axes=_axes(rank)).astype(input.dtype, copy=False)
+        return np.fft.ifftn(input, axes=_axes(rank)).astype(input.dtype, copy=False) if input.size else input.copy()
 
     forward.__name__, forward.__doc__ = name.lower(), f"The sum of x exp(-2 pi i j k / n) over {text}. complex[...]."
     inverse.__name__, inverse.__doc__ = f"i{name.lower()}", f"The inverse of {name}, over {text}. complex[...]."

@@ -1,0 +1,90 @@
+"""Operators of matrices that are given as such: whole, or lower triangular."""
+from __future__ import annotations
+
+from typing import Any
+
+from ....core.errors import KindError
+from ....core.graph import Tensor
+from ....core.name_scope import scope
+from ....core.op import build
+from ....core.shapes import TensorShape
+from ...math.elementwise import abs as modulus
+from ..decompositions import cholesky
+from ..products import matmul
+from ..solvers import adjoint as adjoint_of
+from . import algebra, support
+from .base import LinearOperator
+from .support import Hint, settled
+
+
+class LinearOperatorFullMatrix(LinearOperator):
+    """Any matrices. matrix: float or complex[..., m, n]. ArgumentError for fewer axes, KindError for integers."""
+
+    def __init__(self, matrix: Any, is_non_singular: Hint = None, is_self_adjoint: Hint = None,
+                 is_positive_definite: Hint = None, is_square: Hint = None,
+                 name: str = "LinearOperatorFullMatrix") -> None:
+        with scope(name, name, [matrix]):
+            self._matrix = support.with_rank(matrix, "matrix", 2)
+        if not (self._matrix.dtype.is_floating or self._matrix.dtype.is_complex):
+            raise KindError(f"Argument matrix must have dtype float or complex.  Found: {self._matrix.dtype}")
+        super().__init__(self._matrix.dtype, [self._matrix], is_non_singular, is_self_adjoint, is_positive_definite,
+                         is_square, name)
+
+    def _shape(self) -> TensorShape:
+        return self._matrix.shape
+
+    def _shape_tensor(self) -> Tensor:
+        return build.Shape(self._matrix)
+
+    def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
+        return matmul(self._matrix, x, adjoint_a=adjoint, adjoint_b=adjoint_arg)
+
+    def _to_dense(self) -> Any:
+        return self._matrix
+
+
+class LinearOperatorLowerTriangular(LinearOperator):
+    """Square matrices with zeros above the diagonal. tril: number[..., n, n]; what it has above is not read."""
+
+    def __init__(self, tril: Any, is_non_singular: Hint = None, is_self_adjoint: Hint = None,
+                 is_positive_definite: Hint = None, is_square: Hint = None,
+                 name: str = "LinearOperatorLowerTriangular") -> None:
+        is_square = settled(is_square, True, "Only square lower triangular operators supported at this time.")
+        with scope(name, name, [tril]):
+            self._tril = support.with_rank(tril, "tril", 2)
+        super().__init__(self._tril.dtype, [self._tril], is_non_singular, is_self_adjoint, is_positive_definite,
+                         is_square, name)
+
+    def _shape(self) -> TensorShape:
+        return self._tril.shape
+
+    def _shape_tensor(self) -> Tensor:
+        return build.Shape(self._tril)
+
+    def _diag_part(self) -> Tensor:
+        return build.MatrixDiagPart(self._tril)
+
+    def _to_dense(self) -> Tensor:
+        return build.MatrixBandPart(self._tril, -1, 0)
+
+    def _assert_non_singular(self) -> Any:
+        return support.assert_no_entries_with_modulus_zero(
+            self._diag_part(), message="Singular operator:  Diagonal contained zero values.")
+
+    def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
+        return matmul(self._to_dense(), x, adjoint_a=adjoint, adjoint_b=adjoint_arg)
+
+    def _solve(self, rhs: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
+        return support.matrix_triangular_solve_with_broadcast(
+            self._to_dense(), adjoint_of(rhs) if adjoint_arg else rhs, lower=True, adjoint=adjoint)
+
+    def _determinant(self) -> Tensor:
+        return build.Prod(self._diag_part(), [-1])
+
+    def _log_abs_determinant(self) -> Tensor:
+        return build.Sum(build.Log(modulus(self._diag_part())), [-1])
+
+
+@algebra.cholesky.rule(LinearOperator)
+def _(operator: LinearOperator) -> LinearOperator:
+    return LinearOperatorLowerTriangular(cholesky(operator.to_dense()), is_non_singular=True, is_self_adjoint=False)
