@@ -2,21 +2,102 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
 from . import site
 from .defaults import session_for
 from .devices import device_of
-from .errors import ArgumentError
+from .errors import ArgumentError, GraphError, InvalidArgumentError, OutOfRangeError
 from .graph_parts import written_as
 from .op import OpDef, Spec
+from .shapes import compatible, show
 from .tensor import Tensor
 
 if TYPE_CHECKING:
     from .graph import Graph
 
 
-class Operation:
+class _Changeable:
+    """What code that rewrites graphs changes of an operation that is made; a session that ran it knows the old one."""
+
+    __slots__ = ()
+
+    def _add_control_input(self, op: Any) -> None:
+        self._add_control_inputs([op])
+
+    def _add_control_inputs(self: Any, ops: Any) -> None:
+        self._changed(waits_for=tuple(dict.fromkeys((*self.waits_for, *ops))))
+
+    def _remove_all_control_inputs(self: Any) -> None:
+        self._changed(waits_for=())
+
+    def _update_input(self: Any, index: int, tensor: Any) -> None:
+        """Take another tensor as input. Raises OutOfRangeError for an index, InvalidArgumentError for another kind."""
+        if tensor.graph is not self.graph:
+            raise GraphError(f"{tensor!r} must be from the same graph as {self.name!r}")
+        if index >= len(self.inputs):
+            raise OutOfRangeError(None, self, f"Cannot update edge. Input index [{index}] is greater than the number "
+                                  f"of total inputs [{len(self.inputs)}].")
+        old = self.inputs[index]
+        if not compatible(tensor.dims, old.dims):
+            raise InvalidArgumentError(None, self, f"Cannot update edge, incompatible shapes: {show(tensor.dims)} and "
+                                       f"{show(old.dims)}")
+        if tensor.dtype.base_dtype is not old.dtype.base_dtype:
+            raise InvalidArgumentError(None, self, f"Input {index} of node {self.name} was passed "
+                                       f"{tensor.dtype.name} from {tensor.name} incompatible with expected "
+                                       f"{old.dtype.name}")
+        self._changed(inputs=(*self.inputs[:index], tensor, *self.inputs[index + 1:]))
+        readers = list(old._consumers)
+        readers.remove(self)
+        old._consumers = readers
+        tensor.add_consumer(self)
+
+    def _set_attr(self: Any, attr_name: str, attr_value: Any) -> None:
+        """Give an attribute that no kernel reads, as an AttrValue; `_gradient_op_type` names a registered gradient."""
+        value = written_as("value of AttrValue", attr_value, attr_name)
+        if attr_name == "_gradient_op_type":
+            self.override = value
+        self.__dict__.setdefault("_given", {})[attr_name] = value
+
+    def _changed(self: Any, **parts: Any) -> None:
+        """Have other inputs, with the graph's operations in an order in which those come first.
+
+        Raises InvalidArgumentError for a circle; then nothing has changed.
+        """
+        before = {name: getattr(self, name) for name in parts}
+        for name, value in parts.items():
+            setattr(self, name, value)
+        try:
+            _settle(self.graph)
+        except InvalidArgumentError:
+            for name, value in before.items():
+                setattr(self, name, value)
+            raise
+
+
+def _settle(graph: Any) -> None:
+    """Number the operations anew if one comes before what it needs."""
+    ops = list(graph.operations.values())
+    needs = {op: {*(t.op for t in op.inputs), *op.waits_for} for op in ops}
+    if all(other.index < op.index for op, others in needs.items() for other in others):
+        return
+    order = TopologicalSorter(needs)
+    try:
+        order.prepare()
+    except CycleError as error:
+        raise InvalidArgumentError(None, None, f"Graph is invalid, contains a cycle with {len(error.args[1]) - 1} nodes"
+                                   ) from None
+    found: list[Any] = []
+    while ready := sorted(order.get_ready(), key=lambda op: op.index):
+        found += ready
+        order.done(*ready)
+    for index, op in enumerate(found):
+        op.index = index
+    graph.operations = {op.name: op for op in found}
+
+
+class Operation(_Changeable):
     """One node of a graph. Knows the user's line, and for a gradient op the op it belongs to.
 
     type: the op's registered name. attrs: its attributes. origin: the forward Operation whose
@@ -24,6 +105,7 @@ class Operation:
     the order of making, from 0. waits_for: its control inputs.
     """
 
+    _given: dict[str, Any]  # attributes set later
     __slots__ = ("graph", "definition", "name", "inputs", "attrs", "outputs", "waits_for", "origin",
                  "gradient_of", "index", "device", "override", "_frames", "__weakref__", "__dict__")
 
@@ -52,6 +134,10 @@ class Operation:
         return list(self.waits_for)
 
     _control_inputs = control_inputs
+
+    @property
+    def _control_outputs(self) -> list["Operation"]:
+        return [op for op in self.graph.operations.values() if self in op.waits_for]
 
     @property
     def span(self) -> site.Span | None:
@@ -94,6 +180,8 @@ class Operation:
             return self.colocation_groups()
         if name == "_gradient_op_type" and self.override is not None:
             return self.override.encode()
+        if name in getattr(self, "_given", ()):
+            return self._given[name]
         if name not in self.attrs:
             if name == "T":  # not kept: it is the type of the inputs that share theirs
                 for parameter, tensor in zip(self.definition.parameters, self.inputs):

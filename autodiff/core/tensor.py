@@ -88,8 +88,8 @@ class Tensor:
         return Reference(self)
 
     def consumers(self) -> list["Operation"]:
-        """The operations that take this tensor as input, in the order they were made; those that graphs list."""
-        return [op for op in dict.fromkeys(self._consumers) if op.graph.operations.get(op.name) is op]
+        """The operations that take this tensor as input, each as often as it does; those that graphs list."""
+        return [op for op in self._consumers if op.graph.operations.get(op.name) is op]
 
     def add_consumer(self, op: "Operation") -> None:
         """Note an operation that takes this tensor as input."""

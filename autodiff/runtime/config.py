@@ -56,10 +56,22 @@ class OptimizerOptions(_Options):
                  "do_constant_folding": False, "do_function_inlining": False, "max_folded_constant_in_bytes": 0}
 
 
+class RewriterConfig(_Options):
+    """Which of TensorFlow's rewritings of a graph are asked for; plans are made their own way whatever it says."""
+
+    DEFAULT, ON, OFF, AGGRESSIVE = range(4)
+    _defaults = dict.fromkeys((
+        "layout_optimizer", "constant_folding", "shape_optimization", "remapping", "arithmetic_optimization",
+        "dependency_optimization", "loop_optimization", "function_optimization", "debug_stripper",
+        "scoped_allocator_optimization", "pin_to_host_optimization", "implementation_selector",
+        "auto_mixed_precision", "memory_optimization", "meta_optimizer_iterations", "min_graph_nodes"), 0) | {
+            "disable_model_pruning": False, "disable_meta_optimizer": False, "optimizers": []}
+
+
 class GraphOptions(_Options):
     """Options of the graph's execution."""
 
-    _defaults = {"optimizer_options": OptimizerOptions(), "rewrite_options": None, "build_cost_model": 0,
+    _defaults = {"optimizer_options": OptimizerOptions(), "rewrite_options": RewriterConfig(), "build_cost_model": 0,
                  "infer_shapes": False, "place_pruned_graph": False, "enable_recv_scheduling": False}
 
 

@@ -73,3 +73,39 @@ def test_names_within_scopes_and_raw_ops_by_their_own_name() -> None:
     assert raw_ops.MatMul([[1.0]], [[2.0]]).op.type == "MatMul"
     rows = tf.IndexedSlicesValue(np.float32([[1], [2], [3]]), np.array([0, 2, 0]), np.array([3, 1]))
     assert gradient_checker_v2._to_numpy(rows).tolist() == [[4.0], [0.0], [2.0]]
+
+
+def test_operations_are_changed_after_they_were_made() -> None:
+    x, y = tf.constant(1, name="x"), tf.constant(2, name="y")
+    z = tf.add(x, y, name="z")
+    late = tf.constant(5, name="late")
+    z.op._update_input(0, late)
+    z.op._add_control_inputs([x.op, x.op])
+    assert list(z.op.inputs) == [late, y] and z.op.control_inputs == [x.op] and x.op._control_outputs == [z.op]
+    assert x.consumers() == [] and list(tf.get_default_graph().operations) == ["x", "y", "late", "z"]
+    with tf.Session() as session:
+        assert session.run(z) == 7
+    with pytest.raises(tf.errors.InvalidArgumentError, match="contains a cycle with 2 nodes"):
+        late.op._add_control_input(z.op)
+    for index, other, text in ((0, tf.constant([1, 2]), r"incompatible shapes: \[2\] and \[\]"),
+                               (2, x, r"Input index \[2\] is greater than the number of total inputs \[2\]"),
+                               (0, tf.constant(1.0), "was passed float32 from Const.*expected int32")):
+        with pytest.raises(tf.OpError, match=text):
+            z.op._update_input(index, other)
+    z.op._remove_all_control_inputs()
+    assert z.op.control_inputs == []
+
+
+def test_attributes_are_given_later() -> None:
+    x = tf.constant(2.0)
+    y = tf.square(x)
+
+    @tf.RegisterGradient("Mine")
+    def _mine(op: Any, dy: Any) -> Any:
+        return 100 * dy
+
+    y.op._set_attr("_gradient_op_type", tf.AttrValue(s=b"Mine"))
+    y.op._set_attr("_note", tf.AttrValue(i=7))
+    assert y.op.get_attr("_note") == 7 and y.op.node_def.attr["_note"].i == 7
+    with tf.Session() as session:
+        assert session.run(tf.gradients(y, x)) == [100.0]

@@ -50,7 +50,7 @@ def test_functions_are_called_while_the_graph_is_built() -> None:
 
     x = tf.constant([1.0, 2.0])
     y = product(doubled(x), np.float32(3))
-    assert y.op.name.startswith("product/")
+    assert y.op.name.startswith("product")
     with tf.Session() as session:
         np.testing.assert_allclose(session.run([y, tf.gradients(y, x)[0]]), [[6, 12], [6, 6]])
     with pytest.raises(ValueError, match="incompatible with input_signature"):

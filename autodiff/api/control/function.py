@@ -65,6 +65,17 @@ def _given_back(result: Any) -> Any:
     return nest.map_structure(lambda v: build.Identity(v) if isinstance(v, Tensor) else v, result)
 
 
+def _named(result: Any, name: str) -> Any:
+    """A function's results as those of one operation of that name; None and operations stay."""
+    if isinstance(result, Tensor):
+        return build.Identity(result, name=name)
+    if not isinstance(result, (list, tuple)) or not result:
+        return result
+    if len(result) == 1:
+        return [build.Identity(convert_to_tensor(result[0]), name=name)]
+    return build.IdentityN(*map(convert_to_tensor, result), name=name)
+
+
 class Defun:
     """Decorator: a function of tensors of these types, called while the graph is built.
 
@@ -86,15 +97,14 @@ class Defun:
                 raise ArgumentError(f"Expected number of arguments: {len(self._types)}, received: {len(args)}")
             kinds: list[Any] = list(self._types) or [None] * len(args)
             inputs = [convert_to_tensor(value, dtype=kind) for value, kind in zip(args, kinds)]
-            with get_default_graph().name_scope(kwargs.pop("name", None) or name.strip("<>_") or "function"):
+            with get_default_graph().name_scope(kwargs.pop("name", None) or name.strip("<>_") or "function") as scope:
                 override = REGISTERED_GRADIENTS.get(get_default_graph().overrides.get(name, ""))
                 rule = override or self._rule
                 result = func(*inputs) if rule is None else _by_rule(func, rule, inputs)
-                if isinstance(result, (list, tuple)):
-                    result = [convert_to_tensor(part) for part in result]
-                return _given_back(result)
+                return _named(result, scope)
 
         called.name = name  # type: ignore[attr-defined]
+        called.declared_input_types = self._types  # type: ignore[attr-defined]
         return called
 
 

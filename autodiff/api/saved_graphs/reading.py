@@ -7,12 +7,12 @@ from typing import Any
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import as_dtype
 from ...core.errors import ArgumentError, AutodiffError, KindError
-from ...core.function_graph import Function, FunctionGraph, finish
+from ...core.function_graph import Function
 from ...core.graph import Graph, Operation, Tensor, get_default_graph
 from ...core.op import OPS, OpDef, build
 from ...files.graph_messages import GRAPH_MESSAGES
 from ...files.op_table import op_schema
-from ...gradients.control_flow import call_if, call_while
+from ..control.functional import if_of, while_of
 from .attributes import dtype_of, value_of
 from .differences import RESERVING, ours, their_name
 from .layout import full_name, layout_of, split_name
@@ -179,6 +179,9 @@ class Importer:
             raise ArgumentError(f"node {node.name!r} calls the function {name!r}, which is not in graph_def's library")
         return self._functions[name]
 
+    def _called(self, node: Any, attribute: str) -> Any:
+        return lambda *arguments: self._outputs(self._function(node, attribute), arguments)
+
     def _outputs(self, function: Any, arguments: Sequence[Tensor]) -> list[Tensor]:
         """The operations of a function, added to the graph at hand; gives the function's results."""
         nodes, returned = plain_nodes(function)
@@ -189,30 +192,15 @@ class Importer:
         return [region.tensor(text) for text in returned]
 
     def _while(self, node: Any, inputs: list[Tensor]) -> list[Tensor]:
-        cond, body = (FunctionGraph(get_default_graph()) for _ in range(2))
         shapes = [t.dims for t in inputs]
         given = value_of(node.attr["output_shapes"], node.name) if "output_shapes" in node.attr else ()
         if len(given) == len(shapes):
             shapes = list(given)
-        for side in (cond, body):
-            for i, (tensor, dims) in enumerate(zip(inputs, shapes)):
-                side.add_argument(tensor.dtype.base_dtype, dims, f"loop_var_{i}")
-        with cond.as_default():
-            more = self._outputs(self._function(node, "cond"), cond.arguments)
-        with body.as_default():
-            results = self._outputs(self._function(node, "body"), body.arguments)
-        initial = [build.Identity(t) if t.dtype.is_ref else t for t in inputs]
-        return call_while(initial, finish(cond, more, ()), finish(body, results), shapes, name=node.name)
+        return while_of(inputs, shapes, self._called(node, "cond"), self._called(node, "body"), node.name)
 
     def _if(self, node: Any, inputs: list[Tensor]) -> list[Tensor]:
-        branches = []
-        for attribute in ("then_branch", "else_branch"):
-            side = FunctionGraph(get_default_graph())
-            with side.as_default():
-                arguments = [side.capture(t) for t in inputs[1:]]
-                branches.append(finish(side, self._outputs(self._function(node, attribute), arguments)))
-        then_branch, else_branch = branches
-        return call_if(inputs[0], then_branch, else_branch, name=node.name)
+        return if_of(inputs[0], inputs[1:], self._called(node, "then_branch"), self._called(node, "else_branch"),
+                     node.name)
 
     def _call(self, node: Any, inputs: list[Tensor]) -> list[Tensor]:
         function = self._functions.get(node.op) or self._function(node, "f")

@@ -73,6 +73,8 @@ def node_def_of(op: Operation, library: Library | None = None,
     known = attributes_of(op, schema, attributes) if schema else {}
     for name, (declared, value) in known.items():
         node.attr[name].CopyFrom(attr_of(declared, value))
+    for name, value in getattr(op, "_given", {}).items():
+        node.attr[name].CopyFrom(attr_of(kind_of(value) or "string", value))
     beside = {}
     for name, value in attributes.items():
         guessed = None if name in known else kind_of(value)
