@@ -233,15 +233,20 @@ def inline(function: Function, arguments: Sequence[Tensor], captured: Sequence[T
     A copy remembers the user's line of its original, and the original as the op it belongs to.
     """
     known: dict[Tensor, Tensor] = dict(zip(function.inputs, (*arguments, *captured)))
+    copy_operations(in_order(dependencies(function.given)), known, graph)
+    return [known[t] for t in function.given]
+
+
+def copy_operations(operations: Iterable[Operation], known: dict[Tensor, Tensor], graph: Graph) -> None:
+    """Copy operations into `graph`, but those of which all outputs are known; `known` then has all of them."""
     copies: dict[Operation, Operation] = {}
-    for op in in_order(dependencies(function.given)):
+    for op in operations:
         if op.outputs and all(t in known for t in op.outputs):
             continue
         with graph.control_dependencies([copies[c] for c in op.control_inputs if c in copies]):
-            copies[op] = copy = _copied(op, op.definition, op.attrs, [known[t] for t in op.inputs], graph)
+            copies[op] = copy = _copied(op, op.definition, op.attrs, [known.get(t, t) for t in op.inputs], graph)
         copy.override = op.override
         known.update(zip(op.outputs, copy.outputs))
-    return [known[t] for t in function.given]
 
 
 def repeat(function: Function, arguments: Sequence[Tensor], captured: Sequence[Tensor], kept: Sequence[Tensor],

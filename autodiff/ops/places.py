@@ -35,7 +35,7 @@ PLACES: dict[str, str] = {
     "control.if_and_while":
         "Argument Captured If While Recall",
     "control.side_effects":
-        "Assert Print PrintV2 CheckNumerics PyFunc",
+        "Assert Print PrintV2 CheckNumerics SwitchSide PyFunc",
     "control.tensor_lists":
         "ListReserve ListLength ListItem ListItemOrZeros ListOf ListSet ListTrim ListExtend ListClear ListAdd "
         "ListZeros ListStack ListConcat ListSizes ListSplit ListUnstack ListRestack ListGather ListScatter "

@@ -84,6 +84,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.python.ops.resource_variable_ops": ("python.variables", ""),
     "tensorflow.python.ops.custom_gradient": ("python.custom_gradient", ""),
     "tensorflow.python.ops.distributions": ("distributions",),
+    "tensorflow.python.ops.control_flow_ops": ("", "api.control.switching"),
     "tensorflow.python.ops.functional_ops": ("", "api.control.functional"),
     "tensorflow.python.ops.gen_functional_ops": ("api.control.functional",),
     "tensorflow.python.ops.gradient_checker": ("test",),

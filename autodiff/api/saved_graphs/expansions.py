@@ -60,6 +60,7 @@ EXPANSIONS: dict[str, Callable[..., Tensor | None]] = {
     "SumTo": _sum_to, "KeepWhere": _keep_where, "KeptShape": _kept_shape, "GatherGrad": _gather_gradient,
     "GatherOrZero": _gather_or_zero, "LogOrZero": _log_or_zero, "InitializedValue": _initial,
     "LogicalXor": lambda op, x, y: build.NotEqual(x, y),
+    "SwitchSide": lambda op, data, predicate, side: build.Identity(data),  # in a branch, and that one is taken
     "Swish": lambda op, x: build.Mul(x, build.Sigmoid(x)),
 }
 

@@ -100,6 +100,31 @@ def _(node, args, batched):
     return build.CheckNumerics(args[0], **node.attrs)
 
 
+def _on_side(data, predicate, *, side):
+    rank_of(predicate, exactly=0, what="predicate")
+    return same_shape(data)
+
+
+@op("SwitchSide", infer=_on_side, stateful=True)
+def switch_side(data: Own, predicate: Bool, *, side, run):
+    """The data, if the predicate is `side`; fails if it is not. data: any[...], predicate: bool[] -> any[...]."""
+    if bool(predicate) != side:
+        raise InvalidArgumentError(None, run.op, "Retval[0] does not have value: it is on the side of a switch that "
+                                   "was not taken")
+    return data
+
+
+@switch_side.gradient
+def _(node, dy):
+    taken = build.Equal(node.inputs[1], node.attrs["side"])
+    return build.SelectV2(taken, dy, build.ZerosLike(dy)), blocked("a predicate is boolean")
+
+
+@switch_side.batched
+def _(node, args, batched):
+    return args[0] if batched[1] else build.SwitchSide(*args, **node.attrs)
+
+
 # ---- Python functions -------------------------------------------------------------------
 
 def _declared(*input, function, types, shapes=None, single=False, gradient=None):
