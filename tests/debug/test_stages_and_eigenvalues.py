@@ -177,4 +177,4 @@ def test_y_alone_is_by_all_that_it_trains() -> None:
     dbg.run(1)
     found = execute("hessian loss", dbg)  # type: ignore[arg-type]
     assert isinstance(found, Hessian)
-    np.testing.assert_array_equal(found.array, 2 * np.eye(5))
+    np.testing.assert_array_equal(found.value, 2 * np.eye(5))
