@@ -116,6 +116,9 @@ _NAMES = {
         "confusion_matrix histogram_fixed_width histogram_fixed_width_bins",
     "api.queues":
         "FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",
+    "api.csv_lines": "decode_csv",
+    "api.data.readers":
+        "FixedLengthRecordReader IdentityReader ReaderBase TextLineReader TFRecordReader WholeFileReader",
     "api.parsing":
         "decode_raw FixedLenFeature FixedLenSequenceFeature matching_files parse_example parse_single_example "
         "parse_single_sequence_example "

@@ -7,9 +7,16 @@ from ..common.unsupported import refusing
 from ..control.custom import custom_gradient, py_function
 from ..control.function import function
 from ..variables.variable import Variable
+from .eager_gradients import (
+    gradients_function,
+    implicit_gradients,
+    implicit_value_and_gradients,
+    value_and_gradients_function,
+)
 
 __all__ = ["GradientTape", "Variable", "custom_gradient", "defun", "enable_eager_execution", "executing_eagerly",
-           "function", "in_eager_mode", "py_func"]
+           "function", "gradients_function", "implicit_gradients", "implicit_value_and_gradients", "in_eager_mode",
+           "py_func", "value_and_gradients_function"]
 defun, py_func, in_eager_mode = function, py_function, executing_eagerly
 
 __getattr__ = refusing("tf.contrib.eager", __name__)

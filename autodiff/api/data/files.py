@@ -1,6 +1,7 @@
 """Datasets of files: the records or lines of one file after the other."""
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterable
 from collections.abc import Iterator as PythonIterator
 from typing import Any
@@ -55,7 +56,7 @@ class TextLineDataset(_FileDataset):
 
     def __init__(self, filenames: Any, compression_type: Any = None, buffer_size: Any = None,
                  num_parallel_reads: Any = None) -> None:
-        super().__init__(filenames, _lines)
+        super().__init__(filenames, lines_of)
 
 
 class FixedLengthRecordDataset(_FileDataset):
@@ -64,21 +65,25 @@ class FixedLengthRecordDataset(_FileDataset):
     def __init__(self, filenames: Any, record_bytes: int, header_bytes: int | None = None,
                  footer_bytes: int | None = None, buffer_size: Any = None, compression_type: Any = None,
                  num_parallel_reads: Any = None) -> None:
-        super().__init__(filenames, lambda name: _pieces(_whole(name)[header_bytes or 0:], record_bytes,
-                                                         footer_bytes or 0))
+        super().__init__(filenames, lambda name: pieces(whole(name)[header_bytes or 0:], record_bytes,
+                                                        footer_bytes or 0, record_bytes))
 
 
-def _whole(name: str) -> bytes:
+def whole(name: str, compression: str = "") -> bytes:
+    """All of a file. compression: '', 'GZIP' or 'ZLIB'. Raises NotFoundError if there is none."""
     try:
         with open(name, "rb") as file:
-            return file.read()
+            data = file.read()
+            return zlib.decompress(data, wbits=zlib.MAX_WBITS | 32) if compression else data
     except OSError as error:
         raise NotFoundError(f"{name}; {error.strerror}") from None
 
 
-def _lines(name: str) -> Iterable[bytes]:
-    return _whole(name).splitlines()
+def lines_of(name: str) -> list[bytes]:
+    """The lines of a file without their ends."""
+    return whole(name).splitlines()
 
 
-def _pieces(data: bytes, size: int, footer: int) -> Iterable[bytes]:
-    return (data[at:at + size] for at in range(0, len(data) - footer - size + 1, size))
+def pieces(data: bytes, size: int, footer: int, hop: int) -> Iterable[bytes]:
+    """Parts of one size that begin so many bytes after each other, before a footer."""
+    return (data[at:at + size] for at in range(0, len(data) - footer - size + 1, hop))

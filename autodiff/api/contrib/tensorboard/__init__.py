@@ -1,0 +1,9 @@
+"""tf.contrib.tensorboard: what TensorBoard's projector is told. Start with projector.py."""
+from __future__ import annotations
+
+from ...common.unsupported import refusing
+from . import plugins
+
+__all__ = ["plugins"]
+
+__getattr__ = refusing("tf.contrib.tensorboard", __name__)
