@@ -25,7 +25,7 @@ PLACES: dict[str, str] = {
     "arrays.slice":
         "StridedSlice StridedSliceGrad Slice",
     "arrays.sort":
-        "TopKV2 LowerBound UpperBound Bucketize",
+        "TopKV2 NthElement LowerBound UpperBound Bucketize",
     "arrays.space_blocks":
         "SpaceToDepth DepthToSpace SpaceToBatchND BatchToSpaceND",
     "common.loop_batching":
@@ -67,6 +67,8 @@ PLACES: dict[str, str] = {
         "MatrixSquareRoot Sylvester Lu",
     "linalg.solve":
         "MatrixInverse MatrixSolve MatrixTriangularSolve MatrixDeterminant LogMatrixDeterminant",
+    "linalg.tridiagonal":
+        "TridiagonalSolve TridiagonalMatMul",
     "math.bits":
         "BitwiseAnd BitwiseOr BitwiseXor Invert LeftShift RightShift PopulationCount Bitcast NextAfter",
     "math.cast":

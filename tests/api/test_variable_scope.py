@@ -5,6 +5,7 @@ import pytest
 
 import autodiff as tf
 from autodiff.core.graph import Graph
+from autodiff.runtime.eager import eager_mode
 
 
 @pytest.fixture(autouse=True)
@@ -332,3 +333,25 @@ def test_a_partitioned_variable_is_its_parts_and_one_value(use_resource, tmp_pat
 def test_what_cannot_be_partitioned_says_so(slicing, words):
     with pytest.raises(ValueError, match=words):
         tf.create_partitioned_variables([4, 6], slicing, tf.zeros_initializer())
+
+
+def test_a_template_shares_its_variables_eagerly_too() -> None:
+    def line(x, trainable=True):
+        return x * tf.get_variable("w", [2], initializer=tf.ones_initializer(), trainable=trainable)
+
+    with eager_mode():
+        made = tf.make_template("line", line)
+        assert made.variables == []
+        made(tf.constant([1.0, 2.0]))
+        made.trainable_variables[0].assign([3.0, 4.0])
+        assert made(tf.constant([1.0, 2.0])).numpy().tolist() == [3.0, 8.0]
+        assert [v.name for v in made.variables] == ["line/w:0"]
+        with pytest.raises(ValueError, match="unique_name_ cannot be used"):
+            tf.make_template("line", line, unique_name_="l")
+
+
+def test_a_template_makes_its_trained_variables_at_once() -> None:
+    made = tf.make_template("s", lambda: tf.Variable(1.0, name="dummy"))
+    made()
+    with pytest.raises(ValueError, match="Trainable variable created when calling a template after the first"):
+        made()

@@ -27,6 +27,11 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) 
     return TopKV2(*build.TopKV2(input, k, sorted=sorted, name=name))
 
 
+def nth_element(input: Any, n: Any, reverse: bool = False, name: str | None = None) -> Tensor:
+    """What would stand at place n of each row if it were sorted, falling with `reverse`."""
+    return build.NthElement(input, n, reverse=reverse, name=name)
+
+
 def in_top_k(predictions: Any, targets: Any, k: Any, name: str | None = None) -> Tensor:
     """Whether the prediction of each row's target is among its k largest."""
     with scope(name, "in_top_k", [predictions, targets, k]):

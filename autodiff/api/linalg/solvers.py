@@ -7,6 +7,7 @@ import numpy as np
 
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import int32
+from ...core.errors import ArgumentError, ShapeError
 from ...core.graph import Tensor
 from ...core.name_scope import scope
 from ...core.op import build
@@ -15,7 +16,8 @@ from .decompositions import svd
 
 __all__ = ["LogMatrixDeterminant", "adjoint", "cholesky_solve", "det", "inv", "log_matrix_determinant", "logdet",
            "lstsq", "matrix_determinant", "matrix_inverse", "matrix_rank", "matrix_solve", "matrix_solve_ls",
-           "matrix_triangular_solve", "pinv", "slogdet", "solve", "trace", "triangular_solve"]
+           "matrix_triangular_solve", "pinv", "slogdet", "solve", "trace", "triangular_solve", "tridiagonal_matmul",
+           "tridiagonal_solve"]
 
 
 def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
@@ -127,3 +129,77 @@ def adjoint(matrix: Any, name: str | None = None) -> Tensor:
 # as tf.linalg names them
 inv, det, slogdet = matrix_inverse, matrix_determinant, log_matrix_determinant
 solve, triangular_solve, lstsq = matrix_solve, matrix_triangular_solve, matrix_solve_ls
+
+
+# ---- matrices of three diagonals -----------------------------------------------------------
+
+def _three(diagonals: Any, form: str) -> list[Tensor]:
+    """The diagonals above, on and below the middle, each as long as that: float[..., m]."""
+    if form == "sequence":
+        if not isinstance(diagonals, (tuple, list)) or len(diagonals) != 3:
+            raise ArgumentError("Expected diagonals to be a sequence of length 3.")
+        above, middle, below = map(convert_to_tensor, diagonals)
+        for one in (above, below):
+            if not one.shape[:-1].is_compatible_with(middle.shape[:-1]):
+                raise ShapeError("Tensors representing the three diagonals must have the same shape,except for the "
+                                 f"last dimension, got {below.shape}, {middle.shape}, {above.shape}")
+        return [_as_long(above, middle, (0, 1)), middle, _as_long(below, middle, (1, 0))]
+    if form == "compact":
+        whole = convert_to_tensor(diagonals)
+        if len(whole.shape) < 2:
+            raise ShapeError(f"Expected diagonals to have rank at least 2, got {len(whole.shape)}")
+        if whole.shape[-2].value not in (3, None):
+            raise ShapeError(f"Expected 3 diagonals got {whole.shape[-2]}")
+        return [whole[..., i, :] for i in range(3)]
+    if form != "matrix":
+        raise ArgumentError(f"Unrecognized diagonals_format: {form}")
+    matrix = convert_to_tensor(diagonals)
+    m, n = (size.value for size in matrix.shape[-2:])
+    if None not in (m, n) and m != n:
+        raise ShapeError(f"Expected last two dimensions of diagonals to be same, got {n} and {m}")
+    if m is None and n is None:
+        raise ShapeError('The size of the matrix needs to be known for diagonals_format="matrix"')
+    middle = build.MatrixDiagPart(matrix)
+    above, below = build.MatrixDiagPart(matrix[..., :-1, 1:]), build.MatrixDiagPart(matrix[..., 1:, :-1])
+    return [_as_long(above, middle, (0, 1)), middle, _as_long(below, middle, (1, 0))]
+
+
+def _as_long(one: Tensor, middle: Tensor, padding: tuple[int, int]) -> Tensor:
+    n, m = one.shape[-1].value, middle.shape[-1].value
+    if n is None or n == m:
+        return one
+    if n + 1 != m:
+        raise ShapeError(f"Expected {'super' if padding[1] else 'sub'}diagonal to be have length {m} or {m - 1}, got "
+                         f"{n}.")
+    return build.Pad(one, [*[(0, 0)] * (len(one.shape) - 1), padding])
+
+
+def tridiagonal_solve(diagonals: Any, rhs: Any, diagonals_format: str = "compact", transpose_rhs: bool = False,
+                      conjugate_rhs: bool = False, name: str | None = None, partial_pivoting: bool = True) -> Tensor:
+    """x with A @ x = rhs for a matrix of three diagonals. rhs: float[..., m] or float[..., m, k].
+
+    diagonals: float[..., 3, m] (compact: above, on, below the middle), a sequence of the three, or a matrix.
+    """
+    with scope(name, "tridiagonal_solve"):
+        whole = build.Pack(*_three(diagonals, diagonals_format), axis=-2)
+        side = convert_to_tensor(rhs)
+        rank = len(whole.shape)
+        if len(side.shape) not in (rank, rank - 1):
+            raise ShapeError(f"Expected the rank of rhs to be {rank - 1} or {rank}, got {len(side.shape)}")
+        is_vector = len(side.shape) == rank - 1
+        if not whole.shape[:-2].is_compatible_with(side.shape[:rank - 2]):
+            raise ShapeError(f"Batch shapes {whole.shape[:-2]} and {side.shape[:rank - 2]} are incompatible")
+        side = build.Conj(side) if conjugate_rhs else side
+        side = build.ExpandDims(side, -1) if is_vector else matrix_transpose(side) if transpose_rhs else side
+        if not whole.shape[-1].is_compatible_with(side.shape[-2]):
+            raise ShapeError("Expected number of left-hand sided and right-hand sides to be equal, got "
+                             f"{whole.shape[-1]} and {side.shape[-2]}")
+        x = build.TridiagonalSolve(whole, side, partial_pivoting=partial_pivoting)
+        return build.Squeeze(x, squeeze_dims=(-1,)) if is_vector else matrix_transpose(x) if transpose_rhs else x
+
+
+def tridiagonal_matmul(diagonals: Any, rhs: Any, diagonals_format: str = "compact", name: str | None = None) -> Tensor:
+    """The product of a matrix of three diagonals, given as to tridiagonal_solve, and float[..., m, n]."""
+    with scope(name, "tridiagonal_matmul"):
+        rows = [build.ExpandDims(one, -2) for one in _three(diagonals, diagonals_format)]
+        return build.TridiagonalMatMul(*rows, rhs)

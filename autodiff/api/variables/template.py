@@ -1,10 +1,15 @@
 """make_template: a function whose variables are made at its first call and shared by all others."""
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable
 from typing import Any
 
+from ...core.collections import GraphKeys, get_collection
+from ...core.errors import ArgumentError
+from ...core.graph import get_default_graph
+from .eager_store import EagerVariableStore
 from .variable import Variable
 from .variable_scope import VariableScope, pure_variable_scope, unique_scope_name, variable_scope
 
@@ -13,20 +18,26 @@ def make_template(name_: str, func_: Callable[..., Any], create_scope_now_: bool
                   unique_name_: str | None = None, custom_getter_: Any = None, **kwargs: Any) -> "Template":
     """`func_` with its get_variable variables shared between calls, in a variable scope of their own.
 
-    create_scope_now_: fix the scope here rather than at the first call. kwargs go to each call.
+    create_scope_now_: fix the scope here rather than at the first call. kwargs go to each call. Raises ArgumentError
+    (ValueError) without a name, and for unique_name_ in eager execution.
     """
+    if name_ is None:
+        raise ArgumentError("name cannot be None.")
+    if unique_name_ and get_default_graph().executing_eagerly:
+        raise ArgumentError("unique_name_ cannot be used when eager exeuction is enabled.")
     return Template(name_, functools.partial(func_, **kwargs) if kwargs else func_, create_scope_now_, unique_name_,
                     custom_getter_)
 
 
 class Template:
-    """A function and the variable scope that its calls share."""
+    """A function and the variable scope that its calls share. Executing eagerly, it keeps the variables itself."""
 
     def __init__(self, name: str, func: Callable[..., Any], create_scope_now: bool, unique_name: str | None,
                  custom_getter: Any) -> None:
         self.name, self._func = name, func
         self._unique_name, self._custom_getter = unique_name, custom_getter
-        self._called = False
+        self._variables_created = False
+        self._store = EagerVariableStore() if get_default_graph().executing_eagerly else None
         self._scope: VariableScope | None = None
         if create_scope_now:
             with pure_variable_scope(unique_name or unique_scope_name(name), name_scope="",
@@ -34,13 +45,21 @@ class Template:
                 pass
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._scope is not None:
-            with variable_scope(self._scope, reuse=self._called):
-                result = self._func(*args, **kwargs)
-        else:
+        with self._store.as_default() if self._store is not None else contextlib.nullcontext():
+            if self._scope is not None:
+                with variable_scope(self._scope, reuse=self._variables_created):
+                    return self._called(args, kwargs)
             with variable_scope(self._unique_name, self.name, custom_getter=self._custom_getter) as self._scope:
-                result = self._func(*args, **kwargs)
-        self._called = True
+                return self._called(args, kwargs)
+
+    def _called(self, args: Any, kwargs: Any) -> Any:
+        before = len(get_collection(GraphKeys.TRAINABLE_VARIABLES))
+        result = self._func(*args, **kwargs)
+        made = get_collection(GraphKeys.TRAINABLE_VARIABLES)[before:]
+        if self._variables_created and made:
+            raise ArgumentError("Trainable variable created when calling a template after the first time, perhaps you "
+                                f"used tf.Variable when you meant tf.get_variable: {[v.name for v in made]}")
+        self._variables_created = True
         return result
 
     @property
@@ -58,16 +77,29 @@ class Template:
     def variable_scope_name(self) -> str | None:
         return None if self._scope is None else self._scope.name
 
+    def _of(self, collection: str) -> list[Variable]:
+        """The collection's variables below the scope."""
+        below = "" if self._scope is None else f"{self._scope.name}/"
+        return [v for v in get_collection(collection) if v.name.startswith(below)] if below else []
+
     @property
     def trainable_variables(self) -> list[Variable]:
-        return [] if self._scope is None else self._scope.trainable_variables()
+        return self._of(GraphKeys.TRAINABLE_VARIABLES) if self._store is None else self._store.trainable_variables()
 
     @property
     def global_variables(self) -> list[Variable]:
-        return [] if self._scope is None else self._scope.global_variables()
+        return self._of(GraphKeys.GLOBAL_VARIABLES) if self._store is None else self._store.variables()
 
     @property
     def local_variables(self) -> list[Variable]:
-        return [] if self._scope is None else self._scope.local_variables()
+        return self._of(GraphKeys.LOCAL_VARIABLES)
 
-    variables = global_variables
+    @property
+    def variables(self) -> list[Variable]:
+        """The global variables, and the local ones."""
+        return self.global_variables + self.local_variables
+
+    @property
+    def non_trainable_variables(self) -> list[Variable]:
+        """The variables that are not trained."""
+        return [v for v in self.variables if not v.trainable]

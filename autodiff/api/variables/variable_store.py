@@ -13,11 +13,10 @@ from ...core.errors import ArgumentError, GraphError, ShapeError
 from ...core.graph import Graph, get_default_graph
 from ...core.shapes import TensorShape, as_dims, compatible, is_known, show
 from ..control.dependencies import init_scope
+from .eager_store import variables_by_name
 from .initializers import GlorotUniform, Zeros
 from .partitioned import parted
 from .variable import Variable
-
-_STORE = "variables_by_name"
 
 
 def found_or_made(name: str, shape: Any = None, dtype: Any = float32, initializer: Any = None, regularizer: Any = None,
@@ -36,7 +35,9 @@ def found_or_made(name: str, shape: Any = None, dtype: Any = float32, initialize
         default = _default_initializer(name, dtype) if initializer is None else initializer
         return parted(name, dims, dtype, default, parts, lambda part, own_shape, own: found_or_made(
             part, own_shape, dtype, own, regularizer, reuse, **options))
-    store: dict[str, Variable] = {} if graph.executing_eagerly else graph.extras.setdefault(_STORE, {})
+    store = variables_by_name(graph)
+    if graph.executing_eagerly:  # as TensorFlow has it, whatever the scope says
+        reuse = "AUTO_REUSE"
     if name in store:
         return _shared(store[name], name, dims, dtype, reuse)
     if reuse is True:

@@ -55,6 +55,40 @@ def _(node, args, batched):
     return build.TopKV2(*args, **node.attrs)
 
 
+def _nth(input, n, *, reverse=False):
+    rank_of(input, at_least=1, what="input")
+    if n.dims:
+        raise ArgumentError(f"Dimension must be a scalar but has rank {len(n.dims)}: n")
+    place, dims = static_value(n), input.dims
+    if place is not None and place < 0:
+        raise ArgumentError(f"Dimension must be non-negative but is {place}: n")
+    if place is not None and dims is not None and dims[-1] is not None and dims[-1] <= place:
+        raise ArgumentError(f"Input must have last dimension > n = {place} but is {dims[-1]}")
+    return Spec(input.dtype.base_dtype, None if dims is None else dims[:-1])
+
+
+@op("NthElement", infer=_nth, dtypes=REALS)
+def nth_element(input, n: Int32, *, reverse=False):
+    """What would stand at place n of each row if it were sorted. input: real[..., m], n: int32[] -> real[...]."""
+    size = input.shape[-1]
+    place = size - 1 - int(n) if reverse else int(n)
+    return np.partition(input, place if place >= 0 else size, axis=-1)[..., place]  # which NumPy refuses outside
+
+
+@nth_element.gradient
+def _(node, dy):
+    """To each element that equals the one chosen, an equal share."""
+    x = node.inputs[0]
+    chosen = build.Cast(build.Equal(build.ExpandDims(node.outputs[0], -1), x), dtype=x.dtype.base_dtype)
+    return chosen * build.ExpandDims(dy / build.Sum(chosen, -1), -1), blocked("a place is an integer")
+
+
+@nth_element.batched
+def _(node, args, batched):
+    shared(node, batched, 1)
+    return build.NthElement(*args, **node.attrs)
+
+
 def _places_in(sorted_inputs, values, *, out_type=int32):
     rank_of(sorted_inputs, exactly=2, what="sorted_inputs")
     rank_of(values, exactly=2, what="values")

@@ -5,11 +5,12 @@ import numpy as np
 from ...core.shapes import compatible, show
 
 
-def first_outside(indices, size, what="indices"):
-    """`indices[0,1] = 7 is not in [0, 2)`, of the first index outside of 0 <= index < size."""
-    place = tuple(np.argwhere((indices < 0) | (indices >= size))[0].tolist())
+def first_outside(indices, size, what="indices", how="not in", lowest=0):
+    """`indices[0,1] = 7 is not in [0, 2)`, of the first index outside of lowest <= index < size."""
+    outside = indices >= size if lowest is None else (indices < lowest) | (indices >= size)
+    place = tuple(np.argwhere(outside)[0].tolist())
     at = f"[{','.join(map(str, place))}]" if place else ""
-    return f"{what}{at} = {indices[place]} is not in [0, {size})"
+    return f"{what}{at} = {indices[place]} is {how} [0, {size})"
 
 
 def not_within(indices, shape):

@@ -9,6 +9,7 @@ from ...core.errors import ArgumentError, ShapeError
 from ...core.infer import rank_of
 from ...core.op import Index, Int32, Number, Spec, blocked, build
 from ...core.shapes import compatible, show
+from ..common.refusals import first_outside
 
 _IDS = "segment numbers are integers"
 
@@ -19,10 +20,19 @@ def _sorted_count(segment_ids):
     """How many segments sorted numbers make. Raises ArgumentError if they fall or are negative."""
     if not segment_ids.size:
         return 0
-    if segment_ids[0] < 0 or (np.diff(segment_ids) < 0).any():
+    count, falls = int(segment_ids[-1]) + 1, np.flatnonzero(np.diff(segment_ids) < 0)
+    if count <= 0:
+        raise ArgumentError("segment ids must be >= 0", found=segment_ids[:20].tolist())
+    if len(falls) or segment_ids[0] < 0:
+        met = segment_ids[:falls[0]] if len(falls) else segment_ids  # by TensorFlow, before the fall
+        met = met[met != segment_ids[falls[0]]] if len(falls) else met
+        outside = met[(met < 0) | (met >= count)]
+        if len(outside):
+            raise ArgumentError(f"Segment id {outside[0]} out of range [0, {count}), possibly because 'segment_ids' "
+                                "input is not sorted", found=segment_ids[:20].tolist())
         raise ArgumentError("segment ids are not increasing", expected="numbers from 0 or more that never fall",
                             found=segment_ids[:20].tolist())
-    return int(segment_ids[-1]) + 1
+    return count
 
 
 @op("SortedIds", infer=lambda segment_ids: Spec(segment_ids.dtype.base_dtype, segment_ids.dims), no_grad=_IDS)
@@ -39,7 +49,8 @@ def _(node, args, batched):
 
 def _checked(data, segment_ids):
     if data.shape[:segment_ids.ndim] != segment_ids.shape or not segment_ids.ndim:
-        raise ArgumentError(f"shapes differ: data {show(data.shape)} and segment ids {show(segment_ids.shape)}")
+        raise ArgumentError("segment_ids should be the same size as dimension 0 of input: "
+                            f"data {show(data.shape)} and segment ids {show(segment_ids.shape)}")
 
 
 def _reduced(ufunc, data, segment_ids, count, start):
@@ -52,7 +63,7 @@ def _reduced(ufunc, data, segment_ids, count, start):
     if ids.size and ids.min() < 0:
         rows, ids = rows[ids >= 0], ids[ids >= 0]
     if ids.size and ids.max() >= count:
-        raise ArgumentError(f"segment id {ids.max()} is out of range, expected less than {count}")
+        raise ArgumentError(first_outside(segment_ids, count, "segment_ids", "out of range", lowest=None))
     if ufunc is np.add and data.dtype in (np.float32, np.float64) and count <= 4 * ids.size:
         return _summed(rows, ids, count)
     result = np.full((count, *rows.shape[1:]), start, data.dtype)
@@ -89,8 +100,6 @@ def _sorted_shape(data, segment_ids):
     rank_of(segment_ids, exactly=1, what="segment_ids")
     if data.dims is None:
         return Spec(data.dtype.base_dtype, None)
-    if segment_ids.dims is not None and not compatible(segment_ids.dims, data.dims[:1]):
-        raise ShapeError(f"shapes differ: data {show(data.dims)} and segment ids {show(segment_ids.dims)}")
     return Spec(data.dtype.base_dtype, (None, *data.dims[1:]))
 
 

@@ -140,6 +140,11 @@ _SENTENCES: dict[str, Callable[..., str]] = {
     "Range": lambda found, *_: f"Requires delta != 0: {found.value(2)}",
     "LinSpace": lambda found, *_: f"Requires num > 0: {found.value(2)}",
     "OneHot": lambda found, *_: f"depth must be non-negative, got: {found.value(1)}",
+    "MatrixDiag": lambda _, x, *__: f"diagonal must be at least 1-dim, received shape: {show(x)}",
+    "MatrixDiagPart": lambda _, x, *__: f"input must be at least 2-dim, received shape: {show(x)}",
+    "NthElement": lambda found, x, _: ("Input must be >= 1-D, got shape []" if not x else f"Need n >= 0, got "
+                                       f"{found.value(1)}" if found.value(1) < 0 else
+                                       "Input must have at least n+1 columns"),
     "TopKV2": lambda found, x, _: (
         f"input must have at least k columns. Had {x[-1] if x else 0}, needed {found.value(1)}"),
 }

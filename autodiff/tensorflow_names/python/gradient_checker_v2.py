@@ -21,8 +21,8 @@ Jacobians = list[np.ndarray]
 def compute_gradient(f: Callable[..., Any], x: Sequence[Any], delta: float = 1e-3) -> tuple[Jacobians, Jacobians]:
     """For each argument of f the matrix dy / dx, by gradients and by central differences of width 2 delta.
 
-    f: function of tensors; x: its arguments, arrays or tensors. The matrices are float[size of y, size of x].
-    Complex arguments are not differentiated here: raises ValueError.
+    f: function of tensors; x: its arguments, arrays or tensors. The matrices are float[size of y, size of x]; a complex
+    number counts as two, its real and its imaginary part.
     """
     if not isinstance(x, (list, tuple)):
         raise ValueError("`x` must be a list or tuple of values convertible to a Tensor (arguments to `f`), not a "
@@ -35,8 +35,6 @@ def compute_gradient(f: Callable[..., Any], x: Sequence[Any], delta: float = 1e-
             session = stack.enter_context(Session(graph=graph))
         values = [np.array(session.run(v) if isinstance(v, Tensor) and v.graph is graph else as_array(
             v.numpy() if hasattr(v, "numpy") else v)) for v in x]
-        if any(value.dtype.kind == "c" for value in values):
-            raise ValueError("compute_gradient of complex arguments: use tf.test.compute_gradient in a session")
         inputs = [placeholder(as_dtype(value.dtype), value.shape) for value in values]
         y = f(*inputs)
         dy = placeholder(y.dtype.base_dtype, y.shape)
@@ -48,14 +46,19 @@ def compute_gradient(f: Callable[..., Any], x: Sequence[Any], delta: float = 1e-
         whole = output(values)
         analytic: Jacobians = []
         for value, slope in zip(values, slopes):
-            rows = np.zeros((whole.size, value.size), value.dtype)
-            for i in range(whole.size if slope is not None else 0):
+            rows = np.zeros((_real(whole).size, _real(value).size), value.real.dtype)
+            for i in range(len(rows) if slope is not None else 0):
                 unit = np.zeros(whole.size, whole.dtype)
-                unit[i] = 1
+                _real(unit)[i] = 1
                 feeds = {**dict(zip(inputs, values)), dy: unit.reshape(whole.shape)}
-                rows[i] = np.ravel(_to_numpy(session.run(slope, feeds), value.shape))
+                rows[i] = _real(_to_numpy(session.run(slope, feeds), value.shape))
             analytic.append(rows)
-        return analytic, [_by_differences(output, values, i, whole.size, delta) for i in range(len(values))]
+        return analytic, [_by_differences(output, values, i, _real(whole).size, delta) for i in range(len(values))]
+
+
+def _real(array: Any) -> np.ndarray:
+    """The numbers of an array in a row, a complex one as two; a view where the array is a row itself."""
+    return np.ravel(array).view(np.asarray(array).real.dtype)
 
 
 def _to_numpy(a: Any, shape: Any = None) -> np.ndarray:
@@ -70,13 +73,13 @@ def _to_numpy(a: Any, shape: Any = None) -> np.ndarray:
 def _by_differences(output: Callable[[Sequence[np.ndarray]], np.ndarray], values: list[np.ndarray], which: int,
                     size: int, delta: float) -> np.ndarray:
     value = values[which]
-    columns = np.zeros((size, value.size), value.dtype)
-    for i in range(value.size):
+    columns = np.zeros((size, _real(value).size), value.real.dtype)
+    for i in range(columns.shape[1]):
         ends = []
         for step in (delta, -delta):
             moved = value.copy()
-            moved.reshape(-1)[i] += step
-            ends.append(output([*values[:which], moved, *values[which + 1:]]).ravel())
+            _real(moved.reshape(-1))[i] += step
+            ends.append(_real(output([*values[:which], moved, *values[which + 1:]])))
         columns[:, i] = (ends[0] - ends[1]) / (2 * delta)
     return columns
 

@@ -1,7 +1,7 @@
 """Rows of linear systems, determinants and matrix factors."""
 
 import numpy as np
-from autodiff.errors import InvalidArgumentError
+from autodiff.errors import InvalidArgumentError, ShapeError
 
 from ..case import Case, array
 
@@ -25,6 +25,12 @@ ROWS: list[Case] = [
     Case("MatrixSolve", (regular(2, 3, 3), array(2, 3, 4))),
     Case("MatrixSolve", (regular(3, 3), array(3, 4)), {"adjoint": True}, id="adjoint"),
     Case("MatrixSolve", (regular(3, 3), array(4, 2)), fails=ValueError, id="rows"),
+    Case("TridiagonalSolve", (array(2, 3, 5), array(2, 5, 4))),
+    Case("TridiagonalSolve", (np.array([[2.0, 1, 0], [0, 0, 2], [0, 3, 4]]), array(3, 2)), id="swapped"),
+    Case("TridiagonalSolve", (np.zeros((3, 2)), array(2, 4)), fails=InvalidArgumentError, at_run=True, id="singular"),
+    Case("TridiagonalSolve", (array(2, 5), array(5, 4)), fails=ShapeError, id="two"),
+    Case("TridiagonalMatMul", (array(1, 5), array(1, 5, seed=1), array(1, 5, seed=2), array(5, 4))),
+    Case("TridiagonalMatMul", (array(1, 5), array(1, 4), array(1, 5), array(5, 4)), fails=ShapeError, id="sizes"),
     Case("MatrixTriangularSolve", (regular(2, 3, 3), array(2, 3, 4))),
     Case("MatrixTriangularSolve", (regular(3, 3), array(3, 4)), {"lower": False}, id="upper"),
     Case("MatrixTriangularSolve", (regular(3, 3), array(3, 4)), {"adjoint": True}, id="adjoint"),
