@@ -1,25 +1,9 @@
 """Lookup tables under the names of tf.contrib.lookup, and those that TensorFlow's own modules have."""
 from ..common.unsupported import refusing
-from ..lookup.fillings import (  # noqa: F401
-    KeyValueTensorInitializer,
-    TableInitializerBase,
-    TextFileIdTableInitializer,
-    TextFileIndex,
-    TextFileInitializer,
-    TextFileStringTableInitializer,
-)
+from ..lookup.fillings import *  # noqa: F403
 from ..lookup.tables import DenseHashTable, LookupInterface, MutableHashTable, StaticHashTable  # noqa: F401
-from ..lookup.vocabulary import (  # noqa: F401
-    FastHashSpec,
-    HasherSpec,
-    IdTableWithHashBuckets,
-    StaticVocabularyTable,
-    StrongHashSpec,
-    index_table_from_file,
-    index_table_from_tensor,
-    index_to_string_table_from_file,
-    index_to_string_table_from_tensor,
-)
+from ..lookup.vocabulary import *  # noqa: F403
+from ..lookup.vocabulary import StaticVocabularyTable
 
 HashTable = StaticHashTableV1 = StaticHashTable
 StaticVocabularyTableV1 = StaticVocabularyTable

@@ -201,5 +201,8 @@ def tridiagonal_solve(diagonals: Any, rhs: Any, diagonals_format: str = "compact
 def tridiagonal_matmul(diagonals: Any, rhs: Any, diagonals_format: str = "compact", name: str | None = None) -> Tensor:
     """The product of a matrix of three diagonals, given as to tridiagonal_solve, and float[..., m, n]."""
     with scope(name, "tridiagonal_matmul"):
-        rows = [build.ExpandDims(one, -2) for one in _three(diagonals, diagonals_format)]
-        return build.TridiagonalMatMul(*rows, rhs)
+        above, middle, below = (build.ExpandDims(one, -1) for one in _three(diagonals, diagonals_format))
+        x = convert_to_tensor(rhs)
+        zero = build.ZerosLike(x[..., :1, :])
+        return (above * build.ConcatV2(-2, x[..., 1:, :], zero) + middle * x +
+                below * build.ConcatV2(-2, zero, x[..., :-1, :]))

@@ -12,6 +12,9 @@ from ...core.name_scope import scope
 from ...core.op import build
 from ..control.dependencies import init_scope
 
+__all__ = ["KeyValueTensorInitializer", "TableInitializerBase", "TextFileIdTableInitializer", "TextFileIndex",
+           "TextFileInitializer", "TextFileStringTableInitializer"]
+
 
 def _check_dtypes(table: Any, key_dtype: DType, value_dtype: DType) -> None:
     for what, wanted, found in (("key", table.key_dtype, key_dtype), ("value", table.value_dtype, value_dtype)):

@@ -23,6 +23,10 @@ from .fillings import (
 )
 from .tables import LookupInterface, StaticHashTable
 
+__all__ = ["FastHashSpec", "HasherSpec", "IdTableWithHashBuckets", "StaticVocabularyTable", "StrongHashSpec",
+           "index_table_from_file", "index_table_from_tensor", "index_to_string_table_from_file",
+           "index_to_string_table_from_tensor"]
+
 
 class HasherSpec(NamedTuple):
     """How words that no table has are hashed: fasthash, legacy or stronghash, which has a key."""
@@ -59,11 +63,8 @@ class IdTableWithHashBuckets(LookupInterface):
         key_dtype = string if key_dtype is None and table is None else table.key_dtype if key_dtype is None else \
             as_dtype(key_dtype)
         if table is not None:
-            if table.key_dtype not in (int64, string):
-                raise KindError(f"Invalid key dtype, expected one of {(int64, string)}, but got {key_dtype}.")
-            if table.key_dtype.is_integer != key_dtype.is_integer:
-                raise KindError(f"Invalid key dtype, expected {'' if key_dtype.is_integer else 'non-'}integer but got "
-                                f"{table.key_dtype}.")
+            if table.key_dtype not in (int64, string) or table.key_dtype.is_integer != key_dtype.is_integer:
+                raise KindError(f"Invalid key dtype, expected {key_dtype}, int64 or string, but got {table.key_dtype}.")
             if table.value_dtype is not int64:
                 raise KindError(f"Invalid value dtype, expected {int64} but got {table.value_dtype}.")
         elif num_oov_buckets <= 0:
@@ -92,8 +93,7 @@ class IdTableWithHashBuckets(LookupInterface):
     def size(self, name: str | None = None) -> Tensor:
         """How many numbers there are: int64[]."""
         with scope(name, f"{self.name}_Size"):
-            own = convert_to_tensor(0, dtype=int64) if self._table is None else self._table.size()
-            return own + self._buckets
+            return (convert_to_tensor(0, dtype=int64) if self._table is None else self._table.size()) + self._buckets
 
     def lookup(self, keys: Any, name: str | None = None) -> Any:
         """The numbers of keys, a tensor or SparseTensor. Raises KindError (TypeError) for keys of another type."""

@@ -1,4 +1,4 @@
-"""Systems of equations and products whose matrix has three diagonals."""
+"""Systems of equations whose matrix has three diagonals."""
 
 import numpy as np
 
@@ -86,34 +86,3 @@ def _(node, dy):
     zero = build.ZerosLike(x[..., :1, :])
     higher, lower = build.ConcatV2(-2, x[..., 1:, :], zero), build.ConcatV2(-2, zero, x[..., :-1, :])
     return -build.Pack(*(build.Sum(drhs * part, -1) for part in (higher, x, lower)), axis=-2), drhs
-
-
-def _product(superdiag, maindiag, subdiag, rhs):
-    for diagonal in (superdiag, maindiag, subdiag):
-        rank_of(diagonal, at_least=2, what="a diagonal")
-        if diagonal.dims is not None and rhs.dims is not None and not compatible(
-                (*diagonal.dims[:-2], diagonal.dims[-1]), rhs.dims[:-1]):
-            raise ShapeError(f"diagonals [..., 1, M] and a matrix [..., M, N] do not fit: {show(diagonal.dims)} and "
-                             f"{show(rhs.dims)}")
-    return Spec(rhs.dtype.base_dtype, rhs.dims)
-
-
-@op("TridiagonalMatMul", infer=_product, dtypes=_DTYPES, batched=_all_inputs)
-def tridiagonal_matmul(superdiag, maindiag, subdiag, rhs):
-    """A @ rhs. superdiag, maindiag, subdiag: float[..., 1, m], rhs: float[..., m, n] -> float[..., m, n]."""
-    above, middle, below = (np.swapaxes(diagonal, -1, -2) for diagonal in (superdiag, maindiag, subdiag))
-    product = middle * rhs
-    product[..., :-1, :] += above[..., :-1, :] * rhs[..., 1:, :]
-    product[..., 1:, :] += below[..., 1:, :] * rhs[..., :-1, :]
-    return product
-
-
-@tridiagonal_matmul.gradient
-def _(node, dy):
-    *diagonals, rhs = node.inputs
-    above, middle, below = (build.Conj(diagonal) for diagonal in diagonals)
-    x = build.Conj(rhs)
-    zero = build.ZerosLike(x[..., :1, :])
-    parts = build.ConcatV2(-2, x[..., 1:, :], zero), x, build.ConcatV2(-2, zero, x[..., :-1, :])
-    slopes = [build.ExpandDims(build.Sum(dy * part, -1), -2) for part in parts]
-    return *slopes, build.TridiagonalMatMul(_shifted(below, -1), middle, _shifted(above, 1), dy)

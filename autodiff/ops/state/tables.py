@@ -1,6 +1,7 @@
 """Lookup tables: what a session keeps of one are two arrays, its keys in order and their values.
 
-A handle gives the places of the two; a change makes new arrays, so that who has the old ones can keep them.
+A handle gives the places of the two, whether it can be changed, and the keys that are not allowed in it. A change makes
+new arrays, so that who has the old ones can keep them.
 """
 
 import numpy as np
@@ -30,10 +31,13 @@ def _places(run, shared_name):
     return run.handle(name, Spec(variant, ())), run.handle(f"{name}:values", Spec(variant, ()))
 
 
-def _empty(run, places, keys, values):
+def _changing(run, shared_name, keys, values, reserved=()):
+    """The handle of a table that can be changed, which begins with these keys and values, none."""
+    places = _places(run, shared_name)
     if not run.is_initialized(places[0]):
         run.assign(places[0], keys)
         run.assign(places[1], values)
+    return *places, True, reserved
 
 
 def _none_of(dtype, shape=()):
@@ -69,7 +73,7 @@ def _flat(table, keys, shape):
     """Keys in a row, and their outer shape, of rank 1 at most in a dense table. Raises InvalidArgumentError."""
     array = np.asarray(keys, object if isinstance(keys, bytes) else None)
     outer = array.ndim - len(shape)
-    if array.shape[outer:] != shape or len(table) > 2 and outer > 1:
+    if array.shape[outer:] != shape or table[3] and outer > 1:
         raise InvalidArgumentError(f"Expected key shape {show(shape)} got {show(array.shape)}")
     return array.reshape(-1, *shape), array.shape[:outer]
 
@@ -86,15 +90,13 @@ def _set(table, run, keys, values):
 @op("HashTableV2", infer=fixed(variant), stateful=True, no_grad="a table has no inputs")
 def hash_table(*, key_dtype, value_dtype, container="", shared_name="", use_node_name_sharing=False, run):
     """A table that is filled once. -> variant[]."""
-    return _places(run, shared_name)
+    return *_places(run, shared_name), False, ()
 
 
 @op("MutableHashTableV2", infer=fixed(variant), stateful=True, no_grad="a table has no inputs")
 def mutable_hash_table(*, key_dtype, value_dtype, container="", shared_name="", use_node_name_sharing=False, run):
     """A table of scalars that can be changed. -> variant[]."""
-    places = _places(run, shared_name)
-    _empty(run, places, _none_of(key_dtype), _none_of(value_dtype))
-    return places
+    return _changing(run, shared_name, _none_of(key_dtype), _none_of(value_dtype))
 
 
 @op("MutableHashTableOfTensorsV2", infer=fixed(variant), stateful=True, no_grad="a table has no inputs")
@@ -104,9 +106,7 @@ def mutable_hash_table_of_tensors(*, key_dtype, value_dtype, value_shape=(), con
     shape = as_dims(value_shape)
     if len(shape) != 1:
         raise InvalidArgumentError(f"Default value must be a vector, got shape {show(shape)}")
-    places = _places(run, shared_name)
-    _empty(run, places, _none_of(key_dtype), _none_of(value_dtype, shape))
-    return places
+    return _changing(run, shared_name, _none_of(key_dtype), _none_of(value_dtype, shape))
 
 
 @op("MutableDenseHashTableV2", infer=fixed(variant), stateful=True, no_grad=_NUMBERS)
@@ -123,15 +123,14 @@ def mutable_dense_hash_table(empty_key: Own, deleted_key: Own, *, key_dtype, val
     if initial_num_buckets < 4 or initial_num_buckets & initial_num_buckets - 1:
         raise InvalidArgumentError("Number of buckets must be at least 4 and a power of 2, got: "
                                    f"{initial_num_buckets}")
-    places = _places(run, shared_name)
-    _empty(run, places, _none_of(key_dtype, reserved[0].shape), _none_of(value_dtype, as_dims(value_shape)))
-    return *places, reserved
+    return _changing(run, shared_name, _none_of(key_dtype, reserved[0].shape),
+                     _none_of(value_dtype, as_dims(value_shape)), reserved)
 
 
 # ---- filling it ---------------------------------------------------------------------------
 
 def _check_reserved(table, keys):
-    for key, word in zip(table[2] if len(table) > 2 else (), ("empty_key", "deleted_key")):
+    for key, word in zip(table[3], ("empty_key", "deleted_key")):
         if (keys == key).reshape(len(keys), -1).all(1).any():
             raise InvalidArgumentError(f"Using the {word} as a table key is not allowed")
 
@@ -145,6 +144,8 @@ def _pairs(table, keys, values):
 
 def _filled(table, run, keys, values):
     """Fill a table that is filled once; a second time must bring as many."""
+    if not np.size(keys):
+        raise InvalidArgumentError("keys and values cannot be empty tensors")
     keys, values = np.ravel(keys), np.ravel(values)
     order = np.argsort(keys, kind="stable")
     keys, values = keys[order], values[order]
@@ -160,21 +161,13 @@ def _filled(table, run, keys, values):
     _set(table, run, keys, values)
 
 
-@op("InitializeTableV2", infer=_pairs, stateful=True, no_grad=_NUMBERS)
-def initialize_table(table_handle: Table, keys: Own, values: Own, *, run):
-    """Fill a table that is filled once. keys: any[n], values: any[n]."""
-    if not np.size(keys):
-        raise InvalidArgumentError("keys and values cannot be empty tensors")
-    _filled(table_handle, run, keys, values)
-    return ()
-
-
 @op("LookupTableImportV2", infer=_pairs, stateful=True, no_grad=_NUMBERS)
 def lookup_table_import(table_handle: Table, keys: Own, values: Own, *, run):
     """Make these the table's keys and values, or fill one that is filled once. keys: any[n], values: any[n, ...]."""
-    if run.op is not None and getattr(_declared(run.op.inputs[0]), "type", "HashTableV2") == "HashTableV2":
-        return initialize_table.kernel(table_handle, keys, values, run=run)
-    _set(table_handle, run, np.asarray(keys), np.asarray(values))
+    if table_handle[2]:
+        _set(table_handle, run, keys, values)
+    else:
+        _filled(table_handle, run, keys, values)
     return ()
 
 

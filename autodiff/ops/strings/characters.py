@@ -1,7 +1,6 @@
 """One string to another: cases, parts, patterns, encodings."""
 
 import base64
-import codecs
 import re
 from functools import lru_cache
 
@@ -80,8 +79,16 @@ def _pattern(text):
         raise InvalidArgumentError(f"Invalid pattern: {text.decode(errors='replace')}, error: {error}") from None
 
 
-def _replaced(input, pattern, rewrite, replace_global):
-    compiled, template = _pattern(pattern), rewrite.decode("utf-8", "surrogateescape")
+def _of_patterns(input, *patterns, **_):
+    for pattern in patterns:
+        rank_of(pattern, exactly=0, what="pattern")
+    return Spec(string, input.dims)
+
+
+@text_op("RegexReplace", infer=_of_patterns)
+def regex_replace(input: Text, pattern: Text, rewrite: Text, *, replace_global=True):
+    r"""What fits a pattern, or the first of it, written anew; \1 is a group. input: string[...] -> string[...]."""
+    compiled, template = _pattern(plain(pattern)), plain(rewrite).decode("utf-8", "surrogateescape")
 
     def fill(match):
         return _BACK.sub(lambda back: "\\" if back[1] == "\\" else match[int(back[1])] or "", template)
@@ -93,43 +100,11 @@ def _replaced(input, pattern, rewrite, replace_global):
     return each(replaced, input)
 
 
-def _matched(input, pattern):
-    compiled = _pattern(pattern)
-    return each(lambda text: compiled.fullmatch(text.decode("utf-8", "surrogateescape")) is not None, input, dtype=bool)
-
-
-def _of_patterns(input, *patterns, **_):
-    for pattern in patterns:
-        rank_of(pattern, exactly=0, what="pattern")
-    return Spec(string, input.dims)
-
-
-@text_op("RegexReplace", infer=_of_patterns)
-def regex_replace(input: Text, pattern: Text, rewrite: Text, *, replace_global=True):
-    r"""What fits a pattern, or the first of it, written anew; \\1 is a group. input: string[...] -> string[...]."""
-    return _replaced(input, plain(pattern), plain(rewrite), replace_global)
-
-
-@text_op("StaticRegexReplace", infer=same_shape)
-def static_regex_replace(input: Text, *, pattern, rewrite, replace_global=True):
-    """RegexReplace by a pattern that is known when the graph is built. input: string[...] -> string[...]."""
-    return _replaced(input, _bytes(pattern), _bytes(rewrite), replace_global)
-
-
 @text_op("RegexFullMatch", infer=lambda input, pattern: Spec(bool_, _of_patterns(input, pattern).dims))
 def regex_full_match(input: Text, pattern: Text):
     """Whether all of a string fits a pattern. input: string[...] -> bool[...]."""
-    return _matched(input, plain(pattern))
-
-
-@text_op("StaticRegexFullMatch", infer=lambda input, *, pattern: Spec(bool_, input.dims))
-def static_regex_full_match(input: Text, *, pattern):
-    """RegexFullMatch by a pattern that is known when the graph is built. input: string[...] -> bool[...]."""
-    return _matched(input, _bytes(pattern))
-
-
-def _bytes(text):
-    return text.encode() if isinstance(text, str) else text
+    compiled = _pattern(plain(pattern))
+    return each(lambda text: compiled.fullmatch(text.decode("utf-8", "surrogateescape")) is not None, input, dtype=bool)
 
 
 # ---- encodings ----------------------------------------------------------------------------
@@ -153,34 +128,3 @@ def decode_base64(input: Text):
         return base64.urlsafe_b64decode(bare + b"=" * (-len(bare) % 4))
 
     return each(decoded, input)
-
-
-_OUTPUTS, _ON_ERROR = ("UTF-8", "UTF-16-BE", "UTF-32-BE"), ("strict", "replace", "ignore")
-
-
-def _transcoded(input, *, input_encoding, output_encoding, errors="replace", **_):
-    check_word("UnicodeTranscode", "output_encoding", output_encoding, _OUTPUTS)
-    check_word("UnicodeTranscode", "errors", errors, _ON_ERROR)
-    return Spec(string, input.dims)
-
-
-@text_op("UnicodeTranscode", infer=_transcoded)
-def unicode_transcode(input: Text, *, input_encoding, output_encoding, errors="replace", replacement_char=65533,
-                      replace_control_characters=False):
-    """The same text in another encoding; replacement_char stands for what is no text. input: string[...]."""
-    try:
-        codecs.lookup(input_encoding)
-    except LookupError:
-        raise InvalidArgumentError(f"Could not create converter for input encoding: {input_encoding}") from None
-
-    def transcoded(text):
-        try:
-            found = text.decode(input_encoding, errors)
-        except UnicodeDecodeError:
-            raise InvalidArgumentError("Invalid formatting on input string") from None
-        found = found.replace("\ufffd", chr(replacement_char))
-        if replace_control_characters:
-            found = re.sub("[\x00-\x1f\x7f-\x9f]", chr(replacement_char), found)
-        return found.encode(output_encoding.lower())
-
-    return each(transcoded, input)

@@ -29,8 +29,6 @@ ROWS: list[Case] = [
     Case("TridiagonalSolve", (np.array([[2.0, 1, 0], [0, 0, 2], [0, 3, 4]]), array(3, 2)), id="swapped"),
     Case("TridiagonalSolve", (np.zeros((3, 2)), array(2, 4)), fails=InvalidArgumentError, at_run=True, id="singular"),
     Case("TridiagonalSolve", (array(2, 5), array(5, 4)), fails=ShapeError, id="two"),
-    Case("TridiagonalMatMul", (array(1, 5), array(1, 5, seed=1), array(1, 5, seed=2), array(5, 4))),
-    Case("TridiagonalMatMul", (array(1, 5), array(1, 4), array(1, 5), array(5, 4)), fails=ShapeError, id="sizes"),
     Case("MatrixTriangularSolve", (regular(2, 3, 3), array(2, 3, 4))),
     Case("MatrixTriangularSolve", (regular(3, 3), array(3, 4)), {"lower": False}, id="upper"),
     Case("MatrixTriangularSolve", (regular(3, 3), array(3, 4)), {"adjoint": True}, id="adjoint"),

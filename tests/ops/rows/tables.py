@@ -28,7 +28,7 @@ def found(table, keys, values, fill="LookupTableInsertV2"):
 
 
 def once(keys, values):
-    return found(build.HashTableV2(**TYPES), keys, values, "InitializeTableV2")
+    return found(build.HashTableV2(**TYPES), keys, values, "LookupTableImportV2")
 
 
 def changed(keys, values):
@@ -66,10 +66,10 @@ def exported(keys, values):
 
 ROWS: list[Case] = [
     Case("HashTableV2", (KEYS, VALUES), through=once),
-    Case("InitializeTableV2", (KEYS, VALUES), through=once),
-    Case("InitializeTableV2", (KEYS[:0], VALUES[:0]), through=once, fails=InvalidArgumentError, at_run=True,
+    Case("LookupTableImportV2", (KEYS, VALUES), through=once),
+    Case("LookupTableImportV2", (KEYS[:0], VALUES[:0]), through=once, fails=InvalidArgumentError, at_run=True,
          id="empty"),
-    Case("InitializeTableV2", (KEYS, VALUES[:1]), through=once, fails=ShapeError, id="shapes"),
+    Case("LookupTableImportV2", (KEYS, VALUES[:1]), through=once, fails=ShapeError, id="shapes"),
     Case("MutableHashTableV2", (KEYS, VALUES), through=changed),
     Case("LookupTableInsertV2", (KEYS, VALUES), through=changed),
     Case("LookupTableInsertV2", (KEYS, VALUES[:1]), through=changed, fails=InvalidArgumentError, at_run=True,
@@ -81,7 +81,7 @@ ROWS: list[Case] = [
          id="empty key"),
     Case("InitializeTableFromTextFileV2", (str(FILE),), through=of_file),
     Case("InitializeTableFromTextFileV2", ("no/such",), through=of_file, fails=NotFoundError, at_run=True, id="file"),
-    Case("LookupTableImportV2", (KEYS, VALUES), through=removed),
+    Case("LookupTableImportV2", (KEYS, VALUES), through=removed, id="changed"),
     Case("LookupTableRemoveV2", (KEYS, VALUES), through=removed),
     Case("LookupTableSizeV2", (KEYS, VALUES), through=removed),
     Case("LookupTableExportV2", (KEYS, VALUES), through=exported),

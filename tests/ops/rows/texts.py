@@ -7,7 +7,6 @@ from ..case import Case, array
 from .bytes import texts
 
 WORDS, TABLE = texts(b" Ab c ", "dÉ".encode()), texts(b"a", b"b", b"c", b"d", b"e", b"f").reshape(2, 3)
-TRANSCODED = {"input_encoding": "UTF-8", "output_encoding": "UTF-16-BE"}
 
 ROWS: list[Case] = [
     Case("StringLower", (WORDS,)),
@@ -20,15 +19,10 @@ ROWS: list[Case] = [
     Case("Substr", (WORDS, np.int32([1]), np.int32(1)), fails=ShapeError, id="shapes"),
     Case("RegexReplace", (WORDS, "[bc]", "-")),
     Case("RegexReplace", (WORDS, "[", "-"), fails=InvalidArgumentError, at_run=True, id="pattern"),
-    Case("StaticRegexReplace", (WORDS,), {"pattern": "(b)", "rewrite": r"\1\1"}),
     Case("RegexFullMatch", (WORDS, "d.")),
-    Case("StaticRegexFullMatch", (WORDS,), {"pattern": "d."}),
     Case("EncodeBase64", (WORDS,)),
     Case("DecodeBase64", (texts(b"aGVsbG8"),)),
     Case("DecodeBase64", (texts(b"aGVs?G8"),), fails=InvalidArgumentError, at_run=True, id="character"),
-    Case("UnicodeTranscode", (WORDS,), TRANSCODED),
-    Case("UnicodeTranscode", (texts(b"\xff"),), {**TRANSCODED, "errors": "strict"}, fails=InvalidArgumentError,
-         at_run=True, id="strict"),
     Case("AsString", (array(2, 3),), {"precision": 2}),
     Case("AsString", (array(2, 3),), {"scientific": True, "shortest": True}, fails=InvalidArgumentError, at_run=True,
          id="both"),
