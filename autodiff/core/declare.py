@@ -6,6 +6,7 @@ from typing import Any
 
 from . import site
 from .convert import to_tensor
+from .defaults import STACKS
 from .dtypes import ALL, DType, is_numpy
 from .errors import ArgumentError, AutodiffError, DTypeError, InvalidArgumentError, ShapeError
 from .graph import Graph, Tensor, get_default_graph, graph_of
@@ -60,7 +61,8 @@ def build_op(definition: OpDef, values: tuple, attrs: dict[str, Any], name: str 
     comes before any tensor. Gives the tensor of a one-output op, the list of tensors of any other,
     the Operation when there is no output. Raises TypeError for dtypes and ValueError for shapes.
     """
-    graph = get_default_graph()
+    graphs = STACKS.graphs
+    graph = graphs[-1] if graphs else get_default_graph()
     if definition.is_simple and not attrs and _belong(graph, definition, values):
         name = definition.name if name is None else checked_op_name(name, graph.scope)
         try:
@@ -68,7 +70,7 @@ def build_op(definition: OpDef, values: tuple, attrs: dict[str, Any], name: str 
         except AutodiffError:
             return _add(graph, definition, values, attrs, name, None)  # says where
         if type(spec) is Spec:
-            return graph.add(definition, values, NO_ATTRIBUTES, (spec,), name).outputs[0]
+            return graph.enter(definition, values, NO_ATTRIBUTES, (spec,), name)._outputs
     graph = graph_of(values)
     name = definition.name if name is None else checked_op_name(name, graph.scope)
     for value in values:

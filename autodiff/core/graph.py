@@ -10,29 +10,21 @@ import numpy as np
 from .defaults import STACKS, InThread, entered
 from .devices import Placement, placement_in
 from .errors import ArgumentError, GraphError, KindError, NestedResetError, StateError
-from .graph_parts import Collected, written_as
-from .names import UniqueNames, check_scope_name, element_named
+from .graph_parts import Collected, ControlGroup, Operations, written_as
+from .names import Leaves, UniqueNames, check_scope_name, element_named, leaf
 from .op import OPS, OpDef, Spec
 from .operation import Operation
 from .site import Known
 from .tensor import Tensor
 
 
-class _ControlGroup:
-    """One control_dependencies block: what its ops wait for, and which ops it holds."""
-
-    def __init__(self, waits_for: list[Operation]) -> None:
-        self.waits_for = waits_for
-        self.members: set[Operation] = set()
-
-
 class Graph(Collected):
     """Operations and tensors by name; scopes, collections, control dependencies.
 
     seed: graph-level random seed or None. backprop_origin: (forward op, y) while a gradient rule
-    builds. made_from: the frame that makes many operations, meanwhile. overrides: op type -> name of a
-    registered gradient. colocated: names of the operations with which new ones stand. extras: what other
-    modules keep per graph (variable store, gradient calls), by their own key.
+    builds. in_rule: its scope, and what counts the names in there. made_from: the frame that makes many operations,
+    meanwhile. overrides: op type -> name of a registered gradient. colocated: names of the operations with which
+    new ones stand. extras: what other modules keep per graph (variable store, gradient calls), by their own key.
     """
 
     building_function = False
@@ -40,8 +32,9 @@ class Graph(Collected):
     shown: Callable[[Tensor, "Graph"], Tensor] | None = None  # makes of a function's tensor one for another graph
 
     def __init__(self) -> None:
-        self.operations: dict[str, Operation] = {}
+        self.operations: Operations = Operations()
         self.names = UniqueNames()
+        self.in_rule: tuple[str, Leaves | None] = ("", None)
         self._scopes = InThread("")
         self.seed: int | None = None
         self.finalized = False
@@ -52,26 +45,32 @@ class Graph(Collected):
         self.colocated: tuple[str, ...] = ()
         self.extras: dict[str, Any] = {}
         self.made_from: Known | None = None
-        self._control: list[_ControlGroup] = []
+        self._control: list[ControlGroup] = []
 
     # ---- building -----------------------------------------------------------------------
     def add(self, definition: OpDef, inputs: tuple[Tensor, ...], attrs: dict[str, Any], specs: Sequence[Spec],
             name: str) -> Operation:
         """Make an operation. `name` ending in `/` is taken literally, else made unique in the scope."""
-        if self.finalized:
-            raise StateError(f"Graph is finalized and cannot be modified: cannot add {definition.name} {name!r}")
         for tensor in inputs:
             if tensor.op is None or tensor.op.graph is not self:
                 inputs = tuple(self.capture(t) for t in inputs)
                 break
-        name = self.names.literal(name[:-1]) if name.endswith("/") else self.unique_name(name)
-        op = Operation(self, definition, name, inputs, attrs, specs,
-                       self._control_inputs_for(inputs) if self._control else ())
-        self.operations[name] = op
+        return self.enter(definition, inputs, attrs, specs, name)
+
+    def enter(self, definition: OpDef, inputs: tuple[Tensor, ...], attrs: dict[str, Any], specs: Sequence[Spec],
+              name: str) -> Operation:
+        """`add`, for inputs that are of this graph."""
+        if self.finalized:
+            raise StateError(f"Graph is finalized and cannot be modified: cannot add {definition.name} {name!r}")
+        scope, name = ("", self.names.literal(name[:-1])) if name[-1:] == "/" else self._name_in_scope(name)
+        op = Operation(self, definition, scope, name, inputs, attrs, specs)
+        self.operations.listed.append(op)
         if self.colocated:
             op.stand_with(self.colocated)
-        for group in self._control:
-            group.members.add(op)
+        if self._control:
+            op.waits_for = self._control_inputs_for(inputs)
+            for group in self._control:
+                group.members.add(op)
         for tape in STACKS.tapes:
             if tape.wants(op):
                 tape.record(op)
@@ -114,7 +113,7 @@ class Graph(Collected):
             self._control = []
         else:
             waits_for = list(dict.fromkeys(self._as_operation(c) for c in control_inputs))
-            self._control = [*saved, _ControlGroup(waits_for)]
+            self._control = [*saved, ControlGroup(waits_for)]
         try:
             yield
         finally:
@@ -138,8 +137,20 @@ class Graph(Collected):
     # ---- names --------------------------------------------------------------------------
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
         """`name` in the current scope, made unique."""
+        if mark_as_used:
+            scope, name = self._name_in_scope(name)
+            return f"{scope}/{name}" if scope else name
         scope = self._scopes.value
-        return self.names.take(f"{scope}/{name}" if scope else name, mark=mark_as_used)
+        return self.names.take(f"{scope}/{name}" if scope else name, mark=False)
+
+    def _name_in_scope(self, name: str) -> tuple[str, str]:
+        """A unique name as the scope that holds many like it, or "", and the rest."""
+        scope = self._scopes.value
+        if not scope:
+            return "", self.names.take(name)
+        of_rule, leaves = self.in_rule
+        found = leaf(name, leaves) if leaves is not None and scope == of_rule else None
+        return ("", self.names.take(f"{scope}/{name}")) if found is None else (scope, found)
 
     @contextlib.contextmanager
     def name_scope(self, name: str | None) -> Iterator[str]:
@@ -287,22 +298,6 @@ class Graph(Collected):
     def version(self) -> int:
         """Count of operations so far."""
         return len(self.operations)
-
-    def prevent_feeding(self, tensor: Any) -> None:
-        """Let no run feed this tensor."""
-        self.extras.setdefault("unfeedable", set()).add(tensor)
-
-    def is_feedable(self, tensor: Any) -> bool:
-        """Whether a run may feed this tensor."""
-        return tensor not in self.extras.get("unfeedable", ())
-
-    def prevent_fetching(self, op: Any) -> None:
-        """Let no run fetch this operation or its outputs."""
-        self.extras.setdefault("unfetchable", set()).add(op)
-
-    def is_fetchable(self, tensor_or_op: Any) -> bool:
-        """Whether a run may fetch this operation or tensor."""
-        return getattr(tensor_or_op, "op", tensor_or_op) not in self.extras.get("unfetchable", ())
 
 
 def get_default_graph() -> Graph:

@@ -2,8 +2,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .operation import Operation
 
 # "GraphDef", "NodeDef", … -> the path, in this package, of the function that makes one; told by autodiff itself
 FORMS: dict[str, str] = {}
@@ -15,10 +19,59 @@ def written_as(form: str, *given: Any, **options: Any) -> Any:
     return getattr(import_module(f"..{module}", __package__), name)(*given, **options)
 
 
+class Operations(Mapping[str, "Operation"]):
+    """Name -> operation, in the order of making. listed: they alone; names are made when the first is asked for."""
+
+    __slots__ = ("listed", "_by_name", "_count")
+
+    def __init__(self, listed: Iterable["Operation"] = ()) -> None:
+        self.listed: list["Operation"] = list(listed)
+        self._by_name: dict[str, "Operation"] = {}
+        self._count = 0  # of those that are in there
+
+    def _named(self) -> dict[str, "Operation"]:
+        if self._count < len(self.listed):
+            self._by_name.update([(op.name, op) for op in self.listed[self._count:]])
+            self._count = len(self.listed)
+        return self._by_name
+
+    def cut(self, count: int) -> dict[str, "Operation"]:
+        """Take out all but the first so many."""
+        known = self._named()
+        ops, self.listed[count:] = self.listed[count:], ()
+        self._count = count
+        return {op.name: known.pop(op.name) for op in ops}
+
+    def __getitem__(self, name: str) -> "Operation":
+        return self._named()[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._named()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._named())
+
+    def __len__(self) -> int:
+        return len(self.listed)
+
+    def values(self) -> Any:
+        """The operations, in order."""
+        return tuple(self.listed)
+
+
+class ControlGroup:
+    """One control_dependencies block: what its ops wait for, and which ops it holds."""
+
+    def __init__(self, waits_for: list["Operation"]) -> None:
+        self.waits_for = waits_for
+        self.members: set["Operation"] = set()
+
+
 class Collected:
-    """Named lists of what belongs to a graph. collected: key -> list."""
+    """Named lists of what belongs to a graph, and what runs may not ask. collected: key -> list. extras: see Graph."""
 
     collected: dict[Any, list[Any]]
+    extras: dict[str, Any]
 
     @property
     def collections(self) -> list[Any]:
@@ -48,3 +101,19 @@ class Collected:
 
     def clear_collection(self, name: Any) -> None:
         self.collected.pop(name, None)
+
+    def prevent_feeding(self, tensor: Any) -> None:
+        """Let no run feed this tensor."""
+        self.extras.setdefault("unfeedable", set()).add(tensor)
+
+    def is_feedable(self, tensor: Any) -> bool:
+        """Whether a run may feed this tensor."""
+        return tensor not in self.extras.get("unfeedable", ())
+
+    def prevent_fetching(self, op: Any) -> None:
+        """Let no run fetch this operation or its outputs."""
+        self.extras.setdefault("unfetchable", set()).add(op)
+
+    def is_fetchable(self, tensor_or_op: Any) -> bool:
+        """Whether a run may fetch this operation or tensor."""
+        return getattr(tensor_or_op, "op", tensor_or_op) not in self.extras.get("unfetchable", ())

@@ -187,7 +187,8 @@ class _Build:
     """`build.Sum(x, axis)` adds an op by its registered name, so families need not import each other."""
 
     def __getattr__(self, name: str) -> OpDef:
-        return OPS[name]
+        found = self.__dict__[name] = OPS[name]  # an attribute from now on: a record is never replaced
+        return found
 
 
 build = _Build()

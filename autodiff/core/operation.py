@@ -9,7 +9,7 @@ from . import site
 from .defaults import session_for
 from .devices import device_of
 from .errors import ArgumentError, GraphError, InvalidArgumentError, OutOfRangeError
-from .graph_parts import written_as
+from .graph_parts import Operations, written_as
 from .op import OpDef, Spec
 from .shapes import compatible, show
 from .tensor import Tensor
@@ -94,7 +94,7 @@ def _settle(graph: Any) -> None:
         order.done(*ready)
     for index, op in enumerate(found):
         op.index = index
-    graph.operations = {op.name: op for op in found}
+    graph.operations = Operations(found)
 
 
 class Operation(_Changeable):
@@ -102,27 +102,48 @@ class Operation(_Changeable):
 
     type: the op's registered name. attrs: its attributes. origin: the forward Operation whose
     gradient rule made this one, or None. gradient_of: the y of that gradient. index: place in
-    the order of making, from 0. waits_for: its control inputs.
+    the order of making, from 0. waits_for: its control inputs. What few operations have stands in their `__dict__`;
+    a name in a scope, and the tuple of one output, are made when they are asked for.
     """
 
     _given: dict[str, Any]  # attributes set later
-    __slots__ = ("graph", "definition", "name", "inputs", "attrs", "outputs", "waits_for", "origin",
-                 "gradient_of", "index", "device", "override", "_frames", "__weakref__", "__dict__")
+    __slots__ = ("graph", "definition", "_scope", "_name", "inputs", "attrs", "_outputs", "origin", "gradient_of",
+                 "index", "_frames", "__weakref__", "__dict__")
+    waits_for: tuple["Operation", ...] = ()
+    override: str | None = None
+    device: str = ""
 
-    def __init__(self, graph: "Graph", definition: OpDef, name: str, inputs: tuple[Tensor, ...],
-                 attrs: dict[str, Any], specs: Sequence[Spec], waits_for: tuple["Operation", ...]) -> None:
-        self.graph, self.definition, self.name = graph, definition, name
-        self.inputs, self.attrs, self.waits_for = inputs, attrs, waits_for
+    def __init__(self, graph: "Graph", definition: OpDef, scope: str, name: str, inputs: tuple[Tensor, ...],
+                 attrs: dict[str, Any], specs: Sequence[Spec]) -> None:
+        self.graph, self.definition, self._scope, self._name = graph, definition, scope, name
+        self.inputs, self.attrs = inputs, attrs
         self.origin, self.gradient_of = graph.backprop_origin
-        self.override: str | None = graph.overrides.get(definition.name) if graph.overrides else None
-        self.index = len(graph.operations)
+        if graph.overrides and definition.name in graph.overrides:
+            self.override = graph.overrides[definition.name]
+        self.index = len(graph.operations.listed)
         known = graph.made_from
-        self._frames = known.frames if known is not None and known.frame is None else site.capture(known)
-        self.outputs = ((Tensor(self, 0, specs[0]),) if len(specs) == 1 else
-                        tuple([Tensor(self, i, spec) for i, spec in enumerate(specs)]))
+        self._frames = known.frames if known is not None and known.frame is None else site.capture(known, 3)
+        self._outputs: Any = (Tensor(self, 0, specs[0]) if len(specs) == 1 else
+                              tuple([Tensor(self, i, spec) for i, spec in enumerate(specs)]))
         for tensor in inputs:
-            tensor.add_consumer(self)
-        self.device: str = device_of(self, graph.placement) if graph.placement else ""
+            if tensor._takers is None:
+                tensor._takers = self
+            else:
+                tensor.add_consumer(self)
+        if graph.placement:
+            self.device = device_of(self, graph.placement)
+
+    @property
+    def name(self) -> str:
+        if self._scope:
+            self._scope, self._name = "", f"{self._scope}/{self._name}"
+        return self._name
+
+    @property
+    def outputs(self) -> tuple[Tensor, ...]:
+        """Its tensors, in order."""
+        made = self._outputs
+        return made if type(made) is tuple else (made,)
 
     @property
     def type(self) -> str:

@@ -67,18 +67,19 @@ def here() -> Known:
     return Known(sys._getframe(1), capture())
 
 
-def capture(known: Known | None = None) -> RawFrames:
-    """The user's frames, innermost first, up to the script's top level. known: those outside of one frame.
+def capture(known: Known | None = None, depth: int = 1) -> RawFrames:
+    """The user's frames, innermost first, up to the script's top level.
 
+    known: those outside of one frame. depth: how many frames up are the library's.
     What a command of the prompt makes has no line of the user's: it is said to be of `<prompt>`. Frames are kept as
     (code, instruction): looking up a line number costs more than all the rest, and most operations are never asked
     for theirs.
     """
     if known is not None and known.frame is None:
         return known.frames
-    frame = sys._getframe(1)
-    ours = _OURS
-    while frame is not None and ours[frame.f_code.co_filename]:
+    frame = sys._getframe(depth)
+    whose = _WHOSE
+    while frame is not None and whose[frame.f_code.co_filename] == _OURS:
         if known is not None and frame is known.frame:
             return known.frames
         frame = frame.f_back  # type: ignore[assignment]
@@ -86,9 +87,10 @@ def capture(known: Known | None = None) -> RawFrames:
     kept: list[CodeType] = []
     while frame is not None and len(kept) < DEPTH:
         code = frame.f_code
-        if code.co_filename.startswith(_PROMPT):
+        owner = whose[code.co_filename]
+        if owner == _OF_PROMPT:
             return _SHARED.get(tuple(key)) or _shared(tuple(key), kept) if kept else _AT_PROMPT
-        if not ours[code.co_filename]:  # a body that the user wrote is called from in here
+        if owner != _OURS:  # a body that the user wrote is called from in here
             kept.append(code)
             key += id(code), frame.f_lasti
         if code.co_name == "<module>":
@@ -107,22 +109,26 @@ def _shared(key: tuple[int, ...], codes: list[CodeType]) -> RawFrames:
     return _SHARED.setdefault(key, tuple(zip(codes, key[1::2])))
 
 
-class _Ours(dict[str, bool]):
-    """File -> whether its code is the library's, not the user's."""
+_USERS, _OURS, _OF_PROMPT = range(3)
 
-    def __missing__(self, file: str) -> bool:
+
+class _Whose(dict[str, int]):
+    """File -> whether its code is the user's, the library's or the prompt's."""
+
+    def __missing__(self, file: str) -> int:
         if len(self) >= _MOST:
             self.clear()
-        return self.setdefault(file, file.startswith(PACKAGE))
+        return self.setdefault(file, _OURS if file.startswith(PACKAGE) else
+                               _OF_PROMPT if file.startswith(_PROMPT) else _USERS)
 
 
-_OURS = _Ours()
+_WHOSE = _Whose()
 
 
 def inside(known: Known | None, function: Any) -> Known | None:
     """What is known inside of a function: if it is the library's, no frame of the user's comes in between."""
     code = getattr(function, "__code__", None)
-    if known is None or known.frame is None or code is None or not _OURS[code.co_filename]:
+    if known is None or known.frame is None or code is None or _WHOSE[code.co_filename] != _OURS:
         return known
     return Known(None, known.frames)
 

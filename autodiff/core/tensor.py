@@ -44,7 +44,7 @@ class Tensor:
     def __init__(self, op: "Operation", value_index: int, spec: Spec) -> None:
         self.op, self.value_index = op, value_index
         self.dtype, self.dims = spec
-        self._takers: Any = None  # an Operation, or a list from the second on: most tensors have none or one
+        self._takers: Any = None  # an Operation, from the second on a tuple, a list if there are many
 
     @property
     def name(self) -> str:
@@ -98,14 +98,16 @@ class Tensor:
             self._takers = op
         elif type(known) is list:
             known.append(op)
+        elif type(known) is tuple:
+            self._takers = (*known, op) if len(known) < 4 else [*known, op]
         else:
-            self._takers = [known, op]
+            self._takers = (known, op)
 
     @property
     def _consumers(self) -> Sequence["Operation"]:
         """The operations that take this tensor, each as often as it does; not to be written to."""
         known = self._takers
-        return () if known is None else known if type(known) is list else (known,)
+        return () if known is None else known if type(known) is list or type(known) is tuple else (known,)
 
     @_consumers.setter
     def _consumers(self, ops: Sequence["Operation"]) -> None:

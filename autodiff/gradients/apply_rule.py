@@ -26,9 +26,10 @@ def apply_rule(graph: Graph, op: Operation, y: Tensor, dys: dict[Tensor, Gradien
     gate: no gradient is ready before all are.
     Raises NoGradientError (LookupError) without a rule, ArgumentError or ShapeError (ValueError) for a wrong answer.
     """
-    saved = graph.scope, graph.backprop_origin, graph.made_from
-    graph.scope = graph.unique_name(f"{op.name}_grad")
-    graph.backprop_origin = (op, y)
+    saved = graph.scope, graph.in_rule, graph.backprop_origin, graph.made_from
+    graph.scope = scope = graph.unique_name(f"{op.name}_grad")
+    leaves = graph.names.open(scope)
+    graph.in_rule, graph.backprop_origin = (scope, leaves), (op, y)
     try:
         rule = rule_of(op)
         if rule is None:
@@ -37,16 +38,15 @@ def apply_rule(graph: Graph, op: Operation, y: Tensor, dys: dict[Tensor, Gradien
                 note_blocked(graph, op, index, reason)
             return [None] * len(op.inputs)
         graph.made_from = inside(graph.made_from, rule)
-        kind = op.definition.name
-        if kind not in _TAKE_NONE:
-            _fill_up(op, dys)
-        given = [dys[t] for t in op.outputs]
-        if kind not in _TAKE_ROWS:
-            given = [dense(dy) if isinstance(dy, IndexedSlices) else dy for dy in given]
-        dxs = [_checked(graph, op, index, dx) for index, dx in enumerate(_answer(rule, op, given))]
+        dxs = _answer(rule, op, _given(op, dys))
+        for index, (dx, tensor) in enumerate(zip(dxs, inputs_of(op))):
+            if type(dx) is not Tensor or dx.dims != tensor.dims or not tensor.dtype.base_dtype.is_differentiable:
+                dxs[index] = _checked(graph, op, tensor, index, dx)
         return _gated(graph, dxs) if gate and sum(dx is not None for dx in dxs) > 1 else dxs
     finally:
-        graph.scope, graph.backprop_origin, graph.made_from = saved
+        graph.scope, graph.in_rule, graph.backprop_origin, graph.made_from = saved
+        if leaves is not None:
+            graph.names.close(scope, leaves)
 
 
 def rule_of(op: Operation) -> Any:
@@ -69,10 +69,19 @@ def rule_of(op: Operation) -> Any:
     return definition.gradient_rule
 
 
-def _fill_up(op: Operation, dys: dict[Tensor, Gradient | None]) -> None:
-    for tensor in op.outputs:
-        if dys[tensor] is None and tensor.dtype.base_dtype.is_differentiable:
-            dys[tensor] = build.ZerosLike(tensor)
+def _given(op: Operation, dys: dict[Tensor, Gradient | None]) -> list[Gradient | None]:
+    """What a rule is given: what each output received, made dense and filled up with zeros as far as it wants that."""
+    given = [dys[t] for t in op.outputs]
+    if len(given) == 1 and type(given[0]) is Tensor:
+        return given
+    kind = op.definition.name
+    if kind not in _TAKE_NONE:
+        for index, tensor in enumerate(op.outputs):
+            if given[index] is None and tensor.dtype.base_dtype.is_differentiable:
+                given[index] = dys[tensor] = build.ZerosLike(tensor)
+    if kind not in _TAKE_ROWS:
+        given = [dense(dy) if isinstance(dy, IndexedSlices) else dy for dy in given]
+    return given
 
 
 def _answer(rule: Any, op: Operation, dys: list[Gradient | None]) -> list[Any]:
@@ -85,11 +94,8 @@ def _answer(rule: Any, op: Operation, dys: list[Gradient | None]) -> list[Any]:
     return dxs
 
 
-def _checked(graph: Graph, op: Operation, index: int, dx: Any) -> Gradient | None:
+def _checked(graph: Graph, op: Operation, tensor: Tensor, index: int, dx: Any) -> Gradient | None:
     """The gradient of one input, with the shape of the input; None, and a note why, if the rule blocks it."""
-    tensor = inputs_of(op)[index]
-    if type(dx) is Tensor and dx.dims == tensor.dims and tensor.dtype.base_dtype.is_differentiable:
-        return dx
     if dx is None:
         dx = blocked(f"the gradient function of {op.type} gives None for this input")
     if isinstance(dx, Blocked):

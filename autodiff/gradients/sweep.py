@@ -81,8 +81,9 @@ class Sweep:
 
     def _accumulate(self, op: Operation) -> bool:
         """The sum of what each output received, None if nothing arrived; whether anything has."""
-        if len(op.outputs) == 1:
-            tensor, = op.outputs
+        outputs = op.outputs
+        if len(outputs) == 1:
+            tensor, = outputs
             if len(self.terms.get(tensor, ())) == 1:
                 self.final[tensor], = self.terms.pop(tensor)
                 return True

@@ -193,7 +193,7 @@ class EagerContext(Graph):
         if len(specs) == 1:
             values = (values,)
         recorded = [tape for tape in STACKS.tapes if tape.wants(operation)]
-        operation.outputs = tuple(EagerTensor(self, spec, value, operation if recorded else None, i)
+        operation._outputs = tuple(EagerTensor(self, spec, value, operation if recorded else None, i)
                                   for i, (spec, value) in enumerate(zip(specs, values)))
         for tape in recorded:
             tape.record(operation)
@@ -232,10 +232,10 @@ class EagerOperation(Operation):
 
     def __init__(self, context: EagerContext, definition: OpDef, name: str, inputs: tuple[Tensor, ...],
                  attrs: dict[str, Any]) -> None:
-        self.graph, self.definition, self.name, self.inputs, self.attrs = context, definition, name, inputs, attrs
+        self.graph, self.definition, self._scope, self._name = context, definition, "", name
+        self.inputs, self.attrs, self._outputs, self.index = inputs, attrs, (), -1
         self.origin, self.gradient_of = context.backprop_origin
         self.override = context.overrides.get(definition.name)
-        self.outputs, self.waits_for, self.device, self.index = (), (), "", -1
         self._frames = site.capture()
 
     def describe(self) -> str:

@@ -39,7 +39,7 @@ class HiddenOps:
                                                       "backprop_origin", "collected", "placement")}
         lists = {key: graph.extras.get(key) for key in _OWN_LISTS}
         before = len(graph.operations)
-        graph.operations.update(self.operations)
+        graph.operations.listed.extend(self.operations.values())
         self._join()
         calls: list[GradientCall] = []
         graph.extras.update(gradient_observers=[], calls=calls)
@@ -58,8 +58,7 @@ class HiddenOps:
                 setattr(graph, key, value)
             for key, value in lists.items():
                 graph.extras.pop(key) if value is None else graph.extras.update({key: value})
-            names = list(graph.operations)[before:]
-            self.operations = {name: graph.operations.pop(name) for name in names}
+            self.operations = graph.operations.cut(before)
             self._leave()
 
     def _join(self) -> None:

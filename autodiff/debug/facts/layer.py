@@ -39,7 +39,7 @@ class Layer:
         graph = self.graph
         saved = {key: getattr(graph, key) for key in _STATE}
         count = len(graph.operations)
-        graph.operations.update(self.operations)
+        graph.operations.listed.extend(self.operations.values())
         inside: dict[str, Any] = dict(
             names=self._names, scope="", finalized=False, overrides={}, _control=[], backprop_origin=(None, None),
             placement="", collected=_joined(graph.collected, self.collected), extras=_joined(graph.extras, self.extras))
@@ -56,8 +56,7 @@ class Layer:
                 setattr(graph, key, value)
             graph.extras.update({key: extras[key] for key in _ABOUT_OPS if key in extras})
             self.collected, self.extras = _added(collected, graph.collected), _added(extras, graph.extras)
-            names = list(graph.operations)[count:]
-            self.operations = {name: graph.operations.pop(name) for name in names}
+            self.operations = graph.operations.cut(count)
 
 
 class _Scoped(UniqueNames):
@@ -72,6 +71,9 @@ class _Scoped(UniqueNames):
         while mark and found in self.graph.operations:
             found = super().take(_scoped(name))
         return found
+
+    def open(self, scope: str) -> None:
+        """Each name is given by `take`."""
 
     def literal(self, name: str) -> str:
         numbers = (f"{_scoped(name)}_{number}" for number in itertools.count(1))  # slots of `x` and of `prompt/x`
@@ -91,8 +93,7 @@ def kept_in(graph: Graph) -> Iterator[None]:
     made = list(graph.operations.values())[count:]
     lent = next((t for op in made for t in op.inputs if is_in_layer(t.op)), None)
     if lent is not None:
-        for op in made:
-            del graph.operations[op.name]
+        graph.operations.cut(count)
         for tensor in {t for op in made for t in op.inputs}:
             tensor._consumers = [op for op in tensor._consumers if op not in made]
         raise GraphError(f"{lent.name!r} was built beside the script's graph, and cannot be built on in it",
