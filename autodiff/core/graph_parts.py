@@ -40,7 +40,9 @@ class Operations(Mapping[str, "Operation"]):
         known = self._named()
         ops, self.listed[count:] = self.listed[count:], ()
         self._count = count
-        return {op.name: known.pop(op.name) for op in ops}
+        for op in ops:
+            known.pop(op.name, None)
+        return {op.name: op for op in ops}
 
     def __getitem__(self, name: str) -> "Operation":
         return self._named()[name]

@@ -54,3 +54,18 @@ def test_rows_without_entries_are_zero_and_others_meet_no_infinity():
     layout = row_layout.layout_of(indices, values, shape, adjoint=False)
     b = np.array([[1.0, 2], [3, 4], [np.inf, np.nan]])
     assert layout.product(values, b).tolist() == [[1, 2], [0, 0], [3, 4], [0, 0]]
+
+
+def test_slices_are_added_in_the_order_of_the_updates_whatever_the_rank() -> None:
+    draw = np.random.RandomState(3)
+    for shape, depth in (((4, 5), 2), ((4, 5, 3), 2), ((4, 5, 3), 1), ((4,), 1)):
+        indices = np.stack([draw.randint(0, n, (7, 2)) for n in shape[:depth]], axis=-1)
+        updates = draw.randn(7, 2, *shape[depth:]).astype(np.float32) * 1e3
+        expected = np.zeros(shape, np.float32)
+        np.add.at(expected, tuple(np.moveaxis(indices, -1, 0)), updates)
+        with tf.Graph().as_default(), tf.Session() as session:
+            added = tf.scatter_nd(indices, updates, shape)
+            given, back = session.run([added, tf.gather_nd(tf.transpose(added), indices[..., :1] * 0)])
+            assert (given == expected).all() and back.shape[:2] == (7, 2)
+            with pytest.raises(tf.errors.InvalidArgumentError, match="does not index"):
+                session.run(tf.scatter_nd(indices - 9, updates, shape))
