@@ -206,7 +206,7 @@ def test_importing_loads_neither_ops_nor_rooms_that_scripts_enter_later() -> Non
               "autodiff.api.common.unsupported", "autodiff.api.common.wrong_arguments"}
     assert {name for name in read if name.startswith(kept_for_later)} == loaded
     families = {name.split(".")[2] for name in read if name.startswith("autodiff.ops.")}
-    assert families == {"control", "places"}, "branches and loops have rules in autodiff/gradients"
+    assert families == {"common", "control", "places"}, "branches and loops have rules in autodiff/gradients"
 
 
 def test_default_names_of_what_functions_give() -> None:

@@ -24,7 +24,7 @@ def test_what_a_run_printed_is_not_printed_by_its_replay(capfd: pytest.CaptureFi
         dbg = Debugger(graph, session)
         dbg.on_run(session, [loss, step], {x: 3.0})
         first = capfd.readouterr()
-        assert first.err.count("w is ") == 1 and first.err.count("in the loop") == 2 and "also 3.0" in first.err
+        assert first.err.count("w is ") == 1 and first.err.count("in the loop") == 2 and "also 3\n" in first.err
         dbg.value("loss", step=1)
         dbg.why("loss")
         dbg.stepper.replay(1)

@@ -84,7 +84,7 @@ def same_bits(a: Any, b: Any) -> bool:
     """Equal bit for bit; any nan is equal to any other, as which of two a sum takes over is left to the processor."""
     if isinstance(a, (list, tuple)):
         return len(a) == len(b) and all(map(same_bits, a, b))
-    a, b = np.asarray(a), np.asarray(b)
+    a, b = (np.asarray(x, object if isinstance(x, bytes) else None) for x in (a, b))
     if a.dtype.kind in "fc":
         a, b = (np.where(np.isnan(x), x.dtype.type(np.nan), x) for x in (a, b))
     equal = a.tolist() == b.tolist() if a.dtype == object else a.tobytes() == b.tobytes()
