@@ -25,7 +25,7 @@ def as_array(value: Any, dtype: DType | None = None) -> np.ndarray:
     range wrap, as in TensorFlow: -1 as uint8 is 255.
     """
     if value is None:
-        raise ArgumentError(expected="a value that can become a tensor", found="None")
+        raise ArgumentError("None values not supported.", expected="a value that can become a tensor", found="None")
     if is_numpy(value):
         return _as_strings(np.asarray(value)) if np.asarray(value).dtype.kind in "SUO" else _cast(value, dtype)
     if isinstance(value, (TensorShape, Dimension)):

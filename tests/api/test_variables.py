@@ -261,3 +261,15 @@ def test_rows_are_changed_and_gathered_in_both_modes() -> None:
         assert rows.numpy().tolist() == [[2.0], [3.0]]
         assert change().numpy().tolist() == [[1.0, 2.0], [13.0, 24.0]]
         assert v.assign([[0.0, 0.0], [0.0, 0.0]], read_value=False) is None
+
+
+def test_the_reference_of_a_bare_variable_can_be_assigned() -> None:
+    from autodiff.tensorflow_names.python.variables import variable_op
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        ref = variable_op([1, 2], tf.float32, set_shape=False)
+        given = tf.assign(ref, [[1.0, 2.0]])
+        assert (ref.shape.ndims, given.shape.as_list()) == (None, [1, 2])
+        session.run(given)
+        assert session.run(tf.assign_add(ref, [[1.0, 1.0]])).tolist() == [[2.0, 3.0]]
+        assert session.run(tf.assign_sub(ref, [[0.5, 0.0]])).tolist() == [[1.5, 3.0]]

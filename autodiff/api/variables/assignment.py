@@ -114,12 +114,12 @@ def assign(ref: Variable, value: Any, validate_shape: bool | None = None, use_lo
 
 def assign_add(ref: Variable, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
     """Add to a variable; gives the reference after it."""
-    return ref.assign_add(value, name=name)
+    return ref.assign_add(value, name=name) if hasattr(ref, "assign_add") else build.AssignAdd(ref, value, name=name)
 
 
 def assign_sub(ref: Variable, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
     """Subtract from a variable; gives the reference after it."""
-    return ref.assign_sub(value, name=name)
+    return ref.assign_sub(value, name=name) if hasattr(ref, "assign_sub") else build.AssignSub(ref, value, name=name)
 
 
 def count_up_to(ref: Variable, limit: int, name: str | None = None) -> Tensor:

@@ -77,11 +77,10 @@ def referred(ref, value=None, *, validate_shape=True, **_):
         raise DTypeError(expected="a variable to assign to",
                          found=f"the tensor {ref.name!r} of dtype {ref.dtype.name}")
     spec = held(ref)
-    if value is not None and validate_shape:
-        merge(spec.dims, value.dims)  # refuses what contradicts
+    dims = merge(spec.dims, value.dims) if value is not None and validate_shape else spec.dims  # or refuses
     if ref.dtype is resource:
         return Spec(resource, ())
-    return Spec(ref.dtype.base_dtype.as_ref, spec.dims if validate_shape else value.dims)
+    return Spec(ref.dtype.base_dtype.as_ref, dims if validate_shape else value.dims)
 
 
 def _own(value):

@@ -6,6 +6,10 @@ from typing import Any
 from ...api.variables.partitioned import PartitionedVariable, PartitionInfo
 from ...api.variables.variable import ResourceVariable
 from ...api.variables.variable import Variable as VariableV1
+from ...core.dtypes import as_dtype
+from ...core.graph import Tensor
+from ...core.op import build
+from ...core.shapes import as_dims
 
 __all__ = ["PartitionedVariable", "ResourceVariable", "Variable", "VariableV1"]
 RefVariable = VariableV1
@@ -26,6 +30,16 @@ class Variable(VariableV1, metaclass=_OfEveryKind):
 def is_resource_variable(var: Any) -> bool:
     """Whether this is a variable whose reads are ordered."""
     return bool(getattr(var, "is_resource", False))
+
+
+def variable_op(shape: Any, dtype: Any, name: str = "Variable", set_shape: bool = True, container: str = "",
+                shared_name: str = "") -> Tensor:
+    """The operation of a variable, without an initial value: its reference. set_shape: False leaves the shape open."""
+    return build.VariableV2(shape=as_dims(shape) if set_shape else None, dtype=as_dtype(dtype), container=container,
+                            shared_name=shared_name, name=name)
+
+
+variable_op_v2 = variable_op
 
 
 class Trackable:
