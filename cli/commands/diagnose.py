@@ -203,7 +203,9 @@ def doctor(dbg: Debugger, *, static: bool = False, ignore: Kinds = "", fail: boo
     """Look for everything that is wrong, and rank it: mistakes that raise nothing, nan, None, vanishing, dead, traps.
 
     Of the runs remembered: the graph, what was fed, the first training steps and some later ones. An error spoils the
-    training, a warning probably harms, a remark may be meant. static: of the graph alone, before any run. ignore: kinds
+    training, a warning probably harms, a remark may be meant. Remedies of the worst are tried: up to 20 of the first
+    training steps are made again with each, and it is told what that gave; `fix N` has the runs to come compute with
+    it. static: of the graph alone, before any run. ignore: kinds
     of findings that are not wanted, with commas between. fail: exit with 3 if there is an error.
 
     Example:  doctor --ignore "dead units, saturated"

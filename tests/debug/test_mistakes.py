@@ -13,6 +13,13 @@ from .mistaken_programs import HEAD, PROGRAMS
 from .more_mistaken_programs import MORE_PROGRAMS
 from .right_programs import RIGHT
 
+SHOWN = {  # kinds whose remedies the remembered steps show to help
+    "equal initial values", "learning rate too high", "learning rate too low", "learning rate decayed to nothing",
+    "sum for mean", "inputs not scaled", "double softmax", "double sigmoid", "relu on the logits",
+    "log of no probability", "targets out of range", "softmax in a hidden layer", "reshape for transpose",
+    "penalty too large", "clipped too hard", "clipped by value", "clipped always", "epsilon too large",
+    "vanishing gradient", "broadcast", "initial values too small"}
+
 
 def trained(text: str, folder: Path) -> Shell:
     (folder / "model.py").write_text(HEAD + text)
@@ -34,6 +41,8 @@ def test_a_mistake_comes_first_and_its_twin_has_none(kind: str, program: tuple[s
     text, wrong, right = program
     assert wrong in text
     first = findings(text, tmp_path)[0]
+    assert ("; tried: " in first.remedy) if kind in SHOWN else ("tried: " in first.remedy)
+    assert kind not in SHOWN or "in steps 1-" in first.remedy
     assert (first.kind, first.level == "remark") == (kind, False)
     assert first.place is not None and first.place.file.endswith("model.py") and first.remedy
     harmless = findings(text.replace(wrong, right), tmp_path)

@@ -170,7 +170,7 @@ def test_doctor_tells_what_was_tried(tmp_path: Path, monkeypatch: pytest.MonkeyP
     fast = GROWS.replace("300.0", "0.0015")
     with loaded(fast, tmp_path, monkeypatch, "next 12") as shell:
         text = said("doctor", shell)
-        assert "remedy: lower the learning rate from 0.0015 to 0.00015" in text, text
+        assert "tried: lower the learning rate from 0.0015 to 0.00015: the loss goes" in text, text
         assert "(0.00015)" in said("fix 1 --write", shell)
 
 

@@ -1,6 +1,7 @@
 """State: which runs are remembered, which one is looked at, and the value of any tensor in any of them."""
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -28,7 +29,8 @@ class State:
     """model, overrides, log: what runs are made of, what the user changed of it, what came out.
 
     budget: bytes that remembered runs may take. moments: those runs. replayer: makes them again. view: a past run that
-    is looked at, None for the present. last: what the last run fetched; last_whole: together with what was looked at.
+    is looked at, None for the present. wholes: by what was fed slices made anew, how many rows the arrays have that
+    they were cut from. last: what the last run fetched; last_whole: together with what was looked at.
     """
 
     def __init__(self, model: Model, overrides: Overrides, log: RunLog, budget: int = BUDGET) -> None:
@@ -36,6 +38,8 @@ class State:
         self.replayer = Replayer(model.graph, model.targets.inner)
         self.moments = Ring(self.replayer)
         self.view: int | None = None
+        self.wholes: dict[Tensor, int] = {}
+        self._fed: dict[Tensor, weakref.ref[np.ndarray]] = {}
         self.last: Fetches | None = None
         self.last_whole: Fetches | None = None
         self._needed: dict[tuple[Tensor, ...], tuple[set[Tensor], set[str]]] = {}
@@ -43,6 +47,15 @@ class State:
     def look_at(self, run: int | None) -> None:
         """Look at a past run; None for the present."""
         self.view = run
+
+    def saw(self, given: Mapping[Any, Any]) -> None:
+        """Note what a run is given: arrays that are cut from larger ones, another cut each time."""
+        for tensor, value in given.items():
+            if type(value) is np.ndarray and value.base is not None and value.ndim and isinstance(tensor, Tensor):
+                before = self._fed.get(tensor)
+                if before is not None and before() is not value and value.size and isinstance(value.base, np.ndarray):
+                    self.wholes[tensor] = value.base.size * len(value) // value.size
+                self._fed[tensor] = weakref.ref(value)
 
     def remember(self, moment: Moment, whole: Fetches | None, ms: float = 0.0,
                  left: Mapping[str, Any] | None = None) -> None:

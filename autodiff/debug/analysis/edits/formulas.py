@@ -140,8 +140,9 @@ def _mean(op: Operation, now: Now) -> Tensor:
 
 def lower_rate(rate: Tensor, value: float, factor: float) -> Edit:
     """A learning rate, times `factor`. value: what it is."""
+    verb = "lower" if factor < 1 else "raise"
     lower = float(f"{value * factor:.3g}")
-    return _later(rate, f"lower the learning rate from {value:g} to {lower:g}",
+    return _later(rate, f"{verb} the learning rate from {value:g} to {lower:g}",
                   lambda now: build.Mul(now(rate), constant(factor, rate)), LowerRate(value, lower))
 
 

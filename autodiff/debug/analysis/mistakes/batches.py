@@ -11,6 +11,8 @@ from .heads import Head, heads
 from .pairing import batches_of, classes_of, inputs_of, named, nothing_learnt
 
 _BATCHES = 8  # from which on they say how examples are dealt out
+_MEANT = 38  # severity of what may be done on purpose, to see whether a model can learn a batch by heart
+_PARTS = 4  # times a batch, of what it is cut from, that is no division into training and test
 _FEW = 0.55  # of the classes that a batch drawn at random has
 _RARE, _SEEN = 0.04, 200  # share of the smaller class below which one is all but missing; labels that show it
 _TWICE = 0.02  # largest input that looks as if it were scaled twice
@@ -57,10 +59,13 @@ def _same_batch(case: Case) -> list[Finding]:
             continue
         other = max((len(run.feeds[tensor]) for run in case.runs if not run.trains and tensor in run.feeds
                      and np.ndim(run.feeds[tensor])), default=0)
-        if other > len(first) and tensor.op in ancestors([case.y]):
-            return [finding(64, "same batch", next(iter(tensor._consumers), tensor.op), f"{tensor.name} is fed the "
-                            f"same {len(first)} examples in all {len(case.steps)} training steps, though other runs "
-                            f"feed {other}: the model learns these by heart", "take the next batch in each step: x[i "
+        whole = case.wholes.get(tensor, 0)
+        more = f"other runs feed {other}" if other > len(first) else f"they are cut from an array of {whole}"
+        if (other > len(first) or whole >= _PARTS * len(first)) and tensor.op in ancestors([case.y]):
+            weight = 64 if other > len(first) else _MEANT
+            return [finding(weight, "same batch", next(iter(tensor._consumers), tensor.op), f"{tensor.name} is fed the "
+                            f"same {len(first)} examples in all {len(case.steps)} training steps, though {more}: the "
+                            "model learns these by heart", "take the next batch in each step: x[i "
                             "* n:(i + 1) * n]", target=tensor.name, step=case.steps[1].step)]
     return []
 

@@ -57,20 +57,21 @@ class Case:
 
     look: the values of tensors in a run, where they can be had, with other values of variables if some are given.
     failed: why the last run raised an error, or "". history: step and y of all training runs that are known, also of
-    those that are not remembered. nonfinite: the first step at which y was not finite, 0 for none.
+    those that are not remembered. wholes: as of State. nonfinite: the first step at which y was not finite, 0 for none.
     """
 
     def __init__(self, graph: Graph, y: Tensor, variables: Sequence[Tensor], runs: Sequence[Run] = (),
                  look: Callable[[Run, Sequence[Tensor], Mapping[str, Any] | None], Values] = lambda *_: {},
-                 failed: str = "", history: Sequence[tuple[int, float]] = ()) -> None:
+                 failed: str = "", history: Sequence[tuple[int, float]] = (),
+                 wholes: Mapping[Tensor, int] = {}) -> None:
         self.graph, self.y, self.variables, self.runs, self.failed = graph, y, list(variables), list(runs), failed
-        self._look, self._history = look, history
+        self._look, self._history, self.wholes = look, history, wholes
         self._wanted: dict[Tensor, None] = {y: None}
         self._seen: dict[int, dict[Tensor, Any]] = {}
 
     def about(self, y: Tensor) -> Case:
         """The same runs, asked about another loss."""
-        return Case(self.graph, y, self.variables, self.runs, self._look, self.failed)
+        return Case(self.graph, y, self.variables, self.runs, self._look, self.failed, wholes=self.wholes)
 
     # ---- the graph ----------------------------------------------------------------------
     @cached_property

@@ -97,7 +97,7 @@ def _squashed_twice(head: Head, case: Case) -> Iterator[Finding]:
             not head.end.inputs:
         return
     kind = "double sigmoid" if head.form == "sigmoid" and head.activation == "Sigmoid" else "double softmax"
-    before = _logits(head.end).name
+    before = logits_of(head.end).name
     if head.activation == "Tanh":
         yield finding(46, "bounded logits", head.op, f"the logits of {head.op.name} are the tanh of {before}"
                       f"{at_line(place_of(head.end))}: they lie between -1 and 1, so no class gets a high probability",
@@ -114,7 +114,7 @@ def _squashed_twice(head: Head, case: Case) -> Iterator[Finding]:
                   confidence="certain")
 
 
-def _logits(end: Operation) -> Tensor:
+def logits_of(end: Operation) -> Tensor:
     """What went into an activation, also into one written by hand."""
     return end.inputs[0].op.inputs[0] if end.type == "RealDiv" and end.inputs[0].op.type == "Exp" else end.inputs[0]
 
@@ -247,7 +247,7 @@ def _squared_softmax(head: Head, case: Case) -> Iterator[Finding]:
     yield finding(44 if not case.learns else 36, "squared error of a softmax", head.op, f"{head.op.name} is the "
                   f"{head.form} error of the softmax {head.end.name}{at_line(place_of(head.end))}: where the softmax "
                   "is sure of a wrong class its slope is almost 0, so the worst examples teach least",
-                  f"give {_logits(head.end).name} to tf.nn.softmax_cross_entropy_with_logits_v2")
+                  f"give {logits_of(head.end).name} to tf.nn.softmax_cross_entropy_with_logits_v2")
 
 
 def _named(tensor: Tensor) -> str:

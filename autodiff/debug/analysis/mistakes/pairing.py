@@ -13,7 +13,7 @@ from .heads import SAME, Head
 
 _MANY = 400  # examples that are compared with each other
 _FEWEST = 120  # distinct examples that show whether labels follow from inputs
-_FLAT = 0.97  # of the loss of a guess: above it nothing is learnt
+_FLAT = 0.93  # of the loss of a guess: above it nothing is learnt
 _TRAINED = 20  # steps that should have taught something
 _RIDGE = 0.1  # of the mean variance: what the straight fit is held down by
 _SURE = 3.0  # standard deviations beyond chance

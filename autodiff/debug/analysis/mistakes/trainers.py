@@ -32,7 +32,25 @@ def _opposed(case: Case) -> list[Finding]:
                 against = [(c, u, v) for c, u, v in cosines if c < _OPPOSED]
                 if against:
                     return [_pulled(min(against, key=lambda each: each[0]), len(shared), y, other)]
+            if shared and (found := _left_alone(case, y, other, *shared[0])):
+                return found
     return []
+
+
+def _left_alone(case: Case, y: Tensor, other: Tensor, u: Update, v: Update) -> list[Finding]:
+    """Two losses that train the very same variables, while nobody trains others that both depend on."""
+    updated = {each.variable for each in case.updates}
+    mine, theirs = ({each.variable for each in case.updates if each.y is loss} for loss in (y, other))
+    both = ancestors([y]) & ancestors([other])
+    alone = [each for each in case.variables if each not in updated and each.op in both]
+    if mine != theirs or not alone:
+        return []
+    return [finding(79, "two losses train the same", v.op, f"{y.name} and {other.name} both train the same {len(mine)} "
+                    f"variables, {u.variable.name} … ({u.op.name}{at_line(place_of(u.op))} and {v.op.name}"
+                    f"{at_line(place_of(v.op))}), and nothing trains {alone[0].name} and {len(alone) - 1} others, on "
+                    "which both depend: a var_list names the wrong ones", "give each minimize its own variables: "
+                    "var_list=the discriminator's for its loss, var_list=the generator's for the other",
+                    target=u.variable.name)]
 
 
 def _judge(y: Tensor, case: Case) -> set[Operation]:

@@ -30,8 +30,8 @@ def wiring_mistakes(case: Case) -> list[Finding]:
 
 # ---- layers -----------------------------------------------------------------------------
 
-def _linear_layers(case: Case) -> list[Finding]:
-    """Products with weights whose result goes into the next product, with nothing between."""
+def linear_pairs(case: Case) -> list[tuple[Operation, Operation]]:
+    """Products with weights whose result goes into the next product, with nothing between, and that one."""
     pairs = []
     for op in case.behind:
         if op.type in _PRODUCTS and len(op.inputs) > 1 and _is_weight(op.inputs[1], case) and op in case.trained:
@@ -39,6 +39,11 @@ def _linear_layers(case: Case) -> list[Finding]:
             if below is not None and below.type == op.type and _trainers(below, case) == _trainers(op, case) and \
                     not _is_bottleneck(below, op):
                 pairs.append((below, op))
+    return pairs
+
+
+def _linear_layers(case: Case) -> list[Finding]:
+    pairs = linear_pairs(case)
     if not pairs:
         return []
     below, op = pairs[0]

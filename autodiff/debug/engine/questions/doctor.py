@@ -34,6 +34,7 @@ from .case_of import case_of
 from .check import RuleChecks
 from .explain import Explanations
 from .gradients import Gradients
+from .mended import Mended
 from .trials import Trials
 from .update_stages import UpdateStages
 
@@ -41,7 +42,6 @@ _CALLS = ("If", "While", "Case")  # which may update what they are given
 _CALM = 35  # severity of what did no harm
 _BATCHES = 5  # steps whose batches units are judged by
 _LATE = 20  # runs that are looked at for what has been trained
-_FAST = "learning rate too high"
 _APPLIES = ("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply")
 
 
@@ -52,7 +52,7 @@ class Checkup:
                  rules: RuleChecks, trials: Trials) -> None:
         self.state, self.model = state, state.model
         self.explain, self.gradients, self.stages, self.rules = explain, gradients, stages, rules
-        self.trials = trials
+        self.trials, self.mended = trials, Mended(state, trials)
 
     def doctor(self, *, static: bool = False, ignore: Collection[str] = (), report: Report | None = None) -> Diagnosis:
         """Ranked findings about the runs remembered; static: about the graph alone, without running it.
@@ -60,6 +60,7 @@ class Checkup:
         ignore: kinds of findings that are not wanted. report: told of each kind of mistake that was looked for; Ctrl-C
         ends it with what is found by then.
         """
+        self.trials.tried = []
         y = self.model.default_y()
         variables = trainable_tensors(self.model.graph)
         size = (f"{len(self.model.graph.operations)} ops", f"{len(variables)} variables")
@@ -92,13 +93,12 @@ class Checkup:
         known = {(f.op, f.kind) for f in found} | {(f.target, f.kind) for f in found}
         found += [f for f in _unhappened(traps, case)
                   if (f.op, f.kind) not in known and (f.target, f.kind) not in known]
-        if any(f.kind == _FAST for f in found) and (tried := self.trials.of_rate(y)) is not None:
-            found = [replace(f, remedy=tried.sentence) if f.kind == _FAST else f for f in found]
+        found = self.mended.told(_ranked(found, ignore), case)
         makers = advice_of(self.model.graph).makers
         found = [replace(f, text=f"{f.text}; {f.op} is of {makers[f.op]}") if f.op in makers else f for f in found]
         when = self.state.log.at(at.run)
         looked = (_looked_at(case, str(when)), *size, *stopped)
-        diagnosis = Diagnosis(y.name, when.step, _ranked(found, ignore), looked)
+        diagnosis = Diagnosis(y.name, when.step, tuple(found), looked)
         return spoken(diagnosis, advice_of(self.model.graph).words)
 
     def _without_gradient(self, y: Tensor, variables: list[Tensor]) -> list[Finding]:
@@ -175,7 +175,7 @@ class Checkup:
         harmful = [_of_origin(origin, 100) for origin in first][:5]
         tried = self.trials.of(why)
         if harmful and tried:
-            harmful[0] = replace(harmful[0], remedy=tried[0].sentence)
+            harmful[0] = replace(harmful[0], remedy=f"{tried[0].sentence}; fix 1 applies it")
         if harmful and why.chain and (because := origin_of(why.chain)):
             harmful[0] = replace(harmful[0], text=f"{harmful[0].text}; {because}")
         return harmful + [_of_origin(origin, 10) for origin in why.masked[:5]]

@@ -65,18 +65,6 @@ class Trials:
         del self.tried[_SHOWN:]
         return spoken(tuple(remedy for remedy, *_ in self.tried), advice_of(self.model.graph).words)
 
-    def of_rate(self, y: Tensor) -> Remedy | None:
-        """A lower learning rate with which the remembered steps end at a lower loss; None if there is none such."""
-        self.tried = []
-        moments = [m for m in self.state.moments if m.wanted is not None and self._trains(m)
-                   and self.state.can_compute(y, m)][-_BEFORE:]
-        until = time.perf_counter() + _SECONDS
-        for edits in self._first_of(self._lower_rates(moments[-1])) if len(moments) > 1 else ():
-            self._try(edits, y, moments, until)
-            if self.tried and not self.tried[-1][0].last < np.abs(self._loss(y, moments[-1])).max():
-                self.tried.pop()
-        return self.tried[0][0] if self.tried else None
-
     def numbered(self, number: int) -> tuple[Remedy, Overlay, Moment]:
         """The remedy of that number. Raises ArgumentError if there is none."""
         if not 1 <= number <= len(self.tried):

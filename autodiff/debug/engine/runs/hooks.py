@@ -55,6 +55,7 @@ class Hooks:
         if self.overrides.overlay is not None:
             given = {**given, **self._laid(self.overrides.overlay, fetches, given)}
         feeds = self._keeper.kept(*self.model.reader.read(given))
+        self.state.saw(given)
         view = self.views.view_of(fetches, frozenset([t for t in feeds if t.op.type not in PLACEHOLDERS]))
         self.log.steps.expect(training=view.can_train and not self.model.is_alone)
         state, session = self.state, self.model.session

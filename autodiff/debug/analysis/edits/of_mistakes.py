@@ -1,0 +1,307 @@
+"""What mends a silent mistake, to be tried on the remembered steps."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from ....core.constant_value import static_value
+from ....core.dtypes import int32
+from ....core.graph import Operation, Tensor
+from ....core.op import build
+from ....core.traversal import ancestors
+from ..attenuation import SATURATING
+from ..findings import Finding
+from ..mistakes.case import Case
+from ..mistakes.heads import Head, heads, through, unbroadcast
+from ..mistakes.last_layer import logits_of
+from ..mistakes.wiring import linear_pairs
+from .in_graph import Now, constant, copied
+from .of_training import (
+    Attempt,
+    changed,
+    drawn,
+    edit,
+    not_decayed,
+    other_rate,
+    scaled_feed,
+    small_epsilon,
+    unclipped,
+)
+
+_PENALTIES = (1e-2, 1e-3, 1e-4)  # by which a penalty is scaled
+
+
+def attempts_of(finding: Finding, op: Operation, case: Case) -> Iterator[Attempt]:
+    """Ways to do what a finding about `op` says, the most careful first; none if it is no edit of the graph."""
+    yield from _WAYS.get(finding.kind, _none)(op, case, finding)
+
+
+def why_not_tried(kind: str) -> str:
+    """In a word, why the remedy of a kind is not tried."""
+    if kind in _OF_THE_SCRIPT:
+        return "it is the script that does it"
+    if kind in _BESIDE:
+        return "the loss does not depend on it"
+    return "two losses work against each other" if kind in _OPPOSED else "it is no edit of what is there"
+
+
+def _none(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    yield from ()
+
+
+def _head(op: Operation, case: Case) -> Head | None:
+    return next((head for head in heads(case) if op in (head.op, head.end)), None)
+
+
+# ---- the last layer and the loss --------------------------------------------------------
+
+def _without_activation(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    head = _head(op, case)
+    end = op if head is None else head.end
+    if end.inputs and end.type != "MatMul":
+        yield Attempt((edit(end, f"without the {end.type.lower()} {end.name}", lambda now: now(logits_of(end))),))
+
+
+def _other_way_round(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    words, head = "labels and logits the other way round", _head(op, case)
+    if op.type == "SoftmaxCrossEntropyWithLogits":
+        a, b = op.inputs
+        yield Attempt((edit(op, words, lambda now: build.SoftmaxCrossEntropyWithLogits(now(b), now(a))[0]),),
+                      is_same=False)
+    elif head is not None and head.form == "sigmoid" and head.labels is not None:
+        yield Attempt((edit(op, words, lambda now: _logistic(now(head.labels), now(head.prediction))),),  # type: ignore
+                      is_same=False)
+    elif op.type == "Log" and (product := next((c for c in through(op.outputs[0]) if c.type == "Mul"), None)):
+        p = next((t for t in product.inputs if t.op in case.trained), None)
+        turned = any(t.op.type == "Neg" for t in product.inputs)
+        if p is not None:
+            yield Attempt((edit(product, words, lambda now: _signed(turned, build.Mul(
+                op.inputs[0], build.Log(build.Maximum(now(p), constant(1e-12, p)))))),), is_same=False)
+
+
+def _signed(turned: bool, x: Tensor) -> Tensor:
+    return build.Neg(x) if turned else x
+
+
+def _logistic(x: Tensor, z: Tensor) -> Tensor:
+    """The cross entropy of sigmoid(x) and z, in nats."""
+    rest = build.Softplus(build.Neg(build.Abs(x)))
+    return build.AddV2(build.Sub(build.Maximum(x, constant(0.0, x)), build.Mul(x, z)), rest)
+
+
+def _as_probability(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    head = _head(op, case)
+    if head is not None and head.end.outputs:
+        end = head.end.outputs[0]
+        name = "Softmax" if end.dims and (end.dims[-1] or 2) > 1 else "Sigmoid"
+        yield Attempt((changed(end, f"tf.nn.{name.lower()} of {end.name}", getattr(build, name)),), is_same=False)
+
+
+def _entropy_instead(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    head = _head(op, case)
+    if head is None or head.labels is None or head.labels.dims != head.prediction.dims:
+        return
+    labels, source = head.labels, logits_of(head.end)
+
+    def made(now: Now) -> Tensor:
+        error = build.Neg(build.Mul(now(labels), build.LogSoftmax(now(source))))
+        return build.Mul(error, constant(float((source.dims or (1,))[-1] or 1), error))  # a mean over classes too
+
+    yield Attempt((edit(op, "a cross entropy of the logits", made),), is_same=False)
+
+
+def _one_unit(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    head = _head(op, case)
+    if head is not None and head.form in ("squared", "absolute"):
+        yield from _without_activation(op, case, finding)
+    elif op.type == "Softmax":
+        yield Attempt((edit(op, "tf.sigmoid", lambda now: build.Sigmoid(now(op.inputs[0]))),), is_same=False)
+    elif op.type == "SoftmaxCrossEntropyWithLogits":
+        x, z = op.inputs
+        axis = build_axes(-1)
+        yield Attempt((edit(op, "tf.nn.sigmoid_cross_entropy_with_logits", lambda now: build.Sum(
+            _logistic(now(x), now(z)), axis())),), is_same=False)
+
+
+def build_axes(*axes: int) -> Callable[[], Tensor]:
+    """Axes, or another list of small integers, as a constant of the graph that is built then."""
+    return lambda: build.Const(value=np.array(axes, np.int32), dtype=int32)
+
+
+def _column(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """[n] and [n, 1] as columns."""
+    shape = build_axes(-1, 1)
+    yield Attempt((edit(op, "both of shape [n, 1]", lambda now: getattr(build, op.type)(
+        *(build.Reshape(now(unbroadcast(t)), shape()) for t in op.inputs))),), is_same=False)
+
+
+def _over_the_others(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """A mean over what is not masked."""
+    product = op.inputs[0].op
+    mask = next((t for t in product.inputs if t.op not in case.trained), None)
+    if mask is not None:
+        yield Attempt((edit(op, "the sum over the count of the others", lambda now: build.DivNoNan(
+            build.Sum(now(op.inputs[0]), op.inputs[1], **op.attrs),
+            build.Sum(build.Mul(mask, build.OnesLike(op.inputs[0])), op.inputs[1], **op.attrs))),), is_same=False)
+
+
+def _with_the_others(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """The whole of a sum of losses."""
+    others = [t for t in op.inputs if t is not case.y and t.op in case.trained]
+    if case.y in op.inputs and others and not finding.target:
+        yield Attempt((changed(case.y, f"minimize {op.outputs[0].name}", lambda y: build.AddN(y, *others)),),
+                      is_same=False)
+
+
+def _as_mean(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    sizes = case.series(op.inputs[0])
+    if sizes and np.ndim(sizes[0]):
+        yield Attempt((changed(op.outputs[0], "tf.reduce_mean", lambda x: build.Mul(
+            x, constant(1.0 / len(sizes[0]), x))),), is_same=False)
+
+
+def _lighter(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    for factor in _PENALTIES:
+        yield Attempt((changed(op.outputs[0], f"the penalty times {factor:g}", lambda x, f=factor: build.Mul(
+            x, constant(f, x))),), is_same=False)  # type: ignore[misc]
+
+
+def _other_sign(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """The sign of what a finding says is turned: of an error, of a term of the loss, of the loss, or of updates."""
+    words = "the other sign"
+    mine = [u for u in case.updates if u.y is case.y]
+    if any(op is u.op for u in mine):
+        yield Attempt(tuple(edit(u.gradient.op, words, lambda now, g=u.gradient: build.Neg(now(g)),  # type: ignore
+                                  late=True) for u in mine))
+    elif any(op is head.op for head in heads(case)) and op.type != "Log":
+        yield Attempt((changed(op.outputs[0], words, build.Neg),), is_same=False)
+    elif op.type in ("Sub", "Exp", "Neg") and (term := _term(op, case)) is not None:
+        yield Attempt((changed(term, words, build.Neg),), is_same=False)
+    elif op in case.behind:
+        yield Attempt((changed(case.y, words, build.Neg),), is_same=False)
+
+
+def _term(op: Operation, case: Case) -> Tensor | None:
+    """The addend of the loss that an op goes into, where the errors of the data are in another."""
+    errors = {head.op for head in heads(case)}
+    tensor = op.outputs[0]
+    for _ in range(40):
+        taker = next((c for c in tensor._consumers if c in case.behind), None)
+        if taker is None or not taker.outputs:
+            return None
+        if taker.type in ("Add", "AddV2", "AddN", "Sub") and any(
+                errors & ancestors([t]) for t in taker.inputs if t is not tensor):
+            return tensor
+        tensor = taker.outputs[0]
+    return None
+
+
+# ---- layers -----------------------------------------------------------------------------
+
+def _activated(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    yield Attempt(tuple(changed(t, "tf.nn.relu between them", build.Relu) for t in dict.fromkeys(
+        _last_linear(below, above) for below, above in linear_pairs(case))))
+
+
+def _last_linear(below: Operation, above: Operation) -> Tensor:
+    tensor = above.inputs[0]
+    while tensor.op.type in ("Reshape", "Identity") and tensor.op is not below:
+        tensor = tensor.op.inputs[0]
+    return tensor
+
+
+def _relu_instead(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    yield Attempt((edit(op, "tf.nn.relu in its place", lambda now: build.Relu(now(op.inputs[0]))),))
+
+
+def _all_relu(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    ends = {head.end for head in heads(case)}
+    squashing = [o for o in case.behind if o.type in SATURATING and o in case.trained and o not in ends]
+    if squashing:
+        yield Attempt(tuple(edit(o, "tf.nn.relu in hidden layers", lambda now, o=o: build.Relu(  # type: ignore[misc]
+            now(o.inputs[0]))) for o in squashing))
+
+
+def _leaky(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    yield Attempt((edit(op, "tf.nn.leaky_relu", lambda now: build.LeakyRelu(now(op.inputs[0]))),))
+
+
+def _last_axis(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """A softmax over the last axis, of what it is taken over another one."""
+    outer = op if op.type != "Softmax" else next((c for c in op.outputs[0]._consumers if c.type == "Transpose"), op)
+    inner = outer.inputs[0].op if outer.type == "Transpose" else op
+    moved = inner.inputs[0].op if inner.type == "Softmax" else None
+    if outer.type == "RealDiv":
+        yield Attempt((edit(outer, "tf.nn.softmax(x, axis=-1)", lambda now: build.Softmax(now(logits_of(outer)))),))
+    elif moved is not None and moved.type == "Transpose":
+        yield Attempt((edit(outer, "tf.nn.softmax(x, axis=-1)", lambda now: build.Softmax(now(moved.inputs[0]))),))
+
+
+def _bias_after(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    product = next((c for c in op.outputs[0]._consumers if len(c.inputs) > 1 and c.inputs[1] is op.outputs[0]), None)
+    bias, kernel = sorted(op.inputs, key=lambda t: len(unbroadcast(t).dims or ()))
+    if product is not None:
+        yield Attempt((edit(product, "the bias after the product", lambda now: build.AddV2(
+            copied(product, (now(product.inputs[0]), now(kernel))).outputs[0], now(unbroadcast(bias)))),))
+
+
+def _last_step(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    begin = static_value(op.inputs[1])
+    axis = int(op.attrs["shrink_axis_mask"]).bit_length() - 1
+    if begin is not None:
+        yield Attempt((edit(op, "the last step", lambda now: copied(op, (build.ReverseV2(
+            now(op.inputs[0]), build_axes(axis)()), *op.inputs[1:])).outputs[0]),))
+
+
+def _transposed(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    yield Attempt((edit(op, "tf.transpose(x, [1, 0, 2])", lambda now: build.Transpose(
+        now(op.inputs[0]), build_axes(1, 0, 2)())),))
+
+
+def _floating(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """Numbers that stay floats where they were cut to integers."""
+    cast = next((c for c in through(op.outputs[0]) if c.type == "Cast" and c.outputs[0].dtype.is_floating), None)
+    if cast is not None:
+        dtype = cast.outputs[0].dtype.base_dtype
+        yield Attempt((edit(cast, "floats", lambda now: _fraction(op, [build.Cast(now(unbroadcast(t)), dtype=dtype)
+                                                                        for t in op.inputs])),))
+
+
+def _fraction(op: Operation, inputs: Sequence[Tensor]) -> Tensor:
+    return inputs[0] if op.type == "Cast" else build.RealDiv(*inputs)
+
+
+def _value_of_index(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    cast = next((c for c in through(op.outputs[0]) if c.type == "Cast"), None)
+    if cast is not None:
+        yield Attempt((edit(cast, "tf.reduce_max", lambda now: build.Max(now(op.inputs[0]), op.inputs[1])),),
+                      is_same=False)
+
+
+_WAYS: dict[str, Callable[[Operation, Case, Finding], Iterator[Attempt]]] = {
+    **dict.fromkeys(("double softmax", "double sigmoid", "bounded logits", "relu on the logits",
+                     "targets out of range"), _without_activation),
+    "labels and logits swapped": _other_way_round, "log of no probability": _as_probability,
+    "squared error of a softmax": _entropy_instead, "one class": _one_unit, "broadcast": _column,
+    "mean counts the masked": _over_the_others, "part of the loss": _with_the_others, "sum for mean": _as_mean,
+    "penalty too large": _lighter, "wrong sign": _other_sign, "no activation": _activated,
+    "softmax in a hidden layer": _relu_instead, "vanishing gradient": _all_relu,
+    **dict.fromkeys(("dead relu", "dead units"), _leaky),
+    **dict.fromkeys(("softmax over the batch", "softmax over the wrong axis"), _last_axis),
+    "bias in the kernel": _bias_after, "first time step": _last_step, "reshape for transpose": _transposed,
+    **dict.fromkeys(("integer division", "cast cuts fractions"), _floating), "index for value": _value_of_index,
+    "learning rate too low": other_rate([10.0 ** power for power in range(1, 7)]),
+    "learning rate too high": other_rate([10.0 ** -power for power in range(1, 7)]),
+    "learning rate decayed to nothing": not_decayed,
+    **dict.fromkeys(("clipped by value", "clipped always", "clipped too hard", "clipped away"), unclipped),
+    "epsilon too large": small_epsilon,
+    **dict.fromkeys(("inputs not scaled", "inputs almost zero"), scaled_feed),
+    **dict.fromkeys(("equal initial values", "initial values too large", "initial values too small"), drawn),
+}
+_OF_THE_SCRIPT = ("same batch", "sorted by class", "labels do not follow from inputs", "initialized again",
+                  "graph grows", "never trained", "never copied", "nan in the data", "unbalanced classes", "one label",
+                  "duplicated columns", "gradients never reset", "dropout in evaluation", "not updated", "failed")
+_BESIDE = ("argmax over the batch", "argmax over one", "compared crosswise", "mean of integers")
+_OPPOSED = ("two losses train the same", "adversaries agree", "var_list swapped", "critic told the same of both",
+            "target is trained", "copy is trained")

@@ -1,0 +1,118 @@
+"""What mends a mistake of updates, data or initial values; and what an attempt at mending is."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ....core.graph import Operation, Tensor
+from ....core.op import build
+from ...facts.roles import PLACEHOLDERS
+from ..findings import Finding
+from ..mistakes.case import Case, held
+from ..mistakes.updates import gradients_of
+from .formulas import lower_rate
+from .in_graph import Edit, Now, constant
+
+
+class Attempt(NamedTuple):
+    """One way to mend a mistake. edits: of the graph. start: other first values of variables.
+
+    is_same: the loss measures the same with it, so that both trainings can be compared by their own.
+    """
+
+    edits: tuple[Edit, ...] = ()
+    start: Mapping[str, np.ndarray] = {}
+    is_same: bool = True
+
+
+def edit(op: Operation, words: str, made: Callable[[Now], Tensor], *, late: bool = False) -> Edit:
+    """An op's output, made otherwise. late: what is stored, not what the run computes."""
+    return Edit(op, words, made, is_late=late)
+
+
+def changed(tensor: Tensor, words: str, made: Callable[[Tensor], Tensor]) -> Edit:
+    """A tensor, changed after it is made."""
+    return Edit(tensor.op, words, lambda now: made(tensor))
+
+
+# ---- updates, data, beginnings ----------------------------------------------------------
+
+def _rates(case: Case) -> list[tuple[Tensor, list[float]]]:
+    rates = dict.fromkeys(u.rate for u in case.updates if u.y is case.y and u.rate is not None)
+    return [(t, [float(np.reshape(v, ())) for v in case.series(t) if np.size(v) == 1]) for t in rates]
+
+
+def other_rate(factors: Sequence[float]) -> Callable[[Operation, Case, Finding], Iterator[Attempt]]:
+    """Learning rates, times these factors, one after the other."""
+    def ways(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+        for factor in factors:
+            if edits := tuple(lower_rate(t, known[0], factor) for t, known in _rates(case) if known):
+                yield Attempt(edits)
+
+    return ways
+
+
+def not_decayed(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """The learning rate that a schedule began with, throughout."""
+    if edits := tuple(edit(t.op, f"the rate {known[0]:g} throughout", lambda now, t=t, first=known[0]: constant(
+            first, t), late=True) for t, known in _rates(case) if known):  # type: ignore[misc]
+        yield Attempt(edits)
+
+
+def unclipped(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """The gradients as they are, not as something made them."""
+    raw = gradients_of(case)
+    edits = tuple(edit(u.gradient.op, "without the clipping", lambda now, g=raw[u.variable]: now(g),  # type: ignore
+                        late=True) for u in case.updates if u.y is case.y and u.variable in raw
+                  and u.gradient is not raw[u.variable])
+    if edits:
+        yield Attempt(edits)
+
+
+def small_epsilon(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """The epsilon that is usual."""
+    names = [parameter.name for parameter in op.definition.parameters]
+    if "epsilon" in names:
+        epsilon = op.inputs[names.index("epsilon")]
+        yield Attempt((edit(epsilon.op, "epsilon=1e-8", lambda now: constant(1e-8, epsilon), late=True),))
+
+
+def scaled_feed(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """What is fed, by column less its mean and over its deviation; images, and what is wider, as a whole."""
+    tensor = next((t for t in case.looked[0].feeds if t.name == finding.target), None)
+    arrays = [np.asarray(run.feeds[tensor], float) for run in case.looked
+              if tensor in run.feeds] if tensor is not None else []
+    if tensor is None or tensor.op.type not in PLACEHOLDERS or not tensor.dtype.is_floating or not arrays:
+        return
+    rows = np.concatenate([a.reshape(-1, a.shape[-1]) if a.ndim == 2 else a.reshape(-1, 1) for a in arrays])
+    mean, spread = rows.mean(axis=0), rows.std(axis=0)
+    spread = np.where(spread > 0, spread, 1.0)
+    yield Attempt((changed(tensor, f"(x - mean) / std of {tensor.op.name}", lambda x: build.RealDiv(build.Sub(
+        x, _like(mean, x)), _like(spread, x))),))
+
+
+def _like(value: np.ndarray, tensor: Tensor) -> Tensor:
+    dtype = tensor.dtype.base_dtype
+    return build.Const(value=value.astype(dtype.as_numpy_dtype), dtype=dtype)
+
+
+def drawn(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """Kernels of other first values: where units are equal drawn anew, elsewhere of the usual size."""
+    rng = np.random.default_rng(0)
+    start: dict[str, np.ndarray] = {}
+    kernels = {held(t) for o in case.behind for t in o.inputs[1:] if len(held(t).outputs[0].dims or ()) > 1
+               and held(t).outputs[0] in case.variables}
+    for kernel in sorted(kernels, key=lambda o: o.index):
+        value: Any = case.steps[0].before.get(kernel.name)
+        if value is None or np.asarray(value).dtype.kind != "f":
+            continue
+        flat = np.asarray(value).reshape(-1, value.shape[-1])
+        usual = 1.0 / np.sqrt(len(flat))
+        if np.ptp(flat, axis=1).max(initial=0) == 0:
+            start[kernel.name] = (usual * rng.standard_normal(value.shape)).astype(value.dtype)
+        elif not 1 / 3 < flat.std() / usual < 3:
+            start[kernel.name] = (value * (usual / flat.std())).astype(value.dtype)
+    if start:
+        yield Attempt((), start)

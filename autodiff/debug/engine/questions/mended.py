@@ -1,0 +1,144 @@
+"""Mended: remedies of silent mistakes, tried on the first remembered steps before anybody is told of them."""
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ....core.errors import AutodiffError
+from ....runtime.plan.running import running
+from ...analysis.edits.of_mistakes import attempts_of, why_not_tried
+from ...analysis.edits.of_training import Attempt
+from ...analysis.findings import WARNING, Finding, Remedy
+from ...analysis.mistakes.case import Case
+from ...analysis.update_blame import is_store
+from ...history.replay import Moment
+from ..overlay import Overlay
+from ..state import State
+from .trials import Trials
+
+_STEPS, _LEAST = 20, 4  # training steps that are made again, and fewer than which show nothing
+_SECONDS, _EACH = 3.0, 1.5  # for all findings, and for one
+_FINDINGS = 4  # the worst ones, whose remedies are tried
+_BETTER = 0.02  # of the loss at the beginning, by which it has to end lower
+
+
+class Course(NamedTuple):
+    """Losses of steps made again, and the steps. measured: what the same loss is with the weights as trained."""
+
+    losses: list[float]
+    moments: list[Moment]
+    measured: list[float]
+
+
+class Mended:
+    """Tries what findings say; those that help can be applied as those of `trials`, by their numbers."""
+
+    def __init__(self, state: State, trials: Trials) -> None:
+        self.state, self.model, self.trials = state, state.model, trials
+
+    def told(self, found: Sequence[Finding], case: Case) -> list[Finding]:
+        """The findings, worst first, with what their remedies gave where they were tried, and else why not.
+
+        Ctrl-C ends it, and what was not reached is told as it was.
+        """
+        until = time.perf_counter() + _SECONDS
+        steps = self._steps(case)
+        told = list(found)
+        worst = [i for i, f in enumerate(found) if f.severity >= WARNING and f.remedy and "tried: " not in f.remedy]
+        try:
+            for i in worst[:_FINDINGS]:
+                if (op := self.model.targets.named(found[i].op)) is not None:
+                    attempts = list(attempts_of(found[i], op, case)) if case.steps else []
+                    said = self._said(found[i], attempts, case, steps, until)
+                    told[i] = replace(found[i], remedy=f"{found[i].remedy}; {said}")
+        except KeyboardInterrupt:
+            pass
+        return told
+
+    def _said(self, finding: Finding, attempts: Sequence[Attempt], case: Case, steps: Sequence[Moment],
+              until: float) -> str:
+        """What came of the attempts at what one finding says."""
+        if not attempts:
+            return f"not tried: {why_not_tried(finding.kind)}"
+        if sum(self._is_training(m, case) for m in steps) < _LEAST:
+            return f"not tried: fewer than {_LEAST} training steps can be made again"
+        end = min(until, time.perf_counter() + _EACH)
+        for attempt in attempts:
+            if time.perf_counter() > end:
+                return "not tried: no time was left"
+            try:
+                said = self._tried(finding, attempt, case, steps, end)
+            except (AutodiffError, ValueError, TypeError, KeyError):
+                continue  # the graph does not allow it here: it is not said to help
+            if said:
+                return said
+        return "tried: the remembered steps do not show that it helps"
+
+    def _tried(self, finding: Finding, attempt: Attempt, case: Case, steps: Sequence[Moment], until: float) -> str:
+        """What an attempt gave, if it helps; else ""."""
+        overlay = Overlay(self.model, case.y, attempt.edits) if attempt.edits else None
+        course = self._course(overlay, attempt, case, steps, until)
+        losses, count = course.losses, max(1, min(3, len(course.losses) // 3))
+        if len(losses) < _LEAST or not np.isfinite(losses).all():
+            return ""
+        start, end = float(np.mean(losses[:count])), float(np.mean(losses[-count:]))
+        before = float(np.mean(course.measured[-count:]))
+        margin = _BETTER * max(abs(start), 1e-6)
+        if not end < start - margin or np.isfinite(before) and not end < before - margin:
+            return ""
+        first, last = (self.state.log.at(course.moments[i].run).step for i in (0, -1))
+        then = "as it is, it ends at" if attempt.is_same else "the weights as trained give it"
+        which = "the loss" if attempt.is_same else "the loss so mended"
+        words = "; ".join(dict.fromkeys(edit.words for edit in attempt.edits)) or "other first values"
+        said = f"{words}: {which} goes from {start:.4g} to {end:.4g} in steps {first}-{last}; {then} {before:.4g}"
+        if overlay is None:
+            return f"tried: {said}"
+        self.trials.tried.append((Remedy(words, said, 0.0, 0.0, finding.place, end), overlay, course.moments[0]))
+        return f"tried: {said}; fix {len(self.trials.tried)} applies it"
+
+    def _course(self, overlay: Overlay | None, attempt: Attempt, case: Case, steps: Sequence[Moment],
+                until: float) -> Course:
+        """The steps made again, one from the other, as far as there is time."""
+        top = case.y if overlay is None else overlay.checked[0]
+        variables: Mapping[str, Any] = {**steps[0].variables, **attempt.start}
+        losses: list[float] = []
+        moments: list[Moment] = []
+        for moment in steps:
+            if len(losses) >= _LEAST and time.perf_counter() > until:
+                break
+            at = replace(moment, variables=variables)
+            ran = running(moment.wanted.tensors, moment.wanted.targets)
+            pairs = {old: new for old, new in overlay.pairs.items() if old.op in ran} if overlay is not None else {}
+            is_training = self._is_training(moment, case)
+            given = self.state.replayer.values(at, [*([top] if is_training else ()), *pairs.values()])
+            if is_training:
+                losses.append(_mean(given.pop(0)))
+                moments.append(moment)
+                if not np.isfinite(losses[-1]):
+                    break
+            fed = dict(zip(pairs, given))
+            variables = self.state.replayer.after(replace(at, feeds={**moment.feeds, **fed}), variables)
+        late = moments[-max(1, min(3, len(moments) // 3)):]
+        known = [self.state.replayer.values_if_possible(m, [case.y if attempt.is_same else top]) for m in late]
+        return Course(losses, moments, [_mean(next(iter(each.values()), np.nan)) for each in known])
+
+    def _steps(self, case: Case) -> list[Moment]:
+        """The first remembered training steps, with what else changed variables between them."""
+        moments = [m for m in self.state.moments if m.wanted is not None]
+        training = [m for m in moments if self._is_training(m, case)][:_STEPS]
+        if not training:
+            return []
+        first, last = training[0].run, training[-1].run
+        return [m for m in moments if first <= m.run <= last and any(
+            is_store(op) for op in running(m.wanted.tensors, m.wanted.targets))]
+
+    def _is_training(self, moment: Moment, case: Case) -> bool:
+        return any(run.number == moment.run for run in case.steps) and self.state.can_compute(case.y, moment)
+
+
+def _mean(value: Any) -> float:
+    return float(np.mean(value)) if np.size(value) and np.asarray(value).dtype.kind == "f" else float("nan")
