@@ -76,6 +76,11 @@ class Collected:
     extras: dict[str, Any]
 
     @property
+    def graph_def_versions(self) -> Any:
+        """The versions of TensorFlow's graphs that this one is written as, and can be read by, as a VersionDef."""
+        return written_as("VersionDef", self)
+
+    @property
     def collections(self) -> list[Any]:
         """The keys, as get_all_collection_keys gives them."""
         return list(self.collected)

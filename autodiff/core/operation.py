@@ -216,6 +216,11 @@ class Operation(_Changeable):
         return self.outputs
 
     @property
+    def op_def(self) -> Any:
+        """The arguments, results and attributes of its op as an OpDef."""
+        return written_as("OpDef", self)
+
+    @property
     def node_def(self) -> Any:
         """Name, op type, names of inputs and attributes as a NodeDef."""
         return written_as("NodeDef", self)

@@ -61,7 +61,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.python.framework.graph_io": ("train",),
     "tensorflow.python.framework.graph_util": ("graph_util",),
     "tensorflow.python.framework.graph_util_impl": ("graph_util",),
-    "tensorflow.python.framework.meta_graph": ("train",),
+    "tensorflow.python.framework.meta_graph": ("api.saved_graphs.scoped", "train"),
     "tensorflow.python.framework.tensor_shape": ("python.tensor_shape", ""),
     "tensorflow.python.framework.tensor_spec": ("python.type_specs",),
     "tensorflow.python.framework.type_spec": ("python.type_specs",),

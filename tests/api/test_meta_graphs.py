@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import autodiff as tf
+from autodiff.api.saved_graphs.scoped import export_scoped_meta_graph, import_scoped_meta_graph
 
 pytestmark = pytest.mark.usefixtures("own_graph")
 MODEL = str(Path(__file__).parents[1] / "files" / "fixtures" / "checkpoint" / "model-1")
@@ -121,3 +122,28 @@ def test_graphs_are_written_binary_and_as_text(tmp_path: Path) -> None:
     assert tf.GraphDef.FromString(Path(path).read_bytes()) == graph_def
     path = tf.train.write_graph(graph_def, str(tmp_path), "g.pbtxt")
     assert Path(path).read_text() == str(graph_def)
+
+
+def test_a_part_of_a_graph_is_put_below_another_scope() -> None:
+    x = tf.constant([[1.0, 2.0]], name="x")
+    with tf.name_scope("layer"):
+        w = tf.Variable([[1.0], [1.0]], name="w")
+        tf.add_to_collection("outputs", tf.matmul(x, w, name="y"))
+    meta, found = export_scoped_meta_graph(export_scope="layer", strip_default_attrs=True)
+    assert found == {"w:0": w} and "transpose_a" not in {node.name: node for node in meta.graph_def.node}["y"].attr
+    assert [op.name for op in meta.meta_info_def.stripped_op_list.op][-1] == "VariableV2"
+    with tf.Graph().as_default(), tf.Session() as session:
+        with pytest.raises(ValueError, match=r"Graph contains unbound inputs: \$unbound_inputs_x\."):
+            import_scoped_meta_graph(meta, import_scope="new")
+        other = tf.constant([[10.0, 20.0]])
+        found = import_scoped_meta_graph(meta, import_scope="new", input_map={"$unbound_inputs_x": other},
+                                         restore_collections_predicate=lambda key: key != "trainable_variables")
+        assert found["w:0"].name == "new/w:0" and not tf.trainable_variables()
+        session.run(found["w:0"].initializer)
+        assert session.run(tf.get_collection("outputs")[0]) == 30.0
+
+
+def test_what_an_op_is() -> None:
+    op_def = tf.reshape(tf.constant([1.0]), [1]).op.op_def
+    assert [each.name for each in op_def.input_arg] == ["tensor", "shape"] and op_def.output_arg[0].type_attr == "T"
+    assert {each.name: each.default_value.type for each in op_def.attr}["Tshape"] == tf.int32.as_datatype_enum

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import autodiff as tf
+from autodiff.files.protobuf_text import parse_message
 
 from ..expect import expect_none
 from ..ops.built import Built
@@ -58,7 +59,8 @@ def test_control_inputs_and_branches_come_along():
 
 
 @pytest.mark.parametrize(("options", "error", "text"), [
-    ({"return_elements": ["q:0"]}, ValueError, "'q' not found"),
+    ({"return_elements": ["q:0"]}, ValueError, "Requested return tensor 'q:0' not found"),
+    ({"return_elements": ["q:0:0"]}, ValueError, "Cannot convert 'q:0:0' to a tensor name"),
     ({"return_elements": ["q"]}, ValueError, "'q' not found"),
     ({"return_elements": ["y:1"]}, ValueError, "Invalid return output 1 of node 'y'"),
     ({"return_elements": [3]}, TypeError, "list of strings"),
@@ -73,9 +75,27 @@ def test_refusals(options, error, text):
 def test_other_things_are_refused():
     with pytest.raises(TypeError, match="must be a GraphDef"):
         tf.import_graph_def("abc")
+    for node, text in (("node {name: 'a' op: 'NoOp'} node {name: 'a' op: 'NoOp'}", "Node 'a' is not unique"),
+                       ("node {name: 'b' op: 'NoOp' attr {key: '_class' value {list {s: 'loc:@a'}}}}",
+                        "Node 'b' expects to be colocated with unknown node 'a'"),
+                       ("versions {producer: -1}", "below min producer 0"),
+                       ("versions {min_consumer: 1000}", "above current version 134")):
+        with pytest.raises(ValueError, match=text):
+            tf.import_graph_def(parse_message(node, tf.GraphDef(), "text"))
+
+
+def test_a_graph_is_imported_again_under_other_names_and_stands_where_it_is_told():
     tf.import_graph_def(stored(), name="")
-    with pytest.raises(ValueError, match="has an operation 'x' already"):
-        tf.import_graph_def(stored(), name="")
+    again, = tf.import_graph_def(stored(), name="", return_elements=[b"x"])
+    assert again.name == "x_1"
+    text = """node {name: 'a' op: 'NoOp' device: '/job:w'} versions {producer: 27 min_consumer: 12}
+              node {name: 'b' op: 'NoOp' attr {key: '_class' value {list {s: 'loc:@a'}}}}"""
+    with tf.device("/task:1"):
+        a, b = tf.import_graph_def(parse_message(text, tf.GraphDef(), "text"), return_elements=["a", "b"], name="s")
+    assert (a.device, b.device) == ("/job:w/task:1", "/job:w/task:1") and b.colocation_groups() == [b"loc:@s/a"]
+    assert b.node_def.attr["_class"].list.s == [b"loc:@s/a"]
+    versions = tf.get_default_graph().as_graph_def().versions
+    assert (versions.producer, versions.min_consumer) == (27, 12)
 
 
 # ---- what TensorFlow 1.15.5 wrote, and computed -----------------------------------------

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import heapq
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -37,11 +37,15 @@ Context = tuple[Loop | Side, ...]
 
 @dataclass(eq=False)
 class Layout:
-    """nodes: by name. order: names, inputs first. context: of each node, from the outermost in."""
+    """nodes: by name. order: names, inputs first. context: of each node, from the outermost in.
+
+    given: the names of tensors that others have in the place of a node's.
+    """
 
     nodes: Mapping[str, Any]
     order: dict[str, int]
     context: dict[str, Context]
+    given: frozenset[str] = frozenset()
 
     @functools.cached_property
     def read_tensors(self) -> frozenset[str]:
@@ -91,7 +95,8 @@ class Layout:
     def _is_pivot(self, node: Any) -> bool:
         if node.op in SWITCHES | HANDED_ON or node.op in MERGES and self.is_loop_merge(node):
             return True
-        return node.op == "Identity" and self.nodes[split_name(data_inputs(node)[0])[0]].op in SWITCHES
+        source = self.nodes.get(split_name(data_inputs(node)[0])[0]) if node.op == "Identity" else None
+        return source is not None and source.op in SWITCHES
 
     def output_context(self, tensor: str) -> Context:
         """Where a tensor is known: that of its node, and for a branch's Switch the side that it is for."""
@@ -130,9 +135,9 @@ def data_inputs(node: Any) -> list[str]:
     return [text for text in node.input if not text.startswith("^")]
 
 
-def layout_of(nodes: Mapping[str, Any]) -> Layout:
-    """Raises ArgumentError (ValueError) for an input that is not there, or for a circle."""
-    layout = Layout(nodes, {}, {})
+def layout_of(nodes: Mapping[str, Any], given: Collection[str] = ()) -> Layout:
+    """Raises ArgumentError (ValueError) for an input that is not there and not given, or for a circle."""
+    layout = Layout(nodes, {}, {}, frozenset(given))
     for name in _sorted(layout):
         layout.order[name] = len(layout.order)
         layout.context[name] = _context(layout, nodes[name])
@@ -143,6 +148,8 @@ def _before(layout: Layout, node: Any) -> Iterator[str]:
     """Names of the nodes that come before one; what an iteration hands to the next is not among them."""
     for text in node.input:
         name = split_name(text)[0]
+        if full_name(text) in layout.given and name not in layout.nodes:
+            continue
         if name not in layout.nodes:
             raise ArgumentError(f"Node {node.name!r}: Unknown input node {text!r}",
                                 hint=f"node {name!r} not found in graph_def")

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ...core.collections import GraphKeys
@@ -22,7 +22,8 @@ MetaGraphDef = META_GRAPH_MESSAGES["MetaGraphDef"]
 
 _VARIABLES = frozenset((
     GraphKeys.GLOBAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES, GraphKeys.LOCAL_VARIABLES, GraphKeys.MODEL_VARIABLES,
-    GraphKeys.MOVING_AVERAGE_VARIABLES, GraphKeys.GLOBAL_STEP, GraphKeys.EVAL_STEP, "concatenated_variables"))
+    GraphKeys.MOVING_AVERAGE_VARIABLES, GraphKeys.GLOBAL_STEP, GraphKeys.EVAL_STEP,
+    GraphKeys.METRIC_VARIABLES, "concatenated_variables"))
 _TENSORFLOW = "1.15.5"  # whose format this is
 
 
@@ -32,8 +33,12 @@ class MissingFileError(AutodiffError, OSError):
 
 
 def meta_graph_of(graph: Graph, saved: Mapping[str, list[Variable]] | None = None, *, tags: Iterable[str] = (),
-                  collection_list: Iterable[Any] | None = None, clear_devices: bool = False) -> Any:
-    """The MetaGraphDef of a graph. saved: the variables of its Saver, by name in the checkpoint; None for no Saver."""
+                  collection_list: Iterable[Any] | None = None, clear_devices: bool = False,
+                  export_scope: str = "") -> Any:
+    """The MetaGraphDef of a graph. saved: the variables of its Saver, by name in the checkpoint; None for no Saver.
+
+    export_scope: of collections, what is named below it alone, without it.
+    """
     made = MetaGraphDef(meta_info_def={"tensorflow_version": _TENSORFLOW, "tags": list(tags)},
                         graph_def=graph.as_graph_def(add_shapes=True))
     if saved:
@@ -42,19 +47,22 @@ def meta_graph_of(graph: Graph, saved: Mapping[str, list[Variable]] | None = Non
         made.saver_def.CopyFrom(saver_def)
     for key in graph.collections if collection_list is None else collection_list:
         if isinstance(key, str):
-            _write_collection(made, key, graph.get_collection(key))
+            _write_collection(made, key, graph.get_collection(key), export_scope)
     if clear_devices:
         for node in made.graph_def.node:
             node.device = ""
     return made
 
 
-def _write_collection(made: Any, key: str, items: list[Any]) -> None:
+def _write_collection(made: Any, key: str, items: list[Any], scope: str) -> None:
     """One collection, unless it holds what a file cannot."""
+    prefix = f"{scope}/" if scope else ""
+    if scope and all(hasattr(item, "name") for item in items):
+        items = [item for item in items if item.name.startswith(prefix)]
     if items and all(isinstance(item, Variable) for item in items):
-        made.collection_def[key].bytes_list.value.extend(variable_def_of(v).SerializeToString() for v in items)
+        made.collection_def[key].bytes_list.value.extend(variable_def_of(v, scope).SerializeToString() for v in items)
     elif items and all(isinstance(item, (Tensor, Operation)) for item in items):
-        made.collection_def[key].node_list.value.extend(item.name for item in items)
+        made.collection_def[key].node_list.value.extend(item.name.removeprefix(prefix) for item in items)
     elif items and all(isinstance(item, (str, bytes)) for item in items):
         made.collection_def[key].bytes_list.value.extend(
             item if isinstance(item, bytes) else item.encode() for item in items)
@@ -94,8 +102,11 @@ def _is_text(data: bytes) -> bool:
 
 
 def import_meta_graph(meta_graph_or_file: Any, clear_devices: bool = False, import_scope: str | None = None,
-                      **options: Any) -> tuple[Any, str | None]:
-    """Add a MetaGraphDef's operations and collections to the graph at hand; gives it, and the scope it is below."""
+                      wanted: Callable[[str], bool] = lambda key: True, **options: Any) -> tuple[Any, str | None]:
+    """Add a MetaGraphDef's operations and collections to the graph at hand; gives it, and the scope it is below.
+
+    wanted: whether a collection is to be added.
+    """
     meta = meta_graph_or_file
     if not isinstance(meta, MetaGraphDef):
         meta = read_message_file(meta_graph_or_file, MetaGraphDef)
@@ -105,11 +116,11 @@ def import_meta_graph(meta_graph_or_file: Any, clear_devices: bool = False, impo
     if clear_devices:
         for node in meta.graph_def.node:
             node.device = ""
-    scope = None if not import_scope else graph.unique_name(import_scope, mark_as_used=False)
-    import_graph_def(meta.graph_def, name=import_scope or "", **options)
+    scope = graph.unique_name(import_scope, mark_as_used=False) if import_scope else graph.scope or None
+    import_graph_def(meta.graph_def, name=import_scope or (f"{scope}/" if scope else ""), **options)
     variables: dict[bytes, Variable] = {}
     for key, collection in sorted(meta.collection_def.items()):
-        for item in _read_collection(graph, key, collection, scope, variables):
+        for item in _read_collection(graph, key, collection, scope, variables) if wanted(key) else ():
             graph.add_to_collection(key, item)
     return meta, scope
 

@@ -18,6 +18,7 @@ from .differences import RESERVING, ours, their_name
 from .layout import full_name, layout_of, split_name
 from .missing_ops import RECIPES
 from .regions import Region
+from .writing import PRODUCER
 
 GraphDef = GRAPH_MESSAGES["GraphDef"]
 
@@ -31,16 +32,19 @@ def import_graph_def(graph_def: Any, input_map: Mapping[Any, Any] | None = None,
 
     input_map: names of tensors in graph_def -> tensors to use in their place. return_elements: names of operations and
     tensors in graph_def to give back. Loops and branches of old become While and If; their results keep their names.
-    Raises KindError (TypeError) for other kinds, ArgumentError (ValueError) for names that graph_def does not have, or
-    that the graph has already when name is "". Source: TensorFlow 1.15.
+    Raises KindError (TypeError) for other kinds, ArgumentError (ValueError) for names that graph_def does not have.
+    A name that the graph has already becomes another. Source: TensorFlow 1.15.
     """
     if not isinstance(graph_def, GraphDef):
-        raise KindError(f"graph_def must be a GraphDef proto, found {type(graph_def).__name__}",
-                        hint="graph.as_graph_def() gives one, and tf.GraphDef.FromString reads one")
+        raise KindError("graph_def must be a GraphDef proto.")
     if not isinstance(input_map or {}, Mapping):
-        raise KindError("input_map must be a dictionary from names to tensors")
-    if return_elements is not None and not all(isinstance(each, str) for each in return_elements):
+        raise KindError("input_map must be a dictionary mapping strings to Tensor objects.")
+    if return_elements is not None and not all(isinstance(each, (str, bytes)) for each in return_elements):
         raise KindError("return_elements must be a list of strings.")
+    if not name and name is not None and any(not isinstance(v, Tensor) for v in (input_map or {}).values()):
+        raise ArgumentError("tf.import_graph_def() requires a non-empty `name` if `input_map` contains non-Tensor "
+                            "values. Try calling tf.convert_to_tensor() on `input_map` values before calling "
+                            "tf.import_graph_def().")
     graph = get_default_graph()
     with graph.name_scope("import" if name is None else name) as scope:
         mapped = {_key(k): convert_to_tensor(v) for k, v in (input_map or {}).items()}
@@ -52,7 +56,20 @@ def import_graph_def(graph_def: Any, input_map: Mapping[Any, Any] | None = None,
         except Exception as error:  # nodes with other inputs and attributes than their ops have lead anywhere
             raise ArgumentError("the graph_def does not hold together", found=f"{type(error).__name__}: {error}",
                                 hint="it is damaged, or was not written by TensorFlow") from error
-    return None if return_elements is None else [importer.element(each) for each in return_elements]
+    return None if return_elements is None else [
+        importer.element(each.decode() if isinstance(each, bytes) else each) for each in return_elements]
+
+
+def _check_versions(graph: Graph, versions: Any) -> None:
+    """Note the versions of what joins a graph. Raises ArgumentError (ValueError) for those that nobody can read."""
+    if versions.producer < 0:
+        raise ArgumentError(f"GraphDef producer version {versions.producer} below min producer 0 supported by "
+                            "TensorFlow 1.15.5.  Please regenerate your graph.")
+    if versions.min_consumer > PRODUCER:
+        raise ArgumentError(f"GraphDef min consumer version {versions.min_consumer} above current version {PRODUCER} "
+                            "for TensorFlow 1.15.5.  Please upgrade TensorFlow.")
+    producer, consumer = graph.extras.get("versions", (PRODUCER, 0))
+    graph.extras["versions"] = min(producer, versions.producer or producer), max(consumer, versions.min_consumer)
 
 
 def _key(name: Any) -> str:
@@ -64,29 +81,41 @@ class Importer:
     """A GraphDef on its way into a graph. mapped: tensors to use in place of the graph_def's own, by name."""
 
     def __init__(self, graph: Graph, scope: str, graph_def: Any, mapped: dict[str, Tensor]) -> None:
-        self._graph, self._scope, self._mapped = graph, scope, mapped
+        self._mapped = mapped
+        _check_versions(graph, graph_def.versions)
         self._functions = {function.signature.name: function for function in graph_def.library.function}
         self._producer = graph_def.versions.producer or _UNKNOWN_IS_SCALAR
         self._nodes = {node.name: node for node in graph_def.node}
         if len(self._nodes) < len(graph_def.node):
-            raise ArgumentError("Node names in graph_def are not unique")
-        self._region = Region(layout_of(self._nodes), graph, self.make_node, mapped=mapped)
+            names = [node.name for node in graph_def.node]
+            raise ArgumentError(f"Node '{next(n for n in names if names.count(n) > 1)}' is not unique")
+        self._region = Region(layout_of(self._nodes, mapped), graph, self.make_node, mapped=mapped)
 
     def add_all(self) -> None:
         """Add every operation. Raises ArgumentError for names in input_map that graph_def does not have."""
-        for name in self._nodes:
-            if self._scope + name in self._graph.operations:
-                raise ArgumentError(f"the graph has an operation {self._scope + name!r} already",
-                                    hint="give import_graph_def a name")
-        missing = sorted(n for n in self._mapped if n.startswith("^") or split_name(n)[0] not in self._nodes)
+        read = {full_name(text) for node in self._nodes.values() for text in node.input}
+        missing = sorted(n for n in self._mapped if n not in read and (
+            n.startswith("^") or split_name(n)[0] not in self._nodes or split_name(n)[1]))
         if missing:
             raise ArgumentError(f"Attempted to map inputs that were not found in graph_def: [{', '.join(missing)}]",
                                 hint=f"input_map names what is not found in graph_def: {', '.join(missing)}")
         self._region.fill(self._nodes)
+        for name, op in self._region.made.items():
+            groups = self._nodes[name].attr["_class"].list.s if "_class" in self._nodes[name].attr else ()
+            together = [text.decode().removeprefix("loc:@") for text in groups]
+            for other in together:
+                if other not in self._nodes:
+                    raise ArgumentError(f"Node '{name}' expects to be colocated with unknown node '{other}'")
+            others = [self._region.made[other] for other in together if other in self._region.made]
+            if others:
+                op.stand_with(tuple(dict.fromkeys(each.name for each in others)))
+                op.device = others[0].device
 
     def element(self, name: str) -> Tensor | Operation:
         """What a name of return_elements stands for."""
         node = split_name(name)[0]
+        if name.count(":") > 1:
+            raise ArgumentError(f"Cannot convert '{name}' to a tensor name.")
         if ":" not in name:
             if node not in self._region.made:
                 raise ArgumentError(f"Requested return node {name!r} not found in graph def")
@@ -98,8 +127,8 @@ class Importer:
                 outputs = len(self._region.made[node].outputs)
                 raise ArgumentError(f"Requested return_element {name!r} not found in graph_def. Invalid return output "
                                     f"{split_name(name)[1]} of node {node!r}, which has {outputs} output(s)")
-            raise ArgumentError(f"Requested return_element {name!r} not found in graph_def.",
-                                hint=f"node {node!r} not found")
+            raise ArgumentError(f"Requested return tensor '{full_name(name)}' not found in graph def",
+                                hint=f"return_element {name!r} not found in graph_def")
         return self._region.known[full_name(name)]
 
     # ---- nodes --------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Old control flow as functions: a region of a GraphDef becomes a graph, and a loop or branch in it an operation."""
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -47,7 +48,7 @@ class Region:
         self._make_node = make_node
 
     # ---- looking up ---------------------------------------------------------------------
-    def tensor(self, text: str) -> Tensor:
+    def tensor(self, text: str, reader: str = "") -> Tensor:
         """The tensor of a name, here or further out; it is made if it is not there yet."""
         name = full_name(text)
         if name in self._mapped:
@@ -63,7 +64,9 @@ class Region:
             return self.tensor(node.input[0])  # what a side of a branch reads is the tensor itself
         owner.make(node)
         if name not in owner.known:
-            raise ArgumentError(f"node {node.name!r} has no output {name.rpartition(':')[2]}")
+            count = sum(each.rpartition(":")[0] == node.name for each in owner.known)
+            raise ArgumentError(f"Node '{reader}': Connecting to invalid output {split_name(name)[1]} of source node "
+                                f"{node.name} which has {count} outputs")
         return owner.known[name]
 
     def _owner(self, context: Context) -> "Region":
@@ -101,8 +104,9 @@ class Region:
         if node.op in ENTERS and self.parent is not None:  # what does not change from one iteration to the next
             self._name(node, [self.parent.tensor(node.input[0])])
             return
-        inputs = [self.tensor(text) for text in data_inputs(node)]
-        with self.graph.control_dependencies(self._waits(node)), self.graph.device(node.device or None):
+        inputs = [self.tensor(text, node.name) for text in data_inputs(node)]
+        with self.graph.control_dependencies(self._waits(node)), (
+                self.graph.device(node.device) if node.device else contextlib.nullcontext()):
             if node.op in HANDED_ON | SWITCHES:
                 self._name(node, [build.Identity(inputs[0])])
                 return
@@ -125,7 +129,8 @@ class Region:
             if name in seen or f"{name}:0" in self.known or self.layout.context[name][:depth] != self.context:
                 continue
             seen.add(name)
-            waiting.extend(split_name(text)[0] for text in self.layout.nodes[name].input)
+            before = [split_name(text)[0] for text in self.layout.nodes[name].input]
+            waiting.extend(each for each in before if each in self.layout.nodes)
         here = [name for name in seen if self.layout.context[name] == self.context]
         for name in sorted(here, key=self.layout.order.__getitem__):
             node = self.layout.nodes[name]

@@ -18,10 +18,16 @@ GraphDef, NodeDef = GRAPH_MESSAGES["GraphDef"], GRAPH_MESSAGES["NodeDef"]
 PRODUCER, MIN_CONSUMER = 134, 12  # the versions that TensorFlow 1.15 writes
 
 
+def versions_of(graph: Graph) -> Any:
+    """The VersionDef of a graph: TensorFlow 1.15's, or what was imported into it asks for."""
+    producer, consumer = graph.extras.get("versions", (PRODUCER, 0))
+    return GRAPH_MESSAGES["VersionDef"](producer=producer, min_consumer=consumer)
+
+
 def graph_def_of(graph: Graph, from_version: int | None = None, add_shapes: bool = False) -> Any:
     """The GraphDef of a graph. from_version: only operations from this one on. add_shapes: with `_output_shapes`."""
     library = Library(nodes_of_op)
-    made = GraphDef(versions={"producer": PRODUCER})
+    made = GraphDef(versions=graph.graph_def_versions)
     made.node.extend_raw(nodes_of(graph.get_operations()[from_version or 0:], library, add_shapes=add_shapes))
     made.library.function.extend_raw(library.definitions)
     return made
@@ -73,7 +79,8 @@ def node_def_of(op: Operation, library: Library | None = None,
     known = attributes_of(op, schema, attributes) if schema else {}
     for name, (declared, value) in known.items():
         node.attr[name].CopyFrom(attr_of(declared, value))
-    for name, value in getattr(op, "_given", {}).items():
+    given = {"_class": op.colocation_groups()} if hasattr(op, "_colocated") else {}
+    for name, value in {**given, **getattr(op, "_given", {})}.items():
         node.attr[name].CopyFrom(attr_of(kind_of(value) or "string", value))
     beside = {}
     for name, value in attributes.items():

@@ -234,6 +234,19 @@ def assert_equal_graph_def(actual: Any, expected: Any, checkpoint_v2: bool = Fal
         raise AssertionError(f"nodes differ: {', '.join(map(repr, sorted(differing)[:5]))}")
 
 
+def set_producer_version(graph: Any, producer_version: int) -> None:
+    """Have the graph be of another version than TensorFlow 1.15 writes."""
+    graph.extras["versions"] = producer_version, 0
+
+
+def assert_meta_graph_protos_equal(tester: Any, a: Any, b: Any) -> None:
+    """Fails unless two MetaGraphDefs hold the same graph, and the same collections by name."""
+    tester.assertEqual(set(a.collection_def), set(b.collection_def))
+    for key, collection in a.collection_def.items():
+        tester.assertEqual(collection.WhichOneof("kind"), b.collection_def[key].WhichOneof("kind"))
+    tester.assertProtoEquals(a.graph_def, b.graph_def)
+
+
 def get_node_def_from_graph(node_name: str, graph_def: Any) -> Any:
     """The node of that name, or None."""
     return next((node for node in graph_def.node if node.name == node_name), None)

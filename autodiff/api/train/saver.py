@@ -22,6 +22,7 @@ from ..messages import SaverDef
 from ..saved_graphs.meta_graph import import_meta_graph as add_meta_graph
 from ..saved_graphs.meta_graph import meta_graph_of, write_message
 from ..saved_graphs.saver_nodes import saver_nodes
+from ..saved_graphs.scoped import export_scoped_meta_graph
 from ..variables.variable import Variable
 from .checkpoint_state import update_checkpoint_state
 from .checkpoints import CheckpointReader, checkpoint_exists, remove_checkpoint, write_checkpoint
@@ -241,15 +242,12 @@ def import_meta_graph(meta_graph_or_file: Any, clear_devices: bool = False, impo
 
 
 def export_meta_graph(filename: str | None = None, graph: Any = None, collection_list: Any = None,
-                      as_text: bool = False, clear_devices: bool = False, saver_def: Any = None,
-                      **without_effect: Any) -> Any:
-    """A graph and its collections as a MetaGraphDef, which is written to a file if one is named."""
-    made = meta_graph_of(graph or get_default_graph(), collection_list=collection_list, clear_devices=clear_devices)
-    if saver_def is not None:
-        made.saver_def.CopyFrom(saver_def)
-    if filename is not None:
-        write_message(made, filename, as_text=as_text)
-    return made
+                      **options: Any) -> Any:
+    """A graph and its collections as a MetaGraphDef, which is written to a file if one is named.
+
+    options: as of export_scoped_meta_graph.
+    """
+    return export_scoped_meta_graph(filename, graph=graph, collection_list=collection_list, **options)[0]
 
 
 def write_graph(graph_or_graph_def: Any, logdir: Any, name: str, as_text: bool = True) -> str:
