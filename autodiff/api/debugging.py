@@ -15,6 +15,7 @@ from ..core.graph import Graph, Tensor, get_default_graph
 from ..core.indexed_slices import IndexedSlices
 from ..core.name_scope import scope
 from ..core.op import OPS, build
+from ..core.sparse_tensor import SparseTensor
 from .common.unsupported import refusing
 from .control.dependencies import control_dependencies, group
 
@@ -42,27 +43,47 @@ def Print(input_: Any, data: Sequence[Any], message: str | None = None, first_n:
 
 
 def print(*inputs: Any, **options: Any) -> Any:  # noqa: A001 (TensorFlow's name)
-    """The operation that prints tensors and other values. options: output_stream, summarize, sep, end, name.
+    """The operation that prints tensors, structures of them and other values. options: output_stream, summarize, sep,
+    end, name.
 
-    output_stream: an open file; standard error by default.
+    output_stream: an open file, or the name of one to add to, `file://PATH`; standard error by default.
     """
     unknown = sorted(set(options) - {"output_stream", "summarize", "sep", "end", "name"})
     if unknown:
         raise ArgumentError(f"tf.print takes output_stream, summarize, sep, end and name, found {unknown[0]!r}")
-    separator, tensors, text = options.get("sep", " "), [], [""]
+    parts: list[Any] = []
     for i, item in enumerate(inputs):
-        text[-1] += separator if i else ""
-        if isinstance(item, Tensor) or hasattr(item, "as_tensor"):
-            tensors.append(convert_to_tensor(item))
-            text.append("")
+        parts += [options.get("sep", " ")] * (i > 0) + ([str(item)] if isinstance(item, str) else _printed(item))
+    tensors, text = [], [""]
+    for part in parts:
+        if isinstance(part, str):
+            text[-1] += part
         else:
-            text[-1] += str(item)
+            tensors.append(part)
+            text.append("")
     summarize = options.get("summarize")
     stream = options.get("output_stream")
+    if isinstance(stream, str) and not stream.startswith("file://"):
+        raise ArgumentError(f"Unknown output stream, output_stream: {stream}", expected="an open file or file://PATH")
     printed = build.PrintV2(*tensors, text=tuple(text), summarize=3 if summarize is None else summarize,
                             end=options.get("end", "\n"), stream=None if stream is sys.stderr else stream,
                             name=options.get("name"))
     return None if get_default_graph().executing_eagerly else printed
+
+
+def _printed(item: Any) -> list[Any]:
+    """The texts and tensors that a value, or a structure of values, is printed as."""
+    if isinstance(item, SparseTensor):
+        return ["'SparseTensor(indices=", item.indices, ", values=", item.values, ", shape=", item.dense_shape, ")'"]
+    if isinstance(item, Tensor) or hasattr(item, "as_tensor"):
+        return [convert_to_tensor(item)]
+    if isinstance(item, dict):
+        pairs = [[f"{key!r}: ", *_printed(item[key])] for key in sorted(item)]
+        return ["{", *(part for i, pair in enumerate(pairs) for part in [", "] * (i > 0) + pair), "}"]
+    if isinstance(item, (list, tuple)):
+        ends = "[]" if isinstance(item, list) else ("(", ",)" if len(item) == 1 else ")")
+        return [ends[0], *(part for i, one in enumerate(item) for part in [", "] * (i > 0) + _printed(one)), ends[1]]
+    return [repr(item) if isinstance(item, str) else str(item)]
 
 
 def is_tensor(x: Any) -> bool:

@@ -69,7 +69,9 @@ class EagerTensor(Tensor):
         return np.ndim(self.array)
 
     def numpy(self) -> Any:
-        """The value: an array, a NumPy scalar for a scalar tensor, or bytes."""
+        """The value: an array, a NumPy scalar for a scalar tensor, or bytes. Raises ArgumentError for a handle."""
+        if isinstance(self.array, Cell):
+            raise ArgumentError("Cannot convert a Tensor of dtype resource to a NumPy array.")
         return self.array[()] if isinstance(self.array, np.ndarray) and self.array.ndim == 0 else self.array
 
     def set_shape(self, shape: Any) -> None:
@@ -109,11 +111,14 @@ class EagerTensor(Tensor):
         return format(self.numpy(), spec) if not self.dims else format(str(self), spec)
 
     def __str__(self) -> str:
-        return f"tf.Tensor({self.numpy()}, shape={self.shape}, dtype={self.dtype.name})"
+        return f"tf.Tensor({self._shown()}, shape={self.shape}, dtype={self.dtype.name})"
 
     def __repr__(self) -> str:
         return (f"<tf.Tensor: id={self.id}, shape={self.shape}, dtype={self.dtype.name}, "
-                f"numpy={np.array_repr(self.array) if self.dims else self.numpy()}>")
+                f"numpy={np.array_repr(self.array) if self.dims else self._shown()}>")
+
+    def _shown(self) -> Any:
+        return "<unprintable>" if isinstance(self.array, Cell) else self.numpy()
 
 
 class EagerRun:

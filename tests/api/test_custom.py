@@ -215,6 +215,25 @@ def test_printing(capfd):
     assert capfd.readouterr().err.splitlines() == ["x = [1 2][2]", "x: [1 2] n = 2"]
 
 
+def test_printing_of_structures_and_to_files(capfd, tmp_path):
+    file = tmp_path / "lines"
+    sparse = tf.SparseTensor([[0, 1]], ["a"], [1, 2])
+    lines = [tf.print("at:", {"b": tf.constant([0.5]), "a": (1, "x")}, [tf.constant(True)]), tf.print(sparse),
+             tf.print(tf.constant("alone"), end="!")]
+    kept = tf.print(tf.range(8), output_stream=f"file://{file}")
+    with tf.Session() as session:
+        for line in lines:
+            session.run(line)
+        session.run(kept)
+        session.run(kept)
+    assert capfd.readouterr().err == (
+        "at: {'a': (1, 'x'), 'b': [0.5]} [1]\n"
+        "'SparseTensor(indices=[[0 1]], values=[\"a\"], shape=[1 2])'\nalone!")
+    assert file.read_text() == "[0 1 2 ... 5 6 7]\n" * 2
+    with pytest.raises(ValueError, match="Unknown output stream"):
+        tf.print(1, output_stream="unknown")
+
+
 def test_a_list_that_a_py_func_gives_is_several_values():
     x = tf.constant([1.0, 2.0])
     with tf.Session() as session:

@@ -1,5 +1,7 @@
 """Variables: names, values, assignment, initializing. Expected values are TensorFlow 1.15.5's."""
 
+import copy
+
 import numpy as np
 import pytest
 from autodiff.errors import FailedPreconditionError
@@ -7,6 +9,7 @@ from autodiff.errors import FailedPreconditionError
 import autodiff as tf
 from autodiff.core.graph import Graph
 from autodiff.runtime.eager import eager_mode
+from autodiff.tensorflow_names.python.variables import variable_op, variable_shape
 
 KINDS = pytest.mark.parametrize("use_resource", [False, True], ids=["reference", "resource"])
 
@@ -264,8 +267,6 @@ def test_rows_are_changed_and_gathered_in_both_modes() -> None:
 
 
 def test_the_reference_of_a_bare_variable_can_be_assigned() -> None:
-    from autodiff.tensorflow_names.python.variables import variable_op
-
     with tf.Graph().as_default(), tf.Session() as session:
         ref = variable_op([1, 2], tf.float32, set_shape=False)
         given = tf.assign(ref, [[1.0, 2.0]])
@@ -273,3 +274,22 @@ def test_the_reference_of_a_bare_variable_can_be_assigned() -> None:
         session.run(given)
         assert session.run(tf.assign_add(ref, [[1.0, 1.0]])).tolist() == [[2.0, 3.0]]
         assert session.run(tf.assign_sub(ref, [[0.5, 0.0]])).tolist() == [[1.5, 3.0]]
+
+
+def test_a_resource_eagerly_and_what_does_not_fit() -> None:
+    with eager_mode():
+        v = tf.Variable([1.0, 2.0], name="v")
+        v.load([3.0, 4.0])
+        other = copy.deepcopy(v)
+        other.assign([5.0, 6.0])
+        assert v.initialized_value().numpy().tolist() == v.gather_nd([[0], [1]]).numpy().tolist() == [3.0, 4.0]
+        assert "<unprintable>" in str(v.handle)
+        with pytest.raises(ValueError, match="resource"):
+            v.handle.numpy()
+    with tf.Graph().as_default():
+        v = tf.Variable([1.0, 2.0], use_resource=True)
+        assert variable_shape(v.handle).op.type == "Const"
+        with pytest.raises(NotImplementedError, match="only available when eager"):
+            copy.deepcopy(v)
+        with pytest.raises(ValueError, match="not compatible with"):
+            tf.Variable([1.0], shape=[4], use_resource=True)

@@ -1,9 +1,10 @@
-"""What a variable is in files: its VariableDef, and the whole that a part of a cut variable belongs to."""
+"""What a variable is outside of its graph: its VariableDef, the whole that a part belongs to, values from elsewhere."""
 from __future__ import annotations
 
 from typing import Any
 
-from ...core.errors import StateError
+from ...core.defaults import session_for
+from ...core.errors import NoValueError, StateError
 from ...core.graph_parts import written_as
 
 
@@ -27,10 +28,26 @@ class SaveSliceInfo:
 
 
 class Saved:
-    """The methods of a variable for files."""
+    """The methods of a variable for files, and for values that do not come from the graph."""
 
     SaveSliceInfo = SaveSliceInfo
     _save_slice_info: Any = None
+
+    def load(self, value: Any, session: Any = None) -> None:
+        """Put a value into `session`, or the default one, without adding to the graph; eagerly, into the variable."""
+        variable: Any = self
+        if variable.graph.executing_eagerly:
+            variable.assign(value)
+        else:
+            session_for(variable.graph, session, f"load a value into {variable.name!r}").run(
+                variable.initializer, {variable.initializer.inputs[1]: value})
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        """Another variable of the present value. Raises NoValueError (NotImplementedError) in a graph."""
+        variable: Any = self
+        if not variable.graph.executing_eagerly:
+            raise NoValueError("__deepcopy__() is only available when eager execution is enabled.")
+        return type(self)(variable.read_value(), name=variable.name.partition(":")[0], trainable=variable.trainable)  # type: ignore[call-arg]
 
     def _ref(self) -> Any:
         return self.handle_tensor  # type: ignore[attr-defined]

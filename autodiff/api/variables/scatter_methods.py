@@ -1,13 +1,14 @@
-"""Changing rows or single elements of a variable: the methods, all made of one."""
+"""Rows and single elements of a variable: the methods that change them, all made of one, and one that reads them."""
 from __future__ import annotations
 
 from typing import Any
 
 from ...core.errors import KindError
+from ...core.op import build
 
 
 class Rows:
-    """The methods of a variable that change rows. Each returns the result of the variable's assign."""
+    """The methods of a variable about rows. Each that changes them returns the result of the variable's assign."""
 
     def _rows_changed(self, kind: str, indices: Any, updates: Any, name: str | None) -> Any:
         raise NotImplementedError(f"{type(self).__name__} does not say how its rows change")
@@ -16,6 +17,10 @@ class Rows:
         if not hasattr(slices, "indices"):
             raise KindError(expected="IndexedSlices", found=repr(slices))
         return self._rows_changed(kind, slices.indices, slices.values, name)
+
+    def gather_nd(self, indices: Any, name: str | None = None) -> Any:
+        """Elements or slices by index vectors."""
+        return build.GatherNd(self, indices, name=name)
 
     def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
         """Set the rows of an IndexedSlices."""

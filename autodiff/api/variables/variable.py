@@ -8,12 +8,12 @@ from typing import Any
 
 from ...core.collections import GraphKeys, checked_names
 from ...core.convert import to_tensor
-from ...core.defaults import STACKS, session_for
+from ...core.defaults import STACKS
 from ...core.dtypes import DType, as_dtype
 from ...core.errors import ArgumentError, ShapeError, StateError
 from ...core.graph import Graph, Operation, Tensor, get_default_graph
 from ...core.op import OPS, build
-from ...core.shapes import TensorShape, as_dims, is_known, merge
+from ...core.shapes import TensorShape, as_dims, compatible, is_known, merge
 from ..control.dependencies import init_scope
 from .initialized_reads import guarded
 from .saved_parts import Saved
@@ -159,6 +159,8 @@ class Variable(TensorOperators, Rows, Saved, metaclass=Created):
 
     def initialized_value(self) -> Tensor:
         """The value, or the initial value while the session holds none."""
+        if self._graph.executing_eagerly:
+            return self.read_value()
         with init_scope():
             return build.InitializedValue(self.handle_tensor, self.initializer.inputs[1])
 
@@ -195,11 +197,6 @@ class Variable(TensorOperators, Rows, Saved, metaclass=Created):
         assigned = _built(kind, self, value, name=name, **attrs)
         return assigned if read_value else assigned.op
 
-    def load(self, value: Any, session: Any = None) -> None:
-        """Put a value into `session`, or the default one, without adding to the graph."""
-        session_for(self._graph, session, f"load a value into {self.name!r}").run(
-            self.initializer, {self.initializer.inputs[1]: value})
-
     def _rows_changed(self, kind: str, indices: Any, updates: Any, name: str | None) -> Any:
         return _built(kind, self, indices, updates, name=name)
 
@@ -219,6 +216,9 @@ class ResourceVariable(Variable):
             self._initial_value = _initial_tensor(initial_value() if callable(initial_value) else initial_value, dtype,
                                                   validate_shape)
         dims = self._initial_value.dims if dims is None and validate_shape else dims
+        if not compatible(self._initial_value.dims, dims):
+            raise ShapeError(f"The initial value's shape ({self._initial_value.shape}) is not compatible with the "
+                             f"explicitly supplied `shape` argument ({TensorShape(dims)}).")
         self._dtype, self._dims, self._name = self._initial_value.dtype.base_dtype, dims, scope.rstrip("/")
         self.handle_tensor = build.VarHandleOp(shape=dims, dtype=self._dtype, shared_name=self._name, name=scope)
         if graph.executing_eagerly:
@@ -248,9 +248,7 @@ class ResourceVariable(Variable):
         for tape in STACKS.tapes:
             tape.variable_accessed(self)
 
-    @property
-    def handle(self) -> Tensor:
-        return self.handle_tensor
+    handle = _handle = property(lambda self: self.handle_tensor)
 
     @property
     def _shared_name(self) -> str:

@@ -70,12 +70,18 @@ def _(node, args, batched):
 
 @op("PrintV2", infer=no_outputs, stateful=True, no_grad="it has no outputs")
 def print_v2(*input: Own, text, summarize=3, end="\n", stream=None, run):
-    """Print. text: what stands before, between and after the inputs. stream: an open file, standard error if None."""
+    """Print. text: what stands before, between and after the inputs. stream: an open file or file://PATH, or None."""
     if run.is_repeat:
         return ()
     values = [in_brackets(value, summarize) for value in input]
+    if len(input) == 1 and not any(text) and not np.ndim(input[0]):  # a text alone has no quotes
+        values = [shown(input[0][()] if isinstance(input[0], np.ndarray) else input[0])]
     line = "".join(part for pair in zip(text, [*values, ""]) for part in pair)
-    print(line, end=end, file=sys.stderr if stream is None else stream)
+    if isinstance(stream, str):
+        with open(stream.removeprefix("file://"), "a") as file:
+            print(line, end=end, file=file)
+    else:
+        print(line, end=end, file=sys.stderr if stream is None else stream)
     return ()
 
 

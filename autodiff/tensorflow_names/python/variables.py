@@ -6,10 +6,12 @@ from typing import Any
 from ...api.variables.partitioned import PartitionedVariable, PartitionInfo
 from ...api.variables.variable import ResourceVariable
 from ...api.variables.variable import Variable as VariableV1
-from ...core.dtypes import as_dtype
+from ...core.convert import convert_to_tensor
+from ...core.dtypes import as_dtype, int32
 from ...core.graph import Tensor
+from ...core.infer import held
 from ...core.op import build
-from ...core.shapes import as_dims
+from ...core.shapes import as_dims, is_known
 
 __all__ = ["PartitionedVariable", "ResourceVariable", "Variable", "VariableV1"]
 RefVariable = VariableV1
@@ -40,6 +42,14 @@ def variable_op(shape: Any, dtype: Any, name: str = "Variable", set_shape: bool 
 
 
 variable_op_v2 = variable_op
+
+
+def variable_shape(handle: Tensor, out_type: Any = int32) -> Tensor:
+    """The shape of the value behind a handle: a constant if it is known. -> int[rank]."""
+    dims = held(handle).dims
+    if is_known(dims):
+        return convert_to_tensor(list(dims), as_dtype(out_type))  # type: ignore[arg-type]
+    return build.Shape(build.ReadVariableOp(handle), out_type=out_type)
 
 
 class Trackable:
