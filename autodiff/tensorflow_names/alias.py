@@ -34,7 +34,7 @@ class Alias(ModuleType):
         if name.startswith("__"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         if is_module(f"{self.__name__}.{name}"):
-            return _module(f"{self.__name__}.{name}")
+            return module_named(f"{self.__name__}.{name}")
         refusal = None
         for room in self._rooms:
             try:
@@ -104,7 +104,7 @@ class Finder:
         """Nothing: an Alias looks its names up when they are asked for."""
 
 
-def _module(name: str) -> ModuleType:
+def module_named(name: str) -> ModuleType:
     """The module of an import name: the import system's while a script runs, else one made now.
 
     Somebody else's module of that name may ask us in turn: it is none of ours.

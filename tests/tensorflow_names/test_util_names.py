@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from autodiff.tensorflow_names.python.util import decorating, decorators, signatures
+from autodiff.tensorflow_names import alias
+from autodiff.tensorflow_names.python.util import decorating, decorators, deprecation, signatures
 
 
 def doubled(target: Any) -> Any:
@@ -67,3 +68,50 @@ def test_signatures_are_those_that_a_decorator_gives_and_of_what_is_left_of_a_pa
     (functools.partial(one_more), "<class 'functools.partial'>")])
 def test_what_a_function_is_called(thing: Any, name: str) -> None:
     assert decorating.get_func_name(thing) == name
+
+
+def test_what_is_deprecated_warns_once_by_tensorflows_logger(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[Any] = []
+    logger = alias.module_named("tensorflow.python.platform.tf_logging")
+    monkeypatch.setattr(deprecation, "module_named", lambda name: logger)
+    monkeypatch.setitem(vars(logger), "warning", lambda text, *values: said.append(text % values))
+
+    @deprecation.deprecated("2016-07-04", "Use another.")
+    def old(x: int) -> int:
+        """Twice."""
+        return 2 * x
+
+    @deprecation.deprecated_args(None, "Leave it out.", "extra", ("mode", "fine"), warn_once=False)
+    def picky(x: int, mode: Any = None, *extra: int) -> int:
+        """One line.
+
+        And more.
+        """
+        return x
+
+    assert old(2) == old(2) == 4 and len(said) == 1 and "old" in said[0] and "removed after 2016-07-04" in said[0]
+    assert __file__ in said[0] and old.__doc__ == (
+        "Twice. (deprecated)\n\nWarning: THIS FUNCTION IS DEPRECATED. It will be removed after 2016-07-04.\n"
+        "Instructions for updating:\nUse another.")
+    assert "SOME ARGUMENTS ARE DEPRECATED: `(extra, mode)`" in picky.__doc__ and picky.__doc__.endswith("\n\nAnd more.")
+    picky(1), picky(1, "fine"), picky(x=1)
+    assert len(said) == 1
+    picky(1, "other", 3)
+    with deprecation.silence():
+        picky(1, "other")
+    assert len(said) == 3
+    valued = deprecation.deprecated_arg_values(None, "Do not.", mode=1)(lambda mode=1: mode)
+    assert (valued(2), len(said), valued(), len(said)) == (2, 3, 1, 4)
+    other = deprecation.deprecated_alias("old.Thing", "new.Thing", Exception)
+    assert isinstance(other("x"), Exception) and "Please use new.Thing instead" in said[-1]
+
+
+@pytest.mark.parametrize(("call", "text"), [
+    (lambda: deprecation.deprecated("07-04-2016", "x"), "YYYY-MM-DD"),
+    (lambda: deprecation.deprecated(None, ""), "instructions"),
+    (lambda: deprecation.deprecated(None, "x")(3), "is not a function"),
+    (lambda: deprecation.deprecated_args(None, "x"), "Specify which argument"),
+    (lambda: deprecation.deprecated_args(None, "x", "no")(len), r"not present.*\['no'\]")])
+def test_deprecations_refuse_what_nobody_could_follow(call: Any, text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        call()

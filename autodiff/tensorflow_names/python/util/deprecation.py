@@ -1,124 +1,179 @@
-"""tensorflow.python.util.deprecation: decorators that warn of what they decorate, and arguments under two names."""
+"""tensorflow.python.util.deprecation: decorators that warn of what is to go, and arguments under two names."""
 from __future__ import annotations
 
 import contextlib
-import contextvars
-import functools
 import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ....api import logging
+from ...alias import module_named
 from .decorators import make_decorator
 
-_SILENT = contextvars.ContextVar("silent", default=False)
-_OLD = ("From %s: %s (from %s) is deprecated and will be removed %s.\nInstructions for updating:\n%s",
-        "From %s: calling %s (from %s) with %s is deprecated and will be removed %s.\nInstructions for updating:\n%s")
+Decorator = Callable[[Any], Any]
 
 
-class DeprecatedNamesAlreadySet(Exception):  # noqa: N818 (TensorFlow's name)
-    """A function has its old names already."""
+class DeprecatedNamesAlreadySet(Exception):  # noqa: N818
+    """The old names of a function were said before."""
 
 
-def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> Callable[[Any], Any]:
-    """A decorator: calling the function warns, and its text says so. date: YYYY-MM-DD, from when it may be gone.
+class _Warnings:
+    """What was warned of so far, once for each function and argument."""
 
-    Raises ValueError for another date, without instructions, and for a property. A class stays as it is.
-    """
-    when = _when(date, instructions)
+    def __init__(self) -> None:
+        self.said: set[Any] = set()
+        self.silent = False
+
+    def warn(self, key: Any, once: bool, text: str, *values: Any) -> None:
+        """By TensorFlow's logger; the place of the call is the first value."""
+        if self.silent or once and key in self.said:
+            return
+        if once:
+            self.said.add(key)
+        caller: Any = sys._getframe(2)
+        place = f"{caller.f_code.co_filename}:{caller.f_lineno}"
+        module_named("tensorflow.python.platform.tf_logging").warning(text, place, *values)
+
+
+_WARNINGS = _Warnings()
+
+
+def _checked(date: str | None, instructions: str | None) -> str:
+    """When it goes, in words. Raises ValueError for another form of date, or without instructions."""
+    if date is not None and not re.match(r"20\d\d-[01]\d-[0123]\d\Z", date):
+        raise ValueError("Date must be YYYY-MM-DD.")
+    if not instructions:
+        raise ValueError("Don't deprecate things without conversion instructions!")
+    return "in a future version" if date is None else f"after {date}"
+
+
+def _with_notice(func: Any, bare: str, suffix: str, notice: str, instructions: str) -> str:
+    """A function's text, with the notice after its first line."""
+    lines = inspect.cleandoc(func.__doc__ or "").splitlines()
+    first = f"{lines[0]} {suffix}" if lines else bare
+    rest = lines[1:]
+    told = ["", f"Warning: {notice}", "Instructions for updating:", instructions]
+    return "\n".join([first, *told, *([""] if rest and rest[0].strip() else []), *rest])
+
+
+def _name_of(func: Any) -> str:
+    return getattr(func, "__qualname__", func.__name__)
+
+
+def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> Decorator:
+    """The function, which warns when it is called and says so in its text; a class stays as it is."""
+    when = _checked(date, instructions)
 
     def decorate(func: Any) -> Any:
-        if isinstance(func, type):
-            return func
         if not callable(func):
             raise ValueError(f"{func} is not a function. If this is a property, make sure @property appears before "
-                             "@deprecated in your source code:\n\n@property\n@deprecated(...)\ndef method(...)")
-        warn = _Warner(warn_once)
+                             "@deprecated in your source code:\n\n@property\n@deprecated\ndef method(...)")
+        if isinstance(func, type):
+            return func
 
-        @functools.wraps(func)
-        def called(*args: Any, **kwargs: Any) -> Any:
-            warn("", _OLD[0], func.__qualname__, func.__module__, when, instructions)
+        def warning(*args: Any, **kwargs: Any) -> Any:
+            _WARNINGS.warn(func, warn_once, "From %s: %s (from %s) is deprecated and will be removed %s.\n"
+                           "Instructions for updating:\n%s", _name_of(func), func.__module__, when, instructions)
             return func(*args, **kwargs)
 
-        return make_decorator(func, called, "deprecated", _told(
-            func.__doc__, "FUNCTION", "(deprecated)", f"THIS FUNCTION IS DEPRECATED. It will be removed {when}.",
-            instructions))
+        notice = f"THIS FUNCTION IS DEPRECATED. It will be removed {when}."
+        return make_decorator(func, warning, "deprecated",
+                              _with_notice(func, "DEPRECATED FUNCTION", "(deprecated)", notice, instructions))
+
+    return decorate
+
+
+def _on_arguments(date: str | None, instructions: str, once: bool, names: dict[str, str], what: str,
+                  is_meant: Callable[[str, Any], bool], defaults: bool) -> Decorator:
+    """Warn of the arguments that are meant, among those given. names: argument -> how the function's text has it."""
+    when = _checked(date, instructions)
+
+    def decorate(func: Any) -> Any:
+        signature = inspect.signature(func)
+        missing = sorted(set(names) - set(signature.parameters))
+        if missing:
+            raise ValueError("The following deprecated arguments are not present in the function signature: "
+                             f"{missing}. Found {list(signature.parameters)}.")
+
+        def warning(*args: Any, **kwargs: Any) -> Any:
+            given = signature.bind(*args, **kwargs)
+            if defaults:
+                given.apply_defaults()
+            for name in names:
+                if name in given.arguments and is_meant(name, given.arguments[name]):
+                    _WARNINGS.warn((func, name), once, "From %s: calling %s (from %s) with %s is deprecated and will "
+                                   "be removed %s.\nInstructions for updating:\n%s", _name_of(func),
+                                   func.__module__, names[name], when, instructions)
+            return func(*args, **kwargs)
+
+        shown = ", ".join(sorted(names.values()))
+        notice = f"SOME {what.upper()} ARE DEPRECATED: `({shown})`. They will be removed {when}."
+        text = _with_notice(func, f"DEPRECATED FUNCTION {what.upper()}", f"(deprecated {what})", notice, instructions)
+        return make_decorator(func, warning, "deprecated", text)
+
     return decorate
 
 
 def deprecated_args(date: str | None, instructions: str, *deprecated_arg_names_or_tuples: Any,
-                    warn_once: bool = True) -> Callable[[Any], Any]:
-    """A decorator: giving one of the arguments warns; of a tuple (name, value) any other value than this one does."""
-    when = _when(date, instructions)
+                    warn_once: bool = True, **illegal: Any) -> Decorator:
+    """The function, which warns when one of these arguments is given: a name, or a name and a value that is fine."""
     if not deprecated_arg_names_or_tuples:
         raise ValueError("Specify which argument is deprecated.")
-    fine: dict[str, Any] = dict(each if isinstance(each, tuple) else (each, inspect.Parameter.empty)
-                for each in deprecated_arg_names_or_tuples)
+    if illegal:
+        raise ValueError(f"Illegal argument to deprecated_args: {illegal}")
+    pairs = [each if isinstance(each, tuple) else (each,) for each in deprecated_arg_names_or_tuples]
+    fine = {name: value for name, *values in pairs for value in values}
 
-    def decorate(func: Any) -> Any:
-        known = inspect.signature(func).parameters
-        missing = [name for name in fine if name not in known]
-        if missing:
-            raise ValueError(f"The following deprecated arguments are not present in the function signature: {missing}."
-                             f" Found next arguments: {list(known)}.")
+    def is_meant(name: str, value: Any) -> bool:
+        return name not in fine or not (value is fine[name] or type(value) is type(fine[name]) and value == fine[name])
 
-        def is_old(given: inspect.BoundArguments, name: str) -> bool:
-            return name in given.arguments and not _is_same(given.arguments[name], fine[name])
-
-        return _warning_of(func, list(fine), is_old, when, instructions, warn_once, _told(
-            func.__doc__, "FUNCTION ARGUMENTS", "(deprecated arguments)",
-            f"SOME ARGUMENTS ARE DEPRECATED: `({', '.join(fine)})`. They will be removed {when}.", instructions))
-    return decorate
+    return _on_arguments(date, instructions, warn_once, {pair[0]: pair[0] for pair in pairs}, "arguments", is_meant,
+                         defaults=False)
 
 
 def deprecated_arg_values(date: str | None, instructions: str, warn_once: bool = True,
-                          **deprecated_kwargs: Any) -> Callable[[Any], Any]:
-    """A decorator: one of these values of arguments, given or by default, warns."""
-    when = _when(date, instructions)
+                          **deprecated_kwargs: Any) -> Decorator:
+    """The function, which warns when an argument has this value, be it by default."""
     if not deprecated_kwargs:
         raise ValueError("Specify which argument values are deprecated.")
-
-    def decorate(func: Any) -> Any:
-        def is_old(given: inspect.BoundArguments, name: str) -> bool:
-            given.apply_defaults()
-            return name in given.arguments and _is_same(given.arguments[name], deprecated_kwargs[name])
-
-        listed = ", ".join(f"{name}={value}" for name, value in sorted(deprecated_kwargs.items()))
-        return _warning_of(func, list(deprecated_kwargs), is_old, when, instructions, warn_once, _told(
-            func.__doc__, "FUNCTION ARGUMENT VALUES", "(deprecated argument values)",
-            f"SOME ARGUMENT VALUES ARE DEPRECATED: `({listed})`. They will be removed {when}.", instructions))
-    return decorate
+    shown = {name: f"{name}={value!r}" for name, value in deprecated_kwargs.items()}
+    return _on_arguments(date, instructions, warn_once, shown, "argument values",
+                         lambda name, value: value == deprecated_kwargs[name], defaults=True)
 
 
 def deprecated_alias(deprecated_name: str, name: str, func_or_class: Any, warn_once: bool = True) -> Any:
-    """The function, or a class below the class, that warns of its old name."""
-    warn, text = _Warner(warn_once), "From %s: The name %s is deprecated. Please use %s instead.\n"
-    instead, gone = f"Please use {name} instead.", "IS DEPRECATED. It will be removed in a future version."
-    real: Any = vars(func_or_class)["__init__"] if isinstance(func_or_class, type) else func_or_class
+    """The function or class under its old name, which warns when it is called."""
 
-    @functools.wraps(real)
-    def called(*args: Any, **kwargs: Any) -> Any:
-        warn("", text, deprecated_name, name)
-        return real(*args, **kwargs)
+    key, text = (deprecated_name, func_or_class), "From %s: The name %s is deprecated. Please use %s instead.\n"
+    if not isinstance(func_or_class, type):
+        def warning(*args: Any, **kwargs: Any) -> Any:
+            _WARNINGS.warn(key, warn_once, text, deprecated_name, name)
+            return func_or_class(*args, **kwargs)
 
-    if isinstance(func_or_class, type):
-        body = {"__init__": make_decorator(real, called, "deprecated"), "__module__": func_or_class.__module__,
-                "__doc__": _told(func_or_class.__doc__, "CLASS", "(deprecated)", f"THIS CLASS {gone}", instead)}
-        return type(func_or_class)(func_or_class.__name__, (func_or_class,), body)
-    return make_decorator(real, called, "deprecated", _told(real.__doc__, "FUNCTION", "(deprecated)",
-                                                            f"THIS FUNCTION {gone}", instead))
+        return make_decorator(func_or_class, warning, "deprecated")
+
+    def warning_init(self: Any, *args: Any, **kwargs: Any) -> None:
+        _WARNINGS.warn(key, warn_once, text, deprecated_name, name)
+        original(self, *args, **kwargs)
+
+    original: Any = getattr(func_or_class, "__init__")  # noqa: B009
+    init = make_decorator(original, warning_init, "deprecated")
+    return type(func_or_class)(func_or_class.__name__, (func_or_class,),
+                               {"__init__": init, "__doc__": func_or_class.__doc__,
+                                "__module__": func_or_class.__module__})
 
 
-def deprecated_endpoints(*args: str) -> Callable[[Any], Any]:
-    """A decorator that notes old names of a function. Raises DeprecatedNamesAlreadySet if it has some."""
+def deprecated_endpoints(*args: str) -> Decorator:
+    """Note the old names of a function. Raises DeprecatedNamesAlreadySet if there are some."""
+
     def decorate(func: Any) -> Any:
-        if "_tf_deprecated_api_names" in vars(func):
+        if "_tf_deprecated_api_names" in func.__dict__:
             raise DeprecatedNamesAlreadySet(f"Cannot set deprecated names for {func.__name__} to {args}. Deprecated "
                                             f"names are already set to {func._tf_deprecated_api_names}.")
         func._tf_deprecated_api_names = args
         return func
+
     return decorate
 
 
@@ -138,59 +193,9 @@ def rewrite_argument_docstring(old_doc: str, old_argument: str, new_argument: st
 
 @contextlib.contextmanager
 def silence() -> Iterator[None]:
-    """Inside, nothing warns."""
-    token = _SILENT.set(True)
+    """Nothing is said inside."""
+    before, _WARNINGS.silent = _WARNINGS.silent, True
     try:
         yield
     finally:
-        _SILENT.reset(token)
-
-
-class _Warner:
-    """Warns of the line that called: once of each thing, or each time."""
-
-    def __init__(self, once: bool) -> None:
-        self._once, self._said = once, set[str]()
-
-    def __call__(self, what: str, text: str, *facts: Any) -> None:
-        if not (_SILENT.get() or what in self._said):
-            if self._once:
-                self._said.add(what)
-            frame = sys._getframe(2)
-            logging.warning(text, f"{frame.f_code.co_filename}:{frame.f_lineno}", *facts)
-
-
-def _warning_of(func: Any, names: list[str], is_old: Callable[[inspect.BoundArguments, str], bool], when: str,
-                instructions: str, once: bool, text: str) -> Any:
-    """The function, which warns of arguments."""
-    signature, warn = inspect.signature(func), _Warner(once)
-
-    @functools.wraps(func)
-    def called(*args: Any, **kwargs: Any) -> Any:
-        with contextlib.suppress(TypeError):  # the function itself refuses what does not fit
-            given = signature.bind(*args, **kwargs)
-            for name in [name for name in names if is_old(given, name)]:
-                warn(name, _OLD[1], func.__qualname__, func.__module__, name, when, instructions)
-        return func(*args, **kwargs)
-
-    return make_decorator(func, called, "deprecated", text)
-
-
-def _is_same(value: Any, other: Any) -> bool:
-    is_plain = isinstance(value, (bool, int, float, str)) and type(value) is type(other)
-    return value is other or is_plain and value == other
-
-
-def _when(date: str | None, instructions: str | None) -> str:
-    if date is not None and not re.fullmatch(r"20\d\d-[01]\d-[0123]\d", date):
-        raise ValueError("Date must be YYYY-MM-DD.")
-    if not instructions:
-        raise ValueError("Don't deprecate things without conversion instructions! Specify the instructions.")
-    return "in a future version" if date is None else f"after {date}"
-
-
-def _told(doc: str | None, kind: str, suffix: str, warning: str, instructions: str) -> str:
-    """A docstring that begins with the warning."""
-    first, *rest = inspect.cleandoc(doc).split("\n") if doc else [""]
-    return "\n".join([f"{first} {suffix}" if first else f"DEPRECATED {kind}", "", f"Warning: {warning}",
-                      "Instructions for updating:", instructions, *rest])
+        _WARNINGS.silent = before
