@@ -22,6 +22,8 @@ def free(dtype: Any = tf.float32) -> Any:
 
 
 BUILT = [  # (error class, TensorFlow's words, what is built)
+    (ValueError, r"axis 0 specified more than once", lambda: tf.reverse(ones(2, 3), [0, -2])),
+    (ValueError, r"should be a \(batch\) matrix", lambda: tf.matrix_transpose(ones(2))),
     (ValueError, r"Dimensions must be equal, but are 3 and 2", lambda: ones(3) + ones(2)),
     (ValueError, r"Dimensions must be equal, but are 3 and 2", lambda: tf.matmul(ones(1, 3), ones(2, 2))),
     (ValueError, r"Can not squeeze dim\[1\], expected a dimension of 1, got 3", lambda: tf.squeeze(ones(2, 3), [1])),
@@ -77,6 +79,12 @@ def test_of_a_build(kind: type[Exception], words: str, make: Any) -> None:
 
 
 RUN = [
+    (r"indices\[0\] = \[7\] does not index into shape \[6\]",
+     lambda: tf.scatter_nd(tf.placeholder_with_default([[7]], None), [1], [6])),
+    (r"input must be at least 2-dim", lambda: tf.matrix_diag_part(tf.placeholder_with_default(1.0, None))),
+    (r"Concat dim is out of range: 4 vs. 3", lambda: tf.raw_ops.ConcatOffset(4, [2, 3, 5], [2, 7, 5])),
+    (r"should contain 3 elem", lambda: tf.raw_ops.ConcatOffset(1, [2, 3, 5], [2, 7])),
+    (r"All dimensions except 1 must match", lambda: tf.raw_ops.ConcatOffset(1, [2, 3, 5], [2, 7, 9])),
     (r"Incompatible shapes: \[2,3\] vs. \[2\]", lambda: free() + tf.placeholder_with_default([1.0, 2.0], None)),
     (r"indices\[1\] = 5 is not in \[0, 2\)", lambda: tf.gather(ones(2, 2), tf.placeholder_with_default([0, 5], None))),
     (r"indices\[0,1\] = \[7\] does not index into param shape \[3\]",

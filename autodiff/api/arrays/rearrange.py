@@ -249,7 +249,7 @@ def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = F
             last = build.Pack(build.Rank(a) - 1, build.Rank(a) - 2, axis=0)
             return swap(a, build.ConcatV2(0, first, last), name="transpose")
         if len(a.dims) < 2:
-            raise ShapeError(expected="rank >= 2", found=a.describe())
+            raise ShapeError("Argument 'a' should be a (batch) matrix, with rank >= 2.", found=a.describe())
         return swap(a, [*range(len(a.dims) - 2), len(a.dims) - 1, len(a.dims) - 2], name="transpose")
 
 

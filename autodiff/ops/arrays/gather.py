@@ -4,7 +4,7 @@ import numpy as np
 
 from ...core.constant_value import static_dims, static_value
 from ...core.declare import op
-from ...core.dtypes import NUMBERS
+from ...core.dtypes import NUMBERS, bool_
 from ...core.errors import ArgumentError, ShapeError
 from ...core.indexed_slices import IndexedSlices
 from ...core.infer import axis_in, rank_of, same_shape
@@ -136,14 +136,14 @@ def _gathered_nd(params, indices):
     return Spec(params.dtype.base_dtype, (*indices.dims[:-1], *params.dims[depth:]))
 
 
-def _places(indices, shape):
+def places_in(indices, shape, what="shape"):
     """The NumPy index that `indices[..., k]` is into the first k axes of `shape`, checked."""
     if indices.size and (indices.min() < 0 or (indices >= np.array(shape[:indices.shape[-1]])).any()):
-        raise IndexError(not_within(indices, shape))
+        raise IndexError(not_within(indices, shape, what))
     return tuple(np.moveaxis(indices, -1, 0))
 
 
-def _rows(indices, shape):
+def _rows(indices, shape, what="shape"):
     """Which of the slices that the first k axes of `shape` hold `indices[..., k]` name, in one number each, checked.
 
     One number is three times as fast an index as two. None for k = 0, and where there is nothing to name.
@@ -154,17 +154,17 @@ def _rows(indices, shape):
     try:
         return np.ravel_multi_index(tuple([indices[..., k] for k in range(depth)]), shape[:depth])
     except ValueError:
-        raise IndexError(not_within(indices, shape)) from None
+        raise IndexError(not_within(indices, shape, what)) from None
 
 
 @op("GatherNd", infer=_gathered_nd)
 def gather_nd(params, indices: Index):
     """Slices by full index. params: any[...], indices: int[..., k] -> any[..., rest of params]."""
     if params.flags.c_contiguous:
-        rows = _rows(indices, params.shape)
+        rows = _rows(indices, params.shape, "param shape")
         if rows is not None:
             return params.reshape(-1, *params.shape[indices.shape[-1]:])[rows]
-    place = _places(indices, params.shape)
+    place = places_in(indices, params.shape, "param shape")
     if not place:
         return np.broadcast_to(params, indices.shape[:-1] + params.shape)
     return params[place]
@@ -215,7 +215,7 @@ def _check_updates(indices, updates, dims):
 
 
 
-@op("ScatterNd", infer=_scattered, dtypes=NUMBERS)
+@op("ScatterNd", infer=_scattered, dtypes=(*NUMBERS, bool_))
 def scatter_nd(indices: Index, updates, shape: Index):
     """Zeros, with updates added at indices. indices: int[..., k], updates: number[..., rest] -> number[shape]."""
     return _added(np.zeros(tuple(shape.tolist()), updates.dtype), indices, updates, np.add)
@@ -228,7 +228,7 @@ def _added(out, indices, updates, ufunc):
         if rows is not None:
             ufunc.at(out.reshape(-1, *rest), rows.reshape(-1), updates.reshape(-1, *rest))
             return out
-    place = _places(indices, out.shape)
+    place = places_in(indices, out.shape)
     if not place:
         updates = updates.reshape(-1, *out.shape).sum(axis=0)
     ufunc.at(out, place, updates)
@@ -256,11 +256,11 @@ def _same_tensor(tensor, indices, updates):
 def tensor_scatter_update(tensor, indices: Index, updates):
     """`tensor` with slices replaced. tensor: any[...], indices: int[..., k], updates: any[..., rest] -> any[...]."""
     out = np.array(tensor)
-    out[_places(indices, out.shape)] = updates
+    out[places_in(indices, out.shape)] = updates
     return out
 
 
-@op("TensorScatterAdd", infer=_same_tensor, dtypes=NUMBERS)
+@op("TensorScatterAdd", infer=_same_tensor, dtypes=(*NUMBERS, bool_))
 def tensor_scatter_add(tensor, indices: Index, updates):
     """`tensor` with updates added to slices; shapes as for TensorScatterUpdate."""
     return _added(np.array(tensor), indices, updates, np.add)

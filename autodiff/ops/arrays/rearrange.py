@@ -197,7 +197,7 @@ def _reversed(tensor, axis):
     if tensor.dims is not None and axes is not None:
         found = [axis_in(int(i), len(tensor.dims)) for i in axes]
         if len(set(found)) < len(found):
-            raise ArgumentError(expected="each axis once", found=axes.tolist())
+            raise ArgumentError(f"axis {max(found, key=found.count)} specified more than once", found=axes.tolist())
     return same_shape(tensor)
 
 

@@ -13,13 +13,13 @@ def first_outside(indices, size, what="indices", how="not in", lowest=0):
     return f"{what}{at} = {indices[place]} is {how} [0, {size})"
 
 
-def not_within(indices, shape):
-    """`indices[0,1] = [7] does not index into param shape [3]`, of the first row that leaves the shape."""
+def not_within(indices, shape, what="shape"):
+    """`indices[0,1] = [7] does not index into shape [3]`, of the first row that leaves the shape."""
     limits = np.array(shape[:indices.shape[-1]])
     place = tuple(np.argwhere(((indices < 0) | (indices >= limits)).any(-1))[0].tolist())
     at = f"[{','.join(map(str, place))}]" if place else ""
     entries = ", ".join(map(str, indices[place].tolist()))
-    return f"indices{at} = [{entries}] does not index into param shape {show(shape)}"
+    return f"indices{at} = [{entries}] does not index into {what} {show(shape)}"
 
 
 def mismatch(indices, updates, dims, target="output"):

@@ -33,8 +33,16 @@ def _offsets(concat_dim, *shape):
 @op("ConcatOffset", infer=_offsets, stateful=True, no_grad="offsets are integers")
 def concat_offset(concat_dim: Int32, *shape: Int32):
     """Where each part begins in what ConcatV2 gives. concat_dim: int32[], shape: int32[n] each -> the same."""
-    found, begin = [], 0
-    for dims in shape:
+    found, begin, rank = [], 0, np.size(shape[0])
+    if not -rank <= concat_dim < rank:
+        raise ValueError(f"Concat dim is out of range: {concat_dim} vs. {rank}")
+    for i, dims in enumerate(shape):
+        if dims.ndim != 1 or dims.size != rank:
+            raise ValueError(f"input {i} should be a vector, found {dims.ndim} axes" if dims.ndim != 1 else
+                             f"input {i} should contain {rank} elements, but got {dims.size}")
+        if (np.delete(dims, concat_dim) != np.delete(shape[0], concat_dim)).any():
+            raise ValueError(f"All dimensions except {concat_dim} must match. Input {i} has shape {dims} and doesn't "
+                             f"match input 0 with shape {shape[0]}")
         offset = np.zeros_like(dims)
         offset[int(concat_dim)] = begin
         begin += dims[int(concat_dim)]

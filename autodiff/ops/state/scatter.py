@@ -11,6 +11,7 @@ from ...core.errors import ShapeError
 from ...core.infer import held
 from ...core.op import Index, Ref, Spec, T
 from ...core.shapes import compatible, show
+from ..arrays.gather import places_in
 from ..arrays.slice import index_of, sliced
 from ..common.refusals import first_outside, mismatch
 from .variables import referred
@@ -83,10 +84,10 @@ def row_by_row(ufunc, indices, updates, value):
 
 
 def _at_elements(run, ref, indices, updates, ufunc):
-    place = tuple(np.moveaxis(indices, -1, 0))
-    for part, size in zip(place, run.read(ref).shape):
-        check_within(part, size)
-    return _changed(run, ref, place, updates, ufunc)
+    shape = run.read(ref).shape
+    if not shape:
+        raise ValueError("Output must be at least 1-D, got shape: []")
+    return _changed(run, ref, places_in(indices, shape), updates, ufunc)
 
 
 def _part(ref, begin, end, strides, value, **masks):

@@ -141,7 +141,8 @@ _SENTENCES: dict[str, Callable[..., str]] = {
     "LinSpace": lambda found, *_: f"Requires num > 0: {found.value(2)}",
     "OneHot": lambda found, *_: f"depth must be non-negative, got: {found.value(1)}",
     "MatrixDiag": lambda _, x, *__: f"diagonal must be at least 1-dim, received shape: {show(x)}",
-    "MatrixDiagPart": lambda _, x, *__: f"input must be at least 2-dim, received shape: {show(x)}",
+    **dict.fromkeys(("MatrixDiagPart", "MatrixSetDiag"), lambda _, x, *__: (
+        f"input must be at least 2-dim, received shape: {show(x)}")),
     "NthElement": lambda found, x, _: ("Input must be >= 1-D, got shape []" if not x else f"Need n >= 0, got "
                                        f"{found.value(1)}" if found.value(1) < 0 else
                                        "Input must have at least n+1 columns"),

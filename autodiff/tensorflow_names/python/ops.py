@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...api.arrays.creation import identity
+from ...api.arrays.gathering import tensor_scatter_add
 from ...api.control.custom import py_function
 from ...api.nn.rnn_cell.base import zeros_of
 from ...core import nest
@@ -29,6 +30,7 @@ def _is_v2_control_flow() -> bool:
 
 
 eager_py_func = py_function
+scatter_nd_non_aliasing_add = tensor_scatter_add
 ENABLE_CONTROL_FLOW_V2 = False
 
 
