@@ -73,7 +73,22 @@ def critic(wrong: bool) -> Tensor:
     return loss
 
 
-MODELS = {"bias in the kernel": bias, "index for value": target, "first time step": last_step,
+def hinge(wrong: bool) -> Tensor:
+    x = tf.placeholder(tf.float32, [None, 2])
+    error = tf.reduce_sum(tf.square(tf.layers.dense(x, 2)), 1) - 1.0
+    return tf.reduce_mean((tf.minimum if wrong else tf.maximum)(error, 0.0))
+
+
+def policy(wrong: bool) -> Tensor:
+    s, a, r = (tf.placeholder(t, d) for t, d in ((tf.float32, [None, 3]), (tf.int32, [None]), (tf.float32, [None])))
+    p, v = tf.nn.softmax(tf.layers.dense(s, 2)), tf.layers.dense(s, 1)[:, 0]
+    advantage = (r - v) if wrong else tf.stop_gradient(r - v)
+    said = tf.reduce_sum(tf.log(p + 1e-8) * tf.one_hot(a, 2), 1)
+    return -tf.reduce_mean(said * advantage) + tf.reduce_mean(tf.square(r - v))
+
+
+MODELS = {"hinge the wrong way": hinge, "advantage is trained": policy,
+          "bias in the kernel": bias, "index for value": target, "first time step": last_step,
           "one example for one step": example, "softmax over the wrong axis": attention,
           "clipping not applied": clipping, "critic told the same of both": critic}
 

@@ -13,6 +13,7 @@ from .findings import Finding
 _LARGE = 50.0  # mean size of inputs beyond which squashing functions and initial weights of 1/sqrt(n) do not fit
 _DARK = 5.0  # mean size from which on numbers of 0 to 255 are pixels: most of an image may be black
 _BATCHES = 3  # with labels of one class, from which on it is no accident
+_APART = 1000.0  # times the deviation of the usual column: beside such a one the others do not count
 _ROWS = 16  # examples over which a column has to vary
 _WIDE = 200  # columns; wider ones are images, or words
 _MIXES = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Conv2D", "While", "Tensordot")
@@ -46,9 +47,12 @@ def _scale(tensor: Tensor, arrays: Sequence[np.ndarray], learns: bool) -> list[F
     size = float(np.abs(values).mean())
     low, high, mean, spread = values.min(), values.max(), values.mean(), values.std()
     are_pixels = 0 <= low and 128 < high <= 255 and size > _DARK
+    spreads = values.std(axis=0)
+    wide = len(values) >= _ROWS and arrays[0].ndim == 2 and spreads.max() > _APART * max(np.median(spreads), 1e-9)
     if size > _LARGE or are_pixels:
         what = "pixels from 0 to 255" if are_pixels else f"values from {low:.4g} to {high:.4g}"
-        found.append(_finding(39 if learns else 61, "inputs not scaled", layer, tensor, f"{tensor.name} is fed "
+        weight = 39 if learns and not wide else 61
+        found.append(_finding(weight, "inputs not scaled", layer, tensor, f"{tensor.name} is fed "
                               f"{what} (mean {mean:.3g}, "
                               f"standard deviation {spread:.3g}): {layer.type} makes sums of them that saturate what "
                               "follows, and gradients of their size",

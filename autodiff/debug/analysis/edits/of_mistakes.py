@@ -154,6 +154,14 @@ def _with_the_others(op: Operation, case: Case, finding: Finding) -> Iterator[At
                       is_same=False)
 
 
+def _larger(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    yield Attempt((edit(op, "tf.maximum", lambda now: build.Maximum(*map(now, op.inputs))),), is_same=False)
+
+
+def _stopped(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    yield Attempt((changed(op.outputs[0], "tf.stop_gradient", build.StopGradient),))
+
+
 def _as_mean(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     sizes = case.series(op.inputs[0])
     if sizes and np.ndim(sizes[0]):
@@ -289,6 +297,7 @@ _WAYS: dict[str, Callable[[Operation, Case, Finding], Iterator[Attempt]]] = {
     "softmax in a hidden layer": _relu_instead, "vanishing gradient": _all_relu,
     **dict.fromkeys(("dead relu", "dead units"), _leaky),
     **dict.fromkeys(("softmax over the batch", "softmax over the wrong axis"), _last_axis),
+    "hinge the wrong way": _larger, "advantage is trained": _stopped,
     "bias in the kernel": _bias_after, "first time step": _last_step, "reshape for transpose": _transposed,
     **dict.fromkeys(("integer division", "cast cuts fractions"), _floating), "index for value": _value_of_index,
     "learning rate too low": other_rate([10.0 ** power for power in range(1, 7)]),

@@ -61,6 +61,8 @@ def _helps(case: Case, y: Tensor, other: Tensor, losses: dict[Tensor, list[Updat
     if mine & theirs or not data or not {v.op for v in mine} <= ancestors([other]) or not any(
             v in op.inputs or any(t.op.inputs[:1] == (v,) for t in op.inputs) for v in theirs for op in tower):
         return []
+    if any(head.labels is not None and constant(head.labels) is None for head in heads(case.about(other))):
+        return []  # a critic of returns, which is to be right: it is nobody's adversary
     steps = [run for run in case.runs if run.trains and any(u.op in run.ran for u in losses[y])][:_PAIRS]
     judged = [run for run in case.runs if any(u.op in run.ran for u in losses[other])]
     fell = [change for run in steps if judged and (change := _change(case, run, judged, other, mine)) is not None]

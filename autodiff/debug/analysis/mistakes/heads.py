@@ -130,6 +130,22 @@ def through(tensor: Tensor) -> list[Operation]:
     return found
 
 
+def weights_of(head: Head, case: Case) -> list[Tensor]:
+    """What multiplies the loss of each example on its way into y, but constants; labels that pick from it too."""
+    found: list[Tensor] = []
+    stack, seen = list(head.op.outputs[:1]), set(head.op.outputs[:1])
+    while stack:
+        tensor = stack.pop()
+        for taker in tensor._consumers:
+            if taker not in case.behind or taker.type not in ("Mul", "Sum", "Neg", *SAME):
+                continue
+            found += [unbroadcast(t) for t in taker.inputs if taker.type == "Mul" and t is not tensor
+                      and constant(t) is None]
+            stack += [t for t in taker.outputs if t not in seen]
+            seen.update(taker.outputs)
+    return found
+
+
 # ---- the last layer ---------------------------------------------------------------------
 
 def last_layer(tensor: Tensor) -> Operation:

@@ -1,6 +1,7 @@
 """The last layer and the loss: an activation that does not fit, labels that it cannot reach, sides that are swapped."""
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -15,6 +16,7 @@ from .heads import SAME, Head, constant, heads, last_layer, through, unbroadcast
 _ENTROPY = ("softmax", "sparse", "sigmoid")
 _RANGES = {"Sigmoid": (0.0, 1.0), "Softmax": (0.0, 1.0), "Tanh": (-1.0, 1.0), "Relu": (0.0, np.inf),
            "Relu6": (0.0, 6.0), "Exp": (0.0, np.inf), "Softplus": (0.0, np.inf)}
+_MOVES = {"Add": operator.add, "AddV2": operator.add, "Sub": operator.sub, "Mul": operator.mul}
 _OUTSIDE = 0.02  # share of labels beyond the range of the last layer that is no accident
 _FIX = {"softmax": "tf.nn.softmax_cross_entropy_with_logits_v2", "sparse":
         "tf.nn.sparse_softmax_cross_entropy_with_logits", "sigmoid": "tf.nn.sigmoid_cross_entropy_with_logits"}
@@ -175,7 +177,7 @@ def _out_of_range(head: Head, case: Case) -> Iterator[Finding]:
     if not arrays:
         return
     labels = np.concatenate([np.asarray(a, float).ravel() for a in arrays])
-    low, high = _RANGES[squashed]
+    low, high = _moved(_RANGES[squashed], head) if squashed == head.activation else _RANGES[squashed]
     slack = 1e-3 * (1 + abs(low))
     outside = float(((labels < low - slack) | (labels > high + slack)).mean()) if labels.size else 0.0
     if outside <= _OUTSIDE or not np.isfinite(labels).all():
@@ -183,7 +185,7 @@ def _out_of_range(head: Head, case: Case) -> Iterator[Finding]:
     where, limits = f"{head.op.name}{at_line(place_of(head.op))}", f"{low:g} to {high:g}"
     if head.form in ("squared", "absolute"):
         yield finding(74, "targets out of range", head.end, f"the last layer is a {squashed.lower()} "
-                      f"({head.end.name}), which gives {limits}, but {outside:.0%} of the targets "
+                      f"({head.end.name}), so that predictions are {limits}, but {outside:.0%} of the targets "
                       f"{_named(head.labels)} lie outside of that range, from {labels.min():.4g} to "
                       f"{labels.max():.4g}: they cannot be reached, and the {squashed.lower()} "
                       "saturates", f"leave out the {squashed.lower()} in the last layer for a regression, or scale "
@@ -194,6 +196,23 @@ def _out_of_range(head: Head, case: Case) -> Iterator[Finding]:
                       f"{labels.min():.4g} to {labels.max():.4g}, and the loss has no minimum",
                       "give it labels of 0 and 1: a one-hot code of classes, (labels + 1) / 2 of -1 and 1, or inputs "
                       "scaled to 0 to 1; for other targets use a squared error")
+
+
+def _moved(limits: tuple[float, float], head: Head) -> tuple[float, float]:
+    """The range of predictions, of that of the last activation and what constants are added to and multiplied by it."""
+    moves, tensor = [], head.prediction
+    while tensor.op is not head.end and tensor.op.inputs:
+        op = tensor.op
+        known = [constant(t) for t in op.inputs[:2]]
+        place = next((i for i, value in enumerate(known) if value is None), 0)
+        if len(known) == 2 and known[1 - place] is not None and op.type in _MOVES:
+            moves.append((op.type, place, np.asarray(known[1 - place], float)))
+        tensor = op.inputs[place]
+    for kind, place, value in reversed(moves):
+        ends = [_MOVES[kind](*((limit, each) if place == 0 else (each, limit)))
+                for limit in limits for each in (value.min(), value.max())]
+        limits = min(ends), max(ends)
+    return limits
 
 
 def _is_log_loss(head: Head) -> bool:

@@ -12,7 +12,8 @@ from ...facts.roles import VARIABLES, at_line, place_of
 from ..findings import Finding
 from .adversaries import DATA
 from .case import Case, finding, held
-from .heads import SAME, heads, through, unbroadcast
+from .heads import SAME, constant, heads, through, unbroadcast, weights_of
+from .signs import signs_into
 
 _PRODUCTS = {"MatMul": 2, "Conv2D": 4, "DepthwiseConv2dNative": 4}  # of inputs and kernels of this rank
 _CONTRACTS = ("MatMul", "BatchMatMul", "BatchMatMulV2")
@@ -25,9 +26,9 @@ _VALUE = ("Cast", "Mul", "Add", "AddV2", "StopGradient", "Select", "SelectV2", "
 
 def misuses(case: Case) -> list[Finding]:
     """Findings about ops that take, or make, another thing than is meant."""
-    rules = (_bias_in_kernel, _one_time_step, _weights_crossed, _whole_quotients)
+    rules = (_bias_in_kernel, _one_time_step, _weights_crossed, _whole_quotients, _hinge_turned)
     return [*(f for op in case.behind for rule in rules for f in rule(op, case)), *_index_for_value(case),
-            *_clipped_in_vain(case)]
+            *_advantage_trained(case), *_clipped_in_vain(case)]
 
 
 def _bias_in_kernel(op: Operation, case: Case) -> Iterator[Finding]:
@@ -147,6 +148,35 @@ def _index_for_value(case: Case) -> Iterator[Finding]:
             if op not in seen and op.type in _VALUE:
                 stack += [t.op for t in op.inputs]
             seen.add(op)
+
+
+def _advantage_trained(case: Case) -> Iterator[Finding]:
+    """The error of a critic as the weight of a policy's loss, with the gradient through it."""
+    critics = [head for head in heads(case) if head.form in ("squared", "absolute")]
+    policies = [head for head in heads(case) if head.form in ("sparse", "softmax", "log")]
+    for head in policies if critics else ():
+        for weight in [t for t in weights_of(head, case) if t.op in case.trained]:
+            critic = next((each for each in critics if each.prediction.op in ancestors([weight])), None)
+            if critic is not None:
+                yield finding(66, "advantage is trained", weight.op, f"{weight.name} weighs {head.op.name}"
+                              f"{at_line(place_of(head.op))} with the error of the critic {critic.prediction.name}, "
+                              "and the gradient goes through it: the critic is moved to make the policy's loss small, "
+                              "not to be right", "put tf.stop_gradient around the advantage")
+                return
+
+
+def _hinge_turned(op: Operation, case: Case) -> Iterator[Finding]:
+    """The smaller of an error and 0, where the larger is meant."""
+    if op.type != "Minimum" or op not in case.trained:
+        return
+    bound = next((value for t in op.inputs if (value := constant(unbroadcast(t))) is not None), None)
+    if bound is None or not np.size(bound) or np.max(bound) > 0:
+        return
+    if {sign for sign, _ in signs_into(op.outputs[0], case.y, case.behind)} == {1}:
+        yield finding(68, "hinge the wrong way", op, f"{op.name} takes the smaller of an error and {np.max(bound):g}, "
+                      f"and {case.y.name}, which is minimized, grows with it: only what is right already has a "
+                      "gradient, and the loss falls without need", "tf.maximum, which lets go of what is right",
+                      confidence="certain")
 
 
 def _last(op: Operation) -> str:

@@ -9,7 +9,7 @@ from ...facts.roles import PLACEHOLDERS
 from ..findings import Finding
 from .adversaries import DATA
 from .case import Case, fed_behind, finding
-from .heads import SAME, Head
+from .heads import SAME, Head, weights_of
 
 _MANY = 400  # examples that are compared with each other
 _FEWEST = 120  # distinct examples that show whether labels follow from inputs
@@ -62,7 +62,7 @@ def classes_of(labels: np.ndarray) -> np.ndarray | None:
 
 def nothing_learnt(head: Head, labels: list[np.ndarray], case: Case) -> list[Finding]:
     """A loss that stays where guessing would be, and why: whether the labels follow from the inputs at all."""
-    if len(case.steps) < _TRAINED or head.labels is None or not np.isfinite(case.last_loss):
+    if len(case.steps) < _TRAINED or head.labels is None or not np.isfinite(case.last_loss) or _is_rewarded(head, case):
         return []
     guess = _guess(head, labels)
     losses = [float(np.mean(v)) for v in case.series(head.op.outputs[0])]
@@ -77,6 +77,11 @@ def nothing_learnt(head: Head, labels: list[np.ndarray], case: Case) -> list[Fin
                     f"have nothing to do with the inputs: {told}", "look at how inputs and labels are paired: "
                     "shuffle both by the same permutation, batch both by the same indices", target=named(head.labels),
                     step=case.steps[-1].step)]
+
+
+def _is_rewarded(head: Head, case: Case) -> bool:
+    """Whether something else than a constant or a mask weighs the loss of each example, as rewards do."""
+    return any(t is not head.labels and t.op.type not in ("Cast", "SequenceMask") for t in weights_of(head, case))
 
 
 def _guess(head: Head, labels: list[np.ndarray]) -> tuple[float, str] | None:

@@ -75,7 +75,7 @@ class Checkup:
         kinds: tuple[Callable[[], Iterable[Finding]], ...] = (
             lambda: self._without_gradient(y, variables), lambda: self._asked_in_vain(),
             lambda: self._left_out(y, variables), *(functools.partial(rule, case) for rule in RULES), self._not_finite,
-            lambda: _calmer(self._sizes(y), case), lambda: self._dead(y, at, case),
+            lambda: _calmer(self._sizes(y, case), case), lambda: self._dead(y, at, case),
             lambda: self._mistaken(y, variables, at), self._not_updated, lambda: self._fed_and_grown(y, case),
             lambda: self._wrong_rules(y, variables, at), lambda: self._stage_findings(y),
             lambda: advice_of(self.model.graph).findings)
@@ -180,7 +180,7 @@ class Checkup:
             harmful[0] = replace(harmful[0], text=f"{harmful[0].text}; {because}")
         return harmful + [_of_origin(origin, 10) for origin in why.masked[:5]]
 
-    def _sizes(self, y: Tensor) -> list[Finding]:
+    def _sizes(self, y: Tensor, case: Case) -> list[Finding]:
         try:
             table = self.gradients.grads(y=y.name)
         except AutodiffError:
@@ -195,6 +195,7 @@ class Checkup:
             if kind in ("zero", "tiny", "exploding"):
                 lost = why.losses[0] if why.losses else None
                 is_meant = lost is not None and "cancels out" in lost.note
+                is_meant |= row.stats.norm == 0 and case.last_loss == 0  # nothing is left to learn
                 found.append(Finding(_CALM if is_meant else {"zero": 60, "tiny": 55, "exploding": 75}[kind],
                                      f"{kind} gradient",
                                      lost.op if lost else row.name, lost.op_type if lost else "", row.name, why.text,
