@@ -7,7 +7,7 @@ from ..core.constant_value import static_dims
 from ..core.convert import convert_to_tensor
 from ..core.dtypes import as_dtype, float32, float64, int32, int64
 from ..core.errors import ArgumentError, DTypeError, InvalidArgumentError
-from ..core.graph import Tensor, get_default_graph
+from ..core.graph import Graph, Tensor, get_default_graph
 from ..core.name_scope import scope
 from ..core.op import build
 from ..core.shapes import is_known
@@ -34,8 +34,14 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
             return None, None
         seeds = _DEFAULT_SEED, op_seed % _LARGEST
     else:
-        seeds = graph.seed % _LARGEST, (graph.version if op_seed is None else op_seed) % _LARGEST
+        seeds = graph.seed % _LARGEST, (_operations_so_far(graph) if op_seed is None else op_seed) % _LARGEST
     return (0, _LARGEST) if seeds == (0, 0) else seeds
+
+
+def _operations_so_far(graph: Graph) -> int:
+    """A count that tells apart what is made at other times, also in the bodies of two branches or loops."""
+    outer = getattr(graph, "outer", None)
+    return graph.version if outer is None else graph.version + 65_537 * (1 + _operations_so_far(outer))
 
 
 def _seeds(seed: int | None) -> dict[str, Any]:

@@ -55,6 +55,8 @@ REMOVED: dict[str, dict[str, Any]] = {
     "fractions": {"gcd": math.gcd},
     "cgi": {"escape": html.escape},
 }
+# module -> name of what is there still -> what it gave
+CHANGED: dict[str, dict[str, Any]] = {"numpy": {"meshgrid": lambda *xi, **options: list(np.meshgrid(*xi, **options))}}
 _METHODS = {"assertEquals": "assertEqual", "assertNotEquals": "assertNotEqual", "assertAlmostEquals":
             "assertAlmostEqual", "assertItemsEqual": "assertCountEqual", "assertRegexpMatches": "assertRegex",
             "assertRaisesRegexp": "assertRaisesRegex", "assert_": "assertTrue"}
@@ -64,12 +66,14 @@ _ARGUMENTS = {name: (old, new) for name, old, new in (
     ("reshape", "newshape", "shape"), *((name, "interpolation", "method") for name in (
         "percentile", "quantile", "nanpercentile", "nanquantile")))
     if old not in inspect.signature(getattr(np, name)).parameters}
-_TELLING = (*(name for names in REMOVED.values() for name in names), *_OLD_METHODS,
+_TELLING = (*(name for names in (*REMOVED.values(), *CHANGED.values()) for name in names), *_OLD_METHODS,
             *(old for old, _ in _ARGUMENTS.values()))
 
 
 def old_name(module: str, name: str) -> Any:
     """What a module has under a name, or had."""
+    if name in CHANGED.get(module, ()):
+        return CHANGED[module][name]
     try:
         return getattr(importlib.import_module(module), name)
     except (AttributeError, ImportError):
@@ -92,6 +96,8 @@ def code_of(text: str | bytes, path: str, put_back: list[str]) -> CodeType:
 
 
 def _is_gone(module: str, name: str) -> bool:
+    if name in CHANGED.get(module, ()):
+        return True
     if name not in REMOVED.get(module, ()):
         return False
     try:

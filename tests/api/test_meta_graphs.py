@@ -147,3 +147,17 @@ def test_what_an_op_is() -> None:
     op_def = tf.reshape(tf.constant([1.0]), [1]).op.op_def
     assert [each.name for each in op_def.input_arg] == ["tensor", "shape"] and op_def.output_arg[0].type_attr == "T"
     assert {each.name: each.default_value.type for each in op_def.attr}["Tshape"] == tf.int32.as_datatype_enum
+
+
+def test_a_collection_of_a_librarys_own_objects_is_written_by_its_functions() -> None:
+    from autodiff.api.saved_graphs.meta_graph import PROTO_FUNCTIONS
+    from autodiff.tensorflow_names.python.framework_ops import register_proto_function
+
+    register_proto_function("mine", tf.Summary, to_proto=lambda word, export_scope: tf.Summary(value=[{"tag": word}]),
+                            from_proto=lambda message, import_scope: message.value[0].tag)
+    tf.add_to_collection("mine", "a word")
+    written = tf.train.export_meta_graph()
+    with tf.Graph().as_default() as graph:
+        tf.train.import_meta_graph(written)
+        assert graph.get_collection("mine") == ["a word"]
+    del PROTO_FUNCTIONS["mine"]

@@ -236,3 +236,17 @@ def test_arguments_have_tensorflows_names() -> None:
         assert tf.convert_to_tensor(1, dtype_hint=tf.float32).dtype == tf.as_dtype(type_value="float32")
         assert tf.random.poisson([1.0, 2.0], [3]).shape.as_list() == [3, 2]
         assert graph.as_graph_element(obj=x) is x and graph.is_fetchable(tensor_or_op=x)
+
+
+def test_flipped_cross_entropies_take_logits_first():
+    logits, labels = [[1.0, 2.0]], [[0.0, 1.0]]
+    nn = tf.contrib.nn
+    pairs = [(nn.deprecated_flipped_softmax_cross_entropy_with_logits(logits, labels),
+              tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=logits)),
+             (nn.deprecated_flipped_sigmoid_cross_entropy_with_logits(logits, labels),
+              tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)),
+             (nn.deprecated_flipped_sparse_softmax_cross_entropy_with_logits(logits, [1]),
+              tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[1], logits=logits))]
+    with tf.Session() as session:
+        for flipped, known in session.run(pairs):
+            assert (flipped == known).all()

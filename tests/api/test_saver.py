@@ -351,3 +351,11 @@ def test_a_scaffold_initializes_its_own_way() -> None:
     scaffold = tf.train.Scaffold(init_fn=lambda scaffold, session: x.load(7.0, session))
     with tf.train.SingularMonitoredSession(scaffold=scaffold) as session:
         assert session.run(x) == 7.0
+
+
+def test_the_last_folder_is_made(tmp_path):
+    tf.get_variable("v", [1])
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert tf.train.latest_checkpoint(tmp_path) is None
+        assert tf.train.Saver().save(session, str(tmp_path / "new" / "m")) == str(tmp_path / "new" / "m")

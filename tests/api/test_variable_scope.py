@@ -355,3 +355,39 @@ def test_a_template_makes_its_trained_variables_at_once() -> None:
     made()
     with pytest.raises(ValueError, match="Trainable variable created when calling a template after the first"):
         made()
+
+
+def test_a_custom_getter_is_told_whether_the_variable_is_trained_and_may_share_without_asking():
+    told = []
+
+    def twice(getter, name, *args, **options):
+        told.append(options["trainable"])
+        return getter(name, *args, **{**options, "reuse": None}) + getter(name, *args, **{**options, "reuse": None})
+
+    with tf.variable_scope("s", custom_getter=twice):
+        tf.get_variable("v", [2], regularizer={})  # no regularizer, as None is
+        tf.get_variable("w", [2], synchronization=tf.VariableSynchronization.ON_READ)
+    assert told == [True, False] and len(tf.global_variables()) == 2
+
+
+def test_a_resource_may_begin_with_a_value_of_unknown_shape():
+    unknown = tf.placeholder_with_default(np.float32([1, 2]), None)
+    v = tf.Variable(unknown, use_resource=True)
+    with tf.Session() as session:
+        session.run(v.initializer)
+        assert session.run(v).tolist() == [1, 2]
+    with pytest.raises(ValueError, match="known shape"):
+        tf.Variable(unknown, use_resource=False)
+
+
+def test_eager_variables_of_a_template_or_store_are_kept():
+    with eager_mode():
+        inner = tf.make_template("inner", lambda: tf.get_variable("v", [2]))
+        outer = tf.make_template("outer", lambda: inner() + tf.get_variable("w", [2]), create_scope_now_=True)
+        assert outer().numpy().tolist() == outer().numpy().tolist()
+        assert [v.name for v in outer.trainable_variables] == ["outer/w:0"]
+        store = tf.contrib.eager.EagerVariableStore()
+        for _ in range(2):
+            with store.as_default(), tf.variable_scope("s", reuse=tf.AUTO_REUSE):
+                tf.get_variable("v", [], trainable=False)
+        assert [len(store.variables()), len(store.trainable_variables())] == [1, 0]

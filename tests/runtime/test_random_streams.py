@@ -53,6 +53,15 @@ def test_equal_seeds_in_two_loops_or_branches_draw_the_same() -> None:
     assert not equal(a[0], a[1])
 
 
+def test_two_branches_or_loops_draw_different_numbers_where_the_graph_has_a_seed() -> None:
+    tf.set_random_seed(1)
+    drawn = [tf.cond(tf.placeholder_with_default(True, []), lambda: tf.random_normal([2]), lambda: tf.zeros([2]))
+             for _ in range(2)]
+    drawn += [tf.map_fn(lambda x: x + tf.random_normal([2]), tf.zeros([1, 2]))[0] for _ in range(2)]
+    with tf.Session() as session:
+        assert len({tuple(values) for values in session.run(drawn)}) == 4
+
+
 def test_setting_the_seed_again_restarts_eager_streams() -> None:
     with tf.Graph().as_default():
         draws = []

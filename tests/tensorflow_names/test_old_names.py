@@ -19,6 +19,8 @@ kinds = x.dtype, numpy.int, isinstance([], collections.Mapping), isinstance([], 
 shaped = np.reshape(x, newshape=[2, 1]).shape
 clock, six = time.clock(), common(12, 18)
 ends = np.alltrue([True]), np.Inf
+grid = np.meshgrid([1, 2], [3])
+grid.append(6)
 middle = np.percentile([1, 2], 50, interpolation="lower")
 np.own = 3
 del np.own

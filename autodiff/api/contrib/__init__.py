@@ -9,7 +9,8 @@ from typing import Any
 from ..common.unsupported import unsupported_name
 from ..common.wrong_arguments import check_names
 
-ROOMS = frozenset({"eager", "framework", "layers", "legacy_seq2seq", "lookup", "rnn", "seq2seq", "slim", "tensorboard"})
+ROOMS = frozenset({
+    "eager", "framework", "layers", "legacy_seq2seq", "lookup", "nn", "rnn", "seq2seq", "slim", "tensorboard"})
 # Rooms that are the same as one of `tf`'s own.
 ELSEWHERE = {"distributions": "distributions", "losses": "losses", "metrics": "metrics"}
 

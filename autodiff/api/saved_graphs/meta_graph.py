@@ -24,6 +24,8 @@ _VARIABLES = frozenset((
     GraphKeys.GLOBAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES, GraphKeys.LOCAL_VARIABLES, GraphKeys.MODEL_VARIABLES,
     GraphKeys.MOVING_AVERAGE_VARIABLES, GraphKeys.GLOBAL_STEP, GraphKeys.EVAL_STEP,
     GraphKeys.METRIC_VARIABLES, "concatenated_variables"))
+# Collection -> (class of messages, object -> message, message -> object): what libraries note for theirs.
+PROTO_FUNCTIONS: dict[str, tuple[Any, Any, Any]] = {}
 _TENSORFLOW = "1.15.5"  # whose format this is
 
 
@@ -59,7 +61,10 @@ def _write_collection(made: Any, key: str, items: list[Any], scope: str) -> None
     prefix = f"{scope}/" if scope else ""
     if scope and all(hasattr(item, "name") for item in items):
         items = [item for item in items if item.name.startswith(prefix)]
-    if items and all(isinstance(item, Variable) for item in items):
+    if key in PROTO_FUNCTIONS and PROTO_FUNCTIONS[key][1] is not None:
+        messages = (PROTO_FUNCTIONS[key][1](item, export_scope=scope or None) for item in items)
+        made.collection_def[key].bytes_list.value.extend(m.SerializeToString() for m in messages if m is not None)
+    elif items and all(isinstance(item, Variable) for item in items):
         made.collection_def[key].bytes_list.value.extend(variable_def_of(v, scope).SerializeToString() for v in items)
     elif items and all(isinstance(item, (Tensor, Operation)) for item in items):
         made.collection_def[key].node_list.value.extend(item.name.removeprefix(prefix) for item in items)
@@ -134,6 +139,9 @@ def _read_collection(graph: Graph, key: str, collection: Any, scope: str | None,
     try:
         if kind == "node_list":
             return [graph.as_graph_element(f"{scope}/{name}" if scope else name) for name in items]
+        if kind == "bytes_list" and key in PROTO_FUNCTIONS and PROTO_FUNCTIONS[key][2] is not None:
+            message, _, made = PROTO_FUNCTIONS[key]
+            return [made(message.FromString(data), import_scope=scope) for data in items]
         if kind == "bytes_list" and key in _VARIABLES:
             for data in items:
                 if data not in variables:

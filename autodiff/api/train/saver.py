@@ -82,15 +82,19 @@ class Saver:
         """Write a checkpoint; gives its name: the path, and `-step` if a global step is given.
 
         `<name>.meta` gets the graph as a MetaGraphDef, for import_meta_graph. Raises FailedPreconditionError for
-        a variable without value, ArgumentError (ValueError) for a directory that is not there.
+        a variable without value, ArgumentError (ValueError) for a directory that cannot
+        be made where it is not there, of which the last level is.
         """
         path = os.fspath(save_path)
         if latest_filename is not None and os.path.dirname(latest_filename):
             raise ArgumentError(f"latest_filename is a name without a directory, found {latest_filename!r}")
         folder = os.path.dirname(path)
         if folder and not os.path.isdir(folder):
-            raise ArgumentError(f"Parent directory of {path} doesn't exist, can't save.",
-                                hint=f"make it first: tf.gfile.MakeDirs({folder!r})")
+            try:
+                os.mkdir(folder)
+            except OSError:
+                raise ArgumentError(f"Parent directory of {path} doesn't exist, can't save.",
+                                    hint=f"make it first: tf.gfile.MakeDirs({folder!r})") from None
         if not os.path.basename(path):
             raise ArgumentError(expected="a name for the checkpoint", found=f"the directory {path!r}")
         session = _session(sess)

@@ -21,6 +21,11 @@ class EagerVariableStore:
     def __init__(self, found: dict[str, Variable] | None = None) -> None:
         self._found = found if found is not None else {}
 
+    @classmethod
+    def within_default(cls) -> EagerVariableStore:
+        """A store that shares the variables of the one in force, if there is one."""
+        return cls(get_default_graph().outermost.extras.get(_STORE))
+
     @contextlib.contextmanager
     def as_default(self) -> Iterator[None]:
         """Makes get_variable use this store; in a graph, whose own it uses, the variables are only noted."""

@@ -55,6 +55,10 @@ class Module:
         """The modules that it holds, and those in them."""
         return tuple(self._flatten(predicate=lambda found: isinstance(found, Module)))
 
+    def _no_dependency(self, value: Any) -> Any:
+        """`value`, held without being saved with the module: there are no checkpoints of objects here."""
+        return value
+
     def _flatten(self, recursive: bool = True, predicate: Callable[[Any], bool] | None = None,
                  attribute_traversal_key: Any = None, with_path: bool = False) -> Iterator[Any]:
         """What its attributes hold and `predicate` takes, by name of the attribute, and then of the modules there."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ...core.collections import GraphKeys, get_collection
@@ -37,7 +37,7 @@ class Template:
         self.name, self._func = name, func
         self._unique_name, self._custom_getter = unique_name, custom_getter
         self._variables_created = False
-        self._store = EagerVariableStore() if get_default_graph().executing_eagerly else None
+        self._template_store = EagerVariableStore.within_default() if get_default_graph().executing_eagerly else None
         self._scope: VariableScope | None = None
         if create_scope_now:
             with pure_variable_scope(unique_name or unique_scope_name(name), name_scope="",
@@ -45,7 +45,7 @@ class Template:
                 pass
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        with self._store.as_default() if self._store is not None else contextlib.nullcontext():
+        with self._template_store.as_default() if self._template_store is not None else contextlib.nullcontext():
             if self._scope is not None:
                 with variable_scope(self._scope, reuse=self._variables_created):
                     return self._called(args, kwargs)
@@ -77,27 +77,30 @@ class Template:
     def variable_scope_name(self) -> str | None:
         return None if self._scope is None else self._scope.name
 
-    def _of(self, collection: str) -> list[Variable]:
-        """The collection's variables below the scope."""
+    def _below(self, variables: Iterable[Variable]) -> list[Variable]:
+        """Of these those below the scope."""
         below = "" if self._scope is None else f"{self._scope.name}/"
-        return [v for v in get_collection(collection) if v.name.startswith(below)] if below else []
+        return [v for v in variables if v.name.startswith(below)] if below else []
 
     @property
     def trainable_variables(self) -> list[Variable]:
-        return self._of(GraphKeys.TRAINABLE_VARIABLES) if self._store is None else self._store.trainable_variables()
+        store = self._template_store
+        return self._below(get_collection(GraphKeys.TRAINABLE_VARIABLES) if store is None
+                           else store.trainable_variables())
 
     @property
     def global_variables(self) -> list[Variable]:
-        return self._of(GraphKeys.GLOBAL_VARIABLES) if self._store is None else self._store.variables()
+        store = self._template_store
+        return self._below(get_collection(GraphKeys.GLOBAL_VARIABLES) if store is None else store.variables())
 
     @property
     def local_variables(self) -> list[Variable]:
-        return self._of(GraphKeys.LOCAL_VARIABLES)
+        return self._below(get_collection(GraphKeys.LOCAL_VARIABLES))
 
     @property
     def variables(self) -> list[Variable]:
         """The global variables, and the local ones."""
-        return self.global_variables + self.local_variables
+        return list(dict.fromkeys(self.global_variables + self.local_variables))
 
     @property
     def non_trainable_variables(self) -> list[Variable]:

@@ -33,7 +33,7 @@ class Variable(TensorOperators, Rows, Saved, metaclass=Created):
     the lists it joins. validate_shape: the shape must be known, and is kept. use_resource: a
     resource variable, whose reads are ordered; a reference otherwise. caching_device: of the one read that all
     uses share. import_scope, aggregation and, but for `trainable`, synchronization are accepted without effect.
-    Raises ArgumentError (ValueError) without initial value or with one of unknown shape.
+    Raises ArgumentError (ValueError) without initial value; for a reference with one of unknown shape.
     """
 
     is_resource = False
@@ -214,7 +214,7 @@ class ResourceVariable(Variable):
         graph = self._graph
         with graph.name_scope("Initializer"):
             self._initial_value = _initial_tensor(initial_value() if callable(initial_value) else initial_value, dtype,
-                                                  validate_shape)
+                                                  validate_shape, is_resource=True)
         dims = self._initial_value.dims if dims is None and validate_shape else dims
         if not compatible(self._initial_value.dims, dims):
             raise ShapeError(f"The initial value's shape ({self._initial_value.shape}) is not compatible with the "
@@ -340,9 +340,9 @@ def _built(kind: str, variable: Variable, *values: Any, name: str | None = None,
     return OPS[kind](variable.handle_tensor, *values, name=name, **attrs)
 
 
-def _initial_tensor(value: Any, dtype: DType | None, validate_shape: bool) -> Tensor:
+def _initial_tensor(value: Any, dtype: DType | None, validate_shape: bool, is_resource: bool = False) -> Tensor:
     tensor = to_tensor(get_default_graph(), value, dtype, "initial_value")
-    if validate_shape and not is_known(tensor.dims):
+    if validate_shape and not is_resource and not is_known(tensor.dims):
         raise ShapeError(f"the initial value of a variable must have a known shape, found {tensor.describe()}",
                          hint="pass validate_shape=False to allow any shape")
     return tensor

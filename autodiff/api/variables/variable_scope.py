@@ -14,6 +14,7 @@ from ...core.dtypes import DType, as_dtype, float32
 from ...core.errors import ArgumentError, KindError
 from ...core.graph import Tensor, get_default_graph, graph_of
 from .variable import Variable
+from .variable_kinds import VariableSynchronization
 from .variable_store import found_or_made
 
 _OPEN, _COUNTS = "variable_scope", "variable_scope_counts"
@@ -152,10 +153,12 @@ def _in_scope(scope: VariableScope, name: str, shape: Any = None, dtype: Any = N
         dtype=scope.dtype if dtype is None else as_dtype(dtype).base_dtype,
         initializer=scope.initializer if initializer is None else initializer,
         regularizer=scope.regularizer if regularizer is None else regularizer,
-        reuse=scope.reuse if reuse is None else reuse,
+        reuse=(scope.reuse or False) if reuse is None else reuse,
         constraint=scope.constraint if constraint is None else constraint,
         caching_device=scope.caching_device if caching_device is None else caching_device,
         use_resource=scope.use_resource if use_resource is None else use_resource, partitioner=partitioner, **options)
+    if arguments.get("trainable") is None:  # a custom getter asks what it is
+        arguments["trainable"] = arguments.get("synchronization") != VariableSynchronization.ON_READ
     with get_default_graph().name_scope(None):
         if custom_getter is not None:
             return custom_getter(getter=found_or_made, **arguments)
@@ -291,6 +294,6 @@ def create_partitioned_variables(shape: Any, slicing: Sequence[int], initializer
     if min(shape) < 1:
         raise ArgumentError("Partitioned Variables must have more than one row", found=shape)
     with variable_scope(name, "PartitionedVariable", reuse=reuse) as scope, get_default_graph().name_scope(None):
-        return list(found_or_made(scope.name, list(shape), dtype, initializer, None, scope.reuse, trainable=trainable,
-                                  collections=collections, use_resource=scope.use_resource,
+        return list(found_or_made(scope.name, list(shape), dtype, initializer, None, scope.reuse or False,
+                                  trainable=trainable, collections=collections, use_resource=scope.use_resource,
                                   partitioner=lambda **_: slicing))

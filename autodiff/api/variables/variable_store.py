@@ -45,13 +45,16 @@ def found_or_made(name: str, shape: Any = None, dtype: Any = float32, initialize
                          hint="use reuse=tf.AUTO_REUSE, or reuse=False, to make it here")
     initial_value, own_dtype = _initial(name, initializer, shape, dims, dtype, options.get("validate_shape", True))
     variable = store[name] = Variable(initial_value, name=name, dtype=own_dtype, **options)
-    if regularizer is not None:
+    if graph.executing_eagerly and store is variables_by_name(graph):  # the collections are the store's
+        graph.add_to_collections([*(options.get("collections") or [GraphKeys.GLOBAL_VARIABLES]),
+                                  *[GraphKeys.TRAINABLE_VARIABLES] * variable.trainable], variable)
+    if regularizer:  # an empty dict of them is none
         _regularize(graph, variable, regularizer, name)
     return variable
 
 
 def _shared(variable: Variable, name: str, dims: Any, dtype: DType, reuse: Any) -> Variable:
-    if reuse is False or reuse is None:
+    if reuse is False:  # a custom getter that passes None takes what there is, or makes it
         raise GraphError(f"Variable {name} already exists, disallowed.\nmade at {variable.op.site}",
                          hint="use reuse=True or reuse=tf.AUTO_REUSE in its variable_scope to share it")
     if not compatible(dims, variable.shape.dims_tuple):

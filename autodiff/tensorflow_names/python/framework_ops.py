@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...api.control.dependencies import device, name_scope
+from ...api.saved_graphs.meta_graph import PROTO_FUNCTIONS
 from ...api.type_specs import CompositeTensor
 from ...core.convert import convert_to_tensor
 from ...core.defaults import STACKS, get_default_session
@@ -190,20 +191,17 @@ def register_symbolic_tensor_type(cls: type) -> None:
     """Nothing is noted: Keras's own models, which would ask, are not here."""
 
 
-_PROTO_FUNCTIONS: dict[str, tuple[Any, Any, Any]] = {}
-
-
 def register_proto_function(collection_name: str, proto_type: Any = None, to_proto: Any = None,
                             from_proto: Any = None) -> None:
     """Note how what a collection holds becomes a message, and an object again."""
-    _PROTO_FUNCTIONS[collection_name] = proto_type, to_proto, from_proto
+    PROTO_FUNCTIONS[collection_name] = proto_type, to_proto, from_proto
 
 
 def get_to_proto_function(collection_name: str) -> Any:
     """What was noted for a collection; None if nothing was."""
-    return _PROTO_FUNCTIONS.get(collection_name, (None, None, None))[1]
+    return PROTO_FUNCTIONS.get(collection_name, (None, None, None))[1]
 
 
 def get_from_proto_function(collection_name: str) -> Any:
     """What was noted for a collection; None if nothing was."""
-    return _PROTO_FUNCTIONS.get(collection_name, (None, None, None))[2]
+    return PROTO_FUNCTIONS.get(collection_name, (None, None, None))[2]

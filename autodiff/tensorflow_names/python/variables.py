@@ -6,6 +6,7 @@ from typing import Any
 from ...api.variables.partitioned import PartitionedVariable, PartitionInfo
 from ...api.variables.variable import ResourceVariable
 from ...api.variables.variable import Variable as VariableV1
+from ...api.variables.variable_scope import pure_variable_scope
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import as_dtype, int32
 from ...core.graph import Tensor
@@ -27,6 +28,11 @@ class _OfEveryKind(type(VariableV1)):  # type: ignore[misc]
 
 class Variable(VariableV1, metaclass=_OfEveryKind):
     """TensorFlow 2's class of variables, which this module has under the name: a call makes a resource variable."""
+
+
+def _pure_variable_scope(name_or_scope: Any, reuse: Any = None, custom_getter: Any = None, **given: Any) -> Any:
+    """variable_scope that leaves the names of ops alone."""
+    return pure_variable_scope(name_or_scope, name_scope="", reuse=reuse, custom_getter=custom_getter, given=given)
 
 
 def is_resource_variable(var: Any) -> bool:
