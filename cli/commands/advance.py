@@ -72,10 +72,8 @@ def _go_on(shell: Shell, count: float, counted: Callable[[When], bool], until: s
     opened = shell.dbg.stepper.cursor is not None and not shell.dbg.stepper.cursor.finished
     if shell.drives_script:
         return _run_script(shell, count, counted, until)
-    if shell.script is not None and shell.script.error is not None and not (shell.dbg.graph.operations and (
-            shell.script.runs or shell.own_runs or opened or callable(shell.script.namespace.get("feeds")))):
-        return Text(f"nothing was run: the script raised {type(shell.script.error).__name__} before its first "
-                    "Session.run; load runs it again")
+    if shell.script is not None and shell.script.error is not None and not shell.dbg.graph.operations:
+        return Text(f"nothing was run: the script raised {type(shell.script.error).__name__}; load runs it again")
     if shell.script is not None and shell.script.runs and not shell.own_runs and not opened:
         raise UsageError(f"{os.path.basename(shell.script.name)} is at its end",
                          "run starts it anew; train LOSS trains on from here" if shell.is_over else

@@ -46,8 +46,8 @@ def chain(finding: WhyNonfinite) -> tuple[Result, ...]:
 
 def tried(remedies: Sequence[Remedy]) -> tuple[Result, ...]:
     """What was tried and helps."""
-    return tuple(Text(f"remedy: {remedy.words}{f' at {place(remedy.place)}' if remedy.place else ''}\n"
-                      f"tried: {remedy.text}; fix {i} applies it", "good") for i, remedy in enumerate(remedies, 1))
+    return tuple(Text(f"remedy: {remedy.what}\ntried: {remedy.text}; fix {i} applies it", "good")
+                 for i, remedy in enumerate(remedies, 1))
 
 
 def _origin(origin: Origin, rank: int, *, with_line: bool) -> list[str]:

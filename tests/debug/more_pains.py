@@ -48,7 +48,7 @@ x = tf.Variable([-1.0, 0.5], name="x")
 y = tf.log1p(x)  # here
 loss = tf.reduce_mean(y)
 """ + TRAIN, ("why x",),
-         ("log1p(-1) = -inf", "above -1"), name="log1p"),
+         ("log1p(-1) = -inf", "tf.maximum(x, -1 + 1e-6)"), name="log1p"),
     Pain(5, """
 emb = tf.get_variable("emb", initializer=np.array([[0., 0.], [3., 4.]], np.float32))
 unit = emb / tf.norm(emb, axis=1, keepdims=True)  # here

@@ -139,7 +139,7 @@ base = tf.Variable([0.0, 2.0], name="base")
 exponent = tf.Variable([0.5, 2.0], name="exponent")
 y = tf.pow(base, exponent)  # here
 loss = tf.reduce_sum(y)
-""" + TRAIN, ("why nan",), ("d pow", "[0]", "keep the base positive")),
+""" + TRAIN, ("why nan",), ("d pow", "[0]", "tf.pow(tf.maximum(x, 1e-12), p)")),
     Pain(18, """
 x = tf.Variable([0.0, 2.0], name="x")
 y = tf.pow(x, 1.5)  # here

@@ -105,7 +105,8 @@ class Remedy:
     """A remedy that was tried, and helps. words: what to write. text: what the trial gave. place: the line to change.
 
     change: by how much the losses of other steps differ with it, relative to their size. steepest: the largest
-    gradient in the step that had failed. last: the loss in that step.
+    gradient in the step that had failed. last: the loss in that step. also: where else the same is to be written.
+    here: the script's expression as it would be, "" where it is not surely found.
     """
 
     words: str
@@ -114,11 +115,18 @@ class Remedy:
     steepest: float
     place: Place | None
     last: float = 0.0
+    also: str = ""
+    here: str = ""
+
+    @property
+    def what(self) -> str:
+        """What to write, and where."""
+        return f"{self.words}{at_line(self.place)}{self.also}" + (f": {self.here}" if self.here else "")
 
     @property
     def sentence(self) -> str:
         """What to write, where, and what that gave."""
-        return f"{self.words}{at_line(self.place)}; tried: {self.text}"
+        return f"{self.what}; tried: {self.text}"
 
 
 @dataclass(frozen=True)

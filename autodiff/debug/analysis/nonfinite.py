@@ -172,6 +172,8 @@ def describe(op: Operation, values: Values, *, harmful: bool, note: Callable[[st
     rule = _rule(op, numbers, array[elements[0]], values, note)
     if phase == "backward":
         rule = f"{rule}{_continued(op, tensor, values, elements[0])} in d {_plain(forward.type)}"
+    if "too large for the type" in rule and array.dtype == np.float16:
+        rule += ", float16, which ends at 65504"
     if trap == "underflow":
         rule += "; the 0 is an underflow: " + _underflow(op, values, operands)
     chain = chain_of(op, elements[0], scene) if scene is not None and harmful and tensor is op.outputs[0] else ()
@@ -232,6 +234,8 @@ def _rule(op: Operation, numbers: list[Any], result: Any, values: Values, note: 
         return "a mean of no elements, 0 / 0 = nan"
     if op.type in ("Softmax", "LogSoftmax") and given is not None and np.isneginf(given).all(axis=-1).any():
         return f"{op.type.lower()} of a row that is -inf throughout = {number(result)}"
+    if op.type == "PyFunc" and op.inputs:
+        return f"the Python function {getattr(op.attrs['function'], '__name__', 'of it')} gives {number(result)}"
     bad = next((t for t in op.inputs if t in values and has_nonfinite(values[t])), None)
     if bad is not None and None in numbers:
         return f"{op.type} makes {number(result)} of the {_kinds(np.asarray(values[bad]))} in {bad.name}"

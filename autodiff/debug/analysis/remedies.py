@@ -9,30 +9,18 @@ import numpy as np
 from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
 from ..facts.roles import PLACEHOLDERS, VARIABLES
+from .edits.formulas import better_forms
+from .edits.in_graph import DIVISIONS, bounds_of, edits_of
 
 _SAME = ("Identity", "Reshape", "ExpandDims", "Squeeze", "Cast", "StridedSlice", "BroadcastTo", "Maximum", "Neg")
-_DIVISIONS = ("Div", "RealDiv", "TrueDiv", "FloorDiv", "Reciprocal", "Inv")
+_DIVISIONS = (*DIVISIONS, "FloorDiv", "Reciprocal", "Inv")
 _SINGULAR = "the matrix is singular: add a small multiple of the identity, m + 1e-6 * tf.eye(n)"
 _REMEDIES = {
-    "Log": "keep the argument positive: tf.log(tf.maximum(x, 1e-12))",
-    "Log1p": "keep the argument above -1: tf.log1p(tf.maximum(x, -1 + 1e-6))",
-    "Sqrt": "keep the argument away from 0: tf.sqrt(x + 1e-12)",
-    "Rsqrt": "keep the argument away from 0: tf.rsqrt(x + 1e-12)",
-    "Pow": "keep the base positive: tf.pow(tf.maximum(x, 1e-12), p)",
     "MatMul": "scale the weights or the inputs down; clip gradients with tf.clip_by_global_norm",
-    "Acosh": "keep the argument above 1: tf.acosh(tf.maximum(x, 1 + 1e-6))",
-    "Atan2": "keep both arguments from being 0 together: safe = tf.where(both_zero, tf.ones_like(x), x), then "
-             "tf.atan2(y, safe)",
     "SelfAdjointEigV2": "equal eigenvalues have no derivative of their vectors: use eigenvalues only, or break the tie",
     "Svd": "equal singular values have no derivative of their vectors: use singular values only, or break the tie",
-    **dict.fromkeys(("Cosh", "Sinh", "Expm1"), "bound the argument: 88 overflows float32, 709 float64"),
-    **dict.fromkeys(("Lgamma", "Digamma", "Polygamma", "Zeta"),
-                    "keep the argument away from 0 and the negative integers: tf.maximum(x, 1e-6)"),
     "Norm": "keep the norm away from 0: tf.sqrt(tf.reduce_sum(x * x) + 1e-12)",
-    "Mean": "a mean of no elements is 0 / 0: leave the step out when nothing is chosen, or divide with tf.div_no_nan",
     "MatrixInverse": _SINGULAR, "MatrixDeterminant": _SINGULAR, "Cholesky": _SINGULAR, "MatrixSolve": _SINGULAR,
-    **dict.fromkeys(("Acos", "Asin", "Atanh", "Erfinv"),
-                    "keep the argument inside (-1, 1): tf.clip_by_value(x, -1 + 1e-6, 1 - 1e-6)"),
     **dict.fromkeys(("Softmax", "LogSoftmax"), "a row is -inf throughout: leave one of its elements unmasked, or mask "
                     "with -1e9 in place of -inf"),
 }
@@ -53,21 +41,22 @@ def remedy_for(op: Operation, trap: str, operands: Sequence[Any], values: Mappin
                 f"tf.where(ok, {_written(unsafe)}, other)")
     if trap == "underflow" and forward.type in ("Sqrt", "Rsqrt", "Pow", "Norm"):
         return "a square underflowed to 0: add a small constant under the root, rescale, or work in float64"
-    special = _special(forward, values)
-    if special:
+    known = _of_log if forward.type == "Log" else _of_division if forward.type in _DIVISIONS else None
+    if known is not None and (special := known(forward, values)):
         return special
     if trap == "underflow" and forward.type != "Log":
         return "a number too small for the type became 0: rescale, add a small constant, or work in float64"
     half = op.outputs[0].dtype.base_dtype.name in ("float16", "bfloat16")
     if half and op.gradient_of is None and _overflow(op, values) and all(v is None or np.isfinite(v) for v in operands):
         return _overflow(op, values)
-    if forward.type == "Exp" or op.type == "Exp":
-        return "bound the argument: tf.exp(tf.minimum(x, 80.0)) (88 overflows float32, 709 float64, 11 float16)"
     for op_type in (forward.type, op.type):
         if op_type in _REMEDIES and not (op_type in _FINITE and _is_finite(forward, values)):
             return _REMEDIES[op_type]
-    if forward.type in _DIVISIONS or op.type in _DIVISIONS:
+    if forward.type not in _DIVISIONS and op.type in _DIVISIONS:
         return "keep the denominator away from 0: tf.div_no_nan, or add a small constant"
+    negative = _has_negative(forward, values)
+    for edit in (*edits_of(forward, ""), *better_forms(forward, negative=negative), *bounds_of(forward)):
+        return f"keep what it is given where it is finite: {edit.words}"
     return _overflow(op, values) if all(v is None or np.isfinite(v) for v in operands) else ""
 
 
@@ -78,7 +67,7 @@ def _is_finite(op: Operation, values: Mapping[Tensor, Any]) -> bool:
 def _of_input(op: Operation, values: Mapping[Tensor, Any]) -> str:
     if op.type in PLACEHOLDERS:
         return ("clean the data before they are fed: np.isfinite(data).all(axis=1) says which rows are whole, "
-                "np.nan_to_num replaces")
+                "np.where(np.isfinite(data), data, 0.0) replaces")
     if op.type in VARIABLES:
         return f"give it finite values: another checkpoint, or its initial ones (init {op.name})"
     if op.type == "Const":
@@ -117,19 +106,6 @@ def _overflow(op: Operation, values: Mapping[Tensor, Any]) -> str:
 
 # ---- by the neighbors ------------------------------------------------------------------
 
-def _special(op: Operation, values: Mapping[Tensor, Any]) -> str:
-    """A remedy for a formula that is known under a name of its own, or ""."""
-    if op.type == "Log":
-        return _of_log(op, values)
-    if op.type == "Exp":
-        return _of_exp(op)
-    if op.type in ("Sqrt", "Rsqrt"):
-        return _of_root(op, values)
-    if op.type in _DIVISIONS:
-        return _of_division(op, values)
-    return ""
-
-
 def origin_of(tensor: Tensor) -> Operation:
     """The op that a tensor's numbers come from, past what only passes them on."""
     op = tensor.op
@@ -156,19 +132,10 @@ def _of_log(op: Operation, values: Mapping[Tensor, Any]) -> str:
                 "from tf.nn.log_softmax")
     if source.type == "Sigmoid":
         return "give the logits to tf.nn.sigmoid_cross_entropy_with_logits, or take tf.log_sigmoid(x)"
-    if source.type == "MatrixDeterminant":
-        return f"{_SINGULAR}; tf.linalg.slogdet takes the logarithm without overflow"
     beside = {origin_of(t) for c in op.outputs[0]._consumers if c.type == "Mul" for t in c.inputs}
-    if beside & _with_sources(source):
+    if beside & {source, *map(origin_of, source.inputs)}:
         return "use tf.math.xlogy(x, y), which is 0 where x is 0, as is its gradient"
-    if _has_negative(op, values):
-        return "the argument is negative: keep it positive, tf.log(tf.maximum(x, 1e-12)), or model the logarithm itself"
     return ""
-
-
-def _with_sources(op: Operation) -> set[Operation]:
-    """An op and what its inputs come from."""
-    return {op, *(origin_of(t) for t in op.inputs)}
 
 
 def _within(op: Operation, types: Sequence[str], values: Mapping[Tensor, Any]) -> Operation | None:
@@ -182,43 +149,9 @@ def _within(op: Operation, types: Sequence[str], values: Mapping[Tensor, Any]) -
     return None
 
 
-def _of_exp(op: Operation) -> str:
-    after = _forward_users(op)
-    sums = [c for c in after if c.type in ("Sum", "Add", "AddV2")]
-    further = [c.type for s in sums for c in _forward_users(s)]
-    if any(c.type in _DIVISIONS and any(origin_of(t).type == "Sum" for t in c.inputs[1:]) for c in after):
-        return "use tf.nn.softmax, which subtracts the maximum first"
-    if "Log" in further and sums[0].type == "Sum":
-        return "use tf.reduce_logsumexp, which subtracts the maximum first"
-    if "Log" in further or any(c.type == "Log1p" for c in after):
-        return "use tf.nn.softplus(x), which is log(1 + exp(x)) without overflow"
-    if any(each in _DIVISIONS for each in further):
-        return "use tf.nn.softmax, which subtracts the maximum first; for one number tf.sigmoid"
-    return ""
-
-
-def _forward_users(op: Operation) -> list[Operation]:
-    return [c for t in op.outputs for c in t._consumers if c.gradient_of is None]
-
-
-def _of_root(op: Operation, values: Mapping[Tensor, Any]) -> str:
-    name = f"tf.{op.type.lower()}"
-    if _has_negative(op, values):
-        source = origin_of(op.inputs[0])
-        if source.type == "Sub":
-            return (f"a difference of nearly equal numbers became negative: take the variance by tf.nn.moments, and "
-                    f"{name}(tf.maximum(x, 0.0) + 1e-12)")
-        return f"the argument is negative: {name}(tf.maximum(x, 1e-12))"
-    if is_sum_of_squares(op.inputs[0]):
-        return f"keep the norm away from 0: {name}(tf.reduce_sum(x * x) + 1e-12)"
-    return ""
-
-
 def _of_division(op: Operation, values: Mapping[Tensor, Any]) -> str:
     denominator = op.inputs[-1]
     below = origin_of(denominator)
-    if below.type == "Sum" and origin_of(below.inputs[0]).type == "Exp":
-        return "use tf.nn.softmax, which subtracts the maximum first"
     roots = [below] if below.type == "Sqrt" else [o for t in below.inputs if below.type == "Mul" and
                                                  (o := origin_of(t)).type == "Sqrt"]
     if not roots or denominator in values and np.all(np.asarray(values[denominator]) != 0):

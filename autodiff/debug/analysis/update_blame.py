@@ -71,7 +71,7 @@ def why_applied(op: Operation, variable: Tensor, values: Mapping[Tensor, Any], w
         made, other = _made(op, variable, values, ways[1], change=change, rate=rate, old=old, new=new)
         made += "".join(f"; {store.name} ({store.type}){at_line(place_of(store))} writes it too" for store in others)
     elif rate == 0:
-        made, other = learning_rate([op], values), "give the optimizer a learning rate above 0"
+        made, other = learning_rate([op], values)[0], "give the optimizer a learning rate above 0"
     if not passed and not made:
         return "", ""
     how = "leaves it as it was" if change == 0 else f"changes it by norm {number(change)}"
@@ -161,13 +161,14 @@ def divergence(sizes: Sequence[tuple[When, Mapping[str, Any]]]) -> str:
     return f"{name} grew from {size:.3g} ({at}) to {_largest(variables[name]):.3g} ({last})"
 
 
-def learning_rate(updates: Sequence[Operation], values: Mapping[Tensor, Any]) -> str:
-    """`the learning rate is 0.5 at train.py:12`, of the first of these updates that has one; else ""."""
+def learning_rate(updates: Sequence[Operation], values: Mapping[Tensor, Any]) -> tuple[str, float]:
+    """`the learning rate is 0.5 at train.py:12`, of the first of these updates that has one, and that; else "", 0."""
     for op in updates:
         for name, tensor in operands_of(op):
             if name in RATES and tensor in values:
-                return f"the learning rate is {number(float(np.asarray(values[tensor])))}{at_line(place_of(tensor.op))}"
-    return ""
+                rate = float(np.asarray(values[tensor]))
+                return f"the learning rate is {number(rate)}{at_line(place_of(tensor.op))}", rate
+    return "", 0.0
 
 
 def _largest(value: Any) -> float:

@@ -21,6 +21,8 @@ from ..history.replay import Moment, Replayer
 from .edited_calls import edited_call
 from .model import Model
 
+_SHAPES = ("Shape", "ShapeN", "Size", "Rank")  # which no edit changes
+
 
 class Overlay:
     """What `edits` make of a model's y and of its gradients, built out of the script's sight.
@@ -88,7 +90,7 @@ class Overlay:
                 now[op.outputs[0]] = edit.build(current)
             elif functions_of(op) and (op in changed or any(t in now for t in op.inputs)):
                 now.update(zip(op.outputs, edited_call(op, by_op, current, get_default_graph())))
-            elif any(t in now for t in op.inputs):
+            elif op.type not in _SHAPES and any(t in now for t in op.inputs):
                 if op.definition.takes_run:
                     raise ArgumentError(f"{op.name} ({op.type}) does more than to compute: it cannot be done twice")
                 now.update(zip(op.outputs, copied(op, tuple(map(current, op.inputs))).outputs))

@@ -10,11 +10,14 @@ from ....core.constant_value import static_value
 from ....core.dtypes import int32
 from ....core.graph import Operation, Tensor
 from ....core.op import build
+from . import in_graph
 from .in_graph import DIVISIONS, Edit, Now, constant, instead, is_half, is_one, on_argument, source_of
 from .in_source import LowerRate
 
 _LINEAR = ("Add", "AddV2", "Sub", "BiasAdd", "MatMul", "Identity", "Mul")
 _POSITIVE = ("Log", "Sqrt", "Rsqrt", "Lgamma", "Digamma", "Pow")
+_SHIFTS = ("Add", "AddV2", "Sub", "Neg", "Maximum", "Identity", "Mul")
+_NEAR = 6  # ops on the way
 _TIE = 1e-3  # between neighbors on the diagonal
 
 
@@ -23,8 +26,8 @@ def better_forms(op: Operation, *, negative: bool) -> list[Edit]:
     found: list[Edit] = []
     if op.type in ("Log", "Sqrt", "Rsqrt"):
         found += _of_argument(op)
-    if op.type in _POSITIVE and negative:
-        found += _kept_positive(op)
+    if op.type in _POSITIVE and negative and in_graph.bounds_of(op):
+        found += _of_tanh(op) or _kept_positive(op)
     if op.type in ("Sqrt", "Rsqrt"):
         found.append(on_argument(op, "{} + 1e-5", partial(_plus, 1e-5)))
     if op.type == "Atan2":
@@ -38,6 +41,9 @@ def better_forms(op: Operation, *, negative: bool) -> list[Edit]:
     if op.type in ("Softmax", "LogSoftmax"):
         low = -6e4 if is_half(op) else -1e9
         found.append(on_argument(op, f"tf.maximum({{}}, {low:g})", lambda x: build.Maximum(x, constant(low, x))))
+    if op.type == "PyFunc":
+        words = "y = tf.where(tf.is_finite(y), y, tf.zeros_like(y)) of what the function gives, or a guard in it"
+        found.append(Edit(op, words, lambda now: _cleaned(in_graph.copied(op, tuple(map(now, op.inputs))).outputs[0])))
     if op.type == "Mean":
         found.append(Edit(op, "tf.div_no_nan of the sum and the count, which is 0 for nothing", partial(_mean, op)))
     if op.type == "Square" and is_half(op):
@@ -108,6 +114,28 @@ def _moments(x: Tensor, squares: Operation, now: Now) -> Tensor:
     return build.Mean(gaps, axes, **squares.attrs)
 
 
+def _of_tanh(op: Operation) -> list[Edit]:
+    """Of a logarithm of what tanh gives, as if it were a probability."""
+    level = [op.inputs[0].op]
+    for _ in range(_NEAR):
+        if tanh := next((each for each in level if each.type == "Tanh"), None):
+            words, line = "tf.nn.sigmoid in place of tanh, which gives negative numbers", "nn.sigmoid({0})"
+            return [Edit(tanh, words, partial(_sigmoid, tanh), instead(tanh, line, (tanh, 0)))]
+        level = [t.op for each in level if each.type in _SHIFTS and
+                 all(map(_is_slight, each.inputs)) for t in each.inputs]
+    return []
+
+
+def _is_slight(tensor: Tensor) -> bool:
+    """Whether a tensor is no constant, or one that leaves a probability p as it is, or makes 1 - p of it."""
+    value = static_value(tensor)
+    return value is None or bool(np.all((np.abs(value) < 1e-3) | (np.abs(np.abs(value) - 1) < 1e-3)))
+
+
+def _sigmoid(tanh: Operation, now: Now) -> Tensor:
+    return build.Sigmoid(now(tanh.inputs[0]))
+
+
 def _kept_positive(op: Operation) -> list[Edit]:
     """What is positive only by chance, made so where it is made."""
     source, _ = source_of(op.inputs[0])
@@ -146,6 +174,12 @@ def lower_rate(rate: Tensor, value: float, factor: float) -> Edit:
                   lambda now: build.Mul(now(rate), constant(factor, rate)), LowerRate(value, lower))
 
 
+def held_rate(rate: Tensor, value: float, first: float) -> Edit:
+    """A learning rate as it was in the beginning. value: what it has grown to."""
+    words = f"keep the learning rate at {first:g}, where it began, or let it fall: it grew to {value:g}"
+    return _later(rate, words, lambda now: constant(first, rate), None)
+
+
 def larger_epsilon(epsilon: Tensor) -> Edit:
     """An epsilon of an optimizer that is 0."""
     return _later(epsilon, "give the optimizer epsilon=1e-8", lambda now: constant(1e-8, epsilon),
@@ -163,7 +197,8 @@ def smaller_weights(reads: Sequence[Operation], factor: float) -> list[Edit]:
 def clean_feed(fed: Tensor, *, scaled: bool) -> Edit:
     """What is fed, without nan and inf; or with columns of a mean of 0 and a size of 1."""
     if not scaled:
-        return _replaced(fed, f"clean the data before they are fed for {fed.op.name}: np.nan_to_num", _cleaned)
+        return _replaced(fed, f"clean the data before they are fed for {fed.op.name}: np.where(np.isfinite(x), x, 0.0)",
+                         _cleaned)
     return _replaced(fed, f"scale the data fed for {fed.op.name}: (x - mean) / std of each column", _scaled)
 
 
@@ -181,5 +216,5 @@ def _replaced(tensor: Tensor, words: str, made: Callable[[Tensor], Tensor]) -> E
     return Edit(tensor.op, words, lambda now: made(tensor))
 
 
-def _later(tensor: Tensor, words: str, made: Callable[[Now], Tensor], line: LowerRate) -> Edit:
+def _later(tensor: Tensor, words: str, made: Callable[[Now], Tensor], line: LowerRate | None) -> Edit:
     return Edit(tensor.op, words, made, line, is_late=True)

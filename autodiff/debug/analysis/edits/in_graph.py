@@ -27,10 +27,10 @@ _BOUNDS: dict[str, tuple[tuple[float | None, float | None], str]] = {
     **dict.fromkeys(("Acos", "Asin", "Atanh", "Erfinv"),
                     ((-1 + 1e-6, 1 - 1e-6), "tf.clip_by_value({}, -1 + 1e-6, 1 - 1e-6)")),
     **dict.fromkeys(("Lgamma", "Digamma"), ((1e-6, None), "tf.maximum({}, 1e-6)")),
-    **dict.fromkeys(("Exp", "Expm1"), ((None, 80.0), "tf.minimum({}, 80.0)")),
-    **dict.fromkeys(("Cosh", "Sinh"), ((-80.0, 80.0), "tf.clip_by_value({}, -80.0, 80.0)")),
+    **dict.fromkeys(("Exp", "Expm1"), ((None, 80.0), "")), **dict.fromkeys(("Cosh", "Sinh"), ((-80.0, 80.0), "")),
 }
-_HALF = {1e-12: 1e-6, 80.0: 10.0, -80.0: -10.0}  # what float16 can tell from 0, and bears as an exponent
+_EXPONENTS, _HALF_EXPONENTS = (80.0, 20.0, 5.0), (10.0, 5.0)
+_HALF = {1e-12: 1e-6}  # what float16 can tell from 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +59,12 @@ def edits_of(op: Operation, trap: str) -> list[Edit]:
     elif op.type == "Exp":
         found += _of_exp(op)
     elif op.type in ("Sqrt", "Rsqrt"):
+        found += _of_exp(op.inputs[0].op) if op.type == "Sqrt" and op.inputs[0].op.type == "Exp" else []
         small = _fitting(1e-12, op)
         found.append(on_argument(op, f"{{}} + {small:g}", lambda x: build.AddV2(x, constant(small, x))))
+    elif op.type in ("Reciprocal", "Inv"):
+        found.append(Edit(op, "tf.div_no_nan(1.0, x)", lambda now: build.DivNoNan(
+            constant(1.0, op.inputs[0]), now(op.inputs[0])), instead(op, "div_no_nan(1.0, {0})", (op, 0))))
     elif op.type in DIVISIONS:
         below = op.inputs[1].op
         if below.type == "Sum" and below.inputs[0] is op.inputs[0] and op.inputs[0].op.type == "Exp":
@@ -71,13 +75,36 @@ def edits_of(op: Operation, trap: str) -> list[Edit]:
 
 
 def bounds_of(op: Operation) -> list[Edit]:
-    """The op, of an argument kept where it is finite."""
-    if op.type not in _BOUNDS:
+    """The op, of an argument kept where it is finite; of an exponential also where its gradients are no giants."""
+    if op.type not in _BOUNDS or op.type == "Pow" and not _needs_positive(op):
         return []
     (low, high), written = _BOUNDS[op.type]
+    if high == 80.0:
+        sizes = _HALF_EXPONENTS if is_half(op) else _EXPONENTS
+        found = [_exponent_within(op, low and -size, size) for size in sizes]
+        return found + [_exponent_within(op, -size, size) for size in sizes[1:] if low is None]
     if is_half(op):
-        written = written.replace("1e-12", "1e-6").replace("80.0", "10.0")
+        written = written.replace("1e-12", "1e-6")
     return [on_argument(op, written, partial(_between, _fitting(low, op), _fitting(high, op)))]
+
+
+def _exponent_within(op: Operation, low: float | None, high: float) -> Edit:
+    written = f"tf.minimum({{}}, {high})" if low is None else f"tf.clip_by_value({{}}, {low}, {high})"
+    return on_argument(op, written, partial(_between, low, high))
+
+
+def _needs_positive(power: Operation) -> bool:
+    """Whether a power is of no negative number, or of no 0."""
+    p = static_value(power.inputs[1])
+    return p is None or bool(np.any((np.asarray(p) < 0) | (np.mod(p, 1) != 0)))
+
+
+def at_one_place(op: Operation) -> list[Operation]:
+    """The ops that the same expression of the script made, in a loop or in several calls: one edit of it is of all."""
+    if op.span is None:
+        return [op]
+    return [op, *(other for other in op.graph.operations.values() if other.type == op.type and other is not op
+                  and other.gradient_of is None and other.span == op.span and other.site == op.site)]
 
 
 def copied(op: Operation, inputs: tuple[Tensor, ...]) -> Operation:
@@ -191,6 +218,9 @@ def _of_exp(op: Operation) -> list[Edit]:
     for after in _users(op):
         if after.type == "Log1p":
             found.append(_softplus(after, op))
+        if after.type == "Sqrt":
+            line = instead(after, "exp(0.5 * {0})", (op, 0))
+            found.append(Edit(after, "tf.exp(0.5 * x)", partial(_half_exp, op), line))
         for log in _users(after):
             if after.type == "Sum" and log.type == "Log":
                 found += _of_log(log)
@@ -199,6 +229,11 @@ def _of_exp(op: Operation) -> list[Edit]:
             elif after.type == "Sum" and log.type in DIVISIONS and log.inputs[0] is op.outputs[0]:
                 found += _softmax(log, after)
     return found
+
+
+def _half_exp(exp: Operation, now: Now) -> Tensor:
+    x = now(exp.inputs[0])
+    return build.Exp(build.Mul(constant(0.5, x), x))
 
 
 def _softplus(op: Operation, exp: Operation) -> Edit:

@@ -65,6 +65,14 @@ def rewritten(text: str, rewrites: Sequence[Rewrite | LowerRate]) -> str:
     return text
 
 
+def anew(text: str, rewrite: Rewrite) -> str:
+    """The expression that made the op of a rewrite, as it is with it. text: the file's. Raises ArgumentError."""
+    source = _Source(text)
+    start, end, new = _change(source, rewrite)
+    first, last = source.range(source.expression(rewrite.op))
+    return text[min(first, start):start] + new + text[end:max(last, end)]
+
+
 def _lower(source: "_Source", rewrite: LowerRate) -> tuple[int, int, str]:
     """In the one optimizer that has this rate."""
     found = []

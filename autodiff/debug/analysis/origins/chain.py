@@ -61,7 +61,7 @@ def _followed(at: Source, forks: int, *, negative: bool) -> list[tuple[Link, Any
             break
         negative = negative and at.tensor.op.type not in ("MatMul", "Mul")  # whose signs come of many
         if chosen is None or not (cancels or _is_odd(chosen.value) or negative and _is_negative(chosen.value)
-                                  or abs(at.value) == 1 == abs(chosen.value) or _is_saturated(at)):
+                                  or abs(at.value) in (0, 1) and abs(chosen.value) == 1 or _is_saturated(at)):
             break
         at = chosen
     return found

@@ -10,6 +10,7 @@ from ....core.errors import ArgumentError, AutodiffError, OpError
 from ....core.graph import Operation, Tensor
 from ....runtime.plan.running import running
 from ...analysis.advice import advice_of
+from ...analysis.arithmetic_rules import number
 from ...analysis.findings import WhyFailed, WhyNonfinite
 from ...analysis.nonfinite import why_nonfinite
 from ...analysis.remedies import remedy_for_failure
@@ -112,7 +113,10 @@ class Blame:
             return rate.text + at_line(rate.place)
         ran = running(at.wanted.tensors, at.wanted.targets) if at.wanted is not None else set()
         updates = [op for op in ran if is_store(op)]
-        return learning_rate(updates, self.state.values_known([t.op for op in updates for t in op.inputs], at))
+        began = next((m for m in self.state.moments if m.wanted == at.wanted), at)
+        now, begun = (learning_rate(updates, self.state.values_known([t.op for op in updates for t in op.inputs], m))
+                      for m in (at, began))
+        return now[0] if now[1] == begun[1] else f"{now[0]}, {number(begun[1])} in {self.log.at(began.run)}"
 
     def _latest(self) -> Moment | None:
         is_last = self.state.moments and not self.overrides.is_edited and self.state.view is None

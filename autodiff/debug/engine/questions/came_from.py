@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....core.graph import Operation
-from ....core.traversal import ancestors
+from ....core.traversal import ancestors, in_order
 from ...analysis.arithmetic_rules import number
 from ...analysis.findings import Link, WhyNonfinite
 from ...analysis.nonfinite import leading
@@ -18,6 +18,9 @@ from ..state import State
 
 _GREW = 2.0  # times what it was: told of
 _LARGE = 8.0  # a number that grown variables may have made
+_LEAP = 1e3  # by which no training moves a number
+_HUGE = 1e5  # from the first layer to the last
+_LAYERS = ("MatMul", "Conv2D", "BatchMatMul", "BatchMatMulV2")
 _FAR = 3.0  # times what was fed before
 
 
@@ -75,7 +78,24 @@ class CameFrom:
         changed = next(m for (m, value), (_, after) in zip(values[-2::-1], values[:0:-1]) if value != after)
         told = f"{op.name}{_spot(link.index)} is {number(now)} since the update of {self.state.log.at(changed.run)}"
         told += f", {number(old)} before {self.state.log.at(first.run)}" + (f"; {rate}" if rate else "")
-        return [replace(link, text=told, step=self.state.log.at(changed.run).step)]
+        links = [replace(link, text=told, step=self.state.log.at(changed.run).step)]
+        return [*self._through_layers(changed), *links] if abs(now) > _LEAP * max(abs(old), 1.0) else links
+
+    def _through_layers(self, at: Moment) -> list[Link]:
+        """How the layers enlarge what goes through them, where that made the gradients of a step."""
+        top = self.state.model.default_y()
+        ops = [op for op in in_order(ancestors([top] if top is not None else [])) if op.type in _LAYERS
+               and op.gradient_of is None]
+        values = self.state.values_known(ops, at)
+        sizes = [(op, _size(values[op.outputs[0]])) for op in ops if op.outputs[0] in values]
+        sizes = [each for each in sizes if each[1]]
+        if len(sizes) < 3 or sizes[-1][1] < _HUGE * sizes[0][1]:
+            return []
+        (first, small), (last, large) = sizes[0], sizes[-1]
+        factor = (large / small) ** (1 / (len(sizes) - 1))
+        text = (f"{len(sizes)} layers enlarge what goes through them from {number(small)} ({first.name}) to "
+                f"{number(large)} ({last.name}), {number(factor)} times each, with the weights as they are there")
+        return [Link(text, place_of(first), "depth", first.name, (), self.state.log.at(at.run).step)]
 
     def _grown(self, op: Operation, at: Moment, before: Sequence[Moment], rate: str) -> list[Link]:
         """The variable that an op computes with and that has grown most, if one has."""
@@ -109,5 +129,5 @@ def origin_of(chain: Sequence[Link]) -> str:
     if len(chain) < 2 and not (chain and chain[0].kind == "fed"):
         return ""
     told = [chain[0], *chain[1:-1][-2:]]
-    where = at_line(chain[0].place) if chain[0].kind == "op" else ""
+    where = at_line(chain[0].place) if chain[0].kind in ("op", "depth") else ""
     return f"because {', then '.join(link.text + where * (link is chain[0]) for link in told)}"

@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ....core.errors import ArgumentError
-from ....core.site import PACKAGE
+from ....core.site import PACKAGE, source_lines
 from ....files.disk.reading import read_bytes
 from ....files.disk.replacing import replace_files
 from ...analysis.edits.in_graph import Edit
-from ...analysis.edits.in_source import LowerRate, Rewrite, rewritten
+from ...analysis.edits.in_source import LowerRate, Rewrite, anew, rewritten
 
 _MOST = 1 << 24  # bytes of a script
+_LONGEST = 100  # letters of an expression that is shown beside its remedy
 _LIBRARIES = tuple(os.path.join(os.path.realpath(path), "") for path in {
     *(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")), PACKAGE})
 
@@ -57,6 +58,18 @@ def patch_of(edits: Sequence[Edit], script: str) -> Patch:
         said = error.strerror if isinstance(error, OSError) and error.strerror else str(error).splitlines()[0]
         why = f"{where} cannot be edited surely: {said}"
     return Patch(file, "", b"", b"", why)
+
+
+def expression_of(edits: Sequence[Edit]) -> str:
+    """The script's expression as the first of the edits makes it, in one line; "" where it is not surely found."""
+    line, op = edits[0].line, edits[0].op
+    if not isinstance(line, Rewrite) or op is None or op.site is None or op.span is None:
+        return ""
+    try:
+        text = " ".join(anew("\n".join(map(str.rstrip, source_lines(op.site.file))), line).split())
+    except (ArgumentError, OSError, ValueError, SyntaxError, LookupError):
+        return ""
+    return text if len(text) <= _LONGEST else ""
 
 
 def write(patch: Patch) -> str:

@@ -15,16 +15,18 @@ from ....core.traversal import ancestors, in_order
 from ....runtime.plan.running import running
 from ...analysis.advice import advice_of, spoken
 from ...analysis.arithmetic_rules import number
-from ...analysis.edits.formulas import better_forms, clean_feed, larger_epsilon, lower_rate, smaller_weights
-from ...analysis.edits.in_graph import CLIP, Edit, bounds_of, edits_of
+from ...analysis.edits import formulas
+from ...analysis.edits.in_graph import CLIP, Edit, at_one_place, bounds_of, edits_of
 from ...analysis.findings import Origin, Remedy, WhyNonfinite
 from ...analysis.update_blame import RATES, is_store, operands_of
-from ...facts.roles import is_variable, place_of
+from ...facts.records import Place
+from ...facts.roles import at_line, is_variable, place_of
 from ...facts.stats import has_nonfinite
 from ...facts.training_runs import trains
 from ...history.replay import Moment
 from ..overlay import Overlay
 from ..state import State
+from .patches import expression_of
 
 _BEFORE = 20  # steps before the one that failed
 _ORIGINS = 4  # to whose ops edits are tried
@@ -33,6 +35,9 @@ _OTHER = 0.01  # relative: a loss that is told beside the old one
 _RISEN = 2.0  # times the loss of the first step: no remedy for what diverges
 _LARGE = 5.0  # for what is fed
 _SHOWN = 3  # remedies of a question
+_EXPONENTIALS = ("Exp", "Cosh", "Sinh")
+_REPEATED = (*_EXPONENTIALS, "Log", "Softmax", "Sqrt", "RealDiv")
+_GROWN = 1.5  # times the first rate
 _STEEP = 1e3  # times 1: gradients as large as that are told of, and count against a remedy
 
 
@@ -58,11 +63,12 @@ class Trials:
         except ArgumentError:
             return ()
         steps = self._steps(why, top)
-        for edits in self._candidates(why, steps[-1]) if steps else ():
+        for edits in self._candidates(why, top, steps[-1]) if steps else ():
             if time.perf_counter() < until:
                 self._try(edits, top, steps, until)
         self.tried.sort(key=lambda each: (each[0].steepest > _STEEP, round(each[0].change, 4)))
-        del self.tried[_SHOWN:]
+        self.tried = [(replace(remedy, here=expression_of(overlay.edits)), overlay, at)
+                      for remedy, overlay, at in self.tried[:_SHOWN]]
         return spoken(tuple(remedy for remedy, *_ in self.tried), advice_of(self.model.graph).words)
 
     def numbered(self, number: int) -> tuple[Remedy, Overlay, Moment]:
@@ -72,7 +78,7 @@ class Trials:
                                 "tried", hint="why nan tries remedies, and numbers those that help")
         return self.tried[number - 1]
 
-    def _candidates(self, why: WhyNonfinite, failed: Moment) -> Iterable[list[Edit]]:
+    def _candidates(self, why: WhyNonfinite, top: Tensor, failed: Moment) -> Iterable[list[Edit]]:
         """Edits to try together: each one alone, then, if none of these helps, one for every op to blame.
 
         Where an update is at fault, what it computes with; where nothing else helps, smaller weights.
@@ -80,34 +86,45 @@ class Trials:
         if why.diverges:
             yield from self._first_of(self._lower_rates(failed))
             yield [CLIP]
-            large = [clean_feed(t, scaled=True) for t, value in failed.feeds.items() if t.dtype.is_floating
+            large = [formulas.clean_feed(t, scaled=True) for t, value in failed.feeds.items() if t.dtype.is_floating
                      and np.ndim(value) == 2 and len(value) > 1 and np.abs(value).max(initial=0.0) > _LARGE]
             yield from [large] if large else []
             return
-        yield from ([larger_epsilon(t)] for value, t in self._operands(failed, ("epsilon",)) if value == 0)
-        by_op: dict[Operation, list[Edit]] = {}
+        yield from ([formulas.larger_epsilon(t)] for value, t in self._operands(failed, ("epsilon",)) if value == 0)
+        by_op: dict[Operation, tuple[list[list[Edit]], list[list[Edit]]]] = {}
         for origin in why.origins[:_ORIGINS]:
             op = self.model.targets.named(origin.forward_op)
-            if op is not None and op.inputs and op not in by_op:
-                given = origin.operands[0].value if origin.operands and origin.phase == "forward" else None
-                negative = isinstance(given, (int, float)) and given < 0
-                by_op[op] = [*edits_of(op, origin.trap), *better_forms(op, negative=negative), *bounds_of(op)]
-        for edits in by_op.values():
-            yield from ([edit] for edit in edits)
-        several = [edits for edits in by_op.values() if edits]
+            if op is not None and op.inputs and not any(op in at_one_place(other) for other in by_op):
+                by_op[op] = _forms(op, origin)
+        for op, (edits, bounds) in by_op.items():
+            before = len(self.tried)
+            for form in edits:
+                yield from self._first_of(_widened(form) if op.type in _EXPONENTIALS else [form])
+            if any(remedy.steepest <= _STEEP for remedy, *_ in self.tried[before:]):
+                bounds = bounds[:1]
+            yield from self._first_of(bounds)
+            yield from self._first_of(wide for form in bounds for wide in _widened(form)
+                                      if op.type in _EXPONENTIALS and len(self.tried) == before)
+        several = [[*edits, *bounds] for edits, bounds in by_op.values() if edits or bounds]
         if not self.tried and len(several) > 1:
-            yield from self._first_of([edit or edits[-1] for edit, edits in zip(together, several)]
-                                      for together in zip_longest(*several))
+            yield from self._first_of([edit for form in forms for edit in form] for forms in (
+                [form or forms[-1] for form, forms in zip(together, several)] for together in zip_longest(*several)))
+        for edits, bounds in by_op.values() if not self.tried else ():
+            yield from self._first_of(wide for form in (*edits, *bounds) for wide in _widened(form))
         if why.chain and why.chain[0].kind == "variable":
             yield from self._first_of(self._lower_rates(failed))
         first = why.chain[0] if why.chain else None
         fed = self.model.targets.named(first.op) if first is not None and first.kind == "fed" else None
         if first is not None and fed is not None and fed.outputs[0] in failed.feeds:
-            value = abs(np.asarray(failed.feeds[fed.outputs[0]], np.float64)[first.index])
-            if not value <= _LARGE:
-                yield [clean_feed(fed.outputs[0], scaled=bool(np.isfinite(value)))]
+            array = np.asarray(failed.feeds[fed.outputs[0]], np.float64)
+            value = abs(array[first.index])
+            if not value <= _LARGE and (array.ndim and len(array) > 1 or not np.isfinite(value)):  # one row has no mean
+                yield [formulas.clean_feed(fed.outputs[0], scaled=bool(np.isfinite(value)))]
         if why.origins and all(remedy.steepest > _STEEP for remedy, *_ in self.tried):
-            yield from self._first_of(self._smaller_weights(why.origins[0]))
+            op = self.model.targets.named(why.origins[0].forward_op)
+            outer = self.model.targets.inner.outer_op(op) if op is not None else None
+            yield from self._first_of(self._smaller_weights(outer.inputs if outer is not None else ()))
+            yield from self._first_of(self._smaller_weights([top]) if not self.tried else ())
 
     def _first_of(self, candidates: Iterable[list[Edit]]) -> Iterable[list[Edit]]:
         """Up to the first that helps without gradients that are too large; else the last that helps at all."""
@@ -130,17 +147,19 @@ class Trials:
 
     def _lower_rates(self, failed: Moment) -> Iterable[list[Edit]]:
         rates = [(value, t) for value, t in self._operands(failed, RATES) if value > 0]
+        began = next((m for m in self.state.moments if m.wanted is not None and self._trains(m)), failed)
+        first = {t: value for value, t in self._operands(began, RATES)} if rates else {}
+        if any(value > _GROWN * first.get(t, value) for value, t in rates):
+            yield [formulas.held_rate(t, value, first.get(t, value)) for value, t in rates]
         for power in range(1, 7) if rates else ():
-            yield [lower_rate(t, value, 10.0 ** -power) for value, t in rates]
+            yield [formulas.lower_rate(t, value, 10.0 ** -power) for value, t in rates]
 
-    def _smaller_weights(self, origin: Origin) -> Iterable[list[Edit]]:
-        op = self.model.targets.named(origin.forward_op)
-        outer = self.model.targets.inner.outer_op(op) if op is not None else None
-        reads = in_order(each for each in ancestors(outer.inputs) if each.inputs and is_variable(each.inputs[0])
-                         and each.outputs[0].dtype.base_dtype.is_floating) if outer is not None else []
+    def _smaller_weights(self, given: Sequence[Tensor]) -> Iterable[list[Edit]]:
+        reads = in_order(each for each in ancestors(given) if each.inputs and is_variable(each.inputs[0])
+                         and each.outputs[0].dtype.base_dtype.is_floating)
         reads = [each for each in reads if len(each.outputs[0].dims or ()) > 1] or reads
         for factor in (0.5, 0.2, 0.1, 0.05, 0.01) if reads else ():
-            yield smaller_weights(reads, factor)
+            yield formulas.smaller_weights(reads, factor)
 
     def _steps(self, why: WhyNonfinite, top: Tensor) -> list[Moment]:
         """The remembered run that failed, last, after those that trained before it."""
@@ -173,11 +192,13 @@ class Trials:
         old = [self._loss(top, m) for m in steps[-len(losses):]]
         change = max((_apart(a, b) for a, b in zip(old[:-1], losses[:-1])), default=0.0)
         place = next((place_of(edit.op) for edit in edits if edit.op is not None), None)
-        if any((overlay.words, place) == (other.words, other.place) for other, *_ in self.tried):
+        same = {edit.op for edit in edits}
+        if any(tried.words == overlay.words and (other.place == place or same == {edit.op for edit in tried.edits})
+               for other, tried, _ in self.tried):
             return  # two that are to blame have one remedy
         text = self._told(steps[-len(losses):], old, losses, change)
         last = float(np.abs(losses[-1]).max(initial=0.0))
-        remedy = Remedy(overlay.words, text, change, self._steepest, place, last)
+        remedy = Remedy(overlay.words, text, change, self._steepest, place, last, _elsewhere(edits, place))
         self.tried.append((remedy, overlay, steps[0 if is_late else -1]))
 
     def _losses(self, overlay: Overlay, steps: Sequence[Moment], until: float) -> list[Any] | None:
@@ -216,6 +237,36 @@ class Trials:
             text += f"; steps {first.step}-{last.step} replayed with it stay finite"
             text += ", their losses as they were" if change < 1e-6 else f", their losses within {100 * change:.3g} %"
         return text + (f"; gradients reach {self._steepest:.1g} then" if self._steepest > _STEEP else "")
+
+
+def _forms(op: Operation, origin: Origin) -> tuple[list[list[Edit]], list[list[Edit]]]:
+    """What may be written in place of an op, and bounds for what it is given; each for all ops of its expression."""
+    given = origin.operands[0].value if origin.operands and origin.phase == "forward" else None
+    negative = isinstance(given, (int, float)) and given < 0
+    forms = [([*edits_of(each, origin.trap), *formulas.better_forms(each, negative=negative)], bounds_of(each))
+             for each in at_one_place(op)]
+    edits, bounds = ([[edit, *(other for more in forms[1:] for other in more[kind] if other.words == edit.words)]
+                      for edit in forms[0][kind]] for kind in (0, 1))
+    return edits, bounds
+
+
+def _elsewhere(edits: Sequence[Edit], place: Place | None) -> str:
+    """`, as well as at train.py:16`: where else the same is to be written."""
+    is_one = len({edit.words for edit in edits}) == 1 and any(edit.op and edit.op.type in _REPEATED for edit in edits)
+    others = dict.fromkeys(at_line(place_of(edit.op)) for edit in edits if edit.op is not None and is_one)
+    return ", as well as" + " and".join(list(others)[1:4]) if len(others) > 1 else ""
+
+
+def _widened(form: list[Edit]) -> Iterable[list[Edit]]:
+    """Of an op's expression alone; then of all expressions of the graph that the same is to be done about."""
+    yield form
+    op, words = form[0].op, form[0].words
+    if op is None or op.type not in _REPEATED:
+        return
+    more = [edit for other in op.graph.operations.values() if other.type == op.type and other.gradient_of is None
+            for edit in (*edits_of(other, ""), *bounds_of(other)) if edit.words == words]
+    if len(more) > len(form):
+        yield [*form, *(edit for edit in more if edit.op not in {each.op for each in form})]
 
 
 def _short(loss: Any) -> str:
