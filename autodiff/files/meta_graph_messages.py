@@ -4,6 +4,8 @@ Source: the numbers, names and kinds of TensorFlow 1.15's descriptors.
 """
 from __future__ import annotations
 
+from typing import Any
+
 from .graph_messages import GRAPH_MESSAGES
 from .protobuf_schema import messages
 
@@ -130,3 +132,19 @@ message Any
       1 string type_url
       2 bytes value
 """, {**GRAPH_MESSAGES})
+
+
+def _pack(self: Any, message: Any) -> None:
+    """Hold a message, whatever its kind."""
+    self.type_url, self.value = f"type.googleapis.com/tensorflow.{type(message).__name__}", message.SerializeToString()
+
+
+def _unpack(self: Any, message: Any) -> bool:
+    """Give a message what is held; False if that is of another kind."""
+    is_same = self.type_url.rpartition(".")[2] == type(message).__name__
+    if is_same:
+        message.ParseFromString(self.value)
+    return is_same
+
+
+META_GRAPH_MESSAGES["Any"].Pack, META_GRAPH_MESSAGES["Any"].Unpack = _pack, _unpack

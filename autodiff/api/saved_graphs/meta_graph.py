@@ -64,9 +64,9 @@ def _write_collection(made: Any, key: str, items: list[Any], scope: str) -> None
     if key in PROTO_FUNCTIONS and PROTO_FUNCTIONS[key][1] is not None:
         messages = (PROTO_FUNCTIONS[key][1](item, export_scope=scope or None) for item in items)
         made.collection_def[key].bytes_list.value.extend(m.SerializeToString() for m in messages if m is not None)
-    elif items and all(isinstance(item, Variable) for item in items):
+    elif items and key in _VARIABLES and all(isinstance(item, Variable) for item in items):
         made.collection_def[key].bytes_list.value.extend(variable_def_of(v, scope).SerializeToString() for v in items)
-    elif items and all(isinstance(item, (Tensor, Operation)) for item in items):
+    elif items and all(isinstance(item, (Tensor, Operation, Variable)) for item in items):
         made.collection_def[key].node_list.value.extend(item.name.removeprefix(prefix) for item in items)
     elif items and all(isinstance(item, (str, bytes)) for item in items):
         made.collection_def[key].bytes_list.value.extend(

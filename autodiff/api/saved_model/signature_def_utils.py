@@ -6,10 +6,11 @@ from typing import Any
 
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import string
-from ...core.errors import ArgumentError
+from ...core.errors import ArgumentError, NotFoundError
+from ...files.tensor_values import dtype_number
 from ..messages import SignatureDef
 from . import signature_constants as names
-from .utils import build_tensor_info
+from .utils import build_tensor_info, build_tensor_info_from_op, get_element_from_tensor_info
 
 
 def build_signature_def(inputs: Mapping[str, Any] | None = None, outputs: Mapping[str, Any] | None = None,
@@ -25,9 +26,46 @@ def predict_signature_def(inputs: Mapping[str, Any], outputs: Mapping[str, Any])
     """A signature for any tensors. Raises ArgumentError (ValueError) if there are none."""
     if not inputs or not outputs:
         raise ArgumentError(f"Prediction {'outputs' if inputs else 'inputs'} cannot be None or empty.")
-    return build_signature_def({name: build_tensor_info(convert_to_tensor(t)) for name, t in inputs.items()},
-                               {name: build_tensor_info(convert_to_tensor(t)) for name, t in outputs.items()},
-                               names.PREDICT_METHOD_NAME)
+    return build_signature_def(_infos(inputs), _infos(outputs), names.PREDICT_METHOD_NAME)
+
+
+def _infos(tensors: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {name: build_tensor_info(tensor) for name, tensor in (tensors or {}).items()}
+
+
+def _supervised(method: str, inputs: Mapping[str, Any], *outputs: Mapping[str, Any] | None) -> Any:
+    if not inputs:
+        raise ArgumentError(f"{method} inputs cannot be None or empty.")
+    return build_signature_def(_infos(inputs), {name: info for each in outputs for name, info in _infos(each).items()},
+                               method)
+
+
+def supervised_train_signature_def(inputs: Mapping[str, Any], loss: Mapping[str, Any],
+                                   predictions: Mapping[str, Any] | None = None,
+                                   metrics: Mapping[str, Any] | None = None) -> Any:
+    """A signature of a training step. Raises ArgumentError (ValueError) without inputs."""
+    return _supervised(names.SUPERVISED_TRAIN_METHOD_NAME, inputs, loss, predictions, metrics)
+
+
+def supervised_eval_signature_def(inputs: Mapping[str, Any], loss: Mapping[str, Any],
+                                  predictions: Mapping[str, Any] | None = None,
+                                  metrics: Mapping[str, Any] | None = None) -> Any:
+    """A signature of an evaluation. Raises ArgumentError (ValueError) without inputs."""
+    return _supervised(names.SUPERVISED_EVAL_METHOD_NAME, inputs, loss, predictions, metrics)
+
+
+def op_signature_def(op: Any, key: str) -> Any:
+    """A signature whose one output, under `key`, is an operation."""
+    return build_signature_def(outputs={key: build_tensor_info_from_op(op)})
+
+
+def load_op_from_signature_def(signature_def: Any, key: str, import_scope: str | None = None) -> Any:
+    """The operation of such a signature. Raises NotFoundError if the graph has none of that name."""
+    try:
+        return get_element_from_tensor_info(signature_def.outputs[key], import_scope=import_scope)
+    except KeyError:
+        raise NotFoundError(None, None, f'The key "{key}" could not be found in the graph. Please make sure the '
+                                        "SavedModel was created by the internal _SavedModelBuilder.") from None
 
 
 def _examples(examples: Any, what: str) -> dict[str, Any]:
@@ -52,6 +90,16 @@ def classification_signature_def(examples: Any, classes: Any, scores: Any) -> An
 
 
 def is_valid_signature(signature_def: Any) -> bool:
-    """Whether a server knows the signature's method, and it has inputs and outputs."""
-    known = (names.CLASSIFY_METHOD_NAME, names.PREDICT_METHOD_NAME, names.REGRESS_METHOD_NAME)
-    return signature_def.method_name in known and bool(signature_def.inputs) and bool(signature_def.outputs)
+    """Whether a server knows the signature's method, and it has the inputs and outputs of it."""
+    inputs, outputs = signature_def.inputs, signature_def.outputs
+    if signature_def.method_name == names.PREDICT_METHOD_NAME:
+        return bool(inputs) and bool(outputs)
+    kinds = _OUTPUTS.get(signature_def.method_name, {})
+    return (list(inputs) == [names.PREDICT_INPUTS] and inputs[names.PREDICT_INPUTS].dtype == dtype_number("string")
+            and bool(outputs) and all(name in kinds and info.dtype == dtype_number(kinds[name])
+                                      for name, info in outputs.items()))
+
+
+_OUTPUTS = {  # method -> the outputs there may be, and of what kind
+    names.CLASSIFY_METHOD_NAME: {names.CLASSIFY_OUTPUT_CLASSES: "string", names.CLASSIFY_OUTPUT_SCORES: "float32"},
+    names.REGRESS_METHOD_NAME: {names.REGRESS_OUTPUTS: "float32"}}

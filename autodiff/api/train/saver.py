@@ -242,7 +242,7 @@ def import_meta_graph(meta_graph_or_file: Any, clear_devices: bool = False, impo
     saver_def.CopyFrom(meta.saver_def)
     for field in ("filename_tensor_name", "save_tensor_name", "restore_op_name"):
         setattr(saver_def, field, f"{scope}/{getattr(saver_def, field)}" if scope else getattr(saver_def, field))
-    return Saver(saver_def=saver_def)
+    return Saver(saver_def=saver_def, allow_empty=True)
 
 
 def export_meta_graph(filename: str | None = None, graph: Any = None, collection_list: Any = None,

@@ -7,6 +7,7 @@ from ...api.variables.partitioned import PartitionedVariable, PartitionInfo
 from ...api.variables.variable import ResourceVariable
 from ...api.variables.variable import Variable as VariableV1
 from ...api.variables.variable_scope import pure_variable_scope
+from ...core.collections import GraphKeys, get_collection
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import as_dtype, int32
 from ...core.graph import Tensor
@@ -56,6 +57,11 @@ def variable_shape(handle: Tensor, out_type: Any = int32) -> Tensor:
     if is_known(dims):
         return convert_to_tensor(list(dims), as_dtype(out_type))  # type: ignore[arg-type]
     return build.Shape(build.ReadVariableOp(handle), out_type=out_type)
+
+
+def _all_saveable_objects(scope: str | None = None) -> list[Any]:
+    """What a Saver saves by default: global variables, and other state that a script has made."""
+    return [*get_collection(GraphKeys.GLOBAL_VARIABLES, scope), *get_collection(GraphKeys.SAVEABLE_OBJECTS, scope)]
 
 
 class Trackable:
