@@ -4,10 +4,19 @@ from __future__ import annotations
 import glob
 import os
 import shutil
+import stat
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..core.errors import AlreadyExistsError, FailedPreconditionError, NotFoundError, OpError, PermissionDeniedError
+from ..core.errors import (
+    AlreadyExistsError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    KindError,
+    NotFoundError,
+    OpError,
+    PermissionDeniedError,
+)
 from .common.unsupported import refusing
 
 __all__ = ["Copy", "DeleteRecursively", "Exists", "FastGFile", "GFile", "Glob", "IsDirectory", "ListDirectory",
@@ -15,10 +24,18 @@ __all__ = ["Copy", "DeleteRecursively", "Exists", "FastGFile", "GFile", "Glob", 
 
 
 class GFile:
-    """An open file: texts in the modes r, w, a, bytes in rb, wb, ab. It is opened when it is first used."""
+    """A file: texts in the modes r, w, a, r+, w+, a+, bytes with a b. It is opened when it is first used.
+
+    Reading begins at its start, whatever is written. Raises InvalidArgumentError for another mode; reading or writing
+    raise PermissionDeniedError where the mode does not allow it.
+    """
 
     def __init__(self, name: Any, mode: str = "r") -> None:
-        self._name, self._mode, self._file = os.fspath(name), mode, None  # type: Any, str, Any
+        self._name, self._mode, self._reads, self._writes = os.fspath(name), mode, None, None  # type: Any, str, Any, Any
+        self._kind, self._is_binary = mode.replace("b", ""), "b" in mode
+        if self._kind not in ("r", "w", "a", "r+", "w+", "a+"):
+            raise InvalidArgumentError(None, None, "mode is not 'r' or 'w' or 'a' or 'r+' or 'w+' or 'a+'",
+                                       found=repr(mode))
 
     @property
     def name(self) -> str:
@@ -28,35 +45,60 @@ class GFile:
     def mode(self) -> str:
         return self._mode
 
-    def _open(self) -> Any:
-        if self._file is None:
-            text = "b" not in self._mode
-            self._file = _told(open, self._name, self._mode, encoding="utf-8" if text else None)
-        return self._file
+    def _reader(self) -> Any:
+        if self._kind in ("w", "a"):
+            raise PermissionDeniedError(None, None, "File isn't open for reading", found=f"mode {self._mode!r}")
+        if self._writes is not None:
+            self._writes.flush()
+        if self._reads is None:
+            self._reads = _told(open, self._name, "rb")
+        return self._reads
+
+    def _writer(self) -> Any:
+        if self._kind == "r":
+            raise PermissionDeniedError(None, None, "File isn't open for writing", found=f"mode {self._mode!r}")
+        if self._writes is None:
+            self._writes = _told(open, self._name, "ab" if self._kind[0] == "a" else "wb")
+        return self._writes
+
+    def _given(self, data: bytes) -> Any:
+        return data if self._is_binary else data.decode()
 
     def read(self, n: int = -1) -> Any:
-        """The next n characters or bytes; all that are left by default."""
-        return self._open().read(n)
+        """The next n bytes; all that are left by default."""
+        return self._given(self._reader().read(n))
 
     def readline(self) -> Any:
         """The next line, with its end."""
-        return self._open().readline()
+        return self._given(self._reader().readline())
 
     def readlines(self) -> list[Any]:
         """The lines that are left."""
-        return self._open().readlines()
+        return list(self)
 
     def write(self, file_content: Any) -> None:
-        """Append to what is written."""
-        self._open().write(file_content)
+        """Append to what is written: a text or bytes."""
+        self._writer().write(file_content.encode() if isinstance(file_content, str) else file_content)
 
-    def seek(self, offset: int, whence: int = 0) -> None:
-        """Go to a place, in bytes."""
-        self._open().seek(offset, whence)
+    def seek(self, offset: int | None = None, whence: int = 0, position: int | None = None) -> None:
+        """Go to a place, in bytes; position: the old name of offset. Raises InvalidArgumentError for none there is."""
+        if (offset is None) == (position is None):
+            raise KindError("seek(): offset argument required" if offset is None else
+                            "seek(): offset and position may not be set simultaneously.")
+        if whence not in (0, 1, 2):
+            raise InvalidArgumentError(None, None, f"Invalid whence argument: {whence!r}")
+        try:
+            self._reader().seek(position if offset is None else offset, whence)
+        except (ValueError, OSError) as error:
+            raise InvalidArgumentError(None, None, f"seek(): {error}") from None
+
+    def seekable(self) -> bool:
+        """Whether seek works: always."""
+        return True
 
     def tell(self) -> int:
         """The place, in bytes."""
-        return self._open().tell()
+        return (self._writer() if self._kind in ("w", "a") else self._reader()).tell()
 
     def size(self) -> int:
         """The file's size, in bytes."""
@@ -64,24 +106,32 @@ class GFile:
 
     def flush(self) -> None:
         """Hand what is written to the system."""
-        if self._file is not None:
-            self._file.flush()
+        if self._writes is not None:
+            self._writes.flush()
 
     def close(self) -> None:
-        """Write out and let go."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        """Write out and let go; what is read next begins anew."""
+        for file in (self._reads, self._writes):
+            if file is not None:
+                file.close()
+        self._reads = self._writes = None
+
+    __del__ = close
 
     def __enter__(self) -> GFile:
-        self._open()
         return self
 
     def __exit__(self, *exc: Any) -> None:
         self.close()
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._open())
+        return map(self._given, self._reader())
+
+    def __next__(self) -> Any:
+        line = self.readline()
+        if not line:
+            raise StopIteration
+        return line
 
 
 FastGFile = Open = FileIO = GFile
@@ -143,9 +193,18 @@ def Rename(oldname: Any, newname: Any, overwrite: bool = False) -> None:  # noqa
     _told(os.replace, oldname, newname)
 
 
-def Stat(filename: Any) -> os.stat_result:  # noqa: N802
+class FileStatistics(NamedTuple):
+    """length: in bytes. mtime_nsec: when it was changed, in nanoseconds since 1970."""
+
+    length: int
+    mtime_nsec: int
+    is_directory: bool
+
+
+def Stat(filename: Any) -> FileStatistics:  # noqa: N802
     """The system's record of a file."""
-    return _told(os.stat, filename)
+    found = _told(os.stat, filename)
+    return FileStatistics(found.st_size, found.st_mtime_ns, stat.S_ISDIR(found.st_mode))
 
 
 def Walk(top: Any, in_order: bool = True) -> Iterator[tuple[str, list[str], list[str]]]:  # noqa: N802

@@ -21,7 +21,7 @@ class NoModelError(AutodiffError, OSError):
 
 
 @shown_as("OSError")
-class DamagedModelError(DataLossError, OSError):
+class DamagedModelError(DataLossError, OSError):  # type: ignore[misc, valid-type]
     """A model's file that is none; an OSError, as TensorFlow's loader raises."""
 
 

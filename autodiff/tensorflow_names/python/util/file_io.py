@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import os
+import zlib
+from filecmp import cmp as compare_files
 from typing import Any
 
 from ....api import gfile
@@ -34,3 +36,13 @@ def atomic_write_string_to_file(filename: Any, contents: Any, overwrite: bool = 
     temporary = f"{os.fspath(filename)}.tmp{os.getpid()}"
     write_string_to_file(temporary, contents)
     gfile.Rename(temporary, filename, overwrite=True)
+
+
+def filecmp(filename_a: Any, filename_b: Any) -> bool:
+    """Whether two files say the same."""
+    return compare_files(filename_a, filename_b, shallow=False)
+
+
+def file_crc32(filename: Any, block_size: int = 1 << 20) -> str:
+    """The CRC32 of a file, as `0x1a2b3c4d`."""
+    return hex(zlib.crc32(read_file_to_string(filename, binary_mode=True)))
