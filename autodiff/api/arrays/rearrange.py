@@ -13,6 +13,7 @@ from ...core.graph import Tensor, graph_of
 from ...core.infer import axis_in
 from ...core.op import build
 from ...core.shapes import is_known, merge
+from ..common.answering import or_answered
 from ..common.renamed_arguments import one_of
 from . import creation
 from .gathering import boolean_mask
@@ -215,6 +216,7 @@ def matrix_diag(diagonal: Any, name: str = "diag", k: int = 0, num_rows: int = -
     return build.MatrixDiag(diagonal, name=name)
 
 
+@or_answered
 def matrix_diag_part(input: Any, name: str = "diag_part", k: int = 0, padding_value: Any = 0) -> Tensor:
     """The main diagonals of matrices."""
     _main_diagonal_only(k=k or None)

@@ -7,12 +7,14 @@ from ...core.dtypes import as_dtype, int32
 from ...core.graph import Tensor
 from ...core.name_scope import scope
 from ...core.op import build
+from ..common.answering import or_answered
 
 __all__ = ["Lu", "Qr", "cholesky", "eigh", "eigvalsh", "expm", "lu", "matrix_square_root", "qr", "self_adjoint_eig",
            "self_adjoint_eigvals", "sqrtm", "svd"]
 
 
 
+@or_answered
 def cholesky(input: Any, name: str | None = None) -> Tensor:
     """The lower triangle L with L @ adjoint(L) = input. input: float[..., n, n], positive definite."""
     return build.Cholesky(input, name=name)

@@ -16,10 +16,12 @@ from ...core.infer import axis_in
 from ...core.name_scope import scope
 from ...core.op import build
 from ...core.shapes import is_known, num_elements
+from ..common.answering import or_answered
 
 __all__ = ["einsum", "matmul", "tensordot"]
 
 
+@or_answered
 def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False,
            adjoint_b: bool = False, a_is_sparse: bool = False, b_is_sparse: bool = False,
            name: str | None = None) -> Tensor:

@@ -12,6 +12,7 @@ from ...core.graph import Tensor
 from ...core.name_scope import scope
 from ...core.op import build
 from ..arrays.rearrange import matrix_transpose
+from ..common.answering import or_answered
 from .decompositions import svd
 
 __all__ = ["LogMatrixDeterminant", "adjoint", "cholesky_solve", "det", "inv", "log_matrix_determinant", "logdet",
@@ -27,11 +28,13 @@ def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
         return build.MatrixTriangularSolve(chol, y, adjoint=True, lower=True)
 
 
+@or_answered
 def matrix_inverse(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
     """The inverse, or that of the adjoint. input: float[..., n, n]. Singular: InvalidArgumentError when it runs."""
     return build.MatrixInverse(input, adjoint=adjoint, name=name)
 
 
+@or_answered
 def matrix_solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
     """x with matrix @ x = rhs, or with the adjoint of the matrix. matrix: float[..., n, n], rhs: float[..., n, k]."""
     return build.MatrixSolve(matrix, rhs, adjoint=adjoint, name=name)
@@ -43,6 +46,7 @@ def matrix_triangular_solve(matrix: Any, rhs: Any, lower: bool = True, adjoint: 
     return build.MatrixTriangularSolve(matrix, rhs, lower=lower, adjoint=adjoint, name=name)
 
 
+@or_answered
 def matrix_determinant(input: Any, name: str | None = None) -> Tensor:
     """The determinant. input: float[..., n, n] -> float[...]."""
     return build.MatrixDeterminant(input, name=name)
@@ -60,6 +64,7 @@ def log_matrix_determinant(input: Any, name: str | None = None) -> LogMatrixDete
     return LogMatrixDeterminant(*build.LogMatrixDeterminant(input, name=name))
 
 
+@or_answered
 def logdet(matrix: Any, name: str | None = None) -> Tensor:
     """The logarithm of the determinant of a positive definite matrix. matrix: float[..., n, n] -> float[...]."""
     with scope(name, "logdet", [matrix]):
@@ -115,12 +120,14 @@ def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: str 
         return build.Sum(build.Cast(build.Greater(s, tol), dtype=int32), [-1])
 
 
+@or_answered
 def trace(x: Any, name: str | None = None) -> Tensor:
     """The sum of the diagonal. x: number[..., m, n] -> number[...]."""
     with scope(name, "Trace", [x]) as full:
         return build.Sum(build.MatrixDiagPart(convert_to_tensor(x, name="x")), [-1], name=full)
 
 
+@or_answered
 def adjoint(matrix: Any, name: str | None = None) -> Tensor:
     """Transposed and conjugated. matrix: number[..., m, n] -> number[..., n, m]."""
     return matrix_transpose(matrix, name=name or "adjoint", conjugate=True)

@@ -1,14 +1,26 @@
 """Linear operators: matrices known by what they do, which need not be made to be applied, solved or multiplied.
 
 base.py is what all of them are; support.py what they share; algebra.py holds the rules of what becomes of one, or of
-two, which stand beside the operators. Start with diagonal.py.
+two, which stand beside the operators and in pairs.py. Start with diagonal.py.
 """
-from .base import LinearOperator
-from .dense import LinearOperatorFullMatrix, LinearOperatorLowerTriangular
-from .derived import LinearOperatorAdjoint, LinearOperatorInversion
-from .diagonal import LinearOperatorDiag
-from .identity import LinearOperatorIdentity, LinearOperatorScaledIdentity
+from __future__ import annotations
 
-__all__ = ["LinearOperator", "LinearOperatorAdjoint", "LinearOperatorDiag", "LinearOperatorFullMatrix",
-           "LinearOperatorIdentity", "LinearOperatorInversion", "LinearOperatorLowerTriangular",
-           "LinearOperatorScaledIdentity"]
+from . import pairs  # noqa: F401 (its rules)
+from .base import LinearOperator
+from .circulant import (
+                        LinearOperatorCirculant,
+                        LinearOperatorCirculant2D,
+                        LinearOperatorCirculant3D,
+                        LinearOperatorToeplitz,
+)
+from .dense import LinearOperatorFullMatrix, LinearOperatorHouseholder, LinearOperatorLowerTriangular
+from .derived import LinearOperatorAdjoint, LinearOperatorInversion, LinearOperatorLowRankUpdate
+from .diagonal import LinearOperatorDiag
+from .identity import LinearOperatorIdentity, LinearOperatorScaledIdentity, LinearOperatorZeros
+from .several import LinearOperatorBlockDiag, LinearOperatorComposition, LinearOperatorKronecker
+
+__all__ = ["LinearOperator", "LinearOperatorAdjoint", "LinearOperatorBlockDiag", "LinearOperatorCirculant",
+           "LinearOperatorCirculant2D", "LinearOperatorCirculant3D", "LinearOperatorComposition", "LinearOperatorDiag",
+           "LinearOperatorFullMatrix", "LinearOperatorHouseholder", "LinearOperatorIdentity", "LinearOperatorInversion",
+           "LinearOperatorKronecker", "LinearOperatorLowRankUpdate", "LinearOperatorLowerTriangular",
+           "LinearOperatorScaledIdentity", "LinearOperatorToeplitz", "LinearOperatorZeros"]

@@ -1,7 +1,8 @@
 """A linear operator: a [batch of] matrices known by what they do to vectors, and hints about what holds of them."""
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,6 +29,8 @@ class LinearOperator(Shaped):
     Hints: True or False promise what holds of the matrices; None promises nothing. Raises ArgumentError (ValueError)
     for hints that contradict each other.
     """
+
+    ANSWERS: ClassVar[dict[str, Callable[..., Any]]] = {}  # name of a function of tf.linalg -> the same of operators
 
     # ---- checks in a run ----
 
@@ -244,3 +247,42 @@ class LinearOperator(Shaped):
 
     def _add_to_tensor(self, x: Tensor) -> Tensor:
         return self.to_dense() + x
+
+
+# ---- functions of tf.linalg that take operators ---------------------------------------------
+
+def _inverse(input: LinearOperator, adjoint: bool = False, name: str | None = None) -> Any:
+    inverse = input.inverse(name or "inverse")
+    return inverse.adjoint() if adjoint else inverse
+
+
+def _logdet(matrix: LinearOperator, name: str | None = None) -> Tensor:
+    if not matrix._can_use_cholesky():
+        raise ArgumentError("Expected matrix to be self-adjoint positive definite.")
+    return matrix.log_abs_determinant(name or "log_abs_det")
+
+
+def _matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False,
+            adjoint_b: bool = False, a_is_sparse: bool = False, b_is_sparse: bool = False,
+            name: str | None = None) -> Any:
+    if transpose_a or transpose_b:
+        raise ArgumentError("Transposing not supported at this time.")
+    if isinstance(a, LinearOperator):
+        return a.matmul(b, adjoint=adjoint_a, adjoint_arg=adjoint_b, name=name or "matmul")
+    # a b = (b^H a^H)^H
+    return solvers.adjoint(b.matmul(a, adjoint=not adjoint_b, adjoint_arg=not adjoint_a, name=name or "matmul"))
+
+
+def _solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Any:
+    if not isinstance(matrix, LinearOperator):
+        raise ArgumentError("Passing in `matrix` as a Tensor and `rhs` as a LinearOperator is not supported.")
+    return matrix.solve(rhs, adjoint=adjoint, name=name or "solve")
+
+
+LinearOperator.ANSWERS.update(
+    adjoint=lambda matrix, name=None: matrix.adjoint(name or "adjoint"),
+    cholesky=lambda input, name=None: input.cholesky(name or "cholesky"),
+    matrix_diag_part=lambda input, name="diag_part", k=0, padding_value=0: input.diag_part(name or "diag_part"),
+    matrix_determinant=lambda input, name=None: input.determinant(name or "det"),
+    matrix_inverse=_inverse, logdet=_logdet, matmul=_matmul, matrix_solve=_solve,
+    trace=lambda x, name=None: x.trace(name or "trace"))

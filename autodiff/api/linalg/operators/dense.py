@@ -1,14 +1,17 @@
-"""Operators of matrices that are given as such: whole, or lower triangular."""
+"""Operators of matrices that are given as such: whole, lower triangular; and reflections, given by an axis."""
 from __future__ import annotations
 
 from typing import Any
 
-from ....core.errors import KindError
+from ....core.errors import InvalidArgumentError, KindError
 from ....core.graph import Tensor
 from ....core.name_scope import scope
 from ....core.op import build
 from ....core.shapes import TensorShape
+from ...arrays.creation import ones, zeros
+from ...math.casts import cast, conj
 from ...math.elementwise import abs as modulus
+from ...math.norms import norm
 from ..decompositions import cholesky
 from ..products import matmul
 from ..solvers import adjoint as adjoint_of
@@ -83,6 +86,67 @@ class LinearOperatorLowerTriangular(LinearOperator):
 
     def _log_abs_determinant(self) -> Tensor:
         return build.Sum(build.Log(modulus(self._diag_part())), [-1])
+
+
+class LinearOperatorHouseholder(LinearOperator):
+    """Reflections: I - 2 v v^H, with v the axis brought to length 1. reflection_axis: number[..., n]."""
+
+    def __init__(self, reflection_axis: Any, is_non_singular: Hint = None, is_self_adjoint: Hint = None,
+                 is_positive_definite: Hint = None, is_square: Hint = None,
+                 name: str = "LinearOperatorHouseholder") -> None:
+        with scope(name, name, [reflection_axis]):
+            self._reflection_axis = support.with_rank(reflection_axis, "reflection_axis", 1)
+        facts = (settled(is_self_adjoint, True, "A Householder operator is always self adjoint."),
+                 settled(is_positive_definite, False, "A Householder operator is always non-positive definite."),
+                 settled(is_square, True, "A Householder operator is always square."))
+        super().__init__(self._reflection_axis.dtype, [self._reflection_axis], is_non_singular, *facts, name=name)
+
+    @property
+    def reflection_axis(self) -> Any:
+        return self._reflection_axis
+
+    def _shape(self) -> TensorShape:
+        return self._reflection_axis.shape.concatenate(self._reflection_axis.shape[-1:])
+
+    def _shape_tensor(self) -> Tensor:
+        sizes = build.Shape(self._reflection_axis)
+        return build.ConcatV2(0, sizes, sizes[-1:])
+
+    def _assert_positive_definite(self) -> Any:
+        raise InvalidArgumentError("Householder operators are always non-positive definite.")
+
+    def _nothing(self) -> Any:
+        return build.NoOp()
+
+    _assert_non_singular = _assert_self_adjoint = _nothing
+
+    def _unit(self) -> Tensor:
+        return self._reflection_axis / norm(self._reflection_axis, axis=-1, keepdims=True)
+
+    def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
+        x, axis = adjoint_of(x) if adjoint_arg else x, build.ExpandDims(self._unit(), -1)
+        return x - 2 * axis * matmul(axis, x, adjoint_a=True)
+
+    def _solve(self, rhs: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
+        return self._matmul(rhs, adjoint, adjoint_arg)
+
+    def _determinant(self) -> Tensor:
+        return -ones(self.batch_shape_tensor(), self.dtype)
+
+    def _log_abs_determinant(self) -> Tensor:
+        return zeros(self.batch_shape_tensor(), self.dtype)
+
+    def _trace(self) -> Tensor:
+        return cast(self.domain_dimension_tensor() - 2, self.dtype) * ones(self.batch_shape_tensor(), self.dtype)
+
+    def _diag_part(self) -> Tensor:
+        return 1.0 - 2 * self._unit() * conj(self._unit())
+
+
+@algebra.adjoint.rule(LinearOperatorHouseholder)
+@algebra.inverse.rule(LinearOperatorHouseholder)
+def _(operator: LinearOperator) -> LinearOperator:
+    return operator
 
 
 @algebra.cholesky.rule(LinearOperator)

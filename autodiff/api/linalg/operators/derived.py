@@ -1,17 +1,25 @@
-"""Operators of one other: its adjoint and its inverse."""
+"""Operators of one other: its adjoint, its inverse, and the sum with a product of narrow matrices."""
 from __future__ import annotations
 
 from typing import Any
 
 from ....core.errors import ArgumentError
 from ....core.graph import Tensor
+from ....core.name_scope import scope
 from ....core.op import build
-from ....core.shapes import TensorShape
-from ...math.casts import conj
+from ....core.shapes import Dimension, TensorShape
+from ...arrays.shaping import broadcast_static_shape
+from ...math.casts import cast, conj
+from ...math.elementwise import abs as modulus
+from ..decompositions import cholesky
+from ..products import matmul
 from ..solvers import adjoint as adjoint_of
 from . import algebra, support
 from .base import LinearOperator
-from .support import Hint
+from .diagonal import LinearOperatorDiag
+from .identity import LinearOperatorIdentity
+from .shaped import NotServedError
+from .support import Hint, settled
 
 
 class _Derived(LinearOperator):
@@ -128,3 +136,120 @@ def _(operator: LinearOperator) -> LinearOperator:
 @algebra.inverse.rule(LinearOperatorInversion)
 def _(operator: _Derived) -> LinearOperator:
     return operator.operator
+
+
+class LinearOperatorLowRankUpdate(LinearOperator):
+    """L + U D V^H, with L an operator, U and V narrow and D diagonal; solved by way of L and a matrix of D's size.
+
+    u, v: number[..., n, r]; v is u if None. diag_update: number[..., r]; the identity if None.
+    Raises ArgumentError for hints or shapes that do not fit each other.
+    """
+
+    def __init__(self, base_operator: LinearOperator, u: Any, diag_update: Any = None, v: Any = None,
+                 is_diag_update_positive: Hint = None, is_non_singular: Hint = None, is_self_adjoint: Hint = None,
+                 is_positive_definite: Hint = None, is_square: Hint = None,
+                 name: str = "LinearOperatorLowRankUpdate") -> None:
+        if diag_update is None:
+            is_diag_update_positive = settled(is_diag_update_positive, True, (
+                "Default diagonal is the identity, which is positive.  However, user set 'is_diag_update_positive' to "
+                "False."))
+        self._is_diag_update_positive, self._base_operator = is_diag_update_positive, base_operator
+        self._use_cholesky = bool(base_operator._can_use_cholesky() and is_diag_update_positive and v is None)
+        if base_operator.is_self_adjoint and v is None and not base_operator.dtype.is_complex:
+            is_self_adjoint = settled(is_self_adjoint, True, (
+                "A = L + UDU^H, with L self-adjoint and D real diagonal.  Since UDU^H is self-adjoint, this must be a "
+                "self-adjoint operator."))
+        if self._use_cholesky:
+            is_non_singular, is_self_adjoint, is_positive_definite = (
+                settled(hint, True, "Arguments imply this is self-adjoint positive-definite operator.")
+                for hint in (is_non_singular, is_self_adjoint, is_positive_definite))
+        with scope(name, name, [*base_operator.graph_parents, *(x for x in (u, diag_update, v) if x is not None)]):
+            self._u = support.convert_nonref_to_tensor(u, name="u")
+            self._v = self._u if v is None else support.convert_nonref_to_tensor(v, name="v")
+            self._diag_update = support.convert_nonref_to_tensor(diag_update, name="diag_update")
+            parents = [x for x in (self._u, self._diag_update, self._v) if x is not None]
+            super().__init__(base_operator.dtype, [*base_operator.graph_parents, *parents], is_non_singular,
+                             is_self_adjoint, is_positive_definite, is_square, name)
+            self._diag_operator: LinearOperator = (
+                LinearOperatorIdentity(self._rank(), dtype=self.dtype) if diag_update is None else
+                LinearOperatorDiag(self._diag_update, is_positive_definite=is_diag_update_positive))
+        self._check_shapes()
+
+    def _rank(self) -> Any:
+        known = None if self._u.shape.ndims is None else Dimension(self._u.shape[-1]).value
+        return build.Shape(self._u)[-1] if known is None else known
+
+    def _check_shapes(self) -> None:
+        sizes = broadcast_static_shape(self._u.shape, self._v.shape)
+        batch = broadcast_static_shape(self._base_operator.batch_shape, sizes[:-2])
+        self._base_operator.domain_dimension.assert_is_compatible_with(sizes[-2])
+        if self._diag_update is not None:
+            Dimension(sizes[-1]).assert_is_compatible_with(self._diag_update.shape[-1])
+            broadcast_static_shape(batch, self._diag_update.shape[:-1])
+
+    @property
+    def u(self) -> Any:
+        return self._u
+
+    @property
+    def v(self) -> Any:
+        return self._v
+
+    @property
+    def is_diag_update_positive(self) -> Hint:
+        return self._is_diag_update_positive
+
+    @property
+    def diag_update(self) -> Any:
+        return self._diag_update
+
+    @property
+    def diag_operator(self) -> LinearOperator:
+        return self._diag_operator
+
+    @property
+    def base_operator(self) -> LinearOperator:
+        return self._base_operator
+
+    def _shape(self) -> TensorShape:
+        batch = broadcast_static_shape(self._base_operator.batch_shape, self._u.shape[:-2])
+        return batch.concatenate(self._base_operator.shape[-2:])
+
+    def _shape_tensor(self) -> Tensor:
+        batch = build.BroadcastArgs(self._base_operator.batch_shape_tensor(), build.Shape(self._u)[:-2])
+        return build.ConcatV2(0, batch, self._base_operator.shape_tensor()[-2:])
+
+    def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
+        u, v = (self._v, self._u) if adjoint else (self._u, self._v)
+        narrow = self._diag_operator.matmul(matmul(v, x, adjoint_a=True, adjoint_b=adjoint_arg), adjoint=adjoint)
+        return self._base_operator.matmul(x, adjoint=adjoint, adjoint_arg=adjoint_arg) + matmul(u, narrow)
+
+    def _capacitance(self) -> Tensor:
+        """D^-1 + V^H L^-1 U: number[..., r, r]."""
+        inner = matmul(self._v, self._base_operator.solve(self._u), adjoint_a=True)
+        return self._diag_operator.inverse().add_to_tensor(inner)
+
+    def _determinant(self) -> Tensor:
+        if self.is_positive_definite:
+            return build.Exp(self.log_abs_determinant())
+        return (build.MatrixDeterminant(self._capacitance()) * self._diag_operator.determinant()
+                * self._base_operator.determinant())
+
+    def _log_abs_determinant(self) -> Tensor:
+        if self._use_cholesky:
+            own = 2 * build.Sum(build.Log(build.MatrixDiagPart(cholesky(self._capacitance()))), [-1])
+        else:
+            own = cast(build.Log(modulus(build.MatrixDeterminant(self._capacitance()))), self.dtype)
+        return own + self._diag_operator.log_abs_determinant() + self._base_operator.log_abs_determinant()
+
+    def _solve(self, rhs: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
+        # (L + U D V^H)^-1 = L^-1 - L^-1 U (D^-1 + V^H L^-1 U)^-1 V^H L^-1, after Woodbury
+        if self._base_operator.is_non_singular is False:
+            raise NotServedError(
+                "Solve not implemented unless this is a perturbation of a non-singular LinearOperator.")
+        u, v = (self._v, self._u) if adjoint else (self._u, self._v)
+        first = self._base_operator.solve(rhs, adjoint=adjoint, adjoint_arg=adjoint_arg)
+        narrow = matmul(v, first, adjoint_a=True)
+        solved = (support.cholesky_solve_with_broadcast(cholesky(self._capacitance()), narrow) if self._use_cholesky
+                  else support.matrix_solve_with_broadcast(self._capacitance(), narrow, adjoint=adjoint))
+        return first - self._base_operator.solve(matmul(u, solved), adjoint=adjoint)

@@ -1,11 +1,11 @@
-"""Operators known by their sizes: the identity, and a number times it."""
+"""Operators known by their sizes: the identity, a number times it, and zeros."""
 from __future__ import annotations
 
 from typing import Any
 
 from ....core.constant_value import static_value
 from ....core.dtypes import as_dtype, float32
-from ....core.errors import ArgumentError, KindError
+from ....core.errors import ArgumentError, InvalidArgumentError, KindError
 from ....core.graph import Tensor
 from ....core.name_scope import scope
 from ....core.op import build
@@ -183,6 +183,54 @@ class LinearOperatorScaledIdentity(_OfSizes, Diagonal):
 
     def _diag_part(self) -> Tensor:
         return self._term() * ones(self._diag_shape(), self.dtype)
+
+
+class LinearOperatorZeros(_OfSizes):
+    """Matrices of zeros. num_columns: as many as rows by default; others need is_square=False."""
+
+    def __init__(self, num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: Any = None,
+                 is_non_singular: Hint = False, is_self_adjoint: Hint = True, is_positive_definite: Hint = False,
+                 is_square: Hint = True, assert_proper_shapes: bool = False, name: str = "LinearOperatorZeros") -> None:
+        if is_square:
+            is_self_adjoint = settled(is_self_adjoint, True, "A zero operator is always self adjoint.")
+        is_non_singular = settled(is_non_singular, False, "A zero operator is always singular.")
+        is_positive_definite = settled(is_positive_definite, False,
+                                       "A zero operator is always not positive-definite.")
+        super().__init__(as_dtype(dtype or float32), None, is_non_singular, is_self_adjoint, is_positive_definite,
+                         is_square, name)
+        with scope(name, name):
+            self._set_sizes(num_rows, batch_shape, assert_proper_shapes)
+            if num_columns is not None:
+                self._num_columns = _sized(num_columns, "num_columns", 0, assert_proper_shapes)
+        rows, columns = _static(self._num_rows), _static(self._num_columns)
+        if is_square and None not in (rows, columns) and rows != columns:
+            raise ArgumentError("LinearOperatorZeros initialized as is_square=True, but got "
+                                f"num_rows({rows}) != num_columns({columns})")
+
+    def _assert_non_singular(self) -> Any:
+        raise InvalidArgumentError("Zero operators are always non-invertible.")
+
+    def _assert_positive_definite(self) -> Any:
+        raise InvalidArgumentError("Zero operators are always non-positive definite.")
+
+    def _assert_self_adjoint(self) -> Any:
+        return build.NoOp()
+
+    def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
+        sizes = build.Shape(self._checked(adjoint_of(x) if adjoint_arg else x))
+        rows = self._num_columns if adjoint else self._num_rows
+        return self._in_batch(zeros(build.ConcatV2(0, sizes[:-2], build.Pack(rows, sizes[-1], axis=0)), self.dtype))
+
+    def _determinant(self) -> Tensor:
+        return zeros(self.batch_shape_tensor(), self.dtype)
+
+    _trace = _determinant
+
+    def _diag_part(self) -> Tensor:
+        return zeros(self._diag_shape(), self.dtype)
+
+    def _add_to_tensor(self, x: Tensor) -> Tensor:
+        return self._in_batch(x)
 
 
 def _scaled(like: LinearOperatorScaledIdentity, multiplier: Any, **hints: Any) -> LinearOperatorScaledIdentity:

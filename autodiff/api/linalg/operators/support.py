@@ -87,6 +87,15 @@ def hints_of(operator: Any) -> Hints:
             ("is_non_singular", "is_self_adjoint", "is_positive_definite", "is_square")}
 
 
+def commuting(a: Any, b: Any) -> Hints:
+    """Hints about the product of square operators that may change places, from those of the two."""
+    singular = False in (a.is_non_singular, b.is_non_singular)
+    adjoint = {a.is_self_adjoint, b.is_self_adjoint}
+    return {"is_non_singular": False if singular else a.is_non_singular and b.is_non_singular,
+            "is_self_adjoint": None if None in adjoint or adjoint == {False} else adjoint == {True},
+            "is_positive_definite": a._can_use_cholesky() and b._can_use_cholesky() or None, "is_square": True}
+
+
 def use_operator_or_provided_hint_unless_contradicting(operator: Any, hint_attr_name: str, provided_hint_value: Hint,
                                                        message: str) -> Hint:
     """What is known of either; None if nothing is. Raises ArgumentError with the message if they contradict."""
