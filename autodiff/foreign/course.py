@@ -15,6 +15,7 @@ from .steps import ForeignStep
 TURNS = 3  # steps after the first from which a habit shows
 _UPHILL = 0.5  # cosine of a change and the gradient before it
 _KEPT = 12  # steps
+_LOST = 1e-4  # of a parameter: a gradient so small may well be lost in rounding
 _NOISE = 1.5  # times the largest of the first losses: what different batches do not explain
 _FAR = 1e3  # times its first value: a loss that has grown so much has diverged
 
@@ -90,7 +91,8 @@ def _same_data(a: Turn, b: Turn) -> bool:
 def not_updated(turns: Sequence[Turn], use: Use) -> list[Finding]:
     """Parameters that stay as they are, though they have gradients."""
     changes = {name: _pairs(turns, name) for name in turns[-1].step.values}
-    still = [name for name, pairs in changes.items() if len(pairs) >= TURNS and not any(np.any(d) for d, _ in pairs)]
+    still = [name for name, pairs in changes.items() if len(pairs) >= TURNS and not any(np.any(d) for d, _ in pairs)
+             and max(np.abs(g).max() for _, g in pairs) > _LOST * np.abs(turns[-1].step.values[name]).max()]
     if not still:
         return []
     return [Finding(91, "never updated", still[0], "", still[0],

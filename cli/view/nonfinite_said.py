@@ -23,7 +23,8 @@ def nonfinite(finding: WhyNonfinite) -> tuple[Result, ...]:
     if len(finding.origins) > 4:
         parts.append(Text(f"… and {len(finding.origins) - 4} more origins", "quiet"))
     for origin in finding.masked[:3]:
-        parts.append(Text(f"masked, without effect: {origin.tensor} ({origin.bad}): {origin.rule}", "quiet"))
+        where = f" at {place(origin.place)}" if origin.place else ""
+        parts.append(Text(f"masked, without effect: {origin.tensor} ({origin.bad}): {origin.rule}{where}", "quiet"))
     if finding.inherited:
         parts.append(Text(f"{finding.inherited} other ops of {finding.checked} only pass it on", "quiet"))
     return tuple(parts)

@@ -37,8 +37,8 @@ def near(i, scale=1.0, times=1.0):
 # kind of the finding -> program, what is wrong in it, what mends it
 PROGRAMS: dict[str, tuple[str, str, str]] = {
     "equal initial values": ('''
-w1, w2 = tf.Variable(tf.zeros([36, 16])), tf.Variable(tf.zeros([16, 4]))
-loss = tf.reduce_mean(entropy(labels=y, logits=tf.matmul(tf.nn.tanh(tf.matmul(x, w1)), w2)))
+w1, w2 = tf.Variable(tf.zeros([16, 36])), tf.Variable(tf.zeros([16, 4]))
+loss = tf.reduce_mean(entropy(labels=y, logits=tf.matmul(tf.nn.tanh(tf.matmul(x, tf.transpose(w1))), w2)))
 fit([sgd(.5).minimize(loss), loss])
 ''', "tf.zeros", "tf.glorot_uniform_initializer()"),
     "learning rate too high": ('''
@@ -79,7 +79,7 @@ fit([adam(.01).minimize(loss), loss])
 ''', "tf.nn.softmax(dense(x, 4))", "dense(x, 4)"),
     "double sigmoid": ('''
 scores = dense(x, 4, tf.sigmoid)
-loss = tf.reduce_mean(tf.maximum(scores, 0) - scores * y + tf.log1p(tf.exp(-tf.abs(scores))))
+loss = tf.reduce_mean((1 - y) * scores + tf.nn.softplus(-scores))
 fit([adam(.01).minimize(loss), loss])
 ''', "dense(x, 4, tf.sigmoid)", "dense(x, 4)"),
     "relu on the logits": ('''

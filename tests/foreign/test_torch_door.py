@@ -76,6 +76,22 @@ def test_an_edit_that_autograd_does_not_see_is_suspected(told):
     assert [(s.place.line, "changes in place" in s.text) for s in found.advice.suspects] == [(8, True)]
 
 
+def test_a_hook_that_changes_gradients_is_suspected_and_one_that_looks_is_not(told):
+    hooked = ["h = x @ w", "h.register_hook(lambda dy: {})", LOSS.replace("x @ w", "h"), *DOWN]
+    found = told(*[line.format("dy * torch.tensor(0.5)") for line in hooked])
+    assert [(s.place.line, "hook" in s.text) for s in found.advice.suspects] == [(8, True)]
+    assert np.allclose(found.slopes()[0], 2 * found.steps[-1][1].gradients["w"], rtol=1e-5)  # ours is without
+    assert told(*[line.format("None") for line in hooked]).advice.suspects == []
+
+
+def test_clipping_that_no_step_uses_is_named(told):
+    clip = "torch.nn.utils.clip_grad_norm_([w], 1.0)"
+    descent = "descent = descent if step else torch.optim.Optimizer([w])"
+    assert told(descent, LOSS, "descent.zero_grad()", "loss.backward()", "descent.step()", clip
+                ).found == [("clipped in vain", 12)]
+    assert told(descent, LOSS, "descent.zero_grad()", "loss.backward()", clip, "descent.step()").found == []
+
+
 def test_steps_uphill_have_the_line_of_the_update(told):
     assert told(LOSS, *[line.replace("-=", "+=") for line in DOWN]).found == [("uphill", 11)]
 

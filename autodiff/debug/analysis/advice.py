@@ -29,8 +29,9 @@ class Advice:
     unwatched: likewise of tensors, those that a tape was asked about and did not watch.
     gradients: for check, what somebody else found in the last step, by the name of a variable's op; call, place: who,
     in words, and where; suspects: what is probably to blame where these are other than the graph's. lines: for check,
-    by op name: the lines of a gradient function, as `file.py:12: code`. makers: by op name, what it belongs to and
-    where that was made. words: what stands in sentences for TensorFlow's names, longest first.
+    by op name: the lines of a gradient function, as `... file.py:12: code`. makers: by op name, what it belongs to and
+    where that was made. words: what stands in sentences for TensorFlow's names, longest first. rate: the
+    learning rate, in words. untrained: names of variables' ops that no optimizer was given, where others were.
     """
 
     findings: Iterable[Finding] = ()
@@ -44,6 +45,7 @@ class Advice:
     makers: dict[str, str] = field(default_factory=dict)
     words: tuple[tuple[str, str], ...] = ()
     rate: Remark | None = None
+    untrained: set[str] = field(default_factory=set)
 
 
 def advice_of(graph: Graph) -> Advice:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors
-from ..facts.roles import VARIABLES, place_of
+from ..facts.roles import VARIABLES, at_line, place_of
 from .arithmetic_rules import number
 from .findings import Hop
 
@@ -239,4 +239,15 @@ def _of_factor(op: Operation, hop: Hop, values: Values) -> str:
     if is_variable:
         return ("initialize these weights larger, by tf.glorot_uniform_initializer; those that a recurrence repeats by "
                 "tf.orthogonal_initializer, or use an LSTM")
+    spoiled = _spoiled(name.op, values)
+    if spoiled is not name.op:
+        return (f"{spoiled.name} ({spoiled.type}{at_line(place_of(spoiled))}) is not finite, which makes "
+                f"{_named(name)} small: scale down what it is given, or compute it in a wider type")
     return f"{_named(name)} is {'0' if '0 everywhere' in hop.note else 'small'}: look at what makes it so"
+
+
+def _spoiled(op: Operation, values: Values) -> Operation:
+    """The op behind this one whose value is the first not to be finite, itself if there is none."""
+    while bad := [t.op for t in op.inputs if t in values and not np.isfinite(np.asarray(values[t])).all()]:
+        op = bad[0]
+    return op

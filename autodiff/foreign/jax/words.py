@@ -33,4 +33,13 @@ WORDS = tuple(sorted({
         "leave this parameter out of what is differentiated",
     "let the registered gradient function return a tensor for this input":
         "let the backward function return a gradient for this argument",
+    ", or tf.truncated_normal(shape, stddev=0.1)": "",
+    "activation=tf.nn.relu in tf.layers": "jax.nn.relu after a layer",
+    "tf.nn.relu or tf.nn.tanh": "jax.nn.relu or jnp.tanh", "tf.argmax": "jnp.argmax",
+    "tf.squeeze(x, 1)": "x.squeeze(1)",
+    "tf.reshape(": "jnp.reshape(", "tf.cast(correct, tf.float32)": "correct.astype(jnp.float32)",
+    ", or tf.layers.flatten(x)": "", "tf.transpose(": "jnp.transpose(",
+    "loss + tf.losses.get_regularization_loss()": "loss + penalty",
+    "tf.nn.sparse_softmax_cross_entropy_with_logits": "jax.nn.log_softmax",
+    "run total.assign(tf.zeros_like(total)) after each update": "set total to 0 after each update",
 }.items(), key=lambda pair: -len(pair[0])))

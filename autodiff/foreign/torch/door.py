@@ -42,6 +42,7 @@ class TorchDoor:
         self._builder = Builder(self.steps, self.recorder, self._habits)
         self._course = Course()
         self._is_inside = False
+        self._asked: list[Any] = []  # what was differentiated by on the way to the loss
         self._refused: set[str] = set()
 
     @contextlib.contextmanager
@@ -60,6 +61,7 @@ class TorchDoor:
             def run() -> Any:
                 return grad(outputs, inputs, *args, **kwargs)
             if self._is_apart() or args or kwargs.keys() & {"create_graph", "grad_outputs", "is_grads_batched"}:
+                self._asked += [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
                 return run()
             return self._grad(outputs, inputs, run)
 
@@ -125,13 +127,14 @@ class TorchDoor:
         if _reaches_back(used, entries):  # as where two losses share a part, and each is differentiated
             entries = [e for e in self.recorder.older if not _updates(e, parameters)] + entries
             used = sliced(entries, [loss])
-        parameters = {**parameters, **self._unnamed(used, parameters)}
+        parameters = self._lasting({**parameters, **self._unnamed(used, parameters)}, entries)
         try:
             built = self._builder.built(loss, used, parameters, data_names(names))
         except Exception as error:  # of a program that goes on, whatever we cannot read of it
             self._refuse(error)
             return
         self._tell(built, names, parameters, entries, used)
+        own = {name: slope for name, slope in own.items() if name in parameters}
         step = ForeignStep(built.loss, built.values, built.feeds, own, call)
         self._judge(Turn(step, float(loss.detach())), names, parameters)
         self.recorder.turn()
@@ -151,13 +154,20 @@ class TorchDoor:
                     found[self._habits.label(tensor)] = tensor
         return found
 
+    def _lasting(self, parameters: dict[str, Any], entries: Sequence[Entry]) -> dict[str, Any]:
+        """Without what this step made, and asked for gradients by on its way, as for a penalty of them."""
+        asked, self._asked = {id(t) for t in self._asked}, []
+        made = asked and {id(t) for e in entries for t in tensors_in(e.result)}
+        return {name: p for name, p in parameters.items() if id(p) not in asked or id(p) not in made}
+
     def _tell(self, built: Built, names: dict[str, Any], parameters: dict[str, Any], entries: list[Entry],
               used: list[Entry]) -> None:
         """What the debugger's analyses are to know beside the graph."""
         advice = self.steps.advice
         advice.suspects = [Remark(f"{name_of(e.op)[0]} changes in place, unseen by autograd, what it differentiates",
-                                  place_of_frames(e.frames)) for e in built.edits]
+                                  place_of_frames(e.frames)) for e in built.edits] + self._habits.hooks.remarks()
         advice.remarks = {}
+        advice.untrained = {self.steps.variables[name].op.name for name in self._habits.not_given(parameters)}
         self._view.handles.update(self.steps.names_behind(built.loss))
         for name, parameter in parameters.items():
             variable = self.steps.variables[name]

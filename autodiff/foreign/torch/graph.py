@@ -260,7 +260,7 @@ class TorchGraph:
         for tensor in outputs:
             if not tensor.requires_grad:
                 self.memory.replace(tensor, tf.stop_gradient(part.of(tensor)))
-        advice_of(self.graph).lines[found[0].op.name] = lines_of(call.function.backward)
+        advice_of(self.graph).lines[found[0].op.name] = lines_of(call.function.backward, f"backward of {call.name()}")
 
     def slopes(self, call: Call, dys: Sequence[Any], at: Sequence[int]) -> list[Any]:
         """What a function's backward makes of the gradients of its results, for each tensor it was given."""
@@ -273,13 +273,13 @@ class TorchGraph:
         return [None if s is None else part.of(s) for s in slopes]
 
 
-def lines_of(function: Any) -> tuple[str, ...]:
-    """The lines of a function's body, as `file.py:12: code`."""
+def lines_of(function: Any, title: str) -> tuple[str, ...]:
+    """The lines of a function's body, as `title at file.py:12: code`."""
     code = inspect.unwrap(function).__code__
     numbers = sorted({line for _, _, line in code.co_lines() if line is not None and line > code.co_firstlineno})
     file = os.path.basename(code.co_filename)
     found = ((n, linecache.getline(code.co_filename, n).strip()) for n in numbers)
-    return tuple(f"{file}:{n}: {text}" for n, text in found if text and not text.startswith(("def ", "@")))
+    return tuple(f"{title} at {file}:{n}: {text}" for n, text in found if text and not text.startswith(("def ", "@")))
 
 
 def name_of(op: Any) -> tuple[str, str]:

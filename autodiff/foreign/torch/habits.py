@@ -16,6 +16,7 @@ from ...debug.analysis.advice import Remark
 from ...debug.analysis.findings import Finding
 from ...debug.facts.records import Place
 from ...debug.facts.roles import as_place, at_line
+from .hooks import Hooks
 from .names import modules_in
 from .rates import Rates
 from .record import RawFrames, Recorder, is_leaf, user_frames
@@ -27,7 +28,7 @@ PATIENCE = 3  # backwards in a row without a step after which one is missed
 class Habits:
     """Context: watches optimizers and modules. Optimizers' own ops pass unseen by the recorder.
 
-    made: where optimizers, modules and parameters were made. rates: of its steps.
+    made: where optimizers, modules and parameters were made. rates: of its steps. hooks: on gradients.
     """
 
     def __init__(self, recorder: Recorder) -> None:
@@ -46,6 +47,7 @@ class Habits:
         self._at: Place | None = None
         self._undo: list[Callable[[], None]] = []
         self.rates = Rates()
+        self.hooks = Hooks()
 
     # ---- watching -----------------------------------------------------------------------
     def __enter__(self) -> "Habits":
@@ -77,6 +79,7 @@ class Habits:
         self._noting(torch.nn.Module, "eval", lambda module, *_: self._evaluated.update({id(module): user_frames()}))
         self._noting(torch.Tensor, "requires_grad_", lambda _, tensor, on=True: self._switched(tensor, on))
         self.rates.watch(self._noting)
+        self._undo += self.hooks.watched()
         self._watch_flag()
         return self
 
@@ -145,6 +148,8 @@ class Habits:
     def before_backward(self, parameters: dict[str, Any], frames: RawFrames) -> None:
         """Look at the gradients that a backward will add to."""
         self._at = place_of_frames(frames)
+        self.rates.is_due = True
+        self.hooks.changing.clear()
         piled = {id(p) for p in parameters.values() if p.grad is not None and bool(p.grad.count_nonzero())}
         self._used &= piled
         self._waiting = 1 if piled else self._waiting + 1
@@ -172,6 +177,11 @@ class Habits:
                 return Remark(f"the learning rate is {float(rate):.3g}",
                               place_of_frames(self.made.get(id(optimizer), ())))
         return None
+
+    def not_given(self, parameters: dict[str, Any]) -> dict[str, Any]:
+        """The parameters that no optimizer has; none where there is no optimizer."""
+        known = {id(p) for optimizer in self._optimizers for group in optimizer.param_groups for p in group["params"]}
+        return {name: p for name, p in parameters.items() if known and id(p) not in known}
 
     def findings(self, names: dict[str, Any], parameters: dict[str, Any]) -> list[Finding]:
         """What is wrong beside the graph, after a backward. parameters: all that the loss has, by name."""
@@ -202,20 +212,18 @@ class Habits:
         return []
 
     def _left_out(self, parameters: dict[str, Any]) -> list[Finding]:
-        optimizers = list(self._optimizers)
-        known = {id(p) for optimizer in optimizers for group in optimizer.param_groups for p in group["params"]}
-        missing = {name: p for name, p in parameters.items() if id(p) not in known and p.requires_grad
-                   and p.grad is not None}
-        if not missing or not optimizers:
+        missing = {name: p for name, p in self.not_given(parameters).items() if p.requires_grad and p.grad is not None}
+        if not missing:
             return []
         first, parameter = next(iter(missing.items()))
         listed = ", ".join(list(missing)[:4]) + (" …" if len(missing) > 4 else "")
-        at = place_of_frames(self.made.get(id(optimizers[-1]), ()))
+        last = list(self._optimizers)[-1]
+        at = place_of_frames(self.made.get(id(last), ()))
         made = place_of_frames(self.made.get(id(parameter), ()))
         return [Finding(91, "not in the optimizer", first, "", first,
                         f"{listed} get gradients, but no optimizer was given them: they are never updated"
                         + (f"; {first} was made{at_line(made)}" if made else ""),
-                        f"give {type(optimizers[-1]).__name__} their parameters too; modules in a plain list are not "
+                        f"give {type(last).__name__} their parameters too; modules in a plain list are not "
                         "found: nn.ModuleList", f"why {first}", at)]
 
     def _modes(self, names: dict[str, Any]) -> list[Finding]:

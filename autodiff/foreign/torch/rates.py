@@ -25,6 +25,8 @@ class Rates:
         self._scaled: dict[int, tuple[Any, Any, float]] = {}  # by identity: a scaled loss, the loss, the factor
         self._factor = 1.0  # that the gradients there are have been multiplied by
         self._clipped: tuple[RawFrames, float] = ((), 1.0)
+        self._clips: dict[bool, list[RawFrames]] = {True: [], False: []}  # by whether a step was still to use them
+        self.is_due = False  # whether gradients have come that no step has used
         self._rates: list[float] = []
         self._scheduled: RawFrames = ()
         self._kernel: tuple[Any, Any] = (None, None)  # one that the first step was to change, and what it was then
@@ -49,6 +51,7 @@ class Rates:
     def _clip(self, *_: Any) -> None:
         if self._factor != 1.0:
             self._clipped = user_frames(), self._factor
+        self._clips[self.is_due] = [*self._clips[self.is_due][-_DROPS:], user_frames()]
 
     def _schedule(self, *_: Any) -> None:
         self._scheduled = user_frames()
@@ -57,7 +60,7 @@ class Rates:
         """Note the rate of a step."""
         self._rates.append(float(optimizer.param_groups[0].get("lr", 0.0)))
         del self._rates[:-_KEPT]
-        self._scaled = {}
+        self._scaled, self.is_due = {}, False
         if len(self._paces) < _PACED:
             self._pace(optimizer)
 
@@ -78,7 +81,7 @@ class Rates:
 
     def findings(self, rate: Remark | None) -> list[Finding]:
         """What is wrong about them. rate: the learning rate, and where its optimizer was made."""
-        return [*self._clipped_scaled(), *self._faded(), *self._low(rate)]
+        return [*self._clipped_scaled(), *self._clipped_in_vain(), *self._faded(), *self._low(rate)]
 
     def _low(self, rate: Remark | None) -> list[Finding]:
         if rate is None or len(self._paces) < _PACED or max(self._paces) >= _SLOW:
@@ -93,6 +96,15 @@ class Rates:
         return [Finding(88, "clipped while scaled", "", "", "", f"the gradients are clipped{at_line(place)} while "
                         f"GradScaler has them multiplied by {factor:g}: nearly nothing is left of them after unscaling",
                         "call scaler.unscale_(optimizer) before clipping", "doctor", place)] if place else []
+
+    def _clipped_in_vain(self) -> list[Finding]:
+        in_vain = self._clips[False]
+        if len(in_vain) < _DROPS or self._clips[True]:
+            return []
+        place = as_place(resolve(in_vain[-1][:1])[0]) if in_vain[-1] else None
+        return [Finding(84, "clipped in vain", "", "", "", f"the gradients are clipped{at_line(place)} when "
+                        "optimizer.step() has used them already, or before loss.backward() has made them: no step is "
+                        "ever clipped", "clip between loss.backward() and optimizer.step()", "doctor", place)]
 
     def _faded(self) -> list[Finding]:
         rates, sites = self._rates, resolve(self._scheduled[:1])

@@ -30,4 +30,14 @@ WORDS = tuple(sorted({
     "tf.check_numerics": "torch.isfinite", "make it with trainable=True, or name it in var_list":
         "let it require a gradient: requires_grad_(True)",
     "leave this variable out of the training": "do not give this parameter to the optimizer",
+    ", or tf.truncated_normal(shape, stddev=0.1)": "",
+    "activation=tf.nn.relu in tf.layers": "nn.ReLU() in nn.Sequential",
+    "tf.nn.relu or tf.nn.tanh": "nn.ReLU or nn.Tanh", "tf.argmax": "torch.argmax", "axis=1": "dim=1",
+    "tf.round(torch.sigmoid(logits))": "torch.sigmoid(logits).round()", "tf.squeeze(x, 1)": "x.squeeze(1)",
+    "tf.reshape(x, [-1])": "x.reshape(-1)", "tf.cast(correct, tf.float32)": "correct.float()",
+    ", or tf.layers.flatten(x)": ", or x.flatten(1)", "tf.reshape(": "torch.reshape(", "tf.transpose(x, [1, 0, 2])":
+        "x.transpose(0, 1)", "loss + tf.losses.get_regularization_loss()": "loss + penalty",
+    "tf.nn.weighted_cross_entropy_with_logits(": "nn.BCEWithLogitsLoss(", "tf.round": "torch.round",
+    "tf.nn.sparse_softmax_cross_entropy_with_logits": "F.cross_entropy", "tf.nn.l2_normalize": "F.normalize",
+    "run total.assign(tf.zeros_like(total)) after each update": "set total to 0 after each update",
 }.items(), key=lambda pair: -len(pair[0])))

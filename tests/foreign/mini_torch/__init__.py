@@ -67,6 +67,7 @@ class Tensor(TensorBase):
             storage = Storage(np.array(array, order="C").reshape(-1))
             array = storage.flat.reshape(array.shape)
         self.array, self.storage, self._needs, self.made, self.grad = array, storage, requires_grad, None, None
+        self._version, self.hooks = 0, []
 
     shape = property(lambda self: self.array.shape)
     dtype = property(lambda self: DTYPES[self.array.dtype.name])
@@ -122,6 +123,9 @@ class Tensor(TensorBase):
 
     resolve_conj = resolve_neg = cpu = lambda self: self
 
+    def norm(self):
+        return float(np.linalg.norm(self.array))
+
     def count_nonzero(self):
         return np.count_nonzero(self.array)
 
@@ -148,6 +152,9 @@ class Tensor(TensorBase):
 
     def mul_(self, other):
         return dispatch("mul_.Tensor", self, other)
+
+    def register_hook(self, hook):
+        self.hooks.append(hook)
 
     def zero_(self):
         self.array[...] = 0
@@ -178,6 +185,9 @@ class Tensor(TensorBase):
             dy = slopes.get(id(tensor))
             if dy is None or not tensor.requires_grad:
                 continue
+            for hook in tensor.hooks:
+                found = hook(Tensor(dy))
+                dy = dy if found is None else found.array
             if tensor.made is None:
                 tensor.grad = Tensor(dy if tensor.grad is None else tensor.grad.array + dy)
                 continue
@@ -262,6 +272,32 @@ class GradScaler:
         return 1024.0
 
 
+class Optimizer:
+    """Gradient descent, with hooks around its step."""
+
+    before, after = [], []
+
+    def __init__(self, params, lr=0.05):
+        self.param_groups = [{"params": list(params), "lr": lr}]
+
+    def zero_grad(self):
+        for parameter in self.param_groups[0]["params"]:
+            parameter.grad = None
+
+    def step(self):
+        for hook in self.before:
+            hook(self, (self,), {})
+        for parameter in self.param_groups[0]["params"]:
+            parameter.array[...] -= self.param_groups[0]["lr"] * parameter.grad.array
+        for hook in self.after:
+            hook(self, (self,), {})
+
+
+def hooked(hooks):
+    """A function that registers a hook."""
+    return lambda hook: hooks.append(hook) or SimpleNamespace(remove=lambda: hooks.remove(hook))
+
+
 @contextlib.contextmanager
 def no_grad():
     """What is done inside is not differentiated."""
@@ -299,9 +335,12 @@ _torch.autograd.Function = type("Function", (), {"apply": classmethod(lambda *_:
 _torch.autograd.function.BackwardCFunction = type("BackwardCFunction", (), {"apply": lambda *_: None})
 _torch.autograd.grad = lambda *_: ()
 _torch.amp.GradScaler = GradScaler
-_torch.optim.Optimizer = type("Optimizer", (), {"zero_grad": lambda *_: None})
+_torch.optim.Optimizer = Optimizer
+_torch.optim.optimizer.register_optimizer_step_pre_hook = hooked(Optimizer.before)
+_torch.optim.optimizer.register_optimizer_step_post_hook = hooked(Optimizer.after)
 _torch.optim.lr_scheduler.LRScheduler = type("LRScheduler", (), {"step": lambda *_: None})
-_torch.nn.Module = type("Module", (), {"eval": lambda *_: None})
+_torch.nn.Module = type("Module", (), dict.fromkeys(("eval", "register_full_backward_hook",
+                                                    "register_full_backward_pre_hook"), lambda *_: None))
 Tensor.requires_grad_ = lambda self, on=True: setattr(self, "requires_grad", on) or self
 OPS = {op._name: op for op in (
     Op("mm", np.matmul, lambda dy, a, b: (dy @ b.array.T, a.array.T @ dy)),

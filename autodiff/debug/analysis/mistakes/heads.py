@@ -80,15 +80,15 @@ def _is_two(tensor: Tensor) -> bool:
 
 
 def _logistic(op: Operation) -> tuple[Tensor, Tensor] | None:
-    """Logits and labels of max(x, 0) - x * z + log(1 + exp(-|x|)), however it is written."""
+    """Logits and labels of max(x, 0) - x * z + log(1 + exp(-|x|)), or (1 - z) * x + softplus(-x)."""
     for log, rest in (op.inputs, op.inputs[::-1]):
-        if log.op.type not in ("Log1p", "Softplus") or rest.op.type != "Sub" or rest.op.inputs[1].op.type != "Mul":
+        product = rest.op.inputs[1].op if rest.op.type == "Sub" else rest.op
+        if log.op.type not in ("Log1p", "Softplus") or product.type != "Mul":
             continue
         inside = set(_nearest(log, 5))
-        product = rest.op.inputs[1].op
         for x, z in (product.inputs, product.inputs[::-1]):
-            if x in inside and z not in inside:
-                return x, z
+            if x in inside and z not in inside and (product is not rest.op or z.op.type == "Sub"):
+                return x, z if product is not rest.op else z.op.inputs[1]
     return None
 
 

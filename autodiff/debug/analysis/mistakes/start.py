@@ -1,6 +1,8 @@
 """Where a training begins: initial values that are equal, too large or too small; and starting again and again."""
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ....core.graph import Operation, Tensor
@@ -33,10 +35,22 @@ def _kernels(case: Case) -> list[tuple[Tensor, np.ndarray, Operation]]:
         value = first.get(variable.op.name)
         if value is None or np.ndim(value) < 2 or np.asarray(value).dtype.kind != "f":
             continue
-        product = next((op for op in case.behind if op.type in _LAYERS and variable.op in map(held, op.inputs)), None)
+        product = next((op for op in case.behind if op.type in _LAYERS
+                        and variable.op in map(_kernel, op.inputs)), None)
         if product is not None:
-            found.append((variable, np.asarray(value), product))
+            found.append((variable, _by_units(variable, value, product), product))
     return found
+
+
+def _kernel(tensor: Tensor) -> Operation:
+    """The variable that a factor is, perhaps transposed."""
+    is_turned = tensor.op.type == "Transpose" and len(tensor.dims or ()) == 2
+    return held(tensor.op.inputs[0] if is_turned else tensor)
+
+
+def _by_units(variable: Tensor, value: Any, product: Operation) -> np.ndarray:
+    """A kernel's value with the layer's units along its last axis."""
+    return np.asarray(value) if variable.op in map(held, product.inputs) else np.asarray(value).T
 
 
 def _is_hidden(product: Operation, kernels: list[tuple[Tensor, np.ndarray, Operation]]) -> bool:
@@ -52,12 +66,13 @@ def _equal_units(case: Case) -> list[Finding]:
     for variable, value, product in kernels:
         columns = value.reshape(-1, value.shape[-1])
         if columns.shape[1] > 1 and np.ptp(columns, axis=1).max(initial=0) == 0 and _is_hidden(product, kernels):
-            same.append((variable, columns))
+            same.append((variable, columns, product))
     if not same:
         return []
-    variable, columns = same[0]
+    variable, columns, product = same[0]
     last = case.looked[-1].after.get(variable.op.name)
-    equal = last is not None and np.ptp(np.asarray(last).reshape(-1, columns.shape[1]), axis=1).max(initial=0) == 0
+    equal = last is not None and np.ptp(_by_units(variable, last, product).reshape(-1, columns.shape[1]),
+                                        axis=1).max(initial=0) == 0
     one = "zero" if not columns.any() else f"equal ({columns.flat[0]:.3g})"
     what = one if np.ptp(columns) == 0 else "equal by column"
     others = f" and {len(same) - 1} others" if len(same) > 1 else ""

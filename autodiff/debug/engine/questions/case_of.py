@@ -7,6 +7,7 @@ from typing import Any
 
 from ....core.graph import Operation, Tensor
 from ....core.traversal import dependencies
+from ...analysis.advice import advice_of
 from ...analysis.mistakes.case import Case, Run
 from ...facts.graph_lists import trainable_tensors
 from ...facts.roles import is_handle, is_variable
@@ -41,7 +42,7 @@ def case_of(state: State, y: Tensor, *, static: bool = False) -> Case:
 def _runs(state: State, moments: Sequence[Moment]) -> list[Run]:
     records = {record.run: record for record in state.log.records}
     ran: dict[tuple[Any, ...], frozenset[Operation]] = {}
-    found = []
+    found, is_beside = [], bool(advice_of(state.model.graph).call)  # what steps is then not in the graph
     following = [m.variables for m in moments[1:]] + [state.model.session.variables]
     for moment, after in zip(moments, following):
         wanted, record = moment.wanted, records.get(moment.run)
@@ -50,7 +51,8 @@ def _runs(state: State, moments: Sequence[Moment]) -> list[Run]:
             ran[key] = frozenset(dependencies(*key)) if key else frozenset()
         is_whole = record is not None and not record.error
         found.append(Run(moment.run, state.log.at(moment.run).step, ran[key],
-                         bool(record is not None and record.trains and is_whole), moment.variables, after, moment.feeds,
+                         bool(record is not None and (record.trains or is_beside) and is_whole),
+                         moment.variables, after, moment.feeds,
                          () if wanted is None else wanted.tensors,
                          record.ms if record is not None else 0.0))
     return found

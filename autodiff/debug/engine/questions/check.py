@@ -24,7 +24,7 @@ from ...analysis.rule_check import check_op
 from ...derivatives.curvature import Report
 from ...facts.function_calls import Calls
 from ...facts.graph_lists import trainable_tensors
-from ...facts.roles import at_line, is_variable, place_of
+from ...facts.roles import VARIABLES, at_line, is_variable, place_of
 from ...history.gathering import gathered
 from ...history.packing import Pack, named, opened, pack_ops
 from ...history.replay import Moment
@@ -144,8 +144,10 @@ class RuleChecks:
         right = sum(check.verdict == "right" for check in found)
         total = self._whole(y, xs, at) if at is not None else None
         if wrong:
-            names = ", ".join(dict.fromkeys(f"{c.op} ({c.op_type})" for c in wrong))
-            text = "\n  ".join([f"wrong: the gradient rule of {names}", *self._lines_of(wrong)])
+            ruled = [c for c in wrong if c.op_type not in VARIABLES]
+            names = ", ".join(dict.fromkeys(f"{c.op} ({c.op_type})" for c in ruled) or [c.op for c in wrong])
+            said = f"rule of {names}" if ruled else f"of {names}: {wrong[0].note}{at_line(wrong[0].place)}"
+            text = "\n  ".join([f"wrong: the gradient {said}", *self._lines_of(wrong)])
         elif missing:
             names = ", ".join(dict.fromkeys(f"{c.op} ({c.op_type})" for c in missing))
             text = f"there is no {'second derivative' if order == 2 else 'gradient rule'} of {names}"

@@ -102,7 +102,7 @@ class Checkup:
         return spoken(diagnosis, advice_of(self.model.graph).words)
 
     def _without_gradient(self, y: Tensor, variables: list[Tensor]) -> list[Finding]:
-        found = []
+        found, untrained = [], advice_of(self.model.graph).untrained
         for variable in variables:
             reason = why_none(y, variable, self.model.derivatives.script_call(y))
             if reason.kind == "flows" or self._gets_another(variable, y) or is_copy(variable):
@@ -110,6 +110,7 @@ class Checkup:
             cut = next((c for c in reason.cuts if c.first), None)
             at = cut.place if cut is not None else reason.place
             weight = 90 if cut is not None else 25 if reason.kind == "not asked" else 55
+            weight = 20 if variable.op.name in untrained else weight
             found.append(Finding(weight, "no gradient", cut.op if cut else variable.op.name,
                                  cut.op_type if cut else variable.op.type, variable.name,
                                  f"no gradient reaches {variable.name}: {reason.text}", reason.remedy,

@@ -59,8 +59,8 @@ def binary_cross_entropy(x: Any, y: Any, weight: Any = None, reduction: int = 1)
 @aten.op("binary_cross_entropy_with_logits")
 def binary_cross_entropy_with_logits(x: Any, y: Any, weight: Any = None, pos_weight: Any = None,
                                      reduction: int = 1) -> Any:
-    more = 1 if pos_weight is None else (pos_weight - 1) * y + 1
-    loss = (1 - y) * x + more * tf.nn.softplus(-x)
+    smooth = tf.nn.softplus(-x)
+    loss = (1 - y) * x + (smooth if pos_weight is None else ((pos_weight - 1) * y + 1) * smooth)
     return reduced(loss if weight is None else loss * weight, reduction)
 
 
