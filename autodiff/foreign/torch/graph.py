@@ -246,6 +246,8 @@ class TorchGraph:
         def function(*inputs: Any) -> Any:
             for i, node in zip(at, inputs):
                 part.memory.replace(entry.args[i], node)
+            for i, node in zip(at, inputs):  # each stands, though several may be parts of one memory
+                part.memory.give(entry.args[i], node)
             part.add(sliced(call.body, outputs))
 
             def grad(*dys: Any) -> list[Any]:
