@@ -40,7 +40,7 @@ ROWS: list[Case] = [
       for rank, lengths in LENGTHS.items() for length in lengths),
     *(Case(f"IRFFT{rank}", HALF, through=of_parts(f"IRFFT{rank}", length), id=str(length[-1]))
       for rank, lengths in HALF_LENGTHS.items() for length in lengths),
-    Case("FFT", (np.zeros((2, 0), np.complex64),), id="empty"),
+    Case("FFT", (np.zeros((2, 0)),) * 2, through=of_parts("FFT"), id="empty"),
     Case("FFT2D", (np.zeros(3, np.complex64),), fails=ValueError, id="rank"),
     Case("FFT", (array(3),), fails=TypeError, id="real"),
     Case("RFFT", (array(3), np.array([3, 3], np.int32)), fails=ValueError, id="lengths"),
