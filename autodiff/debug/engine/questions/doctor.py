@@ -22,7 +22,7 @@ from ...analysis.mistakes.heads import unbroadcast
 from ...analysis.mistakes.units import ACTIVATIONS, unit_findings
 from ...analysis.traps import HAZARDS, static_findings
 from ...analysis.update_blame import is_copy, is_store
-from ...analysis.why import why_none
+from ...analysis.why import HUGE, TINY, why_none
 from ...derivatives.curvature import Report
 from ...facts.derivative_answers import GradRow, StageRow
 from ...facts.graph_lists import asked_in_vain, calls_of, trainable_tensors, variables_of
@@ -183,7 +183,7 @@ class Checkup:
 
     def _sizes(self, y: Tensor, case: Case) -> list[Finding]:
         try:
-            table = self.gradients.grads(y=y.name)
+            table = self.gradients.grads(y=y.name, past=False)
         except AutodiffError:
             return []
         found = []
@@ -191,9 +191,10 @@ class Checkup:
         for row in table.rows:
             if row.stats is None or row.stats.nonfinite:
                 continue
-            why = self.explain.why(row.name, y.name, kind="gradient")
+            is_usual = y.dims == () and TINY <= (row.stats.norm or 0.0) <= HUGE
+            why = None if is_usual else self.explain.why(row.name, y.name, kind="gradient")
             kind = getattr(why, "kind", "fine")
-            if kind in ("zero", "tiny", "exploding"):
+            if why is not None and kind in ("zero", "tiny", "exploding"):
                 lost = why.losses[0] if why.losses else None
                 is_meant = lost is not None and "cancels out" in lost.note
                 is_meant |= row.stats.norm == 0 and case.last_loss == 0  # nothing is left to learn

@@ -103,10 +103,11 @@ class Gradients:
         order = sorted(range(len(figures)), key=lambda i: (-figures[i].nonfinite, -(figures[i].norm or 0.0)))
         return Examples(found.y, found.x, tuple((i, figures[i]) for i in order[:top]), len(figures), found.when)
 
-    def grads(self, target: str = "", *, y: str = "", by: str = "", sort: str = "") -> GradTable:
+    def grads(self, target: str = "", *, y: str = "", by: str = "", sort: str = "", past: bool = True) -> GradTable:
         """Gradients of the trainable variables (or of the tensors of `target`) in the last run.
 
         by="scope" adds up name scopes. sort: name, norm, max, zero, nan, inf or update, largest first.
+        past: with norms of the runs before.
         """
         if by not in ("", "scope") or sort and sort not in SORTS:
             raise ArgumentError(expected=f"by 'scope' and sort one of {', '.join(SORTS)}", found=repr(by or sort))
@@ -129,8 +130,8 @@ class Gradients:
                 found[tensor] = gradient
         at = self.state.moment_for([top])
         values = self.state.values(list(found.values()), at) if found else []
-        past = self._norms_of(list(found.values()), at.run) if found else {}
-        rows = [self._grad_row(t, g, v, at, tuple(past[g])) for (t, g), v in zip(found.items(), values)]
+        norms_before = self._norms_of(list(found.values()), at.run) if found and past else {}
+        rows = [self._grad_row(t, g, v, at, tuple(norms_before.get(g, ()))) for (t, g), v in zip(found.items(), values)]
         for tensor in inside:
             try:
                 rows.append(self._grad_row(tensor, None, self.inner.gradient_turns(top, tensor, at).stacked(), at, ()))

@@ -1,7 +1,7 @@
 """Stages of a gradient: what backpropagation gave, what the update was given, what became of the variable."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,26 +39,27 @@ class UpdateStages:
         updates = {t: _update_of(t) for t in tensors}
         wanted = [top, *(u[1] for u in updates.values() if u is not None)]
         at = self.state.moment_for(wanted, self.state.log.run_of(step))
-        rows = tuple(self._stage_row(top, t, updates[t], at) for t in tensors)
+        raw = {t: self._raw(top, t) for t in tensors}
+        asked = [g for g in (*raw.values(), *(u[1] for u in updates.values() if u is not None)) if g is not None]
+        known = self.state.replayer.values_if_possible(at, list(dict.fromkeys(asked)))  # all of one pass
+        figures = {g: statistics(plain(value)) for g, value in known.items()}
+        rows = tuple(self._stage_row(t, raw[t], updates[t], figures, at) for t in tensors)
         return Stages(top.name, self.state.log.at(at.run), rows, tuple(_notes(rows)))
 
-    def _stage_row(self, y: Tensor, tensor: Tensor, update: tuple[Operation, Tensor] | None, at: Moment) -> StageRow:
+    def _raw(self, y: Tensor, tensor: Tensor) -> Any:
+        """The gradient as it was derived, None for none."""
         try:
-            raw = self.model.derivatives.gradient(y, tensor)[0]
+            return self.model.derivatives.gradient(y, tensor)[0]
         except AutodiffError:
-            raw = None
+            return None
+
+    def _stage_row(self, tensor: Tensor, raw: Any, update: tuple[Operation, Tensor] | None,
+                   figures: Mapping[Any, Stats], at: Moment) -> StageRow:
         source = raw.values if isinstance(raw, IndexedSlices) else raw
         given = None if update is None else update[1]
         between = () if source is None or given is None else _between(source, given)
-        return StageRow(tensor.name, self._figures_of(raw, at), self._figures_of(given, at),
-                        self._change(tensor.op.name, at),
-                        between, "" if update is None else update[0].name, place_of(tensor.op))
-
-    def _figures_of(self, gradient: Any, at: Moment) -> Stats | None:
-        if gradient is None:
-            return None
-        found = self.state.replayer.values_if_possible(at, [gradient])
-        return statistics(plain(found[gradient])) if found else None
+        return StageRow(tensor.name, figures.get(raw), figures.get(given), self._change(tensor.op.name, at), between,
+                        "" if update is None else update[0].name, place_of(tensor.op))
 
     def _change(self, name: str, at: Moment) -> Stats | None:
         """Figures of what a step added to a variable."""
