@@ -212,15 +212,19 @@ def _first_dtype(value: Any) -> DType | None:
     return value.dtype.base_dtype if isinstance(value, Tensor) or hasattr(value, "as_tensor") else None
 
 
-def _pack(graph: Graph, values: Any, dtype: DType | None, name: str) -> Tensor:
-    dtype = dtype or _first_dtype(values)
+def _pack(graph: Graph, values: Any, dtype: DType | None, name: str, casts: bool = False) -> Tensor:
+    """casts: whether parts of another type than the one that is asked for are made into it."""
+    found = _first_dtype(values)
+    casts, dtype = casts or dtype is not None and dtype is not found, dtype or found
     with graph.name_scope("packed" if name == "Const" else name) as scope:
-        parts = [_pack(graph, v, dtype, str(i)) if isinstance(v, (list, tuple)) and holds_tensor(v)
+        parts = [_pack(graph, v, dtype, str(i), casts) if isinstance(v, (list, tuple)) and holds_tensor(v)
                  else to_tensor(graph, v, None if holds_tensor(v) else dtype, str(i)) for i, v in enumerate(values)]
-        for part in parts:
+        for place, part in enumerate(parts):
             if part.dtype.base_dtype is not dtype:
-                raise DTypeError(expected=f"parts of dtype {dtype.name}",  # type: ignore[union-attr]
-                                 found=part.describe())
+                if not casts:
+                    raise DTypeError(expected=f"parts of dtype {dtype.name}",  # type: ignore[union-attr]
+                                     found=part.describe())
+                part = parts[place] = OPS["Cast"](part, dtype=dtype, name=f"{place}/Cast")
             if part.dims is not None and parts[0].dims is not None and len(part.dims) != len(parts[0].dims):
                 raise ShapeError(expected="parts of equal shape", found=f"{show(parts[0].dims)} and {show(part.dims)}")
         return OPS["Pack"](*parts, axis=0, name=scope)

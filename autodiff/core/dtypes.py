@@ -1,6 +1,8 @@
 """Element types: TensorFlow's names over NumPy's dtypes."""
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .errors import DTypeError, UnsupportedError
@@ -15,7 +17,13 @@ class DType:
 
     __slots__ = ("name", "_numpy", "base_dtype", "_ref", "kind", "is_differentiable")
 
-    def __init__(self, name: str, numpy_type: type, base: "DType | None" = None) -> None:
+    def __new__(cls, name: "str | int", numpy_type: Any = None, base: "DType | None" = None) -> "DType":
+        """The type of TensorFlow's number `name`, or a new one."""
+        return object.__new__(cls) if numpy_type is not None else as_dtype(name)
+
+    def __init__(self, name: str, numpy_type: Any = None, base: "DType | None" = None) -> None:
+        if numpy_type is None:
+            return
         self.name, self._numpy = name, numpy_type
         self.base_dtype: DType = base or self
         self._ref: DType | None = None if base is None else self
@@ -65,6 +73,11 @@ class DType:
     @property
     def is_unsigned(self) -> bool:
         return self.kind == "u"
+
+    @property
+    def is_quantized(self) -> bool:
+        """Whether numbers of this type stand for others on a scale: there are no ops on them here."""
+        return self.base_dtype in QUANTIZED
 
     @property
     def is_numpy_compatible(self) -> bool:
@@ -133,6 +146,8 @@ string = DType("string", np.object_)
 resource = DType("resource", np.object_)
 variant = DType("variant", np.object_)
 bfloat16 = DType("bfloat16", np.float32)  # a name to be compared with: NumPy has no such numbers, and no op takes them
+QUANTIZED = qint8, quint8, qint16, quint16, qint32 = [  # names to be compared with, too
+    DType(name, np.dtype([(name, name[1:])])) for name in ("qint8", "quint8", "qint16", "quint16", "qint32")]
 
 ALL = (float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
        bool_, complex64, complex128, string, resource, variant)
@@ -143,14 +158,16 @@ INDICES = (int32, int64)
 NUMBERS = FLOATS + COMPLEX + INTEGERS
 REALS = FLOATS + INTEGERS
 
-__all__ = ["DType", "as_dtype", "bfloat16", "bool_", "double", "half", *(t.name for t in ALL if t is not bool_)]  # noqa: PLE0604
+__all__ = ["DType", "as_dtype", "bfloat16", "bool_", "double", "half",  # noqa: PLE0604
+           *(t.name for t in (*QUANTIZED, *ALL) if t is not bool_)]
 
-_BY_NAME = {t.name: t for t in (*ALL, bfloat16)} | {"float": float32, "double": float64, "half": float16}
-_BY_NUMPY = {np.dtype(t.as_numpy_dtype): t for t in ALL if t.kind != "O"}
+_BY_NAME = {t.name: t for t in (*ALL, bfloat16, *QUANTIZED)} | {"float": float32, "double": float64, "half": float16}
+_BY_NUMPY = {np.dtype(t.as_numpy_dtype): t for t in (*ALL, *QUANTIZED) if t.kind != "O"}
 _BY_PYTHON = {float: float32, bool: bool_, complex: complex128, str: string, bytes: string, object: string}
 _NUMBERS = {"float32": 1, "float64": 2, "int32": 3, "uint8": 4, "int16": 5, "int8": 6, "string": 7, "complex64": 8,
             "int64": 9, "bool": 10, "bfloat16": 14, "uint16": 17, "complex128": 18, "float16": 19, "resource": 20,
-            "variant": 21, "uint32": 22, "uint64": 23}  # tensorflow/core/framework/types.proto
+            "variant": 21, "uint32": 22, "uint64": 23, "qint8": 11, "quint8": 12, "qint32": 13, "qint16": 15,
+            "quint16": 16}  # tensorflow/core/framework/types.proto
 _BY_NUMBER = {number: _BY_NAME[name] for name, number in _NUMBERS.items()}
 
 

@@ -216,6 +216,10 @@ class Operation(_Changeable):
         return self.outputs
 
     @property
+    def _original_op(self) -> "Operation | None":
+        return self.origin
+
+    @property
     def op_def(self) -> Any:
         """The arguments, results and attributes of its op as an OpDef."""
         return written_as("OpDef", self)

@@ -4,6 +4,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from ..core.devices import merged_device
 from ..core.errors import ArgumentError, UnsupportedError
 
 
@@ -34,6 +35,17 @@ class _Options:
     def __repr__(self) -> str:
         changed = {k: v for k, v in self.__dict__.items() if v != self._defaults[k]}
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in changed.items())})"
+
+
+class Device:
+    """A device that a session has. memory_limit_bytes: as TensorFlow says for a CPU."""
+
+    def __init__(self, name: str, device_type: str, memory_limit_bytes: int, incarnation: int) -> None:
+        self.name, self.device_type = merged_device("", name), device_type
+        self.memory_limit_bytes, self.incarnation = memory_limit_bytes, incarnation
+
+    def __repr__(self) -> str:
+        return f"_DeviceAttributes({self.name}, {self.device_type}, {self.memory_limit_bytes}, {self.incarnation})"
 
 
 class GPUOptions(_Options):

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any
@@ -13,7 +14,7 @@ from ..core.sparse_tensor import SparseTensor
 from ..ops.common.gc_pause import collector_paused
 from ..ops.common.threads import processors
 from . import fetch
-from .config import ConfigProto, RunOptions, wants_jit
+from .config import ConfigProto, Device, RunOptions, wants_jit
 from .cursor import Execution
 from .feed import Feeds, Reader
 from .fetch import Fetches
@@ -44,7 +45,7 @@ class Session:
         if graph is not None and not isinstance(graph, Graph):
             raise KindError(f"graph is a tf.Graph, found {graph!r}")
         if config is not None and not isinstance(config, ConfigProto):
-            raise KindError(f"config is a tf.ConfigProto, found {config!r}")
+            raise KindError(f"config must be a tf.ConfigProto, but got {type(config)}: {config!r}")
         self.graph = graph if graph is not None else get_default_graph()
         self.sess_str, self.config = target, config
         self.variables = Variables()
@@ -132,6 +133,16 @@ class Session:
     def compiled(self, function: Any, also: tuple[Tensor, ...] = ()) -> FunctionProgram:
         """How runs call a function graph. also: inner tensors that calls give besides."""
         return program_of(function, also, self._threads, relaxed=wants_jit(self.config))
+
+    @property
+    def graph_def(self) -> Any:
+        """The graph's GraphDef."""
+        return self.graph.as_graph_def()
+
+    def list_devices(self) -> list[Device]:
+        """The CPU, as often as the options ask for it."""
+        count = getattr(self.config, "device_count", {}).get("CPU", 1)
+        return [Device(f"/job:localhost/replica:0/task:0/device:CPU:{i}", "CPU", 1 << 28, i) for i in range(count)]
 
     def _check_open(self) -> None:
         if self.closed:
@@ -240,13 +251,21 @@ class RepeatSession(Session):
 class InteractiveSession(Session):
     """A session that makes itself, and a graph given to it, the default ones until it is closed."""
 
+    _active_session_count = 0
+
     def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
         super().__init__(target, graph, config)
+        if InteractiveSession._active_session_count > 0:
+            warnings.warn("An interactive session is already active. This can cause out-of-memory errors in some "
+                          "cases. You must explicitly call `InteractiveSession.close()` to release resources held by "
+                          "the other session(s).", stacklevel=2)
+        InteractiveSession._active_session_count += 1
         self._defaults = [default_session(self)] + ([] if graph is None else [graph.as_default()])
         for context in self._defaults:
             context.__enter__()
 
     def close(self) -> None:
         super().close()
+        InteractiveSession._active_session_count -= bool(self._defaults)
         while self._defaults:
             self._defaults.pop().__exit__(None, None, None)

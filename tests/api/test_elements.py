@@ -1,6 +1,7 @@
 """Tensors, operations and shapes as what they are to Python: keys, messages, pickles, errors: as TensorFlow's."""
 
 import pickle
+import warnings
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 import autodiff as tf
 from autodiff.core.shapes import Dimension
-from autodiff.tensorflow_names.python import framework_ops, gradient_checker_v2, raw_ops
+from autodiff.tensorflow_names.python import framework_ops, gradient_checker_v2, ops, raw_ops
 
 
 @pytest.fixture(autouse=True)
@@ -73,6 +74,47 @@ def test_names_within_scopes_and_raw_ops_by_their_own_name() -> None:
     assert raw_ops.MatMul([[1.0]], [[2.0]]).op.type == "MatMul"
     rows = tf.IndexedSlicesValue(np.float32([[1], [2], [3]]), np.array([0, 2, 0]), np.array([3, 1]))
     assert gradient_checker_v2._to_numpy(rows).tolist() == [[4.0], [0.0], [2.0]]
+
+
+def test_nested_lists_of_tensors_take_the_type_that_is_asked_for() -> None:
+    i, wide = tf.constant(3), tf.constant([[1]], tf.int64)
+    with tf.Session() as session:
+        assert session.run(tf.concat([wide, [[i]]], 1)).tolist() == [[1, 3]]
+    with pytest.raises(TypeError, match="expected parts of dtype int32"):
+        tf.stack([[i, tf.constant(1.0)]])
+
+
+def test_quantized_types_have_names_and_numbers_only() -> None:
+    assert (tf.DType(11), tf.as_dtype("qint32_ref").as_datatype_enum, tf.quint8.is_quantized) == (tf.qint8, 113, True)
+    assert not tf.qint8.is_integer and tf.DType(1) is tf.float32 and not tf.int8.is_quantized
+    with pytest.raises(TypeError, match="qint8"):
+        tf.placeholder(tf.qint8) + 1
+
+
+def test_dependencies_before_rows_and_specs_of_loop_variables() -> None:
+    v = tf.Variable([[1.0], [2.0]])
+    rows = ops.with_dependencies([v.initializer], tf.IndexedSlices(v, tf.constant([1])))
+    with tf.Session() as session:
+        assert session.run(tf.gather(rows.values, rows.indices)).tolist() == [[2.0]]
+    _, grown = tf.while_loop(lambda i, x: i < 2, lambda i, x: (i + 1, tf.concat([x, x], 0)), [0, tf.ones([1])],
+                             shape_invariants=[tf.TensorSpec([], tf.int32), tf.TensorSpec([None])])
+    assert grown.shape.as_list() == [None]
+
+
+def test_what_a_session_says_of_itself() -> None:
+    x = tf.constant(1.0, name="x")
+    with tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})) as session:
+        assert [d.name[-5:] for d in session.list_devices()] == ["CPU:0", "CPU:1"]
+        assert [node.name for node in session.graph_def.node] == [x.op.name]
+    first = tf.InteractiveSession()
+    with pytest.warns(UserWarning, match="An interactive session is already active"):
+        tf.InteractiveSession().close()
+    first.close()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tf.InteractiveSession().close()
+    with pytest.raises(TypeError, match=r"config must be a tf\.ConfigProto"):
+        tf.Session(config=37)
 
 
 def test_operations_are_changed_after_they_were_made() -> None:

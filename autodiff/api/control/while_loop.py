@@ -13,6 +13,7 @@ from ...core.indexed_slices import IndexedSlices
 from ...core.op import build
 from ...core.shapes import Dims, TensorShape, as_dims, show
 from ...gradients.control_flow import call_while
+from ..type_specs import TensorSpec
 from .control_flow import as_predicate, flow_of, rewrapped
 from .parts import OWN, kind_of, part_shapes, parted, rejoined
 from .tensor_array import TensorArray
@@ -180,7 +181,8 @@ def _loop_tensor(value: Any) -> Tensor:
 def flatten_shapes(invariants: Any, structure: Any) -> list[Dims | None]:
     """Shapes in the order of the loop variables; a shape may itself be a list."""
     if not nest.is_sequence(structure):
-        return [invariants if invariants is OWN else as_dims(invariants)]
+        shape = invariants.shape if isinstance(invariants, TensorSpec) else invariants
+        return [shape if shape is OWN else as_dims(shape)]
     children = nest.children(structure)
     shapes = nest.children(invariants) if isinstance(invariants, dict) else list(invariants)
     if len(children) != len(shapes):

@@ -10,6 +10,7 @@ from ...api.control.custom import py_function
 from ...api.nn.rnn_cell.base import zeros_of
 from ...core import nest
 from ...core.graph import Graph, get_default_graph
+from ...core.indexed_slices import IndexedSlices
 from ...core.op import OPS, Blocked
 
 
@@ -19,8 +20,12 @@ def _zero_state_tensors(state_size: Any, batch_size: Any, dtype: Any) -> Any:
 
 
 def with_dependencies(dependencies: Sequence[Any], output_tensor: Any, name: str | None = None) -> Any:
-    """`output_tensor`, once these have run."""
+    """`output_tensor`, once these have run; of IndexedSlices all parts."""
     with get_default_graph().control_dependencies(dependencies):
+        if isinstance(output_tensor, IndexedSlices):
+            dense_shape = output_tensor.dense_shape
+            return IndexedSlices(identity(output_tensor.values), identity(output_tensor.indices),
+                                 None if dense_shape is None else identity(dense_shape))
         return identity(output_tensor, name=name or "control_dependency")
 
 

@@ -5,6 +5,8 @@ from typing import Any
 
 from ....core.dtypes import as_dtype
 
+_TYPE_TO_STRING = {number: as_dtype(number).name for base in (0, 100) for number in range(base + 1, base + 24)}
+
 
 def __getattr__(name: str) -> Any:
     if not name.endswith("_ref"):
