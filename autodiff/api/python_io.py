@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from ..core.errors import ArgumentError, KindError, NotFoundError
+from ..core.errors import ArgumentError, FailedPreconditionError, KindError, NotFoundError
 from ..files.record_file import RecordWriter, read_records
 from .common.unsupported import refusing
 
@@ -43,7 +43,10 @@ class TFRecordOptions:
 
 
 class TFRecordWriter:
-    """Writes records to a file. Raises NotFoundError for a directory that is not there."""
+    """Writes records to a file. Raises NotFoundError for a directory that is not there.
+
+    Writing and flushing raise FailedPreconditionError after close().
+    """
 
     def __init__(self, path: Any, options: Any = None) -> None:
         compression = TFRecordOptions.get_compression_type_string(options)
@@ -59,11 +62,16 @@ class TFRecordWriter:
             record = record.encode()
         if not isinstance(record, bytes):
             raise KindError(expected="bytes", found=repr(record), hint="use example.SerializeToString()")
-        self._writer.write(record)
+        self._open().write(record)
 
     def flush(self) -> None:
         """Let readers see what was written."""
-        self._writer.flush()
+        self._open().flush()
+
+    def _open(self) -> RecordWriter:
+        if self._writer.closed:
+            raise FailedPreconditionError(None, None, "Writer is closed.")
+        return self._writer
 
     def close(self) -> None:
         """Close the file."""

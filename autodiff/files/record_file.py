@@ -46,6 +46,10 @@ class RecordWriter:
             self._file.write(self._squeeze.flush(zlib.Z_SYNC_FLUSH))
         self._file.flush()
 
+    @property
+    def closed(self) -> bool:
+        return self._file.closed
+
     def close(self) -> None:
         """End the compression and close the file."""
         if not self._file.closed:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import autodiff as tf
+from autodiff.api.variables.reachable import get_reachable_from_inputs
 
 from .layer_cases import check, contrib_layers, layers
 
@@ -308,7 +309,7 @@ def test_bad_arguments_are_refused(make, error):
 def test_a_layer_called_with_another_depth_is_refused():
     layer = tf.layers.Dense(2)
     layer(tf.zeros([3, 4]))
-    with pytest.raises(ValueError, match="size 4 of axis -1"):
+    with pytest.raises(ValueError, match="expected axis -1 of input shape to have value 4 but received"):
         layer(tf.zeros([3, 5]))
 
 
@@ -386,3 +387,61 @@ def test_optimize_loss_takes_one_clipped_step():
         assert session.run(train) == 25.0
         np.testing.assert_allclose(session.run(w), [2.4, 3.2], rtol=1e-6)
         assert session.run(step) == 1
+
+
+def test_inputs_that_a_spec_refuses_are_refused_in_tensorflows_words() -> None:
+    spec = tf.layers.InputSpec
+
+    class Strict(tf.layers.Layer):
+        def call(self, inputs):
+            return inputs
+
+    for demand, given, text in (
+            (spec(ndim=2), tf.placeholder(tf.float32), "its rank is undefined, but the layer requires a defined rank"),
+            (spec(ndim=2), tf.zeros([3]), r"expected ndim=2, found ndim=1. Full shape received: \[3\]"),
+            (spec(shape=(None, 3)), tf.zeros([1, 2]), r"expected shape=\(None, 3\), found shape=\[1, 2\]"),
+            (spec(dtype=tf.float32), tf.zeros([1], tf.int32), "expected dtype=float32, found dtype=")):
+        layer = Strict(name="strict")
+        layer.input_spec = demand
+        with pytest.raises(ValueError, match=f"Input 0 of layer strict is incompatible with the layer: {text}"):
+            layer(given)
+
+
+def test_losses_and_updates_are_told_by_the_inputs_they_come_of() -> None:
+    class Counts(tf.layers.Layer):
+        def build(self, input_shape):
+            self.count = self.add_variable("count", [], trainable=False)
+            self.add_loss(self.count * 2)
+            super().build(input_shape)
+
+        def call(self, inputs):
+            self.add_update(self.count.assign_add(inputs), inputs=True)
+            self.add_loss(inputs * inputs, inputs=True)
+            return inputs + 1
+
+    layer = Counts()
+    first, second = tf.placeholder(tf.float32, []), tf.placeholder(tf.float32, [])
+    outputs = [layer(first * 2), layer(second)]
+    assert (len(layer.losses), len(layer.updates)) == (3, 2)
+    for inputs, losses, updates in ((None, 1, 0), (first, 1, 1), ([first, second], 2, 2), (outputs, 0, 0)):
+        assert (len(layer.get_losses_for(inputs)), len(layer.get_updates_for(inputs))) == (losses, updates)
+
+
+def test_fused_batch_normalization_may_move_to_the_variance_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.float32([[[[1.0]], [[3.0]]]])
+    for biased, expected in ((True, 0.99 + 0.01 * 2), (False, 0.99 + 0.01 * 1)):
+        layer = tf.layers.BatchNormalization(fused=True)
+        layer._bessels_correction_test_only = biased
+        layer(tf.constant(x), training=True)
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            session.run(layer.updates)
+            assert session.run(layer.moving_variance) == pytest.approx([expected], rel=1e-5)
+
+
+def test_tensors_that_others_are_computed_from() -> None:
+    a, b = tf.placeholder(tf.float32), tf.placeholder(tf.float32)
+    product = a * b
+    total = product + 1
+    assert get_reachable_from_inputs([a]) == {a, product, total}
+    assert get_reachable_from_inputs([b], targets=[total, a]) == {total}

@@ -137,3 +137,14 @@ def test_tensors_and_files_go_through_texts(tmp_path: Path) -> None:
     session.run(tf.write_file(path, tf.io.serialize_tensor(np.float32([[1, 2]]))))
     assert session.run(tf.io.parse_tensor(tf.read_file(path), tf.float32)).tolist() == [[1, 2]]
     assert session.run(tf.matching_files(str(tmp_path / "*.bin"))).tolist() == [path.encode()]
+
+
+def test_a_closed_writer_takes_nothing_more(tmp_path) -> None:
+    for compression in (None, "GZIP"):
+        writer = tf.python_io.TFRecordWriter(str(tmp_path / "x"), tf.python_io.TFRecordOptions(compression))
+        writer.write(b"a")
+        writer.close()
+        writer.close()
+        for act in (writer.flush, lambda writer=writer: writer.write(b"b")):
+            with pytest.raises(tf.errors.FailedPreconditionError, match="Writer is closed"):
+                act()

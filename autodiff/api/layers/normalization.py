@@ -51,6 +51,7 @@ class BatchNormalization(Layer):
         self.beta_constraint, self.gamma_constraint = beta_constraint, gamma_constraint
         self.gamma: Any = None
         self.beta: Any = None
+        self._bessels_correction_test_only = True
 
     def build(self, input_shape: Any) -> None:
         dims = as_dims(input_shape)
@@ -98,6 +99,9 @@ class BatchNormalization(Layer):
                                      is_training=False))
         known = truth(training)
         if known is not False:
+            if not self._bessels_correction_test_only:  # as TensorFlow's tests ask for: the variance itself
+                counts = build.Cast(build.Size(inputs) // build.Size(variance), dtype=dtype)
+                variance = variance * (counts - 1.0) / counts
             momentum = self.momentum if known else chosen(training, lambda: convert_to_tensor(self.momentum, dtype),
                                                           lambda: convert_to_tensor(1.0, dtype))
             self.add_update([lambda: moved(self.moving_mean, mean, momentum),
@@ -163,3 +167,6 @@ def batch_normalization(inputs: Any, axis: Any = -1, momentum: float = 0.99, eps
                                renorm_momentum, fused, trainable, virtual_batch_size, adjustment, name, _scope=name,
                                _reuse=reuse)
     return layer(inputs, training=training)
+
+
+batch_norm = batch_normalization

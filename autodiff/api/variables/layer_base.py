@@ -15,8 +15,9 @@ from ...core.dtypes import DType, as_dtype, float32
 from ...core.errors import ArgumentError, KindError, ShapeError
 from ...core.graph import Tensor, get_default_graph
 from ...core.op import build
-from ...core.shapes import TensorShape, show
+from ...core.shapes import TensorShape, as_dims, compatible
 from .named_initializers import named_initializer
+from .reachable import reached_from
 from .variable import Variable
 from .variable_kinds import VariableSynchronization
 from .variable_scope import VariableScope, get_variable, variable_scope
@@ -55,6 +56,7 @@ class Layer:
         self._non_trainable_weights: list[Variable] = []
         self._losses: list[Tensor] = []
         self._updates: list[Any] = []
+        self._conditional: list[Any] = []  # of the losses and updates those that come of inputs
         self._base_name = name.name if isinstance(name, VariableScope) else name or snake_case(type(self).__name__)
         self._name = name if isinstance(name, str) and name else _numbered(snake_case(type(self).__name__))
         self._scope: VariableScope | None = None
@@ -114,6 +116,21 @@ class Layer:
         """Operations to run along with training; none of a layer that is not trained."""
         return list(self._updates) if self.trainable else []
 
+    def get_losses_for(self, inputs: Any) -> list[Tensor]:
+        """The losses that come of some inputs; None for those that come of none."""
+        return self._of(self.losses, inputs)
+
+    def get_updates_for(self, inputs: Any) -> list[Any]:
+        """The updates that come of some inputs; None for those that come of none."""
+        return self._of(self.updates, inputs)
+
+    def _of(self, items: list[Any], inputs: Any) -> list[Any]:
+        conditional = set(map(id, self._conditional))
+        if inputs is None:
+            return [item for item in items if id(item) not in conditional]
+        reached = reached_from(inputs)
+        return [item for item in items if id(item) in conditional and item in reached]
+
     def count_params(self) -> int:
         """How many numbers its variables hold. Raises ArgumentError (ValueError) before the first call."""
         if not self.built:
@@ -144,7 +161,9 @@ class Layer:
         enclosing variable_scope, else Glorot's uniform one, or zeros for integers.
         """
         if synchronization == VariableSynchronization.ON_READ and trainable:
-            raise ArgumentError("a variable with synchronization ON_READ cannot be trainable")
+            raise ArgumentError("Synchronization value can be set to VariableSynchronization.ON_READ only for "
+                                "non-trainable variables. You have specified trainable=True and "
+                                "synchronization=VariableSynchronization.ON_READ.")
         trainable = (trainable if trainable is not None else synchronization != VariableSynchronization.ON_READ)
         graph = get_default_graph()
         self._find_scope(None)
@@ -177,6 +196,7 @@ class Layer:
             if loss is None:
                 continue
             self._losses.append(loss)
+            self._conditional += [] if inputs is None else [loss]
             _collect(loss, GraphKeys.REGULARIZATION_LOSSES)
 
     def add_update(self, updates: Any, inputs: Any = None) -> None:
@@ -185,6 +205,7 @@ class Layer:
             made = update() if callable(update) else update
             eager = get_default_graph().executing_eagerly
             self._updates.append(made.op if isinstance(made, Tensor) and not eager else made)
+            self._conditional += [] if inputs is None else self._updates[-1:]
 
     # ---- calling ------------------------------------------------------------------------
     def __call__(self, inputs: Any, *args: Any, scope: Any = None, **options: Any) -> Any:
@@ -236,7 +257,7 @@ class Layer:
         with get_default_graph().name_scope("ActivityRegularizer"):
             for output in nest.flatten(outputs):
                 loss = self.activity_regularizer(output)
-                self.add_loss(loss / build.Cast(build.Shape(output)[0], dtype=loss.dtype))
+                self.add_loss(loss / build.Cast(build.Shape(output)[0], dtype=loss.dtype), inputs=True)
 
 
 _IGNORED = {"input_shape", "batch_input_shape", "batch_size", "weights", "autocast", "dynamic"}  # said by Keras code
@@ -294,7 +315,7 @@ def check_inputs(spec: Any, inputs: Any, name: str) -> None:
         raise ShapeError(f"layer {name!r} expects {len(specs)} inputs, found {len(tensors)}")
     for i, (one, tensor) in enumerate(zip(specs, tensors)):
         if one is not None and (wrong := _misfit(one, tensor)):
-            raise ShapeError(f"input {i} of layer {name!r}: {wrong}")
+            raise ShapeError(f"Input {i} of layer {name} is incompatible with the layer: {wrong}")
 
 
 def _misfit(spec: InputSpec, tensor: Tensor) -> str:
@@ -302,15 +323,18 @@ def _misfit(spec: InputSpec, tensor: Tensor) -> str:
     dims = tensor.dims
     if dims is None:
         ranks = (spec.ndim, spec.min_ndim, spec.max_ndim)
-        return "" if ranks == (None, None, None) else "expected a known rank, found an unknown one"
+        return "" if ranks == (None, None, None) else "its rank is undefined, but the layer requires a defined rank."
     expected = [f"ndim={spec.ndim}"] if spec.ndim not in (None, len(dims)) else []
     expected += [f"min_ndim={spec.min_ndim}"] if spec.min_ndim is not None and len(dims) < spec.min_ndim else []
     expected += [f"max_ndim={spec.max_ndim}"] if spec.max_ndim is not None and len(dims) > spec.max_ndim else []
     if expected:
-        return f"expected {expected[0]}, found ndim={len(dims)}, shape {show(dims)}"
+        return f"expected {expected[0]}, found ndim={len(dims)}. Full shape received: {list(dims)}"
     for axis, size in (spec.axes or {}).items():
         if size is not None and dims[axis] not in (size, None):
-            return f"expected size {size} of axis {axis}, found shape {show(dims)}"
+            return (f"expected axis {axis} of input shape to have value {size} but received input with shape "
+                    f"{list(dims)}")
+    if spec.shape is not None and not compatible(as_dims(spec.shape), dims):
+        return f"expected shape={tuple(spec.shape)}, found shape={list(dims)}"
     if spec.dtype is not None and as_dtype(spec.dtype) is not tensor.dtype.base_dtype:
-        return f"expected dtype {as_dtype(spec.dtype).name}, found {tensor.dtype.name}"
+        return f"expected dtype={as_dtype(spec.dtype).name}, found dtype={tensor.dtype}"
     return ""

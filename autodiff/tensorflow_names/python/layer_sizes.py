@@ -56,6 +56,14 @@ def conv_output_length(input_length: int | None, filter_size: int, padding: str,
     return (length + stride - 1) // stride
 
 
+def conv_input_length(output_length: int | None, filter_size: int, padding: str, stride: int) -> int | None:
+    """How long an axis must be for a convolution's result of a length; None for an unknown one."""
+    if output_length is None:
+        return None
+    pad = {"same": filter_size // 2, "valid": 0, "full": filter_size - 1}[padding]
+    return (output_length - 1) * stride - 2 * pad + filter_size
+
+
 def deconv_output_length(input_length: int | None, filter_size: int, padding: str, stride: int) -> int | None:
     """How long the result of a transposed convolution over one axis is; None for an unknown length."""
     if input_length is None:
