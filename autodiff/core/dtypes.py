@@ -5,7 +5,19 @@ from typing import Any
 
 import numpy as np
 
-from .errors import DTypeError, UnsupportedError
+from .errors import DTypeError
+
+
+class _OfNoArray(type):
+    """The type of a scalar that NumPy does not have: it can be compared with, and is refused where an array is made."""
+
+    @property
+    def dtype(cls) -> None:
+        raise DTypeError("gradbg has no numbers of type bfloat16: NumPy has none", hint="use tf.float32, or tf.float16")
+
+
+class Bfloat16(metaclass=_OfNoArray):
+    """tf.bfloat16.as_numpy_dtype."""
 
 
 class DType:
@@ -39,10 +51,7 @@ class DType:
 
     @property
     def as_numpy_dtype(self) -> type:
-        if self.base_dtype is bfloat16:
-            raise UnsupportedError("gradbg has no numbers of type bfloat16: NumPy has none",
-                                   hint="use tf.float32, or tf.float16")
-        return self._numpy
+        return Bfloat16 if self.base_dtype is bfloat16 else self._numpy
 
     @property
     def real_dtype(self) -> "DType":

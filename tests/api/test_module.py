@@ -3,6 +3,7 @@
 import collections
 from typing import Any
 
+import numpy as np
 import pytest
 
 import autodiff as tf
@@ -116,8 +117,10 @@ def test_keras_parts() -> None:
         with pytest.raises(ValueError):
             get("nothing")
     assert tf.bfloat16 != tf.float32 and tf.bfloat16.size == 2
-    with pytest.raises(tf.UnsupportedError, match="bfloat16"):
-        tf.constant(1.0, tf.bfloat16)
+    for make in (lambda: tf.constant(1.0, tf.bfloat16), lambda: np.zeros(2, tf.bfloat16.as_numpy_dtype)):
+        with pytest.raises(TypeError, match="bfloat16"):
+            make()
+    assert np.float32 != tf.bfloat16.as_numpy_dtype
 
 
 def test_creators_stand_before_variables() -> None:

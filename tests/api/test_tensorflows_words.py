@@ -78,7 +78,22 @@ def test_of_a_build(kind: type[Exception], words: str, make: Any) -> None:
         make()
 
 
+def loose(value: Any) -> Any:
+    return tf.placeholder_with_default(np.array(value), None)
+
+
 RUN = [
+    (r"Concat axis tensor should be a scalar integer", lambda: tf.concat([[2], [3]], loose([0]))),
+    (r"dims must be a vector", lambda: tf.fill(loose(2), 3)),
+    (r"value must be a scalar", lambda: tf.fill([2], loose([3]))),
+    (r"limit must be a scalar", lambda: tf.range(0, loose([3]), 2)),
+    (r"output_shape should be a vector", lambda: tf.sparse_to_dense(1, loose(4), 7)),
+    (r"Expected multiples to be 1-D", lambda: tf.tile([7], loose(2))),
+    (r"num_segments should be a scalar", lambda: tf.unsorted_segment_sum(7, 1, loose([4]))),
+    (r"shape must be a vector", lambda: tf.random_uniform(loose(3))),
+    (r"input must be 1-D or higher", lambda: tf.roll(loose(7), 1, 0)),
+    (r"axis must be a scalar or a 1-D vector", lambda: tf.roll(ones(2, 2), 1, loose([[0, 1]]))),
+    (r"shift and axis must have the same size", lambda: tf.roll(ones(2, 2), loose([1]), [0, 1])),
     (r"indices\[0\] = \[7\] does not index into shape \[6\]",
      lambda: tf.scatter_nd(tf.placeholder_with_default([[7]], None), [1], [6])),
     (r"input must be at least 2-dim", lambda: tf.matrix_diag_part(tf.placeholder_with_default(1.0, None))),

@@ -7,6 +7,7 @@ import pytest
 
 import autodiff as tf
 from autodiff.core.graph import Tensor
+from autodiff.core.op import OPS
 
 INF, NAN = math.inf, math.nan
 
@@ -119,3 +120,12 @@ def test_argmax_and_argmin_pass_over_nan() -> None:
     (x,) = constants([[NAN, 1.0, 2.0], [3.0, NAN, NAN], [1.0, 2.0, 3.0], [NAN, NAN, NAN]])
     found = run(tf.argmax(x, 0), tf.argmax(x, 1), tf.argmin(x, 0), tf.argmin(x, 1))
     assert [f.tolist() for f in found] == [[1, 2, 2], [2, 0, 2, 0], [2, 0, 0], [1, 0, 0, 0]]
+
+
+@pytest.mark.parametrize("op", ["ReciprocalGrad", "RsqrtGrad", "SqrtGrad", "SigmoidGrad", "TanhGrad"])
+def test_second_slopes_of_complex_numbers(op: str) -> None:
+    numbers = [np.array([0.7 + 0.4j, 1.5 - 0.8j]), np.array([0.3 - 1.1j, -0.6 + 0.2j])]
+    with tf.Graph().as_default(), tf.Session():
+        inputs = [tf.constant(n) for n in numbers]
+        for found, wanted in tf.test.compute_gradient(inputs, [[2], [2]], OPS[op](*inputs), [2], numbers):
+            np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)

@@ -157,7 +157,7 @@ def tanh(x, *, out=None):
 
 @tanh.gradient
 def _(node, dy):
-    return (build.TanhGrad(node.outputs[0], dy),)
+    return (build.TanhGrad(conjugate(node.outputs[0]), dy),)
 
 
 @op("Sigmoid", infer=same_shape, elementwise=True, dtypes=CONTINUOUS)
@@ -168,7 +168,7 @@ def sigmoid(x, *, out=None):
 
 @sigmoid.gradient
 def _(node, dy):
-    return (build.SigmoidGrad(node.outputs[0], dy),)
+    return (build.SigmoidGrad(conjugate(node.outputs[0]), dy),)
 
 
 # ---- the slopes of some: 0 for a zero dy, even where the slope is infinite -----------------
@@ -210,7 +210,7 @@ def rsqrt_grad(y, dy):
 def _(node, dz):
     y, dy = node.inputs
     y = conjugate(y)
-    return _summed(node, -1.5 * conjugate(dy) * dz * build.Square(y), build.RsqrtGrad(y, dz))
+    return _summed(node, -1.5 * dy * conjugate(dz) * build.Square(y), build.RsqrtGrad(y, dz))
 
 
 @op("ReciprocalGrad", infer=broadcast_shape, elementwise=True, dtypes=CONTINUOUS)
@@ -224,13 +224,12 @@ def reciprocal_grad(y, dy):
 def _(node, dz):
     y, dy = node.inputs
     y = conjugate(y)
-    return _summed(node, -2 * conjugate(dy) * dz * y, build.ReciprocalGrad(y, dz))
+    return _summed(node, -2 * dy * conjugate(dz) * y, build.ReciprocalGrad(y, dz))
 
 
 @op("TanhGrad", infer=broadcast_shape, elementwise=True, dtypes=CONTINUOUS)
 def tanh_grad(y, dy, *, out=None):
     """dy (1 - y^2). y, dy: float[...] -> float[...]."""
-    y = np.conj(y) if y.dtype.kind == "c" else y
     return np.multiply(dy, 1 - y * y, out=out)
 
 
@@ -244,7 +243,6 @@ def _(node, dz):
 @op("SigmoidGrad", infer=broadcast_shape, elementwise=True, dtypes=CONTINUOUS)
 def sigmoid_grad(y, dy, *, out=None):
     """dy y (1 - y). y, dy: float[...] -> float[...]."""
-    y = np.conj(y) if y.dtype.kind == "c" else y
     return np.multiply(dy, y * (1 - y), out=out)
 
 

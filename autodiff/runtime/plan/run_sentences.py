@@ -54,6 +54,8 @@ def _alike(found: _Found, first: Dims, *others: Dims) -> str:
 
 
 def _concatenated(found: _Found, axis: Dims, first: Dims, *others: Dims) -> str:
+    if axis:
+        return f"Concat axis tensor should be a scalar integer, but got shape {show(axis)}"
     outside = found.axis_outside(0, len(first))
     if outside is not None:
         return (f"ConcatOp : Expected concatenating dimensions in the range [{-len(first)}, {len(first)}), but got "
@@ -99,6 +101,27 @@ def _convolved(found: _Found, x: Dims, kernel: Dims) -> str:
     return f"input depth must be evenly divisible by filter depth: {x[3]} vs {kernel[2]}"
 
 
+def _rolled(found: _Found, x: Dims, shift: Dims, axis: Dims) -> str:
+    for what, dims in ("shift", shift), ("axis", axis):
+        if len(dims) > 1:
+            return f"{what} must be a scalar or a 1-D vector. Found: {show(dims)}"
+    return "shift and axis must have the same size" if x else "input must be 1-D or higher"
+
+
+def _filled(found: _Found, dims: Dims, value: Dims) -> str:
+    if value:
+        return f"value must be a scalar, got shape {show(value)}"
+    if len(dims) != 1:
+        return f"dims must be a vector, got shape {show(dims)}"
+    return f"Dimension {min(found.value(0), default=0)} must be >= 0"
+
+
+def _ranged(found: _Found, *given: Dims) -> str:
+    wrong = [(what, dims) for what, dims in zip(("start", "limit", "delta"), given) if dims]
+    return f"{wrong[0][0]} must be a scalar, not shape {show(wrong[0][1])}" if wrong else \
+        f"Requires delta != 0: {found.value(2)}"
+
+
 def _reshaped(found: _Found, x: Dims, shape: Dims) -> str:
     sizes = found.value(1)
     count, known = prod(n or 0 for n in x), prod(n for n in sizes if n >= 0)
@@ -129,15 +152,21 @@ _SENTENCES: dict[str, Callable[..., str]] = {
     "Pack": lambda _, first, *others: (
         f"Shapes of all inputs must match: values[0].shape = {show(first)} != " + next(
             (f"values[{i}].shape = {show(dims)}" for i, dims in enumerate(others, 1) if dims != first), "")),
-    "Tile": lambda _, x, multiples: f"Expected multiples argument to be a vector of length {len(x)} but got length "
-                                    f"{prod(multiples)}",
+    "Tile": lambda _, x, multiples: (
+        f"Expected multiples to be 1-D, but got shape {show(multiples)}" if len(multiples) != 1 else
+        f"Expected multiples argument to be a vector of length {len(x)} but got length {prod(multiples)}"),
     "ExpandDims": lambda found, x, _: (
         f"Tried to expand dim index {found.value(1)} for tensor with {len(x)} dimensions."),
     "DynamicPartition": lambda _, x, partitions: (
         f"data.shape must start with partitions.shape, got data.shape = {show(x)}, partitions.shape = "
         f"{show(partitions)}"),
-    "Fill": lambda found, *_: f"Dimension {min(found.value(0), default=0)} must be >= 0",
-    "Range": lambda found, *_: f"Requires delta != 0: {found.value(2)}",
+    "Fill": _filled, "Range": _ranged, "Roll": _rolled,
+    "SparseToDense": lambda _, indices, shape, *__: (
+        f"output_shape should be a vector, got shape {show(shape)}" if len(shape) != 1 else ""),
+    **dict.fromkeys((f"UnsortedSegment{kind}" for kind in ("Sum", "Prod", "Max", "Min")), lambda _, x, ids, count: (
+        f"num_segments should be a scalar, not shape {show(count)}" if count else "")),
+    **dict.fromkeys(("RandomUniform", "RandomStandardNormal", "TruncatedNormal"), lambda _, shape: (
+        f"shape must be a vector of {{int32,int64}}, got shape {show(shape)}" if len(shape) != 1 else "")),
     "LinSpace": lambda found, *_: f"Requires num > 0: {found.value(2)}",
     "OneHot": lambda found, *_: f"depth must be non-negative, got: {found.value(1)}",
     "MatrixDiag": lambda _, x, *__: f"diagonal must be at least 1-dim, received shape: {show(x)}",
