@@ -77,3 +77,25 @@ def test_static_values_and_messages() -> None:
         tf.make_tensor_proto(None)
     with pytest.raises(ValueError, match="Too many elements"):
         tf.make_tensor_proto([1, 2, 3], shape=[2])
+
+
+def test_derivatives_by_what_the_slices_are_made_of_are_each_slices_own() -> None:
+    v = tf.get_variable("v", initializer=[1.0, 2.0])
+    losses = tf.reduce_sum(tf.squared_difference(v, tf.constant([[3.0, 4.0], [5.0, 6.0], [-1.0, 0.0]])), 1) / 2
+    found = tf.vectorized_map(lambda loss: tf.gradients(loss, v)[0], losses)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(found).tolist() == [[-2, -2], [-4, -4], [2, 2]]
+
+
+@pytest.mark.parametrize("kind", ["sum", "prod", "max"])
+def test_segments_have_numbers_of_their_own_in_each_slice(kind: str) -> None:
+    def reduce(ids, data=X):
+        return getattr(tf, f"unsorted_segment_{kind}")(data, ids, 3)
+
+    ids = np.int32([[0, 2, 2], [1, -1, 0]])
+    both = tf.vectorized_map(lambda row: reduce(row[0], row[1]), (tf.constant(ids), tf.constant(np.stack([X, -X]))))
+    with tf.Session() as session:
+        found, expected = session.run([tf.vectorized_map(reduce, tf.constant(ids)), [reduce(row) for row in ids]])
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(session.run(both), session.run([reduce(ids[0]), reduce(ids[1], -X)]))

@@ -41,9 +41,11 @@ def vectorized_map(fn: Callable[[Any], Any], elems: Any) -> Any:
     count = known(build.StridedSlice(build.Shape(flat[0]), [0], [1], [1], shrink_axis_mask=1))
     count = count if isinstance(count, Tensor) else int(count)
     with get_default_graph().name_scope("loop_body"):
-        first = [build.Identity(tensor[0]) for tensor in flat]
+        index = build.Identity(convert_to_tensor(0))  # a derivative by what a slice was made of asks which slice it was
+        first = [build.GatherV2(tensor, index, 0) for tensor in flat]
         results = fn(nest.pack_sequence_as(elems, first))
-    return _stacked(results, dict(zip(first, flat)), count, lambda: map_fn(fn, elems, _kinds(results)))
+    return _stacked(results, {index: build.Range(0, count, 1), **dict(zip(first, flat))}, count,
+                    lambda: map_fn(fn, elems, _kinds(results)))
 
 
 def _stacked(results: Any, replaced: dict[Tensor, Tensor], count: Any, one_by_one: Callable[[], Any]) -> Any:

@@ -9,6 +9,7 @@ from ...core.errors import ArgumentError, ShapeError
 from ...core.infer import rank_of
 from ...core.op import Index, Int32, Number, Spec, blocked, build
 from ...core.shapes import compatible, show
+from ..common.batch_axis import all_batched
 from ..common.refusals import first_outside
 
 _IDS = "segment numbers are integers"
@@ -287,9 +288,23 @@ def _axis_moved(x, source, target):
 @unsorted_segment_max.batched
 @unsorted_segment_min.batched
 def _segments_batched(node, args, batched):
+    if batched[1] and len(args) == 3 and not batched[2]:
+        return _by_numbers_of_their_own(node, args, batched)
     _same_numbers(node, batched)
     rank = len(node.inputs[1].dims)
     return _axis_moved(node.definition(_axis_moved(args[0], 0, rank), *args[1:]), 1, 0)
+
+
+def _by_numbers_of_their_own(node, args, batched):
+    """The slices one after another, each with as many numbers of its own; negative ones stay, which count nowhere."""
+    data, ids = all_batched(args[:2], batched[:2])
+    count, slices = build.Cast(args[2], dtype=ids.dtype.base_dtype), build.Shape(ids, out_type=ids.dtype.base_dtype)[:1]
+    first = build.Range(0, slices[0], 1) * count
+    for _ in node.inputs[1].dims:
+        first = build.ExpandDims(first, -1)
+    flat = node.definition(data, build.Select(build.Less(ids, 0), ids, ids + first), slices[0] * count)
+    rest = build.Shape(flat, out_type=ids.dtype.base_dtype)[1:]
+    return build.Reshape(flat, build.ConcatV2(0, slices, build.ExpandDims(count, 0), rest))
 
 
 @bincount.batched
