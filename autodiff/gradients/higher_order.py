@@ -105,21 +105,23 @@ class Backward(NamedTuple):
         if 2 * block > size or size * per_row <= WHOLE:
             block = max(size, 1)
         needs = vanishing(self.found, self.direction) if block < size else {}
+        bounds = _bounds(max(size, 1), block, needs.values())
+        first, count = bounds[-2], min(block, size)
+        # one constant for all blocks: the directions from `low` on are `size` of its columns, from `first - low` on
+        units: np.ndarray = np.eye(count, first + size, first, self.y.dtype.base_dtype.as_numpy_dtype)
+        directions = to_tensor(self.y.graph, units, None, "units")
         rows = []
-        for low, high in pairwise(_bounds(max(size, 1), block, needs.values())):
+        for low, high in pairwise(bounds):
             zero = {t for t, elements in needs.items() if not elements[low:high].any()}
-            rows.append(self.along(self._unit(low, min(high, size)), min(high, size) - low, zero))
+            count = min(high, size) - low
+            unit = build.Reshape(build.Slice(directions, [0, first - low], [count, size]), [count, *self.y.dims])  # type: ignore[misc]
+            rows.append(self.along(unit, count, zero))
         return joined(rows)
 
     def _bytes_per_row(self) -> int:
         """The size of the largest tensor on the way."""
         ops = depending_on([self.found], {self.direction: self.direction})
         return max([(num_elements(t.dims) or 0) * t.dtype.size for op in ops for t in op.outputs], default=0)
-
-    def _unit(self, low: int, high: int) -> Tensor:
-        y = self.y
-        rows: np.ndarray = np.eye(high - low, num_elements(y.dims), low, y.dtype.base_dtype.as_numpy_dtype)
-        return to_tensor(y.graph, rows.reshape(high - low, *y.dims), None, "unit")  # type: ignore[misc]
 
     def by_colors(self, x: Tensor) -> Tensor | None:
         """The whole Jacobian from a few passes, each for the sum of rows that have no column in common.

@@ -80,7 +80,10 @@ def test_blocks_give_what_one_pass_gives(loss: Callable[[Tensor], Tensor], monke
     whole = tf.hessians(loss(x), x)[0]
     for name, value in (("CACHE", 0), ("WHOLE", 0), ("SMALLEST_BLOCK", 7)):
         monkeypatch.setattr(higher_order, name, value)
+    before = len(tf.get_default_graph().get_operations())
     in_blocks = tf.hessians(loss(x), x)[0]
+    made = tf.get_default_graph().get_operations()[before:]
+    assert sum(op.name.endswith("units") for op in made) == 1, "all blocks take their directions from one constant"
     unknown = tf.placeholder(tf.float64, [None])
     at_once = tf.hessians(loss(tf.ensure_shape(unknown, [36])), unknown)[0]
     found = tf.Session().run([whole, in_blocks, at_once], {x: POINT, unknown: POINT})

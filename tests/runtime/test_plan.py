@@ -10,7 +10,7 @@ import pytest
 import autodiff as tf
 from autodiff.core.graph import Tensor
 from autodiff.core.op import build
-from autodiff.runtime.compiled import fusion_groups
+from autodiff.runtime.compiled import buffers, fusion_groups
 from autodiff.runtime.compiled.buffers import observe, specialize
 from autodiff.runtime.compiled.lowering import exact_product
 from autodiff.runtime.compiled.memory import allocate
@@ -353,6 +353,18 @@ def test_chains_that_have_nothing_in_common_are_groups_of_their_own():
     assert [len(inner_steps(step)) for step in groups] == [5, 5, 5]
     sums = [i for i, step in enumerate(found.steps) if step.op.type == "Sum"]
     assert sums[0] < found.steps.index(groups[1]), "the first chain ends before the second begins"
+
+
+def test_a_large_fetched_result_is_not_kept_beside_the_callers(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = tf.placeholder(tf.float32, [300, 100])
+    inner = tf.exp(x)
+    fetched = tf.reshape(tf.sin(inner), [-1])
+    value = np.ones((300, 100), np.float32)
+    plan = planned(fetched, feeds=(x,))
+    for largest, kept in ((1 << 25, ["Exp", "Sin"]), (1000, ["Exp"])):
+        monkeypatch.setattr(buffers, "LARGEST_KEPT", largest)
+        written = observe(plan, Run(tf.Session(), 1), [value])[1].written
+        assert [step.op.type for step in plan.steps if not written.isdisjoint(step.outputs)] == kept
 
 
 def test_a_fetched_view_of_an_array_of_its_own_is_not_copied():

@@ -41,7 +41,7 @@ class Strided(NamedTuple):
     strides: tuple[int, ...]
 
 
-MOST_COMPARED = 1 << 20  # bytes at a time
+MOST_COMPARED, LARGEST_KEPT = 1 << 20, 1 << 25  # bytes at a time; of a fetched result that is kept for the next run too
 
 
 class Observed(NamedTuple):
@@ -58,7 +58,7 @@ class Observed(NamedTuple):
 
 def observe(plan: Plan, run: Run, fed: Sequence[Any]) -> tuple[list[Any], Observed]:
     """Run the plan once; gives the fetched values and the layouts of the results."""
-    seen = Observed({}, set(), set(), {})
+    seen, leaving = Observed({}, set(), set(), {}), _leaving(plan)
     slots = starting_slots(plan, fed)
     for step, args in steps_with_values(plan, run, slots):
         if is_pure(step):
@@ -70,10 +70,20 @@ def observe(plan: Plan, run: Run, fed: Sequence[Any]) -> tuple[list[Any], Observ
                     seen.items[step.outputs[0]] = Buffer(-1, result.shape, result.strides, result.dtype)
             elif _is_dense(result):
                 seen.layouts[step.outputs[0]] = Buffer(-1, result.shape, result.strides, result.dtype)
-                if step.op.definition.takes_out and _writes_out(step, args, result):
+                is_kept = result.nbytes <= LARGEST_KEPT or step.outputs[0] not in leaving
+                if step.op.definition.takes_out and is_kept and _writes_out(step, args, result):
                     seen.written.add(step.outputs[0])
         args.clear()  # held until the next step has run, a variable's value could not be updated in place
     return [slots[i] for i in plan.fetches], seen
+
+
+def _leaving(plan: Plan) -> set[int]:
+    """The results that the caller gets, or may get a view of."""
+    found = set(plan.fetches)
+    for step in reversed(plan.steps):
+        if not step.op.definition.takes_out and not found.isdisjoint(step.outputs):
+            found.update(step.inputs)
+    return found
 
 
 def _is_dense(result: Any) -> bool:
