@@ -24,11 +24,11 @@ _FAR = 1e3  # times its first value: a loss that has grown so much has diverged
 class Turn:
     """One step of one loss. keys: values that may be random keys, by the placeholder they are fed to.
 
-    loss: nan until the step has run. shared: names of parameters that another loss has moved, perhaps against it.
+    loss: None until the step has run. shared: names of parameters that another loss has moved, perhaps against it.
     """
 
     step: ForeignStep
-    loss: float = float("nan")
+    loss: float | None = None
     keys: Mapping[Tensor, np.ndarray] = field(default_factory=dict)
     shared: Collection[str] = ()
 
@@ -117,18 +117,20 @@ def uphill(turns: Sequence[Turn], use: Use) -> list[Finding]:
 
 def too_far(turns: Sequence[Turn], use: Use) -> list[Finding]:
     """A loss that rises although the steps go downhill."""
-    losses = [turn.loss for turn in turns]
+    losses = [turn.loss for turn in turns if turn.loss is not None]
+    if len(losses) <= 2 * TURNS:
+        return []
     rises = [not b <= a for a, b in zip(losses, losses[1:])]
     pairs = [pair for name in turns[-1].step.values for pair in _pairs(turns, name)]
     with np.errstate(all="ignore"):
         downhill = sum(float(np.sum(d * g)) < 0 for d, g in pairs)
     first, last = losses[:len(losses) // 3], losses[-(len(losses) // 3):]
     same = all(map(_same_data, turns, turns[1:]))
-    is_rising = len(rises) >= 2 * TURNS and not losses[-1] <= losses[0] and sum(rises) >= len(rises) / 3 and (
+    is_rising = not losses[-1] <= losses[0] and sum(rises) >= len(rises) / 3 and (
         same or not np.median(last) <= _NOISE * max(first))
     if not is_rising or downhill < len(pairs) / 2:
         return []
     has_diverged = sum(rises) >= len(rises) / 2 and not losses[-1] <= _FAR * abs(losses[0])
     return [Finding(96 if has_diverged else 60, "steps too large", "", "", "", f"the loss rises, from {losses[0]:.3g} "
-                    f"to {losses[-1]:.3g} in {len(turns)} steps, though they go downhill: the learning rate is too "
+                    f"to {losses[-1]:.3g} in {len(losses)} steps, though they go downhill: the learning rate is too "
                     f"large{use.clause}", "lower the learning rate, ten times at first", "grads", use.place)]

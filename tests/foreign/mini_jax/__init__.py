@@ -1,0 +1,186 @@
+"""A JAX of four primitives, in NumPy: what the door asks of jax, so that it is tested where jax is not installed.
+
+A function is traced by running it on stand-ins that note each equation, as jax.make_jaxpr does; its gradients are
+central differences. All else that is imported is an empty class or a function that does nothing.
+"""
+
+import contextlib
+import functools
+import inspect
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+
+from ..mini_torch import Room
+
+NAMES = """jax jax.core jax.tree jax.tree_util jax.numpy jax.dtypes jax.errors jax.extend jax.extend.core jax._src
+jax._src.api_util jax._src.linear_util jax._src.source_info_util jax._src.interpreters
+jax._src.interpreters.partial_eval jax.experimental jax.experimental.checkify""".split()
+MODULES = {name: Room(name) for name in NAMES}
+for _name, _module in MODULES.items():
+    if "." in _name:
+        setattr(MODULES[_name.rpartition(".")[0]], _name.rpartition(".")[2], _module)
+jax, _tree, _util, _core = (MODULES[name] for name in ("jax", "jax.tree", "jax.tree_util", "jax.extend.core"))
+
+
+# ---- trees ------------------------------------------------------------------------------------------
+
+_util.DictKey = type("DictKey", (tuple,), {"__new__": lambda cls, key: tuple.__new__(cls, (key,)),
+                                           "key": property(lambda self: self[0])})
+_util.SequenceKey = type("SequenceKey", (_util.DictKey,), {"__new__": lambda cls, key: tuple.__new__(cls, (key,))})
+
+
+def with_paths(tree, path=()):
+    """(path, leaf) of each leaf, in order."""
+    if isinstance(tree, dict):
+        return [each for key in sorted(tree) for each in with_paths(tree[key], (*path, _util.DictKey(key)))]
+    if isinstance(tree, (list, tuple)):
+        return [each for i, part in enumerate(tree) for each in with_paths(part, (*path, _util.SequenceKey(i)))]
+    return [] if tree is None else [(path, tree)]
+
+
+def unflatten(tree, leaves):
+    """A tree like this one, of other leaves."""
+    leaves = iter(leaves)
+
+    def made(part):
+        if isinstance(part, dict):
+            return {key: made(part[key]) for key in sorted(part)}
+        return type(part)(map(made, part)) if isinstance(part, (list, tuple)) else next(leaves)
+    return made(tree)
+
+
+_util.tree_leaves_with_path = with_paths
+_util.tree_flatten_with_path = lambda tree: (with_paths(tree), tree)
+_util.keystr = lambda path: "".join(f"[{key[0]!r}]" for key in path)
+_tree.leaves, _tree.unflatten = lambda tree: [leaf for _, leaf in with_paths(tree)], unflatten
+
+
+# ---- tracing ----------------------------------------------------------------------------------------
+
+EQUATIONS: list = []
+
+
+class Tracer:
+    """A value inside of a function that is traced, and the variable that it is in the jaxpr."""
+
+    __array_priority__ = 1000
+
+    def __init__(self, like):
+        self.like = np.asarray(like, np.float32)
+        self.aval = SimpleNamespace(shape=self.like.shape, dtype=self.like.dtype)
+
+    def __mul__(self, other):
+        return noted("mul", np.multiply, self, other)
+
+    def __sub__(self, other):
+        return noted("sub", np.subtract, self, other)
+
+    def sum(self):
+        return noted("reduce_sum", np.sum, self, axes=tuple(range(self.like.ndim)))
+
+    def strange(self):
+        return noted("strange", np.abs, self)
+
+
+class Literal:
+    """A number that stands in an equation."""
+
+    def __init__(self, value):
+        self.val = np.asarray(value, np.float32)
+        self.aval = SimpleNamespace(shape=self.val.shape, dtype=self.val.dtype)
+
+
+def noted(name, kernel, *inputs, **params):
+    """The result of a primitive, and its equation, with the lines of the script that is traced."""
+    inputs = [x if isinstance(x, Tracer) else Literal(x) for x in inputs]
+    out = Tracer(kernel(*[x.like if isinstance(x, Tracer) else x.val for x in inputs]))
+    frames = [SimpleNamespace(file_name=f.filename, start_line=f.lineno, function_name=f.function)
+              for f in inspect.stack(0) if f.filename.endswith("train.py")]
+    EQUATIONS.append(SimpleNamespace(primitive=SimpleNamespace(name=name), invars=inputs, outvars=[out], params=params,
+                                     source_info=SimpleNamespace(traceback=frames)))
+    return out
+
+
+def make_jaxpr(function):
+    """A function of arrays that gives the jaxpr of `function`."""
+    def made(*arguments):
+        EQUATIONS.clear()
+        invars = [Tracer(x) for x in arguments]
+        out = function(*invars)
+        jaxpr = SimpleNamespace(constvars=(), invars=invars, outvars=[out], eqns=[*EQUATIONS],
+                                debug_info=SimpleNamespace(func_src_info=""))
+        return SimpleNamespace(jaxpr=jaxpr, consts=())
+    return made
+
+
+# ---- differentiating --------------------------------------------------------------------------------
+
+def value_and_grad(function, argnums=0, has_aux=False):
+    """Central differences by the leaves of one argument."""
+    @functools.wraps(function)
+    def found(*args):
+        if any(isinstance(leaf, Tracer) for leaf in _tree.leaves(args)):
+            return function(*args), args[argnums]
+        leaves = [np.asarray(leaf, np.float64) for leaf in _tree.leaves(args[argnums])]
+
+        def at(values):
+            return function(*args[:argnums], unflatten(args[argnums], values), *args[argnums + 1:])
+        slopes = [np.zeros(leaf.shape) for leaf in leaves]
+        for i, leaf in enumerate(leaves):
+            for place in np.ndindex(leaf.shape):
+                step = np.zeros(leaf.shape)
+                step[place] = 1e-4
+                above, below = ([*leaves[:i], leaf + sign * step, *leaves[i + 1:]] for sign in (1, -1))
+                slopes[i][place] = (at(above) - at(below)) / 2e-4
+        return np.float32(at(leaves)), unflatten(args[argnums], [np.float32(s) for s in slopes])
+    return found
+
+
+def grad(function, argnums=0, has_aux=False):
+    """The gradients alone."""
+    return functools.wraps(function)(lambda *args: value_and_grad(function, argnums)(*args)[1])
+
+
+class Config:
+    """The one flag that the door sets."""
+
+    jax_disable_jit = False
+
+    def update(self, name, on):
+        setattr(self, name, on)
+
+
+@contextlib.contextmanager
+def installed(package):
+    """`import jax` finds this; the modules of `package` that were loaded with it are forgotten afterwards."""
+    kept = {name: sys.modules.get(name) for name in NAMES}
+    before = set(sys.modules)
+    sys.modules.update(MODULES)
+    try:
+        yield jax
+    finally:
+        for name in set(sys.modules) - before:
+            if name in {f"{package}.{part}" for part in ("door", "habits", "program", "steps", "reader")}:
+                del sys.modules[name]
+        for name, module in kept.items():
+            sys.modules.pop(name, None)
+            if module is not None:
+                sys.modules[name] = module
+
+
+jax.config, jax.Array, jax.core.Tracer = Config(), np.ndarray, Tracer
+jax.make_jaxpr, jax.grad, jax.value_and_grad, jax.vjp = make_jaxpr, grad, value_and_grad, lambda *_: None
+jax.disable_jit = lambda _: contextlib.nullcontext()
+jax.numpy.result_type = np.result_type
+jax.dtypes.prng_key = jax.dtypes.extended = object()
+jax.dtypes.issubdtype = lambda dtype, kind: isinstance(kind, type) and np.issubdtype(dtype, kind)
+jax.dtypes.canonicalize_dtype = lambda dtype: np.dtype(np.float32) if dtype.kind == "f" else dtype
+jax.errors.ConcretizationTypeError = type("ConcretizationTypeError", (TypeError,), {})
+jax.errors.JAXTypeError = type("JAXTypeError", (TypeError,), {})
+_core.Literal = Literal
+_source = MODULES["jax._src.source_info_util"]
+_source.user_frames, _source.is_user_filename = lambda traceback: traceback, lambda file: file.endswith("train.py")
+MODULES["jax.experimental.checkify"].checkify = lambda function, errors: lambda *_: (
+    SimpleNamespace(get_exception=lambda: None), None)

@@ -1,0 +1,90 @@
+"""The door of JAX around scripts of a few primitives: which calls are steps, what they hold, what is told."""
+
+import linecache
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from autodiff.foreign.doors import View
+
+from .mini_jax import installed, jax
+
+HEAD = """import jax, numpy as np
+params = {"w": np.float32([0.5, -1.0, 2.0]), "b": np.float32(0.25)}
+x, y = np.float32([1.0, 2.0, 3.0]), np.float32([1.0, 0.0, 2.0])
+def loss_fn(params, x):
+    e = x * params["w"] - y - params["b"]
+    return (e * e).sum()
+losses = []
+"""
+STEP = "loss, grads = jax.value_and_grad(loss_fn)(params, x)"
+DOWN = "params = {name: value - np.float32(0.01) * grads[name] for name, value in params.items()}"
+
+
+@pytest.fixture
+def told(tmp_path, capfd):
+    def run(*lines, head=HEAD):
+        """A script of these lines, six times: its namespace, steps, handles, and what was said."""
+        file = tmp_path / "train.py"
+        file.write_text(head + "for step in range(6):\n" + "".join(f"    {line}\n" for line in lines))
+        linecache.checkcache()
+        names, seen = {}, []
+        with installed("autodiff.foreign.jax"):
+            from autodiff.foreign.jax.door import JaxDoor
+            made = JaxDoor(View(lambda: names, lambda: False))
+            ask = made.steps.run
+            made.steps.run = lambda step: seen.append((float(ask(step)), step, [*made.steps.advice.findings])
+                                                      ) or seen[-1][0]
+            before = jax.grad, jax.value_and_grad, jax.vjp
+            with made.opened():
+                assert jax.config.jax_disable_jit and jax.grad is not before[0]
+                exec(compile(file.read_text(), str(file), "exec"), names)
+            assert before == (jax.grad, jax.value_and_grad, jax.vjp) and not jax.config.jax_disable_jit
+        last = seen[-1] if seen else (None, None, ())
+        return SimpleNamespace(names=names, steps=seen, said=capfd.readouterr().err, door=made,
+                               found=[(f.kind, f.place and f.place.line) for f in last[2]])
+    return run
+
+
+def test_each_call_is_a_step_with_the_values_and_gradients_that_jax_had(told):
+    found = told(STEP, "losses.append(float(loss))", DOWN)
+    assert np.allclose([loss for loss, *_ in found.steps], found.names["losses"], rtol=1e-5)
+    (_, step, _), steps = found.steps[-1], found.door.steps
+    assert (step.call, sorted(step.values), step.place.line) == ("jax.value_and_grad", ["b", "w"], 9)
+    assert len({s.loss for _, s, _ in found.steps}) == 1  # one graph
+    for name, slope in steps.gradients_of(step.loss).items():
+        assert np.allclose(steps.session.run(slope, dict(step.feeds)), step.gradients[name], rtol=1e-3)
+    assert {op.site.line for op in steps.graph.operations.values() if op.type == "Mul" and op.gradient_of is None
+            } == {5, 6}
+    assert {"loss", "x", "params"} <= set(found.door._view.handles)
+    assert found.found == [] and found.said.count("jax.jit is off") == 1 == found.said.count("\n")
+
+
+def test_the_script_gets_what_jax_gives(told):
+    found = told("grads = jax.grad(loss_fn)(params, x)", DOWN)
+    alone = dict(found.names["params"])
+    with installed("autodiff.foreign.jax"):
+        params = {"w": np.float32([0.5, -1.0, 2.0]), "b": np.float32(0.25)}
+        for _ in range(6):
+            grads = jax.grad(found.names["loss_fn"])(params, found.names["x"])
+            params = {name: value - np.float32(0.01) * grads[name] for name, value in params.items()}
+    assert all(np.array_equal(alone[name], params[name]) for name in params)
+    assert found.steps[-1][1].call == "jax.grad"
+
+
+def test_a_call_inside_of_what_is_differentiated_is_no_step(told):
+    inner = "outer = jax.value_and_grad(lambda p, x: jax.value_and_grad(loss_fn)(p, x)[0])"
+    assert len(told(inner, "loss, grads = outer(params, x)", DOWN).steps) == 6
+
+
+@pytest.mark.parametrize(["update", "kind"], [("pass", "never updated"), (DOWN.replace("- np", "+ np"), "uphill")])
+def test_what_the_steps_do_with_the_gradients_is_told(told, update, kind):
+    assert (kind, 10) in told(STEP, "g = grads", update.replace("grads", "g")).found
+
+
+def test_a_primitive_that_is_not_there_is_said_and_the_script_goes_on(told):
+    odd = HEAD.replace("(e * e)", "(e.strange() if hasattr(e, 'strange') else e)")
+    found = told(STEP, "losses.append(loss)", head=odd)
+    assert found.steps == [] and len(found.names["losses"]) == 6
+    assert "strange" in found.said and "no step" in found.said
