@@ -1,8 +1,8 @@
 """What the prompt says of the PyTorch and JAX scripts in foreign_bugs/, each with one bug that its first line tells.
 
-The first line is `Kind; line; words[; parameter].`: what kind of a bug it is, its line, a regular expression for what
-is to be said of it. An answer is right when its first twelve lines name the line and say one of the words. Run it where
-torch and jax are installed: python scripts/foreign_scripts.py [PART OF A NAME]
+The first line is `Kind; line; words[; parameter].`: what kind of a bug it is, its line (or several, with | between),
+a regular expression for what is to be said of it. An answer is right when its first twelve lines name the line and
+say one of the words. Run it where torch and jax are installed: python scripts/foreign_scripts.py [PART OF A NAME]
 """
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def main() -> int:
     for script in sorted(path for path in scripts if part in path.name):
         kind, line, words, *parameter = script.read_text().partition("\n")[0].strip('".').split("; ")
         said = answer(script, kind.lower(), "".join(parameter))
-        named = re.search(rf"{script.name}:{line.removeprefix('line ')}\b", said)
+        named = re.search(rf"{script.name}:(?:{line.removeprefix('line ')})\b", said)
         count += 1
         if named and re.search(words, said, re.IGNORECASE):
             continue
