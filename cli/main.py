@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import autodiff
 
@@ -29,6 +30,9 @@ from .view.explained import briefly
 from .view.first_page import first_page
 from .view.render import Screen, is_capable
 
+if TYPE_CHECKING:
+    from .screen.line_prompt import Prompt
+
 FINE, FAILED, BAD_USAGE, STOPPED, SCRIPT_RAISED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 RC = os.path.join("~", ".config", "gradbg", "rc")
 
@@ -37,6 +41,7 @@ class Program:
     """One run of gradbg. code: the exit code so far; done: a command said to leave, or batch met a failure.
 
     ui: "line" or "screen". begun: what there is to show when the full screen opens. files: lines of command files.
+    prompt: that of a person who types lines, once it is there. question: what is to be answered while it waits.
     """
 
     def __init__(self, given: command_line.Arguments) -> None:
@@ -55,6 +60,8 @@ class Program:
         self.files: dict[str, list[str]] = {}
         self.code = FINE
         self.done = False
+        self.prompt: Prompt | None = None
+        self.question = ""
 
     def run(self) -> int:
         """Do everything; gives the exit code."""
@@ -96,7 +103,9 @@ class Program:
             self.show(result, line.strip())
         self._note(result)
         question = question_in(result) if self.shell.interactive and self.shell.settings["auto-why"] else ""
-        if question and not self.done:
+        if question and self.prompt is not None:
+            self.question = question
+        elif question and not self.done:
             with self.hearing.on():
                 found = execute(question, self.shell)
             self.show(briefly(question, found), question)
@@ -182,17 +191,31 @@ class Program:
         read = self._reader()
         while not self.done:
             try:
-                line = read()
+                question, self.question = self.question, ""
+                line = self._read_while(question) if question else read()
                 if line is None:
                     break
                 if self.shell.interactive or line.strip() and not self.given.batch:
                     line = typed(line, self.shell)
                 if line.strip():
+                    self.question = ""
                     self.do(line)
             except KeyboardInterrupt:
                 if not self.shell.interactive:
                     raise
                 self._say_interrupted()
+
+    def _read_while(self, question: str) -> str | None:
+        """The next line, while the question is answered; kept if there is neither an answer nor a line."""
+        self.question = question
+
+        def show(found: Result) -> None:
+            self.question = ""
+            self.show(briefly(question, found), question)
+
+        assert self.prompt is not None
+        with self.hearing.on():
+            return self.prompt.read_while(question, lambda: execute(question, self.shell), show)
 
     def _noted(self, result: Result) -> bool:
         """Note a result that somebody else shows; whether to leave."""
@@ -211,7 +234,8 @@ class Program:
         if self.shell.interactive:
             from .screen.line_prompt import Prompt
 
-            return Prompt(self.shell, self.terminal, color=self.screen.has_color).read
+            self.prompt = Prompt(self.shell, self.terminal, color=self.screen.has_color)
+            return self.prompt.read
         if sys.stdin is None:
             return lambda: None
         lines = iter(sys.stdin.readline, "")

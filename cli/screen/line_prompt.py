@@ -4,11 +4,11 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.application import Application
+from prompt_toolkit.application import Application, run_in_terminal
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, ThreadedCompleter
 from prompt_toolkit.document import Document
@@ -25,8 +25,10 @@ from ..model.terminal import Terminal, suspend
 from ..view.status_line import status
 from .lexer import CommandLexer
 from .line_history import LineHistory
+from .worker import INTERRUPTED, Job, Worker
 
 PROMPT = "(gradbg) "
+_PATIENCE = 2.0  # seconds until the prompt is drawn for the first time
 
 
 def drawn_anew(app: Application[Any]) -> None:
@@ -68,7 +70,7 @@ class Prompt:
             complete_while_typing=False, bottom_toolbar=self._toolbar, color_depth=depth, enable_history_search=True,
             enable_open_in_editor=True, tempfile_suffix=".gradbg", key_bindings=keys)
         terminal.redraw = lambda: drawn_anew(self._session.app)
-        self._is_late = False
+        self._is_late, self._is_drawn = False, threading.Event()
         self._session.app.after_render += self._drawn
 
     def read(self) -> str | None:
@@ -85,6 +87,45 @@ class Prompt:
                 return None
             self._refuse_interrupted()
             return line
+
+    def read_while(self, name: str, run: Callable[[], Any], show: Callable[[Any], None]) -> str | None:
+        """The same, while `run` is run in this thread: what came of it is shown above the line that is being typed.
+
+        A line that is there before ends it, and nothing is shown. name: of what is run.
+        """
+        worker = Worker()
+        read: list[str | None | BaseException] = []
+
+        def reads() -> None:
+            try:
+                read.append(self.read())
+            except BaseException as error:
+                read.append(error)
+            worker.close()
+
+        def told(found: Any) -> None:
+            if found is not INTERRUPTED:
+                self._above(lambda: show(found))
+
+        self._is_drawn.clear()
+        worker.submit(Job(name, run, told, behind=True))
+        thread = threading.Thread(target=reads, name="prompt", daemon=True)
+        thread.start()
+        worker.work()
+        while thread.is_alive():
+            with contextlib.suppress(KeyboardInterrupt):  # meant for what was run
+                thread.join()
+        line = read[0]
+        if isinstance(line, BaseException):
+            raise line
+        return line
+
+    def _above(self, show: Callable[[], None]) -> None:
+        """Have something shown above the line, by the thread that draws it."""
+        app = self._session.app
+        self._is_drawn.wait(_PATIENCE)
+        if app.is_running and not app.is_done and app.loop is not None:
+            app.loop.call_soon_threadsafe(lambda: run_in_terminal(show))
 
     @contextlib.contextmanager
     def _listening(self) -> Iterator[None]:
@@ -111,6 +152,7 @@ class Prompt:
     def _drawn(self, _: Any) -> None:
         """While it is drawn, the terminal gives Ctrl-C as a key, not as a signal."""
         self._is_late = False
+        self._is_drawn.set()
 
     def _refuse_interrupted(self) -> None:
         """Raise KeyboardInterrupt if Ctrl-C came too late for the line, as a signal or as a key."""

@@ -3,13 +3,20 @@
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pexpect
 import pytest
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
 
+from cli.model.shell import Shell
+from cli.model.terminal import Terminal
 from cli.screen.line_history import LineHistory
+from cli.screen.line_prompt import Prompt
 
 ROOT = Path(__file__).parents[2]
 PROMPT = r"\(gradbg\)"
@@ -212,3 +219,21 @@ def test_the_history_is_shared_and_its_loss_is_no_error(tmp_path: Path, monkeypa
         assert list(lost.load_history_strings()) == []
         lost.append_string("next")
         assert lost.get_strings() == ["next"]
+
+
+def test_what_a_stop_asks_is_answered_beside_the_prompt(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("GRADBG_HISTORY", str(tmp_path / "history"))
+    shown: list[str] = []
+    with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()):
+        prompt = Prompt(Shell(), Terminal(), color=False)
+
+        def answered(found: str) -> None:
+            shown.append(found)
+            keys.send_text("xt\r")
+
+        keys.send_text("ne")
+        assert prompt.read_while("why nan", lambda: "log(0)", answered) == "next"
+        assert shown == ["log(0)"]  # above the line, whose beginning stays
+        keys.send_text("next\r")
+        assert prompt.read_while("why nan", threading.Event().wait, shown.append) == "next"
+    assert shown == ["log(0)"]  # the line was there before: it ends the answer
