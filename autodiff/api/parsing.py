@@ -1,6 +1,7 @@
 """Examples to tensors: what features are expected, and the functions that parse them."""
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -65,8 +66,9 @@ def parse_example(serialized: Any, features: Mapping[str, Any], name: str | None
     wanted = _wanted(_given(features))
     with get_default_graph().name_scope(name or "ParseExample"):
         defaults = [default for _, _, default in wanted.dense.values()]
+        names = np.empty(0, object) if example_names is None else example_names
         outputs = build.ParseExample(
-            convert_to_tensor(serialized, string), convert_to_tensor(example_names or np.empty(0, object), string),
+            convert_to_tensor(serialized, string), convert_to_tensor(np.asarray(names, object), string),
             *map(_text, wanted.sparse), *map(_text, wanted.dense), *defaults, Nsparse=len(wanted.sparse),
             Ndense=len(wanted.dense), sparse_types=tuple(wanted.sparse.values()),
             Tdense=tuple(t for t, _, _ in wanted.dense.values()),
@@ -162,14 +164,18 @@ def _wanted(features: Mapping[str, Any]) -> _Wanted:
 
 def _fixed(key: str, feature: FixedLenFeature) -> tuple[Any, Any, Any]:
     dims = as_dims(feature.shape)
-    if dims is None or not is_known(dims):
+    if dims is None:
+        raise ArgumentError(f"Missing shape for feature {key}.")
+    if not is_known(dims):
         raise ArgumentError(f"First dimension of shape for feature {key} unknown. Consider using "
                             "FixedLenSequenceFeature.")
     dtype = as_dtype(feature.dtype)
     if feature.default_value is None:
-        return dtype, dims, _nothing(dtype, f"key_{key}")
+        return dtype, dims, _nothing(dtype, _named(key))
     given: Any = np.array(feature.default_value, object if dtype is string else dtype.as_numpy_dtype)
-    return dtype, dims, convert_to_tensor(np.broadcast_to(given, dims).copy(), dtype, name=f"key_{key}")
+    return dtype, dims, convert_to_tensor(
+        given.reshape(dims) if given.size == np.prod(dims) else np.broadcast_to(given, dims).copy(), dtype,
+        name=_named(key))
 
 
 def _sequence(key: str, feature: FixedLenSequenceFeature) -> tuple[Any, Any, Any]:
@@ -178,8 +184,13 @@ def _sequence(key: str, feature: FixedLenSequenceFeature) -> tuple[Any, Any, Any
                             found=f"feature {key!r}")
     dtype, dims = as_dtype(feature.dtype), (None, *(as_dims(feature.shape) or ()))
     fill = feature.default_value
-    given = _nothing(dtype, f"key_{key}") if fill is None else convert_to_tensor(fill, dtype, name=f"key_{key}")
+    given = _nothing(dtype, _named(key)) if fill is None else convert_to_tensor(fill, dtype, name=_named(key))
     return dtype, dims, given
+
+
+def _named(key: str) -> str:
+    """The name of a feature's default in the graph, whatever characters its key has."""
+    return re.sub(r"[^A-Za-z0-9_.\\\-/]", "_", f"key_{key}")
 
 
 def _nothing(dtype: Any, name: str) -> Tensor:

@@ -148,3 +148,12 @@ def test_a_closed_writer_takes_nothing_more(tmp_path) -> None:
         for act in (writer.flush, lambda writer=writer: writer.write(b"b")):
             with pytest.raises(tf.errors.FailedPreconditionError, match="Writer is closed"):
                 act()
+
+
+def test_features_of_any_name_with_defaults_of_as_many_elements() -> None:
+    features = {"has a:tricky*name": tf.FixedLenFeature((1, 2, 1), tf.float32, default_value=[3.0, -3.0])}
+    with tf.Graph().as_default(), tf.Session() as session:
+        found = session.run(tf.parse_example(["", ""], features, example_names=["in1", "in2"]))
+    assert found["has a:tricky*name"].tolist() == [[[[3.0], [-3.0]]]] * 2
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="Missing shape for feature a"):
+        tf.parse_example([""], {"a": tf.FixedLenFeature(None, tf.float32)})

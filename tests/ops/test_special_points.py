@@ -129,3 +129,10 @@ def test_second_slopes_of_complex_numbers(op: str) -> None:
         inputs = [tf.constant(n) for n in numbers]
         for found, wanted in tf.test.compute_gradient(inputs, [[2], [2]], OPS[op](*inputs), [2], numbers):
             np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_the_incomplete_beta_function_of_many_is_that_of_each() -> None:
+    a, b, x = (part.ravel() for part in np.meshgrid([1e-8, 0.5, 3.0, 1e5], [1e-3, 2.0, 40.0, 1e5], [1e-9, 0.2, 0.7]))
+    many, *each = run(tf.betainc(*constants(a, b, x)), *[tf.betainc(*map(tf.constant, p)) for p in zip(a, b, x)])
+    np.testing.assert_array_equal(many, each)
+    assert many[(a == 0.5) & (b == 2.0) & (x == 0.2)] == pytest.approx(0.626099033699941, rel=1e-12)
