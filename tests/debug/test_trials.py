@@ -158,6 +158,12 @@ MENDED = {
         "tf.nn.sigmoid in place of tanh, which gives negative numbers at model.py:7: tf.nn.sigmoid(tf.matmul(x, w))",
     ("loss = tf.reduce_sum(w) + tf.reduce_sum(tf.reciprocal(x * w[0]))", "{x: [[1.0, 0.0]]}"):
         "tf.div_no_nan(1.0, x) at model.py:7",
+    ("v = tf.gather(tf.Variable(tf.zeros([4, 2]), name='v'), [0, 3])\nn = tf.sqrt(tf.reduce_sum(v * v, 1))\n"
+     "loss = tf.reduce_sum(tf.matmul(v, w)[:, 0] / n)", "{x: [[1.0, 0.0]]}"): "initialize v at random",
+    ("loss = tf.reduce_sum(w * tf.log(x / (1.0 - x)))", "{x: [[0.0, 1.0]]}"):
+        "clip the data before they are fed for x: np.clip(x, 1e-06, 0.999999)",
+    ("loss = tf.reduce_mean(tf.square(tf.matmul(x, w)))", "{x: [[3.0, 1e30 if i == 4 else 1.0]]}"):
+        "clip the data before they are fed for x: np.clip(x, -3, 3)",
     ("y = tf.py_func(lambda a: (a / a).astype(np.float32), [x], tf.float32, stateful=False)\ny.set_shape([None, 2])\n"
      "loss = tf.reduce_mean(tf.matmul(y, w))", "{x: [[1.0, 0.0]]}"):
         "y = tf.where(tf.is_finite(y), y, tf.zeros_like(y)) of what the function gives",

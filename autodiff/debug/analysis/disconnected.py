@@ -49,7 +49,7 @@ def _reason(y: Tensor, x: Tensor, users: list[Operation], used_by: tuple[str, ..
         variable = begun.inputs[0].op
         when = "its first value" if begun.name == f"{variable.name}/Assign" else "a value"
         return (f": it only gives {variable.name!r} {when}{at_line(place_of(begun))}, and {y.name} reads what is "
-                "stored", "compute with the tensor itself, not with a variable that starts from it")
+                "stored", f"ask for the gradient of {variable.name!r}, or compute with the tensor itself")
     source = _copied(x, below)
     if source is not None:
         return (f": it is a copy made of {source.name!r}{at_line(place_of(x.op))}, and {y.name} uses {source.name!r} "

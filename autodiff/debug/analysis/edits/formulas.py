@@ -194,20 +194,39 @@ def smaller_weights(reads: Sequence[Operation], factor: float) -> list[Edit]:
         x, constant(factor, x))) for read in reads]
 
 
-def clean_feed(fed: Tensor, *, scaled: bool) -> Edit:
-    """What is fed, without nan and inf; or with columns of a mean of 0 and a size of 1."""
-    if not scaled:
-        return _replaced(fed, f"clean the data before they are fed for {fed.op.name}: np.where(np.isfinite(x), x, 0.0)",
-                         _cleaned)
-    return _replaced(fed, f"scale the data fed for {fed.op.name}: (x - mean) / std of each column", _scaled)
+def begun_at_random(read: Operation, name: str) -> Edit:
+    """A variable of zeros, as it or some rows of it are read, with other numbers."""
+    x = read.outputs[0]
+    some = np.random.RandomState(0).uniform(-0.1, 0.1, [d or 1 for d in x.dims or ()])
+    words = f"initialize {name} at random, as tf.glorot_uniform_initializer() does, in place of zeros"
+    return _replaced(x, words, lambda x: build.AddV2(x, build.Const(value=some.astype(
+        x.dtype.base_dtype.as_numpy_dtype), dtype=x.dtype.base_dtype)))
+
+
+def clean_feed(fed: Tensor) -> Edit:
+    """What is fed, without nan and inf."""
+    return _replaced(fed, f"clean the data before they are fed for {fed.op.name}: np.where(np.isfinite(x), x, 0.0)",
+                     _cleaned)
+
+
+def clipped_feed(fed: Tensor, low: float, high: float) -> Edit:
+    """What is fed, within bounds."""
+    return _replaced(fed, f"clip the data before they are fed for {fed.op.name}: np.clip(x, {low:.7g}, {high:.7g})",
+                     lambda x: build.Minimum(build.Maximum(x, constant(low, x)), constant(high, x)))
+
+
+def scaled_feed(fed: Tensor, rank: int) -> Edit:
+    """What is fed, with a mean of 0 and a size of 1; of a table each column."""
+    words = f"scale the data fed for {fed.op.name}: (x - mean) / std" + " of each column" * (rank == 2)
+    return _replaced(fed, words, partial(_scaled, range(rank) if rank != 2 else (0,)))
 
 
 def _cleaned(x: Tensor) -> Tensor:
     return build.SelectV2(build.IsFinite(x), x, build.ZerosLike(x))
 
 
-def _scaled(x: Tensor) -> Tensor:
-    axis = build.Const(value=np.array([0], np.int32), dtype=int32)
+def _scaled(axes: Sequence[int], x: Tensor) -> Tensor:
+    axis = build.Const(value=np.array(axes, np.int32), dtype=int32)
     gaps = build.Sub(x, build.Mean(x, axis, keep_dims=True))
     return build.RealDiv(gaps, build.Sqrt(_plus(1e-5, build.Mean(build.Square(gaps), axis, keep_dims=True))))
 

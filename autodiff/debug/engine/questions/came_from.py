@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ....core.graph import Operation
+from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, in_order
 from ...analysis.arithmetic_rules import number
 from ...analysis.findings import Link, WhyNonfinite
@@ -21,7 +21,7 @@ _LARGE = 8.0  # a number that grown variables may have made
 _LEAP = 1e3  # by which no training moves a number
 _HUGE = 1e5  # from the first layer to the last
 _LAYERS = ("MatMul", "Conv2D", "BatchMatMul", "BatchMatMulV2")
-_FAR = 3.0  # times what was fed before
+FAR = 3.0  # times what was fed before
 
 
 class CameFrom:
@@ -58,8 +58,8 @@ class CameFrom:
         now = next((np.asarray(at.feeds[t], np.float64) for t in op.outputs if t in at.feeds), None)
         if now is None or not fed or not np.isfinite(now[index]):
             return ""
-        usual = float(np.median([np.abs(a[np.isfinite(a)]).max(initial=0.0) for a in fed]))
-        if abs(now[index]) > _FAR * usual:
+        usual = usual_size(op.outputs[0], before)
+        if abs(now[index]) > FAR * usual:
             return f", where most steps before had {number(usual)} at most"
         return ", for the first time" if now[index] == 0 and all((a != 0).all() for a in fed) else ""
 
@@ -112,6 +112,14 @@ class CameFrom:
         text = f"{variable.name} grew from {number(old)} ({begun}) to {number(new)} ({now})"
         text += f"; {rate}" if rate else ""
         return [Link(text, place_of(variable), "variable", variable.name, (), begun.step)]
+
+
+def usual_size(fed: Tensor, before: Sequence[Moment]) -> float:
+    """The largest number that most of the last runs `before` were fed with; 0 if there were none."""
+    arrays = [np.asarray(m.feeds[fed], np.float64) for m in before[-20:] if fed in m.feeds
+              and np.asarray(m.feeds[fed]).dtype.kind in "biuf"]
+    sizes = [np.abs(a[np.isfinite(a)]).max(initial=0.0) for a in arrays if a.size]
+    return float(np.median(sizes)) if sizes else 0.0
 
 
 def _size(value: Any) -> float:

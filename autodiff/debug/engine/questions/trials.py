@@ -17,7 +17,7 @@ from ...analysis.advice import advice_of, spoken
 from ...analysis.arithmetic_rules import number
 from ...analysis.edits import formulas
 from ...analysis.edits.in_graph import CLIP, Edit, at_one_place, bounds_of, edits_of
-from ...analysis.findings import Origin, Remedy, WhyNonfinite
+from ...analysis.findings import Link, Origin, Remedy, WhyNonfinite
 from ...analysis.update_blame import RATES, is_store, operands_of
 from ...facts.records import Place
 from ...facts.roles import at_line, is_variable, place_of
@@ -26,6 +26,7 @@ from ...facts.training_runs import trains
 from ...history.replay import Moment
 from ..overlay import Overlay
 from ..state import State
+from .came_from import FAR, usual_size
 from .patches import expression_of
 
 _BEFORE = 20  # steps before the one that failed
@@ -35,6 +36,7 @@ _OTHER = 0.01  # relative: a loss that is told beside the old one
 _RISEN = 2.0  # times the loss of the first step: no remedy for what diverges
 _LARGE = 5.0  # for what is fed
 _SHOWN = 3  # remedies of a question
+_ROWS = ("GatherV2", "Gather", "ResourceGather")
 _EXPONENTIALS = ("Exp", "Cosh", "Sinh")
 _REPEATED = (*_EXPONENTIALS, "Log", "Softmax", "Sqrt", "RealDiv")
 _GROWN = 1.5  # times the first rate
@@ -74,8 +76,9 @@ class Trials:
     def numbered(self, number: int) -> tuple[Remedy, Overlay, Moment]:
         """The remedy of that number. Raises ArgumentError if there is none."""
         if not 1 <= number <= len(self.tried):
-            raise ArgumentError(f"there is no remedy {number}: {len(self.tried) or 'none'} helped where it was last "
-                                "tried", hint="why nan tries remedies, and numbers those that help")
+            said = f"{len(self.tried)} helped" if self.tried else "none was tried, or none helped"
+            raise ArgumentError(f"there is no remedy {number}: {said}",
+                                hint="why nan tries remedies, and numbers those that help")
         return self.tried[number - 1]
 
     def _candidates(self, why: WhyNonfinite, top: Tensor, failed: Moment) -> Iterable[list[Edit]]:
@@ -86,11 +89,11 @@ class Trials:
         if why.diverges:
             yield from self._first_of(self._lower_rates(failed))
             yield [CLIP]
-            large = [formulas.clean_feed(t, scaled=True) for t, value in failed.feeds.items() if t.dtype.is_floating
-                     and np.ndim(value) == 2 and len(value) > 1 and np.abs(value).max(initial=0.0) > _LARGE]
-            yield from [large] if large else []
+            yield from self._scaled_feeds(failed)
             return
         yield from ([formulas.larger_epsilon(t)] for value, t in self._operands(failed, ("epsilon",)) if value == 0)
+        if why.chain and why.chain[0].kind == "variable" and why.origins[0].phase == "forward":
+            yield from self._begun_otherwise(why.chain[0], failed)
         by_op: dict[Operation, tuple[list[list[Edit]], list[list[Edit]]]] = {}
         for origin in why.origins[:_ORIGINS]:
             op = self.model.targets.named(origin.forward_op)
@@ -111,15 +114,11 @@ class Trials:
                 [form or forms[-1] for form, forms in zip(together, several)] for together in zip_longest(*several)))
         for edits, bounds in by_op.values() if not self.tried else ():
             yield from self._first_of(wide for form in (*edits, *bounds) for wide in _widened(form))
-        if why.chain and why.chain[0].kind == "variable":
+        if why.chain and why.chain[0].kind in ("variable", "depth"):
             yield from self._first_of(self._lower_rates(failed))
-        first = why.chain[0] if why.chain else None
-        fed = self.model.targets.named(first.op) if first is not None and first.kind == "fed" else None
-        if first is not None and fed is not None and fed.outputs[0] in failed.feeds:
-            array = np.asarray(failed.feeds[fed.outputs[0]], np.float64)
-            value = abs(array[first.index])
-            if not value <= _LARGE and (array.ndim and len(array) > 1 or not np.isfinite(value)):  # one row has no mean
-                yield [formulas.clean_feed(fed.outputs[0], scaled=bool(np.isfinite(value)))]
+            yield from self._scaled_feeds(failed)
+        elif why.chain and why.chain[0].kind == "fed":
+            yield from self._other_feeds(why.chain[0], failed)
         if why.origins and all(remedy.steepest > _STEEP for remedy, *_ in self.tried):
             op = self.model.targets.named(why.origins[0].forward_op)
             outer = self.model.targets.inner.outer_op(op) if op is not None else None
@@ -137,6 +136,37 @@ class Trials:
                     return
                 steep.append(self.tried.pop())
         self.tried += steep[-1:]
+
+    def _begun_otherwise(self, first: Link, failed: Moment) -> Iterable[list[Edit]]:
+        """A variable that is 0 throughout since the beginning, with other numbers."""
+        op, value = self.model.targets.named(first.op), failed.variables.get(first.op, 1)
+        if op is not None and np.ndim(value) > 1 and not np.any(value):
+            users = [c for t in op.outputs for c in t._consumers if not is_store(c) and c.gradient_of is None]
+            reads = [c for c in users if c.outputs and c.outputs[0].dtype.base_dtype.is_floating]
+            after = [c for read in reads for c in read.outputs[0]._consumers]
+            rows = [c for c in after if c.type in _ROWS and c.gradient_of is None]
+            yield [formulas.begun_at_random(each, op.name) for each in rows or reads]
+
+    def _scaled_feeds(self, failed: Moment) -> Iterable[list[Edit]]:
+        large = [formulas.scaled_feed(t, np.ndim(value)) for t, value in failed.feeds.items() if t.dtype.is_floating
+                 and np.ndim(value) and len(value) > 1 and np.abs(value).max(initial=0.0) > _LARGE]
+        yield from [large] if large else []
+
+    def _other_feeds(self, first: Link, failed: Moment) -> Iterable[list[Edit]]:
+        """Of the placeholder whose value is the origin: cleaned, within usual bounds, or scaled."""
+        op = self.model.targets.named(first.op)
+        if op is None or not op.outputs[0].dtype.is_floating or not np.ndim(failed.feeds.get(op.outputs[0], 0.0)):
+            return
+        fed, array = op.outputs[0], np.asarray(failed.feeds[op.outputs[0]], np.float64)
+        value, usual = abs(array[first.index]), usual_size(fed, [m for m in self.state.moments if m.run < failed.run])
+        if not np.isfinite(value):
+            yield [formulas.clean_feed(fed)]
+        elif value in (0.0, 1.0) and array.min() >= 0.0 and array.max() <= 1.0:
+            yield [formulas.clipped_feed(fed, 1e-6, 1.0 - 1e-6)]
+        elif usual and value > FAR * usual:
+            yield [formulas.clipped_feed(fed, -usual, usual)]
+        elif value > _LARGE and len(array) > 1:  # one row has no mean
+            yield [formulas.scaled_feed(fed, array.ndim)]
 
     def _operands(self, at: Moment, names: Sequence[str]) -> list[tuple[float, Tensor]]:
         """The numbers of these names that the updates of a run compute with."""
@@ -187,7 +217,7 @@ class Trials:
             if loss is None:
                 return
             losses = loss
-        if is_late and len(losses) > 2 and np.abs(losses[-1]).max() > _RISEN * np.abs(losses[0]).max():
+        if is_late and len(losses) > 1 and np.abs(losses[-1]).max() > _RISEN * np.abs(losses[0]).max():
             return  # it goes the same way, later
         old = [self._loss(top, m) for m in steps[-len(losses):]]
         change = max((_apart(a, b) for a, b in zip(old[:-1], losses[:-1])), default=0.0)
