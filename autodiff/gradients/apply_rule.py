@@ -65,7 +65,8 @@ def rule_of(op: Operation) -> Any:
         if op.type in REGISTERED_GRADIENTS:
             return REGISTERED_GRADIENTS[op.type]
         raise NoGradientError(f"no gradient is defined for operation {op.name!r} (op type {op.type}): "
-                              f"{definition.no_rule}", line=f"{op.site}")
+                              f"{definition.no_rule}", line=f"{op.site}",
+                              hint="compute with what it is given instead, or with tf.stop_gradient of what it gives")
     return definition.gradient_rule
 
 

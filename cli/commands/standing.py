@@ -6,7 +6,7 @@ import os
 import re
 from typing import Any
 
-from autodiff.core.errors import AutodiffError
+from autodiff.core.errors import AutodiffError, NoGradientError
 from autodiff.core.graph import Operation
 from autodiff.core.site import Site, source_lines
 
@@ -113,7 +113,7 @@ def raised(shell: Shell, error: BaseException | None, records: tuple[Any, ...] =
     about = f"\nin op {op.name}: {op.describe()}\nmade at {op.site}" if isinstance(op, Operation) else ""
     says = f": {text}" if (text := str(error).split("\n")[0]) else ""
     about += _without_gradients(shell, error)
-    remedy = remedy_of(error)
+    remedy = remedy_of(error) or (error.hint or "" if isinstance(error, NoGradientError) else "")
     found = Error(f"the script raised {kind}{at}{says}{about}", "script_raised", f"{remedy}\n" * bool(remedy) +
                   "where, list, print and info still work on what there is; load runs it again", status=4,
                   trace=script_traceback(error))

@@ -419,3 +419,15 @@ def test_why_none_answers_for_what_the_script_asked_in_vain() -> None:
         tf.gradients(loss, copy)
     dbg = Debugger(graph, handles={"loss": loss})
     assert [each.x for each in dbg.why(kind="none")] == ["copy:0"]
+
+
+def test_nan_of_a_dataset_names_the_op_of_its_map_function() -> None:
+    graph = tf.Graph()
+    with graph.as_default():
+        rows = tf.data.Dataset.from_tensor_slices(np.float32([[1.0], [0.0]])).map(lambda x: tf.log(x)).batch(2)
+        loss = tf.reduce_sum(rows.repeat().make_one_shot_iterator().get_next() * tf.Variable(2.0), name="loss")
+    dbg = Debugger(graph, handles={"loss": loss})
+    dbg.model.initialize()
+    dbg.run(1)
+    first = dbg.why(kind="nan").origins[0]
+    assert "its map function computes log at test_why.py" in first.rule and "tf.log(tf.maximum(x" in first.remedy

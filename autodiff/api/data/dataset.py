@@ -36,11 +36,12 @@ Elements = Callable[[list[np.ndarray]], PythonIterator[Any]]  # arrays of the so
 class Dataset(Structured):
     """Elements, one after another; each is a nested structure of arrays like `structure`, which holds Specs.
 
-    sources: tensors whose values an iterator reads when it is initialized.
+    sources: tensors whose values an iterator reads when it is initialized. graphs: of the functions of `map`.
     """
 
-    def __init__(self, elements: Elements, structure: Any, sources: tuple[Tensor, ...] = ()) -> None:
-        self._elements, self._structure, self._sources = elements, structure, sources
+    def __init__(self, elements: Elements, structure: Any, sources: tuple[Tensor, ...] = (),
+                 graphs: tuple[Graph, ...] = ()) -> None:
+        self._elements, self._structure, self._sources, self.graphs = elements, structure, sources, graphs
 
     # ---- sources ------------------------------------------------------------------------
     @staticmethod
@@ -86,17 +87,20 @@ class Dataset(Structured):
         def elements(values: list[np.ndarray]) -> PythonIterator[Any]:
             columns = [d._elements(values[a:b]) for d, a, b in zip(parts, counts, counts[1:])]
             return (_join(datasets, list(row)) for row in zip(*columns))
-        return Dataset(elements, structure, tuple(itertools.chain(*(d._sources for d in parts))))
+        sources, graphs = (tuple(itertools.chain(*each)) for each in zip(*((d._sources, d.graphs) for d in parts)))
+        return Dataset(elements, structure, sources, graphs)
 
     # ---- transformations ----------------------------------------------------------------
     def _with(self, change: Callable[[PythonIterator[Any]], Iterable[Any]], structure: Any = None) -> "Dataset":
         return Dataset(lambda values: iter(change(self._elements(values))),
-                       self._structure if structure is None else structure, self._sources)
+                       self._structure if structure is None else structure, self._sources, self.graphs)
 
     def map(self, map_func: Callable[..., Any], num_parallel_calls: int | None = None) -> "Dataset":
         """`map_func` of each element; it builds graph out of tensors, as in TensorFlow."""
         function = _Function(map_func, self._structure)
-        return self._with(lambda items: map(function, items), function.structure)
+        mapped = self._with(lambda items: map(function, items), function.structure)
+        mapped.graphs = (*self.graphs, function.graph)
+        return mapped
 
     def filter(self, predicate: Callable[..., Any]) -> "Dataset":
         """The elements for which `predicate` gives true. predicate: graph of a bool[] from an element."""
@@ -161,7 +165,7 @@ class Dataset(Structured):
                     yield item
                 if empty:
                     return
-        return Dataset(elements, self._structure, self._sources)
+        return Dataset(elements, self._structure, self._sources, self.graphs)
 
     def take(self, count: int) -> "Dataset":
         """The first `count` elements; all if -1."""
@@ -180,7 +184,7 @@ class Dataset(Structured):
 
         def elements(values: list[np.ndarray]) -> PythonIterator[Any]:
             return itertools.chain(self._elements(values[:split]), dataset._elements(values[split:]))
-        return Dataset(elements, self._structure, self._sources + dataset._sources)
+        return Dataset(elements, self._structure, self._sources + dataset._sources, self.graphs + dataset.graphs)
 
     def enumerate(self, start: int = 0) -> "Dataset":
         """(number, element) pairs."""

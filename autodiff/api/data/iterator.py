@@ -22,6 +22,7 @@ class Iterator(Structured):
     def __init__(self, structure: Any) -> None:
         self._structure = structure
         self._items: PythonIterator[Any] | None = None
+        self.graphs: tuple[Any, ...] = ()
         self.initializer: Operation | None = None
 
     @staticmethod
@@ -44,7 +45,7 @@ class Iterator(Structured):
         return py_func(begin, list(dataset._sources), bool_, name=name or "MakeIterator").op
 
     def _begin(self, dataset: Any, values: list[np.ndarray]) -> None:
-        self._items = dataset._elements(values)
+        self._items, self.graphs = dataset._elements(values), dataset.graphs
 
     def get_next(self, name: str | None = None) -> Any:
         """Tensors of the next element at each run. At the end the run fails with OutOfRangeError."""
@@ -56,6 +57,7 @@ class Iterator(Structured):
             for item in self._items:
                 return nest.flatten(item)
             raise OutOfRangeError("End of sequence")
+        advance.__dict__["iterator"] = self
         tensors = py_func(advance, [], [spec.dtype for spec in specs], name=name or "IteratorGetNext")
         for tensor, spec in zip(tensors, specs):
             tensor.set_shape(spec.dims)

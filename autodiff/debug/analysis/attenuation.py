@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors
-from ..facts.roles import VARIABLES, at_line, place_of
+from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 from .arithmetic_rules import number
 from .findings import Hop
 
@@ -243,7 +243,11 @@ def _of_factor(op: Operation, hop: Hop, values: Values) -> str:
     if spoiled is not name.op:
         return (f"{spoiled.name} ({spoiled.type}{at_line(place_of(spoiled))}) is not finite, which makes "
                 f"{_named(name)} small: scale down what it is given, or compute it in a wider type")
-    return f"{_named(name)} is {'0' if '0 everywhere' in hop.note else 'small'}: look at what makes it so"
+    small = "0" if "0 everywhere" in hop.note else "small"
+    fed = [f"{o.name!r}{at_line(place_of(o))}" for o in ancestors([name]) if o.type in PLACEHOLDERS]
+    if len(fed) == 1 and not any(v in root for v in VARIABLES):
+        return f"{_named(name)} is {small} by what is fed for {fed[0]}: feed other numbers"
+    return f"{_named(name)} is {small}: look at what makes it so"
 
 
 def _spoiled(op: Operation, values: Values) -> Operation:

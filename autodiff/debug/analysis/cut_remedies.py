@@ -43,6 +43,10 @@ def remedy_for_cut(op: Operation, index: int, kind: str) -> str:
         return "a count of right answers has no gradient: minimize a cross entropy, and keep the count for metrics"
     if op.type in ("Cast", "Round", "Floor", "Ceil", "Rint") and _is_index(op.outputs[0]):
         return _WEIGHTS
+    users = [c for t in op.outputs for c in t._consumers]
+    users += [c for user in users for t in user.outputs for c in t._consumers]
+    if op.type in _COMPARISONS or op.type == "Cast" and any(user.type in _COMPARISONS for user in users):
+        return "its derivative is zero wherever it exists: compare softly, tf.sigmoid(k * (a - b)) in place of a > b"
     if op.type in _SMOOTH:
         return _SMOOTH[op.type]
     if op.type in _COUNTS:
@@ -52,8 +56,6 @@ def remedy_for_cut(op: Operation, index: int, kind: str) -> str:
         name = op.type.lower()
         return ("its derivative is zero wherever it exists: leave it out of the loss, or keep the forward value and "
                 f"pass the gradient, x + tf.stop_gradient(tf.{name}(x) - x)")
-    if op.type in _COMPARISONS:
-        return "its derivative is zero wherever it exists: use a smooth stand-in such as tf.sigmoid or tf.tanh"
     if kind == "no rule":
         return "register a gradient with @tf.RegisterGradient, or leave it out of the path"
     return ""

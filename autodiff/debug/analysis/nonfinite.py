@@ -17,7 +17,7 @@ from .arithmetic_rules import in_words, number
 from .findings import Operand, Origin, WhyNonfinite
 from .origins.chain import chain_of
 from .origins.sources import Scene
-from .remedies import remedy_for
+from .remedies import mapped_ops, remedy_for
 
 Values = Mapping[Tensor, Any]
 _SELECTS = ("Select", "SelectV2", "Where")
@@ -226,7 +226,9 @@ def _rule(op: Operation, numbers: list[Any], result: Any, values: Values, note: 
     if not op.inputs:
         what = ("the value fed for" if op.type in PLACEHOLDERS else "variable" if op.type in VARIABLES or op.type ==
                 "ReadVariableOp" else "the constant" if op.type == "Const" else op.type)
-        return f"{what} {op.name!r} contains {number(result)}{note(op.name)}"
+        risky = mapped_ops(op)
+        made = f": its map function computes {risky[0].type.lower()}{at_line(place_of(risky[0]))}" if risky else ""
+        return f"{what} {op.name!r} contains {number(result)}{note(op.name)}{made}"
     if not op.definition.elementwise and len(op.inputs) > 1:
         numbers = [None] * len(numbers)
     given = np.asarray(values[op.inputs[0]]) if op.inputs[0] in values else None

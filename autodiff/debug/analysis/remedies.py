@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
-from ..facts.roles import PLACEHOLDERS, VARIABLES
+from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 from .edits.formulas import better_forms
 from .edits.in_graph import DIVISIONS, bounds_of, edits_of
 
@@ -70,10 +70,19 @@ def _of_input(op: Operation, values: Mapping[Tensor, Any]) -> str:
                 "np.where(np.isfinite(data), data, 0.0) replaces")
     if op.type in VARIABLES:
         return f"give it finite values: another checkpoint, or its initial ones (init {op.name})"
+    for risky in mapped_ops(op):
+        return (f"in the dataset's map function: {(*edits_of(risky, ''), *bounds_of(risky))[0].words}"
+                f"{at_line(place_of(risky))}")
     if op.type == "Const":
         value = np.asarray(values.get(op.outputs[0], 0))
         return "mask with a large finite number, such as -1e9, in place of -inf" if np.isneginf(value).any() else ""
     return ""
+
+
+def mapped_ops(op: Operation) -> list[Operation]:
+    """Of what takes elements from a dataset: the ops of its map functions that may make nan or inf of numbers."""
+    graphs = getattr(getattr(op.attrs.get("function"), "iterator", None), "graphs", ())
+    return [each for graph in graphs for each in graph.operations.values() if edits_of(each, "") or bounds_of(each)]
 
 
 def _unsafe(op: Operation, values: Mapping[Tensor, Any]) -> Operation:

@@ -111,7 +111,8 @@ class CameFrom:
         begun, now = self.state.log.at(since.run), self.state.log.at(at.run)
         text = f"{variable.name} grew from {number(old)} ({begun}) to {number(new)} ({now})"
         text += f"; {rate}" if rate else ""
-        return [Link(text, place_of(variable), "variable", variable.name, (), begun.step)]
+        layers = self._through_layers(since) if new > _LEAP * old else []
+        return [*layers, Link(text, place_of(variable), "variable", variable.name, (), begun.step)]
 
 
 def usual_size(fed: Tensor, before: Sequence[Moment]) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ....core.errors import ArgumentError, AutodiffError
 from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors, in_order
+from ....core.traversal import ancestors, descendants, in_order
 from ....runtime.plan.running import running
 from ...analysis.advice import advice_of, spoken
 from ...analysis.arithmetic_rules import number
@@ -108,6 +108,8 @@ class Trials:
             yield from self._first_of(bounds)
             yield from self._first_of(wide for form in bounds for wide in _widened(form)
                                       if op.type in _EXPONENTIALS and len(self.tried) == before)
+        for op, (edits, bounds) in by_op.items() if not self.tried else ():
+            yield from self._first_of([*form, *_further(op, top, form)] for form in (*edits, *bounds))
         several = [[*edits, *bounds] for edits, bounds in by_op.values() if edits or bounds]
         if not self.tried and len(several) > 1:
             yield from self._first_of([edit for form in forms for edit in form] for forms in (
@@ -115,6 +117,7 @@ class Trials:
         for edits, bounds in by_op.values() if not self.tried else ():
             yield from self._first_of(wide for form in (*edits, *bounds) for wide in _widened(form))
         if why.chain and why.chain[0].kind in ("variable", "depth"):
+            yield from self._first_of(self._smaller_weights([top]) if why.chain[0].kind == "depth" else ())
             yield from self._first_of(self._lower_rates(failed))
             yield from self._scaled_feeds(failed)
         elif why.chain and why.chain[0].kind == "fed":
@@ -278,6 +281,15 @@ def _forms(op: Operation, origin: Origin) -> tuple[list[list[Edit]], list[list[E
     edits, bounds = ([[edit, *(other for more in forms[1:] for other in more[kind] if other.words == edit.words)]
                       for edit in forms[0][kind]] for kind in (0, 1))
     return edits, bounds
+
+
+def _further(op: Operation, top: Tensor, form: list[Edit]) -> list[Edit]:
+    """What guards the ops between an op and y against the 0 that an edit of it may give."""
+    between = in_order(descendants(op.outputs) & ancestors([top]))
+    known = {edit.op for edit in form}
+    guards = ((*edits_of(each, ""), *bounds_of(each)) for each in between if each.gradient_of is None
+              and each.type in _REPEATED and each not in known)
+    return [edits[0] for edits in guards if edits][:_ORIGINS]
 
 
 def _elsewhere(edits: Sequence[Edit], place: Place | None) -> str:
