@@ -4,7 +4,7 @@ A message's fields are attributes; SerializeToString and ParseFromString write a
 """
 from __future__ import annotations
 
-from typing import Any
+from typing import Any as _Any
 
 from ..files.event_messages import EVENT_MESSAGES
 from ..files.example_messages import EXAMPLE_MESSAGES
@@ -27,7 +27,7 @@ BytesList, Example, Feature, FeatureList, FeatureLists, Features, FloatList, Int
 _ALL = {**GRAPH_MESSAGES, **META_GRAPH_MESSAGES, **EVENT_MESSAGES, **EXAMPLE_MESSAGES}
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _Any:
     """Any other message, and the numbers of element types: `DT_FLOAT`."""
     if name in _ALL:
         return _ALL[name]

@@ -40,7 +40,7 @@ def test_it_is_listed_and_read() -> None:
     reader = tf.train.NewCheckpointReader(MODEL)
     assert reader.get_variable_to_dtype_map()["text"] is tf.string
     assert reader.get_tensor("text")[2] == b"h\xc3\xa9llo\x00"
-    assert b"half (float16) [2]" in reader.debug_string()
+    assert b"half (DT_HALF) [2]" in reader.debug_string()
 
 
 def test_a_monitored_session_begins_with_it(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import autodiff as tf
+from autodiff.runtime.eager import eager_mode
 
 pytestmark = pytest.mark.usefixtures("own_graph")
 
@@ -196,7 +197,7 @@ def test_another_shape_or_dtype_is_refused_and_changes_nothing(tmp_path: Path) -
     assert session.run(a).max() == 1.0
     tf.train.Saver({"a": a}, reshape=True).restore(session, path)
     assert session.run(a).shape == (3, 2)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="dtype int32, the checkpoint has float32"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="int32 does not equal original dtype float32"):
         tf.train.Saver({"a": tf.get_variable("i", [2, 3], tf.int32)}).restore(session, path)
 
 
@@ -359,3 +360,37 @@ def test_the_last_folder_is_made(tmp_path):
         session.run(tf.global_variables_initializer())
         assert tf.train.latest_checkpoint(tmp_path) is None
         assert tf.train.Saver().save(session, str(tmp_path / "new" / "m")) == str(tmp_path / "new" / "m")
+
+
+def test_variables_that_compute_at_once_are_saved_without_a_session(tmp_path: Path) -> None:
+    with eager_mode():
+        v, step = tf.Variable([1.0, 2.0], name="v"), tf.Variable(7, name="step")
+        saver = tf.train.Saver([v])
+        path = saver.save(None, str(tmp_path / "model"), global_step=step)
+        assert path == str(tmp_path / "model-7") and not (tmp_path / "model-7.meta").exists()
+        v.assign([0.0, 0.0])
+        saver.restore(None, path)
+        assert v.numpy().tolist() == [1.0, 2.0]
+        assert tf.train.NewCheckpointReader(path).debug_string() == b"v (DT_FLOAT) [2]\n"
+        with pytest.raises(tf.errors.InvalidArgumentError, match="expected dtype int32 does not equal original dtype"):
+            tf.train.Saver({"v": step}).restore(None, path)
+
+
+def test_a_saver_of_nothing_saves_nothing_where_that_is_allowed(tmp_path: Path) -> None:
+    saver = tf.train.Saver(allow_empty=True)
+    with tf.Session() as session:
+        assert saver.save(session, str(tmp_path / "none")) is None and not list(tmp_path.iterdir())
+        saver.restore(session, str(tmp_path / "none"))
+    with pytest.raises(ValueError, match="build cannot be deferred. Either set defer_build=False"):
+        tf.train.Saver([tf.Variable(1.0)], defer_build=True)
+
+
+def test_a_meta_graph_is_added_to_a_graph_that_is_named(tmp_path: Path) -> None:
+    v = tf.Variable(3.0, name="v")
+    with started() as session:
+        path = tf.train.Saver([v]).save(session, str(tmp_path / "model"))
+    graph = tf.Graph()
+    saver = tf.train.import_meta_graph(f"{path}.meta", graph=graph, import_scope="new")
+    with tf.Session(graph=graph) as session:
+        saver.restore(session, path)
+        assert session.run("new/v:0") == 3.0

@@ -9,7 +9,7 @@ from ...core.tensor import Tensor
 from .control_flow import case, cond
 
 
-def smart_constant_value(pred: Any) -> bool | None:
+def smart_constant_value(pred: Any) -> Any:
     """A predicate's value, if the graph knows it; else None. Raises TypeError for what is no predicate."""
     if isinstance(pred, (bool, int)) and pred in (0, 1):
         return bool(pred)
@@ -17,7 +17,7 @@ def smart_constant_value(pred: Any) -> bool | None:
         return None
     if isinstance(pred, Tensor):
         value = static_value(pred)
-        return None if value is None else bool(value)
+        return None if value is None else value.item()
     raise TypeError(f"`pred` must be a Tensor, or a Python bool, or 1 or 0. Found instead: {pred}")
 
 

@@ -11,6 +11,8 @@ from ...core.dtypes import DType, as_dtype
 from ...core.errors import ArgumentError, NotFoundError
 from ...files import checkpoints as files
 from ...files.checkpoint import Part, Stored, write_bundle
+from ...files.graph_messages import GRAPH_MESSAGES
+from ...files.tensor_values import dtype_number
 from .checkpoint_state import latest_checkpoint
 
 _AS = {"bfloat16": "float32", "qint8": "int8", "quint8": "uint8", "qint16": "int16", "quint16": "uint16",
@@ -85,7 +87,8 @@ class CheckpointReader:
     def debug_string(self) -> bytes:
         """A line for each array."""
         shapes, dtypes = self._reader.shapes(), self._reader.dtypes()
-        return "".join(f"{name} ({dtypes[name]}) {shapes[name]}\n" for name in shapes).encode()
+        kinds = {name: GRAPH_MESSAGES["DataType"].Name(dtype_number(dtype)) for name, dtype in dtypes.items()}
+        return "".join(f"{name} ({kinds[name]}) [{','.join(map(str, shapes[name]))}]\n" for name in shapes).encode()
 
 
 NewCheckpointReader = CheckpointReader

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.errors import ArgumentError, FailedPreconditionError, InvalidArgumentError, KindError, NotFoundError
+from ...core.graph import get_default_graph
 from ...core.shapes import as_dims, compatible, is_known, show
 from ...files.checkpoint import Part
 from ..variables.variable import Variable
@@ -24,13 +25,17 @@ def named_variables(wanted: Any) -> dict[str, list[Variable]]:
     found: dict[str, list[Variable]] = {}
     for name, variable in _pairs(wanted):
         part = part_of(variable)
-        name = name or (variable.op.name if part is None else variable._save_slice_info.full_name)
+        name = name or (variable.name.rpartition(":")[0] if part is None else variable._save_slice_info.full_name)
         if name in found and (part is None or part_of(found[name][0]) is None):
             raise ArgumentError(f"At least two variables have the same name: {name}")
         found.setdefault(name, []).append(variable)
-    listed = [variable for variables in found.values() for variable in variables]
-    if len(set(listed)) < len(listed):
-        raise ArgumentError(expected="one name for each variable", found=f"several among {list(found)}")
+    named: dict[int, str] = {}
+    for name, variables in found.items():
+        for variable in variables:
+            first = named.setdefault(id(variable), name)
+            if first != name:
+                raise ArgumentError(f"The same saveable will be restored with two names: {first}",
+                                    found=f"{name!r}, too")
     return found
 
 
@@ -51,12 +56,17 @@ def part_of(variable: Any) -> Part | None:
 
 
 def arrays_of(session: Any, variables: Mapping[str, list[Variable]]) -> dict[str, Any]:
-    """The values in a session, for `write_checkpoint`. Raises FailedPreconditionError for a missing value."""
+    """The values in a session, for `write_checkpoint`; without one, their own, while executing eagerly.
+
+    Raises FailedPreconditionError for a missing value.
+    """
     return {name: [(_value(session, v), part_of(v)) for v in found] if part_of(found[0]) else _value(session, found[0])
             for name, found in variables.items()}
 
 
-def _value(session: Any, variable: Variable) -> np.ndarray:
+def _value(session: Any, variable: Any) -> np.ndarray:
+    if session is None:
+        return np.asarray(variable.numpy())
     value = session.variables.get(variable.op.name)
     if value is None:
         raise FailedPreconditionError(None, variable.op, f"Attempting to use uninitialized value {variable.op.name}",
@@ -70,22 +80,23 @@ def fitting(reader: CheckpointReader, name: str, variable: Variable, *, reshape:
     Raises NotFoundError if there is none, InvalidArgumentError for another dtype or shape; reshape: as many elements
     are enough.
     """
+    op = None if get_default_graph().executing_eagerly else variable.op
     if not reader.has_tensor(name):
-        raise NotFoundError(None, variable.op, f"Key {name} not found in checkpoint\nit holds: "
+        raise NotFoundError(None, op, f"Key {name} not found in checkpoint\nit holds: "
                             f"{', '.join(reader.get_variable_to_shape_map()) or 'nothing'}")
     value, dtype = reader.array(name), reader.get_variable_to_dtype_map()[name]
     part = part_of(variable)
     wanted, dims = variable.dtype.base_dtype, as_dims(variable.shape)
     if dtype is not wanted:
-        raise InvalidArgumentError(None, variable.op, f"variable {name!r} has dtype {wanted.name}, the checkpoint "
-                                   f"has {dtype.name}")
+        raise InvalidArgumentError(None, op, f"tensor_name = {name}; expected dtype {wanted.name} does not equal "
+                                   f"original dtype {dtype.name}")
     if part is not None and dims is not None and value.shape == part.full_shape:
         value = value[tuple(slice(begin, begin + dim) for begin, dim in zip(part.offset, dims))]
     if dims is None or compatible(dims, value.shape):
         return np.ascontiguousarray(value).reshape(value.shape)
     if reshape and is_known(dims) and value.size == np.prod(dims):
         return value.reshape(dims)
-    raise InvalidArgumentError(None, variable.op, "Assign requires shapes of both tensors to match. variable "
+    raise InvalidArgumentError(None, op, "Assign requires shapes of both tensors to match. variable "
                                f"{name!r} has shape {show(dims)}, the checkpoint has {show(value.shape)}",
                                hint="build the model as it was when it was saved, or leave the variable out of the "
                                     "Saver's var_list")

@@ -47,6 +47,10 @@ class Saver:
                  pad_step_number: bool = False, save_relative_paths: bool = False, filename: str | None = None) -> None:
         if builder is not None:
             raise UnsupportedError("a Saver is made of variables, not of a builder", hint="use Saver(var_list)")
+        if defer_build and var_list:
+            raise ArgumentError("If `var_list` is provided then build cannot be deferred. Either set defer_build=False "
+                                "or var_list=None.")
+        self._write_version = write_version or SaverDef.V2
         self._wanted, self._reshape, self._allow_empty = var_list, reshape, allow_empty
         self._max_to_keep = max_to_keep or 0
         self._period, self._pad = keep_checkpoint_every_n_hours * 3600, pad_step_number
@@ -78,8 +82,8 @@ class Saver:
     # ---- saving -------------------------------------------------------------------------
     def save(self, sess: Any, save_path: Any, global_step: Any = None, latest_filename: str | None = None,
              meta_graph_suffix: str = "meta", write_meta_graph: bool = True, write_state: bool = True,
-             strip_default_attrs: bool = False, save_debug_info: bool = False) -> str:
-        """Write a checkpoint; gives its name: the path, and `-step` if a global step is given.
+             strip_default_attrs: bool = False, save_debug_info: bool = False) -> str | None:
+        """Write a checkpoint; gives its name: the path, and `-step` if a global step is given. None if it is empty.
 
         `<name>.meta` gets the graph as a MetaGraphDef, for import_meta_graph. Raises FailedPreconditionError for
         a variable without value, ArgumentError (ValueError) for a directory that cannot
@@ -93,17 +97,18 @@ class Saver:
             try:
                 os.mkdir(folder)
             except OSError:
-                raise ArgumentError(f"Parent directory of {path} doesn't exist, can't save.",
-                                    hint=f"make it first: tf.gfile.MakeDirs({folder!r})") from None
+                raise ArgumentError(f"Parent directory of {path} doesn't exist, can't save.") from None
         if not os.path.basename(path):
             raise ArgumentError(expected="a name for the checkpoint", found=f"the directory {path!r}")
         session = _session(sess)
+        if self._is_empty:
+            return None
         prefix = path if global_step is None else f"{path}-{self._step(sess, global_step)}"
         if self._saver_def is not None:
             session.run(self._saver_def.save_tensor_name, {self._saver_def.filename_tensor_name: prefix})
         else:
             write_checkpoint(prefix, arrays_of(session, self._built()))
-        if write_meta_graph:
+        if write_meta_graph and session is not None:
             with session.graph.as_default():
                 data = self._meta_graph()
             replace_file(f"{prefix}.{meta_graph_suffix}", lambda file: file.write(data))
@@ -115,7 +120,10 @@ class Saver:
         return prefix
 
     def _step(self, sess: Any, global_step: Any) -> str:
-        step = global_step if isinstance(global_step, (int, np.integer)) else _session(sess).run(global_step)
+        if isinstance(global_step, (int, np.integer)) or sess is None:
+            step: Any = global_step
+        else:
+            step = _session(sess).run(global_step)
         return f"{int(step):08d}" if self._pad else str(int(step))
 
     def _remember(self, prefix: str) -> str:
@@ -189,6 +197,8 @@ class Saver:
         Raises ArgumentError (ValueError) if there is no such checkpoint, NotFoundError for a variable
         that it lacks, InvalidArgumentError for another shape or dtype. No variable is changed then.
         """
+        if self._is_empty:
+            return
         if save_path is None:
             raise ArgumentError("Can't load save_path when it is None.",
                                 hint="tf.train.latest_checkpoint gives None where it finds none")
@@ -202,10 +212,18 @@ class Saver:
         values = [(v, fitting(reader, name, v, reshape=self._reshape))
                   for name, variables in self._built().items() for v in variables]
         for variable, value in values:
+            if session is None:
+                variable.assign(value)
+                continue
             if variable.graph is not session.graph:
                 raise GraphError(f"variable {variable.name!r} is of another graph than the session")
             session.variables[variable.op.name] = value
             session.loaded[variable.op.name] = os.fspath(save_path), session.runs
+
+    @property
+    def _is_empty(self) -> bool:
+        """Whether there is nothing to save, and that is allowed."""
+        return self._saver_def is None and self._allow_empty and not self._built()
 
     def _built(self) -> dict[str, list[Variable]]:
         if self._variables is None:
@@ -233,16 +251,18 @@ def import_meta_graph(meta_graph_or_file: Any, clear_devices: bool = False, impo
                       **options: Any) -> Saver | None:
     """Add a graph and its collections, of a MetaGraphDef or the file of one; gives its Saver, None if it saves nothing.
 
-    Raises OSError for a file that is not there, DataLossError for what is no MetaGraphDef.
+    graph: instead of the default one. Raises OSError for a file that is not there, DataLossError for what is no
+    MetaGraphDef.
     """
-    meta, scope = add_meta_graph(meta_graph_or_file, clear_devices, import_scope, **options)
-    if not meta.HasField("saver_def"):
-        return Saver() if get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES, scope) else None
-    saver_def = SaverDef()
-    saver_def.CopyFrom(meta.saver_def)
-    for field in ("filename_tensor_name", "save_tensor_name", "restore_op_name"):
-        setattr(saver_def, field, f"{scope}/{getattr(saver_def, field)}" if scope else getattr(saver_def, field))
-    return Saver(saver_def=saver_def, allow_empty=True)
+    with (options.pop("graph", None) or get_default_graph()).as_default() as graph:
+        meta, scope = add_meta_graph(meta_graph_or_file, clear_devices, import_scope, **options)
+        if not meta.HasField("saver_def"):
+            return Saver() if graph.get_collection(GraphKeys.GLOBAL_VARIABLES, scope) else None
+        saver_def = SaverDef()
+        saver_def.CopyFrom(meta.saver_def)
+        for field in ("filename_tensor_name", "save_tensor_name", "restore_op_name"):
+            setattr(saver_def, field, f"{scope}/{getattr(saver_def, field)}" if scope else getattr(saver_def, field))
+        return Saver(saver_def=saver_def, allow_empty=True)
 
 
 def export_meta_graph(filename: str | None = None, graph: Any = None, collection_list: Any = None,
@@ -264,7 +284,9 @@ def write_graph(graph_or_graph_def: Any, logdir: Any, name: str, as_text: bool =
 
 
 def _session(sess: Any) -> Any:
-    """The session itself that is inside of a monitored or debugged one."""
+    """The session itself that is inside of a monitored or debugged one; None while executing eagerly."""
+    if sess is None and get_default_graph().executing_eagerly:
+        return None
     if not hasattr(sess, "variables") and hasattr(sess, "_tf_sess"):
         sess = sess._tf_sess()
     if not hasattr(sess, "variables"):
