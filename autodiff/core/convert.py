@@ -212,10 +212,12 @@ def _first_dtype(value: Any) -> DType | None:
     return value.dtype.base_dtype if isinstance(value, Tensor) or hasattr(value, "as_tensor") else None
 
 
-def _pack(graph: Graph, values: Any, dtype: DType | None, name: str, casts: bool = False) -> Tensor:
-    """casts: whether parts of another type than the one that is asked for are made into it."""
+def _pack(graph: Graph, values: Any, dtype: DType | None, name: str, casts: bool | None = None) -> Tensor:
+    """casts: whether parts of another type are made into the whole's; None: where that is not the first part's."""
     found = _first_dtype(values)
-    casts, dtype = casts or dtype is not None and dtype is not found, dtype or found
+    if casts is None:
+        casts = dtype is not None and dtype is not found
+    dtype = dtype or found
     with graph.name_scope("packed" if name == "Const" else name) as scope:
         parts = [_pack(graph, v, dtype, str(i), casts) if isinstance(v, (list, tuple)) and holds_tensor(v)
                  else to_tensor(graph, v, None if holds_tensor(v) else dtype, str(i)) for i, v in enumerate(values)]

@@ -37,9 +37,9 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients",
     ys, xs: a tensor, a Variable, or a list of them. grad_ys: what the ys receive, ones by default.
     stop_gradients: tensors to hold constant. An entry is a Tensor of x's shape and dtype, an
     IndexedSlices (rows of a gather), or None when no path connects x.
-    colocate_gradients_with_ops is accepted without effect. Raises ArgumentError (ValueError) for
-    lengths, shapes and options, DTypeError (TypeError) for a complex y without grad_ys,
-    NoGradientError (LookupError) for an op on the path without a registered gradient.
+    colocate_gradients_with_ops: each op stands with the one whose gradient it is for.
+    Raises ArgumentError (ValueError) for lengths, shapes and options, DTypeError (TypeError) for a complex y
+    without grad_ys, NoGradientError (LookupError) for an op on the path without a registered gradient.
     Source: reverse accumulation; Griewank and Walther (2008), section 3.2.
     """
     if get_default_graph().executing_eagerly:
@@ -56,11 +56,16 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients",
         if len(given) != len(ys):
             raise ArgumentError(f"expected one grad_y for each y: {len(ys)} ys and {len(given)} grad_ys")
         seeds = [seed(graph, y, g, i) for i, (y, g) in enumerate(zip(ys, given))]
-        between = ops_between(ys, xs)
+        between, before = ops_between(ys, xs), len(graph.operations)
         sweep = Sweep(graph, ys, between, ends_of(xs, stops, between), method=method, gate=gate_gradients)
         sweep.run(ys, seeds)
         graph.extras.setdefault("calls", []).append(GradientCall(tuple(ys), tuple(xs), tuple(stops), sweep.final))
-        return [sweep.gradient_of(x, zeros) for x in xs]
+        found = [sweep.gradient_of(x, zeros) for x in xs]
+        for op in list(graph.operations.values())[before:] if colocate_gradients_with_ops else ():
+            if op.origin is not None:
+                op.stand_with(op.origin.colocated_names())
+                op.device = op.origin.device
+        return found
 
 
 @contextlib.contextmanager
@@ -103,7 +108,8 @@ def unconnected(value: Any) -> UnconnectedGradients:
     try:
         return UnconnectedGradients(value)
     except ValueError:
-        raise ArgumentError(f"unconnected_gradients is {value!r}, expected 'none' or 'zero'") from None
+        raise ArgumentError(f"Unknown value for unconnected_gradients: {value!r}",
+                            expected="'none' or 'zero'") from None
 
 
 def seed(graph: Graph, y: Tensor, grad_y: Any, index: int) -> Gradient:
@@ -111,7 +117,7 @@ def seed(graph: Graph, y: Tensor, grad_y: Any, index: int) -> Gradient:
     dtype = y.dtype.base_dtype
     if grad_y is None:
         if dtype.is_complex:
-            raise DTypeError(f"gradients of complex tensors need grad_ys: {y.describe()}",
+            raise DTypeError(f"Gradients of complex tensors must set grad_ys (y.dtype = {dtype!r}) of {y.describe()}",
                              hint="the derivative of a complex value is not one number; give grad_ys, or "
                                   "differentiate tf.real, tf.imag or tf.abs of it")
         with graph.differentiating(y.op, y):

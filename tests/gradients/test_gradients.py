@@ -35,7 +35,7 @@ def test_unconnected_x_gives_none_or_zeros():
     x, u = tf.constant([1.0, 2.0]), tf.constant([[5.0]])
     assert tf.gradients(x * x, [u]) == [None]
     np.testing.assert_array_equal(run(*tf.gradients(x * x, u, unconnected_gradients="zero")), [[0.0]])
-    with pytest.raises(ValueError, match="expected 'none' or 'zero'"):
+    with pytest.raises(ValueError, match="Unknown value for unconnected_gradients: "):
         tf.gradients(x, x, unconnected_gradients="both")
 
 
@@ -246,3 +246,13 @@ def test_unconnected_zeros_of_a_resource_variable_are_those_of_its_value():
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
         np.testing.assert_array_equal(session.run(zeros), [0.0, 0.0])
+
+
+def test_gradients_stand_with_the_operations_that_they_are_for() -> None:
+    x = tf.Variable([[1.0]])
+    with tf.device("/job:ps"):
+        y = tf.matmul(x, [[2.0]], name="product")
+    grad = tf.gradients(y, x, colocate_gradients_with_ops=True)[0]
+    assert grad.op.colocation_groups() == [b"loc:@product"] and grad.device == "/job:ps"
+    with pytest.raises(LookupError, match="explicitly disabled"):
+        tf.gradients(tf.raw_ops.PreventGradient(input=x, message="no"), x)

@@ -70,7 +70,8 @@ def stop_gradient(input):
     return input
 
 
-@op("PreventGradient", infer=same_shape, no_rule="it was marked as not to be differentiated")
+@op("PreventGradient", infer=same_shape,
+    no_rule="Gradient explicitly disabled, it was marked as not to be differentiated")
 def prevent_gradient(input, *, message=""):
     """The same value; asking for its gradient is a LookupError. input: any[...] -> any[...]."""
     return input
