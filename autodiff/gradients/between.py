@@ -17,16 +17,16 @@ def inputs_of(op: Operation) -> tuple[Tensor, ...]:
     return op.inputs if op.inputs or op.type != "Captured" else (op.attrs["external"],)
 
 
-def ops_between(ys: list[Tensor], xs: list[Tensor]) -> dict[Operation, None]:
-    """Operations on some path from xs to ys, from the ys backwards."""
+def ops_between(ys: list[Tensor], xs: list[Tensor]) -> dict[Operation, int]:
+    """Operations on some path from xs to ys, from the ys backwards; each with 0."""
     reached = _reached_from(xs)
-    between: dict[Operation, None] = {}
+    between: dict[Operation, int] = {}
     queue = deque(dict.fromkeys(y.op for y in ys))
     while queue:
         op = queue.popleft()
         if op in between or op not in reached:
             continue
-        between[op] = None
+        between[op] = 0
         queue.extend([t.op for t in op.inputs or inputs_of(op) if t.op not in between])
     return between
 
@@ -46,7 +46,7 @@ def _reached_from(xs: list[Tensor]) -> set[Operation]:
     return reached
 
 
-def ends_of(xs: list[Tensor], stops: list[Tensor], between: dict[Operation, None]) -> set[Operation]:
+def ends_of(xs: list[Tensor], stops: list[Tensor], between: dict[Operation, int]) -> set[Operation]:
     """Operations where the flow ends: the stop_gradients, and the xs that no other x feeds."""
     return {s.op for s in stops} | {x.op for x in xs if x.op is not None
                                     and not any(t.op in between for t in x.op.inputs)}

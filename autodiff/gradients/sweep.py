@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from typing import Any
 
 from ..core.graph import Graph, Operation, Tensor
 from ..core.op import build
@@ -15,32 +16,33 @@ from .between import inputs_of
 
 
 class Sweep:
-    """One backward sweep over the operations `between` the xs and the ys.
+    """One backward sweep over the operations `between` the xs and the ys, each with 0: how many wait for it is counted.
 
     ends: those of them whose inputs receive nothing. method: how several gradients of one tensor are added.
     gate: no gradient of an operation is used before all of its gradients are ready.
     """
 
-    def __init__(self, graph: Graph, ys: list[Tensor], between: dict[Operation, None], ends: set[Operation], *,
+    def __init__(self, graph: Graph, ys: list[Tensor], between: dict[Operation, int], ends: set[Operation], *,
                  method: int = AggregationMethod.DEFAULT, gate: bool = False) -> None:
         self.graph, self.ys, self.between, self.ends = graph, set(ys), between, ends
+        self.y: Any = ys[0] if ys else None  # that gradients are said to be for; y_of: where there are several
         self.method, self.gate = method, gate
         self.terms: dict[Tensor, list[Gradient]] = {}  # what a tensor has received so far
         self.final: dict[Tensor, Gradient | None] = {}  # its sum, once nothing more can come
-        self.y_of: dict[Operation, Tensor] = {}  # the y that gradients of an operation are said to be for
+        self.y_of: dict[Operation, Tensor] = {}
 
     def run(self, ys: list[Tensor], seeds: list[Gradient]) -> None:
         """Send `seeds` back from `ys`."""
-        terms, final, ends = self.terms, self.final, self.ends
+        terms, final, ends, y, y_of = self.terms, self.final, self.ends, self.y, self.y_of
         is_observed = bool(self.graph.extras.get("gradient_observers"))
-        for y, seed in zip(ys, seeds):
-            terms.setdefault(y, []).append(seed)
+        for each, seed in zip(ys, seeds):
+            terms.setdefault(each, []).append(seed)
         for op in self._in_order(ys):
             received = self._accumulate(op)
             if is_observed:
                 self._tell_observers(op)
             if received and op not in ends:
-                dxs = apply_rule(self.graph, op, self.y_of[op], final, gate=self.gate)
+                dxs = apply_rule(self.graph, op, y_of.get(op, y), final, gate=self.gate)
                 for tensor, dx in zip(op.inputs or inputs_of(op), dxs):
                     if dx is not None:
                         if tensor in terms:
@@ -60,12 +62,12 @@ class Sweep:
     # ---- the steps ----------------------------------------------------------------------
     def _in_order(self, ys: list[Tensor]) -> Iterator[Operation]:
         """Each operation once all of its consumers between xs and ys have had their turn."""
-        waits_for, y_of = dict.fromkeys(self.between, 0), self.y_of
+        waits_for, y_of, is_one = self.between, self.y_of, len(ys) == 1
         for op in self.between:
             for tensor in op.inputs or inputs_of(op):
                 if tensor.op in waits_for:
                     waits_for[tensor.op] += 1
-        for y in ys:
+        for y in ys if not is_one else ():
             y_of.setdefault(y.op, y)
         ready = deque(dict.fromkeys(y.op for y in ys if waits_for.get(y.op) == 0))
         while ready:
@@ -75,7 +77,8 @@ class Sweep:
                 before = tensor.op
                 if before in waits_for:
                     waits_for[before] -= 1
-                    y_of.setdefault(before, y_of[op])
+                    if not is_one:
+                        y_of.setdefault(before, y_of[op])
                     if not waits_for[before]:
                         ready.append(before)
 
@@ -87,7 +90,7 @@ class Sweep:
             if len(self.terms.get(tensor, ())) == 1:
                 self.final[tensor], = self.terms.pop(tensor)
                 return True
-        with self.graph.differentiating(op, self.y_of[op]):
+        with self.graph.differentiating(op, self.y_of.get(op, self.y)):
             for tensor in op.outputs:
                 self.final[tensor] = self._sum(tensor)
         return any(self.final[t] is not None for t in op.outputs)

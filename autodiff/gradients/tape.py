@@ -234,12 +234,12 @@ class _Record:
 
     def sweep(self, graph: Any, ys: list[Tensor]) -> Sweep:
         """A backward pass over the recorded operations that `ys` depend on; a source ends nothing."""
-        between: dict[Any, None] = {}
+        between: dict[Any, int] = {}
         stack = [y.op for y in ys]
         while stack:
             op = stack.pop()
             if op in self.operations and op not in between:
-                between[op] = None
+                between[op] = 0
                 stack.extend(t.op for t in inputs_of(op))
         return Sweep(graph, ys, between, set())
 

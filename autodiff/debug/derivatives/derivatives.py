@@ -117,7 +117,7 @@ class Derivatives:
     def _part(self, op: Operation, tensor: Tensor, arriving: dict[Tensor, Any]) -> Tensor | None:
         """What one op adds to the gradient at its input, by its rule alone."""
         outputs = [t for t in op.outputs if t in arriving]
-        sweep = Sweep(self.graph, outputs, {op: None}, set())
+        sweep = Sweep(self.graph, outputs, {op: 0}, set())
         try:
             sweep.run(outputs, [dense(arriving[t]) for t in outputs])
         except AutodiffError:
