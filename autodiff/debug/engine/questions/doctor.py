@@ -60,7 +60,7 @@ class Checkup:
         ignore: kinds of findings that are not wanted. report: told of each kind of mistake that was looked for; Ctrl-C
         ends it with what is found by then.
         """
-        self.trials.tried = []
+        self.trials.forget()
         y = self.model.default_y()
         variables = trainable_tensors(self.model.graph)
         size = (f"{len(self.model.graph.operations)} ops", f"{len(variables)} variables")

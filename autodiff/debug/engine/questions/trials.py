@@ -73,6 +73,10 @@ class Trials:
                       for remedy, overlay, at in self.tried[:_SHOWN]]
         return spoken(tuple(remedy for remedy, *_ in self.tried), advice_of(self.model.graph).words)
 
+    def forget(self) -> None:
+        """Number anew what is tried from here on."""
+        self.tried = []
+
     def numbered(self, number: int) -> tuple[Remedy, Overlay, Moment]:
         """The remedy of that number. Raises ArgumentError if there is none."""
         if not 1 <= number <= len(self.tried):
