@@ -62,6 +62,8 @@ _NAMES = {
         "argsort searchsorted sort",
     "api.control.control_flow":
         "case cond switch_case",
+    "api.control.critical_section":
+        "CriticalSection",
     "api.control.custom":
         "custom_gradient NoGradient NotDifferentiable numpy_function py_func py_function RegisterGradient",
     "api.control.dependencies":

@@ -316,3 +316,28 @@ def test_an_inner_tensor_of_a_loop_stays_inside() -> None:
     tf.cond(tf.constant(True), lambda: drawn.append(tf.random_normal([])) or drawn[0], lambda: 1.0)
     with pytest.raises(ValueError, match="let the branch return it"):
         drawn[0] + 1.0
+
+
+def test_a_critical_section_is_one_step_of_a_run():
+    section, v = tf.CriticalSection(), tf.Variable(0, use_resource=True)
+
+    def add(amount):
+        before = v.read_value()
+        with tf.control_dependencies([before]):
+            between = tf.py_func(lambda: np.int32(amount), [], tf.int32)
+        with tf.control_dependencies([v.assign(before + between)]):
+            return {"value": v.read_value(), "done": tf.no_op(), "none": None}
+
+    each = [section.execute(lambda amount=amount: add(amount)) for amount in (1, 10, 100)]
+    with tf.Session() as session:
+        session.run(v.initializer)
+        session.run([part["done"] for part in each])
+        assert session.run(v) == 111 and each[0]["none"] is None
+        assert session.run(each[0]["value"]) == 112
+    with pytest.raises(ValueError, match="without end"):
+        section.execute(lambda: section.execute(tf.no_op))
+
+
+def test_a_cast_to_its_own_type_leaves_a_resource_variable():
+    v = tf.Variable(1.0, use_resource=True)
+    assert tf.cast(v, tf.float32) is v

@@ -293,3 +293,12 @@ def test_a_resource_eagerly_and_what_does_not_fit() -> None:
             copy.deepcopy(v)
         with pytest.raises(ValueError, match="not compatible with"):
             tf.Variable([1.0], shape=[4], use_resource=True)
+
+
+def test_a_part_of_a_variable_is_assigned():
+    v = tf.Variable([[1.0, 2.0], [3.0, 4.0]], use_resource=True)
+    change = tf.assign(v[1, :], [5.0, 6.0])
+    with tf.Session() as session:
+        session.run(v.initializer)
+        session.run(change)
+        assert session.run(v).tolist() == [[1, 2], [5, 6]]

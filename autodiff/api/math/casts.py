@@ -25,8 +25,8 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     x: a tensor, Variable, IndexedSlices, SparseTensor or value. No gradient passes to or from integers.
     """
     base = as_dtype(dtype).base_dtype
-    if isinstance(x, (Tensor, SparseTensor)) and x.dtype is base:
-        return x
+    if (isinstance(x, (Tensor, SparseTensor)) or getattr(x, "is_resource", False)) and x.dtype is base:
+        return x  # of a resource variable the variable, which is read where it is used
     if isinstance(x, SparseTensor):
         return x.with_values(cast(x.values, base, name))
     with graph_of([x]).name_scope(name or "Cast") as scope:

@@ -107,8 +107,8 @@ def assign(ref: Variable, value: Any, validate_shape: bool | None = None, use_lo
     shape that differs, DTypeError (TypeError) for a dtype that does.
     """
     reference = getattr(ref, "handle_tensor", ref)
-    if reference.dtype.name == "resource" and hasattr(ref, "assign"):
-        return ref.assign(value, name=name)
+    if hasattr(ref, "assign") and (reference is ref or reference.dtype.name == "resource"):
+        return ref.assign(value, name=name)  # of a resource variable, or of a part of a variable
     return build.Assign(reference, value, validate_shape=validate_shape is not False, name=name)
 
 
