@@ -150,6 +150,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.python.training.training_util": ("api.train.global_step", "train", ""),
     "tensorflow.python.training.tracking": ("python.variables", "train", ""),
     "tensorflow.python.training.checkpoint_management": ("train", "api.train.checkpoints"),
+    "tensorflow.python.training.checkpoint_utils": ("train", "api.train.checkpoint_waits", "api.train.checkpoints"),
     "tensorflow.python.training.monitored_session": ("api.train.sessions.monitored", "api.train.sessions.wrapped",
                                                      "train", ""),
     "tensorflow.python.training.saver": ("train", "api.train.saver", "api.train.saved_variables",

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import autodiff as tf
+from autodiff.api.train import checkpoint_waits, moving_averages
 from autodiff.api.train.sessions import wrapped
 from autodiff.runtime.config import DebugTensorWatch
 
@@ -177,3 +178,39 @@ def test_a_worker_waits_for_the_step_that_another_makes(monkeypatch: pytest.Monk
         monkeypatch.setattr("time.sleep", lambda seconds: session.run(more))
         hook.before_run(tf.train.SessionRunContext(tf.train.SessionRunArgs(None), session))
         assert session.run(step) == 2
+
+
+def test_new_checkpoints_are_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saver, paths = tf.train.Saver([tf.Variable(1.0)]), []
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+
+        clock = [1e9]
+
+        def save(seconds: float) -> None:
+            clock[0] += seconds
+            if len(paths) < 2:
+                paths.append(saver.save(session, str(tmp_path / "model"), global_step=len(paths)))
+
+        monkeypatch.setattr("time.sleep", save)
+        monkeypatch.setattr("time.time", lambda: clock[0])
+        asked: list[int] = []
+        found = list(tf.train.checkpoints_iterator(str(tmp_path), timeout=5,
+                                                   timeout_fn=lambda: asked.append(1) or True))
+    assert found == paths and len(paths) == 2 and asked == [1]
+    assert checkpoint_waits.wait_for_new_checkpoint(str(tmp_path), paths[-1], timeout=0) is None
+
+
+def test_averages_have_variables_of_their_own_each_time() -> None:
+    with tf.variable_scope("a") as scope:
+        v = tf.Variable(1.0, name="v")
+        for _ in range(2):
+            moving_averages.assign_moving_average(v, 0.0, 0.99)
+    names = {"a/v:0", *(f"a/a/v/{name}{end}:0" for name in ("biased", "local_step") for end in ("", "_1"))}
+    assert {each.name for each in scope.global_variables()} == names
+    value, weight = tf.placeholder(tf.float32, []), tf.placeholder(tf.float32, [])
+    average = moving_averages.weighted_moving_average(value, 0.5, weight)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(average, {value: 3.0, weight: 4.0}) == 3.0
+        assert session.run(average, {value: 11.0, weight: 22.0}) == pytest.approx((3 * 4 * .25 + 11 * 11) / (1 + 11))

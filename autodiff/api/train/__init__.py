@@ -28,6 +28,7 @@ from .checkpoint_state import (
     latest_checkpoint,
     update_checkpoint_state,
 )
+from .checkpoint_waits import checkpoints_iterator
 from .checkpoints import (
     NewCheckpointReader,
     checkpoint_exists,
@@ -115,14 +116,14 @@ __all__ = ["AdadeltaOptimizer", "AdagradDAOptimizer", "AdagradOptimizer", "AdamO
            "SequenceExample", "SessionManager", "SessionRunArgs", "SessionRunContext", "SessionRunHook",
            "SessionRunValues", "SingularMonitoredSession", "StepCounterHook", "StopAtStepHook", "SummarySaverHook",
            "WorkerSessionCreator", "add_queue_runner", "assert_global_step", "batch", "batch_join", "checkpoint_exists",
-           "cosine_decay", "cosine_decay_restarts", "create_global_step", "exponential_decay", "export_meta_graph",
-           "generate_checkpoint_state_proto", "get_checkpoint_state", "get_global_step", "get_or_create_global_step",
-           "global_step", "import_meta_graph", "init_from_checkpoint", "input_producer", "inverse_time_decay",
-           "latest_checkpoint", "limit_epochs", "linear_cosine_decay", "list_variables", "load_checkpoint",
-           "load_variable", "match_filenames_once", "maybe_batch", "maybe_batch_join", "maybe_shuffle_batch",
-           "maybe_shuffle_batch_join", "natural_exp_decay", "noisy_linear_cosine_decay", "piecewise_constant",
-           "piecewise_constant_decay", "polynomial_decay", "range_input_producer", "remove_checkpoint",
-           "replica_device_setter", "shuffle_batch", "shuffle_batch_join", "slice_input_producer",
+           "checkpoints_iterator", "cosine_decay", "cosine_decay_restarts", "create_global_step", "exponential_decay",
+           "export_meta_graph", "generate_checkpoint_state_proto", "get_checkpoint_state", "get_global_step",
+           "get_or_create_global_step", "global_step", "import_meta_graph", "init_from_checkpoint", "input_producer",
+           "inverse_time_decay", "latest_checkpoint", "limit_epochs", "linear_cosine_decay", "list_variables",
+           "load_checkpoint", "load_variable", "match_filenames_once", "maybe_batch", "maybe_batch_join",
+           "maybe_shuffle_batch", "maybe_shuffle_batch_join", "natural_exp_decay", "noisy_linear_cosine_decay",
+           "piecewise_constant", "piecewise_constant_decay", "polynomial_decay", "range_input_producer",
+           "remove_checkpoint", "replica_device_setter", "shuffle_batch", "shuffle_batch_join", "slice_input_producer",
            "start_queue_runners", "string_input_producer", "summary_iterator", "update_checkpoint_state", "write_graph"]
 
 __getattr__ = refusing("tf.train", __name__)

@@ -1,6 +1,7 @@
 """Moving averages of variables, for evaluation with steadier parameters."""
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -109,14 +110,33 @@ def assign_moving_average(variable: Variable, value: Any, decay: Any, zero_debia
         return variable.assign_sub((variable.as_tensor() - value) * kept, name=scope)
 
 
+def weighted_moving_average(value: Any, decay: Any, weight: Any, truediv: bool = True, collections: Any = None,
+                            name: str | None = None) -> Any:
+    """The average of value * weight over that of weight, both moved by 1 - decay. collections: of the variables."""
+    with variable_scope(name, "WeightedMovingAvg", [value, weight]):
+        value, weight = convert_to_tensor(value), convert_to_tensor(weight)
+        parts = []
+        for part, x in (("value_x_weight", value * weight), ("weight", weight)):
+            kept = get_variable(part, x.shape, x.dtype.base_dtype, initializer=Zeros(), trainable=False,
+                                collections=collections)
+            parts.append(assign_moving_average(kept, x, decay, zero_debias=False))
+        return parts[0] / parts[1] if truediv else parts[0] // parts[1]
+
+
 def _debiased(variable: Variable, value: Any, kept: Any) -> Any:
     """The average of a tensor: its biased sum and its count of steps are variables of their own."""
     if not variable.shape.is_fully_defined():
         raise ArgumentError(expected=f"a known shape to correct the bias of {variable.name!r}", found=variable.shape)
     dtype = variable.dtype.base_dtype
-    with variable_scope(variable.op.name, values=[value]):
-        biased = get_variable("biased", variable.shape, dtype, initializer=Zeros(), trainable=False)
-        count = get_variable("local_step", [], dtype, initializer=Zeros(), trainable=False)
+    with variable_scope(variable.name.rpartition(":")[0], values=[value]) as scope:
+        def own(name: str, shape: Any) -> Variable:
+            """The variable of that name; another one where it is there and not reused."""
+            there = {v.name.rpartition(":")[0] for v in scope.global_variables()}
+            names = (name if i == 0 else f"{name}_{i}" for i in itertools.count())
+            free = name if scope.reuse else next(n for n in names if f"{scope.name}/{n}" not in there)
+            return get_variable(free, shape, dtype, initializer=Zeros(), trainable=False)
+
+        biased, count = own("biased", variable.shape), own("local_step", [])
     total = biased.assign_sub((biased.as_tensor() - value) * kept)
     steps = count.assign_add(1)
     with control_dependencies([total, steps]):
