@@ -92,6 +92,14 @@ def test_clipping_that_no_step_uses_is_named(told):
     assert told(descent, LOSS, "descent.zero_grad()", "loss.backward()", clip, "descent.step()").found == []
 
 
+@pytest.mark.parametrize(["rows", "found"], [
+    ([[0, 1, 2], [2, 0, 1]], []), ([[0, 1, 2], [2, 1, 0]], [("padding in between", 9)])])
+def test_a_token_between_others_is_no_padding(told, rows, found):
+    ids = f"ids = mini.Tensor(__import__('numpy').array({rows}))"
+    look = "h = mini.dispatch('embedding', w, ids, 1)"
+    assert told("import tests.foreign.mini_torch as mini", ids, look, "loss = (h * h).mean()", *DOWN).found == found
+
+
 def test_steps_uphill_have_the_line_of_the_update(told):
     assert told(LOSS, *[line.replace("-=", "+=") for line in DOWN]).found == [("uphill", 11)]
 

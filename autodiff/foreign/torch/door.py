@@ -24,6 +24,7 @@ from .graph import array_of, name_of, sliced, written_by
 from .habits import Habits, place_of_frames
 from .left_behind import remark_on
 from .names import data_names, modules_in, parameters_in, user_names
+from .padding import padding_findings
 from .record import Call, Calls, Entry, Recorder, is_leaf, storage_of, tensors_in, user_frames
 from .steps import Builder, Built
 from .words import WORDS
@@ -136,7 +137,7 @@ class TorchDoor:
         self._tell(built, names, parameters, entries, used)
         own = {name: slope for name, slope in own.items() if name in parameters}
         step = ForeignStep(built.loss, built.values, built.feeds, own, call)
-        self._judge(Turn(step, float(loss.detach())), names, parameters)
+        self._judge(Turn(step, float(loss.detach())), names, parameters, used)
         self.recorder.turn()
         try:
             self.steps.run(step)
@@ -183,9 +184,11 @@ class TorchDoor:
             self._view.handles.update({f"{only}.{inner}": self.steps.variables[inner]
                                        for inner, _ in modules[only].named_parameters()})
 
-    def _judge(self, turn: Turn, names: dict[str, Any], parameters: dict[str, Any]) -> None:
+    def _judge(self, turn: Turn, names: dict[str, Any], parameters: dict[str, Any], used: Sequence[Entry]) -> None:
         """What doctor is to say of the steps up to this one."""
         found, rate = self._habits.findings(names, parameters), self._habits.rate()
+        found += padding_findings(used, self.recorder.value_of, lambda entry: place_of_frames(
+            self._habits.made.get(id(entry.args[0]), entry.frames)))
         turns = self._course.note(turn.step.loss, turn)
         by_hand = next((e for e in self.recorder.entries if _updates(e, parameters)), None)
         if by_hand is not None:
