@@ -431,3 +431,28 @@ def test_nan_of_a_dataset_names_the_op_of_its_map_function() -> None:
     dbg.run(1)
     first = dbg.why(kind="nan").origins[0]
     assert "its map function computes log at test_why.py" in first.rule and "tf.log(tf.maximum(x" in first.remedy
+
+
+def test_none_of_a_branch_names_the_op_inside_that_cuts() -> None:
+    found = debugged(lambda a: tf.cond(tf.constant(True), lambda: tf.reduce_sum(tf.round(a)), lambda: 1.0),
+                     [1.0, 2.0]).why("a", kind="none")
+    assert "inside of it cond/Round (Round) at test_why.py" in found.text and "tf.round" in found.remedy
+
+
+def test_none_of_what_leads_to_something_that_nothing_uses() -> None:
+    def model(a: Tensor, b: Tensor) -> Tensor:
+        tf.exp(a + b, name="moved")
+        return tf.reduce_sum(b * 2.0)
+
+    found = debugged(model, [1.0], [2.0]).explain.why_missing("a")
+    assert "it leads to 'moved' at test_why.py" in found.text
+    assert found.remedy == "compute loss:0 of 'moved' in place of 'b'"
+
+
+def test_none_as_numbers_stand_in_the_place_of_what_is_made_of_it() -> None:
+    def model(a: Tensor, b: Tensor) -> Tensor:
+        tf.exp(a, name="features")
+        return tf.reduce_sum(b * np.float32([2.5, 7.5]))
+
+    found = debugged(model, [1.0, 2.0], [2.0, 3.0]).explain.why_missing("a")
+    assert "in its place" in found.text or "in the place of what is made of it" in found.text

@@ -75,6 +75,17 @@ def _reason(y: Tensor, x: Tensor, users: list[Operation], used_by: tuple[str, ..
                 "fetched of it", "compute with the variable itself: what Session.run or eval() gave are mere numbers")
     if is_unused:
         return ": nothing uses it", "use it in the computation, or drop it"
+    made = [op for op in in_order(descendants([x])) if op.gradient_of is None and op not in below and op.inputs]
+    number = next((c for op in reversed(made) if (c := _numbers_of(op.outputs[0], below)) is not None), None)
+    if number is not None:
+        return (f": a constant{at_line(place_of(number))} is there in the place of what is made of it, as of numbers "
+                "that were fetched", "compute with the tensor itself: what Session.run or eval() gave are mere numbers")
+    end = next((op for op in reversed(made) if not any(t._consumers for t in op.outputs)), None)
+    if end is not None and end.type not in _STORES and len(made) > 1:
+        both = [op for op in ancestors([end.outputs[0]]) if op in below and op.type in (*VARIABLES, *PLACEHOLDERS)]
+        beside = f" in place of {both[0].name!r}" if len(both) == 1 else ""
+        return (f": it leads to {end.name!r}{at_line(place_of(end))}, which nothing uses, not on the way to {y.name}",
+                f"compute {y.name} of {end.name!r}{beside}")
     some = ", ".join(used_by[:3]) + (" …" if len(used_by) > 3 else "")
     return f": it is used by {some}, not on the way to {y.name}", "use it in the computation, or drop it"
 
@@ -115,8 +126,13 @@ def _copied(x: Tensor, below: set[Operation]) -> Operation | None:
 
 def _fetched(x: Tensor, below: set[Operation]) -> Operation | None:
     """A constant on the way to y that looks like values of a variable, which nothing uses."""
-    shape = x.op.attrs.get("shape")
-    if x.op.type not in VARIABLES or not shape or None in shape:
+    return _numbers_of(x, below) if x.op.type in VARIABLES else None
+
+
+def _numbers_of(x: Tensor, below: set[Operation]) -> Operation | None:
+    """A constant on the way to y that has a tensor's type and shape, and more than one number."""
+    shape = x.op.attrs.get("shape") if x.op.type in VARIABLES else x.dims
+    if not shape or None in shape or not x.dtype.base_dtype.is_floating:
         return None
     for op in below:
         value = static_value(op.outputs[0]) if op.type == "Const" and op.gradient_of is None else None

@@ -75,7 +75,9 @@ def _of_input(op: Operation, values: Mapping[Tensor, Any]) -> str:
                 f"{at_line(place_of(risky))}")
     if op.type == "Const":
         value = np.asarray(values.get(op.outputs[0], 0))
-        return "mask with a large finite number, such as -1e9, in place of -inf" if np.isneginf(value).any() else ""
+        if np.isneginf(value).any():
+            return "mask with a large finite number, such as -1e9, in place of -inf"
+        return "give it finite numbers: what the script computed of it was divided by 0, or a logarithm of 0"
     return ""
 
 
