@@ -267,7 +267,8 @@ class Graph(Collected):
         if op is None and not ignore_existing:
             raise ArgumentError("Trying to reset colocation (op is None) but ignore_existing is not True")
         saved = self.colocated
-        groups = () if op is None else self._as_operation(op).colocated_names()
+        operation = None if op is None else self._as_operation(op)
+        groups = () if operation is None else operation.colocated_names()  # eager tensors have no operation
         self.colocated = tuple(dict.fromkeys((*(() if ignore_existing else saved), *groups)))
         try:
             with self.device(None), self.device(getattr(op, "device", None)):

@@ -380,6 +380,11 @@ def test_a_resource_may_begin_with_a_value_of_unknown_shape():
         tf.Variable(unknown, use_resource=False)
 
 
+def test_eager_ops_are_placed_beside_what_has_no_operation():
+    with eager_mode(), tf.colocate_with(tf.constant(1.0)), tf.colocate_with(tf.Variable(2.0)):
+        assert float(tf.constant(1.0) + 1.0) == 2.0
+
+
 def test_eager_variables_of_a_template_or_store_are_kept():
     with eager_mode():
         inner = tf.make_template("inner", lambda: tf.get_variable("v", [2]))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.dtypes import DType, as_dtype, float32, float64
+from ...core.dtypes import DType, as_dtype, float32
 from ...core.errors import ArgumentError
 from ...core.graph import Tensor
 from ...core.op import build
@@ -259,7 +259,7 @@ _compute_fans = fans  # its name in tensorflow.python.ops.init_ops
 def _floating(dtype: Any) -> DType:
     found = as_dtype(dtype)
     if not found.is_floating:
-        raise ArgumentError(expected=f"a floating dtype such as {float32.name} or {float64.name}", found=found.name)
+        raise ArgumentError(f"Expected floating point type, got {found!r}.")
     return found
 
 
