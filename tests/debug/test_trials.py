@@ -178,7 +178,8 @@ MENDED = {
 def test_a_remedy_is_found(computed: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In loops, branches, first derivatives that the loss is made of; of what is fed, of weights, of formulas."""
     model, feeds = computed
-    text = f"import numpy as np\ni0 = 0.0\n{HEAD}{model}{MADE.replace('FEEDS', feeds)}"
+    head = HEAD.replace("as tf\n", "as tf; tf.set_random_seed(1)\n")
+    text = f"import numpy as np\ni0 = 0.0\n{head}{model}{MADE.replace('FEEDS', feeds)}"
     with loaded(text, tmp_path, monkeypatch, "run -f nonfinite") as shell:
         names = list(shell.dbg.graph.operations)
         found = said("why nan", shell)
