@@ -76,3 +76,13 @@ def test_a_variable_comes_back_from_its_proto(use_resource: bool) -> None:
         assert session.run(same) == 3.0
         session.run(open_shape.assign(np.ones([2, 2])))
         assert session.run(open_shape.read_value()).shape == (2, 2)
+
+
+def test_a_resource_variable_is_set_and_read_where_its_handle_is() -> None:
+    for ps_device, at in (("/job:ps", "/job:ps/task:0"), ("/cpu:0", "/device:CPU:0")):
+        with tf.device(tf.train.replica_device_setter(ps_tasks=1, ps_device=ps_device)):
+            v = tf.Variable([1.0], use_resource=True)
+            cached = tf.Variable([1.0], use_resource=True, caching_device="/job:worker/cpu:0")
+        assert [v.device, v.initializer.device, v._snapshot.device] == [at] * 3
+        assert cached._snapshot.device.startswith("/job:worker") and cached._snapshot.op.inputs[0].device == at
+    assert tf.Variable([1.0], use_resource=True).initializer.device == ""

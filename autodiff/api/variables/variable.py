@@ -86,11 +86,11 @@ class Variable(TensorOperators, Rows, Saved, metaclass=Created):
         self.handle_tensor: Tensor = build.VariableV2(shape=dims, dtype=dtype, name=scope)
         self.initializer: Operation = build.Assign(self.handle_tensor, guarded(self._initial_value, self.op.name),
                                                    validate_shape=validate_shape).op
-        with self._on_caching_device():
+        with self._on(self.caching_device):
             self._snapshot: Tensor = build.Identity(self.handle_tensor, name="read")
 
-    def _on_caching_device(self) -> Any:
-        return contextlib.nullcontext() if self.caching_device is None else self._graph.device(self.caching_device)
+    def _on(self, device: Any) -> Any:
+        return self._graph.device(device) if device else contextlib.nullcontext()
 
     def adopt(self, graph: Graph, handle: Tensor, initializer: Operation, snapshot: Tensor, initial_value: Any, *,
               trainable: bool) -> None:
@@ -227,13 +227,14 @@ class ResourceVariable(Variable):
             return
         with graph.name_scope("IsInitialized"):
             build.VarIsInitializedOp(self.handle_tensor)
-        with graph.name_scope("Assign") as assign_scope:
+        with graph.name_scope("Assign") as assign_scope, graph.device(None), graph.device(self.device):
             self.initializer = build.AssignVariableOp(self.handle_tensor, guarded(self._initial_value, self._name),
                                                       name=assign_scope)
-        with graph.name_scope("Read"), self._on_caching_device():
+        with graph.name_scope("Read"), graph.device(None), graph.device(self.device):
             self._snapshot = self._read()
             if self.caching_device is not None:
-                self._snapshot = build.Identity(self._snapshot)
+                with self._on(self.caching_device):
+                    self._snapshot = build.Identity(self._snapshot)
 
     def adopt(self, graph: Graph, handle: Tensor, initializer: Operation, snapshot: Tensor, initial_value: Any, *,
               trainable: bool) -> None:
