@@ -66,3 +66,36 @@ def test_the_middle_of_frequencies() -> None:
     for axes in (None, [1, 3], -1):
         np.testing.assert_array_equal(run(tf.signal.fftshift(X, axes)), np.fft.fftshift(X, axes))
         np.testing.assert_array_equal(run(tf.signal.ifftshift(X, axes)), np.fft.ifftshift(X, axes))
+
+
+def test_frames_and_their_sum() -> None:
+    x = tf.constant([1.0, 2.0, 3.0, 4.0, 5.0])
+    assert run(tf.signal.frame(x, 3, 2)).tolist() == [[1, 2, 3], [3, 4, 5]]
+    padded = tf.signal.frame(x, 3, 2, pad_end=True, pad_value=9.0)
+    assert run(padded).tolist() == [[1, 2, 3], [3, 4, 5], [5, 9, 9]]
+    assert run(tf.gradients(padded, x)[0]).tolist() == [1, 1, 2, 1, 2]
+    assert run(tf.signal.overlap_and_add(padded, 2)).tolist() == [1, 2, 6, 4, 10, 9, 9]
+    free, step = tf.placeholder_with_default(np.arange(12).reshape(2, 6), None), tf.placeholder_with_default(3, [])
+    assert run(tf.signal.frame(free, 4, step, pad_end=True)).tolist() == [
+        [[0, 1, 2, 3], [3, 4, 5, 0]], [[6, 7, 8, 9], [9, 10, 11, 0]]]
+    assert tf.signal.frame(tf.zeros([1, 5, 3]), 2, 2, axis=1).shape.as_list() == [1, 2, 2, 3]
+    assert run(tf.signal.overlap_and_add(tf.signal.frame(free, 4, step), step)).tolist() == [[0, 1, 2, 3], [6, 7, 8, 9]]
+    for wrong in (lambda: tf.signal.frame(1.0, 1, 1), lambda: tf.signal.frame([1.0], [1], 1),
+                  lambda: tf.signal.overlap_and_add([[1.0]], 1.5)):
+        with pytest.raises(ValueError):
+            wrong()
+
+
+def test_transforms_of_frames_and_back() -> None:
+    signal = RNG.normal(size=(2, 64)).astype(np.float32)
+    windowed = run(tf.signal.stft(signal, 12, 6))
+    frames = np.stack([signal[:, i:i + 12] for i in range(0, 53, 6)], 1) * run(tf.signal.hann_window(12))
+    np.testing.assert_allclose(windowed, np.fft.rfft(frames, 16), atol=1e-5)
+    back = run(tf.signal.inverse_stft(windowed, 12, 6, window_fn=tf.signal.inverse_stft_window_fn(6)))
+    np.testing.assert_allclose(back[:, 6:-6], signal[:, 6:54], atol=1e-5)
+
+
+def test_windows() -> None:
+    np.testing.assert_allclose(run(tf.signal.hann_window(4)), [0, 0.5, 1, 0.5], atol=1e-7)  # as TensorFlow 1.15
+    np.testing.assert_allclose(run(tf.signal.hamming_window(4, periodic=False)), [0.08, 0.77, 0.77, 0.08], atol=1e-6)
+    assert run(tf.signal.hann_window(1)).tolist() == [1.0]

@@ -36,7 +36,7 @@ ADVICE = {
     "quantize": "gradbg computes in floating point",
     "fake_quant": "gradbg computes in floating point",
     "spectral.dct": "build it of tf.signal.rfft, which is supported",
-    "signal": "the Fourier transforms are supported: build windows, frames and cosine transforms of them",
+    "signal": "Fourier transforms, frames and windows are supported: build cosine transforms of them",
     "debugging": "the checks are there under their own names: tf.assert_equal, tf.check_numerics, tf.Assert",
     "compat.v2": "gradbg speaks TensorFlow 1: use tf.compat.v1, which is tf itself",
     "raw_ops": "use the function of the public name",

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core.convert import convert_to_tensor
-from ..core.dtypes import complex64, float32, int32
-from ..core.graph import Tensor
-from ..core.name_scope import scope
-from ..core.op import OPS, build
-from .common.unsupported import refusing
+from ...core.convert import convert_to_tensor
+from ...core.dtypes import complex64, float32, int32
+from ...core.graph import Tensor
+from ...core.name_scope import scope
+from ...core.op import OPS, build
+from .frames import frame, hann_window, overlap_and_add
 
 # ---- of complex numbers -------------------------------------------------------------------
 
@@ -98,4 +98,50 @@ def _rolled(x: Any, axes: Any, name: str, shift: Callable[[Any], Any]) -> Tensor
                           name=full)
 
 
-__getattr__ = refusing("tf.signal", __name__)
+# ---- of frames -----------------------------------------------------------------------------
+
+def _power_of_two(length: Any) -> Any:
+    """The least power of two that is not below a length."""
+    if not isinstance(length, Tensor):
+        return 1 << max(int(length) - 1, 0).bit_length()
+    exponent = build.Ceil(build.Log(build.Cast(length, dtype=float32)) / np.float32(np.log(2.0)))
+    return build.Cast(build.Pow(2.0, exponent), dtype=int32)
+
+
+def stft(signals: Any, frame_length: Any, frame_step: Any, fft_length: Any = None, window_fn: Any = hann_window,
+         pad_end: bool = False, name: str | None = None) -> Tensor:
+    """The Fourier transforms of a signal's frames. signals: float[..., n] -> complex[..., frames, fft_length // 2 + 1].
+
+    fft_length: the power of two that holds a frame, if None. window_fn: of (length, dtype=), or None.
+    """
+    with scope(name, "stft", [signals, frame_length, frame_step]):
+        framed = frame(signals, frame_length, frame_step, pad_end=pad_end)
+        if window_fn is not None:
+            framed = framed * window_fn(frame_length, dtype=framed.dtype)
+        return rfft(framed, [_power_of_two(frame_length) if fft_length is None else fft_length])
+
+
+def inverse_stft_window_fn(frame_step: Any, forward_window_fn: Any = hann_window,
+                           name: str | None = None) -> Callable[..., Tensor]:
+    """The window of inverse_stft that undoes one of stft: that one, over the sum of its squares where it overlaps."""
+    def window(frame_length: Any, dtype: Any) -> Tensor:
+        with scope(name, "inverse_stft_window_fn", [frame_length]):
+            forward = forward_window_fn(frame_length, dtype=dtype)
+            overlaps = -(-frame_length // frame_step)
+            squares = build.Pad(build.Square(forward), [[0, overlaps * frame_step - frame_length]])
+            whole = build.Sum(build.Reshape(squares, [overlaps, frame_step]), [0], keep_dims=True)
+            return forward / build.Reshape(build.Tile(whole, [overlaps, 1]), [-1])[:frame_length]
+    return window
+
+
+def inverse_stft(stfts: Any, frame_length: Any, frame_step: Any, fft_length: Any = None, window_fn: Any = hann_window,
+                 name: str | None = None) -> Tensor:
+    """The signal that has these transforms of frames, if stft's window is undone. -> float[..., n]."""
+    with scope(name, "inverse_stft", [stfts]):
+        frames = irfft(stfts, [_power_of_two(frame_length) if fft_length is None else fft_length])[..., :frame_length]
+        missing = build.Maximum(frame_length - build.Shape(frames)[-1], 0)
+        frames = build.ConcatV2(-1, frames, build.Fill(build.ConcatV2(0, build.Shape(frames)[:-1], [missing]),
+                                                       build.Cast(0.0, dtype=frames.dtype)))
+        if window_fn is not None:
+            frames = frames * window_fn(frame_length, dtype=frames.dtype)
+        return overlap_and_add(frames, frame_step)
