@@ -152,4 +152,12 @@ fit([adam(.01).minimize(loss), loss])
 loss = tf.losses.mean_squared_error(q, dense(dense(p, 8, tf.nn.tanh), 1))
 fit([tf.train.RMSPropOptimizer(1.0).minimize(loss), loss], near)
 ''', "(1.0)", "(.003)"),
+    "updated twice": ('''
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(x, 4))
+fit([adam(.01).minimize(loss), sgd(.01).minimize(loss), loss], steps=4)
+''', "sgd(.01).minimize(loss)", "tf.no_op()"),
+    "targets not scaled": ('''
+loss = tf.losses.mean_squared_error(q, dense(dense(p, 8, tf.nn.relu), 1))
+fit([adam(.01).minimize(loss), loss], lambda i: near(i, times=1e5), 12)
+''', "times=1e5", "times=1."),
 }

@@ -87,7 +87,19 @@ def policy(wrong: bool) -> Tensor:
     return -tf.reduce_mean(said * advantage) + tf.reduce_mean(tf.square(r - v))
 
 
-MODELS = {"hinge the wrong way": hinge, "advantage is trained": policy,
+def norm(wrong: bool) -> Tensor:
+    x = tf.layers.dense(tf.placeholder(tf.float32, [None, 3]), 4)
+    return tf.reduce_mean(tf.square(tf.nn.l2_normalize(x, 0 if wrong else 1) - 1.0))
+
+
+def tags(wrong: bool) -> Tensor:
+    x, y = tf.placeholder(tf.float32, [None, 5, 3]), tf.placeholder(tf.float32, [None, 5, 4])
+    p = tf.nn.softmax(tf.layers.dense(x, 4), axis=1 if wrong else 2)
+    return -tf.reduce_mean(tf.reduce_sum(y * tf.log(p + 1e-9), axis=2))
+
+
+MODELS = {"norm over the batch": norm, "softmax over the wrong axis of labels": tags,
+          "hinge the wrong way": hinge, "advantage is trained": policy,
           "bias in the kernel": bias, "index for value": target, "first time step": last_step,
           "one example for one step": example, "softmax over the wrong axis": attention,
           "clipping not applied": clipping, "critic told the same of both": critic}
@@ -95,8 +107,9 @@ MODELS = {"hinge the wrong way": hinge, "advantage is trained": policy,
 
 @pytest.mark.parametrize("kind", MODELS)
 def test_what_is_misused_shows_without_a_run(kind: str) -> None:
-    assert kind in kinds(MODELS[kind], True)
-    assert kind not in kinds(MODELS[kind], False)
+    named = kind.removesuffix(" of labels")
+    assert named in kinds(MODELS[kind], True)
+    assert named not in kinds(MODELS[kind], False)
 
 
 def test_what_a_loop_never_wrote_is_left_out_of_figures() -> None:

@@ -305,7 +305,7 @@ _WAYS: dict[str, Callable[[Operation, Case, Finding], Iterator[Attempt]]] = {
     "learning rate decayed to nothing": not_decayed,
     **dict.fromkeys(("clipped by value", "clipped always", "clipped too hard", "clipped away"), unclipped),
     "epsilon too large": small_epsilon,
-    **dict.fromkeys(("inputs not scaled", "inputs almost zero"), scaled_feed),
+    **dict.fromkeys(("inputs not scaled", "inputs almost zero", "targets not scaled"), scaled_feed),
     **dict.fromkeys(("equal initial values", "initial values too large", "initial values too small"), drawn),
 }
 _OF_THE_SCRIPT = ("same batch", "sorted by class", "labels do not follow from inputs", "initialized again",

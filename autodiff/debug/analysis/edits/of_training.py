@@ -90,7 +90,7 @@ def scaled_feed(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt
     mean, spread = rows.mean(axis=0), rows.std(axis=0)
     spread = np.where(spread > 0, spread, 1.0)
     yield Attempt((changed(tensor, f"(x - mean) / std of {tensor.op.name}", lambda x: build.RealDiv(build.Sub(
-        x, _like(mean, x)), _like(spread, x))),))
+        x, _like(mean, x)), _like(spread, x))),), is_same=not finding.kind.startswith("targets"))
 
 
 def _like(value: np.ndarray, tensor: Tensor) -> Tensor:

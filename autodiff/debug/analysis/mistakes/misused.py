@@ -20,15 +20,17 @@ _CONTRACTS = ("MatMul", "BatchMatMul", "BatchMatMulV2")
 _QUOTIENTS = ("FloorDiv", "TruncateDiv", "Div")
 _SIZES = ("Shape", "Size", "Rank")
 _CUTS = ("ClipByValue", "Minimum", "Maximum", "Mul", "RealDiv", "SelectV2", "Select", "Identity")
+_LARGE, _FAR = 100.0, 4.0  # size of targets, and how many times larger than what is predicted they are
 _LOST, _FEW = 0.5, 4  # share of quotients with a remainder, and how many different ones are next to nothing
 _VALUE = ("Cast", "Mul", "Add", "AddV2", "StopGradient", "Select", "SelectV2", "Sub", *SAME)
 
 
 def misuses(case: Case) -> list[Finding]:
     """Findings about ops that take, or make, another thing than is meant."""
-    rules = (_bias_in_kernel, _one_time_step, _weights_crossed, _whole_quotients, _hinge_turned)
+    rules = (_bias_in_kernel, _one_time_step, _weights_crossed, _whole_quotients, _hinge_turned,
+             _scaled_by_the_batch)
     return [*(f for op in case.behind for rule in rules for f in rule(op, case)), *_index_for_value(case),
-            *_advantage_trained(case), *_clipped_in_vain(case)]
+            *_advantage_trained(case), *_clipped_in_vain(case), *_picked_across(case), *_large_targets(case)]
 
 
 def _bias_in_kernel(op: Operation, case: Case) -> Iterator[Finding]:
@@ -177,6 +179,60 @@ def _hinge_turned(op: Operation, case: Case) -> Iterator[Finding]:
                       f"and {case.y.name}, which is minimized, grows with it: only what is right already has a "
                       "gradient, and the loss falls without need", "tf.maximum, which lets go of what is right",
                       confidence="certain")
+
+
+def _scaled_by_the_batch(op: Operation, case: Case) -> Iterator[Finding]:
+    """Examples divided by a norm over the examples, not by their own."""
+    if op.type != "Mul" or op not in case.trained:
+        return
+    for x, root in (op.inputs, op.inputs[::-1]):
+        total = unbroadcast(root).op
+        for _ in range(3):
+            if total.type in ("Rsqrt", "Maximum", "AddV2", "Add"):
+                total = unbroadcast(total.inputs[0]).op
+        axes = static_value(total.inputs[1]) if total.type == "Sum" and unbroadcast(root).op.type == "Rsqrt" else None
+        source = total.inputs[0].op if axes is not None else op
+        if axes is not None and source.type == "Square" and source.inputs[0] is x and x.dims and len(x.dims) > 1 and (
+                np.ravel(axes).tolist() == [0]) and x.dims[0] is None:
+            yield finding(63 if not case.learns else 45, "norm over the batch", op, f"{op.name} divides {x.name} by "
+                          "its norm over axis 0, the examples: each column gets the length 1, and no row does, so what "
+                          "one example becomes depends on the others", "over the axis of the features: "
+                          "tf.nn.l2_normalize(x, axis=-1)", confidence="certain")
+            return
+
+
+def _picked_across(case: Case) -> Iterator[Finding]:
+    """Logarithms that labels pick along one axis, of a softmax over another."""
+    for head in heads(case):
+        rank = len(head.prediction.dims or ())
+        normal = _normalized(head.end, rank) if head.form == "log" and rank > 2 else None
+        product = next((c for t in head.op.outputs for c in through(t) if c.type == "Mul"), None)
+        total = next((c for c in through(product.outputs[0]) if c.type == "Sum"), None) if product is not None else None
+        axes = None if total is None else static_value(total.inputs[1])
+        if normal is None or axes is None or axes.size != 1:
+            continue
+        picked = int(axes.reshape(())) % rank - rank
+        if picked != normal:
+            yield finding(66, "softmax over the wrong axis", head.end, f"the softmax {head.end.outputs[0].name} is "
+                          f"over axis {normal}, but labels pick of its logarithm {head.op.name}"
+                          f"{at_line(place_of(head.op))} along axis {picked}: along that its probabilities do not sum to 1",
+                          f"tf.nn.softmax(logits, axis={picked})", confidence="certain")
+
+
+def _large_targets(case: Case) -> Iterator[Finding]:
+    """Targets of a regression that are so large that the training hardly gets near them."""
+    for head in heads(case):
+        if head.form not in ("squared", "absolute") or head.labels is None or head.labels.op in case.trained or \
+                head.activation or case.learns or case.is_spoiled:
+            continue
+        labels, said = case.series(head.labels), case.series(head.prediction)
+        size, reached = (float(np.abs(a[-1]).mean()) if a and a[-1].size else 0.0 for a in (labels, said))
+        if size > _LARGE and reached < size / _FAR and case.last_loss > 0.8 * case.first_loss:
+            yield finding(77, "targets not scaled", head.op, f"the targets {unbroadcast(head.labels).name} have the "
+                          f"size {size:.4g}, and after {len(case.steps)} steps predictions have {reached:.3g}: to get "
+                          "there weights of usual size take thousands of steps, and gradients are as large as the "
+                          "targets", "scale the targets: (y - mean) / std, and predictions back",
+                          target=unbroadcast(head.labels).name, step=case.steps[0].step)
 
 
 def _last(op: Operation) -> str:

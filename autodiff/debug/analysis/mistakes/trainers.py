@@ -19,7 +19,22 @@ _GROWS = 4  # ops of one line, each fetched first in a later run, from which on 
 
 def trainer_mistakes(case: Case) -> list[Finding]:
     """Findings about which loss trains which variables, and what runs beside."""
-    return [*_opposed(case), *_swapped_lists(case), *_never_reset(case), *_grows(case)]
+    return [*_updated_twice(case), *_opposed(case), *_swapped_lists(case), *_never_reset(case), *_grows(case)]
+
+
+def _updated_twice(case: Case) -> list[Finding]:
+    """Variables that two optimizers update by the gradient of one loss in the same run."""
+    for run in case.steps[:2]:
+        first: dict[tuple[Tensor, Tensor | None], Update] = {}
+        for update in case.updates:
+            other = first.setdefault((update.variable, update.y), update) if update.op in run.ran else update
+            if other is not update:
+                return [finding(61 if not case.learns else 45, "updated twice", update.op, f"{update.variable.name} is "
+                                f"updated twice in run {run.number}, by {other.op.name}{at_line(place_of(other.op))} "
+                                f"and by {update.op.name}{at_line(place_of(update.op))}, both by the gradient of "
+                                f"{case.y.name}: two optimizers that know nothing of each other take two steps",
+                                "run one train op", target=update.variable.name, confidence="certain")]
+    return []
 
 
 def _opposed(case: Case) -> list[Finding]:
