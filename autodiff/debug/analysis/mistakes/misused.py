@@ -215,7 +215,7 @@ def _picked_across(case: Case) -> Iterator[Finding]:
         if picked != normal:
             yield finding(66, "softmax over the wrong axis", head.end, f"the softmax {head.end.outputs[0].name} is "
                           f"over axis {normal}, but labels pick of its logarithm {head.op.name}"
-                          f"{at_line(place_of(head.op))} along axis {picked}: along that its probabilities do not sum to 1",
+                          f"{at_line(place_of(head.op))} along axis {picked}: there its probabilities do not sum to 1",
                           f"tf.nn.softmax(logits, axis={picked})", confidence="certain")
 
 

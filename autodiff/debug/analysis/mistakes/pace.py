@@ -112,14 +112,16 @@ def _where(case: Case) -> str:
 def _diverges(case: Case) -> list[Finding]:
     """A loss that grows until it overflows, or far beyond its beginning."""
     losses = case.losses
-    finite = [(step, abs(loss)) for step, loss in losses if np.isfinite(loss)]
+    finite = [(step, loss) for step, loss in losses if np.isfinite(loss)]
     if len(finite) < 1 or not case.again:
         return []
     start, peak = finite[0], max(finite, key=lambda each: each[1])
-    risen = next((each for each in case.again if np.isfinite(each[1]) and not each[2] <= 1.001 * each[1]), None)
+    risen = next(((step, before, after) for step, before, after in case.again
+                  if np.isfinite(before) and not after <= before + 1e-3 * abs(before)), None)
     overflowed = risen is not None and bool(case.nonfinite) and not np.isfinite(risen[2]) and _is_finite_after(
         case, risen)
-    grown = peak[1] > _GROWN * max(start[1], 1e-6) and (case.nonfinite or finite[-1][1] > _GROWN * start[1])
+    grown = peak[1] > _GROWN * max(abs(start[1]), 1e-6) and (
+        case.nonfinite or finite[-1][1] > _GROWN * abs(start[1]))
     if risen is None or not (grown or overflowed):
         return []
     step, before, after = risen
