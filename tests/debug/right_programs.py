@@ -1,6 +1,11 @@
 """Programs without a mistake that something was once said against: nothing above a remark may be found in them."""
 
 RIGHT: dict[str, str] = {
+    "experts that a softmax mixes": '''
+share, experts = dense(p, 4, tf.nn.softmax), dense(p, 4)
+loss = tf.losses.mean_squared_error(q, tf.reduce_sum(share * experts, 1, keepdims=True))
+fit([adam(.02).minimize(loss), loss], near)
+''',
     "two losses share the work": '''
 with tf.variable_scope("a"):
     chance = tf.nn.softmax(dense(p, 2))

@@ -8,6 +8,8 @@ import numpy as np
 
 from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
+from ....core.traversal import ancestors
+from ...facts.roles import VARIABLES
 from .case import Case, is_variable_read
 
 SAME = ("Identity", "Reshape", "Squeeze", "ExpandDims", "Cast", "BroadcastTo", "PlaceholderWithDefault", "Snapshot")
@@ -167,6 +169,9 @@ def last_layer(tensor: Tensor) -> Operation:
 
 def _picked(total: Operation) -> Operation:
     product = total.inputs[0].op
+    learnt = [t for t in product.inputs if any(op.type in VARIABLES for op in ancestors([t]))]
+    if len(learnt) > 1:  # a mixture, by weights that are learnt
+        return total
     return next((t.op for t in product.inputs if last_layer(t).type in ("Softmax", "Sigmoid", "RealDiv")), total)
 
 
