@@ -304,12 +304,13 @@ def _elsewhere(edits: Sequence[Edit], place: Place | None) -> str:
 
 
 def _widened(form: list[Edit]) -> Iterable[list[Edit]]:
-    """Of an op's expression alone; then of all expressions of the graph that the same is to be done about."""
+    """Of an op's expression alone; then of all that the script has where the same is to be done."""
     yield form
     op, words = form[0].op, form[0].words
     if op is None or op.type not in _REPEATED:
         return
     more = [edit for other in op.graph.operations.values() if other.type == op.type and other.gradient_of is None
+            and other.site is not None and (op.type == "RealDiv" or op.type.lower() in other.site.text)
             for edit in (*edits_of(other, ""), *bounds_of(other)) if edit.words == words]
     if len(more) > len(form):
         yield [*form, *(edit for edit in more if edit.op not in {each.op for each in form})]
