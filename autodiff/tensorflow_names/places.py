@@ -136,8 +136,9 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.python.saved_model": ("saved_model",),
     "tensorflow.python.saved_model.builder": ("saved_model.builder", "api.saved_model.builder"),
     "tensorflow.python.saved_model.constants": ("saved_model.constants",),
-    **{f"tensorflow.python.saved_model.{name}{end}": (f"saved_model.{name}", f"api.saved_model.{name}")
-       for name in ("loader", "main_op", "signature_def_utils", "utils") for end in ("", "_impl")},
+    "tensorflow.python.saved_model.main_op": ("api.saved_model.main_op",),
+    **{f"tensorflow.python.saved_model.{name}{end}": ("saved_model", f"api.saved_model.{name}")
+       for name in ("loader", "signature_def_utils", "utils") for end in ("", "_impl")},
     "tensorflow.python.saved_model.signature_constants": ("saved_model.signature_constants",),
     "tensorflow.python.saved_model.tag_constants": ("saved_model.tag_constants",),
     "tensorflow.python.summary": ("summary",),
