@@ -34,6 +34,15 @@ def first_line_of(model: Model) -> int:
 
 # ---- None -------------------------------------------------------------------------------
 
+def test_a_resource_variable_that_another_loss_uses() -> None:
+    with tf.Graph().as_default() as graph:
+        w, other = (tf.Variable([1.0, 2.0], use_resource=True) for _ in range(2))
+        tf.reduce_sum(other * 2.0)  # the assignment of `other` has no outputs
+        loss = tf.reduce_sum(w * w)
+    found = Debugger(graph, handles={"loss": loss, "other": other}).why("other")
+    assert isinstance(found, WhyNone) and "depend" in found.text
+
+
 def rounded(a: Tensor) -> Tensor:
     return tf.reduce_sum(tf.round(a * 3.0) * 2.0)
 

@@ -75,7 +75,8 @@ def _reason(y: Tensor, x: Tensor, users: list[Operation], used_by: tuple[str, ..
                 "fetched of it", "compute with the variable itself: what Session.run or eval() gave are mere numbers")
     if is_unused:
         return ": nothing uses it", "use it in the computation, or drop it"
-    made = [op for op in in_order(descendants([x])) if op.gradient_of is None and op not in below and op.inputs]
+    made = [op for op in in_order(descendants([x])) if op.gradient_of is None and op not in below and op.inputs
+            and op.outputs]
     number = next((c for op in reversed(made) if (c := _numbers_of(op.outputs[0], below)) is not None), None)
     if number is not None:
         return (f": a constant{at_line(place_of(number))} is there in the place of what is made of it, as of numbers "
