@@ -89,7 +89,9 @@ def test_a_session_around_the_session_stops_too(capsys: pytest.CaptureFixture) -
 
 def test_a_session_is_closed_in_another_thread_and_out_of_order(capfd: pytest.CaptureFixture) -> None:
     with tf.Graph().as_default():
-        first, second = (tf.InteractiveSession(graph=tf.Graph()) for _ in range(2))
+        first = tf.InteractiveSession(graph=tf.Graph())
+        with pytest.warns(UserWarning, match="already active"):
+            second = tf.InteractiveSession(graph=tf.Graph())
         for session in (first, second):
             closing = threading.Thread(target=session.close)
             closing.start()

@@ -107,8 +107,9 @@ def assign(ref: Variable, value: Any, validate_shape: bool | None = None, use_lo
     shape that differs, DTypeError (TypeError) for a dtype that does.
     """
     reference = getattr(ref, "handle_tensor", ref)
-    if hasattr(ref, "assign") and (reference is ref or reference.dtype.name == "resource"):
-        return ref.assign(value, name=name)  # of a resource variable, or of a part of a variable
+    if not isinstance(reference, Tensor) or hasattr(ref, "assign") and (
+            reference is ref or reference.dtype.name == "resource"):
+        return ref.assign(value, name=name)  # of a part of a variable, or of a resource variable
     return build.Assign(reference, value, validate_shape=validate_shape is not False, name=name)
 
 
