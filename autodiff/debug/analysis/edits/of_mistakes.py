@@ -43,7 +43,7 @@ def why_not_tried(kind: str) -> str:
         return "it is the script that does it"
     if kind in _BESIDE:
         return "the loss does not depend on it"
-    return "two losses work against each other" if kind in _OPPOSED else "it is no edit of what is there"
+    return "two losses work against each other" if kind in _OPPOSED else "no edit of the graph does it"
 
 
 def _none(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:

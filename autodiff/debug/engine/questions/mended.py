@@ -14,6 +14,7 @@ from ...analysis.edits.of_mistakes import attempts_of, why_not_tried
 from ...analysis.edits.of_training import Attempt
 from ...analysis.findings import WARNING, Finding, Remedy
 from ...analysis.mistakes.case import Case
+from ...analysis.traps import HAZARDS
 from ...analysis.update_blame import is_store
 from ...history.replay import Moment
 from ..overlay import Overlay
@@ -23,6 +24,8 @@ from .trials import Trials
 _STEPS, _LEAST = 20, 4  # training steps that are made again, and fewer than which show nothing
 _SECONDS, _EACH = 3.0, 1.5  # for all findings, and for one
 _FINDINGS = 4  # the worst ones, whose remedies are tried
+_FOR_WHY_NAN = {"nan": "it follows from others", "inf": "it follows from others",  # what comes first has its trials
+                **dict.fromkeys(HAZARDS, "why nan tries it where it does harm")}
 _BETTER = 0.02  # of the loss at the beginning, by which it has to end lower
 
 
@@ -63,7 +66,7 @@ class Mended:
               until: float) -> str:
         """What came of the attempts at what one finding says."""
         if not attempts:
-            return f"not tried: {why_not_tried(finding.kind)}"
+            return f"not tried: {_FOR_WHY_NAN.get(finding.kind) or why_not_tried(finding.kind)}"
         if sum(self._is_training(m, case) for m in steps) < _LEAST:
             return f"not tried: fewer than {_LEAST} training steps can be made again"
         end = min(until, time.perf_counter() + _EACH)
