@@ -5,10 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core.graph import Graph
+from ...debug.analysis.advice import advice_of
 from ..model import Model, legal_name, tf
 from .primitives import JAX
 from .program import array_of, input_names, leaves, trace
 from .walk import build_program
+from .words import WORDS
 
 
 def from_jax(function: Callable[..., Any], *arguments: Any) -> Model:
@@ -20,6 +22,7 @@ def from_jax(function: Callable[..., Any], *arguments: Any) -> Model:
     program = trace(function, arguments)
     JAX.check(program.uses())
     graph = Graph()
+    advice_of(graph).words = WORDS
     with graph.as_default():
         names = input_names(function, arguments)
         placeholders = [tf.placeholder(v.dtype, v.shape, name=legal_name(name))

@@ -16,10 +16,12 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
 
 from ...core.graph import Graph
+from ...debug.analysis.advice import advice_of
 from ..model import Model, legal_name, tf
 from .graph import DTYPES, TorchGraph, array_of, sliced
 from .record import Call, Calls, Recorder, tensors_in
 from .sizes import Sizes
+from .words import WORDS
 
 
 class _Trace(NamedTuple):
@@ -165,6 +167,7 @@ def _built(trace: _Trace, names: list[str]) -> Model:
     inputs: dict[str, Any] = {}
     variables: dict[str, Any] = {}
     feeds: dict[Any, Any] = {}
+    advice_of(graph).words = WORDS
     with graph.as_default():
         builder = TorchGraph(graph, trace.recorder, _constant, sizes)
         for name, tensor, given in zip(names, trace.args, trace.given):
