@@ -50,6 +50,7 @@ def test_a_step_is_a_run_with_its_values(monkeypatch: pytest.MonkeyPatch) -> Non
     assert dbg.records[-1].loss == pytest.approx(float(np.mean((X @ W) ** 2)))
     row = next(row for row in dbg.grads().rows if row.name == "layer.weight:0")
     assert row.stats.norm == pytest.approx(float(np.linalg.norm(SLOPE)))
+    assert row.update is None  # the optimizer elsewhere has not stepped yet
 
 
 def test_the_framework_s_own_gradient_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,12 +10,18 @@ from .state import State
 
 
 def before_and_after(state: State, name: str, at: Moment) -> tuple[Any, Any]:
-    """A variable's values before and after a remembered run; None for each that is not known."""
+    """A variable's values before and after a remembered run; None for each that is not known.
+
+    What another framework's step does to its parameters is known with the next one.
+    """
     index = next((i for i, m in enumerate(state.moments) if m is at), None)
     old = at.variables.get(name)
     if old is None or index is None:
         return old, None
-    following = state.moments[index + 1].variables if index + 1 < len(state.moments) else state.model.session.variables
+    is_last = index + 1 == len(state.moments)
+    if is_last and "step_call" in state.model.graph.extras:
+        return old, None
+    following = state.model.session.variables if is_last else state.moments[index + 1].variables
     new = following.get(name)
     return old, None if new is None or np.shape(new) != np.shape(old) else new
 
