@@ -286,6 +286,14 @@ def calls_python(op: Operation) -> bool:
     return op.type == "PyFunc" or any(function.calls_python for function in functions_of(op))
 
 
+def takes_anew(op: Operation) -> bool:
+    """Whether each run of a Python function takes what no other gets: an iterator's element, a queue's, a clock's.
+
+    One that is given nothing can only give what it keeps itself; others say so by an attribute `takes_anew`.
+    """
+    return op.type == "PyFunc" and (not op.inputs or hasattr(op.attrs["function"], "takes_anew"))
+
+
 def functions_of(op: Operation) -> list[Function]:
     """The functions that an operation calls: branches, a loop's condition and body."""
     return [value for value in op.attrs.values() if isinstance(value, Function)]

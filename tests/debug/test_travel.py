@@ -201,6 +201,33 @@ def test_python_functions_are_not_called_again() -> None:
     assert len(calls) == 3
 
 
+def test_looking_takes_nothing_of_a_dataset_or_queue() -> None:
+    graph = tf.Graph()
+    with graph.as_default():
+        x = tf.data.Dataset.from_tensor_slices(np.float32([3.0, 5.0, 0.0])).make_one_shot_iterator().get_next()
+        queue = tf.FIFOQueue(9, [tf.float32], [[]])
+        fill = queue.enqueue_many([np.float32([1.0, 2.0, 4.0])])
+        w = tf.Variable(1.0, name="w")
+        tf.Variable(0.0, name="count")
+        loss = tf.add(tf.log(x) * w, queue.dequeue_many(1)[0], name="loss")
+        tf.gradients(loss, w)
+    dbg = Debugger(graph, handles={"loss": loss})
+    dbg.model.initialize()
+    dbg.run(1, fetches=fill)
+    for fetches in ("count:0", "loss:0", "count:0"):  # hooks of a monitored session make such runs around a step
+        dbg.run(1, fetches=fetches)
+        assert not dbg.holds("nonfinite")
+    assert dbg.value("loss").array == np.float32(np.log(np.float32(3.0)) + 1.0)
+    with pytest.raises(tf.errors.FailedPreconditionError, match="not called in the run"):
+        dbg.value("loss", step=2)
+    dbg.set("w", 2.0)  # what if: with the elements that the step had
+    assert dbg.value("loss").array == np.float32(2.0 * np.log(np.float32(3.0)) + 1.0)
+    dbg.undo()
+    assert dbg.run(1, fetches="loss:0") is not None and dbg.result == np.float32(np.log(np.float32(5.0)) + 2.0)
+    dbg.run(1, fetches="loss:0")
+    assert dbg.why(kind="inf").text.startswith("log(0) = -inf")
+
+
 def test_the_memory_budget_is_kept_and_told() -> None:
     dbg, _ = trained()
     dbg.state.budget = 1000

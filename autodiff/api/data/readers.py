@@ -70,6 +70,7 @@ class ReaderBase:
             found = self._next(lambda: bytes(np.asarray(host.dequeue(1)[0][0], object).item()), int(number))
             return [np.array(part, object) for part in form(found)]
 
+        read.__dict__["takes_anew"] = True
         with get_default_graph().name_scope(name):
             tensors = list(py_func(read, [count], [string, string]))
             for tensor in tensors:

@@ -138,6 +138,7 @@ class QueueBase:
             return self._taken(take, (count,), (rows,))
 
     def _taken(self, take: Callable[..., Any], inputs: Sequence[Tensor], lead: tuple[Any, ...]) -> Any:
+        take.__dict__["takes_anew"] = True
         tensors = py_func(take, list(inputs), list(self._dtypes), name="dequeue")
         tensors = list(tensors) if isinstance(tensors, (list, tuple)) else [tensors]
         for tensor, shape in zip(tensors, self._shapes):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import ArgumentError, AutodiffError, UnknownNameError
+from ...core.function_graph import takes_anew
 from ...core.graph import Operation, Tensor
 from ...core.traversal import dependencies
 from ...runtime.fetch import Fetches
@@ -40,9 +41,10 @@ class State:
         self.view: int | None = None
         self.wholes: dict[Tensor, int] = {}
         self._fed: dict[Tensor, weakref.ref[np.ndarray]] = {}
+        self._taken: dict[Tensor, Any] = {}  # what iterators and queues gave last
         self.last: Fetches | None = None
         self.last_whole: Fetches | None = None
-        self._needed: dict[tuple[Tensor, ...], tuple[set[Tensor], set[str]]] = {}
+        self._needed: dict[tuple[Tensor, ...], tuple[set[Tensor], set[str], set[Tensor]]] = {}
 
     def look_at(self, run: int | None) -> None:
         """Look at a past run; None for the present."""
@@ -61,6 +63,7 @@ class State:
                  left: Mapping[str, Any] | None = None) -> None:
         """Keep a run, so that it can be made again; arguments as of Ring.keep."""
         self.last, self.last_whole = moment.wanted, whole
+        self._taken.update((t, value) for t, value in moment.outcomes.items() if takes_anew(t.op))
         self.moments.keep(moment, self.budget, ms, left)
 
     def moment(self, run: int | None = None) -> Moment:
@@ -75,8 +78,11 @@ class State:
             return replace(past, feeds={**past.feeds, **changed}) if changed else past
         if self.moments and not self.overrides.is_edited:
             return self.moments[-1]
-        feeds = {**self.fed_last(), **self.overrides.present()}
-        return moment_of(self.model.session, feeds, self.log.run)
+        return self._present({**self.fed_last(), **self.overrides.present()})
+
+    def _present(self, feeds: dict[Tensor, Any]) -> Moment:
+        """The variables as they are, with these feeds and the elements that were taken last."""
+        return replace(moment_of(self.model.session, feeds, self.log.run), outcomes=dict(self._taken))
 
     def fed_last(self) -> dict[Tensor, Any]:
         """What the last run was fed, but for what was put in place of what it would have computed."""
@@ -92,18 +98,17 @@ class State:
     def moment_for(self, tensors: Sequence[Tensor], run: int | None = None) -> Moment:
         """The moment to evaluate these at: as `_moment`, but of past runs the last that fed all they need.
 
-        So a look at the loss after a run that only read a variable is a look at the last run of the loss.
+        So a look at the loss after a run that only read a variable is a look at the last run of the loss, which is also
+        the last that took an element of its dataset.
         """
         self.initialize_for(tensors)
         latest = self.moment(run)
         if run is not None or self.view is not None or not self.moments or latest is not self.moments[-1]:
             return latest
-        placeholders, variables = self._needs(tuple(tensors))
-        found = next((m for m in reversed(self.moments) if placeholders <= m.feeds.keys()
-                      and variables <= m.variables.keys()), None)
-        session = self.model.session
+        found = next((m for m in reversed(self.moments) if self._had(m, tensors)), None)
+        session, variables = self.model.session, self._needs(tuple(tensors))[1]
         if found is None and not variables <= latest.variables.keys() and variables <= session.variables.keys():
-            return moment_of(session, latest.feeds, self.log.run)  # of variables that no run has seen yet
+            return self._present(latest.feeds)  # of variables that no run has seen yet
         return found or latest
 
     def initialize_for(self, tensors: Sequence[Tensor]) -> None:
@@ -112,18 +117,23 @@ class State:
             self.model.initialize_alone()
 
     def can_compute(self, tensor: Tensor, moment: Moment) -> bool:
-        """Whether a run fed, and had variables for, all that a tensor is computed from."""
-        placeholders, variables = self._needs((tensor,))
-        return placeholders <= moment.feeds.keys() and variables <= moment.variables.keys()
+        """Whether a run fed, took from iterators, and had variables for, all that a tensor is computed from."""
+        return self._had(moment, (tensor,))
 
-    def _needs(self, tensors: tuple[Tensor, ...]) -> tuple[set[Tensor], set[str]]:
-        """The placeholders and variables that tensors are computed from."""
+    def _had(self, moment: Moment, tensors: Sequence[Tensor]) -> bool:
+        placeholders, variables, taken = self._needs(tuple(tensors))
+        return (placeholders <= moment.feeds.keys() and variables <= moment.variables.keys()
+                and all(t in moment.outcomes or t in moment.feeds for t in taken))
+
+    def _needs(self, tensors: tuple[Tensor, ...]) -> tuple[set[Tensor], set[str], set[Tensor]]:
+        """The placeholders and variables that tensors are computed from, and what is another in each run."""
         if tensors not in self._needed:
             if len(self._needed) > _NEEDS:
                 self._needed.clear()
             below = dependencies([self.model.targets.inner.outer(t) for t in tensors])
             self._needed[tensors] = ({op.outputs[0] for op in below if op.type == "Placeholder"},
-                                     {op.name for op in below if op.type in VARIABLES})
+                                     {op.name for op in below if op.type in VARIABLES},
+                                     {op.outputs[0] for op in below if takes_anew(op)})
         return self._needed[tensors]
 
     def when(self, moment: Moment) -> str:

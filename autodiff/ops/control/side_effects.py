@@ -8,12 +8,14 @@ from ...core.declare import op
 from ...core.dtypes import COMPLEX, FLOATS, as_dtype, string
 from ...core.errors import (
     AutodiffError,
+    FailedPreconditionError,
     InvalidArgumentError,
     OutOfRangeError,
     ResourceExhaustedError,
     UnimplementedError,
     UnknownError,
 )
+from ...core.function_graph import takes_anew
 from ...core.infer import no_outputs, rank_of, same_shape
 from ...core.op import Bool, Own, Spec, blocked, build
 from ...core.shapes import as_dims
@@ -146,6 +148,9 @@ def py_func(*input: Own, function, types, shapes=None, single=False, gradient=No
     types: dtype names it must give. single: it gives one value, not a list. gradient: the Python
     function of (inputs..., dys...) that gives a gradient for each input, or None.
     """
+    if run.is_repeat and takes_anew(run.op):
+        raise FailedPreconditionError(None, run.op, f"{_name(function)} was not called in the run that is looked at, "
+                                      "and what it would give now is for the script's next run")
     results = _called(function, input, run)
     results = [] if results is None else results if isinstance(results, (list, tuple)) else [results]
     if len(results) != len(types):
