@@ -36,4 +36,31 @@ with tf.Session() as session:
         session.run([train, loss], near(i))
         session.run(bound)
 ''',
+    "rows that nothing but a library's train op updates": '''
+table = tf.get_variable("table", [4, 6])
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(tf.nn.embedding_lookup(table, t), 4))
+fit(tf.contrib.layers.optimize_loss(loss, tf.train.get_or_create_global_step(), .02, "Adam", clip_gradients=5.))
+''',
+    "an attention that looks everywhere as yet": '''
+rows = tf.get_variable("rows", [4, 36], initializer=tf.random_normal_initializer(0., .02))
+words = tf.nn.embedding_lookup(rows, t)
+asked, keys, said = (tf.reshape(dense(words, 36, use_bias=False), [-1, 6, 6]) for _ in range(3))
+mixed = tf.reduce_mean(tf.matmul(tf.nn.softmax(tf.matmul(asked, keys, transpose_b=True)), said), 1)
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(mixed, 4))
+fit([sgd(.001).minimize(loss), loss], steps=12)
+''',
+    "a code of choices": '''
+noise = tf.placeholder(tf.float32, [None, 4])
+chosen = tf.nn.softmax((dense(x, 4) - tf.log(-tf.log(noise))) / .5)
+loss = tf.losses.mean_squared_error(x, dense(chosen, 36))
+fit([adam(.001).minimize(loss), loss], lambda i: {x: rng.rand(8, 36), noise: rng.uniform(.01, .99, (8, 4))}, 30)
+''',
+    "a far way of even steps": '''
+loss = tf.losses.absolute_difference(q, dense(p, 1))
+fit([sgd(.5).minimize(loss), loss], lambda i: {p: points[:32], q: sums[:32] + 1e5}, 12)
+''',
+    "what an input is looked at for": '''
+shown = tf.gradients(tf.reduce_max(dense(dense(x, 8, tf.nn.relu), 4), 1), x)[0]
+fit(shown, steps=3)
+''',
 }

@@ -11,6 +11,7 @@ START = """
 import numpy as np
 import tensorflow as tf
 rng = np.random.RandomState(0)
+tf.set_random_seed(0)
 x = tf.placeholder(tf.float32, [None, 4], name="x")
 t = tf.placeholder(tf.int32, [None], name="t")
 """

@@ -208,6 +208,9 @@ def test_doctor_tells_what_was_tried(tmp_path: Path, monkeypatch: pytest.MonkeyP
         text = said("doctor", shell)
         assert "tried: lower the learning rate from 0.0015 to 0.00015: the loss goes" in text, text
         assert "(0.00015)" in said("fix 1 --write", shell)
+    with loaded(GROWS.replace("300.0", "0.0"), tmp_path, monkeypatch, "next 22") as shell:  # no factor helps
+        assert "tried: raise the learning rate from 0 to 0.001: the loss goes" in said("doctor", shell)
+        assert "(0.001)" in said("fix 1 --write", shell)
 
 
 def test_an_update_is_tried_with_other_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from ...core.graph import Operation, Tensor
-from ..facts.roles import at_line, place_of
+from ..facts.graph_lists import calls_of
+from ..facts.roles import VARIABLES, at_line, place_of
 from .findings import Finding
+from .mistakes.case import held
 from .mistakes.heads import unbroadcast
 from .remedies import origin_of
 
@@ -20,7 +22,7 @@ Values = Mapping[Tensor, Any]
 
 def suspicions(y: Tensor, ops: Iterable[Operation]) -> list[Finding]:
     """What shows in the graph alone. ops: the forward ones between the trainable variables and y."""
-    found = [_vector(y)] if y.dims is not None and len(y.dims) else []
+    found = [_vector(y)] if y.dims is not None and len(y.dims) and _trains(y) else []
     for op in ops:
         found += _twice(op)
     return found
@@ -38,6 +40,12 @@ def value_suspicions(y: Tensor, ops: Sequence[Operation], values: Values) -> lis
 
 def _finding(severity: int, kind: str, op: Operation, text: str, remedy: str) -> Finding:
     return Finding(severity, kind, op.name, op.type, "", text, remedy, f"info op {op.name}", place_of(op))
+
+
+def _trains(y: Tensor) -> bool:
+    """Whether variables are what the gradient of y is asked of, if any is: that of an input shows what it looks at."""
+    asked = [held(x).type in VARIABLES for call in calls_of(y.graph) if y in call.ys for x in call.xs]
+    return any(asked) or not asked
 
 
 def _vector(y: Tensor) -> Finding:

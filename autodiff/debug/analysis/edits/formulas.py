@@ -19,6 +19,7 @@ _POSITIVE = ("Log", "Sqrt", "Rsqrt", "Lgamma", "Digamma", "Pow")
 _SHIFTS = ("Add", "AddV2", "Sub", "Neg", "Maximum", "Identity", "Mul")
 _NEAR = 6  # ops on the way
 _TIE = 1e-3  # between neighbors on the diagonal
+_LOW = 1e-4  # a learning rate; ten times that is Adam's own
 
 
 def better_forms(op: Operation, *, negative: bool) -> list[Edit]:
@@ -167,11 +168,11 @@ def _mean(op: Operation, now: Now) -> Tensor:
 # ---- of what updates a variable ----------------------------------------------------------
 
 def lower_rate(rate: Tensor, value: float, factor: float) -> Edit:
-    """A learning rate, times `factor`. value: what it is."""
+    """A learning rate, times `factor`. value: what it is; for 0 one that is low takes its place."""
     verb = "lower" if factor < 1 else "raise"
-    lower = float(f"{value * factor:.3g}")
-    return _later(rate, f"{verb} the learning rate from {value:g} to {lower:g}",
-                  lambda now: build.Mul(now(rate), constant(factor, rate)), LowerRate(value, lower))
+    lower = float(f"{(value or _LOW) * factor:.3g}")
+    return _later(rate, f"{verb} the learning rate from {value:g} to {lower:g}", lambda now: build.Mul(
+        now(rate), constant(factor, rate)) if value else constant(lower, rate), LowerRate(value, lower))
 
 
 def held_rate(rate: Tensor, value: float, first: float) -> Edit:

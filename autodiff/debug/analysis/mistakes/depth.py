@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....core.graph import Operation, Tensor
+from ....core.traversal import ancestors
 from ...facts.roles import at_line, place_of
 from ..attenuation import SATURATING
 from ..findings import Finding
@@ -19,10 +20,11 @@ def depth_mistakes(case: Case) -> list[Finding]:
     if not case.steps or case.learns or case.is_spoiled:
         return []
     sizes = _sizes(case)
-    if len(sizes) < 3:
+    if not sizes or not any(0 < size < _LOST * sizes[-1][2] for _, _, size in sizes):
         return []
+    sizes = _in_line(sizes)
     (first, product, size), (last, _, end) = sizes[0], sizes[-1]
-    if not 0 < size < _LOST * end:
+    if len(sizes) < 3 or not 0 < size < _LOST * end:
         return []
     squashing = [op for op in case.behind if op.type in SATURATING and op in case.trained]
     what = (f"{len(squashing)} squashing functions ({squashing[0].type}{at_line(place_of(squashing[0]))}) lie between"
@@ -45,4 +47,16 @@ def _sizes(case: Case) -> list[tuple[Tensor, Operation, float]]:
         x = held(op.inputs[1]).outputs[0] if op.type in _LAYERS else None
         if x is not None and raw.get(x) in values:
             found.append((x, op, float(np.sqrt(np.mean(np.square(values[raw[x]], dtype=float))))))
+    return found
+
+
+def _in_line(sizes: list[tuple[Tensor, Operation, float]]) -> list[tuple[Tensor, Operation, float]]:
+    """The layers that all later ones come after: not those beside others, such as the queries of an attention."""
+    found: list[tuple[Tensor, Operation, float]] = []
+    shared: set[Operation] | None = None  # what all later ones are computed from
+    for each in reversed(sizes):
+        if shared is None or each[1] in shared:
+            found.insert(0, each)
+        below = ancestors([each[1].outputs[0]])
+        shared = below if shared is None else shared & below
     return found

@@ -228,10 +228,12 @@ def _large_targets(case: Case) -> Iterator[Finding]:
         labels, said = case.series(head.labels), case.series(head.prediction)
         size, reached = (float(np.abs(a[-1]).mean()) if a and a[-1].size else 0.0 for a in (labels, said))
         if size > _LARGE and reached < size / _FAR and case.last_loss > 0.8 * case.first_loss:
-            yield finding(77, "targets not scaled", head.op, f"the targets {unbroadcast(head.labels).name} have the "
-                          f"size {size:.4g}, and after {len(case.steps)} steps predictions have {reached:.3g}: to get "
-                          "there weights of usual size take thousands of steps, and gradients are as large as the "
-                          "targets", "scale the targets: (y - mean) / std, and predictions back",
+            is_square = head.form == "squared"  # else steps are as long, however far it is, and a rate may be for that
+            why = ", and gradients are as large as the targets" if is_square else ""
+            yield finding(77 if is_square else 39, "targets not scaled", head.op, "the targets "
+                          f"{unbroadcast(head.labels).name} have the size {size:.4g}, and after {len(case.steps)} "
+                          f"steps predictions have {reached:.3g}: to get there weights of usual size take thousands "
+                          f"of steps{why}", "scale the targets: (y - mean) / std, and predictions back",
                           target=unbroadcast(head.labels).name, step=case.steps[0].step)
 
 

@@ -128,7 +128,7 @@ def _independent(head: Head, case: Case) -> str:
 def _examples(head: Head, case: Case) -> tuple[np.ndarray, np.ndarray] | None:
     """Different examples that were fed, and their targets, or classes as a one-hot code."""
     labels = None if head.labels is None else _source(head.labels)
-    if labels is None:
+    if labels is None or labels.op in ancestors([head.prediction]):  # the input itself, as of an autoencoder
         return None
     behind, is_fed = ancestors([case.y]), labels.op.type in PLACEHOLDERS
     given = inputs_of(case, labels) if is_fed else [t for t in labels.op.outputs if t is not labels]

@@ -93,8 +93,12 @@ def _weights(op: Operation) -> str:
 
 
 def _hidden_softmax(op: Operation, case: Case) -> Iterator[Finding]:
-    """A softmax between two layers."""
-    if op.type not in ("Softmax", "LogSoftmax") or op not in case.trained:
+    """A softmax that is the activation of a layer before the last.
+
+    What is put between, such as noise, or a division by a temperature, makes it a choice or a share of attention.
+    """
+    if op.type not in ("Softmax", "LogSoftmax") or op not in case.trained or \
+            _linear_source(op.inputs[0], case) is None:
         return
     for layer in through(op.outputs[0]):
         if layer.type == "MatMul" and _is_weight(layer.inputs[1], case) and any(
@@ -257,7 +261,8 @@ def _left_out(case: Case) -> list[Finding]:
 def _untrained_losses(case: Case) -> list[Finding]:
     """A loss that runs fetch beside y, or that is collected, whose variables nothing trains."""
     asked = {op for call in case.calls for op in ancestors(call.ys)}
-    updated = {update.variable.op for update in case.updates}
+    updated = {update.variable.op for update in case.updates} | {  # or in rows, which are no updates here
+        x.op for call in case.calls for x, gradient in call.found.items() if gradient is not None}
     fetched = [t for run in case.steps[:3] for t in run.fetched]
     listed = [t for t in case.graph.get_collection("losses") if isinstance(t, Tensor)]
     for loss in dict.fromkeys([*listed, *fetched]):
