@@ -31,8 +31,8 @@ def run(shell: Shell, *, times: Count | None = None, till: Condition = "", exclu
     times: at most so many runs. till: stop as soon as this predicate holds (nan, loss<0.1, norm(grad(W))<1e-6);
     has_inf_or_nan asks every tensor of the runs, as `break if nan` does. exclude: none whose name begins with this
     regex; names, types, dtypes: only those whose name, type of op or dtype does. no-debug: one run without
-    stopping. A train op of the prompt's own runs for 10000 steps at most; without one,
-    or feeds that change, one run is all. A script at its end that made runs itself is started anew; not in batch.
+    stopping. A train op of the prompt's own runs for 10000 steps at most; without one, feeds
+    that change, or with till an op that draws numbers, one run is all. A script at its end that made runs itself is started anew; not in batch.
 
     Example:  run -f nan
     API:      dbg.run(20, until="nan")
@@ -86,6 +86,9 @@ def go_on(shell: Shell, times: Count = 1) -> Result:
 def _all(shell: Shell, till: str = "") -> float:
     if shell.drives_script:
         return math.inf
+    if till and not shell.dbg.runs.may_differ:
+        shell.dbg.model.note("nothing changes from run to run: one run says it")
+        return 1
     return FOREVER if till or shell.dbg.runs.goes_on else 1
 
 
@@ -115,8 +118,9 @@ def detach(shell: Shell) -> Result:
     """
     if not shell.drives_script or shell.script is None:
         raise UsageError("no script is waiting: there is nothing to detach from", "load FILE runs one", code="at_end")
+    _to_present(shell)
     if shell.dbg.stepper.cursor is not None:
-        shell.dbg.history.present() if shell.dbg.stepper.is_replaying else advance.close_cursor(shell)
+        advance.close_cursor(shell)
     event = shell.script.detach()
     shell.take(event)
     return standing.arrived(shell, event, event.records)

@@ -54,6 +54,16 @@ def test_run_computes_the_outputs_and_what_is_fed_by_hand_counts(path: str) -> N
     np.testing.assert_allclose(shell.dbg.value("h").array, np.ones((1, 2)) @ W)
 
 
+def test_run_till_something_holds_ends_after_one_where_nothing_changes(path: str) -> None:
+    shell = opened(path)
+    assert "nothing changes from run to run" in plain(execute("run -f nan", shell))
+    assert shell.dbg.log.run == 1
+    noisy = opened(path)
+    execute("python loss = tf.reduce_sum(y) + tf.random_normal([], dtype=tf.float64, seed=1)", noisy)
+    execute("run -f loss<-1", noisy)
+    assert noisy.dbg.log.run > 1
+
+
 def test_a_loss_built_at_the_prompt_is_differentiated_by_anything(path: str) -> None:
     shell = opened(path)
     assert execute("python loss = tf.reduce_sum(tf.square(y))", shell) == Text()

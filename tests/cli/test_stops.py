@@ -138,7 +138,9 @@ def test_display_at_stops_inside_of_a_run_and_after_it(shell: Shell) -> None:
 def test_detach_lets_the_script_finish(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
     typed(shell, "next 2")
     typed(shell, "break h")
+    typed(shell, "back")
     assert "ended" in typed(shell, "detach")
+    assert shell.dbg.history.position.is_present
     assert len(shell.script.namespace["seen"]) == 8  # type: ignore[union-attr]
     assert "the last loss is" in capsys.readouterr().out
     assert shell.dbg.step == 2

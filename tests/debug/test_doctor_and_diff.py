@@ -96,6 +96,23 @@ def test_the_worst_comes_first() -> None:
     assert {"zero gradient", "dead relu"} <= {f.kind for f in found}
 
 
+def test_what_was_nan_is_not_said_not_to_have_happened() -> None:
+    with tf.Graph().as_default() as graph:
+        a = tf.Variable([0.0, 2.0])
+        loss = tf.reduce_sum(tf.where(a > 0.0, tf.log(a), tf.zeros_like(a)))
+        slope = tf.gradients(loss, a)[0]
+        step = a.assign_sub(tf.where(tf.is_finite(slope), slope, tf.zeros_like(slope)) * 0.1)
+        shown = tf.identity(slope)
+        with tf.Session() as session:
+            session.run(a.initializer)
+            dbg = Debugger(graph, session, handles={"loss": loss})
+            for _ in range(2):
+                dbg.on_run(session, [loss, step, shown])
+            found = dbg.doctor().findings
+    assert {"nan", "where trap"} <= {f.kind for f in found}
+    assert not [f for f in found if "did not happen" in f.text]
+
+
 def test_an_exploding_gradient_is_found() -> None:
     found = kinds(debugged(lambda a: tf.reduce_sum(tf.square(a * 1e3)), [[1.0, 2.0]], runs=1))
     assert "exploding gradient" in found

@@ -53,7 +53,7 @@ def test_an_op_has_the_line_that_an_exporter_left_and_that_of_its_node() -> None
     assert made.values["s"].op.traceback[:2] == (Site("models/net.py", 7, "forward"),
                                                  Site("models/main.py", 3, "<module>"))
     assert made.values["y"].op.site == Site("made.onnx", 3, "Relu")
-    assert made.variables["fc.bias"].op.site == Site("made.onnx", 0, "<module>")
+    assert made.variables["fc.bias"].op.site == Site("made.onnx", 6, "<module>")
 
 
 def test_a_node_is_a_line_of_a_listing() -> None:
@@ -67,8 +67,9 @@ def test_a_node_is_a_line_of_a_listing() -> None:
     inner = loop.attrs["body"].graph.operations.values()
     places = {op.site.line: op.site for op in [*made.graph.get_operations(), *inner]}
     assert {line: place.text for line, place in places.items()} == {
-        0: "", 1: "n = Constant(value=2)", 2: "z = Loop(n, None, x)", 3: "t = Sin(s)",
-        4: "y = Pad(z, p, None, a, mode=edge)"}
+        1: "n = Constant(value=2)", 2: "z = Loop(n, None, x)", 3: "t = Sin(s)",
+        4: "y = Pad(z, p, None, a, mode=edge)", 5: "input x float64[2]",
+        6: "initializer p int64[2]", 7: "initializer a int64[1]"}
 
 
 def test_statistics_of_batch_norm_are_not_trained() -> None:

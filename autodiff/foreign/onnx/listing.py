@@ -1,11 +1,11 @@
-"""An ONNX model as text, a line for each node: the source that its ops were made at."""
+"""An ONNX model as text: a line for each node, input and initializer, the source that its ops were made at."""
 from __future__ import annotations
 
 import linecache
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .messages import ATTRIBUTE_FIELDS, array_of
+from .messages import ATTRIBUTE_FIELDS, array_of, declared, dtype_of
 
 _LONGEST = 40  # characters of an attribute
 
@@ -38,7 +38,20 @@ def _value(attribute: Any) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST - 1]}…"
 
 
-def publish(file: str, nodes: Iterable[tuple[Any, int]]) -> None:
-    """Let Python's line cache have the text for `file`, where everything that shows lines looks for them."""
-    lines = [f"{listed(node, depth)}\n" for node, depth in nodes]
+def _given(value: Any) -> str:
+    """`input x float32[?,4]` or `initializer W float32[4,3]`."""
+    if hasattr(value, "data_type"):
+        kind, found = "initializer", (dtype_of(value.data_type), tuple(value.dims))
+    else:
+        kind, found = "input", declared(value) or ("", None)
+    dims = "" if found[1] is None else f"[{','.join('?' if size is None else str(size) for size in found[1])}]"
+    return f"{kind} {value.name} {found[0]}{dims}".rstrip()
+
+
+def publish(file: str, nodes: Iterable[tuple[Any, int]], given: Iterable[Any]) -> None:
+    """Let Python's line cache have the text for `file`, where everything that shows lines looks for them.
+
+    given: inputs and initializers, which stand below the nodes.
+    """
+    lines = [f"{text}\n" for text in (*[listed(node, depth) for node, depth in nodes], *map(_given, given))]
     linecache.cache[file] = (sum(map(len, lines)), None, lines, file)

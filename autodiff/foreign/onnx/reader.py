@@ -6,6 +6,7 @@ import re
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -85,7 +86,10 @@ class _Reader:
         self._variables: dict[str, Any] = {}
         nodes = [*model.graph.node, *[node for function in model.functions for node in function.node]]
         self._nodes_of_file = list(numbered(nodes))
-        self._numbers = {id(node): number for number, (node, _) in enumerate(self._nodes_of_file, 1)}
+        held = {tensor.name for tensor in model.graph.initializer}
+        self._given = [*[info for info in model.graph.input if info.name not in held], *model.graph.initializer]
+        self._numbers = {id(made): number for number, made in enumerate(
+            [*[node for node, _ in self._nodes_of_file], *self._given], 1)}
 
     def uses(self) -> Iterator[Use]:
         """Every op of the model, those of branches, bodies and functions too."""
@@ -96,11 +100,12 @@ class _Reader:
     # ---- the whole ------------------------------------------------------------------------
     def read(self) -> Model:
         """The model, in the graph at hand."""
-        publish(self.file, self._nodes_of_file)
+        publish(self.file, self._nodes_of_file, self._given)
         source = self._model.graph
         values: ChainMap[str, Any] = ChainMap({})
         self._initialize(source, values)
-        inputs = {info.name: self._input(info) for info in source.input if info.name not in values}
+        inputs = {info.name: build_at(self.graph, self._listed(info), "inputs", self._input, info)
+                  for info in source.input if info.name not in values}
         values.update(inputs)
         names = {info.name: self.graph.unique_name(legal_name(info.name)) for info in source.output}  # before others
         self._nodes(source.node, values, self._versions, {})
@@ -133,13 +138,15 @@ class _Reader:
         for tensor in source.initializer:
             array, name = array_of(tensor, self._folder), legal_name(tensor.name)
             if array.dtype.kind == "f" and not get_default_graph().building_function:
-                variable = tf.Variable(array, trainable=tensor.name not in means, name=name)
+                variable = build_at(self.graph, self._listed(tensor), "initializers", partial(
+                    tf.Variable, array, trainable=tensor.name not in means, name=name))
                 self._variables[tensor.name] = variable
                 values[tensor.name] = read = variable.value()
                 if array.size <= _SMALL:
                     self.graph.extras.setdefault(PARAMETERS, {})[read] = array
             else:
-                values[tensor.name] = tf.constant(array, name=name)
+                values[tensor.name] = build_at(self.graph, self._listed(tensor), "initializers",
+                                               partial(tf.constant, array, name=name))
 
     # ---- nodes ----------------------------------------------------------------------------
     def _nodes(self, nodes: Iterable[Any], values: ChainMap[str, Any], versions: Mapping[str, int],
@@ -155,6 +162,11 @@ class _Reader:
         if node is None:
             return (Site(self.file, 0, "<module>"),)
         return (*_sites(node), Site(self.file, self._numbers[id(node)], node.name or node.op_type))
+
+    def _listed(self, given: Any) -> tuple[Site, ...]:
+        """The line of an input or initializer of the model in the listing; none for those of bodies."""
+        number = self._numbers.get(id(given))
+        return () if number is None else (Site(self.file, number, "<module>"),)
 
     def _node(self, node: Any, values: ChainMap[str, Any], versions: Mapping[str, int],
               given: Mapping[str, Any]) -> Sequence[Any]:

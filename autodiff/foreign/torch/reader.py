@@ -164,6 +164,7 @@ def _differentiate(calls: Calls, recorder: Recorder, entry: Any) -> None:
 
 def _built(trace: _Trace, names: list[str]) -> Model:
     graph, sizes = Graph(), Sizes()
+    advice_of(graph).words = WORDS
     inputs: dict[str, Any] = {}
     variables: dict[str, Any] = {}
     feeds: dict[Any, Any] = {}

@@ -91,7 +91,9 @@ class Checkup:
                 raise
             stopped = (f"stopped by Ctrl-C after {done} of {len(kinds)} kinds of mistakes",)
         known = {(f.op, f.kind) for f in found} | {(f.target, f.kind) for f in found}
-        found += [f for f in _unhappened(traps, case)
+        struck = {f.op for f in found if f.kind in ("nan", "inf")}
+        found += [f for f in (*_unhappened([f for f in traps if f.op not in struck], case),
+                              *[f for f in traps if f.op in struck])
                   if (f.op, f.kind) not in known and (f.target, f.kind) not in known]
         found = self.mended.told(_ranked(found, ignore), case)
         makers = advice_of(self.model.graph).makers

@@ -4,10 +4,14 @@ from __future__ import annotations
 from typing import Any
 
 from ....core.errors import AutodiffError
+from ....core.function_graph import is_repeatable
+from ....core.graph import Operation, Tensor
+from ....core.traversal import dependencies
 from ....ops.common.turns import RunsEnd
 from ....runtime.session import Session
 from ...facts.answers import Runs
 from ...facts.records import RunRecord, Stop
+from ...facts.roles import VARIABLES
 from ...language.conditions import Condition
 from ..feeds import RunFeeds
 from ..training import Training
@@ -15,6 +19,8 @@ from ..watches import Watches
 from .evidence import Evidence
 from .hooks import Hooks
 from .stepper import Stepper
+
+_OF_THE_SESSION = {*VARIABLES, "Placeholder", "Identity", "ReadVariableOp"}  # what is fed and held stays as it is
 
 
 class Runner:
@@ -84,3 +90,13 @@ class Runner:
     def goes_on(self) -> bool:
         """Whether another run would do something else than the last: there is a train op, or a source of feeds."""
         return self.training.newest_train_op is not None or self.feeds.source is not None
+
+    @property
+    def may_differ(self) -> bool:
+        """Whether another run of the same may give something else: it goes on, or an op in it has a state."""
+        if self.goes_on:
+            return True
+        fetched = self.training.default_fetches()
+        made = dependencies([x for x in fetched if isinstance(x, Tensor)],
+                            [x for x in fetched if isinstance(x, Operation)])
+        return any(not is_repeatable(op) for op in made if op.type not in _OF_THE_SESSION)
