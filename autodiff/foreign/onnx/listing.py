@@ -40,12 +40,11 @@ def _value(attribute: Any) -> str:
 
 def _given(value: Any) -> str:
     """`input x float32[?,4]` or `initializer W float32[4,3]`."""
-    if hasattr(value, "data_type"):
-        kind, found = "initializer", (dtype_of(value.data_type), tuple(value.dims))
-    else:
-        kind, found = "input", declared(value) or ("", None)
-    dims = "" if found[1] is None else f"[{','.join('?' if size is None else str(size) for size in found[1])}]"
-    return f"{kind} {value.name} {found[0]}{dims}".rstrip()
+    is_held = hasattr(value, "data_type")
+    found = (dtype_of(value.data_type), tuple(value.dims)) if is_held else declared(value)
+    dtype, dims = found or ("", None)
+    sizes = "" if dims is None else f"[{','.join('?' if size is None else str(size) for size in dims)}]"
+    return f"{'initializer' if is_held else 'input'} {value.name} {dtype}{sizes}".rstrip()
 
 
 def publish(file: str, nodes: Iterable[tuple[Any, int]], given: Iterable[Any]) -> None:
