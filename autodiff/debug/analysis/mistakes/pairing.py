@@ -128,8 +128,8 @@ def _independent(head: Head, case: Case) -> str:
 def _examples(head: Head, case: Case) -> tuple[np.ndarray, np.ndarray] | None:
     """Different examples that were fed, and their targets, or classes as a one-hot code."""
     labels = None if head.labels is None else _source(head.labels)
-    if labels is None or labels.op in ancestors([head.prediction]):  # the input itself, as of an autoencoder
-        return None
+    if labels is None or not ancestors([head.prediction]).isdisjoint(labels._consumers):  # the input itself, as of
+        return None  # an autoencoder
     behind, is_fed = ancestors([case.y]), labels.op.type in PLACEHOLDERS
     given = inputs_of(case, labels) if is_fed else [t for t in labels.op.outputs if t is not labels]
     inputs = [t for t in given if t.dtype.is_floating and t.op in behind]
