@@ -442,6 +442,25 @@ def test_nan_of_a_dataset_names_the_op_of_its_map_function() -> None:
     assert "its map function computes log at test_why.py" in first.rule and "tf.log(tf.maximum(x" in first.remedy
 
 
+def test_a_variable_read_after_its_update_is_told_as_it_was_read() -> None:
+    graph = tf.Graph()
+    with graph.as_default():
+        moved, kept = (tf.Variable(np.float32([1.0, 2.0]), name=name) for name in ("moved", "kept"))
+        with tf.control_dependencies([moved.assign(moved * [-3.0, 4.0]), kept.assign(-kept.initialized_value() * 5.0)]):
+            sums = tf.add(moved, 0.5, name="sums")
+            loss = tf.reduce_sum(tf.sqrt(sums) * kept, name="loss")
+        tf.gradients(loss, moved)
+    dbg = Debugger(graph, handles={"loss": loss})
+    dbg.model.initialize()
+    dbg.run(1)
+    first = dbg.why(kind="nan").origins[0]
+    assert first.rule == "sqrt(-2.5) = nan"
+    assert [link.text for link in first.chain] == ["1 * (-3) = -3", "(-3) + 0.5 = -2.5", "sqrt(-2.5) = nan"]
+    assert (read := dbg.op("sums").inputs[0].stats) is not None and (read.minimum, read.maximum) == (-3.0, 8.0)
+    np.testing.assert_array_equal(dbg.value("kept/read").array, [-5.0, -10.0])  # all that read it waited
+    np.testing.assert_array_equal(dbg.value("moved/read").array, [1.0, 2.0])  # its update did not
+
+
 def test_none_of_a_branch_names_the_op_inside_that_cuts() -> None:
     found = debugged(lambda a: tf.cond(tf.constant(True), lambda: tf.reduce_sum(tf.round(a)), lambda: 1.0),
                      [1.0, 2.0]).why("a", kind="none")

@@ -11,6 +11,7 @@ from ...core.function_graph import functions_of
 from ...core.graph import Operation, Tensor
 from ...runtime.plan.state import OUTSIDE
 from ..facts.function_calls import Inside
+from ..facts.known import inputs_read
 from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 from ..facts.stats import bad_elements, has_nonfinite
 from .arithmetic_rules import in_words, number
@@ -33,16 +34,17 @@ def origins(ops: Sequence[Operation], values: Values,
     ops: in topological order. values: of their tensors, as far as known. roots: y and the gradients asked for.
     """
     bad = {t for op in ops for t in op.outputs if t in values and has_nonfinite(values[t])}
-    bad |= {t for op in ops for t in op.inputs if t in values and t not in bad and has_nonfinite(values[t])}
+    bad |= {t for op in ops for t in inputs_read(op, values)
+            if t in values and t not in bad and has_nonfinite(values[t])}
     made = [op for op in ops if any(t in bad for t in op.outputs) and (
-        not any(t in bad for t in op.inputs) or _makes_nan(op, values))]
-    return made, _reaching(roots, bad), sum(any(t in bad for t in op.outputs) for op in ops)
+        not any(t in bad for t in inputs_read(op, values)) or _makes_nan(op, values))]
+    return made, _reaching(roots, bad, values), sum(any(t in bad for t in op.outputs) for op in ops)
 
 
 def _makes_nan(op: Operation, values: Values) -> bool:
     """Whether nan comes out of an op that only inf went into."""
     return (any(t in values and _has_nan(values[t]) for t in op.outputs)
-            and not any(t in values and _has_nan(values[t]) for t in op.inputs))
+            and not any(t in values and _has_nan(values[t]) for t in inputs_read(op, values)))
 
 
 def _has_nan(value: Any) -> bool:
@@ -50,7 +52,7 @@ def _has_nan(value: Any) -> bool:
     return array.dtype.kind in "fc" and array.size > 0 and bool(np.isnan(array).any())
 
 
-def _reaching(roots: Collection[Tensor], bad: Collection[Tensor]) -> set[Operation]:
+def _reaching(roots: Collection[Tensor], bad: Collection[Tensor], values: Values) -> set[Operation]:
     """Ops from which a chain of non-finite tensors leads to a root."""
     found: set[Operation] = set()
     stack = [root.op for root in roots if root in bad]
@@ -58,7 +60,7 @@ def _reaching(roots: Collection[Tensor], bad: Collection[Tensor]) -> set[Operati
         op = stack.pop()
         if op not in found:
             found.add(op)
-            stack.extend(t.op for t in op.inputs if t in bad)
+            stack.extend(t.op for t in inputs_read(op, values) if t in bad)
     return found
 
 
@@ -162,7 +164,7 @@ def describe(op: Operation, values: Values, *, harmful: bool, note: Callable[[st
     """All about one op that made something non-finite. scene: where it is, to follow the numbers back."""
     tensor = next(t for t in op.outputs if t in values and has_nonfinite(values[t]))
     array = np.asarray(values[tensor])
-    secondary = any(t in values and has_nonfinite(values[t]) for t in op.inputs)
+    secondary = any(t in values and has_nonfinite(values[t]) for t in inputs_read(op, values))
     elements = _chosen(array, nan_only=secondary)
     operands = _operands(op, values, array, elements[0])
     numbers = [operand.value for operand in operands]
@@ -204,7 +206,7 @@ def _kinds(array: np.ndarray) -> str:
 def _operands(op: Operation, values: Values, output: np.ndarray, index: tuple[int, ...]) -> tuple[Operand, ...]:
     """The numbers that went into one element of the output; None where an input is not matched element by element."""
     found = []
-    for tensor in op.inputs:
+    for tensor in inputs_read(op, values):
         value = values.get(tensor)
         array = None if value is None else np.asarray(value)
         at = None if array is None else _index_in(array.shape, output.shape, index)

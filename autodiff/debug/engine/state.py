@@ -13,6 +13,9 @@ from ...core.function_graph import takes_anew
 from ...core.graph import Operation, Tensor
 from ...core.traversal import dependencies
 from ...runtime.fetch import Fetches
+from ...runtime.plan.plan import is_read
+from ...runtime.plan.running import running
+from ..facts.known import Known
 from ..facts.records import Stats
 from ..facts.roles import VARIABLES, is_variable
 from ..facts.stats import statistics
@@ -146,7 +149,18 @@ class State:
         """Values of tensors at a moment, by replay; a variable's is the one before that run."""
         plain = [t for t in dict.fromkeys(tensors) if not (isinstance(t, Tensor) and is_variable(t))]
         found = dict(zip(plain, self.replayer.values(moment, plain, feeds))) if plain else {}
+        found.update((t, value) for t in plain for value in self._read_late(t, moment))
         return [found[t] if t in found else self.variable_value(t, moment.variables) for t in tensors]
+
+    def _read_late(self, tensor: Any, moment: Moment) -> list[Any]:
+        """The value that all that read a variable by this tensor in that run had of it, where it was updated before."""
+        if not isinstance(tensor, Tensor) or not is_read(tensor) or moment.wanted is None:
+            return []
+        ran = running(moment.wanted.tensors, moment.wanted.targets)
+        readers = [op for op in tensor._consumers if op in ran]
+        known = self.replayer.late(moment, readers)
+        seen = [known.late.get(op, {}).get(tensor) for op in readers]
+        return [known[seen[0]]] if seen and seen[0] is not None and len(set(seen)) == 1 else []
 
     def variable_value(self, tensor: Tensor, variables: Mapping[str, Any]) -> Any:
         """A variable's value among these. Raises UnknownNameError if it has none yet."""
@@ -155,9 +169,11 @@ class State:
                                    hint="init gives it one; or run the script up to its initializer")
         return variables[tensor.op.name]
 
-    def values_known(self, ops: Iterable[Operation], moment: Moment) -> dict[Tensor, Any]:
-        """Values of all outputs of `ops` that can be computed at a moment."""
-        wanted, found = [], {}
+    def values_known(self, ops: Iterable[Operation], moment: Moment) -> Known:
+        """Values of all outputs of `ops` that can be computed at a moment, and what they read of updated variables.
+        """
+        ops = list(ops)
+        wanted, found = [], self.replayer.late(moment, ops)
         for op in ops:
             for tensor in op.outputs:
                 if is_variable(tensor):

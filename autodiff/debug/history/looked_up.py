@@ -13,6 +13,7 @@ from ...ops.common.threads import one_blas_thread
 from ...runtime.plan.interpreter import run_step, starting_slots
 from ...runtime.plan.plan import Plan, compile_plan
 from ...runtime.plan.state import Run, handed_out
+from ..facts.known import Known
 
 _RUNS = 2  # whose values are kept
 _PLANS = 32
@@ -55,6 +56,20 @@ class LookedUp:
         failed = _run_what_can(plan, slots, run)
         found = [t for t in tensors if plan.slots[t] not in failed]
         return dict(zip(found, handed_out([slots[plan.slots[t]] for t in found])))
+
+    def late(self, asked: Mapping[Operation, Mapping[Tensor, Tensor]], given: Mapping[Tensor, Any], run: Run) -> Known:
+        """What ops read of variables that were updated meanwhile, under what the updates give. asked: of LateReads."""
+        fed = sorted(given, key=_place)
+        plan = self._plan(tuple(op.outputs[0] for op in asked), tuple(fed))
+        slots = starting_slots(plan, [given[t] for t in fed])
+        failed, found = _run_what_can(plan, slots, run), Known()
+        for step in plan.steps:
+            for tensor, slot in zip(step.op.inputs, step.inputs if step.op in asked else ()):
+                update = asked[step.op].get(tensor)
+                if update is not None and slot != plan.slots.get(tensor) and slot not in failed:
+                    found[update] = handed_out([slots[slot]])[0]
+                    found.late.setdefault(step.op, {})[tensor] = update
+        return found
 
     def _plan(self, tensors: tuple[Tensor, ...], fed: tuple[Tensor, ...]) -> Plan:
         plan = self._plans.get((tensors, fed))

@@ -7,13 +7,14 @@ from functools import partial
 from typing import Any
 
 from ...core.errors import AutodiffError
-from ...core.graph import Graph, Tensor
+from ...core.graph import Graph, Operation, Tensor
 from ...runtime import fetch
 from ...runtime.cursor import Execution
 from ...runtime.feed import Fed
 from ...runtime.session import RepeatSession, Session
 from ..facts.function_calls import Calls, FunctionPlan
 from ..facts.inner_ops import InnerOps
+from ..facts.known import Known, LateReads
 from .looked_up import LookedUp
 from .loop_values import Turns, turns_of
 
@@ -70,7 +71,7 @@ class Replayer:
     def __init__(self, graph: Graph, inner: InnerOps) -> None:
         self._session = RepeatSession(graph=graph)
         self._inner = inner
-        self._known = LookedUp()
+        self._known, self._late = LookedUp(), LateReads()
         self._function_plans: dict[Any, FunctionPlan] = {}
 
     def values(self, moment: Moment, tensors: Sequence[Any], feeds: dict[Tensor, Any] | None = None) -> list[Any]:
@@ -146,6 +147,14 @@ class Replayer:
                          self._compute(moment, outside))
         self._known.add(moment, found)
         return {t: known[t] if t in known else found[t] for t in tensors if t in known or t in found}
+
+    def late(self, moment: Moment, ops: Sequence[Operation]) -> Known:
+        """What those of `ops` read that saw a variable updated in that run."""
+        asked = self._late.of(ops)
+        if not asked:
+            return Known()
+        self._rewind(moment)
+        return self._known.late(asked, {**moment.outcomes, **moment.feeds}, self._session.new_run())
 
     def _few(self, moment: Moment, tensors: list[Tensor]) -> dict[Tensor, Any]:
         """By a compiled plan: the same few are often asked for in many runs."""

@@ -221,6 +221,11 @@ def _waits_for(op: Operation, earlier: Operation) -> bool:
     return False
 
 
+def is_read(tensor: Tensor) -> bool:
+    """Whether a tensor was read from a reference."""
+    return tensor.op.type == "Identity" and tensor.op.inputs[0].dtype.is_ref
+
+
 class _Builder:
     """Appends steps and numbers the slots."""
 
@@ -280,7 +285,7 @@ class _Builder:
         """
         if not self.updates or tensor in self.fed:
             return False
-        if tensor.op.type != "Identity" or not tensor.op.inputs[0].dtype.is_ref:
+        if not is_read(tensor):
             return False
         updates = self.updates.get(variable_of(tensor.op.inputs[0]), ())
         return any(u.index > tensor.op.index and (_waits_for(op, u) or _waits_for(op.forward_op, u)) for u in updates)

@@ -20,8 +20,8 @@ _LONGEST = 400  # ops on the way back
 _ORDINARY = 8.0  # up to here a number says nothing, and above 1 / 1000
 _PASSES = ("Identity", "Cast", "Reshape", "Transpose", "StridedSlice", "Squeeze", "ExpandDims", "Slice", "Tile", "Max",
            "BroadcastTo", "GatherV2", "Gather", "GatherNd", "ReverseV2", "ConcatV2", "Pack", "Stack", "ReadVariableOp",
-           "ListItem", "Select", "SelectV2", "StopGradient", "PreventGradient", "Min", "Neg", "Captured", "Argument",
-           "Const", "CheckNumerics", "PlaceholderWithDefault", "ResourceGather")
+           "Assign", "ListItem", "Select", "SelectV2", "StopGradient", "PreventGradient", "Min", "Neg", "Captured",
+           "Argument", "Const", "CheckNumerics", "PlaceholderWithDefault", "ResourceGather")
 _SUMS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Sum", "Mean", "AddN", "BiasAdd", "Conv2D")
 _ADDS = ("Add", "AddV2", "AddN", "Mul")
 _FORKS = 3

@@ -9,13 +9,14 @@ import numpy as np
 
 from ....core.graph import Operation, Tensor
 from ...facts.function_calls import Call, Calls, Inside
+from ...facts.known import inputs_read
 
 Index = tuple[int, ...]
 _ARRANGES = {"Reshape": 0, "Transpose": 0, "StridedSlice": 0, "Squeeze": 0, "ExpandDims": 0, "Slice": 0, "Tile": 0,
              "BroadcastTo": 0, "GatherV2": 0, "Gather": 0, "GatherNd": 0, "ReverseV2": 0, "ResourceGather": 0}
 _JOINS = ("ConcatV2", "Pack", "Stack")
 _REDUCES = ("Sum", "Mean", "Max", "Min", "Prod", "All", "EuclideanNorm")
-_HANDS_ON = ("Identity", "AddN", "ReadVariableOp", "StopGradient", "CheckNumerics", "PreventGradient")
+_HANDS_ON = ("Identity", "AddN", "ReadVariableOp", "Assign", "StopGradient", "CheckNumerics", "PreventGradient")
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,9 @@ def sources_of(at: Source) -> list[Source]:
         return _from_inside(at)
     if op.type in (*_ARRANGES, *_JOINS):
         return _arranged(at)
-    given = [t for t in op.inputs if t in scene.values]
+    given = [t for t in inputs_read(op, scene.values) if t in scene.values]
+    if op.type == "Assign":
+        given = given[-1:]  # not what it replaced
     if op.type in ("Select", "SelectV2") and len(given) == 3:
         test = _part(given[0], at)
         taken = given[1 if test is not None and test.value else 2]

@@ -69,10 +69,16 @@ class Lists:
         except AutodiffError:
             return self.model.targets.all(f"/{pattern}/")
 
-    def figures(self, tensors: list[Tensor]) -> tuple[dict[Tensor, Stats], dict[Tensor, Stats]]:
-        """Figures of values, and of the gradients that some gradient call has, in the last run."""
+    def figures(self, tensors: list[Tensor],
+                reader: Operation | None = None) -> tuple[dict[Tensor, Stats], dict[Tensor, Stats]]:
+        """Figures of values, and of the gradients that some gradient call has, in the last run.
+
+        reader: an op whose inputs are those that it read, though others may have read a variable before its update.
+        """
         at = self.state.moment_for([y] if (y := self.model.default_y()) is not None else [])
         values = self.state.values_known(dict.fromkeys(t.op for t in tensors), at)
+        late = {} if reader is None else values.late.get(reader, {})
+        values.update({t: values[read] for t, read in late.items()})
         known = {} if y is None else {t: g for t in tensors if (g := self.model.derivatives.known(y, t)) is not None}
         found = self.state.replayer.values_if_possible(at, list(dict.fromkeys(known.values())))
         return ({t: statistics(v) for t, v in values.items()},
@@ -91,7 +97,7 @@ class Lists:
         op = self.model.targets.operation(target)
         shown = list(dict.fromkeys((*op.inputs, *op.outputs)))
         try:
-            values, gradients = self.figures(shown)
+            values, gradients = self.figures(shown, op)
         except AutodiffError:
             values, gradients = {}, {}
         rows = {t: tensor_row(self.model, t, values.get(t), gradients.get(t)) for t in shown}
