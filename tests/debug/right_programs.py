@@ -63,4 +63,18 @@ fit([sgd(.5).minimize(loss), loss], lambda i: {p: points[:32], q: sums[:32] + 1e
 shown = tf.gradients(tf.reduce_max(dense(dense(x, 8, tf.nn.relu), 4), 1), x)[0]
 fit(shown, steps=3)
 ''',
+    "rewards of what was done": '''
+done, won = tf.placeholder(tf.int32, [None]), tf.placeholder(tf.float32, [None, 1])
+h = dense(p, 16, tf.tanh)
+better = won - dense(h, 1)
+chosen = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=done, logits=dense(h, 2))
+loss = tf.reduce_mean(chosen * tf.stop_gradient(better[:, 0])) + tf.reduce_mean(tf.square(better))
+
+def play(i):
+    a = rng.randint(0, 2, 32)
+    k = rng.randint(0, 300, 32)
+    return {p: points[k], done: a, won: 1. * (a[:, None] == (sums[k] > 0))}
+
+fit(adam(.002).minimize(loss), play, 30)
+''',
 }

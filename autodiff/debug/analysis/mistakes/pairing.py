@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....core.graph import Tensor
+from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors
 from ...facts.roles import PLACEHOLDERS
 from ..findings import Finding
@@ -80,8 +80,26 @@ def nothing_learnt(head: Head, labels: list[np.ndarray], case: Case) -> list[Fin
 
 
 def _is_rewarded(head: Head, case: Case) -> bool:
-    """Whether something else than a constant or a mask weighs the loss of each example, as rewards do."""
-    return any(t is not head.labels and t.op.type not in ("Cast", "SequenceMask") for t in weights_of(head, case))
+    """Whether something else than a constant or a mask weighs the loss of each example, as rewards do.
+
+    Or whether the labels are rewards themselves: they go into the loss otherwise too, and follow from what was done.
+    """
+    if any(t is not head.labels and t.op.type not in ("Cast", "SequenceMask") for t in weights_of(head, case)):
+        return True
+    source = None if head.labels is None else _source(head.labels)
+    return source is not None and case.y.op in _reached(source, {head.op}, set(case.behind))
+
+
+def _reached(tensor: Tensor, but: set[Operation], among: set[Operation]) -> set[Operation]:
+    """The ops that a tensor's values go into, otherwise than through some."""
+    found: set[Operation] = set()
+    stack = list(tensor._consumers)
+    while stack:
+        op = stack.pop()
+        if op in among and op not in but and op not in found and op.type not in ("Shape", "Size"):
+            found.add(op)
+            stack += [c for t in op.outputs for c in t._consumers]
+    return found
 
 
 def _guess(head: Head, labels: list[np.ndarray]) -> tuple[float, str] | None:
