@@ -9,7 +9,7 @@ from typing import Any
 
 from ..core.defaults import default_session, get_default_session
 from ..core.errors import ArgumentError, KindError, StateError
-from ..core.graph import Graph, Tensor, get_default_graph
+from ..core.graph import Graph, Operation, Tensor, get_default_graph
 from ..core.sparse_tensor import SparseTensor
 from ..ops.common.gc_pause import collector_paused
 from ..ops.common.threads import processors
@@ -38,6 +38,7 @@ class Session:
     """
 
     is_repeat = False
+    given: dict[Operation, tuple[Any, ...]] | None = None  # by Python functions in this run, where it is to be kept
 
     def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
         if not isinstance(target, str):

@@ -228,6 +228,19 @@ def test_looking_takes_nothing_of_a_dataset_or_queue() -> None:
     assert dbg.why(kind="inf").text.startswith("log(0) = -inf")
 
 
+def test_a_run_that_failed_is_looked_at_with_the_element_that_it_took() -> None:
+    graph = tf.Graph()
+    with graph.as_default():
+        x = tf.data.Dataset.from_tensor_slices(np.float32([3.0, 0.0, 5.0])).make_one_shot_iterator().get_next("x")
+        loss = tf.check_numerics(tf.log(x) * tf.Variable(1.0), "bad", name="loss")
+    dbg = Debugger(graph, handles={"loss": loss})
+    dbg.run(1)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        dbg.run(1)
+    assert dbg.value("x").array == 0.0
+    assert "log(0) = -inf" in dbg.why(kind="nan").text
+
+
 def test_the_memory_budget_is_kept_and_told() -> None:
     dbg, _ = trained()
     dbg.state.budget = 1000

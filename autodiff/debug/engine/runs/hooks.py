@@ -59,6 +59,7 @@ class Hooks:
         view = self.views.view_of(fetches, frozenset([t for t in feeds if t.op.type not in PLACEHOLDERS]))
         self.log.steps.expect(training=view.can_train and not self.model.is_alone)
         state, session = self.state, self.model.session
+        session.given = {} if view.outcomes else None  # for a run that fails, and so gives no values
         before = self.samples.before(view)
         moment = moment_of(session, feeds, self.log.run + 1, view.wanted, state.moments.variables(session))
         state.look_at(None)
@@ -108,6 +109,8 @@ class Hooks:
 
     def at_error(self, run: OpenRun, error: BaseException) -> RunRecord:
         """A run failed; its record says so and is a stop."""
+        given = self.model.session.given or {}
+        run.moment.outcomes.update((t, given[t.op][t.value_index]) for t in run.view.outcomes if t.op in given)
         number, ms = self._remembered(run, is_repeatable=False)
         due = self.views.due(run.view, number)
         samples, _ = self.samples.of_run(run, due, [], failed=True)
