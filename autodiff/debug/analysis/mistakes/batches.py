@@ -51,7 +51,7 @@ def _same_batch(case: Case) -> list[Finding]:
     """The same few examples in each step, though there are more."""
     if len(case.steps) < _BATCHES:
         return []
-    for tensor in inputs_of(case, None):
+    for tensor in inputs_of(case):
         arrays = [np.asarray(run.feeds[tensor]) for run in case.steps if tensor in run.feeds]
         first = arrays[0]
         if len(first) < 2 or len(arrays) < len(case.steps) or any(
@@ -72,7 +72,7 @@ def _same_batch(case: Case) -> list[Finding]:
 
 def _scaled_twice(case: Case) -> list[Finding]:
     """Inputs that are almost nothing."""
-    for tensor in inputs_of(case, None):
+    for tensor in inputs_of(case):
         arrays = [np.asarray(run.feeds[tensor], float) for run in case.looked if tensor in run.feeds]
         largest = max((float(np.abs(a).max(initial=0)) for a in arrays), default=0.0)
         if 0 < largest < _TWICE and not case.learns and any(

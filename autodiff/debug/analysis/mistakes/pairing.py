@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....core.graph import Operation, Tensor
+from ....core.graph import Tensor
 from ....core.traversal import ancestors
 from ...facts.roles import PLACEHOLDERS
 from ..findings import Finding
@@ -40,9 +40,9 @@ def named(labels: Tensor) -> str:
     return next(iter(found)).outputs[0].name if len(found) == 1 else labels.name
 
 
-def inputs_of(case: Case, labels: Tensor | None) -> list[Tensor]:
+def inputs_of(case: Case) -> list[Tensor]:
     """The placeholders that examples are fed to."""
-    return [t for t, v in case.steps[0].feeds.items() if t is not labels and np.ndim(v) >= 2
+    return [t for t, v in case.steps[0].feeds.items() if np.ndim(v) >= 2
             and np.asarray(v).dtype.kind in "fiu" and t.op.type in PLACEHOLDERS]
 
 
@@ -80,26 +80,8 @@ def nothing_learnt(head: Head, labels: list[np.ndarray], case: Case) -> list[Fin
 
 
 def _is_rewarded(head: Head, case: Case) -> bool:
-    """Whether something else than a constant or a mask weighs the loss of each example, as rewards do.
-
-    Or whether the labels are rewards themselves: they go into the loss otherwise too, and follow from what was done.
-    """
-    if any(t is not head.labels and t.op.type not in ("Cast", "SequenceMask") for t in weights_of(head, case)):
-        return True
-    source = None if head.labels is None else _source(head.labels)
-    return source is not None and case.y.op in _reached(source, {head.op}, set(case.behind))
-
-
-def _reached(tensor: Tensor, but: set[Operation], among: set[Operation]) -> set[Operation]:
-    """The ops that a tensor's values go into, otherwise than through some."""
-    found: set[Operation] = set()
-    stack = list(tensor._consumers)
-    while stack:
-        op = stack.pop()
-        if op in among and op not in but and op not in found and op.type not in ("Shape", "Size"):
-            found.add(op)
-            stack += [c for t in op.outputs for c in t._consumers]
-    return found
+    """Whether something else than a constant or a mask weighs the loss of each example, as rewards do."""
+    return any(t is not head.labels and t.op.type not in ("Cast", "SequenceMask") for t in weights_of(head, case))
 
 
 def _guess(head: Head, labels: list[np.ndarray]) -> tuple[float, str] | None:
@@ -149,9 +131,9 @@ def _examples(head: Head, case: Case) -> tuple[np.ndarray, np.ndarray] | None:
     if labels is None or not ancestors([head.prediction]).isdisjoint(labels._consumers):  # the input itself, as of
         return None  # an autoencoder
     behind, is_fed = ancestors([case.y]), labels.op.type in PLACEHOLDERS
-    given = inputs_of(case, labels) if is_fed else [t for t in labels.op.outputs if t is not labels]
-    inputs = [t for t in given if t.dtype.is_floating and t.op in behind]
-    if len(inputs) != 1:
+    given = [t for t, v in case.steps[0].feeds.items() if np.ndim(v)] if is_fed else labels.op.outputs
+    inputs = [t for t in given if t is not labels and not behind.isdisjoint(t._consumers)]
+    if len(inputs) != 1 or not inputs[0].dtype.is_floating:  # with more, such as actions, they may follow from those
         return None
     case.want(labels, inputs[0])
     known = [run.feeds for run in case.steps] if is_fed else [case.values(run) for run in case.looked]
