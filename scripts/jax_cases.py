@@ -134,8 +134,14 @@ case("sort", lambda x: jnp.sort(x, 0) * jnp.arange(3.0)[:, None].astype(x.dtype)
 case("sort_two", lambda x, y: lax.sort((x, y), dimension=1, num_keys=1)[1] ** 2, (2, 4), (2, 4))
 case("sort_nan", lambda x: jnp.sort(x), np.array([2.0, np.nan, 1.0, -np.inf]))
 case("top_k", lambda x: lax.top_k(x, 2)[0] ** 2, (2, 5))
+case("approx_min_k", lambda x: lax.approx_min_k(x, 1)[0] ** 2, (2, 5))
 case("quantiles", lambda x: jnp.median(x, 1) + jnp.quantile(x, 0.3, axis=1), (2, 5))
 # reductions
+case(
+    "numbered_axes",
+    lambda x: lax.psum(x, 1) * lax.pmax(lax.stop_gradient(x), 1) + lax.pmin(lax.stop_gradient(x), (1,)),
+    (2, 5),
+)
 case("sums", lambda x: x.sum(1) * x.prod((0, 2)).sum() + x.mean((1, 2))[:, None], (2, 3, 4))
 case("prod_of_zero", lambda x: jnp.prod(x, 1), np.array([[0.0, 2.0, 3.0], [0.0, 0.0, 4.0]]))
 case("extremes", lambda x: x.max(1) * x.min() + jnp.argmax(x, 1) - jnp.argmin(x, 1), (2, 3))

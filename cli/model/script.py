@@ -209,10 +209,10 @@ class ModelScript:
         return event
 
     def _interrupt(self, reminder: Reminder) -> Event | None:
-        """Ctrl-C: stop at the next run; again: raise it in the script; again, where that does not help: leave it."""
+        """Ctrl-C: stop at the next run; again, or detached: raise it in the script; again, in vain: leave it."""
         makes_run = self.turn.holder
         thread = makes_run or self._thread
-        if not self.interrupted:
+        if not self.interrupted and not self.detached:
             self.interrupted = True
             at, what = ("end of this step", "the step") if makes_run or self.runs else ("next run", "that")
             reminder.begin(lambda: f"it stops at the {at}{_now(operation_of(thread) or self.doing())}; Ctrl-C again "

@@ -161,3 +161,21 @@ def test_a_storm_of_ctrl_c_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     event = script.resume(5)
     assert (event.kind, type(event.error)) == ("raised", KeyboardInterrupt)
     script.close()
+
+
+def test_one_ctrl_c_ends_a_script_that_is_detached(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text("import autodiff as tf\nwith tf.Session() as session:\n    while True:\n"
+                                       "        session.run(tf.constant(1.0))\n")
+    script = ModelScript(str(tmp_path / "model.py"), (), lambda session, fetches, feeds, *, call: (
+        call(session, fetches, feeds), SimpleNamespace(stops=())))
+    script.start()
+
+    def press() -> None:
+        while not script.detached or not script.doing():
+            threading.Event().wait(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=press, daemon=True).start()
+    event = script.detach()
+    assert (event.kind, type(event.error)) == ("raised", KeyboardInterrupt)
+    script.close()

@@ -195,6 +195,8 @@ def sort(*xs: Tensor, dimension: int, num_keys: int) -> list[Tensor]:
 
 
 @JAX.op("top_k", "approx_top_k")
-def top_k(x: Tensor, *, k: int, axis: int = -1, reduction_dimension: int | None = None, **params: Any) -> list[Tensor]:
+def top_k(x: Tensor, *, k: int, axis: int = -1, reduction_dimension: int | None = None, is_max_k: bool = True,
+          **params: Any) -> list[Tensor]:
     rows, back = with_last(x, axis if reduction_dimension is None else reduction_dimension)
-    return [_swapped(y, back) for y in tf.nn.top_k(rows, k)]
+    values, places = tf.nn.top_k(rows if is_max_k else -rows, k)
+    return [_swapped(y, back) for y in (values if is_max_k else -values, places)]

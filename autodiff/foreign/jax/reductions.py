@@ -14,6 +14,9 @@ from .walk import Called
 
 for _name, _function in {"reduce_sum": tf.reduce_sum, "reduce_prod": tf.reduce_prod}.items():
     JAX.op(_name)(lambda x, *, axes, function=_function: function(x, [int(a) for a in axes]))
+for _name, _function in {"psum": tf.reduce_sum, "pmax": tf.reduce_max, "pmin": tf.reduce_min}.items():
+    JAX.op(_name, note="over axes by number: vmap has put these for names")(
+        lambda *xs, axes, axis_index_groups=None, function=_function: [function(x, [int(a) for a in axes]) for x in xs])
 
 
 @JAX.op("reduce_max", note="elements that tie share the gradient")
