@@ -58,6 +58,11 @@ def moment_of(session: Session, feeds: dict[Tensor, Any], run: int, wanted: Any 
     return Moment(run, session.runs + 1, session.entropy, known, feeds, wanted, draws=dict(session.draws))
 
 
+def keep_given(session: Session, *, is_wanted: bool) -> None:
+    """Have a session keep what Python functions give in its next run, or nothing."""
+    session.given = {} if is_wanted else None
+
+
 def continue_from(session: Session, variables: Mapping[str, Any], runs: int, entropy: int,
                   draws: Mapping[str, int]) -> None:
     """Have a session go on from these values, after so many runs, with these random streams and what they gave."""

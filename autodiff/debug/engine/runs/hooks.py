@@ -22,7 +22,7 @@ from ...facts.records import RunRecord, Sample, Stop
 from ...facts.roles import PLACEHOLDERS
 from ...history.feed_copies import Keeper
 from ...history.recording import Recorder
-from ...history.replay import moment_of
+from ...history.replay import keep_given, moment_of
 from ..overlay import Overlay
 from ..state import State
 from ..watches import Watches
@@ -59,7 +59,7 @@ class Hooks:
         view = self.views.view_of(fetches, frozenset([t for t in feeds if t.op.type not in PLACEHOLDERS]))
         self.log.steps.expect(training=view.can_train and not self.model.is_alone)
         state, session = self.state, self.model.session
-        session.given = {} if view.outcomes else None  # for a run that fails, and so gives no values
+        keep_given(session, is_wanted=bool(view.outcomes))  # for a run that fails, and so gives no values
         before = self.samples.before(view)
         moment = moment_of(session, feeds, self.log.run + 1, view.wanted, state.moments.variables(session))
         state.look_at(None)
