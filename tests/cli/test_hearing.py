@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import autodiff as tf
+from cli.model import hearing
 from cli.model.hearing import Hearing
 from cli.model.script import ModelScript
 
@@ -97,12 +98,14 @@ def test_what_ends_the_process_is_not_kept_waiting(deaf: Deaf, monkeypatch: pyte
     assert ended == [signal.SIGTERM]
 
 
-def test_who_heeds_at_once_is_not_spoken_for(capsys: pytest.CaptureFixture) -> None:
+def test_who_heeds_at_once_is_not_spoken_for(capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    heeded, is_heeded = Told(), hearing._is_heeded
+    monkeypatch.setattr(hearing, "_is_heeded", lambda seconds: heeded.put(found := is_heeded(PATIENCE)) or found)
     with Hearing(print).on():
-        with pytest.raises(KeyboardInterrupt):
-            signal.raise_signal(signal.SIGINT)
-        with pytest.raises(KeyboardInterrupt):
-            signal.raise_signal(signal.SIGINT)
+        for _ in range(2):
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+            assert heeded.get(timeout=PATIENCE)
     assert capsys.readouterr().err == ""
 
 
