@@ -63,7 +63,7 @@ class Processes(Executor):
             try:
                 return self._pool.submit(function, *args, **options)
             except BrokenExecutor:
-                self.shutdown()
+                self.shutdown(wait=False)  # what is broken may never be over
                 self._begin()
                 return self._pool.submit(function, *args, **options)
 
