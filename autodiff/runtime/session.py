@@ -61,6 +61,7 @@ class Session:
         self._fetches: dict[Any, Fetches] = {}
         self._lists: dict[tuple[Any, ...], Fetches] = {}  # what lists of tensors and names stand for
         self._programs: dict[Any, dict[tuple[Tensor, ...], Program]] = {}
+        self._kept = 0  # steps of all of them
         self._entered: list[Any] = []
 
     def run(self, fetches: Any, feed_dict: dict | None = None, options: Any = None, run_metadata: Any = None) -> Any:
@@ -193,6 +194,7 @@ class Session:
                 program = Program(plan, self._threads, relaxed=wants_jit(self.config),
                                   aliases=aliases_of(wanted.tensors, tensors, plan))
             wanted.programs[tensors] = program
+            self._kept += len(plan.steps)
         return program
 
     def _let_go_of_programs(self) -> None:
@@ -200,16 +202,16 @@ class Session:
 
         They are compiled anew when they are run again, which gives the same.
         """
+        if self._kept < MOST_STEPS:
+            return
         programs = [(p.used, len(p.plan.steps), of, tensors)
                     for of in self._programs.values() for tensors, p in of.items()]
-        left = sum(steps for _, steps, *_ in programs)
-        if left < MOST_STEPS:
-            return
+        self._kept = sum(steps for _, steps, *_ in programs)  # less than was added where plans lost some since
         for _, steps, of, tensors in sorted(programs, key=itemgetter(0)):
-            if left < MOST_STEPS // 2:
+            if self._kept < MOST_STEPS // 2:
                 break
             del of[tensors]
-            left -= steps
+            self._kept -= steps
         for known in (self._fetches, self._lists, self._programs):
             for key in [key for key, value in known.items() if not getattr(value, "programs", value)]:
                 del known[key]
@@ -224,6 +226,7 @@ class Session:
         self._fetches.clear()
         self._lists.clear()
         self._programs.clear()
+        self._kept = 0
 
     def __enter__(self) -> "Session":
         if self._entered:

@@ -51,6 +51,7 @@ class Hearing:
             if not _is_heeded(ENDING if ends else HEARD):
                 if ends:
                     self._end(min(ends))
+                    continue
                 sys.stderr.write(f"waiting for {self._doing()} to end, which can not be interrupted{self._hint}\n")
                 sys.stderr.flush()
 

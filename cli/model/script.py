@@ -29,7 +29,7 @@ from .own_runs import is_asking
 from .script_events import Event, Request, ScriptEnds, add_records
 from .script_forks import end_forked, forks
 from .script_frames import Place, attributes_of, frames_from, frames_of_error, user_frame
-from .script_signals import Pressed, Reminder, quiet_signals, raise_in
+from .script_signals import Pressed, Reminder, nothing_swallowed, quiet_signals, raise_in
 from .script_source import compiled, compiled_module
 from .script_threads import ScriptThread, join_others, line_of, operation_of
 from .script_world import stopping_at_runs, world_of
@@ -237,6 +237,7 @@ class ModelScript:
         enter = self._undo.enter_context
         enter(world_of(main, self._spec, self.arguments, self.put_back, with_tensorflow=self.with_tensorflow))
         enter(quiet_signals(lambda: threading.current_thread() is self._thread))
+        enter(nothing_swallowed((KeyboardInterrupt, ScriptEnds)))
         enter(forks(self.let_go))
         enter(stopping_at_runs(self.asked))
 

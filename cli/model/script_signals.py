@@ -14,6 +14,7 @@ from .script_threads import frames_of
 
 STORM = 0.1  # seconds within which further presses of Ctrl-C say nothing more
 HEARD = 0.15  # seconds after Ctrl-C within which it should have been heeded, or it is said what is waited for
+AGAIN = 1e-3  # seconds until an exception that was swallowed is raised again
 STARTING = 500  # times a millisecond that a thread has to come out of the starting of another
 
 
@@ -101,6 +102,29 @@ class Reminder:
         sys.stderr.write(text() + "\n")
         sys.stderr.flush()
         self.has_said = True
+
+
+@contextlib.contextmanager
+def nothing_swallowed(kinds: tuple[type[BaseException], ...]) -> Iterator[None]:
+    """Inside, what `raise_in` raised where Python cannot pass it on, as in the callback of a weak reference, is again.
+
+    kinds: the exceptions that are meant.
+    """
+    saved = sys.unraisablehook
+
+    def hook(what: Any) -> None:
+        if what.exc_type in kinds and threading.current_thread() is not threading.main_thread():
+            again = threading.Timer(AGAIN, raise_in, (threading.current_thread(), what.exc_type))
+            again.daemon = True
+            again.start()
+        else:
+            saved(what)
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = saved
 
 
 def raise_in(thread: threading.Thread | None, kind: type[BaseException]) -> None:

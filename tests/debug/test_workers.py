@@ -15,9 +15,9 @@ from autodiff.errors import ArgumentError, AutodiffError, InvalidArgumentError, 
 import autodiff as tf
 from autodiff.debug import Debugger
 from autodiff.debug.derivatives.curvature import Curvature
+from autodiff.debug.engine.processes import Processes
 from autodiff.debug.engine.questions.check import checks_of
 from autodiff.debug.engine.questions.hessians import part_of
-from autodiff.debug.engine.workers import Processes
 from autodiff.debug.history.gathering import gathered
 
 RNG = np.random.default_rng(3)
@@ -71,18 +71,18 @@ def same(found: Any, expected: Any) -> None:
 
 
 def test_a_process_that_is_killed_costs_its_rows_and_the_bits_are_the_same(dbg: Debugger) -> None:
-    killed: list[int] = []
+    killed: list[int | None] = []
     processes = Processes(1)
 
     def report(done: int, total: int) -> None:
         if not killed:
-            killed.extend(processes._pool._processes)
+            killed.extend(processes.pids)
             os.kill(killed[0], signal.SIGKILL)
 
     some = slice(0, 300, 3)
     same(dbg.hessian("w", kind="rows", rows=some, executor=processes, report=report),
          dbg.hessian("w", kind="rows", rows=some))
-    assert list(processes._pool._processes) != killed
+    assert len(processes.pids) == 1 and processes.pids != killed
     same(dbg.check(executor=processes), dbg.check())
     processes.shutdown()
 
