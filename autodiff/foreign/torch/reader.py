@@ -168,7 +168,6 @@ def _built(trace: _Trace, names: list[str]) -> Model:
     inputs: dict[str, Any] = {}
     variables: dict[str, Any] = {}
     feeds: dict[Any, Any] = {}
-    advice_of(graph).words = WORDS
     with graph.as_default():
         builder = TorchGraph(graph, trace.recorder, _constant, sizes)
         for name, tensor, given in zip(names, trace.args, trace.given):
