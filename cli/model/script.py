@@ -103,8 +103,7 @@ class ModelScript:
         self._prepare()
         self._prompt, self._before = threading.current_thread(), threading.enumerate()
         self._thread = ScriptThread(self)
-        self._thread.start()
-        return self._wait()
+        return self._wait(self._thread.start)
 
     def resume(self, runs: float = 1, *, counts: Callable[[Any], bool] | None = None, before: bool = False,
                until: Until | None = None) -> Event:
@@ -116,8 +115,7 @@ class ModelScript:
             raise UsageError(f"{os.path.basename(self.name)} is at its end", "load runs it again")
         self.left, self.counts, self.before, self.interrupted, self.selected = runs, counts, before, False, 0
         self.lines.until, self._raised = until, False
-        self._to_script.put(True)
-        return self._wait()
+        return self._wait(lambda: self._to_script.put(True))
 
     def detach(self) -> Event:
         """Let the script go on to its end without stopping or looking at any run."""
@@ -187,11 +185,12 @@ class ModelScript:
         """The line of the script's own file that is executed now, `model.py:12: import torch`; "" if none is."""
         return line_of(self.turn.holder or self._thread, self.file)
 
-    def _wait(self) -> Event:
+    def _wait(self, begin: Callable[[], None]) -> Event:
         reminder = Reminder()
         event: Event | None = None
         with Pressed().heard() if self.patient else contextlib.nullcontext(Pressed()) as pressed:
             heeded = 0
+            begin()  # here: a Ctrl-C before would leave a script that runs and nobody waits for
             while event is None:
                 try:
                     event = self._to_prompt.get(timeout=PATIENCE)
