@@ -185,7 +185,7 @@ class ModelScript:
         """The line of the script's own file that is executed now, `model.py:12: import torch`; "" if none is."""
         return line_of(self.turn.holder or self._thread, self.file)
 
-    def _wait(self, begin: Callable[[], None]) -> Event:
+    def _wait(self, begin: Callable[[], None] = lambda: None) -> Event:
         reminder = Reminder()
         event: Event | None = None
         with Pressed().heard() if self.patient else contextlib.nullcontext(Pressed()) as pressed:
