@@ -4,7 +4,6 @@ from __future__ import annotations
 import dis
 import re
 from collections.abc import Sequence
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from .run_sentences import as_in_a_run
 
 _BROADCAST = re.compile(r"could not be broadcast together with (?:remapped )?shapes \(([\d,]*)\) \(([\d,]*)\)")
 _MEMORY = re.compile(r"with shape \(([\d, ]*)\) and data type (\w+)")
-_SIZES = re.compile(r"cannot reshape array of size (\d+) into shape \(([\d,]*)\)")
 _RAISE = dis.opmap["RAISE_VARARGS"]
 
 
@@ -33,9 +31,6 @@ def in_tensorflows_words(error: Exception, op: Operation, args: Sequence[Any]) -
     if found := _BROADCAST.search(text):
         one, other = (f"[{sizes.rstrip(',')}]" for sizes in found.groups())
         return f"Incompatible shapes: {one} vs. {other}"
-    if op.type == "Reshape" and (found := _SIZES.search(text)):
-        wanted = prod(map(int, filter(None, found[2].split(","))))
-        return f"Input to reshape is a tensor with {found[1]} values, but the requested shape has {wanted}"
     return refusal_of_a_build(op, args) or f"{op.type} cannot take values like these"
 
 

@@ -37,15 +37,6 @@ def attempts_of(finding: Finding, op: Operation, case: Case) -> Iterator[Attempt
     yield from _WAYS.get(finding.kind, _none)(op, case, finding)
 
 
-def why_not_tried(kind: str) -> str:
-    """In a word, why the remedy of a kind is not tried."""
-    if kind in _OF_THE_SCRIPT:
-        return "it is the script that does it"
-    if kind in _BESIDE:
-        return "the loss does not depend on it"
-    return "two losses work against each other" if kind in _OPPOSED else "no edit of the graph does it"
-
-
 def _none(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     yield from ()
 
@@ -308,9 +299,3 @@ _WAYS: dict[str, Callable[[Operation, Case, Finding], Iterator[Attempt]]] = {
     **dict.fromkeys(("inputs not scaled", "inputs almost zero", "targets not scaled"), scaled_feed),
     **dict.fromkeys(("equal initial values", "initial values too large", "initial values too small"), drawn),
 }
-_OF_THE_SCRIPT = ("same batch", "sorted by class", "labels do not follow from inputs", "initialized again",
-                  "graph grows", "never trained", "never copied", "nan in the data", "unbalanced classes", "one label",
-                  "duplicated columns", "gradients never reset", "dropout in evaluation", "not updated", "failed")
-_BESIDE = ("argmax over the batch", "argmax over one", "compared crosswise", "mean of integers")
-_OPPOSED = ("two losses train the same", "adversaries agree", "var_list swapped", "critic told the same of both",
-            "target is trained", "copy is trained")

@@ -10,7 +10,7 @@ import numpy as np
 
 from ....core.errors import AutodiffError
 from ....runtime.plan.running import running
-from ...analysis.edits.of_mistakes import attempts_of, why_not_tried
+from ...analysis.edits.of_mistakes import attempts_of
 from ...analysis.edits.of_training import Attempt
 from ...analysis.findings import WARNING, Finding, Remedy
 from ...analysis.mistakes.case import Case
@@ -24,9 +24,20 @@ from .trials import Trials
 _STEPS, _LEAST = 20, 4  # training steps that are made again, and fewer than which show nothing
 _SECONDS, _EACH = 3.0, 1.5  # for all findings, and for one
 _FINDINGS = 4  # the worst ones, whose remedies are tried
-_FOR_WHY_NAN = {"nan": "it follows from others", "inf": "it follows from others",  # what comes first has its trials
-                **dict.fromkeys(HAZARDS, "why nan tries it where it does harm")}
 _BETTER = 0.02  # of the loss at the beginning, by which it has to end lower
+_NOT_TRIED = {  # kind of finding -> why its remedy is not tried, where it is not that no edit of the graph does it
+    **dict.fromkeys(("nan", "inf"), "it follows from others"),  # what comes first has its trials
+    **dict.fromkeys(HAZARDS, "why nan tries it where it does harm"),
+    **dict.fromkeys((
+        "same batch", "sorted by class", "labels do not follow from inputs", "initialized again", "graph grows",
+        "never trained", "never copied", "nan in the data", "unbalanced classes", "one label", "duplicated columns",
+        "gradients never reset", "dropout in evaluation", "not updated", "failed"), "it is the script that does it"),
+    **dict.fromkeys(("argmax over the batch", "argmax over one", "compared crosswise", "mean of integers"),
+                    "the loss does not depend on it"),
+    **dict.fromkeys((
+        "two losses train the same", "adversaries agree", "var_list swapped", "critic told the same of both",
+        "target is trained", "copy is trained"), "two losses work against each other"),
+}
 
 
 class Course(NamedTuple):
@@ -66,7 +77,7 @@ class Mended:
               until: float) -> str:
         """What came of the attempts at what one finding says."""
         if not attempts:
-            return f"not tried: {_FOR_WHY_NAN.get(finding.kind) or why_not_tried(finding.kind)}"
+            return f"not tried: {_NOT_TRIED.get(finding.kind, 'no edit of the graph does it')}"
         if sum(self._is_training(m, case) for m in steps) < _LEAST:
             return f"not tried: fewer than {_LEAST} training steps can be made again"
         end = min(until, time.perf_counter() + _EACH)
