@@ -200,7 +200,7 @@ def hessian(dbg: Debugger, y: Y | None, x: X, *more: X, rows: Slice | None = Non
     if y and dbg.model.y and is_variable(dbg.model.targets.one(y)):
         xs, y = (y, *xs), None
     elif not y and dbg.model.targets.one(x).name == dbg.model.y:
-        xs = tuple(row.name for row in dbg.variables() if row.trainable and row.used and not row.reason) or xs
+        xs, y = (), x
     on = on or (f"threads:{jobs}" if jobs > 1 else "")
     if on and (eig is not None or hvp or cost):
         raise UsageError("--on is for rows, --diag and --spectrum", "one product needs one worker: leave it out")

@@ -15,6 +15,7 @@ from ...derivatives.derivatives import Product
 from ...derivatives.joint_product import joint_product
 from ...derivatives.spectrum import ROUNDING, binned
 from ...facts.derivative_answers import Eigen, Hessian, HessianCost, Spectrum
+from ...facts.graph_lists import trainable_tensors
 from ...history.gathering import gathered
 from ...history.packing import HoldsPythonError, Pack, opened, pack
 from ...history.replay import Moment
@@ -88,6 +89,7 @@ class Hessians:
                 report: Report | None = None) -> Hessian:
         """Second derivatives of y by x, x flattened, in the last run; several xs are one behind the other.
 
+        No x, (): all trainable variables that a gradient flows to.
         kind: "full", "rows" (of `rows`), "diag", or "hvp": the product with v, an expression of x's shape, of several
         xs one for each, or one of as many elements as all have. budget: bytes of the result. Raises
         ResourceExhaustedError, with what to do instead, when it takes more. executor: where blocks of rows are
@@ -171,6 +173,10 @@ class Hessians:
                 executor: Executor | None = None) -> _Second:
         """What there is to differentiate twice. Raises ArgumentError if y depends on no x."""
         top, xs = self.model.y_of(y), [self.model.targets.outside(name) for name in ([x] if isinstance(x, str) else x)]
+        xs = xs or [each for each in trainable_tensors(self.model.graph) if why_none(top, each).kind == "flows"]
+        if not xs:
+            raise ArgumentError(f"no gradient flows from {top.name} to a trainable variable",
+                                hint="name what to differentiate by: hessian Y X")
         at = self.state.moment_for([top, *xs])
         values = [np.asarray(self.state.values([each], at)[0] if each.dtype.name != "resource"
                              else self.state.variable_value(each, at.variables)) for each in xs]
