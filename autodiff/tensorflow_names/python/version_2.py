@@ -1,20 +1,39 @@
 """tensorflow.python.ops.*: what TensorFlow's own modules call otherwise than its public names, and its `_v2` forms."""
 from __future__ import annotations
 
+import ast
 import functools
+import inspect
 import operator
 import sys
+from collections.abc import Callable
 from typing import Any
+
+from ...core.dtypes import int32, int64
 
 _TF = sys.modules[__name__.partition(".")[0]]
 _CHECK = "x y message summarize name"
 _RANK = "x rank message name"
-# Name -> public name below `tf.`, the parameters in the order of this form, what it fixes.
+_LIKE = "input:tensor dtype=None name=None"
+_DTYPES = {"int32": int32, "int64": int64}
+# Name -> public name below `tf.`, the parameters in the order of this form (PARAMETER[:ITS NAME THERE][=DEFAULT]), what
+# it fixes.
 _FORMS: dict[str, tuple[str, str, dict[str, Any]]] = {
     **{f"assert_{name}_v2": (f"assert_{name}", _CHECK, {}) for name in (
         "equal", "none_equal", "less", "less_equal", "greater", "greater_equal")},
     **{f"assert_{name}_v2": (f"assert_{name}", "x message summarize name", {}) for name in (
         "negative", "positive", "non_negative", "non_positive")},
+    **{f"{name}_v2": (name, "input_tensor axis=None keepdims=False name=None", {}) for name in (
+        "reduce_all", "reduce_any", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum",
+        "reduce_logsumexp")},
+    **{f"{name}_v2": (name, "input axis=None output_type=int64 name=None", {}) for name in ("argmax", "argmin")},
+    **{f"{name}_v2": (name, "input out_type=int32 name=None", {}) for name in ("shape", "size")},
+    "ones_like_v2": ("ones_like", _LIKE, {}), "zeros_like_v2": ("zeros_like", _LIKE, {}),
+    "expand_dims_v2": ("expand_dims", "input axis name=None", {}),
+    "squeeze_v2": ("squeeze", "input axis=None name=None", {}),
+    "norm_v2": ("norm", "tensor ord='euclidean' axis=None keepdims=None name=None", {}),
+    "pad_v2": ("pad", "tensor paddings mode='CONSTANT' constant_values=0 name=None", {}),
+    "gather_v2": ("gather", "params indices validate_indices=None axis=None batch_dims=0 name=None", {}),
     "assert_near_v2": ("assert_near", "x y rtol atol message summarize name", {}),
     "assert_rank_v2": ("assert_rank", _RANK, {}), "assert_rank_at_least_v2": ("assert_rank_at_least", _RANK, {}),
     "assert_rank_in_v2": ("assert_rank_in", "x ranks message name", {}),
@@ -55,11 +74,24 @@ def __getattr__(name: str) -> Any:
     if name not in _FORMS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     public, parameters, fixed = _FORMS[name]
-    function = operator.attrgetter(public)(_TF)
+    return _called_so(operator.attrgetter(public)(_TF), name, parameters, fixed)
+
+
+def _called_so(function: Callable[..., Any], name: str, parameters: str, fixed: dict[str, Any]) -> Callable[..., Any]:
+    """The public function, with the parameters of this form in their order."""
+    said = [each.partition("=") for each in parameters.split()]
+    theirs = {mine: its or mine for mine, _, its in (each[0].partition(":") for each in said)}
+    signature = inspect.Signature([inspect.Parameter(mine, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=_default(
+        text)) for mine, (_, _, text) in zip(theirs, said)])
 
     @functools.wraps(function)
     def called(*args: Any, **options: Any) -> Any:
-        return function(**dict(zip(parameters.split(), args)), **options, **fixed)
+        given = signature.bind_partial(*args, **options).arguments
+        return function(**{theirs[mine]: value for mine, value in given.items()}, **fixed)
 
-    called.__name__ = name
+    called.__name__, called.__signature__ = name, signature  # type: ignore[attr-defined]
     return called
+
+
+def _default(text: str) -> Any:
+    return _DTYPES.get(text) or (ast.literal_eval(text) if text else inspect.Parameter.empty)
