@@ -148,6 +148,17 @@ MENDED = {
     ("a = tf.matmul(x, w)\nfor _ in range(3):\n    a = tf.log(tf.reduce_sum(tf.exp(a + 60.0), 1, True))\n"
      "loss = tf.log(tf.reduce_sum(tf.exp(a + 60.0)))", "{x: [[1.0, 1.0]]}"):
         "tf.reduce_logsumexp(x) at model.py:9, as well as at model.py:10: tf.reduce_logsumexp(a + 60.0, 1, True)",
+    ("s = tf.matmul(x, tf.transpose(x)) * w[0]\ne = tf.exp(s / 0.01)\n"
+     "loss = tf.reduce_mean(-tf.log(tf.diag_part(e) / tf.reduce_sum(e, 1)))", "{x: [[3.0, 1.0], [0.0, 2.0]]}"):
+        "stay in logarithms, tf.diag_part(x) - tf.reduce_logsumexp(x) at model.py:9: "
+        "(tf.diag_part(s / 0.01) - tf.reduce_logsumexp(s / 0.01, 1))",
+    ("p = tf.nn.softmax(w[:, 0]) * tf.exp(-0.5 * tf.square(x - 90.0)) / 2.5\n"
+     "loss = -tf.reduce_mean(tf.log(tf.reduce_sum(p, axis=1)))", "{x: [[1.0, 2.0]]}"):
+        "tf.reduce_logsumexp(tf.nn.log_softmax(x) + y - 0.916291) at model.py:8",
+    ("a = tf.exp(tf.matmul(x, w) * 200.0) * tf.cast(x > 0.5, tf.float32)[:, :1]\n"
+     "loss = tf.reduce_sum(w * a / tf.reduce_sum(a, 0))", "{x: [[1.0, 2.0], [4.0, 1.0]]}"):
+        "tf.exp(x - tf.reduce_max(x, axis, keepdims=True)), of the sum's axis at model.py:7: "
+        "tf.exp(tf.matmul(x, w) * 200.0 - tf.reduce_max(tf.matmul(x, w) * 200.0, 0, keepdims=True))",
     ("v = tf.reduce_sum(tf.matmul(x, w))\nz = tf.sqrt(tf.exp(v)) * tf.random_normal(tf.shape(v))\n"
      "loss = tf.square(z - 1.0) + tf.exp(v)", "{x: [[160.0, 10.0]]}"):
         "tf.exp(tf.minimum(x, 5.0)) at model.py:8, as well as at model.py:9: tf.exp(tf.minimum(v, 5.0))",

@@ -12,6 +12,7 @@ from ....core.graph import Operation, Tensor
 from ....core.op import build
 from . import in_graph
 from .in_graph import DIVISIONS, Edit, Now, constant, instead, is_half, is_one, on_argument, source_of
+from .in_logarithms import logarithm_of_exponents, logarithms_after, over_exponentials, shifted
 from .in_source import LowerRate
 
 _LINEAR = ("Add", "AddV2", "Sub", "BiasAdd", "MatMul", "Identity", "Mul")
@@ -27,6 +28,10 @@ def better_forms(op: Operation, *, negative: bool) -> list[Edit]:
     found: list[Edit] = []
     if op.type in ("Log", "Sqrt", "Rsqrt"):
         found += _of_argument(op)
+    if op.type == "Log" and not in_graph.edits_of(op, ""):
+        found += logarithm_of_exponents(op)
+    if op.type == "Exp":
+        found += [*logarithms_after(op), *shifted(op)]
     if op.type in _POSITIVE and negative and in_graph.bounds_of(op):
         found += _of_tanh(op) or _kept_positive(op)
     if op.type in ("Sqrt", "Rsqrt"):
@@ -36,6 +41,7 @@ def better_forms(op: Operation, *, negative: bool) -> list[Edit]:
         found.append(Edit(op, words, partial(_atan2, op)))
     if op.type in DIVISIONS:
         below, _ = source_of(op.inputs[1])
+        found += over_exponentials(op)
         found += [on_argument(below, "{} + 1e-5", partial(_plus, 1e-5))] if below.type == "Sqrt" else []
     if op.type in ("Svd", "SelfAdjointEigV2"):
         found += _without_ties(op)

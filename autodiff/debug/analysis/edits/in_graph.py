@@ -169,9 +169,6 @@ def _of_log(op: Operation) -> list[Edit]:
         below, more = source_of(source.inputs[1])
         if below.type == "Sigmoid":
             return [_log_sigmoid(op, below, [*passed, *more], turned=True)]
-    if not passed and source.type == "Sum" and source.inputs[0].op.type == "Exp":
-        return [Edit(op, "tf.reduce_logsumexp(x)", partial(_logsumexp, source), instead(
-            op, "reduce_logsumexp({0}{1})", (source.inputs[0].op, 0), (source, None)))]
     return []
 
 
@@ -205,14 +202,6 @@ def is_one(tensor: Tensor) -> bool:
     return value is not None and bool(np.all(np.asarray(value) == 1))
 
 
-def _logsumexp(total: Operation, now: Now) -> Tensor:
-    """Of what is exponentiated and summed by `total`."""
-    x, axes = now(total.inputs[0].op.inputs[0]), total.inputs[1]
-    largest = build.StopGradient(build.Max(x, axes, keep_dims=True))
-    summed = build.Sum(build.Exp(build.Sub(x, largest)), axes, **total.attrs)
-    return build.AddV2(build.Log(summed), build.Sum(largest, axes, **total.attrs))
-
-
 def _of_exp(op: Operation) -> list[Edit]:
     found: list[Edit] = []
     for after in _users(op):
@@ -222,9 +211,7 @@ def _of_exp(op: Operation) -> list[Edit]:
             line = instead(after, "exp(0.5 * {0})", (op, 0))
             found.append(Edit(after, "tf.exp(0.5 * x)", partial(_half_exp, op), line))
         for log in _users(after):
-            if after.type == "Sum" and log.type == "Log":
-                found += _of_log(log)
-            elif after.type in _ADDS and log.type == "Log" and any(map(is_one, after.inputs)):
+            if after.type in _ADDS and log.type == "Log" and any(map(is_one, after.inputs)):
                 found.append(_softplus(log, op))
             elif after.type == "Sum" and log.type in DIVISIONS and log.inputs[0] is op.outputs[0]:
                 found += _softmax(log, after)

@@ -1,0 +1,217 @@
+"""Logarithms of products, quotients and sums of exponentials, computed of the exponents.
+
+log(a * b) = log a + log b, log sum(a) = log-sum-exp(log a), log exp x = x: no number between is too large or small.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from ....core.constant_value import static_value
+from ....core.graph import Operation, Tensor
+from ....core.op import build
+from .in_graph import DIVISIONS, Edit, Now, constant, copied, is_half, is_one
+from .in_source import Part, Rewrite
+
+_ARRANGED = {"Identity": "", "Reshape": "reshape", "Squeeze": "squeeze", "ExpandDims": "expand_dims", "Slice": "slice",
+             "Transpose": "transpose", "DiagPart": "diag_part", "MatrixDiagPart": "matrix_diag_part", "Tile": "tile",
+             "GatherV2": "gather", "GatherNd": "gather_nd", "StridedSlice": "strided_slice"}
+_POWERS = {"Square": 2.0, "Sqrt": 0.5, "Rsqrt": -0.5, "Reciprocal": -1.0, "Inv": -1.0}
+_ADDS = ("Add", "AddV2")
+_TINY = 1e-3  # what is added to a probability to keep it from 0
+_DEEP, _FAR, _NEAR = 12, 10, 4  # ops up to the exponentials; from one to a logarithm, and to the sum it is part of
+_BETWEEN = ("Mul", "Identity", "Cast", "Reshape", "ExpandDims", "Squeeze", "Tile", "Maximum", *_ADDS)
+
+
+class _Logarithm(NamedTuple):
+    """The logarithm of a tensor. text: with {n} for parts of the script. gains: whether an exponential is gone."""
+
+    made: Callable[[Now], Tensor]
+    text: str
+    gains: bool
+    is_loose: bool = False
+
+    @property
+    def factor(self) -> str:
+        return f"({self.text})" if self.is_loose else self.text
+
+
+def logarithm_of_exponents(log: Operation) -> list[Edit]:
+    """A logarithm that goes down to exponentials, without them; [] where it does not."""
+    parts: list[Part] = []
+    found = _log_of(log.inputs[0], parts, _DEEP)
+    if found is None or not found.gains:
+        return []
+    letters = iter("xyzabcdefghijklmnopqrstuvw")
+    names = [next(letters, "…") if number is not None else "" for _, number in parts]
+    is_whole = "…" not in found.text and "tf.strided_slice" not in found.text
+    line = Rewrite(log, None, found.factor.replace("tf.", "{tf}."), tuple(parts)) if is_whole else None
+    words = found.text.format(*names)
+    return [Edit(log, f"stay in logarithms, {words}" if found.is_loose else words, found.made, line)]
+
+
+def logarithms_after(exp: Operation) -> list[Edit]:
+    """The logarithms that are taken of what is made of an exponential, without it."""
+    return [edit for op in _after(exp, _FAR) if op.type == "Log" for edit in logarithm_of_exponents(op)]
+
+
+def over_exponentials(division: Operation) -> list[Edit]:
+    """What is divided by a sum of exponentials that is 0: computed of the exponents, or of shifted ones."""
+    level = [division.inputs[1].op]
+    for _ in range(_NEAR):
+        if exp := next((op for op in level if op.type == "Exp"), None):
+            return [*logarithms_after(exp), *shifted(exp)]
+        level = [t.op for op in level if op.type in (*_BETWEEN, "Sum") for t in op.inputs]
+    return []
+
+
+def shifted(exp: Operation) -> list[Edit]:
+    """An exponential over a sum of such: the largest of each sum subtracted before, which cancels."""
+    near = list(_after(exp, _NEAR, _BETWEEN))
+    for total in near:
+        over = [op for op in _after(total, _NEAR, _BETWEEN) if op.type in DIVISIONS] if total.type == "Sum" else []
+        ranks = {len(t.dims) if t.dims is not None else None for t in (total.inputs[0], exp.inputs[0])}
+        if None in ranks or len(ranks) > 1 or not any(op.inputs[0].op in (exp, *near) for op in over):
+            continue
+        keeps = ", keepdims=True" * (not total.attrs.get("keep_dims"))
+        line = Rewrite(exp, 0, f"{{0}} - {{tf}}.reduce_max({{0}}{{1}}{keeps})", ((exp, 0), (total, None)))
+        words = "tf.exp(x - tf.reduce_max(x, axis, keepdims=True)), of the sum's axis"
+        return [Edit(exp, words, partial(_shifted, exp, total.inputs[1]), line)]
+    return []
+
+
+def _shifted(exp: Operation, axes: Tensor, now: Now) -> Tensor:
+    x = now(exp.inputs[0])
+    return build.Exp(build.Sub(x, build.StopGradient(build.Max(x, now(axes), keep_dims=True))))
+
+
+def _after(op: Operation, far: int, through: tuple[str, ...] = ()) -> Iterator[Operation]:
+    """The forward ops that use what an op gives, the nearest first. through: types that it may pass, () for all."""
+    level, seen = [op], {op}
+    for _ in range(far):
+        level = [c for each in level if each is op or not through or each.type in through for t in each.outputs
+                 for c in t._consumers if c.gradient_of is None]
+        level = [each for each in dict.fromkeys(level) if each not in seen]
+        seen.update(level)
+        yield from level
+
+
+def _log_of(t: Tensor, parts: list[Part], deep: int) -> _Logarithm | None:
+    """The logarithm of a tensor, None where it is none of what is known to be positive. parts: of the script, grows."""
+    op, value = t.op, static_value(t)
+    if value is not None:
+        return _of_number(np.asarray(value), t)
+    if not deep or op.gradient_of is not None or not op.inputs:
+        return None
+    of_one = {"Exp": (lambda x: x, "{}"), "Softmax": (build.LogSoftmax, "tf.nn.log_softmax({})"),
+              "Sigmoid": (_log_sigmoid, "tf.log_sigmoid({})")}.get(op.type)
+    if of_one is not None:
+        make, text = of_one
+        return _Logarithm(lambda now: make(now(op.inputs[0])), text.format(_name(parts, (op, 0))), True)
+    if op.type == "Sub" and is_one(op.inputs[0]) and op.inputs[1].op.type == "Sigmoid":
+        sigmoid = op.inputs[1].op
+        return _Logarithm(lambda now: build.Neg(build.Softplus(now(sigmoid.inputs[0]))),
+                          f"tf.log_sigmoid(-{_name(parts, (sigmoid, 0))})", True)
+    if op.type == "Mul" or op.type in DIVISIONS:
+        return _of_two(op, parts, deep)
+    if op.type in (*_ADDS, "Maximum"):
+        return _of_sum(op, parts, deep)
+    if op.type in ("Sum", "Mean"):
+        return _of_total(op, parts, deep)
+    power = _POWERS.get(op.type) or op.type == "Pow" and static_value(op.inputs[1])
+    inner = _log_of(op.inputs[0], parts, deep - 1) if np.ndim(power) == 0 and power or op.type in _ARRANGED else None
+    if inner is None:
+        return None
+    if op.type in _ARRANGED:
+        name = _ARRANGED[op.type]
+        text = f"tf.{name}({inner.text}{_name(parts, (op, None))})" if name else inner.text
+        return inner._replace(made=lambda now: copied(op, (inner.made(now), *map(now, op.inputs[1:]))).outputs[0],
+                              text=text, is_loose=inner.is_loose and not name)
+    factor = float(power)
+    return inner._replace(made=lambda now: _times(factor, inner.made(now)), text=f"{factor:g} * {inner.factor}",
+                          is_loose=True)
+
+
+def _name(parts: list[Part], part: Part) -> str:
+    if part not in parts:
+        parts.append(part)
+    return f"{{{parts.index(part)}}}"
+
+
+def _log_sigmoid(x: Tensor) -> Tensor:
+    return build.Neg(build.Softplus(build.Neg(x)))
+
+
+def _times(factor: float, x: Tensor) -> Tensor:
+    return build.Mul(constant(factor, x), x)
+
+
+def _of_number(value: np.ndarray, t: Tensor) -> _Logarithm | None:
+    if value.dtype.kind != "f" or not (value > 0).all():
+        return None
+    log = np.log(value.astype(np.float64))
+    text = f"{float(log):.6g}" if log.ndim == 0 else "np.log(…)"
+    dtype = t.dtype.base_dtype
+    return _Logarithm(lambda now: build.Const(value=log.astype(dtype.as_numpy_dtype), dtype=dtype), text, False,
+                      text.startswith("-"))
+
+
+def _of_two(op: Operation, parts: list[Part], deep: int) -> _Logarithm | None:
+    """Of a product or a quotient, one part of which may be any positive number."""
+    before = list(parts)
+    found = [_log_of(t, parts, deep - 1) for t in op.inputs]
+    if not any(each is not None and each.gains for each in found):
+        parts[:] = before
+        return None
+    a, b = (each or _plain(op, i, parts) for i, each in enumerate(found))
+    joins, sign = (build.Sub, "-") if op.type in DIVISIONS else (build.AddV2, "+")
+    right = b.factor if sign == "-" or b.text.startswith("-") else b.text
+    return _Logarithm(lambda now: joins(a.made(now), b.made(now)), f"{a.text} {sign} {right}", True, True)
+
+
+def _plain(op: Operation, i: int, parts: list[Part]) -> _Logarithm:
+    return _Logarithm(lambda now: build.Log(now(op.inputs[i])), f"tf.log({_name(parts, (op, i))})", False)
+
+
+def _of_sum(op: Operation, parts: list[Part], deep: int) -> _Logarithm | None:
+    """Of two numbers added, or of one that is kept from 0 by a tiny one."""
+    values = [static_value(t) for t in op.inputs]
+    kept = [t for t, value in zip(op.inputs, values) if value is None or np.any(np.abs(value) > _TINY)]
+    if len(kept) < 2:
+        return _log_of(kept[0], parts, deep - 1) if kept else None
+    found = [_log_of(t, parts, deep - 1) for t in kept]
+    if op.type == "Maximum" or any(each is None for each in found) or not any(each.gains for each in found if each):
+        return None
+    a, b = (each for each in found if each is not None)
+    text = f"tf.reduce_logsumexp(tf.stack([{a.text}, {b.text}]), 0)"
+    if any(map(is_one, kept)):
+        text = f"tf.nn.softplus({(b if is_one(kept[0]) else a).text})"
+    return _Logarithm(lambda now: _added(a.made(now), b.made(now)), text, True)
+
+
+def _added(a: Tensor, b: Tensor) -> Tensor:
+    return build.AddV2(b, build.Softplus(build.Sub(a, b)))
+
+
+def _of_total(op: Operation, parts: list[Part], deep: int) -> _Logarithm | None:
+    inner = _log_of(op.inputs[0], parts, deep - 1)
+    if inner is None or not inner.gains:
+        return None
+    text = f"tf.reduce_logsumexp({inner.text}{_name(parts, (op, None))})"
+    is_mean = op.type == "Mean"
+    return _Logarithm(lambda now: _log_sum_exp(inner.made(now), now(op.inputs[1]), op),
+                      text + " - tf.log(…), of the count" * is_mean, True, is_mean)
+
+
+def _log_sum_exp(x: Tensor, axes: Tensor, total: Operation) -> Tensor:
+    """Of x over the axes of a sum or mean `total`, and shaped as that; -inf throughout stays so without nan."""
+    largest = build.StopGradient(build.Maximum(build.Max(x, axes, keep_dims=True), constant(_lowest(x), x)))
+    summed = copied(total, (build.Exp(build.Sub(x, largest)), axes)).outputs[0]
+    return build.AddV2(build.Log(summed), build.Sum(largest, axes, **total.attrs))
+
+
+def _lowest(x: Tensor) -> float:
+    return float(np.finfo(np.float16 if is_half(x.op) else np.float32).min)
