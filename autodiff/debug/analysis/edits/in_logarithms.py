@@ -106,11 +106,9 @@ def _log_of(t: Tensor, parts: list[Part], deep: int) -> _Logarithm | None:
         return _of_number(np.asarray(value), t)
     if not deep or op.gradient_of is not None or not op.inputs:
         return None
-    of_one = {"Exp": (lambda x: x, "{}"), "Softmax": (build.LogSoftmax, "tf.nn.log_softmax({})"),
-              "Sigmoid": (_log_sigmoid, "tf.log_sigmoid({})")}.get(op.type)
-    if of_one is not None:
-        make, text = of_one
-        return _Logarithm(lambda now: make(now(op.inputs[0])), text.format(_name(parts, (op, 0))), True)
+    if op.type in _OF_ONE:
+        make, written = _OF_ONE[op.type]
+        return _Logarithm(lambda now: make(now(op.inputs[0])), written.format(_name(parts, (op, 0))), True)
     if op.type == "Sub" and is_one(op.inputs[0]) and op.inputs[1].op.type == "Sigmoid":
         sigmoid = op.inputs[1].op
         return _Logarithm(lambda now: build.Neg(build.Softplus(now(sigmoid.inputs[0]))),
@@ -121,8 +119,9 @@ def _log_of(t: Tensor, parts: list[Part], deep: int) -> _Logarithm | None:
         return _of_sum(op, parts, deep)
     if op.type in ("Sum", "Mean"):
         return _of_total(op, parts, deep)
-    power = _POWERS.get(op.type) or op.type == "Pow" and static_value(op.inputs[1])
-    inner = _log_of(op.inputs[0], parts, deep - 1) if np.ndim(power) == 0 and power or op.type in _ARRANGED else None
+    exponent = static_value(op.inputs[1]) if op.type == "Pow" else _POWERS.get(op.type)
+    factor = float(exponent) if exponent is not None and np.ndim(exponent) == 0 else 0.0
+    inner = _log_of(op.inputs[0], parts, deep - 1) if factor or op.type in _ARRANGED else None
     if inner is None:
         return None
     if op.type in _ARRANGED:
@@ -130,7 +129,6 @@ def _log_of(t: Tensor, parts: list[Part], deep: int) -> _Logarithm | None:
         text = f"tf.{name}({inner.text}{_name(parts, (op, None))})" if name else inner.text
         return inner._replace(made=lambda now: copied(op, (inner.made(now), *map(now, op.inputs[1:]))).outputs[0],
                               text=text, is_loose=inner.is_loose and not name)
-    factor = float(power)
     return inner._replace(made=lambda now: _times(factor, inner.made(now)), text=f"{factor:g} * {inner.factor}",
                           is_loose=True)
 
@@ -147,6 +145,11 @@ def _log_sigmoid(x: Tensor) -> Tensor:
 
 def _times(factor: float, x: Tensor) -> Tensor:
     return build.Mul(constant(factor, x), x)
+
+
+_OF_ONE: dict[str, tuple[Callable[[Tensor], Tensor], str]] = {
+    "Exp": (lambda x: x, "{}"), "Softmax": (lambda x: build.LogSoftmax(x), "tf.nn.log_softmax({})"),
+    "Sigmoid": (_log_sigmoid, "tf.log_sigmoid({})")}
 
 
 def _of_number(value: np.ndarray, t: Tensor) -> _Logarithm | None:
