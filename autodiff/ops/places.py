@@ -48,6 +48,10 @@ PLACES: dict[str, str] = {
         "ParseExample ParseSingleExample ParseSingleSequenceExample",
     "files.stored_graphs":
         "BroadcastGradientArgs ConcatOffset StackV2 StackPushV2 StackPopV2 NotServed",
+    "files.pictures":
+        "DecodePng EncodePng",
+    "images.boxes":
+        "SampleDistortedBoundingBoxV2 DrawBoundingBoxesV2",
     "images.color":
         "RGBToHSV HSVToRGB AdjustHue AdjustSaturation AdjustContrastv2",
     "images.crop":
@@ -57,6 +61,11 @@ PLACES: dict[str, str] = {
     "images.resize":
         "ResizeBilinear ResizeBilinearGrad ResizeBicubic ResizeBicubicGrad ResizeArea ResizeNearestNeighbor "
         "ResizeNearestNeighborGrad",
+    "images.scaling":
+        "ScaleAndTranslate ScaleAndTranslateGrad",
+    "images.suppression":
+        "NonMaxSuppressionV2 NonMaxSuppressionV3 NonMaxSuppressionV4 NonMaxSuppressionV5 "
+        "NonMaxSuppressionWithOverlaps",
     "linalg.decompositions":
         "Cholesky SelfAdjointEigV2 Svd Qr MatrixExponential",
     "linalg.einsum":

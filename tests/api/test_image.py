@@ -129,11 +129,11 @@ def test_element_types_are_scaled() -> None:
     lambda: tf.image.grayscale_to_rgb(COLORS),
 ])
 def test_what_does_not_fit_is_refused_when_built(call: Any) -> None:
-    with pytest.raises(ValueError, match="expected"):
+    with pytest.raises(ValueError, match="expected|must|max_delta|should"):
         call()
 
 
 def test_a_crop_that_does_not_fit_is_refused_when_run() -> None:
     late = tf.placeholder_with_default(X, [1, None, None, 1])
-    with pytest.raises(tf.errors.InvalidArgumentError, match="height of at least"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="height must be >= target [+] offset"):
         run(tf.image.crop_to_bounding_box(late, 0, 0, 3, 3))

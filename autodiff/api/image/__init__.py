@@ -10,6 +10,7 @@ from .boxes import *
 from .colors import *
 from .cropping import *
 from .mirroring import *
+from .pictures import *
 from .quality import *
 from .resizing import *
 

@@ -15,6 +15,7 @@ from .. import math
 from ..linalg.products import tensordot
 from ..math.reductions import reduce_std
 from ..random import random_uniform
+from .sides import expect, waiting_for
 
 __all__ = ["adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue", "adjust_saturation",
            "convert_image_dtype", "grayscale_to_rgb", "hsv_to_rgb", "per_image_standardization", "random_brightness",
@@ -147,7 +148,9 @@ def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
     """Grays as colors: the one channel three times. images: any[..., 1] -> any[..., 3]."""
     with scope(name, "grayscale_to_rgb", [images]) as full:
         images = convert_to_tensor(images, name="images")
-        rank = rank_of(images, at_least=1, what="images")
+        rank = None if images.dims is None else len(images.dims)
+        if rank is not None and rank < 2:
+            raise ShapeError("A grayscale image must be at least two-dimensional.", found=f"shape {images.shape}")
         if rank is None:
             rank_minus_1 = build.ExpandDims(build.Rank(images) - 1, 0)
             return build.Tile(images, build.ConcatV2(0, build.Fill(rank_minus_1, 1), [3]), name=full)
@@ -194,6 +197,5 @@ def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
     """gain * image ** gamma, in the scale where 1 is the brightest. image: real[...]. gamma: a number >= 0."""
     with scope(None, "adjust_gamma", [image, gamma, gain]):
         x, dtype = _as_float(image)
-        if not isinstance(gamma, Tensor) and gamma < 0:
-            raise ArgumentError(f"Gamma should be a non-negative real number, found {gamma!r}")
+        gamma = waiting_for(expect(gamma >= 0, "Gamma should be a non-negative real number", gamma), gamma)
         return convert_image_dtype(gain * x ** gamma, dtype, saturate=True)

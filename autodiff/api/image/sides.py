@@ -23,11 +23,24 @@ def floored(x: Any) -> Any:
     return math.cast(math.floor(x), int32) if isinstance(x, Tensor) else int(x // 1)
 
 
-def as_batch(image: Tensor, what: str = "image") -> tuple[Tensor, bool]:
-    """The image as one of a batch, and whether it was alone. Raises ShapeError unless 3 or 4 axes are known."""
-    if image.dims is None or len(image.dims) not in (3, 4):
-        raise ShapeError(expected=f"{what} of 3 or 4 axes", found=f"shape {image.shape}")
+def as_batch(image: Tensor) -> tuple[Tensor, bool]:
+    """The image as one of a batch, and whether it was alone; of unknown rank it is. Raises ShapeError for others."""
+    if image.dims is None:
+        batch = build.ExpandDims(image, 0)
+        batch.set_shape([None] * 4)
+        return batch, True
+    if len(image.dims) not in (3, 4):
+        raise ShapeError("'image' must have either 3 or 4 dimensions.", found=f"shape {image.shape}")
     return (build.ExpandDims(image, 0), True) if len(image.dims) == 3 else (image, False)
+
+
+def with_pixels(batch: Tensor) -> list[Any]:
+    """Checks that a batch of images has pixels. Raises ShapeError if it is known to have none."""
+    sizes = batch.dims[1:] if batch.dims is not None else (None,)
+    if 0 in sizes:
+        raise ShapeError(f"all dims of 'image.shape' must be > 0: {batch.shape}")
+    return expect(build.All(build.Shape(batch)[1:] > 0, 0), "all dims of 'image.shape' must be > 0") \
+        if None in sizes else []
 
 
 def known_sides(image: Tensor) -> list[Any]:
@@ -45,15 +58,18 @@ def sides(image: Tensor) -> list[Any]:
 
 
 def expect(holds: Any, what: str, found: Any = "") -> list[Any]:
-    """Checks now if it can, else gives the op that checks when it is run. Raises ArgumentError."""
+    """Checks now if it can, else gives the op that checks when it is run. Raises ArgumentError with TensorFlow's words.
+
+    what: the sentence that says what must hold.
+    """
     if isinstance(holds, Tensor):
-        return [Assert(holds, [f"expected {what}"])]
+        return [Assert(holds, [what])]
     if not holds:
-        raise ArgumentError(f"expected {what}{f', found {found}' if found != '' else ''}")
+        raise ArgumentError(what, **({} if found == "" else {"found": found}))
     return []
 
 
-def waiting_for(checks: list[Any], image: Tensor) -> Tensor:
+def waiting_for(checks: list[Any], image: Any) -> Any:
     """The image, once the checks have passed."""
     if not checks:
         return image

@@ -94,7 +94,7 @@ def _along(weights: np.ndarray, axis: int) -> np.ndarray:
     return weights.reshape((1,) * axis + (-1,) + (1,) * (3 - axis))
 
 
-def _taken(x: np.ndarray, taps: Taps, axis: int) -> np.ndarray:
+def taken(x: np.ndarray, taps: Taps, axis: int) -> np.ndarray:
     """Weighted sums along an axis. Only pixels that are taken count, so a nan stays where it is seen."""
     y = None
     for places, weights in zip(taps.places.T, taps.weights.T):
@@ -103,8 +103,8 @@ def _taken(x: np.ndarray, taps: Taps, axis: int) -> np.ndarray:
     return y
 
 
-def _given(dy: np.ndarray, taps: Taps, axis: int, n: int) -> np.ndarray:
-    """The adjoint of `_taken`: each output's share goes back to the pixels it took. Places rise, so runs are sums."""
+def handed_back(dy: np.ndarray, taps: Taps, axis: int, n: int) -> np.ndarray:
+    """The adjoint of `taken`: each output's share goes back to the pixels it took. Places rise, so runs are sums."""
     shape = list(dy.shape)
     shape[axis] = n
     dx = np.zeros(shape, dy.dtype)
@@ -120,20 +120,21 @@ def _working(dtype: np.dtype) -> np.dtype:
 
 
 def _resized_by(rule, images, size, **attrs):
-    (n, m), (height, width) = images.shape[1:3], _checked_size(size)
+    (n, m), (height, width) = images.shape[1:3], checked_size(size)
     if 0 in (n, m):
         raise ShapeError(expected="images with pixels", found=list(images.shape))
     x = images.astype(np.float32, copy=False)
-    return _taken(_taken(x, rule(m, width, **attrs), 2), rule(n, height, **attrs), 1)
+    return taken(taken(x, rule(m, width, **attrs), 2), rule(n, height, **attrs), 1)
 
 
 def _spread_by(rule, grads, space, **attrs):
     dy = grads.astype(_working(grads.dtype), copy=False)
-    rows = _given(dy, rule(space[0], dy.shape[1], **attrs), 1, space[0])
-    return _given(rows, rule(space[1], dy.shape[2], **attrs), 2, space[1])
+    rows = handed_back(dy, rule(space[0], dy.shape[1], **attrs), 1, space[0])
+    return handed_back(rows, rule(space[1], dy.shape[2], **attrs), 2, space[1])
 
 
-def _checked_size(size):
+def checked_size(size):
+    """Height and width as ints. Raises ArgumentError unless they are above 0."""
     height, width = (int(v) for v in size)
     if height <= 0 or width <= 0:
         raise ArgumentError(expected="a size above 0", found=f"{height} by {width}")
@@ -142,19 +143,20 @@ def _checked_size(size):
 
 # ---- shapes -----------------------------------------------------------------------------
 
-def _resized(images, size, **_):
+def resized(images, size, **_):
+    """The Spec of images in another size."""
     rank_of(images, exactly=4, what="images")
     if size.dims is not None and (len(size.dims) != 1 or size.dims[0] not in (2, None)):
         raise ShapeError(expected="size to be a vector of 2, height and width", found=f"shape {list(size.dims)}")
     entries = static_entries(size, 2)
     if static_value(size) is not None:
-        _checked_size(entries)
+        checked_size(entries)
     x = images.dims or (None,) * 4
     return Spec(images.dtype.base_dtype, (x[0], *entries, x[3]))
 
 
 def _resized_to_float32(images, size, **_):
-    return Spec(float32, _resized(images, size).dims)
+    return Spec(float32, resized(images, size).dims)
 
 
 def _original(grads, original_image, **_):
@@ -200,19 +202,19 @@ def resize_area(images, size: Int32, *, align_corners=False):
     return _resized_by(_area, images, size, align_corners=align_corners)
 
 
-@op("ResizeNearestNeighbor", infer=_resized, dtypes=REALS)
+@op("ResizeNearestNeighbor", infer=resized, dtypes=REALS)
 def resize_nearest_neighbor(images, size: Int32, *, align_corners=False, half_pixel_centers=False):
     """The pixel that is nearest. images: real[n, h, w, c], size: int[2] -> real[n, *size, c]."""
-    height, width = _checked_size(size)
+    height, width = checked_size(size)
     attrs = {"align_corners": align_corners, "half_pixel_centers": half_pixel_centers}
     rows, columns = _nearest(images.shape[1], height, **attrs), _nearest(images.shape[2], width, **attrs)
     return images.take(rows.places[:, 0], 1).take(columns.places[:, 0], 2)
 
 
-@op("ResizeNearestNeighborGrad", infer=_resized, dtypes=REALS)
+@op("ResizeNearestNeighborGrad", infer=resized, dtypes=REALS)
 def resize_nearest_neighbor_grad(grads, size: Int32, *, align_corners=False, half_pixel_centers=False):
     """The adjoint of ResizeNearestNeighbor, to images of `size`. -> real[n, *size, c]."""
-    dx = _spread_by(_nearest, grads, _checked_size(size), align_corners=align_corners,
+    dx = _spread_by(_nearest, grads, checked_size(size), align_corners=align_corners,
                     half_pixel_centers=half_pixel_centers)
     return dx.astype(grads.dtype, copy=False)
 
