@@ -46,10 +46,10 @@ PLACES: dict[str, str] = {
         "RestoreV2 SaveV2 MergeV2Checkpoints ShardedFilename",
     "files.examples":
         "ParseExample ParseSingleExample ParseSingleSequenceExample",
-    "files.stored_graphs":
-        "BroadcastGradientArgs ConcatOffset StackV2 StackPushV2 StackPopV2 NotServed",
     "files.pictures":
         "DecodePng EncodePng",
+    "files.stored_graphs":
+        "BroadcastGradientArgs ConcatOffset StackV2 StackPushV2 StackPopV2 NotServed",
     "images.boxes":
         "SampleDistortedBoundingBoxV2 DrawBoundingBoxesV2",
     "images.color":
