@@ -103,7 +103,7 @@ from .sessions import (
     SingularMonitoredSession,
     WorkerSessionCreator,
 )
-from .warm_start import init_from_checkpoint
+from .warm_start import init_from_checkpoint, warm_start
 
 __all__ = ["AdadeltaOptimizer", "AdagradDAOptimizer", "AdagradOptimizer", "AdamOptimizer", "BytesList",
            "CheckpointSaverHook", "CheckpointSaverListener", "CheckpointState", "ChiefSessionCreator", "ClusterSpec",
@@ -124,6 +124,7 @@ __all__ = ["AdadeltaOptimizer", "AdagradDAOptimizer", "AdagradOptimizer", "AdamO
            "maybe_shuffle_batch", "maybe_shuffle_batch_join", "natural_exp_decay", "noisy_linear_cosine_decay",
            "piecewise_constant", "piecewise_constant_decay", "polynomial_decay", "range_input_producer",
            "remove_checkpoint", "replica_device_setter", "shuffle_batch", "shuffle_batch_join", "slice_input_producer",
-           "start_queue_runners", "string_input_producer", "summary_iterator", "update_checkpoint_state", "write_graph"]
+           "start_queue_runners", "string_input_producer", "summary_iterator", "update_checkpoint_state", "warm_start",
+           "write_graph"]
 
 __getattr__ = refusing("tf.train", __name__)

@@ -1,12 +1,13 @@
-"""init_from_checkpoint: variables whose initializers read a checkpoint."""
+"""init_from_checkpoint and warm_start: variables whose initializers read a checkpoint."""
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...core.collections import GraphKeys
-from ...core.errors import ArgumentError
+from ...core.errors import ArgumentError, UnsupportedError
 from ...core.graph import get_default_graph
 from ...core.op import build
 from ...core.shapes import as_dims, compatible, show
@@ -29,6 +30,36 @@ def init_from_checkpoint(ckpt_dir_or_file: Any, assignment_map: Mapping[str, Any
     for name, variables in [pair for item in assignment_map.items() for pair in _pairs(reader, *item)]:
         for variable in variables:
             _initialize(reader, path, name, variable)
+
+
+def warm_start(ckpt_to_initialize_from: Any, vars_to_warm_start: Any = ".*", var_name_to_vocab_info: Any = None,
+               var_name_to_prev_var_name: Mapping[str, str] | None = None) -> None:
+    """Let the variables of a graph begin with their values in a checkpoint.
+
+    vars_to_warm_start: a pattern that the names of trainable variables begin with; a list of such patterns for all
+    variables, or of variables; None for none. var_name_to_prev_var_name: name now -> in the checkpoint. Raises
+    ArgumentError (ValueError) as init_from_checkpoint does.
+    """
+    if var_name_to_vocab_info:
+        raise UnsupportedError("variables are taken from a checkpoint whole, not row by row of a vocabulary",
+                               hint="leave out var_name_to_vocab_info where the vocabularies are the same")
+    wanted, renamed = vars_to_warm_start, var_name_to_prev_var_name or {}
+    graph, named = get_default_graph(), dict[str, Any]()
+    if isinstance(wanted, str):
+        wanted, key = [wanted], GraphKeys.TRAINABLE_VARIABLES
+    else:
+        key = GraphKeys.GLOBAL_VARIABLES
+    for each in wanted or ():
+        for variable in [v for v in graph.get_collection(key) if re.match(each, v.op.name)] \
+                if isinstance(each, str) else [each]:
+            full = variable.op.name if part_of(variable) is None else variable._save_slice_info.full_name
+            if all(variable is not other for other in named.setdefault(renamed.get(full, full), [])):
+                named[renamed.get(full, full)].append(variable)
+    unknown = sorted(set(renamed) - {v.op.name for v in graph.get_collection(GraphKeys.GLOBAL_VARIABLES)})
+    if unknown:
+        raise ArgumentError("You provided the following variables in var_name_to_prev_var_name that were not used: "
+                            f"{unknown}.  Perhaps you misspelled them?")
+    init_from_checkpoint(ckpt_to_initialize_from, named)
 
 
 def _pairs(reader: CheckpointReader, name: str, wanted: Any) -> Iterator[tuple[str, list[Variable]]]:

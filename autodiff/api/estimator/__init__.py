@@ -1,0 +1,15 @@
+"""tf.estimator: models as functions, with the loops of training, evaluation and prediction around them.
+
+Start with estimator.py; its loops are tf.train's monitored sessions and hooks.
+"""
+
+from ..common.unsupported import refusing
+from . import export, inputs
+from .estimator import Estimator
+from .specs import EstimatorSpec, EvalSpec, ModeKeys, RunConfig, TrainSpec, WarmStartSettings
+from .training import BestExporter, FinalExporter, LatestExporter, train_and_evaluate
+
+__all__ = ["BestExporter", "Estimator", "EstimatorSpec", "EvalSpec", "FinalExporter", "LatestExporter", "ModeKeys",
+           "RunConfig", "TrainSpec", "WarmStartSettings", "export", "inputs", "train_and_evaluate"]
+
+__getattr__ = refusing("tf.estimator", __name__)
