@@ -48,7 +48,7 @@ class Hearing:
         """Take the numbers of signals as they come."""
         while numbers := source.recv(64):
             ends = {signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT}.intersection(numbers)
-            if not _is_heeded(ENDING if ends else HEARD):
+            if not is_heeded(ENDING if ends else HEARD):
                 if ends:
                     self._end(min(ends))
                     continue
@@ -60,7 +60,7 @@ class Hearing:
         return operation_of(self._main) or next((frame.f_code.co_name for frame in frames_of(self._main)), "a call")
 
 
-def _is_heeded(seconds: float) -> bool:
+def is_heeded(seconds: float) -> bool:
     """Whether the main thread runs Python code, and so has the handlers of signals called, within so many seconds."""
     source, sink = os.pipe()
     try:  # what it is to call is C code, too: a handler that raises would raise in it

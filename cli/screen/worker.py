@@ -8,9 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ..model.hearing import is_heeded
 from ..model.results import Text
 from ..model.script_signals import raise_in
 
+CALLS, HEARD = 5, 0.02  # how often, after how many seconds each, the main thread is sent a signal that it has not seen
 INTERRUPTED = Text("interrupted", "warning")
 
 
@@ -63,7 +65,10 @@ class Worker:
 
     def _signal(self) -> None:
         if self._thread is threading.main_thread():
-            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)  # which wakes up what sleeps, too
+            for _ in range(CALLS):  # it wakes up what sleeps, but for what is about to fall asleep
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+                if is_heeded(HEARD):
+                    break
         else:
             raise_in(self._thread, KeyboardInterrupt)
 

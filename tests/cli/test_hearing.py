@@ -100,8 +100,8 @@ def test_what_ends_the_process_is_not_kept_waiting(deaf: Deaf, monkeypatch: pyte
 
 
 def test_who_heeds_at_once_is_not_spoken_for(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
-    asked, heeded = hearing._is_heeded, []
-    monkeypatch.setattr(hearing, "_is_heeded", lambda _: heeded.append(asked(PATIENCE)) or heeded[-1])
+    asked, heeded = hearing.is_heeded, []
+    monkeypatch.setattr(hearing, "is_heeded", lambda _: heeded.append(asked(PATIENCE)) or heeded[-1])
     with Hearing(print).on():
         for _ in range(2):
             with pytest.raises(KeyboardInterrupt):

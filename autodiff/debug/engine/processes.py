@@ -30,30 +30,30 @@ class Processes(Executor):
 
     def __init__(self, count: int) -> None:
         self._waiting = ThreadPoolExecutor(count, "gradbg-worker")
-        self._mine = threading.local()  # each thread's process and this end of its pipe
+        self._mine: dict[int, tuple[SpawnProcess, Connection]] = {}  # each thread's, and this end of its pipe
         self._changes = threading.Lock()
-        self._all: dict[SpawnProcess, None] = {}
         self._is_over = False
 
     @property
     def pids(self) -> list[int | None]:
         """The processes that are there, by their numbers."""
-        return [process.pid for process in self._all]
+        return [process.pid for process, _ in list(self._mine.values())]
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **options: Any) -> Future[Any]:
         """As any executor's."""
         return self._waiting.submit(self._ask, (function, args, options))
 
     def _ask(self, call: tuple[Any, ...]) -> Any:
-        process, pipe = self._mine.pair if hasattr(self._mine, "pair") else self._begin()
+        thread = threading.get_ident()
+        if thread not in self._mine:
+            self._begin(thread)
+        process, pipe = self._mine[thread]
         try:
             pipe.send(call)
             value, error = pipe.recv()
         except (EOFError, OSError):
-            del self._mine.pair
+            del self._mine[thread]
             pipe.close()
-            with self._changes:
-                self._all.pop(process, None)
             process.kill()
             process.join()
             raise BrokenExecutor(f"process {process.pid} was lost") from None
@@ -61,23 +61,21 @@ class Processes(Executor):
             raise error
         return value
 
-    def _begin(self) -> tuple[SpawnProcess, Connection]:
+    def _begin(self, thread: int) -> None:
         pipe, theirs = _SPAWN.Pipe()
         with self._changes, theirs, _without_script():
             if self._is_over:
                 raise BrokenExecutor("shut down")
             process = _SPAWN.Process(target=_serve, args=(theirs,), daemon=True)
             process.start()
-            self._all[process] = None
-        self._mine.pair = process, pipe
-        return process, pipe
+            self._mine[thread] = process, pipe
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:
         """End the processes at once."""
         with self._changes:
             self._is_over = True
         self._waiting.shutdown(wait=False, cancel_futures=cancel_futures)
-        for process in list(self._all):
+        for process, _ in list(self._mine.values()):
             process.kill()
         self._waiting.shutdown(wait)
 

@@ -25,7 +25,7 @@ class History:
                         self.state.budget, int(self.state.budget / cost) if cost else 0, *on_disk)
 
     def _kept(self) -> list[int]:
-        return [m.run for m in self.state.moments]
+        return [m.run for m in tuple(self.state.moments)]  # a status line asks while a run adds one
 
     def spill(self, limit: int) -> Position:
         """Put runs that memory has no room for on disk from now on, up to `limit` bytes in a temporary folder.
