@@ -247,6 +247,21 @@ def test_orthogonal_identity_and_constant():
     np.testing.assert_array_equal(constant, [[1, 2], [3, 3]])
 
 
+@pytest.mark.parametrize("name, shape", [("delta_orthogonal", [3, 4, 2, 3]), ("orthogonal_1d", [3, 2, 3]),
+                                         ("orthogonal_2d", [2, 2, 2, 3]), ("orthogonal_3d", [2, 2, 2, 2, 3])])
+def test_an_orthogonal_convolution_keeps_the_norm_of_periodic_inputs(name, shape):
+    initializer = getattr(tf.contrib.framework, f"convolutional_{name}")(gain=2.0, seed=1, dtype=tf.float64)
+    kernel, = run(initializer(shape))
+    for frequency in np.ndindex(*shape[:-2]):  # at each, the kernel's transform has orthogonal rows of length `gain`
+        phase = np.exp(sum(1j * (at + 0.3) * k for at, k in zip(frequency, np.indices(shape[:-2]))))
+        matrix = np.tensordot(phase, kernel, axes=len(shape) - 2)
+        np.testing.assert_allclose(matrix @ matrix.conj().T, 4 * np.eye(2), atol=1e-12)
+    with pytest.raises(ValueError, match="In_filters cannot be greater than out_filters"):
+        initializer([*shape[:-2], 3, 2])
+    with pytest.raises(ValueError, match="The tensor to initialize must be"):
+        initializer([2, 2])
+
+
 def test_a_scope_opened_again_gives_its_default_names_again():
     names = []
     for _ in range(2):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.dtypes import DType, as_dtype, float32
-from ...core.errors import ArgumentError
+from ...core.errors import ArgumentError, KindError
 from ...core.graph import Tensor
 from ...core.op import build
 from ...core.shapes import as_dims
@@ -75,6 +75,10 @@ class Constant(Initializer):
     _config = ("value", "dtype")
 
     def __init__(self, value: Any = 0, dtype: Any = float32, verify_shape: bool = False) -> None:
+        if value is not None and not isinstance(value, (bool, int, float, complex, str, bytes, list, tuple, np.generic,
+                                                        np.ndarray)):
+            raise KindError(f"Invalid type for initial value: {type(value)} (expected Python scalar, list or tuple of "
+                            "values, or numpy.ndarray).")
         self.value, self.dtype, self._verify_shape = value, as_dtype(dtype), verify_shape
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None, verify_shape: Any = None) -> Tensor:
@@ -219,7 +223,11 @@ class Identity(Initializer):
         dims = as_dims(shape)
         if dims is None or len(dims) != 2:
             raise ArgumentError(expected="a shape of rank 2 for an identity matrix", found=shape)
-        return creation.constant(self.gain * np.eye(*dims), dtype=self._dtype(dtype))
+        part = ...
+        if partition_info is not None:
+            part = tuple(slice(at, at + size) for at, size in zip(partition_info.var_offset, dims))
+            dims = as_dims(partition_info.full_shape) or ()
+        return creation.constant(self.gain * np.eye(*dims)[part], dtype=self._dtype(dtype))
 
 
 def he_normal(seed: int | None = None) -> VarianceScaling:
@@ -272,7 +280,7 @@ truncated_normal = truncated_normal_initializer = TruncatedNormal
 uniform_unit_scaling = uniform_unit_scaling_initializer = UniformUnitScaling
 variance_scaling = variance_scaling_initializer = VarianceScaling
 orthogonal = orthogonal_initializer = Orthogonal
-identity = Identity
+identity = identity_initializer = Identity
 glorot_uniform = glorot_uniform_initializer = GlorotUniform
 glorot_normal = glorot_normal_initializer = GlorotNormal
 
