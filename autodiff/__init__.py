@@ -118,6 +118,8 @@ _NAMES = {
         "confusion_matrix histogram_fixed_width histogram_fixed_width_bins",
     "api.queues":
         "FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",
+    "api.queues.accumulators":
+        "ConditionalAccumulator ConditionalAccumulatorBase SparseConditionalAccumulator",
     "api.csv_lines": "decode_csv",
     "api.data.readers":
         "FixedLengthRecordReader IdentityReader ReaderBase TextLineReader TFRecordReader WholeFileReader",

@@ -124,7 +124,7 @@ class EagerTensor(Tensor):
 class EagerRun:
     """The services of the context to a kernel: variables through their cells, random streams."""
 
-    is_repeat = False
+    is_repeat, session = False, None
 
     def __init__(self) -> None:
         self.number = 0  # of draws since the streams began

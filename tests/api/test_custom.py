@@ -11,6 +11,7 @@ from autodiff.errors import (
 
 import autodiff as tf
 from autodiff.core.graph import Graph
+from autodiff.runtime.eager import EagerContext
 
 
 @pytest.fixture(autouse=True)
@@ -250,3 +251,35 @@ def test_assertions_have_tensorflows_names() -> None:
     assert tf.assert_less(1.0, 2.0).name == "assert_less_1/Assert/Assert"
     assert tf.assert_rank(given, 1, name="r").name == "r/static_checks_determined_all_ok"
     assert tf.assert_integer(1).name == "assert_integer/statically_determined_was_integer"
+
+
+def test_what_a_python_function_raises_is_told_with_its_lines():
+    def inner():
+        raise ValueError("no rows")
+
+    def outer():
+        inner()
+
+    for call in (tf.py_func, tf.py_function):
+        failing = call(outer, [], tf.int64)
+        with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError) as caught:
+            session.run(failing)
+        words = str(caught.value)
+        assert words.startswith("ValueError: no rows")
+        assert words.index("in outer") < words.index("in inner") < words.rindex("ValueError: no rows")
+
+
+@pytest.mark.parametrize("value, words", [({"a": 1}, "Unsupported object type dict"),
+                                          (np.zeros(2, [("a", "f4")]), "Unsupported numpy data type")])
+def test_what_is_no_array_of_numbers_or_strings_is_refused(value, words):
+    with tf.Session() as session, pytest.raises(tf.errors.InternalError, match=words):
+        session.run(tf.py_func(lambda: value, [], tf.int64))
+
+
+def test_python_functions_run_in_eager_mode_too():
+    mixed = np.array([b"a", "b"], object)
+    with EagerContext().as_default():
+        assert np.asarray(tf.py_function(lambda x: x * 2.0, [tf.constant(3.0)], tf.float32)) == 6.0
+        assert np.asarray(tf.py_func(lambda: mixed, [], tf.string)).tolist() == [b"a", b"b"]
+    with pytest.raises(ValueError, match="callable"):
+        tf.py_function(3, [], tf.int64)

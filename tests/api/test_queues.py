@@ -109,3 +109,45 @@ def test_a_script_teaches_its_classes_and_sets_its_attributes(monkeypatch: pytes
         assert session.run(x.__div__(2.0)).tolist() == [1.0, 1.5]
     with pytest.raises(TypeError, match="conversion_func must be callable"):
         tf.register_tensor_conversion_function(Pair, 3)
+
+
+def test_an_accumulator_averages_gradients_that_are_not_of_an_old_step() -> None:
+    accumulator = tf.ConditionalAccumulator(tf.float32, shape=[2])
+    gradient = tf.placeholder(tf.float32)
+    now, old = accumulator.apply_grad(gradient, local_step=1), accumulator.apply_grad(gradient, local_step=0)
+    taken = accumulator.take_grad(2)
+    with tf.Session() as session:
+        for operation, values in (now, [1.0, 2.0]), (old, [3.0, 4.0]):
+            session.run(operation, {gradient: values})
+        assert session.run(taken).tolist() == [2.0, 3.0]  # the next step begins
+        for operation, values in (old, [9.0, 9.0]), (now, [1.0, 1.0]), (now, [2.0, 4.0]):
+            session.run(operation, {gradient: values})
+        assert session.run(accumulator.num_accumulated()) == 2
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Shape mismatch"):
+            session.run(now, {gradient: [1.0]})
+        session.run(accumulator.set_global_step(5))
+        assert session.run(taken).tolist() == [1.5, 2.5]
+    with pytest.raises(ValueError, match="are incompatible"):
+        accumulator.apply_grad([1.0])
+    with pytest.raises(ValueError, match="reduction_type"):
+        tf.ConditionalAccumulator(tf.float32, reduction_type="MAX")
+
+
+@pytest.mark.parametrize("reduction, row", [("MEAN", [2.0, 3.0]), ("SUM", [4.0, 6.0])])
+def test_an_accumulator_of_rows_averages_each_over_the_gradients_that_had_it(reduction: str, row: list[float]) -> None:
+    accumulator = tf.SparseConditionalAccumulator(tf.float32, shape=[4, 2], reduction_type=reduction)
+    first = accumulator.apply_grad([3, 1], [[1.0, 2.0], [5.0, 6.0]], grad_shape=[4, 2])
+    second = accumulator.apply_indexed_slices_grad(tf.IndexedSlices(tf.constant([[3.0, 4.0]]), tf.constant([3])))
+    taken = accumulator.take_indexed_slices_grad(2)
+    with tf.Session() as session:
+        session.run(first)
+        session.run(second)
+        found = session.run(taken)
+        assert found.indices.tolist() == [1, 3] and found.dense_shape.tolist() == [4, 2]
+        assert found.values.tolist() == [[5.0, 6.0], row]
+        wrong: Any = [("index is 4 exceeded 4", [4], [[1.0, 2.0]]), ("dim 1 to be 2", [0], [[1.0]]),
+                      ("should be vector", [[0]], [[1.0, 2.0]]), ("0-dimensional", [0], 1.0),
+                      ("Expected 2 non-empty input values, got 1", [0, 1], [[1.0, 2.0]])]
+        for words, indices, values in wrong:
+            with pytest.raises(tf.errors.InvalidArgumentError, match=words):
+                session.run(accumulator.apply_grad(indices, values, local_step=1))

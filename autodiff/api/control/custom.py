@@ -48,6 +48,8 @@ def py_function(func: Callable[..., Any], inp: Any, Tout: Any, name: str | None 
 
     Tout: a dtype, or a list of them for a list of results. The function runs again for its gradient.
     """
+    if not callable(func):
+        raise ArgumentError(expected="a callable function", found=repr(func))
     several = isinstance(Tout, (list, tuple))
     types = [as_dtype(t).base_dtype.name for t in (Tout if several else [Tout])]
     values = list(inp) if isinstance(inp, (list, tuple)) else [inp]
@@ -67,6 +69,7 @@ class _Eagerly:
     def __call__(self, *arrays: Any) -> Any:
         with EagerContext().as_default():
             results = self._function(*[convert_to_tensor(a) for a in arrays])
+            results = [] if results is None else results
             several = isinstance(results, (list, tuple))
             found = [np.asarray(convert_to_tensor(r)) for r in (results if several else [results])]
         return found if several else found[0]

@@ -14,17 +14,29 @@ _LOOK = 0.05  # seconds after which a waiting thread looks whether it was interr
 Element = tuple[Any, ...]
 
 
-class HostQueue:
+class Waiting:
+    """What threads wait for, with the lock of it: a run that ends meanwhile, or Ctrl-C, ends the wait."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+
+    def _wait(self, what: str) -> None:
+        if is_cancelled():
+            raise CancelledError(f"{what} operation was cancelled")
+        self._changed.wait(_LOOK)
+
+
+class HostQueue(Waiting):
     """Elements in their order, up to `capacity` (below 1: any number); who takes or gives waits for the others."""
 
     kind = "FIFOQueue"
 
     def __init__(self, capacity: int, name: str) -> None:
+        super().__init__()
         self.capacity = capacity if capacity > 0 else float("inf")
         self.name = name
         self.closed = self._refuses = False
         self._elements: list[Any] = []
-        self._changed = threading.Condition()
 
     # ---- the order: what kinds of queues differ in ---------------------------------------
     def _put(self, element: Element) -> None:
@@ -80,11 +92,6 @@ class HostQueue:
             self.closed = True
             self._refuses = self._refuses or cancel
             self._changed.notify_all()
-
-    def _wait(self, what: str) -> None:
-        if is_cancelled():
-            raise CancelledError(f"{what} operation was cancelled")
-        self._changed.wait(_LOOK)
 
 
 class ShuffledQueue(HostQueue):

@@ -1,6 +1,7 @@
 """Checks, printing and Python functions inside of a run."""
 
 import sys
+import traceback
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from ...core.dtypes import COMPLEX, FLOATS, as_dtype, string
 from ...core.errors import (
     AutodiffError,
     FailedPreconditionError,
+    InternalError,
     InvalidArgumentError,
     OutOfRangeError,
     ResourceExhaustedError,
@@ -177,7 +179,9 @@ def _called(function, inputs, run):
         raise
     except Exception as error:
         failure = next((found for kinds, found in _RAISED if isinstance(error, kinds)), UnknownError)
-        raise failure(None, run.op, f"{type(error).__name__}: {error}\nraised by {_name(function)}") from error
+        words = f"{type(error).__name__}: {error}"
+        lines = traceback.format_list(traceback.extract_tb(error.__traceback__)[1:])
+        raise failure(None, run.op, f"{words}\nraised by {_name(function)}\n{''.join(lines)}{words}") from error
 
 
 def _name(function):
@@ -186,9 +190,15 @@ def _name(function):
 
 def _checked(value, dtype, index, function, operation):
     array = np.array(value)  # a copy: the function may keep its array and change it
-    if array.dtype.kind in "SU":
+    refused = array.dtype if array.dtype.kind not in "biufcSUO" else None
+    if array.dtype.kind in "SUO":
         flat = [v.encode() if isinstance(v, str) else v for v in array.ravel().tolist()]
-        array = np.array([*flat, None], object)[:-1].reshape(np.shape(value))  # None: or bytes would be cut short
+        refused = next((type(v).__name__ for v in flat if not isinstance(v, bytes)), None)
+        array = np.array([*flat, None], object)[:-1].reshape(np.shape(array))  # None: or bytes would be cut short
+    if refused is not None:
+        kind = "object" if array.dtype.kind == "O" else "numpy data"
+        raise InternalError(None, operation, f"Unsupported {kind} type {refused} of value {index} returned by "
+                            f"{_name(function)}, expected {dtype.name}")
     found = string if array.dtype.kind == "O" else as_dtype(array.dtype)
     if found is not dtype:
         raise InvalidArgumentError(None, operation, f"value {index} returned by {_name(function)} is {found.name}, "
