@@ -99,7 +99,7 @@ PLACES: dict[str, str] = {
     "math.incomplete_integrals":
         "Igamma Igammac IgammaGradA RandomGammaGrad Betainc",
     "math.inverse_error_function":
-        "Erfinv",
+        "Erfinv Ndtri",
     "math.reductions":
         "KeptShape Sum Mean EuclideanNorm SumTo Prod Max Min All Any ArgMax ArgMin",
     "math.segments":

@@ -1,5 +1,7 @@
 """tf.distributions and tf.metrics: numbers that TensorFlow 1.15.5 computed, and what draws must look like."""
 
+import importlib
+
 import numpy as np
 import pytest
 from autodiff.errors import UnsupportedError
@@ -182,3 +184,56 @@ def test_divergences_entropies_and_undefined_statistics():
             session.run(d.Gamma(0.5, 1.0, allow_nan_stats=False).mode())
         with pytest.raises(tf.errors.InvalidArgumentError, match="Condition x > 0"):
             session.run(d.Gamma(-0.5, 1.0, validate_args=True).mean())
+
+
+def test_tails_quantiles_and_survival_of_the_normal_distribution():
+    special, double = importlib.import_module("autodiff.api.distributions.special_math"), tf.float64
+    n = D.Normal(tf.constant(1.0, double), tf.constant(2.0, double))
+    expected = [
+        (special.log_ndtr(tf.constant([-40.0, -3.0, 0.5, 9.0], double)),
+         [-8.04608442e+02, -6.60772622, -3.68946415e-01, -1.12858841e-19]),
+        (special.ndtri(tf.constant([1e-20, 0.01, 0.3, 0.97], double)),
+         [-9.26234009, -2.32634787, -0.52440051, 1.88079361]),
+        (special.log_cdf_laplace(tf.constant([-3.0, 4.0], double)), [-3.69314718, -0.00920001]),
+        (special.erfinv(tf.constant(0.5, double)), 0.47693628),
+        (n.quantile([0.0, 0.3]), [-np.inf, 1.0 - 2 * 0.52440051]), (n.survival_function(4.0), 0.0668072),
+        (n.log_survival_function(4.0), np.log(0.0668072))]
+    for found, value in zip(run([tensor for tensor, _ in expected]), expected):
+        np.testing.assert_allclose(found, value[1], rtol=1e-6)
+    assert n.param_static_shapes([3, 1]) == {"loc": [3, 1], "scale": [3, 1]}
+    ends = tf.constant([0.0, 1.0])
+    assert run(tf.gradients(special.ndtri(ends), ends)[0]).tolist() == [0, 0]
+    with pytest.raises(TypeError, match="is not supported"):
+        special.ndtr(tf.constant(1))
+
+
+def test_the_cdf_of_classes_leaves_out_the_class_itself():
+    c = D.Categorical(probs=[[0.2, 0.1, 0.7], [0.3, 0.45, 0.25]])
+    np.testing.assert_allclose(run(c.cdf([[0, 0], [1, 1], [2, 2]])), [[0, 0], [0.2, 0.3], [0.3, 0.75]], rtol=1e-6)
+
+
+def test_parameters_before_a_softplus():
+    from autodiff.api.distributions import transformed_parameters as kinds
+    df = kinds.StudentTWithAbsDfSoftplusScale(-2.5, 0.0, scale=1.0)
+    np.testing.assert_allclose(run([df.df, df.scale, kinds.GammaWithSoftplusConcentrationRate(1.0, 2.0).rate]),
+                               [2.0, np.log1p(np.e), np.log1p(np.exp(2.0))], rtol=1e-6)
+
+
+def test_divergences_are_registered_for_pairs_of_classes():
+    class Own(D.Normal):
+        pass
+
+    class Other(D.Normal):
+        pass
+
+    @D.RegisterKL(Own, D.Normal)
+    def _(a, b, name=None):
+        return tf.constant(np.nan) if isinstance(b, Other) else "registered"
+
+    own = Own(0.0, 1.0, allow_nan_stats=False)
+    assert D.kl_divergence(own, own) == "registered"
+    assert run(D.kl_divergence(D.Normal(0.0, 1.0), own)) == 0  # that of the class
+    with pytest.raises(tf.errors.InvalidArgumentError, match="returned NaN"):
+        run(own.kl_divergence(Other(0.0, 1.0)))
+    with pytest.raises(ValueError, match="has already been registered"):
+        D.RegisterKL(Own, D.Normal)(lambda a, b: 0)

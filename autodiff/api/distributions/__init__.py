@@ -8,12 +8,13 @@ from ..common.unsupported import refusing
 from .continuous import MultivariateNormalDiag, Normal, Uniform
 from .counts import DirichletMultinomial, Multinomial
 from .discrete import Bernoulli, Categorical
-from .distribution import Distribution, kl_divergence
+from .distribution import Distribution
+from .divergences import RegisterKL, kl_divergence
 from .gamma_family import Beta, Dirichlet, Exponential, Gamma
 from .heavy_tails import Laplace, StudentT
 
 __all__ = ["Bernoulli", "Beta", "Categorical", "Dirichlet", "DirichletMultinomial", "Distribution", "Exponential",
-           "Gamma", "Laplace", "Multinomial", "MultivariateNormalDiag", "Normal", "StudentT", "Uniform",
+           "Gamma", "Laplace", "Multinomial", "MultivariateNormalDiag", "Normal", "RegisterKL", "StudentT", "Uniform",
            "kl_divergence"]
 
 __getattr__ = refusing("tf.distributions", __name__)

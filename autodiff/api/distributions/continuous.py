@@ -12,6 +12,7 @@ from ..control.dependencies import control_dependencies
 from ..debugging import assert_positive
 from ..math.reductions import reduce_sum
 from .distribution import Distribution, as_floats, standard_normal, standard_uniform
+from .special_math import log_ndtr, ndtr, ndtri
 
 _LOG_2_PI = math.log(2.0 * math.pi)
 
@@ -19,9 +20,11 @@ _LOG_2_PI = math.log(2.0 * math.pi)
 class Normal(Distribution):
     """The normal distribution. loc, scale: float[...], broadcast against each other; scale > 0."""
 
+    _parameters = ("loc", "scale")
+
     def __init__(self, loc: Any, scale: Any, validate_args: bool = False, allow_nan_stats: bool = True,
                  name: str = "Normal") -> None:
-        self.loc, self.scale = as_floats(loc), as_floats(scale)
+        self.loc, self.scale, self.allow_nan_stats = as_floats(loc), as_floats(scale), allow_nan_stats
         if self.loc.dtype.base_dtype is not self.scale.dtype.base_dtype:
             raise ArgumentError(expected="loc and scale of one dtype",
                                 found=f"{self.loc.dtype.name} and {self.scale.dtype.name}")
@@ -51,20 +54,19 @@ class Normal(Distribution):
         return 0.5 * (1.0 + _LOG_2_PI) + build.Log(self.scale * build.OnesLike(self.loc))
 
     def _cdf(self, value: Tensor) -> Tensor:
-        return 0.5 * build.Erfc(-self._standard(value) / math.sqrt(2.0))
+        return ndtr(self._standard(value))
 
     def _log_cdf(self, value: Tensor) -> Tensor:
-        """Far below the mean, where the probability underflows, it is a series in 1 / z.
+        return log_ndtr(self._standard(value))
 
-        Source: Abramowitz and Stegun (1964), 26.2.12.
-        """
-        z = self._standard(value)
-        low = build.Less(z, convert_to_tensor(-10.0, self.dtype))
-        far, near = (build.SelectV2(low, *pair) for pair in ((z, -build.OnesLike(z)), (build.ZerosLike(z), z)))
-        inverse = 1.0 / build.Square(far)
-        series = 1.0 - inverse * (1.0 - 3.0 * inverse * (1.0 - 5.0 * inverse))
-        tail = -0.5 * build.Square(far) - build.Log(-far) - 0.5 * _LOG_2_PI + build.Log(series)
-        return build.SelectV2(low, tail, build.Log(0.5 * build.Erfc(-near / math.sqrt(2.0))))
+    def _survival(self, value: Tensor) -> Tensor:
+        return ndtr(-self._standard(value))
+
+    def _log_survival(self, value: Tensor) -> Tensor:
+        return log_ndtr(-self._standard(value))
+
+    def _quantile(self, value: Tensor) -> Tensor:
+        return self.loc + self.scale * ndtri(value)
 
     def _divergence(self, other: "Normal") -> Tensor:
         return _normal_divergence(self.loc, self.scale, other.loc, other.scale)

@@ -58,7 +58,8 @@ class Categorical(Distribution):
     @property
     def event_size(self) -> Tensor:
         """How many classes. -> int32[]."""
-        return build.Shape(self.logits)[-1]
+        known = None if self.logits.dims is None else self.logits.dims[-1]
+        return build.Shape(self.logits)[-1] if known is None else convert_to_tensor(known, int32)
 
     def _log_probs(self) -> Tensor:
         return self.logits - reduce_logsumexp(self.logits, -1, keepdims=True)
@@ -74,6 +75,11 @@ class Categorical(Distribution):
         chosen = build.OneHot(build.Cast(value, dtype=int32), self.event_size, convert_to_tensor(1, dtype),
                               convert_to_tensor(0, dtype))
         return reduce_sum(build.MulNoNan(self._log_probs() + chosen * 0.0, chosen), -1)
+
+    def _cdf(self, value: Tensor) -> Tensor:
+        """The probability of classes before `value`, which TensorFlow's leaves out."""
+        before = build.Range(0, self.event_size, 1) < build.ExpandDims(build.Cast(value, dtype=int32), -1)
+        return reduce_sum(self.probs * build.Cast(before, dtype=self.probs.dtype.base_dtype), -1)
 
     def _mode(self) -> Tensor:
         return build.ArgMax(self.logits, -1, output_type=self.dtype)

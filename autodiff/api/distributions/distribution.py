@@ -4,12 +4,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...core.constant_value import static_value
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import as_dtype, float32, int32
-from ...core.errors import UnsupportedError
+from ...core.errors import ArgumentError, UnsupportedError
 from ...core.graph import Tensor, get_default_graph
 from ...core.op import build
+from ...core.shapes import TensorShape
 from .. import random
+from .divergences import cross_entropy, kl_divergence
 
 
 def as_floats(values: Any, dtype: Any = None) -> Tensor:
@@ -21,8 +24,11 @@ def as_floats(values: Any, dtype: Any = None) -> Tensor:
 class Distribution:
     """The interface of all distributions; each has `_log_prob`, `_draw`, and its closed forms.
 
-    The shape of a draw is sample_shape + batch_shape + event_shape.
+    The shape of a draw is sample_shape + batch_shape + event_shape. _parameters: names of those of the draws' shape.
     """
+
+    _parameters: tuple[str, ...] = ()
+    allow_nan_stats = True
 
     def __init__(self, name: str, dtype: Any, batch: Tensor, event_rank: int, *, reparameterised: bool) -> None:
         self.name, self.dtype = name, as_dtype(dtype)
@@ -45,7 +51,26 @@ class Distribution:
     @property
     def event_shape(self) -> Any:
         shape = self._batch.shape
+        if not self._event_rank:
+            return TensorShape([])
         return shape[len(shape) - self._event_rank:] if shape.ndims is not None else shape
+
+    @classmethod
+    def param_shapes(cls, sample_shape: Any, name: str = "DistributionParamShapes") -> dict[str, Tensor]:
+        """The shapes of parameters whose draws have this shape, by name: int32[rank]."""
+        return {name: convert_to_tensor(sample_shape, int32) for name in cls._parameters}
+
+    @classmethod
+    def param_static_shapes(cls, sample_shape: Any) -> dict[str, TensorShape]:
+        """param_shapes as TensorShapes. Raises ArgumentError (ValueError) where they are not known."""
+        known = static_value(sample_shape) if isinstance(sample_shape, Tensor) else sample_shape
+        if known is None:
+            raise ArgumentError("sample_shape must be a constant", expected="known sizes", found=repr(sample_shape))
+        return {name: TensorShape(known) for name in cls._parameters}
+
+    def quantile(self, value: Any, name: str = "quantile") -> Tensor:
+        """The x whose cdf is `value`."""
+        return self._scoped(name, self._known("_quantile"), self._value(value))
 
     def _scoped(self, name: str, function: Callable[..., Any], *args: Any) -> Tensor:
         with get_default_graph().name_scope(f"{self.name}/{name}"):
@@ -87,7 +112,7 @@ class Distribution:
 
     def log_survival_function(self, value: Any, name: str = "log_survival_function") -> Tensor:
         """The logarithm of the probability of more than `value`, in nats."""
-        return self._scoped(name, lambda: build.Log1p(-self._known("_cdf")(self._value(value))))
+        return self._scoped(name, self._log_survival, self._value(value))
 
     def entropy(self, name: str = "entropy") -> Tensor:
         """The entropy, in nats."""
@@ -106,15 +131,21 @@ class Distribution:
 
     def survival_function(self, value: Any, name: str = "survival_function") -> Tensor:
         """The probability of more than `value`."""
-        return self._scoped(name, lambda: 1.0 - self._known("_cdf")(self._value(value)))
+        return self._scoped(name, self._survival, self._value(value))
+
+    def _survival(self, value: Tensor) -> Tensor:
+        return 1.0 - self._known("_cdf")(value)
+
+    def _log_survival(self, value: Tensor) -> Tensor:
+        return build.Log1p(-self._known("_cdf")(value))
 
     def cross_entropy(self, other: "Distribution", name: str = "cross_entropy") -> Tensor:
         """The expected -log_prob under `other` of draws of this one, in nats."""
-        return self._scoped(name, lambda: self.entropy() + kl_divergence(self, other))
+        return self._scoped(name, cross_entropy, self, other, self.allow_nan_stats)
 
     def kl_divergence(self, other: "Distribution", name: str = "kl_divergence") -> Tensor:
         """KL(self || other), in nats."""
-        return kl_divergence(self, other, name=name)
+        return kl_divergence(self, other, self.allow_nan_stats, name)
 
     def _known(self, method: str) -> Callable[..., Any]:
         found = getattr(self, method, None)
@@ -137,14 +168,3 @@ def standard_normal(shape: Tensor, dtype: Any, seed: int | None) -> Tensor:
 def standard_uniform(shape: Tensor, dtype: Any, seed: int | None) -> Tensor:
     """Draws from the uniform distribution on [0, 1)."""
     return random.random_uniform(shape, dtype=dtype, seed=seed)
-
-
-def kl_divergence(distribution_a: Distribution, distribution_b: Distribution, allow_nan_stats: bool = True,
-                  name: str | None = None) -> Tensor:
-    """KL(a || b) of two distributions of one kind, in nats. Raises UnsupportedError for other pairs."""
-    kind = type(distribution_a)
-    if not isinstance(distribution_b, kind) or not hasattr(kind, "_divergence"):
-        raise UnsupportedError(f"no KL divergence of {kind.__name__} and {type(distribution_b).__name__} is known: "
-                               "compute it from samples and log_prob")
-    with get_default_graph().name_scope(name or "KullbackLeibler"):
-        return kind._divergence(distribution_a, distribution_b)

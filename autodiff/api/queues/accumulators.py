@@ -47,7 +47,8 @@ class _HostSum(Waiting):
         with self._changed:
             self.step = max(self.step, int(step))
 
-    def _add(self, gradient: Any) -> None:
+    def _add(self, *parts: Any) -> None:
+        gradient, = parts
         total: Any = self._total
         if total is not None and total.shape != gradient.shape:
             raise InvalidArgumentError(f"Shape mismatch: expected {list(total.shape)}, got {list(gradient.shape)}")
@@ -65,7 +66,8 @@ class _HostRows(_HostSum):
         super().__init__()
         self._shape = shape
 
-    def _add(self, indices: Any, values: Any, given: Any) -> None:
+    def _add(self, *parts: Any) -> None:
+        indices, values, given = parts
         known = self._shape.dims_tuple
         if indices.ndim != 1:
             raise InvalidArgumentError(f"Input indices should be vector but received shape: {list(indices.shape)}")

@@ -1,4 +1,4 @@
-"""The inverse of the error function, which turns uniform numbers into normal ones."""
+"""The inverses of the error function and of the normal distribution's, which turn uniform numbers into normal ones."""
 
 import math
 
@@ -39,3 +39,33 @@ def erfinv(x):
 @erfinv.gradient
 def _(node, dy):
     return (dy * (math.sqrt(math.pi) / 2 * build.Exp(build.Square(node.outputs[0]))),)
+
+
+# Abramowitz and Stegun (1964), 26.2.23: a first guess from sqrt(-2 log p), highest power first
+_ABOVE, _BELOW = (0.010328, 0.802853, 2.515517), (0.001308, 0.189269, 1.432788, 1.0)
+
+
+@op("Ndtri", infer=same_shape, elementwise=True, dtypes=FLOATS)
+def ndtri(x):
+    """The y that a standard normal number is below of with probability x; infinite at 0 and 1, nan beyond.
+
+    x: float[...] -> float[...]. Its gradient at 0 and 1 is taken to be 0, as TensorFlow's.
+    Source: Abramowitz and Stegun (1964), 26.2.23, then three steps of Halley's method.
+    """
+    wide = np.asarray(x, np.float64)
+    tail = np.minimum(wide, 1 - wide)
+    with np.errstate(all="ignore"):
+        root = np.sqrt(-2 * np.log(tail))
+        y = root - np.polyval(_ABOVE, root) / np.polyval(_BELOW, root)
+        for _ in range(3):
+            step = (0.5 * erfc.kernel(y / math.sqrt(2)) - tail) * math.sqrt(2 * math.pi) * np.exp(y * y / 2)
+            y = y + step / (1 - y * step / 2)
+        y = np.where(tail == 0, np.inf, y)
+    return np.where(wide < 0.5, -y, y).astype(x.dtype, copy=False)
+
+
+@ndtri.gradient
+def _(node, dy):
+    y = node.outputs[0]
+    slope = math.sqrt(2 * math.pi) * build.Exp(build.Square(y) / 2.0)
+    return (dy * build.SelectV2(build.IsInf(y), build.ZerosLike(y), slope),)

@@ -24,4 +24,6 @@ ROWS: list[Case] = [
     Case("Threefry2x32", (np.array([1, 2]), np.array([1, 2])), id="int64", fails=TypeError),
     Case("Erfinv", (array(2, 3, low=-0.95, high=0.95),)),
     Case("Erfinv", (np.array([1, 2]),), id="integers", fails=TypeError),
+    Case("Ndtri", (array(2, 3, low=0.01, high=0.99),)),
+    Case("Ndtri", (np.array([1, 2]),), id="integers", fails=TypeError),
 ]
