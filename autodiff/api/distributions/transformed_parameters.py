@@ -16,7 +16,7 @@ def _softplus(value: Any) -> Any:
     return build.Softplus(as_floats(value))
 
 
-def _changed(kind: type, name: str, **changes: Callable[[Any], Any]) -> Any:
+def _changed(kind: Any, name: str, **changes: Callable[[Any], Any]) -> Any:
     """A class of distributions like `kind`; each of its parameters named is changed by a function first."""
     signature = inspect.signature(kind)
 

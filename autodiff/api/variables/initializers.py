@@ -223,7 +223,7 @@ class Identity(Initializer):
         dims = as_dims(shape)
         if dims is None or len(dims) != 2:
             raise ArgumentError(expected="a shape of rank 2 for an identity matrix", found=shape)
-        part = ...
+        part: Any = ...
         if partition_info is not None:
             part = tuple(slice(at, at + size) for at, size in zip(partition_info.var_offset, dims))
             dims = as_dims(partition_info.full_shape) or ()
