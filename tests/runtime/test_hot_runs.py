@@ -94,6 +94,21 @@ def test_numpy_never_warns_and_its_settings_stay(session):
             assert set(np.geterr().values()) == {"raise"}
 
 
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "bool"])
+def test_single_numbers_wrap_and_compare_as_arrays_do(session, dtype):
+    a, b = tf.placeholder(dtype, []), tf.placeholder(dtype, [])
+    alone = [a < b, a <= b, a > b, a >= b, tf.equal(a, b), tf.not_equal(a, b), a + b, a - b, a * b] \
+        if dtype != "bool" else [tf.logical_and(a, b), tf.logical_or(a, b), tf.logical_not(a), tf.logical_xor(a, b)]
+    kind = np.dtype(dtype).type
+    most = {"bool": True, "float32": np.nan}.get(dtype) or np.iinfo(dtype).max
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for pair in [(kind(1), kind(most)), (kind(most), kind(most)), (kind(0), kind(1))]:
+            runs = [session.run(alone, dict(zip((a, b), pair))) for _ in range(HOT)]
+            assert {tuple((type(x), x.tobytes()) for x in run) for run in runs} == {
+                tuple((type(x), x.tobytes()) for x in runs[0])}
+
+
 def test_python_functions_see_the_callers_context(session):
     said = contextvars.ContextVar("said", default=0)
     x = tf.placeholder(tf.float32, [])

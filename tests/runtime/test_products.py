@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import autodiff as tf
+from autodiff.ops.linalg.matmul import matmul
 from autodiff.runtime.compiled.buffers import observe, specialize
 from autodiff.runtime.compiled.codegen import Generated
 from autodiff.runtime.plan.interpreter import Loop, interpret
@@ -40,6 +41,21 @@ def test_the_bits_are_those_of_the_interpreter(shape: tuple[int, int, int], part
             fed = [(v * scale).astype(dtype) for v in fed]
             expected = interpret(written, Run(session, 1), fed)
             assert program(Run(session, 1), fed)[0].tobytes() == expected[0].tobytes()
+
+
+@pytest.mark.parametrize("shape", [(32, 512, 256), (8, 400, 401), (33, 512, 700), (16, 2048, 512)])
+def test_few_rows_times_a_transposed_matrix_have_the_bits_of_the_plain_product(
+        shape: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(6)
+    rows, depth, columns = shape
+    for dtype in (np.float32, np.float64):
+        x, w = rng.standard_normal((rows, depth)).astype(dtype), rng.standard_normal((columns, depth)).astype(dtype)
+        out, made = np.empty((rows, columns), dtype), matmul.kernel(x, w, transpose_b=True)
+        with monkeypatch.context() as patch:
+            patch.setattr("autodiff.ops.linalg.matmul._FEWEST_TURNED", 1 << 60)
+            expected = matmul.kernel(x, w, transpose_b=True)
+        assert made.tobytes() == expected.tobytes() and made.flags.c_contiguous
+        assert matmul.kernel(x, w, transpose_b=True, out=out) is out and out.tobytes() == expected.tobytes()
 
 
 def test_a_small_product_is_left_whole() -> None:

@@ -20,7 +20,7 @@ from ..plan.zero_padding import Padding
 from .fusion_groups import Tiles
 from .matmul_rewrites import Columns, Stack
 from .memory import Recycled, allocate
-from .scalar_fast_path import RAISES, SINGLE, function_of, operator_steps, scalar_steps
+from .scalar_fast_path import RAISES, function_of, operator_steps, scalar_steps
 from .tiled_execution import KEYWORD_OUT, TileProgram
 
 
@@ -143,6 +143,7 @@ class _Writer:
         self._last = last_uses(plan)
         self._formulas = scalar_steps(plan, relaxed)
         self._operators = {i: text for i, text in operator_steps(plan).items() if i not in self._formulas}
+        self._numbers = {s for i in self._operators for s in plan.steps[i].inputs}  # slots wanted as NumPy's numbers
         self._floats: dict[int, str] = {}
         self._spare_floats: list[str] = []
         taken = {s for i, step in enumerate(plan.steps) if i not in self._formulas for s in step.inputs}
@@ -168,7 +169,7 @@ class _Writer:
             self._where[slot] = self._local()
         parameters = ", ".join(["run", "variables", *[self._where[s] for s in plan.feeds]])
         lines = [f"def program({parameters}):"]
-        arrays = [self._where[s] for s in plan.feeds if self._operators and plan.forms.get(s) == SINGLE]
+        arrays = [self._where[s] for s in plan.feeds if s in self._numbers]
         self.steps += [(step, []) for step in plan.steps[:1] if arrays]
         lines += [f"    {'; '.join(f'{name} = {name}[()]' for name in arrays)}"] if arrays else []
         for i, step in enumerate(plan.steps):
@@ -184,8 +185,8 @@ class _Writer:
     def _line(self, step: Step) -> str | None:
         if step.reads is not None:
             self.steps.append((step, []))
-            is_number = self._operators and self.plan.forms.get(step.outputs[0]) == SINGLE
-            return f"{self._target(step)} = variables[{step.reads!r}]{'[()]' if is_number else ''}"
+            number = "[()]" if step.outputs[0] in self._numbers else ""
+            return f"{self._target(step)} = variables[{step.reads!r}]{number}"
         operands = [repr(i) if isinstance(i, str) else self._where[i] for i in step.inputs]
         if self._is_fixed_view(step):
             return None

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ops.linalg.matmul import product_by_transposed
 from ..plan.passes import is_pure
 from ..plan.plan import Plan, Step
 from .lowering import Form
@@ -39,8 +40,8 @@ class Product:
     __name__ = "dot"
 
     def __call__(self, a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        b = b.T if self.transpose_b else b
-        return np.dot(a.T if self.transpose_a else a, b[:, self.low:self.high], out=out)
+        a, b = a.T if self.transpose_a else a, (b.T if self.transpose_b else b)[:, self.low:self.high]
+        return product_by_transposed(a, b, out) if self.transpose_b else np.dot(a, b, out=out)
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,12 @@ RAISES = (ZeroDivisionError, ValueError, OverflowError)
 
 NUMBER = Form((), np.dtype(np.float64))
 SINGLE = Form((), np.dtype(np.float32))
+_TRUTH = Form((), np.dtype(np.bool_))
+_OPERANDS = {SINGLE, _TRUTH, Form((), np.dtype(np.int32)), Form((), np.dtype(np.int64))}
+_OPERATORS: dict[Any, str] = {
+    **_SAFE, **_RAISING, np.less: "{} < {}", np.less_equal: "{} <= {}", np.greater: "{} > {}",
+    np.greater_equal: "{} >= {}", np.equal: "{} == {}", np.not_equal: "{} != {}"}
+_OF_TRUTHS: dict[Any, str] = {np.logical_and: "{} & {}", np.logical_or: "{} | {}", np.logical_not: "~{}"}
 
 
 def scalar_steps(plan: Plan, relaxed: bool = False) -> dict[int, str]:
@@ -47,13 +53,18 @@ def scalar_steps(plan: Plan, relaxed: bool = False) -> dict[int, str]:
 
 
 def operator_steps(plan: Plan) -> dict[int, str]:
-    """Index of a step -> its formula, for operators of single float32 numbers, which NumPy's own numbers have.
+    """Index of a step -> its formula, for operators of single numbers, which NumPy's own numbers have.
 
-    They round as ufuncs do, at a third of the cost of a call.
+    They round and wrap as ufuncs do, at a third of the cost of a call: a loop counts and compares with them.
     """
-    formulas = {**_SAFE, **_RAISING}
-    return {i: formulas[step.call] for i, step in enumerate(plan.steps) if isinstance(step.call, np.ufunc)
-            and step.call in formulas and all(plan.forms.get(s) == SINGLE for s in (*step.inputs, *step.outputs))}
+    found = {}
+    for i, step in enumerate(plan.steps):
+        if isinstance(step.call, np.ufunc):
+            inputs, outputs = ([plan.forms.get(s) for s in slots] for slots in (step.inputs, step.outputs))
+            text = (_OF_TRUTHS if set(inputs) == {_TRUTH} else _OPERATORS).get(step.call)
+            if text is not None and _OPERANDS.issuperset([*inputs, *outputs]):
+                found[i] = text
+    return found
 
 
 def _formula(step: Step, can_raise: bool, relaxed: bool) -> str | None:
