@@ -23,15 +23,15 @@ class FunctionGraph(Graph):
     captures: outer tensor -> the inner one that stands for it. waits_for: outer operations that
     control_dependencies inside asked for; the calling operation must wait for them. copied: an operation that
     repeats one of a call -> the graphs that it was copied from, oldest first, with what stands for their tensors.
-    updated: the variables that an operation in here, or in a function that it calls, changes. shown: set
-    once there is an operation that calls the function.
+    in_loop: whether it is part of a loop. updated: the variables that an operation in here, or in a function that
+    it calls, changes. shown: set once there is an operation that calls the function.
     """
 
     building_function = True
 
-    def __init__(self, outer: Graph) -> None:
+    def __init__(self, outer: Graph, *, in_loop: bool = False) -> None:
         super().__init__()
-        self.outer = outer
+        self.outer, self.in_loop = outer, in_loop or outer.in_loop
         self.names, self.scope, self.seed = outer.names, outer.scope, outer.seed
         self.collected, self.extras, self.overrides = outer.collected, outer.extras, outer.overrides
         self.backprop_origin, self.placement = outer.backprop_origin, outer.placement
@@ -208,6 +208,7 @@ class Function:
 
 def finish(graph: FunctionGraph, outputs: Sequence[Tensor], kept: Sequence[Tensor] | None = None) -> Function:
     """The function that `graph` has become, giving `outputs`. kept: the tensors to keep, if more than it must."""
+    graph.adding = "NextIteration" if graph.in_loop else "Merge"
     outputs = tuple(graph.capture(t) for t in outputs)
     once = [op for op in in_order(dependencies(outputs)) if not is_repeatable(op)]
     if kept is None and once:

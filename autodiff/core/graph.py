@@ -27,7 +27,8 @@ class Graph(Collected):
     new ones stand. extras: what other modules keep per graph (variable store, gradient calls), by their own key.
     """
 
-    building_function = False
+    building_function = in_loop = False
+    adding = ""  # the operation whose inputs come from other graphs
     executing_eagerly = False
     shown: Callable[[Tensor, "Graph"], Tensor] | None = None  # makes of a function's tensor one for another graph
 
@@ -53,6 +54,7 @@ class Graph(Collected):
         """Make an operation. `name` ending in `/` is taken literally, else made unique in the scope."""
         for tensor in inputs:
             if tensor.op is None or tensor.op.graph is not self:
+                self.adding = name
                 inputs = tuple(self.capture(t) for t in inputs)
                 break
         return self.enter(definition, inputs, attrs, specs, name)

@@ -143,8 +143,10 @@ def call_while(initial: Sequence[Tensor], cond: Function, body: Function, shapes
 
 def _refused_of_loop(tensor: Tensor, other: Graph) -> Tensor:
     """Raises GraphError (ValueError): a loop computes its inner tensors anew in each iteration."""
-    name = tensor.op.name
-    raise GraphError(f"Cannot use {name!r} outside of its loop because {name!r} is in a while loop",
+    name, scope = tensor.op.name, other.get_name_scope()
+    reader = f"{scope}/{other.adding}" if scope and other.adding[-1:] != "/" else other.adding.removesuffix("/")
+    because = "they are in different while loops" if other.in_loop else f"{name!r} is in a while loop"
+    raise GraphError(f"Cannot use {name!r} as input to {reader!r} because {because}. See info log for more details.",
                      expected="what tf.while_loop gives", line=str(tensor.op.site))
 
 

@@ -308,10 +308,14 @@ def test_an_inner_tensor_of_a_loop_stays_inside() -> None:
         return i + 1
 
     tf.while_loop(lambda i: i < 3, body, [0])
-    with pytest.raises(ValueError, match="Cannot use 'while/mul' outside of its loop because 'while/mul' is in a"):
+    with pytest.raises(ValueError, match="Cannot use 'while/mul' as input to 'add' because 'while/mul' is in a while"):
         inner[0] + 1
-    with pytest.raises(ValueError, match="is in a while loop"):
+    with pytest.raises(ValueError, match="input to 'while_1/add' because they are in different while loops"):
         tf.while_loop(lambda i: i < 3, lambda i: i + inner[0], [0])
+    with pytest.raises(ValueError, match="input to 'while_2/NextIteration' because they are in different"):
+        tf.while_loop(lambda i: i < 3, lambda i: inner[0], [0])
+    with pytest.raises(ValueError, match="input to 'cond/mul' because 'while/mul' is in a while loop"):
+        tf.cond(tf.constant(True), lambda: inner[0] * inner[0], lambda: 1)
     drawn: list[Any] = []
     tf.cond(tf.constant(True), lambda: drawn.append(tf.random_normal([])) or drawn[0], lambda: 1.0)
     with pytest.raises(ValueError, match="let the branch return it"):

@@ -1,9 +1,13 @@
 """vectorized_map, pfor, Jacobians; gradients made otherwise; values known while the graph is built."""
 
+import contextlib
+import functools
+
 import numpy as np
 import pytest
 
 import autodiff as tf
+from autodiff.runtime.eager import eager_mode
 from autodiff.tensorflow_names.python import gradient_checker_v2, parallel_for, tensor_util
 
 
@@ -99,3 +103,39 @@ def test_segments_have_numbers_of_their_own_in_each_slice(kind: str) -> None:
         found, expected = session.run([tf.vectorized_map(reduce, tf.constant(ids)), [reduce(row) for row in ids]])
         np.testing.assert_array_equal(found, expected)
         np.testing.assert_array_equal(session.run(both), session.run([reduce(ids[0]), reduce(ids[1], -X)]))
+
+
+@pytest.mark.parametrize("eager", [False, True])
+def test_a_pass_may_know_of_all_passes(eager: bool) -> None:
+    def centered(i: tf.Tensor, pfor_config: object) -> tuple[tf.Tensor, ...]:
+        row = tf.gather(X, i)
+        total, mean = pfor_config.reduce_sum(row), pfor_config.reduce_mean(row)
+        return row - mean, total, tf.reduce_max(pfor_config.reduce_concat(row), 0)
+
+    with eager_mode() if eager else contextlib.nullcontext():
+        rows, totals, most = parallel_for.pfor(functools.partial(centered), 3)
+        found = [np.asarray(v) for v in (rows, totals, most)] if eager else tf.Session().run([rows, totals, most])
+    np.testing.assert_allclose(found[0], X - X.mean(0))
+    assert found[1].tolist() == [[9, 12]] * 3 and found[2].tolist() == [[5, 6]] * 3
+    with pytest.raises(ValueError, match="parallel_iterations currently unsupported"):
+        parallel_for.pfor(centered, 3, parallel_iterations=2)
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_sparse_results_get_one_more_axis(at_once: bool) -> None:
+    def diagonal(i: tf.Tensor) -> tf.SparseTensor:
+        i = tf.cast(i, tf.int64)[None] if at_once else tf.py_func(lambda a: a[None].astype("int64"), [i], tf.int64)
+        return tf.SparseTensor(tf.reshape(i, [1, 1]), tf.reshape(i, [1]) + 7, tf.reshape(i, [1]) + 1)
+
+    with tf.Session() as session:
+        found = session.run(parallel_for.pfor(diagonal, 3))
+    assert found.indices.tolist() == [[i, i] for i in range(3)]
+    assert found.values.tolist() == [7, 8, 9] and found.dense_shape.tolist() == [3, 3]
+
+
+def test_so_many_at_once_is_refused_in_tensorflows_words() -> None:
+    for iterations, words in ((0, "None or a positive integer"), (1, "Use for_loop instead")):
+        with pytest.raises(ValueError, match=words):
+            parallel_for.pfor(lambda i: i, 3, parallel_iterations=iterations)
+    with pytest.raises(TypeError, match="positive integer"):
+        parallel_for.for_loop(lambda i: i, tf.int32, 3, parallel_iterations=0)

@@ -33,7 +33,7 @@ def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: An
     if not callable(cond) or not callable(body):
         raise KindError(f"cond and body must be callable, found {cond!r} and {body!r}")
     if parallel_iterations < 1:
-        raise KindError(expected="parallel_iterations >= 1", found=parallel_iterations)
+        raise KindError("parallel_iterations must be a positive integer.", found=parallel_iterations)
     if not nest.flatten(loop_vars):
         raise ArgumentError("no loop variables provided")
     loop_vars = loop_vars if isinstance(loop_vars, (list, tuple)) else [loop_vars]
@@ -119,7 +119,7 @@ class _Loop:
 
     def build(self) -> Any:
         graph = get_default_graph()
-        cond, body = FunctionGraph(graph), FunctionGraph(graph)
+        cond, body = FunctionGraph(graph, in_loop=True), FunctionGraph(graph, in_loop=True)
         initial, dims = list(self.initial), list(self.dims)
         if self.limit is not None:
             initial.append(convert_to_tensor(0, name="iteration"))

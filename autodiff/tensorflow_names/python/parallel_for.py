@@ -78,6 +78,7 @@ def for_loop(loop_fn: Callable[[Any], Any], loop_fn_dtypes: Any, iters: Any,
         values = [value for value in nest.flatten(loop_fn(i)) if value is not None]
         return i + 1, [array.write(i, convert_to_tensor(value)) for array, value in zip(written, values)]
 
-    _, written = while_loop(lambda i, _: i < iters, step, (0, arrays))
+    _, written = while_loop(lambda i, _: i < iters, step, (0, arrays),
+                            parallel_iterations=10 if parallel_iterations is None else parallel_iterations)
     stacked = iter(array.stack() for array in written)
     return nest.pack_sequence_as(loop_fn_dtypes, [None if kind is None else next(stacked) for kind in kinds])
