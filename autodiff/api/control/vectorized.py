@@ -19,7 +19,7 @@ from .map_and_scan import map_fn
 from .parts import SparseParts, parted
 
 
-def pfor(loop_fn: Callable[[Tensor], Any], iters: Any, parallel_iterations: int | None = None) -> Any:
+def pfor(loop_fn: Callable[..., Any], iters: Any, parallel_iterations: int | None = None) -> Any:
     """What `loop_fn(i)` gives for each i below iters, stacked along a new axis 0. iters: an int or int32[].
 
     Where an op has no batching rule the passes are made one after the other. A loop_fn with a parameter `pfor_config`
