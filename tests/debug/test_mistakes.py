@@ -83,3 +83,14 @@ fit([adam(.01).minimize(loss), loss], lambda i: {**near(i), lengths: np.arange(3
 ''', tmp_path)
     assert (found[0].kind, found[0].op_type) == ("nan", "RealDiv")
     assert "0 / 0 = nan in truediv; because 0 was fed for 'lengths' at row 0" in found[0].text
+
+
+def test_a_train_op_for_each_run_makes_the_graph_grow(tmp_path: Path) -> None:
+    found = findings('''
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(x, 4))
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(5):
+        session.run(sgd(.1).minimize(loss), fed(i))
+''', tmp_path)
+    assert (found[0].kind, found[0].op) == ("graph grows", "GradientDescent")

@@ -40,6 +40,7 @@ class Run:
     feeds: Mapping[Tensor, Any]
     fetched: tuple[Tensor, ...]
     ms: float = 0.0
+    targets: tuple[Operation, ...] = ()
 
 
 class Update(NamedTuple):

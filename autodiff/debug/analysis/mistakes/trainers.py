@@ -152,7 +152,7 @@ def _grows(case: Case) -> list[Finding]:
     made: dict[object, list[tuple[int, Operation]]] = defaultdict(list)
     seen: set[Operation] = set()
     for run in case.runs:
-        for op in sorted({t.op for t in run.fetched} - seen, key=lambda op: op.index):
+        for op in sorted({*(t.op for t in run.fetched), *run.targets} - seen, key=lambda op: op.index):
             made[op.type, tuple((id(code), at) for code, at in op._frames)].append((run.number, op))
             seen.add(op)
     for same in made.values():

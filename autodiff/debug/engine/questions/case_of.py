@@ -54,5 +54,5 @@ def _runs(state: State, moments: Sequence[Moment]) -> list[Run]:
                          bool(record is not None and (record.trains or is_beside) and is_whole),
                          moment.variables, after, moment.feeds,
                          () if wanted is None else wanted.tensors,
-                         record.ms if record is not None else 0.0))
+                         record.ms if record is not None else 0.0, () if wanted is None else wanted.targets))
     return found
