@@ -3,29 +3,6 @@
 A command asks the debugger and returns a Result. Start with gradients.py.
 """
 
-from . import (
-           change,
-           diagnose,
-           frames,
-           gradients,
-           info,
-           info_graph,
-           layout,
-           motion,
-           own,
-           page_lookups,
-           pictures,
-           python,
-           recordings,
-           registered,
-           script,
-           sharing,
-           source,
-           stops,
-           tools,
-           values,
-)
-
-__all__ = ["change", "diagnose", "frames", "gradients", "info", "info_graph", "layout", "motion", "own",
-           "page_lookups", "pictures", "python", "recordings", "registered", "script", "sharing", "source", "stops",
-           "tools", "values"]
+from . import (  # noqa: F401, I001 - in the order in which help lists them
+    gradients, script, recordings, motion, stops, values, source, info, info_graph, page_lookups, pictures, frames,
+    registered, diagnose, change, tools, python, own, layout, sharing)

@@ -98,7 +98,7 @@ def fix(shell: Shell, n: Annotated[int, IntKind(1)] = 1, *, write: bool = False,
         return _written(shell, n, confirmed=yes)
     made, failed = shell.dbg.edits.fix(n)
     again = f"\nvariables are what they were before {failed}" if failed else ""
-    return Text(f"runs compute with {made.words} from here on; undo takes it back{again}")
+    return Text(f"{made.words}: runs compute with that from here on; undo takes it back{again}")
 
 
 def _written(shell: Shell, n: int, *, confirmed: bool) -> Result:

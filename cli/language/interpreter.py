@@ -58,6 +58,10 @@ def _executed(parsed: Parsed, shell: Shell) -> Result:
         return Text()
     if parsed.own:
         return _own(parsed, shell)
+    if getattr(parsed.fault, "code", "") == "unknown_command":
+        name = re.split(r"[\s\[(]", parsed.line.strip())[0]
+        if shell.dbg.model.targets.exact(name):
+            raise UsageError(f"{name!r} is a tensor, not a command", f"print {parsed.line}", code="unknown_command")
     result = _noted(_with_commands(called(parsed, shell), shell), shell)
     return sent(result, parsed.output, parsed.line) if parsed.output.kind else result
 

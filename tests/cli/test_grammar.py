@@ -5,6 +5,8 @@ from typing import Annotated, Any
 
 import pytest
 
+import autodiff as tf
+from autodiff.debug.debugger import Debugger
 from cli.language.argument_kinds import ChoiceKind, Count, Float, FormatKind, RangesKind, Slice, Word
 from cli.language.bind import bind
 from cli.language.command import COMMANDS, Command, command, find
@@ -123,6 +125,14 @@ def test_other_verbs_are_refused_with_candidates(line: str, code: str, text: str
     assert isinstance(result, Error)
     assert (result.code, result.message) == (code, text)
     assert result.hint
+
+
+def test_a_tensor_where_a_command_is_expected_is_printed_by_the_hint() -> None:
+    with tf.Graph().as_default() as graph:
+        tf.constant([1.0], name="loss")
+    found = execute("loss[0] * 2", Shell(Debugger(graph)))
+    assert (getattr(found, "message", ""), getattr(found, "hint", "")) == (
+        "'loss' is a tensor, not a command", "print loss[0] * 2")
 
 
 def test_a_guess_is_made() -> None:
