@@ -115,3 +115,14 @@ def test_what_lies_beyond_a_sequence_counts_for_nothing() -> None:
     assert np.isfinite(values).all()
     assert np.isfinite(gradient).all()
     assert not gradient[3:, 0].any()
+
+
+def test_dense_labels_are_those_within_their_lengths() -> None:
+    from autodiff.api.nn.ctc import dense_labels_to_sparse
+    with tf.Graph().as_default(), tf.Session() as session:
+        lengths = tf.constant([2, 3], tf.int64)
+        found = session.run(dense_labels_to_sparse(tf.constant([[1, 2, 0], [3, 0, 4]], tf.int64), lengths))
+        assert (found.values.tolist(), found.dense_shape.tolist()) == ([1, 2, 3, 0, 4], [2, 3])
+        empty = tf.SparseTensor(np.zeros((0, 2), np.int64), np.zeros(0, np.int32), [0, 1])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="batch_size must not be 0"):
+            session.run(tf.nn.ctc_loss(empty, np.zeros((1, 0, 2), np.float32), np.zeros(0, np.int32)))

@@ -3,8 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.convert import convert_to_tensor, to_tensor
-from ...core.dtypes import int32
+from ...core.convert import convert_to_tensor
 from ...core.errors import ArgumentError, KindError
 from ...core.graph import Tensor
 from ...core.name_scope import scope
@@ -56,10 +55,17 @@ def ctc_loss_v2(labels: Any, logits: Any, label_length: Any, logit_length: Any, 
         logits, values = _blank_last(convert_to_tensor(logits, name="logits"), labels.values, blank_index)
         labels = SparseTensor(labels.indices, values, labels.dense_shape)
         return ctc_loss(labels, logits, logit_length, time_major=logits_time_major)
+    return ctc_loss_dense(labels, logits, label_length, logit_length, logits_time_major, unique, blank_index or 0, name)
+
+
+def ctc_loss_dense(labels: Any, logits: Any, label_length: Any, logit_length: Any,  # noqa: PLR0913
+                   logits_time_major: bool = True, unique: Any = None, blank_index: int = 0,
+                   name: str | None = None) -> Tensor:
+    """ctc_loss_v2 of dense labels."""
     with scope(name, "ctc_loss_dense", [logits, label_length, logit_length]):
         logits = convert_to_tensor(logits, name="logits")
         indices, values = _entries(labels, label_length)
-        logits, values = _blank_last(logits, values, blank_index or 0)
+        logits, values = _blank_last(logits, values, blank_index)
         if not logits_time_major:
             logits = build.Transpose(logits, [1, 0, 2])
         return build.CTCLossV2(logits, indices, values, logit_length)[0]
@@ -68,11 +74,18 @@ def ctc_loss_v2(labels: Any, logits: Any, label_length: Any, logit_length: Any, 
 def _entries(labels: Any, lengths: Any) -> tuple[Tensor, Tensor]:
     """Where the labels are, int64[n, 2], and what, int32[n], of those within the lengths."""
     labels = convert_to_tensor(labels, name="labels")
-    lengths = to_tensor(labels.graph, lengths, int32, "label_length")
+    lengths = convert_to_tensor(lengths, name="label_length")
     numbers = build.Range(0, build.Shape(labels)[1], 1)
-    is_there = build.Less(build.ExpandDims(numbers, 0), build.ExpandDims(build.Cast(lengths, dtype=int32), 1))
+    is_there = build.Less(build.ExpandDims(numbers, 0), build.ExpandDims(build.Cast(lengths, dtype="int32"), 1))
     places = build.Where(is_there)
-    return places, build.Cast(build.GatherNd(labels, places), dtype=int32)
+    return places, build.Cast(build.GatherNd(labels, places), dtype="int32")
+
+
+def dense_labels_to_sparse(dense: Any, length: Any) -> SparseTensor:
+    """The labels within the lengths. dense: int[batch, n], length: int[batch] -> SparseTensor int32[batch, n]."""
+    dense = convert_to_tensor(dense)
+    places, values = _entries(dense, length)
+    return SparseTensor(places, values, build.Shape(dense, out_type="int64"))
 
 
 def _blank_last(logits: Tensor, values: Tensor, blank: int) -> tuple[Tensor, Tensor]:

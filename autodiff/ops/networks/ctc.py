@@ -169,6 +169,8 @@ def ctc_loss(inputs, labels_indices: Int64, labels_values: Labels, sequence_leng
     labels. Raises InvalidArgumentError for labels out of range and for more labels than time.
     """
     times = np.asarray(sequence_length)
+    if not inputs.shape[1]:
+        raise ValueError("batch_size must not be 0")
     counts = _counts(labels_indices, times, len(inputs))
     if not counts.all():
         raise ValueError(f"Labels length is zero in batch {int(np.argmin(counts))}")
