@@ -95,6 +95,10 @@ def _bounds(item: Any, tensor: Any) -> tuple[tuple[Any, Any, Any], tuple[str, ..
     return (index, index + 1, 1), ("shrink_axis_mask",)
 
 
+_SLICE_TYPE_ERROR = ("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 "
+                     "tensors are valid indices")  # TensorFlow's name of its words
+
+
 def _scalar(value: Any) -> Any:
     """An int, or a scalar integer tensor."""
     as_tensor = getattr(value, "as_tensor", None)
@@ -102,8 +106,7 @@ def _scalar(value: Any) -> Any:
     if hasattr(value, "op") or not hasattr(value, "__index__"):
         if hasattr(value, "op") and value.dtype.base_dtype.is_integer and value.dims in ((), None):
             return value
-        raise KindError(f"only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar integer "
-                        f"tensors are valid indices, found {value!r}")
+        raise KindError(_SLICE_TYPE_ERROR, found=repr(value))
     return value.__index__()
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import indexing
 from .defaults import joined_graph, session_for
-from .errors import KindError, NoValueError, OperatorNotAllowedInGraphError
+from .errors import KindError, NoValueError, OperatorNotAllowedInGraphError, UnsupportedError
 from .op import NO_ATTRIBUTES, OPS, Spec
 from .shapes import TensorShape, as_dims, merge, show
 
@@ -221,7 +221,8 @@ class Tensor:
         """For a part of a variable, `v[1:]`: the function that gives this part a new value."""
         found = indexing.assigner(self)
         if found is None:
-            raise AttributeError(f"only a variable, or a part of one like v[1:], has assign: {self.describe()} is none")
+            raise UnsupportedError(f"Sliced assignment is only supported for variables: {self.describe()} is none, nor a "
+                                   "part of one like v[1:]")
         return found
 
     def __bool__(self) -> bool:

@@ -84,6 +84,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.python.lib.io.tf_record": ("python_io",),
     "tensorflow.python.ops": ("", "math", "nn", "linalg"),
     "tensorflow.python.ops.resource_variable_ops": ("python.variables", ""),
+    "tensorflow.python.ops.array_ops": ("", "math", "nn", "linalg", "core.indexing"),
     "tensorflow.python.ops.ctc_ops": ("api.nn.ctc", ""),
     "tensorflow.python.ops.custom_gradient": ("python.custom_gradient", ""),
     "tensorflow.python.ops.distributions": ("distributions", "api.distributions.transformed_parameters"),

@@ -302,3 +302,31 @@ def test_a_part_of_a_variable_is_assigned():
         session.run(v.initializer)
         session.run(change)
         assert session.run(v).tolist() == [[1, 2], [5, 6]]
+
+
+def test_parts_of_variables_are_assigned_where_they_can_be():
+    v = tf.Variable([[1, 2], [3, 4]], name="v")
+    with tf.Session() as session:
+        with pytest.raises(FailedPreconditionError, match="Attempting to use uninitialized value v"):
+            session.run(v[0].assign([5, 6]))
+        session.run(v.initializer)
+        assert session.run(v[8:10, 0].assign(np.zeros(0, np.int32))).tolist() == [[1, 2], [3, 4]]
+        assert session.run(v[8:10, 8:10].assign(np.zeros((1, 0), np.int32))).tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(AttributeError, match="Sliced assignment is only supported for variables"):
+        tf.constant([1, 2])[:1].assign([3])
+
+
+def test_gather_nd_takes_constant_counts_of_batch_axes_alone():
+    params, indices = np.arange(12).reshape(2, 3, 2), np.array([[2], [0]])
+    with tf.Session() as session:
+        assert session.run(tf.gather_nd(params, indices, batch_dims=tf.constant([1]))).tolist() == [[4, 5], [6, 7]]
+    for error, count in (TypeError, tf.constant([0, 1])), (ValueError, -1), (ValueError, 2):
+        with pytest.raises(error):
+            tf.gather_nd(params, indices, batch_dims=count)
+
+
+def test_the_shape_of_a_sparse_value_is_that_of_the_whole():
+    value = tf.SparseTensorValue([[0, 1], [1, 0]], [42, 24], [2, 3])
+    with tf.Session() as session:
+        assert [np.array(x).tolist() for x in session.run([tf.shape(value), tf.size(value), tf.rank(value)])] == [
+            [2, 3], 6, 2]

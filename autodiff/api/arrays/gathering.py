@@ -3,9 +3,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from ...core.constant_value import static_value
 from ...core.convert import convert_to_tensor, to_tensor
 from ...core.dtypes import as_dtype, int32
-from ...core.errors import ShapeError
+from ...core.errors import ArgumentError, KindError, ShapeError
 from ...core.graph import Tensor, graph_of
 from ...core.indexing import mask_tensor
 from ...core.op import build
@@ -36,11 +39,24 @@ def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
 
 
 def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: int = 0) -> Tensor:
-    """Slices by full index: the last axis of `indices` indexes the first axes of `params`."""
+    """Slices by full index: the last axis of `indices` indexes the first axes of `params`.
+
+    batch_dims: how many axes go along with the same ones of `params`, a number known while the graph is built, below
+    the rank of `indices`. Raises KindError (TypeError) for a tensor of another shape, ArgumentError (ValueError) else.
+    """
+    if isinstance(batch_dims, Tensor):
+        known = static_value(batch_dims)
+        if known is None or np.size(known) != 1:
+            raise KindError(expected="batch_dims, one number known while the graph is built", found=repr(batch_dims))
+        batch_dims = int(np.reshape(known, ()))
+    if batch_dims < 0:
+        raise ArgumentError("batch_dims cannot be negative.", found=batch_dims)
     if not batch_dims:
         return build.GatherNd(params, indices, name=name)
     with graph_of([params, indices]).name_scope(name or "BatchGatherNd"):
         indices = convert_to_tensor(indices, int32 if not isinstance(indices, Tensor) else None, "indices")
+        if indices.dims is not None and batch_dims >= len(indices.dims):
+            raise ArgumentError(f"batch_dims = {batch_dims} must be less than rank(indices) = {len(indices.dims)}")
         batch = build.Shape(indices)[:batch_dims]
         numbers = build.Where(build.Fill(batch, True))
         depth = build.Shape(indices)[batch_dims:-1]

@@ -13,7 +13,7 @@ from ...core.infer import axis_in
 from ...core.name_scope import scope
 from ...core.op import OPS, build
 from ...core.shapes import Dimension, TensorShape, as_dims, broadcast, is_known, num_elements
-from ...core.sparse_tensor import SparseTensor
+from ...core.sparse_tensor import SparseTensor, SparseTensorValue
 from ..common.renamed_arguments import one_of
 from .creation import ones_like
 
@@ -21,8 +21,8 @@ from .creation import ones_like
 def shape(input: Any, name: str | None = None, out_type: Any = int32) -> Tensor:
     """The shape as an integer vector: a constant if it is known."""
     with graph_of([input]).name_scope(name or "Shape") as scope:
-        if isinstance(input, SparseTensor):
-            return build.Cast(input.dense_shape, dtype=as_dtype(out_type).base_dtype)
+        if isinstance(input, (SparseTensor, SparseTensorValue)):
+            return build.Cast(convert_to_tensor(input.dense_shape), dtype=as_dtype(out_type).base_dtype)
         tensor = convert_to_tensor(input)
         if is_known(tensor.dims):
             return _constant(tensor, tensor.dims, out_type, scope)
@@ -42,7 +42,7 @@ def shape_n(input: Any, out_type: Any = int32, name: str | None = None) -> list[
 def size(input: Any, name: str | None = None, out_type: Any = int32) -> Tensor:
     """Count of elements: a constant if the shape is known."""
     with graph_of([input]).name_scope(name or "Size") as scope:
-        if isinstance(input, SparseTensor):
+        if isinstance(input, (SparseTensor, SparseTensorValue)):
             return build.Prod(shape(input, out_type=out_type), [0], name=scope)
         tensor = convert_to_tensor(input)
         if is_known(tensor.dims) or tensor.dims is not None and 0 in tensor.dims:
@@ -52,7 +52,7 @@ def size(input: Any, name: str | None = None, out_type: Any = int32) -> Tensor:
 
 def rank(input: Any, name: str | None = None) -> Tensor:
     """Count of axes: a constant if it is known."""
-    if isinstance(input, SparseTensor):
+    if isinstance(input, (SparseTensor, SparseTensorValue)):
         return size(input.dense_shape, name or "Rank")
     with graph_of([input]).name_scope(name or "Rank") as scope:
         tensor = convert_to_tensor(input)

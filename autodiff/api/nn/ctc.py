@@ -85,7 +85,8 @@ def dense_labels_to_sparse(dense: Any, length: Any) -> SparseTensor:
     """The labels within the lengths. dense: int[batch, n], length: int[batch] -> SparseTensor int32[batch, n]."""
     dense = convert_to_tensor(dense)
     places, values = _entries(dense, length)
-    return SparseTensor(places, values, build.Shape(dense, out_type="int64"))
+    longest = build.Cast(build.Max(length, [0]), dtype="int64")
+    return SparseTensor(places, values, build.Pack(build.Shape(dense, out_type="int64")[0], longest, axis=0))
 
 
 def _blank_last(logits: Tensor, values: Tensor, blank: int) -> tuple[Tensor, Tensor]:

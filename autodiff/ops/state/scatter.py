@@ -93,7 +93,8 @@ def _at_elements(run, ref, indices, updates, ufunc):
 def _part(ref, begin, end, strides, value, **masks):
     dims = held(ref).dims
     part = sliced(Spec(value.dtype, dims), begin, end, strides, **masks)
-    if not compatible(part.dims, value.dims):
+    is_empty = 0 in (part.dims or ()) and 0 in (value.dims or ())
+    if not is_empty and not compatible(part.dims, value.dims):
         raise ShapeError(f"shapes differ: the part of the variable has {show(part.dims)}, and the value "
                          f"{show(value.dims)}")
     return referred(ref)
@@ -104,7 +105,7 @@ def strided_slice_assign(ref: Ref, begin: Index, end: Index, strides: Index, val
                          ellipsis_mask=0, new_axis_mask=0, shrink_axis_mask=0, run):
     """Set the part `ref[begin:end:strides]`; masks as for StridedSlice. value: any[of the part] -> the reference."""
     place = index_of(begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
-    return _changed(run, ref, place, value, None)
+    return _changed(run, ref, place, value, None) if value.size else run.read(ref)
 
 
 @op("ScatterUpdate", infer=_rows, stateful=True, no_rule=_NOT_DIFFERENTIATED)

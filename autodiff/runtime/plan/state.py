@@ -132,6 +132,7 @@ class Run:
 
     def update(self, name: str, place: Any, change: Callable[[np.ndarray], Any]) -> np.ndarray:
         """Have `change` write a variable at an index, in place where nobody else holds it; gives the new value."""
+        self.read(name)
         value = self.variables.own(name, place)
         try:
             change(value)
