@@ -221,8 +221,8 @@ class Tensor:
         """For a part of a variable, `v[1:]`: the function that gives this part a new value."""
         found = indexing.assigner(self)
         if found is None:
-            raise UnsupportedError(f"Sliced assignment is only supported for variables: {self.describe()} is none, nor a "
-                                   "part of one like v[1:]")
+            raise UnsupportedError(f"Sliced assignment is only supported for variables: {self.describe()} is none, nor "
+                                   "a part of one like v[1:]")
         return found
 
     def __bool__(self) -> bool:
