@@ -113,10 +113,10 @@ def _line_of(at: Place | None) -> str:
 def _none(finding: WhyNone) -> tuple[Result, ...]:
     head = f"∂ {finding.y} / ∂ {finding.x}"
     lines = [f"{head}: {finding.text}"]
-    if finding.place is not None:
-        lines.append(f"{finding.x} was made at {written_at(finding.place)}")
     if finding.remedy:
         lines.append(f"remedy: {finding.remedy}")
+    if finding.place is not None:
+        lines.append(f"{finding.x} was made at {written_at(finding.place)}")
     text = Text("\n".join(lines), "good" if finding.kind == "flows" else "warning")
     return (text, _cuts(finding.cuts)) if finding.cuts else (text,)
 

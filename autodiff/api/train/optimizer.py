@@ -12,6 +12,7 @@ from ...core.errors import ArgumentError, AutodiffError, KindError, StateError
 from ...core.graph import Graph, Operation, Tensor, get_default_graph
 from ...core.indexed_slices import IndexedSlices
 from ...core.op import build
+from ...core.traversal import ancestors
 from ...gradients.backprop import gradients
 from ...gradients.tape import GradientTape
 from ..control.dependencies import control_dependencies, group, init_scope, name_scope
@@ -80,7 +81,7 @@ class Optimizer:
         for variable in variables:
             _check_variable(variable)
         if not variables:
-            raise ArgumentError("No variables to optimize: expected at least one trainable variable or a var_list")
+            raise ArgumentError(f"No variables to optimize: {_none_given(loss, var_list)}")
         found = gradients(loss, variables, grad_ys=grad_loss, gate_gradients=gate_gradients == Optimizer.GATE_OP,
                           aggregation_method=aggregation_method,
                           colocate_gradients_with_ops=colocate_gradients_with_ops)
@@ -224,6 +225,19 @@ def _taped(loss: Callable[[], Any], var_list: Any, grad_loss: Any) -> list[tuple
         value = loss()
     variables = list(tape.watched_variables()) if var_list is None else nest.flatten(var_list)
     return list(zip(tape.gradient(value, variables, grad_loss), variables))
+
+
+def _none_given(loss: Any, var_list: Any) -> str:
+    """Why there is nothing to train, and what there would be."""
+    known = trainable_variables()
+    if var_list is None or not known:
+        return ("expected at least one trainable variable or a var_list, found none in the graph: make the model before"
+                " the train op, with trainable=True")
+    behind = ancestors([loss]) if isinstance(loss, Tensor) else set()
+    names = [v.name for v in known if v.op in behind] or [v.name for v in known]
+    scopes = ", ".join(dict.fromkeys(repr(name.partition("/")[0]) for name in names))
+    return (f"the var_list is empty, of a filter that fits no name, while the loss is made of {len(names)} trainable "
+            f"variables in {scopes}: pass var_list=tf.trainable_variables(scope) with one of these, found {names[:4]}")
 
 
 def _check_variable(variable: Any) -> None:

@@ -16,6 +16,7 @@ from .findings import Hop
 SATURATING = ("Tanh", "Sigmoid", "Softsign", "Erf")
 FLAT = ("Sign",)  # the derivative is 0 wherever it exists
 _RELUS = ("Relu", "Relu6")
+SLOPES = ("ReluGrad", "LeakyReluGrad", "Relu6Grad")  # of what is made of straight pieces
 _PRODUCTS = ("Mul", "MatMul", "BatchMatMul", "BatchMatMulV2")
 _BOUNDS = ("Minimum", "Maximum", "ClipByValue")
 _MEANS = ("Mean", "Sum")
@@ -96,6 +97,8 @@ def _note(op: Operation, hop: Hop, values: Values) -> str:
         return f"its denominator {_named(op.inputs[1])} is {number(np.abs(inputs[1]).max())}"
     if op.type in ("BiasAdd", "Add", "AddV2") and hop.gain is not None and hop.gain < _CANCELLED:
         return "what comes from the examples cancels out, as with a bias before a batch normalization"
+    if op.type in SLOPES:
+        return f"the second derivative of {op.type.removesuffix('Grad').lower()} is 0, as it is made of straight pieces"
     return "its input is 0 everywhere" if not first.any() else ""
 
 
@@ -195,6 +198,8 @@ def remedy(lost: Sequence[Hop], op: Operation | None, values: Values) -> str:
 
 def _of_kind(hop: Hop) -> str:
     """The remedy for an op that is neither a relu, nor squashing, nor a product."""
+    if hop.op_type in SLOPES:
+        return "use a smooth activation, tf.nn.tanh or tf.nn.softplus, where the loss is made of second derivatives"
     if hop.op_type in _ONE_SIDED:
         return "bring its inputs nearer to 0: scale them down, or begin closer to the data"
     if hop.op_type == "Maximum" and "below the bound 0" in hop.note:

@@ -28,6 +28,7 @@ _WEIGHTS = ("an index has no gradient: weigh all elements by how near they are t
             "-tf.square(tf.range(n) - index)) * x), with a float index and range")
 _COMPARISONS = ("Greater", "GreaterEqual", "Less", "LessEqual", "Equal", "NotEqual", "LogicalAnd", "LogicalOr",
                 "LogicalNot", "InTopKV2", "InTopK")
+_ANSWERS = ("Equal", "NotEqual", "InTopKV2", "InTopK")
 _LOOKUPS = ("GatherV2", "Gather", "ResourceGather", "GatherNd", "OneHot")
 _ON_THE_WAY = ("Cast", "Reshape", "ExpandDims", "Squeeze", "Pack", "ConcatV2", "Minimum", "Maximum", "Add", "AddV2",
                "Sub")
@@ -39,11 +40,12 @@ def remedy_for_cut(op: Operation, index: int, kind: str) -> str:
         return _for_integers(op, index)
     if kind == "blocked" and op.override is not None:
         return "let the registered gradient function return a tensor for this input"
-    if op.type in ("Equal", "NotEqual", "InTopKV2", "InTopK"):
+    users = [c for t in op.outputs for c in t._consumers]
+    if op.type in _ANSWERS or op.type in ("ArgMax", "Round", "Cast") and users and all(
+            user.type in ("Equal", "NotEqual") for user in users):
         return "a count of right answers has no gradient: minimize a cross entropy, and keep the count for metrics"
     if op.type in ("Cast", "Round", "Floor", "Ceil", "Rint") and _is_index(op.outputs[0]):
         return _WEIGHTS
-    users = [c for t in op.outputs for c in t._consumers]
     users += [c for user in users for t in user.outputs for c in t._consumers]
     if op.type in _COMPARISONS or op.type == "Cast" and any(user.type in _COMPARISONS for user in users):
         return "its derivative is zero wherever it exists: compare softly, tf.sigmoid(k * (a - b)) in place of a > b"

@@ -12,7 +12,7 @@ from ...core.graph import Operation, Tensor
 from ...runtime.plan.state import OUTSIDE
 from ..facts.function_calls import Inside
 from ..facts.known import inputs_read
-from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
+from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of, takes_elements
 from ..facts.stats import bad_elements, has_nonfinite
 from .arithmetic_rules import in_words, number
 from .findings import Operand, Origin, WhyNonfinite
@@ -227,7 +227,8 @@ def _index_in(shape: tuple[int, ...], output: tuple[int, ...], index: tuple[int,
 def _rule(op: Operation, numbers: list[Any], result: Any, values: Values, note: Callable[[str], str]) -> str:
     if not op.inputs:
         what = ("the value fed for" if op.type in PLACEHOLDERS else "variable" if op.type in VARIABLES or op.type ==
-                "ReadVariableOp" else "the constant" if op.type == "Const" else op.type)
+                "ReadVariableOp" else "the constant" if op.type == "Const" else "the dataset's" if takes_elements(op)
+                else op.type)
         risky = mapped_ops(op)
         made = f": its map function computes {risky[0].type.lower()}{at_line(place_of(risky[0]))}" if risky else ""
         return f"{what} {op.name!r} contains {number(result)}{note(op.name)}{made}"

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
-from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
+from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of, takes_elements
 from .edits.formulas import better_forms
 from .edits.in_graph import DIVISIONS, bounds_of, edits_of
 
@@ -24,6 +24,8 @@ _REMEDIES = {
     **dict.fromkeys(("Softmax", "LogSoftmax"), "a row is -inf throughout: leave one of its elements unmasked, or mask "
                     "with -1e9 in place of -inf"),
 }
+_WHOLE = "np.isfinite(data).all(axis=1) says which rows are whole, np.where(np.isfinite(data), data, 0.0) replaces"
+_LARGE = 500  # rows of a matrix that is looked at
 _FINITE = ("Softmax", "LogSoftmax")  # to blame for what -inf makes, not for a sum too large
 
 
@@ -66,19 +68,44 @@ def _is_finite(op: Operation, values: Mapping[Tensor, Any]) -> bool:
 
 def _of_input(op: Operation, values: Mapping[Tensor, Any]) -> str:
     if op.type in PLACEHOLDERS:
-        return ("clean the data before they are fed: np.isfinite(data).all(axis=1) says which rows are whole, "
-                "np.where(np.isfinite(data), data, 0.0) replaces")
+        return f"clean the data before they are fed: {_WHOLE}"
     if op.type in VARIABLES:
         return f"give it finite values: another checkpoint, or its initial ones (init {op.name})"
     for risky in mapped_ops(op):
         return (f"in the dataset's map function: {(*edits_of(risky, ''), *bounds_of(risky))[0].words}"
                 f"{at_line(place_of(risky))}")
+    if takes_elements(op):
+        return f"clean the data that the dataset is made of: {_WHOLE}"
     if op.type == "Const":
-        value = np.asarray(values.get(op.outputs[0], 0))
-        if np.isneginf(value).any():
-            return "mask with a large finite number, such as -1e9, in place of -inf"
-        return "give it finite numbers: what the script computed of it was divided by 0, or a logarithm of 0"
+        return _of_constant(op, np.asarray(values.get(op.outputs[0], 0)))
     return ""
+
+
+def _of_constant(op: Operation, value: np.ndarray) -> str:
+    """Numbers that were nan or inf before TensorFlow had them: what for, and where they may come from."""
+    store = next((c for t in op.outputs for c in t._consumers if c.type in ("Assign", "AssignVariableOp")), None)
+    if store is not None:
+        return (f"the script itself computed these first values of {store.inputs[0].op.name}: look there for a division"
+                " by 0, such as a scale over a size that is 0")
+    if np.isneginf(value).any() and not np.isposinf(value).any() and not np.isnan(value).any():
+        return "mask with a large finite number, such as -1e9, in place of -inf"
+    given = "nan: a missing value, float('nan')" if np.isnan(value).any() else "inf"
+    return f"the script gave it as {given}, or 0 / 0 in NumPy before; give a finite number there (np.isfinite tells)"
+
+
+def matrix_fault(op: Operation, values: Mapping[Tensor, Any]) -> str:
+    """What is wrong with a matrix that was refused: rows that are equal, or an eigenvalue that is not positive."""
+    matrix: Any = np.asarray(values.get(op.inputs[0], 0.0)) if op.inputs else np.zeros(())
+    if matrix.ndim != 2 or np.ptp(matrix.shape) or matrix.dtype.kind != "f" or not np.isfinite(matrix).all() or len(
+            matrix) > _LARGE:
+        return ""
+    far = np.abs(matrix[:, None] - matrix[None]).max(axis=-1) + np.tril(np.full(matrix.shape, np.inf))
+    i, j = np.unravel_index(int(np.argmin(far)), far.shape)
+    alike = f"its rows {i} and {j} are equal, " if len(matrix) > 1 and far[i, j] <= 1e-6 * np.abs(matrix).max() else ""
+    if not np.allclose(matrix, matrix.T, rtol=1e-4):
+        return f"{alike}it is not symmetric"
+    lowest = np.linalg.eigvalsh(matrix.astype(np.float64))[0]
+    return f"{alike}its smallest eigenvalue is {lowest:.2g}, its largest element {np.abs(matrix).max():.3g}"
 
 
 def mapped_ops(op: Operation) -> list[Operation]:

@@ -44,6 +44,11 @@ def as_place(site: Site) -> Place:
     return Place(site.file, site.line, site.function, site.text)
 
 
+def takes_elements(op: Operation) -> bool:
+    """Whether an op takes the elements of a dataset."""
+    return getattr(op.attrs.get("function"), "iterator", None) is not None
+
+
 def at_line(place: Place | None) -> str:
     """` at model.py:12`, to end a sentence with; "" if the place is not known."""
     return "" if place is None else f" at {place.file.rsplit('/', 1)[-1]}:{place.line}"

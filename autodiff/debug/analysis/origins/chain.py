@@ -11,7 +11,7 @@ import numpy as np
 from ....core.graph import Operation
 from ....core.traversal import ancestors
 from ...facts.function_calls import Calls
-from ...facts.roles import PLACEHOLDERS, VARIABLES, place_of
+from ...facts.roles import PLACEHOLDERS, VARIABLES, place_of, takes_elements
 from ..arithmetic_rules import in_words, number
 from ..findings import Link
 from .sources import Index, Scene, Source, sources_of
@@ -136,7 +136,8 @@ def _fed(at: Source) -> Link:
 def _is_column(at: Source) -> bool:
     """Whether a column of a table has this number throughout."""
     array = np.asarray(at.scene.values[at.tensor])
-    return array.ndim > 1 and len(array) > 1 and bool((array[..., at.index[-1]] == at.value).all())
+    there = array[..., at.index[-1]] if array.ndim > 1 and len(array) > 1 else array
+    return there is not array and bool(((there == at.value) | np.isnan(there) & np.isnan(at.value)).all())
 
 
 def _growth(at: Source) -> str:
@@ -190,6 +191,10 @@ def _told(at: Source, sources: Sequence[Source], chosen: Source | None, *, is_la
         return _fed(at)
     if op.type in VARIABLES:
         return Link(f"{op.name}{where} is {value}", place, "variable", op.name, at.index)
+    if takes_elements(op):
+        where = f" throughout column {at.index[-1]}" if _is_column(at) else _spot(at.index)
+        return Link(f"the dataset gave {value}{where} of its component {op.outputs.index(at.tensor)}", place, "fed",
+                    op.name, at.index)
     if not op.inputs and op.type not in ("Captured", "Argument"):
         return None if op.type == "Const" else Link(f"{op.type} gave {value}", place, "made", op.name)
     if op.type == "While":

@@ -13,7 +13,7 @@ from ...analysis.advice import advice_of
 from ...analysis.arithmetic_rules import number
 from ...analysis.findings import WhyFailed, WhyNonfinite
 from ...analysis.nonfinite import why_nonfinite
-from ...analysis.remedies import remedy_for_failure
+from ...analysis.remedies import matrix_fault, remedy_for_failure
 from ...analysis.update_blame import divergence, is_store, learning_rate, operands_of, stores_into, why_update
 from ...facts.roles import VARIABLES, at_line, place_of, role_of
 from ...facts.stats import has_nonfinite
@@ -208,4 +208,5 @@ class Blame:
         place = place_of(op)
         of = f" (gradient of {op.forward_op.name})" if op.gradient_of is not None else ""
         text = f"{self.log.at(at.run)} failed in {op.name} ({op.type}){of}{at_line(place)}: {said}"
+        text += f"\nof the matrix {op.inputs[0].name}: {fault}" if (fault := matrix_fault(op, known)) else ""
         return WhyFailed(op.name, op.type, self.log.at(at.run).step, text, remedy_for_failure(op), place)

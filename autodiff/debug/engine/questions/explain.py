@@ -11,6 +11,7 @@ from ....core.errors import ArgumentError, OpError
 from ....core.function_graph import functions_of
 from ....core.graph import Operation, Tensor
 from ....core.indexed_slices import IndexedSlices
+from ....core.traversal import ancestors
 from ...analysis.advice import advice_of, spoken
 from ...analysis.attenuation import flat_inside, noted, remedy
 from ...analysis.backward_through_calls import nodes_inside
@@ -20,6 +21,7 @@ from ...analysis.flow import passed, path
 from ...analysis.gradient_tree import shared, tree
 from ...analysis.inner_gradients import why_turns
 from ...analysis.why import why_none, why_small
+from ...analysis.zero_factors import zeros_from
 from ...facts.graph_lists import asked_in_vain, trainable_tensors
 from ...facts.roles import at_line, is_variable
 from ...facts.stats import has_nonfinite, statistics
@@ -148,6 +150,7 @@ class Explanations:
             raise ArgumentError(f"the gradient of {y.name} at {x.name} cannot be computed from what the remembered "
                                 "runs were fed", hint="run a step of the train op first, or feed what it needs")
         found = self._inside_of_loss(why_small(y, x, gradients, values), gradients, values, at)
+        found = self._from_zeros(found, at)
         slices = self.model.derivatives.gradient(y, x)[0]
         if found.kind != "fine" or not isinstance(slices, IndexedSlices) or not is_variable(x):
             return found
@@ -156,6 +159,17 @@ class Explanations:
         some = ", ".join(map(str, rows[:8])) + (" …" if rows.size > 8 else "")
         count = f"{rows.size} of {whole[0]}" if whole else str(rows.size)
         return replace(found, text=f"{found.text}; {count} rows get one, those looked up in this run: {some}")
+
+    def _from_zeros(self, found: WhySmall, at: Moment) -> WhySmall:
+        """The same, with where the zeros come from that a product multiplied by."""
+        hop = found.losses[0] if found.losses else None
+        op = self.model.targets.named(hop.op) if hop is not None and hop.note.endswith("is 0 everywhere") else None
+        if hop is None or op is None:
+            return found
+        factor = next((t for t in op.inputs if t.name != hop.tensor), None)
+        behind = [] if factor is None else [factor.op, *ancestors([factor])]
+        text, remedy_there = ("", "") if factor is None else zeros_from(factor, self.state.values_known(behind, at))
+        return replace(found, text=f"{found.text}, as {text}", remedy=remedy_there or found.remedy) if text else found
 
     def _inside_of_loss(self, found: WhySmall, gradients: dict[Tensor, Any], values: dict[Tensor, Any],
                         at: Moment) -> WhySmall:
