@@ -155,10 +155,13 @@ MENDED = {
     ("p = tf.nn.softmax(w[:, 0]) * tf.exp(-0.5 * tf.square(x - 90.0)) / 2.5\n"
      "loss = -tf.reduce_mean(tf.log(tf.reduce_sum(p, axis=1)))", "{x: [[1.0, 2.0]]}"):
         "tf.reduce_logsumexp(tf.nn.log_softmax(x) + y - 0.916291) at model.py:8",
+    ("loss = tf.reduce_mean(tf.log(tf.cosh(x * w[0] * 300.0)))", "{x: [[1.0, 2.0]]}"):
+        "stay in logarithms, x + tf.nn.softplus(-2.0 * x) - 0.693147 at model.py:7: "
+        "((x * w[0] * 300.0) + tf.nn.softplus(-2.0 * (x * w[0] * 300.0)) - 0.693147)",
     ("a = tf.exp(tf.matmul(x, w) * 200.0) * tf.cast(x > 0.5, tf.float32)[:, :1]\n"
      "loss = tf.reduce_sum(w * a / tf.reduce_sum(a, 0))", "{x: [[1.0, 2.0], [4.0, 1.0]]}"):
         "tf.exp(x - tf.reduce_max(x, axis, keepdims=True)), of the sum's axis at model.py:7: "
-        "tf.exp(tf.matmul(x, w) * 200.0 - tf.reduce_max(tf.matmul(x, w) * 200.0, 0, keepdims=True))",
+        "tf.exp((tf.matmul(x, w) * 200.0) - tf.reduce_max(tf.matmul(x, w) * 200.0, 0, keepdims=True))",
     ("v = tf.reduce_sum(tf.matmul(x, w))\nz = tf.sqrt(tf.exp(v)) * tf.random_normal(tf.shape(v))\n"
      "loss = tf.square(z - 1.0) + tf.exp(v)", "{x: [[160.0, 10.0]]}"):
         "tf.exp(tf.minimum(x, 5.0)) at model.py:8, as well as at model.py:9: tf.exp(tf.minimum(v, 5.0))",

@@ -59,6 +59,11 @@ class Overlay:
         return any(edit.is_late or edit is CLIP for edit in self.edits)
 
     @property
+    def is_exact(self) -> bool:
+        """Whether it computes the same by a better formula."""
+        return all(edit.is_exact for edit in self.edits)
+
+    @property
     def words(self) -> str:
         """What to write in the script for it."""
         return "; ".join(dict.fromkeys(edit.words for edit in self.edits))

@@ -38,7 +38,7 @@ class Edit:
     """One change. op: whose only output is replaced; None: the gradients are clipped. words: what to write.
 
     build: makes the replacement. line: the same in the source, None where only words say it.
-    is_late: it changes what is stored, not what the run computes.
+    is_late: it changes what is stored, not what the run computes. is_exact: the same number by a better formula.
     """
 
     op: Operation | None
@@ -46,6 +46,7 @@ class Edit:
     build: Callable[[Now], Tensor] | None = None
     line: Rewrite | LowerRate | None = None
     is_late: bool = False
+    is_exact: bool = False
 
 
 CLIP = Edit(None, "clip the gradients, tf.clip_by_global_norm(gradients, 1.0)")

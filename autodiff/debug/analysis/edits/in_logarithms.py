@@ -50,7 +50,8 @@ def logarithm_of_exponents(log: Operation) -> list[Edit]:
     is_whole = "…" not in found.text and "tf.strided_slice" not in found.text
     line = Rewrite(log, None, found.factor.replace("tf.", "{tf}."), tuple(parts)) if is_whole else None
     words = found.text.format(*names)
-    return [Edit(log, f"stay in logarithms, {words}" if found.is_loose else words, found.made, line)]
+    return [Edit(log, f"stay in logarithms, {words}" if found.is_loose else words, found.made, line,
+                 is_exact=True)]
 
 
 def logarithms_after(exp: Operation) -> list[Edit]:
@@ -79,7 +80,7 @@ def shifted(exp: Operation) -> list[Edit]:
         keeps = ", keepdims=True" * (not total.attrs.get("keep_dims"))
         line = Rewrite(exp, 0, f"{{0}} - {{tf}}.reduce_max({{0}}{{1}}{keeps})", ((exp, 0), (total, None)))
         words = "tf.exp(x - tf.reduce_max(x, axis, keepdims=True)), of the sum's axis"
-        return [Edit(exp, words, partial(_shifted, exp, total.inputs[1]), line)]
+        return [Edit(exp, words, partial(_shifted, exp, total.inputs[1]), line, is_exact=True)]
     return []
 
 
@@ -108,7 +109,8 @@ def _log_of(t: Tensor, parts: list[Part], deep: int) -> _Logarithm | None:
         return None
     if op.type in _OF_ONE:
         make, written = _OF_ONE[op.type]
-        return _Logarithm(lambda now: make(now(op.inputs[0])), written.format(_name(parts, (op, 0))), True)
+        text = written.format(_name(parts, (op, 0)))
+        return _Logarithm(lambda now: make(now(op.inputs[0])), text, True, "+" in written)
     if op.type == "Sub" and is_one(op.inputs[0]) and op.inputs[1].op.type == "Sigmoid":
         sigmoid = op.inputs[1].op
         return _Logarithm(lambda now: build.Neg(build.Softplus(now(sigmoid.inputs[0]))),
@@ -149,7 +151,11 @@ def _times(factor: float, x: Tensor) -> Tensor:
 
 _OF_ONE: dict[str, tuple[Callable[[Tensor], Tensor], str]] = {
     "Exp": (lambda x: x, "{}"), "Softmax": (lambda x: build.LogSoftmax(x), "tf.nn.log_softmax({})"),
-    "Sigmoid": (_log_sigmoid, "tf.log_sigmoid({})")}
+    "Sigmoid": (_log_sigmoid, "tf.log_sigmoid({})"),
+    "Cosh": (lambda x: build.AddV2(x, build.Sub(build.Softplus(_times(-2.0, x)), constant(float(np.log(2.0)), x))),
+             "{0} + tf.nn.softplus(-2.0 * {0}) - 0.693147"),
+    "Expm1": (lambda x: build.AddV2(x, build.Log(build.Neg(build.Expm1(build.Neg(x))))),
+              "{0} + tf.log(-tf.expm1(-{0}))")}
 
 
 def _of_number(value: np.ndarray, t: Tensor) -> _Logarithm | None:

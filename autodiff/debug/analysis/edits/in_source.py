@@ -22,6 +22,9 @@ _LOOPS = (ast.For, ast.While, ast.AsyncFor)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Module)
 _LOOSE = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.NamedExpr, ast.Await)
 
+_PART = re.compile(r"\{(\d+)\}")
+_ALONE = re.compile(r"(?:(?<=\()|(?<=, ))\{\d+\}(?=[),{])")  # no operator is next to it
+
 Part = tuple[Operation, int | None]  # an operand of an op; None: the arguments that follow the first
 
 
@@ -93,17 +96,18 @@ def _change(source: "_Source", rewrite: Rewrite) -> tuple[int, int, str]:
     if is_norm and (rewrite.operand is None or _has_order(node)):
         raise ArgumentError("the norm is not a plain one")
     tf, texts = source.module(), []
-    for i, (op, number) in enumerate(rewrite.parts):
+    for op, number in rewrite.parts:
         where = source.expression(op)
         if not _within(where, node):
             source.check_alike(where if number is None else source.operand(where, op, number), node)
-        stands_alone = is_norm or f"({{{i}}}" in rewrite.template or f", {{{i}}}" in rewrite.template
-        texts.append(source.arguments(where, op, number, beside=not stands_alone))
+        texts.append([source.arguments(where, op, number, beside=beside and not is_norm) for beside in (False, True)])
     if is_norm:  # of which the root is a part that is not written
-        squared = f"{tf}.reduce_sum({tf}.square({texts[0]}){source.arguments(node, rewrite.op, None)})"
+        squared = f"{tf}.reduce_sum({tf}.square({texts[0][0]}){source.arguments(node, rewrite.op, None)})"
         new = f"{tf}.sqrt({rewrite.template.format(squared, tf=tf)})"
         return (*source.range(node), new)
-    new = rewrite.template.format(*texts, tf=tf)
+    alone = {found.start() for found in _ALONE.finditer(rewrite.template)}
+    template = rewrite.template
+    new = _PART.sub(lambda found: texts[int(found[1])][found.start() not in alone], template).replace("{tf}", tf)
     target = node if rewrite.operand is None else source.operand(node, rewrite.op, rewrite.operand)
     return (*source.range(target), new)
 

@@ -45,9 +45,9 @@ class Explanations:
     def why(self, target: str = "", y: str = "", *, kind: str = "", order: int = 1) -> Any:
         """Why the gradient at a tensor is None, non-finite, zero or tiny; or its value, if that is not finite.
 
-        Without a target, of the whole run: kind "nan" (or "") gives a WhyNonfinite, "none" a tuple of WhyNone and
-        "zero" one of WhySmall, for the trainable variables concerned; of a target, "gradient" leaves out what an update
-        made of the gradient. order: up to which derivatives are asked about.
+        Without a target, of the whole run: kind "nan" (or "") gives a WhyNonfinite, "none" a tuple of WhyNone, "zero"
+        and "exploding" one of WhySmall, for the trainable variables concerned; of a target, "gradient" leaves out what
+        an update made of the gradient. order: up to which derivatives are asked about.
         """
         found = self._why(target, y, kind, order)
         return spoken(found, advice_of(self.model.graph).words)
@@ -134,11 +134,11 @@ class Explanations:
         if kind == "none":
             missing = [why_none(top, t, self.model.derivatives.script_call(top)) for t, g in found.items() if g is None]
             return (*missing, *(why_none(call.ys[0], x, call) for call, x in asked_in_vain(self.model.graph)))
-        if kind != "zero":
-            raise ArgumentError(expected="nan, none or zero", found=repr(kind))
+        if kind not in ("zero", "exploding"):
+            raise ArgumentError(expected="nan, none, zero or exploding", found=repr(kind))
         at = self.state.moment_for([top])
         small = (self._why_small(top, t, at) for t, g in found.items() if g is not None)
-        return tuple(finding for finding in small if finding.kind != "fine")
+        return tuple(finding for finding in small if finding.kind == kind or kind == "zero" and finding.kind != "fine")
 
     def _why_small(self, y: Tensor, x: Tensor, at: Moment) -> WhySmall:
         return self._small(y, x, at, *self._along(y, x, at))

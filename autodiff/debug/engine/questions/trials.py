@@ -68,7 +68,8 @@ class Trials:
         for edits in self._candidates(why, top, steps[-1]) if steps else ():
             if time.perf_counter() < until:
                 self._try(edits, top, steps, until)
-        self.tried.sort(key=lambda each: (each[0].steepest > _STEEP, round(each[0].change, 4)))
+        self.tried.sort(key=lambda each: (each[0].steepest > _STEEP and not each[1].is_exact, round(each[0].change, 4),
+                                          each[1].words.count("; ")))
         self.tried = [(replace(remedy, here=expression_of(overlay.edits)), overlay, at)
                       for remedy, overlay, at in self.tried[:_SHOWN]]
         return spoken(tuple(remedy for remedy, *_ in self.tried), advice_of(self.model.graph).words)
