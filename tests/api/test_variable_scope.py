@@ -1,5 +1,7 @@
 """variable_scope, get_variable, templates, name scopes, initializers. Expected values are TensorFlow 1.15.5's."""
 
+import importlib
+
 import numpy as np
 import pytest
 
@@ -411,3 +413,60 @@ def test_eager_variables_of_a_template_or_store_are_kept():
             with store.as_default(), tf.variable_scope("s", reuse=tf.AUTO_REUSE):
                 tf.get_variable("v", [], trainable=False)
         assert [len(store.variables()), len(store.trainable_variables())] == [1, 0]
+
+
+def test_a_partitioned_variable_is_shared_whole():
+    def halves(shape, dtype):
+        return [2, 1]
+
+    with tf.variable_scope("s", partitioner=halves) as scope:
+        v = tf.get_variable("v", [3, 1])
+        assert v.as_tensor().name == "s/v:0"
+        with pytest.raises(ValueError, match="Partitioned variable with name s/v already exists"):
+            tf.get_variable("v", [3, 1])
+        scope.reuse_variables()
+        assert tf.get_variable("v", [3, 1]) is v
+        for words, options in (("specified partitions .3, 1. and found partitions .2, 1.",
+                                {"partitioner": lambda shape, dtype: [3, 1]}),
+                               ("specified shape", {"shape": [4, 1]})):
+            with pytest.raises(ValueError, match=words):
+                tf.get_variable("v", **{"shape": [3, 1], **options})
+    with tf.variable_scope("s", reuse=True):
+        assert tf.get_variable("v") is v
+
+
+def test_what_an_initializer_is_told_of_a_part_is_checked():
+    info = importlib.import_module("autodiff.api.variables.partitioned").PartitionInfo
+    for error, arguments in (TypeError, (None, [0])), (TypeError, ([1], "0")), (ValueError, ([1, 2], [0])), (
+            ValueError, ([1], [1])):
+        with pytest.raises(error):
+            info(*arguments)
+    part = info([9, 3], [4, 0])
+    assert (part.single_slice_dim([2, 3]), part.single_offset([2, 3])) == (0, 4)
+    for error, shape in (TypeError, None), (ValueError, [1]), (ValueError, [6, 3]), (ValueError, [1, 1]):
+        with pytest.raises(error):
+            part.single_slice_dim(shape)
+
+
+def test_scopes_are_left_from_the_inside():
+    outer = tf.variable_scope("outer")
+    outer.__enter__()
+    with tf.variable_scope("inner"), pytest.raises(RuntimeError, match="Improper nesting of variable_scope"):
+        outer.__exit__(None, None, None)
+    outer.__exit__(None, None, None)
+    assert tf.get_variable_scope().name == ""
+
+
+def test_getters_and_initializers_that_cannot_be_called_are_refused():
+    with pytest.raises(ValueError, match="custom_getter .* not callable"):
+        tf.get_variable("v", custom_getter=3)
+    with pytest.raises(ValueError, match="The initializer passed is not valid"):
+        tf.get_variable("v", initializer=lambda x: [2])
+
+    def getter(getter, *args, **options):
+        assert options["synchronization"] == tf.VariableSynchronization.AUTO
+        assert options["aggregation"] == tf.VariableAggregation.NONE
+        return getter(*args, **options)
+
+    with tf.variable_scope("s", custom_getter=getter):
+        assert tf.get_variable("v", [1]).trainable

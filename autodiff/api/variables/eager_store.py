@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from typing import Any
 
 from ...core.graph import Graph, get_default_graph
 from .variable import Variable
@@ -13,6 +14,11 @@ _STORE = "variables_by_name"
 def variables_by_name(graph: Graph) -> dict[str, Variable]:
     """Full name -> the variable. Eagerly there are none but inside of a store."""
     return graph.extras.get(_STORE, {}) if graph.executing_eagerly else graph.extras.setdefault(_STORE, {})
+
+
+def partitioned_by_name(graph: Graph) -> dict[str, Any]:
+    """Full name -> the PartitionedVariable, whose parts are among the variables. Eagerly there are none."""
+    return {} if graph.executing_eagerly else graph.extras.setdefault("partitioned_by_name", {})
 
 
 class EagerVariableStore:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import DType
@@ -84,9 +84,9 @@ class PartitionedVariable(TensorOperators):
     def _concat(self) -> Tensor:
         parts = [variable.as_tensor() for variable in self._variables]
         with get_default_graph().name_scope(f"{self._name}/ConcatPartitions/"):
-            if len(parts) == 1:
-                return build.Identity(parts[0], name=self._name.split("/")[-1])
-            return build.ConcatV2(self._partition_axes()[0], *parts)
+            whole = build.ConcatV2(self._partition_axes()[0], *parts) if len(parts) > 1 else parts[0]
+        with get_default_graph().name_scope(None):
+            return build.Identity(whole, name=self._name)
 
     def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> list:
         """Give each part its part of a value; gives what the parts' own assign does."""
@@ -108,11 +108,22 @@ class PartitionedVariable(TensorOperators):
                                    name=name, read_value=read_value) for v in self._variables]
 
 
-class PartitionInfo(NamedTuple):
-    """What an initializer is told of a part: the sizes of the whole, and where the part begins."""
+class PartitionInfo:
+    """What an initializer is told of a part: the sizes of the whole, and where the part begins.
 
-    full_shape: list[int]
-    var_offset: list[int]
+    Raises KindError (TypeError) for what are no lists of numbers, ArgumentError (ValueError) for others than offsets.
+    """
+
+    def __init__(self, full_shape: Any, var_offset: Any) -> None:
+        for name, value in ("full_shape", full_shape), ("var_offset", var_offset):
+            if not isinstance(value, Sequence) or isinstance(value, str):
+                raise KindError(f"`{name}` must be a sequence (like tuple or list) instead of {type(value).__name__}")
+        if len(var_offset) != len(full_shape):
+            raise ArgumentError(f"Expected equal length, but `var_offset` is of length {len(var_offset)} while "
+                                f"full_shape is of length {len(full_shape)}.")
+        if any(offset < 0 or offset >= size for offset, size in zip(var_offset, full_shape)):
+            raise ArgumentError(f"Expected 0 <= offset < size, but found offset={var_offset}, size={full_shape}")
+        self.full_shape, self.var_offset = list(full_shape), list(var_offset)
 
     def single_offset(self, shape: Any) -> int:
         """Where a part of this shape begins along the axis of the cut. Raises ArgumentError for cuts along several."""
@@ -121,12 +132,17 @@ class PartitionInfo(NamedTuple):
 
     def single_slice_dim(self, shape: Any) -> int | None:
         """The axis of the cut; None for a whole."""
+        if not isinstance(shape, Sequence) or isinstance(shape, str):
+            raise KindError(f"`shape` must be a sequence (like tuple or list) instead of {type(shape).__name__}")
+        if any(offset + part > whole for offset, part, whole in zip(self.var_offset, shape, self.full_shape)):
+            raise ArgumentError(f"With self.var_offset={self.var_offset}, a partition of shape={shape} would exceed "
+                                f"self.full_shape={self.full_shape}.")
         if len(shape) != len(self.full_shape):
             raise ArgumentError(expected=f"{len(self.full_shape)} sizes", found=shape)
         cut = [i for i, (part, whole) in enumerate(zip(shape, self.full_shape)) if part < whole]
         if len(cut) > 1:
-            raise ArgumentError(f"Cannot use single_slice_dim() with shape {shape} and partition info {self}: cut "
-                                "along several axes")
+            raise ArgumentError(f"Cannot use single_slice_dim() with shape {shape} and full shape {self.full_shape}: "
+                                "cut along several axes")
         return cut[0] if cut else None
 
 

@@ -11,10 +11,10 @@ from ...core.collections import GraphKeys, get_collection
 from ...core.convert import as_array
 from ...core.defaults import InThread
 from ...core.dtypes import DType, as_dtype, float32
-from ...core.errors import ArgumentError, KindError
+from ...core.errors import ArgumentError, KindError, StateError
 from ...core.graph import Tensor, get_default_graph, graph_of
 from .variable import Variable
-from .variable_kinds import VariableSynchronization
+from .variable_kinds import VariableAggregation, VariableSynchronization
 from .variable_store import found_or_made
 
 _OPEN, _COUNTS = "variable_scope", "variable_scope_counts"
@@ -108,8 +108,9 @@ def _open_one() -> InThread:
 def get_variable(name: str, shape: Any = None, dtype: Any = None, initializer: Any = None, regularizer: Any = None,
                  trainable: bool | None = None, collections: Any = None, caching_device: Any = None,
                  partitioner: Any = None, validate_shape: bool = True, use_resource: bool | None = None,
-                 custom_getter: Any = None, constraint: Any = None, synchronization: Any = None,
-                 aggregation: Any = None) -> Variable:
+                 custom_getter: Any = None, constraint: Any = None,
+                 synchronization: Any = VariableSynchronization.AUTO,
+                 aggregation: Any = VariableAggregation.NONE) -> Variable:
     """The variable of this name in the current variable scope, made if the scope's `reuse` says so.
 
     initializer: a tensor or value (then no shape is given), or a function of (shape, dtype); Glorot's
@@ -125,11 +126,17 @@ def get_variable(name: str, shape: Any = None, dtype: Any = None, initializer: A
 
 
 def get_local_variable(name: str, shape: Any = None, dtype: Any = None, initializer: Any = None,
-                       regularizer: Any = None, trainable: bool = False, collections: Any = None,
-                       **options: Any) -> Variable:
+                       regularizer: Any = None, trainable: bool = False, collections: Any = None,  # noqa: PLR0913
+                       caching_device: Any = None, partitioner: Any = None, validate_shape: bool = True,
+                       use_resource: bool | None = None, custom_getter: Any = None, constraint: Any = None,
+                       synchronization: Any = VariableSynchronization.AUTO,
+                       aggregation: Any = VariableAggregation.NONE) -> Variable:
     """get_variable for one that is not trained and not saved: it joins LOCAL_VARIABLES. trainable has no effect."""
     return get_variable(name, shape, dtype, initializer, regularizer, trainable=False,
-                        collections=[*(collections or ()), GraphKeys.LOCAL_VARIABLES], **options)
+                        collections=[*(collections or ()), GraphKeys.LOCAL_VARIABLES], caching_device=caching_device,
+                        partitioner=partitioner, validate_shape=validate_shape, use_resource=use_resource,
+                        custom_getter=custom_getter, constraint=constraint, synchronization=synchronization,
+                        aggregation=aggregation)
 
 
 def no_regularizer(_: Any) -> None:
@@ -148,6 +155,8 @@ def _in_scope(scope: VariableScope, name: str, shape: Any = None, dtype: Any = N
         _check_value_dtype(name, initializer, as_dtype(dtype))
     if custom_getter is None:
         custom_getter = scope.custom_getter
+    if custom_getter is not None and not callable(custom_getter):
+        raise ArgumentError(f"custom_getter passed to get_variable is not callable: {custom_getter!r}")
     arguments = dict(
         name=f"{scope.name}/{name}" if scope.name else name, shape=shape,
         dtype=scope.dtype if dtype is None else as_dtype(dtype).base_dtype,
@@ -214,10 +223,11 @@ class variable_scope:  # noqa: N801 (TensorFlow's name)
     def __enter__(self) -> VariableScope:
         self._stack = contextlib.ExitStack()
         try:
-            return self._open(self._stack)
+            self._opened = self._open(self._stack)
         except BaseException:
             self._stack.close()
             raise
+        return self._opened
 
     def _open(self, stack: contextlib.ExitStack) -> VariableScope:
         graph = graph_of(self._values or ())
@@ -236,6 +246,9 @@ class variable_scope:  # noqa: N801 (TensorFlow's name)
             reopened or name, name_scope=full, reuse=self._reuse, custom_getter=self._getter, given=self._given))
 
     def __exit__(self, *exc: Any) -> None:
+        if get_variable_scope() is not self._opened and exc[0] is None:
+            raise StateError("Improper nesting of variable_scope.", expected=f"to be left first: {self._opened.name!r}",
+                             found=f"{get_variable_scope().name!r} in it")
         self._stack.close()
 
 

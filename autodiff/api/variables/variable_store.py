@@ -13,9 +13,9 @@ from ...core.errors import ArgumentError, GraphError, ShapeError
 from ...core.graph import Graph, get_default_graph
 from ...core.shapes import TensorShape, as_dims, compatible, is_known, show
 from ..control.dependencies import init_scope
-from .eager_store import variables_by_name
+from .eager_store import partitioned_by_name, variables_by_name
 from .initializers import GlorotUniform, Zeros
-from .partitioned import parted
+from .partitioned import PartitionedVariable, parted
 from .variable import Variable
 
 
@@ -24,6 +24,9 @@ def found_or_made(name: str, shape: Any = None, dtype: Any = float32, initialize
     """The variable of this full name. What a custom getter is given as `getter`."""
     graph = get_default_graph().outermost
     partitioner = options.pop("partitioner", None)
+    whole = partitioned_by_name(graph).get(name)
+    if partitioner is None and reuse is True and whole is not None:
+        return whole
     if partitioner is not None and shape is None and initializer is not None and not callable(initializer):
         shape = convert_to_tensor(initializer).dims
     dtype, dims = as_dtype(dtype or float32).base_dtype, as_dims(shape)
@@ -31,10 +34,14 @@ def found_or_made(name: str, shape: Any = None, dtype: Any = float32, initialize
         if dims is None or not is_known(dims):
             raise ShapeError(f"Shape of a new partitioned variable ({name}) must be fully defined, but instead was "
                              f"{show(dims)}.")
-        parts = partitioner(shape=TensorShape(dims), dtype=dtype)
+        parts = list(partitioner(shape=TensorShape(dims), dtype=dtype))
+        if whole is not None:
+            return _shared_parts(whole, name, dims, dtype, reuse, parts)
         default = _default_initializer(name, dtype) if initializer is None else initializer
-        return parted(name, dims, dtype, default, parts, lambda part, own_shape, own: found_or_made(
-            part, own_shape, dtype, own, regularizer, reuse, **options))
+        whole = partitioned_by_name(graph)[name] = parted(
+            name, dims, dtype, default, parts, lambda part, own_shape, own: found_or_made(
+                part, own_shape, dtype, own, regularizer, reuse, **options))
+        return whole
     store = variables_by_name(graph)
     if graph.executing_eagerly:  # as TensorFlow has it, whatever the scope says
         reuse = "AUTO_REUSE"
@@ -51,6 +58,20 @@ def found_or_made(name: str, shape: Any = None, dtype: Any = float32, initialize
     if regularizer:  # an empty dict of them is none
         _regularize(graph, variable, regularizer, name)
     return variable
+
+
+def _shared_parts(whole: PartitionedVariable, name: str, dims: Any, dtype: DType, reuse: Any,
+                  partitions: list[int]) -> PartitionedVariable:
+    if reuse is False:
+        raise GraphError(f"Partitioned variable with name {name} already exists. Did you mean to set reuse=True?",
+                         hint="use reuse=True or reuse=tf.AUTO_REUSE in its variable_scope to share it")
+    if whole._get_partitions() != partitions:
+        raise ArgumentError(f"Trying to reuse partitioned variable {name}, but specified partitions {partitions} and "
+                            f"found partitions {whole._get_partitions()}.")
+    if not compatible(dims, whole.shape.dims_tuple) or whole.dtype is not dtype:
+        raise ShapeError(f"Trying to reuse partitioned variable {name}, but specified shape {show(dims)} {dtype.name} "
+                         f"and found shape {show(whole.shape.dims_tuple)} {whole.dtype.name}.")
+    return whole
 
 
 def _shared(variable: Variable, name: str, dims: Any, dtype: DType, reuse: Any) -> Variable:
@@ -81,6 +102,10 @@ def _initial(name: str, initializer: Any, shape: Any, dims: Any, dtype: DType, v
         return functools.partial(initializer, list(dims), dtype=dtype, **asked), dtype
     if dims is None and shape is None and _takes_nothing(initializer):
         return initializer, None
+    if shape is None and not _takes(initializer, "shape"):
+        raise ArgumentError("The initializer passed is not valid. It should be a callable with no arguments and the "
+                            "shape should not be provided or an instance of `tf.keras.initializers.*' and `shape` "
+                            f"should be fully defined.\nvariable {name!r} has no shape, and {initializer!r}")
     if shape is None or validate_shape:
         raise ShapeError(f"Shape of a new variable ({name}) must be fully defined, but instead was {show(dims)}",
                          hint="pass shape, or a tensor or value as the initializer")

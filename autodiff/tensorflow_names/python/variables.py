@@ -3,14 +3,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...api.variables.eager_store import variables_by_name
 from ...api.variables.partitioned import PartitionedVariable, PartitionInfo
 from ...api.variables.variable import ResourceVariable
 from ...api.variables.variable import Variable as VariableV1
 from ...api.variables.variable_scope import pure_variable_scope
+from ...api.variables.variable_store import found_or_made
 from ...core.collections import GraphKeys, get_collection
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import as_dtype, int32
-from ...core.graph import Tensor
+from ...core.graph import Tensor, get_default_graph
 from ...core.infer import held
 from ...core.op import build
 from ...core.shapes import as_dims, is_known
@@ -72,3 +74,14 @@ AutoTrackable = Trackable
 
 
 _PartitionInfo = PartitionInfo
+
+
+class _VariableStore:
+    """The variables of the default graph by their full names."""
+
+    _vars = property(lambda self: variables_by_name(get_default_graph().outermost))
+    get_variable = staticmethod(found_or_made)
+
+
+def _get_default_variable_store() -> _VariableStore:
+    return _VariableStore()
