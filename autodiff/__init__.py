@@ -98,8 +98,8 @@ _NAMES = {
         "matrix_square_root matrix_triangular_solve norm qr self_adjoint_eig self_adjoint_eigvals svd tensordot "
         "trace",
     "api.messages":
-        "AttrValue Event GraphDef HistogramProto LogMessage MetaGraphDef NameAttrList NodeDef SessionLog Summary "
-        "SummaryMetadata TensorInfo",
+        "AttrValue Event GraphDef HistogramProto LogMessage MetaGraphDef NameAttrList NodeDef RunMetadata SessionLog "
+        "Summary SummaryMetadata TensorInfo",
     "api.math":
         "abs accumulate_n acos acosh add add_n angle arg_max arg_min argmax argmin asin asinh atan atan2 atanh "
         "bessel_i0 bessel_i0e bessel_i1 bessel_i1e betainc bincount cast ceil clip_by_value complex conj cos cosh "
@@ -189,7 +189,7 @@ _NAMES = {
     "gradients.tape":
         "GradientTape",
     "runtime.config":
-        "ConfigProto GPUOptions GraphOptions OptimizerOptions RunMetadata RunOptions",
+        "ConfigProto GPUOptions GraphOptions OptimizerOptions RunOptions",
     "runtime.eager":
         "disable_eager_execution disable_v2_behavior enable_eager_execution executing_eagerly",
     "runtime.session":

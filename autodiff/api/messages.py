@@ -17,8 +17,9 @@ AttrValue, GraphDef, NameAttrList, NodeDef, TensorProto, TensorShapeProto, Versi
 MetaGraphDef, SaverDef, SavedModel, SignatureDef, TensorInfo, VariableDef, CollectionDef, QueueRunnerDef = (
     META_GRAPH_MESSAGES[name] for name in ("MetaGraphDef", "SaverDef", "SavedModel", "SignatureDef", "TensorInfo",
                                            "VariableDef", "CollectionDef", "QueueRunnerDef"))
-Event, HistogramProto, LogMessage, SessionLog, Summary, SummaryDescription, SummaryMetadata, TaggedRunMetadata = (
-    EVENT_MESSAGES[name] for name in ("Event", "HistogramProto", "LogMessage", "SessionLog", "Summary",
+(Event, HistogramProto, LogMessage, RunMetadata, SessionLog, Summary, SummaryDescription, SummaryMetadata,
+ TaggedRunMetadata) = (
+    EVENT_MESSAGES[name] for name in ("Event", "HistogramProto", "LogMessage", "RunMetadata", "SessionLog", "Summary",
                                       "SummaryDescription", "SummaryMetadata", "TaggedRunMetadata"))
 BytesList, Example, Feature, FeatureList, FeatureLists, Features, FloatList, Int64List, SequenceExample = (
     EXAMPLE_MESSAGES[name] for name in ("BytesList", "Example", "Feature", "FeatureList", "FeatureLists", "Features",

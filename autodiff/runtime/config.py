@@ -117,12 +117,6 @@ class RunOptions(_Options):
                  "report_tensor_allocations_upon_oom": False, "debug_options": DebugOptions()}
 
 
-class RunMetadata(_Options):
-    """The metadata of a run; empty, as the debugger's records hold more."""
-
-    _defaults = {"step_stats": None, "cost_graph": None, "partition_graphs": []}
-
-
 def wants_jit(config: ConfigProto | None) -> bool:
     """Whether plans may be relaxed, as XLA's are: when `config.graph_options.optimizer_options.global_jit_level` is on.
 

@@ -24,6 +24,7 @@ from .plan.plan import Plan, compile_plan
 from .plan.state import Run
 from .plan.variable_values import Variables
 from .program import Program
+from .traced import traced
 from .variable_aliases import after_updates, aliases_of
 
 MOST_STEPS = 1 << 17  # of all the plans that a session keeps: some 0.7 kB each
@@ -67,7 +68,8 @@ class Session:
     def run(self, fetches: Any, feed_dict: dict | None = None, options: Any = None, run_metadata: Any = None) -> Any:
         """Values of `fetches`, in their structure: lists, tuples, dicts, named tuples of tensors, names, operations.
 
-        feed_dict: values for any tensors in this run. An operation gives None, an IndexedSlices an
+        feed_dict: values for any tensors in this run. run_metadata: gets the times of each operation if
+        options.trace_level asks for them. An operation gives None, an IndexedSlices an
         IndexedSlicesValue, a SparseTensor a SparseTensorValue, a scalar a NumPy scalar. Raises KindError
         (TypeError) or a ValueError for what cannot be fetched or fed, StateError (RuntimeError) when
         closed, and an OpError that knows its operation for what fails in the run.
@@ -77,6 +79,12 @@ class Session:
             raise KindError(f"options is a tf.RunOptions, found {options!r}")
         wanted = self._wanted(fetches)
         tensors, fed = self._feeds.read(feed_dict) if feed_dict else ((), [])
+        if run_metadata is not None:
+            run_metadata.Clear()
+            if options is not None and options.output_partition_graphs:
+                run_metadata.partition_graphs.add().CopyFrom(self.graph_def)
+            if options is not None and options.trace_level:
+                return traced(self.start(fetches, feed_dict), run_metadata.step_stats)
         return self._values(wanted, self._program(wanted, tensors), fed)
 
     def _values(self, wanted: Fetches, program: Program, fed: Sequence[Any]) -> Any:

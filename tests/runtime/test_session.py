@@ -2,6 +2,7 @@
 
 import collections
 import gc
+import json
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from autodiff import errors
 from autodiff.core.op import OPS, build
 from autodiff.runtime.plan.running import running
 from autodiff.runtime.program import HOT
+from autodiff.tensorflow_names.python.timeline import Timeline
 
 Pair = collections.namedtuple("Pair", "u v")
 
@@ -431,3 +433,39 @@ def test_no_garbage_is_looked_for_while_a_plan_is_compiled(monkeypatch: pytest.M
         assert session.run(tf.constant(2.0) * 3.0) == 6.0
     assert seen == [False]
     assert gc.isenabled()
+
+
+def test_a_traced_run_notes_its_times_and_sizes() -> None:
+    x = tf.placeholder(tf.float32, [2, 3], name="x")
+    y = tf.square(x, name="y") + 1.0
+    options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE, output_partition_graphs=True)
+    metadata = tf.RunMetadata()
+    with tf.Session() as session:
+        session.run(y, {x: np.ones((2, 3))}, run_metadata=metadata)
+        assert not metadata.HasField("step_stats")
+        value = session.run(y, {x: np.ones((2, 3))}, options=options, run_metadata=metadata)
+        stats = metadata.step_stats.dev_stats[0]
+        assert value.tolist() == [[2] * 3] * 2 and len(metadata.partition_graphs[0].node) == 4
+        assert tf.RunMetadata.FromString(metadata.SerializeToString()) == metadata
+        nodes = {node.node_name: node for node in stats.node_stats}
+        about = nodes["y"].output[0].tensor_description
+        assert nodes["y"].timeline_label == "y = Square(x)" and nodes["add"].op_end_rel_micros > 0
+        assert [d.size for d in about.shape.dim] == [2, 3] and about.allocation_description.allocated_bytes == 24
+        call = session.make_callable(y, [x], accept_options=True)
+        call(np.ones((2, 3)), options=None, run_metadata=metadata)
+        assert not metadata.HasField("step_stats") and not metadata.partition_graphs
+    trace = json.loads(Timeline(tf.RunMetadata.FromString(tf.RunMetadata().SerializeToString()).step_stats)
+                       .generate_chrome_trace_format())
+    assert trace == {"traceEvents": []}
+
+
+def test_a_timeline_is_what_chrome_draws() -> None:
+    metadata = tf.RunMetadata()
+    with tf.Session() as session:
+        session.run(tf.exp(tf.constant(1.0, name="c"), name="e"), run_metadata=metadata,
+                    options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE))
+    events = json.loads(Timeline(metadata.step_stats).generate_chrome_trace_format())["traceEvents"]
+    by_name = {event["name"]: event for event in events if event["ph"] == "X"}
+    assert events[0]["args"]["name"].endswith("device:CPU:0 Compute")
+    assert by_name["Exp"]["args"] == {"name": "e", "op": "Exp", "input0": "c"} and by_name["Exp"]["dur"] > 0
+    assert [event["ph"] for event in events if event.get("cat") == "DataFlow"] == ["s", "t"]

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ....core.errors import AbortedError, OpError, StateError, UnavailableError
-from ....runtime.config import RunMetadata, RunOptions
+from ....files.event_messages import EVENT_MESSAGES
+from ....runtime.config import RunOptions
 from ...logging import info
 from ..hooks import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 
@@ -160,7 +161,7 @@ class _HookedSession(_WrappedSession):
         """
         if self.should_stop():
             raise StateError("Run called even after should_stop requested.")
-        options, run_metadata = options or RunOptions(), run_metadata or RunMetadata()
+        options, run_metadata = options or RunOptions(), run_metadata or EVENT_MESSAGES["RunMetadata"]()
         context = SessionRunContext(SessionRunArgs(fetches, feed_dict), self._sess)
         asked = {hook: request for hook in self._hooks if (request := hook.before_run(context)) is not None}
         fed = feed_dict
