@@ -81,9 +81,9 @@ class Session:
         tensors, fed = self._feeds.read(feed_dict) if feed_dict else ((), [])
         if run_metadata is not None:
             run_metadata.Clear()
-            if options is not None and options.output_partition_graphs:
+            if getattr(options, "output_partition_graphs", False):
                 run_metadata.partition_graphs.add().CopyFrom(self.graph_def)
-            if options is not None and options.trace_level:
+            if getattr(options, "trace_level", 0):
                 return traced(self.start(fetches, feed_dict), run_metadata.step_stats)
         return self._values(wanted, self._program(wanted, tensors), fed)
 
