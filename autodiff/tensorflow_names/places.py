@@ -43,7 +43,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.python.autograph": ("python.autograph",),
     "tensorflow.python.client": ("",),
     "tensorflow.python.client.session": ("python.client_session", ""),
-    "tensorflow.python.client.timeline": ("python.timeline",),
+    "tensorflow.python.client.timeline": ("python.framework.timeline",),
     "tensorflow.python.compat.compat": ("python.compat",),
     "tensorflow.python.data": ("data", ""),
     "tensorflow.python.data.util.nest": ("api.common.nest_shallow",),

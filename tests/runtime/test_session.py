@@ -13,7 +13,7 @@ from autodiff import errors
 from autodiff.core.op import OPS, build
 from autodiff.runtime.plan.running import running
 from autodiff.runtime.program import HOT
-from autodiff.tensorflow_names.python.timeline import Timeline
+from autodiff.tensorflow_names.python.framework.timeline import Timeline
 
 Pair = collections.namedtuple("Pair", "u v")
 
