@@ -18,7 +18,7 @@ def placement_in(outer: Placement, asked: Any) -> Placement:
     blocks around it. Raises ArgumentError (ValueError) for a name that is none, KindError (TypeError) for what is
     neither.
     """
-    if not asked:
+    if asked is None:
         return ""
     if callable(asked):
         return (*(outer if isinstance(outer, tuple) else (outer,)), asked)
@@ -54,7 +54,11 @@ def merged_device(outer: str, inner: str) -> str:
 
     What `inner` leaves open is as in `outer`. Raises ArgumentError (ValueError) for a name that is none.
     """
-    parts = {**_device_parts(outer), **_device_parts(inner)}
+    around, parts = _device_parts(outer), _device_parts(inner)
+    kind, _, number = parts.get("device", "").partition(":")
+    if number == "*" and "device" in around:  # the kind is asked for, not which of them
+        parts["device"] = f"{kind}:{around['device'].partition(':')[2]}"
+    parts = {**around, **parts}
     return "".join(f"/{key}:{parts[key]}" for key in (*_FIELDS, "device") if key in parts)
 
 

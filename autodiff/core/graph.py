@@ -27,9 +27,8 @@ class Graph(Collected):
     new ones stand. extras: what other modules keep per graph (variable store, gradient calls), by their own key.
     """
 
-    building_function = in_loop = False
+    building_function = in_loop = executing_eagerly = False
     adding = ""  # the operation whose inputs come from other graphs
-    executing_eagerly = False
     shown: Callable[[Tensor, "Graph"], Tensor] | None = None  # makes of a function's tensor one for another graph
 
     def __init__(self) -> None:
@@ -254,10 +253,13 @@ class Graph(Collected):
     @contextlib.contextmanager
     def device(self, device: Any) -> Iterator[None]:
         """Keeps for `op.device` what is asked for: a name, or a function of the operation. None forgets the outer."""
-        saved, self.placement = self.placement, placement_in(self.placement, device)
+        saved, inside = self.placement, placement_in(self.placement, device)
+        self.placement = inside
         try:
             yield
         finally:
+            if self.placement is not inside:
+                raise StateError("Exiting device scope without proper scope nesting")
             self.placement = saved
 
     @contextlib.contextmanager

@@ -26,6 +26,22 @@ def test_a_device_is_its_parts() -> None:
         assert tf.no_op().device == "/job:worker/device:GPU:0"
 
 
+@pytest.mark.parametrize(("outer", "inner", "device"), [  # of TensorFlow 1.15.5
+    ("/gpu:7", "/gpu:*", "/device:GPU:7"), ("/gpu:7", "/cpu", "/device:CPU:7"), ("/cpu:*", "/cpu:5", "/device:CPU:5"),
+    ("/job:a/task:1/gpu:7", "/cpu:0", "/job:a/task:1/device:CPU:0"), ("/job:a", "/gpu:*", "/job:a/device:GPU:*"),
+    ("/gpu:*", "/cpu:*", "/device:CPU:*"), ("/gpu:1", "", "/device:GPU:1"), ("/gpu:1", None, "")])
+def test_what_a_device_leaves_open_is_the_outer_ones(outer: str, inner: str | None, device: str) -> None:
+    with tf.device(outer), tf.device(inner):
+        assert tf.no_op().device == device
+
+
+def test_blocks_of_devices_end_in_their_order() -> None:
+    outer = tf.device("/gpu:8")
+    outer.__enter__()
+    with tf.device("/gpu:9"), pytest.raises(RuntimeError, match="without proper scope nesting"):
+        outer.__exit__(None, None, None)
+
+
 def test_colocated_operations_are_in_one_group() -> None:
     with tf.device("/gpu:0"):
         a = tf.constant(1.0, name="a")
