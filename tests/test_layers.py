@@ -109,6 +109,8 @@ def imports_in(source: str, module: str, *, is_package: bool, known: set[str]) -
 
     def visit(node: ast.AST, lazy: bool) -> Iterator[Import]:
         for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                continue  # holds no import, and is most of a tree
             if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
                 continue  # names for annotations alone: nothing is imported when it runs
             if isinstance(child, ast.Import):
@@ -120,7 +122,7 @@ def imports_in(source: str, module: str, *, is_package: bool, known: set[str]) -
                     full = f"{base}.{alias.name}"
                     if full in known or base != module:
                         yield Import(module, full if full in known else base, child.lineno, child.level, lazy)
-            yield from visit(child, lazy or isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)))
+            yield from visit(child, lazy or isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)))
 
     def absolute(node: ast.ImportFrom) -> str:
         if node.level == 0:

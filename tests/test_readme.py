@@ -24,7 +24,8 @@ def test_the_readme_is_read_at_once() -> None:
 def test_the_library_in_ten_lines_runs() -> None:
     example = re.search(r"```python\n(.*?)```", README, re.DOTALL)
     assert example is not None
-    done = subprocess.run([sys.executable, "-c", example[1]], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", example[1]], cwd=ROOT, capture_output=True, text=True, check=False,
+                          timeout=60)
     assert done.returncode == 0, done.stderr
     assert len(example[1].strip().splitlines()) <= 12
     # sum tanh(0.1 + 0.4 + 0.9) = tanh(1.4); by w: (1 - tanh(1.4)**2) x, first row 0.1 (1 - 0.8854**2)
@@ -35,7 +36,7 @@ def test_the_library_in_ten_lines_runs() -> None:
 
 def test_the_commands_and_sessions_are_what_the_program_shows() -> None:
     done = subprocess.run([sys.executable, str(ROOT / "scripts" / "manual.py"), "--check"], capture_output=True,
-                          text=True, check=False)
+                          text=True, check=False, timeout=240)
     assert done.returncode == 0, done.stderr
     texts = [page.read_text(encoding="utf-8") for page in PAGES]
     assert sum(text.count("<!-- commands -->") for text in texts) == 1

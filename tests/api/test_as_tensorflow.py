@@ -143,7 +143,7 @@ def test_scopes_belong_to_a_thread() -> None:
     with tf.name_scope("outer"), tf.variable_scope("ov"):
         thread = threading.Thread(target=build)
         thread.start()
-        thread.join()
+        thread.join(60)
     assert names == [["in/vs/Const:0", "vs/v:0"]]
 
 

@@ -198,7 +198,7 @@ def test_dir_has_rooms_and_no_modules_of_the_house() -> None:
 def test_importing_loads_neither_ops_nor_rooms_that_scripts_enter_later() -> None:
     code = "import autodiff, sys; print(*sorted(m for m in sys.modules if m.startswith('autodiff.')))"
     read = subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2], capture_output=True, text=True,
-                          check=True).stdout.split()
+                          check=True, timeout=60).stdout.split()
     kept_for_later = ("autodiff.api", "autodiff.debug", "autodiff.files", "autodiff.runtime",
                       "autodiff.tensorflow_names")
     loaded = {"autodiff.api", "autodiff.api.common", "autodiff.api.common.public_paths",

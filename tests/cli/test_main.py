@@ -152,7 +152,7 @@ def test_prints_of_the_script_go_to_standard_error_with_json() -> None:
 
 def test_a_closed_pipe_is_no_error() -> None:
     command = f'"{sys.executable}" -m cli -nx --batch -ex help -ex help -ex help | head -1'
-    done = subprocess.run(command, shell=True, text=True, capture_output=True, check=False,
+    done = subprocess.run(command, shell=True, text=True, capture_output=True, check=False, timeout=60,
                           env={**os.environ, "PYTHONPATH": str(ROOT)})
     assert done.stderr == ""
 
@@ -160,7 +160,7 @@ def test_a_closed_pipe_is_no_error() -> None:
 def test_closed_input_and_an_ascii_locale() -> None:
     done = subprocess.run(f'"{sys.executable}" -m cli -nx -ex "help grad" <&-', shell=True, text=True,
                           capture_output=True,
-                          check=False, env={**os.environ, "PYTHONPATH": str(ROOT)})
+                          check=False, timeout=60, env={**os.environ, "PYTHONPATH": str(ROOT)})
     assert (done.returncode, done.stderr) == (0, "")
     done = gradbg("--batch", "-ex", "train", "-ex", "next", "-ex", "grads", GRAPH, PYTHONIOENCODING="ascii")
     assert done.returncode == 0

@@ -120,7 +120,7 @@ def test_the_line_that_a_script_executes_is_known(tmp_path: Path) -> None:
     looker = threading.Thread(target=look)
     looker.start()
     assert script.start().kind == "ended"
-    looker.join()
+    looker.join(60)
     script.close()
     del sys.waits_in_test
     assert said == ["model.py:4: go.set(); on.wait(9)"] and script.doing() == ""

@@ -220,7 +220,7 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session
             hand = threading.Thread(target=typing)
             hand.start()
             screen.run([("load", begun)])
-            hand.join()
+            hand.join(60)
         shell.close()
         if failures:
             raise failures[0]

@@ -1,11 +1,8 @@
 """x, plot, define, save, export, trust: and what was wrong with tfdbg's screens and typing."""
 
 import json
-import os
 import re
 import struct
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +13,7 @@ from autodiff.files.event_file import scalar_events
 from cli.language.command import verbs
 from cli.language.complete import complete
 from cli.language.interpreter import execute
+from cli.main import main
 from cli.model.results import Array, Error, Group, Plot, Table, Text
 from cli.model.shell import Shell
 from cli.view.drawn.console import drawn
@@ -109,13 +107,15 @@ def test_save_is_read_back(shell: Shell, tmp_path: Path) -> None:
         shell.aliases, shell.defined, shell.displays, shell.settings)
 
 
-def test_a_file_in_the_working_directory_needs_trust(tmp_path: Path) -> None:
+def test_a_file_in_the_working_directory_needs_trust(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def gradbg(*words: str) -> str:
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
-        return subprocess.run([sys.executable, "-m", "cli", "-q", *words], cwd=work, env=environment, text=True,
-                              capture_output=True, check=True, timeout=60).stdout
+        assert main(["-q", *words]) == 0
+        return capsys.readouterr().out
     work = tmp_path / "work"
     work.mkdir()
+    monkeypatch.chdir(work)
+    monkeypatch.setenv("HOME", str(tmp_path))
     local = work / ".gradbgrc"
     local.write_text("print 40 + 2\n")
     assert "42" not in gradbg("--batch", "-ex", "print 1")

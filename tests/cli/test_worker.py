@@ -41,7 +41,7 @@ def test_what_nobody_waits_for_makes_room(told: list[object]) -> None:
         return "never"
 
     def person() -> None:
-        begun.wait()
+        begun.wait(60)
         worker.submit(job("typed", told))
         worker._jobs.put(None)
 
@@ -49,7 +49,7 @@ def test_what_nobody_waits_for_makes_room(told: list[object]) -> None:
     hand = threading.Thread(target=person)
     hand.start()
     worker.work()
-    hand.join()
+    hand.join(60)
     assert told == [Text("interrupted", "warning"), "typed"]
 
 

@@ -151,6 +151,6 @@ def test_what_two_add_at_once_is_all_there(tmp_path: Path) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(60)
     lines = (tmp_path / "history").read_text().splitlines()
     assert sorted(line.rstrip("x ") for line in lines) == sorted(f"{who} {i}" for who in "ab" for i in range(100))

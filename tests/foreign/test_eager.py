@@ -143,7 +143,7 @@ def test_the_script_computes_what_it_computes_alone(tmp_path: Path) -> None:
     with standing_in(shadow=True):
         thread = threading.Thread(target=exec, args=(compile(text, "alone.py", "exec"), alone))  # default graph and all
         thread.start()
-        thread.join()
+        thread.join(60)
     (tmp_path / "model.py").write_text(text)
     shell = Shell()
     execute(f"load {tmp_path / 'model.py'}", shell)

@@ -184,7 +184,8 @@ def test_eager_mode_by_its_switch():
               "opt.apply_gradients([(tape.gradient(loss, v), v)]); print(v.numpy(), tf.executing_eagerly())\n"
               "try: tf.gradients(loss, v)\n"
               "except RuntimeError as error: print('RuntimeError')")
-    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False,
+                           timeout=60)
     assert shown.stdout.split() == ["2.4", "True", "RuntimeError"], shown.stderr
 
 

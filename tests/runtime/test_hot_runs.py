@@ -134,7 +134,7 @@ def test_threads_share_a_hot_session(session):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(60)
     assert wrong == []
 
 
