@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -48,6 +49,24 @@ def handed_out(values: list[Any]) -> list[Any]:
 
 
 _MIX = (6364136223846793005, 3935559000370003845, 1442695040888963407, 2**63 - 1)  # Knuth's; a counter is an int64
+
+
+class _Streams(threading.local):
+    """A thread's generator, set to one stream after the other: to make one takes ten times as long."""
+
+    def __init__(self) -> None:
+        self._source = np.random.Philox(0)
+        self._generator = np.random.Generator(self._source)
+        self._start: Any = np.random.Philox(0).state
+        self._key, self._counter = (self._start["state"][part].view(np.int64) for part in ("key", "counter"))
+
+    def at(self, key: Sequence[int], counter: Sequence[int]) -> np.random.Generator:
+        self._key[:], self._counter[:] = key, counter
+        self._source.state = self._start
+        return self._generator
+
+
+_streams = _Streams()
 
 
 class CallNumber(NamedTuple):
@@ -156,14 +175,15 @@ class Run:
         """The random numbers of one op in this run: counter-based, so that a replay draws the same.
 
         What it draws depends on how often it has drawn in its session, not on what else has run. Ops of equal seeds
-        draw the same numbers, in any session; an op without draws its own.
+        draw the same numbers, in any session; an op without draws its own. It is to be used before the thread asks
+        for another.
         """
         call = _numbered(self.current_call)
         if seed or seed2:
             key, within = [seed, seed2], call.by_turns
         else:
             key, within = [self.session.entropy, self.op.index], call.among_all
-        return np.random.Generator(np.random.Philox(key=key, counter=[0, 0, within, self._earlier_draws()]))
+        return _streams.at(key, [0, 0, within, self._earlier_draws()])
 
     def _earlier_draws(self) -> int:
         """In how many runs of the session before this one the op under way has drawn."""
