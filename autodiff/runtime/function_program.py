@@ -28,6 +28,8 @@ class FunctionProgram(Program):
     def __init__(self, plan: Plan, threads: int, *, relaxed: bool, is_fixed: bool) -> None:
         super().__init__(plan, threads, relaxed=relaxed)
         self._is_fixed = is_fixed
+        tensors = {slot: tensor for tensor, slot in plan.slots.items()}
+        self._numbers = {i for i, slot in enumerate(plan.feeds) if slot in tensors and tensors[slot].dims == ()}
 
     def bound(self, run: Run, captured: Sequence[Any]) -> Callable[[Sequence[Any]], list[Any]]:
         """A function from arguments to results, for calls with the same captures."""
@@ -44,7 +46,7 @@ class FunctionProgram(Program):
                 own = tuple(map(_shape, arguments))
                 shapes = own + behind
                 variant = self._variants.get(shapes)
-                arrays = getter([i for i, shape in enumerate(own) if shape is not None])
+                arrays = getter([i for i, shape in enumerate(own) if shape is not None and i not in self._numbers])
                 layout = [(x.shape, x.strides) for x in arrays(arguments)]
             if variant is not None and self._busy.acquire(False):
                 try:

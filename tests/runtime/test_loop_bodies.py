@@ -104,3 +104,23 @@ def test_what_a_call_gives_is_not_written_to_by_the_next():
             _, last, before, cosines = session.run(kept, {x: value})
             assert (last == np.sin(before)).all() and (before == np.sin(np.sin(np.sin(value)))).all()
             assert (cosines == np.cos(before).reshape(-1)).all()
+
+
+def test_elements_are_read_and_refused_as_by_the_kernel():
+    x, size, last = tf.placeholder(tf.float32, [3]), tf.placeholder(tf.int32, []), tf.placeholder(tf.int32, [])
+
+    def body(i, total, array):
+        part, rest = tf.split(array.read(tf.minimum(i, last)), [-1, 2])
+        return i + 1, total + tf.reduce_sum(part) * rest[1] + rest[0], array
+
+    array = tf.TensorArray(tf.float32, size, clear_after_read=False, element_shape=[3]).write(0, x).write(1, x * 2)
+    total = tf.while_loop(lambda i, *_: i < 4, body, [0, 0.0, array])[1]
+    fetches = [total, tf.gradients(total, x)[0]]
+    fed = np.array([1, 2, 3], np.float32)
+    with tf.Session() as session:
+        runs = [session.run(fetches, {x: fed, size: 3, last: 1}) for _ in range(40)]
+        assert all(run[0] == 5 + 3 * 16 and run[1].tolist() == [3 + 3 * 12, 1 + 3 * 2, 1 + 3 * 4] for run in runs)
+        assert session.run(total, {x: fed, size: 3, last: 2}) == 5 + 16  # zeros, where none is written
+        with pytest.raises(tf.errors.InvalidArgumentError, match="out of range"):
+            session.run(fetches, {x: fed, size: 3, last: 3})
+        assert session.run(fetches, {x: fed, size: 3, last: 1})[0] == runs[0][0]

@@ -1,6 +1,7 @@
 """Ops that put tensors together along an axis and take them apart: concat, pack, split."""
 
 from itertools import accumulate
+from operator import itemgetter
 
 import numpy as np
 
@@ -167,9 +168,12 @@ def split(split_dim: Index, value, *, num_split):
 
 def _cut(value, axis, lengths):
     """Views of consecutive pieces: np.split takes ten times as long."""
-    before = (slice(None),) * (axis % value.ndim)
-    ends = list(accumulate(lengths))
-    return [value[(*before, slice(end - length, end))] for length, end in zip(lengths, ends)]
+    return [value[place] for place in _places(value.ndim, axis, lengths)]
+
+
+def _places(rank, axis, lengths):
+    before = (slice(None),) * (axis % rank)
+    return [(*before, slice(end - length, end)) for length, end in zip(lengths, accumulate(lengths))]
 
 
 @split.gradient
@@ -213,6 +217,20 @@ def split_v(value, size_splits: Index, split_dim: Index, *, num_split):
     """Pieces of given lengths along an axis; one may be -1. value: any[..., n, ...] -> any[..., n_i, ...]..."""
     axis = int(split_dim)
     return outputs(_cut(value, axis, _filled(size_splits.tolist(), value.shape[axis], value.shape)))
+
+
+def with_lengths(node, values, forms):
+    """A Split or SplitV as a function of the input at a place: (function, place); else None.
+
+    values: of the inputs that are the same in each run; None for the others. forms: shapes and dtypes, as far as known.
+    """
+    place = {"Split": 1, "SplitV": 0}.get(node.type)
+    if place is None or forms[place] is None or [v is None for v in values] != [i == place for i in range(len(values))]:
+        return None
+    shape, count = forms[place].shape, node.attrs["num_split"]
+    axis = int(values[2 - 2 * place])
+    lengths = [shape[axis] // count] * count if place else _filled(values[1].tolist(), shape[axis], shape)
+    return itemgetter(*_places(len(shape), axis, lengths)), place
 
 
 @split_v.gradient

@@ -58,6 +58,21 @@ def product_by_transposed(x, y, out=None):
     return _turned(x, y, out) if is_turned else np.dot(x, y, out=out)
 
 
+def as_one_call(node, forms):
+    """A small MatMul as what its kernel comes to: (np.dot, its arguments with {0} and {1} for x and y); else None.
+
+    forms: of x and y, shapes and dtypes; None where they are not known.
+    """
+    x, y = forms
+    if x is None or y is None or x.dtype != y.dtype or x.dtype not in (np.float32, np.float64) \
+            or len(x.shape) != 2 or len(y.shape) != 2:
+        return None
+    transpose_a, transpose_b = node.attrs["transpose_a"], node.attrs["transpose_b"]
+    if x.shape[transpose_a] * y.shape[0] * y.shape[1] >= min(_FEWEST_TURNED, 2 * _BLOCK):
+        return None
+    return np.dot, f"{{0}}{'.T' * transpose_a}, {{1}}{'.T' * transpose_b}"
+
+
 def _turned(x, y, out=None):
     found = np.dot(y.T, x.T).T
     if out is None:

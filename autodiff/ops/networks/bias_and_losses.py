@@ -59,6 +59,8 @@ def bias_add_grad(out_backprop, *, data_format="NHWC"):
     """Sums over all but the channels. out_backprop: number[..., c] or [n, c, ...] -> number[c]."""
     if data_format.startswith("NC"):
         return np.add.reduce(out_backprop, axis=(0, *range(2, out_backprop.ndim)))
+    if out_backprop.ndim == 2:
+        return np.add.reduce(out_backprop, 0)
     return np.add.reduce(out_backprop.reshape(math.prod(out_backprop.shape[:-1]), out_backprop.shape[-1]), axis=0)
 
 

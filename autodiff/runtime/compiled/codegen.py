@@ -3,24 +3,24 @@ from __future__ import annotations
 
 import contextvars
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import FrameType, TracebackType
 from typing import Any
 
 import numpy as np
 
 from ...core.graph import Operation
-from ...ops.arrays.slice import with_bounds
 from ..plan.interpreter import Loop, fail
 from ..plan.kernel_traits import direct_ufunc, views_of
 from ..plan.passes import is_pure
-from ..plan.plan import Buffer, Plan, Step, last_uses, reads_item
+from ..plan.plan import Plan, Step, last_uses
 from ..plan.state import Run, handed_out
 from ..plan.zero_padding import Padding
 from .fusion_groups import Tiles
 from .matmul_rewrites import Columns, Stack
 from .memory import Recycled, allocate
 from .scalar_fast_path import RAISES, function_of, operator_steps, scalar_steps
+from .short_calls import Unexpected, short_call
 from .tiled_execution import KEYWORD_OUT, TileProgram
 
 
@@ -54,7 +54,7 @@ class Generated:
             with np.errstate(all="ignore"):
                 return self._function(run, run.variables, *fed)
         except Exception as error:
-            if type(error) is _Unexpected or isinstance(error, RAISES) and self._is_refused_number(error):
+            if type(error) is Unexpected or isinstance(error, RAISES) and self._is_refused_number(error):
                 with np.errstate(all="ignore"):
                     values = self._otherwise(run, fed)
                 return values if self._inner else handed_out(values)
@@ -104,21 +104,6 @@ def _runs_alone(step: Step) -> bool:
     definition = step.op.definition
     return not definition.takes_run and (step.reads is not None or step.call is not None
                                          or definition.kernel.__module__.startswith(_OPS))
-
-
-class _Unexpected(Exception):
-    """An element of a list has another shape than when the function was made."""
-
-
-def _checked(expected: Buffer) -> Callable[[Any], Any]:
-    """A function that passes on arrays of this shape that lie in memory so."""
-    shape, strides = expected.shape, expected.strides
-
-    def check(value: Any) -> Any:
-        if value.shape != shape or value.strides != strides:
-            raise _Unexpected
-        return value
-    return check
 
 
 _OPS = __name__.partition(".")[0] + "."
@@ -203,12 +188,9 @@ class _Writer:
         if len(step.outputs) == 1 and step.outputs[0] in self.plan.given:
             target = self._target(step)
             return f"{target} = {self._taken(step.outputs[0])}; {self._call(step, operands, target)}"
-        expected = self.plan.expected.get(step.outputs[0]) if reads_item(step) else None
         before = f"run.op = {self._global('a', step.op)}; " if step.op.definition.takes_run else ""
         is_used = any(self._last[s] >= 0 for s in step.outputs)
         call = self._call(step, operands, None)
-        if expected is not None:
-            call = f"{self._global('k', _checked(expected))}({call})"
         return f"{before}{self._target(step)} = {call}" if is_used else before + call
 
     def _formula(self, index: int, step: Step) -> str:
@@ -254,13 +236,13 @@ class _Writer:
 
     def _call(self, step: Step, operands: list[str], out: str | None) -> str:
         op = step.op
+        short = short_call(self.plan, step)
+        if short is not None:
+            return f"{self._global('k', short[0])}({short[1].format(*operands)}{f', {out}' if out else ''})"
         if step.call is not None:
             keyword = "out=" if step.call in KEYWORD_OUT or isinstance(step.call, Stack) else ""
             arguments = [*operands, *([keyword + out] if out else [])]
             return f"{self._global('k', step.call)}({', '.join(arguments)})"
-        sliced = with_bounds(op, [self.plan.constants.get(i) for i in step.inputs])
-        if sliced is not None:
-            return f"{self._global('k', sliced[0])}({operands[sliced[1]]})"
         direct = direct_ufunc(op)
         if direct is not None:
             arguments = [self._global("c", c) if i is None else operands[i]
