@@ -91,10 +91,10 @@ loss = -tf.reduce_mean(tf.reduce_sum(y * tf.log(tf.identity(dense(x, 4))), 1))
 fit([sgd(.1).minimize(loss), loss])
 ''', "tf.identity", "tf.nn.softmax"),
     "half of a cross entropy": ('''
-scores = dense(x, 4, tf.sigmoid)
-loss = -tf.reduce_mean(y * tf.log(scores + 1e-6))
-fit([adam(.01).minimize(loss), loss])
-''', "y * tf.log(scores + 1e-6)", "y * tf.log(scores + 1e-6) + (1 - y) * tf.log(1 - scores + 1e-6)"),
+scores, u = dense(p, 1, tf.sigmoid), tf.placeholder(tf.float32, [None, 1])
+loss = -tf.reduce_mean(u * tf.log(scores + 1e-6))
+fit([adam(.01).minimize(loss), loss], lambda i: {p: points[32 * i % 256:][:32], u: sums[32 * i % 256:][:32] > 0})
+''', "u * tf.log(scores + 1e-6)", "u * tf.log(scores + 1e-6) + (1 - u) * tf.log(1 - scores + 1e-6)"),
     "targets out of range": ('''
 loss = tf.losses.mean_squared_error(q, dense(dense(p, 8, tf.nn.relu), 1, tf.sigmoid))
 fit([adam(.02).minimize(loss), loss], near)

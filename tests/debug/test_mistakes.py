@@ -11,6 +11,7 @@ from cli.model.shell import Shell
 
 from .mistaken_programs import HEAD, PROGRAMS
 from .more_mistaken_programs import MORE_PROGRAMS
+from .programs_of_classes import PROGRAMS_OF_CLASSES
 from .right_programs import RIGHT
 
 SHOWN = {  # kinds whose remedies the remembered steps show to help
@@ -18,7 +19,8 @@ SHOWN = {  # kinds whose remedies the remembered steps show to help
     "sum for mean", "inputs not scaled", "double softmax", "double sigmoid", "relu on the logits",
     "log of no probability", "targets out of range", "softmax in a hidden layer", "reshape for transpose",
     "penalty too large", "clipped too hard", "clipped by value", "clipped always", "epsilon too large",
-    "vanishing gradient", "broadcast", "initial values too small"}
+    "vanishing gradient", "broadcast", "initial values too small", "sigmoid over classes", "squared error of classes",
+    "error not squared"}
 
 
 def trained(text: str, folder: Path) -> Shell:
@@ -36,7 +38,8 @@ def findings(text: str, folder: Path) -> tuple[Finding, ...]:
     return found
 
 
-@pytest.mark.parametrize(("kind", "program"), [*PROGRAMS.items(), *MORE_PROGRAMS.items()])
+@pytest.mark.parametrize(("kind", "program"), [*PROGRAMS.items(), *MORE_PROGRAMS.items(),
+                                                *PROGRAMS_OF_CLASSES.items()])
 def test_a_mistake_comes_first_and_its_twin_has_none(kind: str, program: tuple[str, str, str], tmp_path: Path) -> None:
     text, wrong, right = program
     assert wrong in text

@@ -12,6 +12,7 @@ from .findings import Finding
 
 _LARGE = 50.0  # mean size of inputs beyond which squashing functions and initial weights of 1/sqrt(n) do not fit
 _DARK = 5.0  # mean size from which on numbers of 0 to 255 are pixels: most of an image may be black
+_BEYOND = 5.0  # times the loss of a guess
 _BATCHES = 3  # with labels of one class, from which on it is no accident
 _APART = 1000.0  # times the deviation of the usual column: beside such a one the others do not count
 _ROWS = 16  # examples over which a column has to vary
@@ -24,18 +25,21 @@ _LABELED = ("SparseSoftmaxCrossEntropyWithLogits",)
 Batches = Sequence[Mapping[Tensor, Any]]  # what each looked-at step was fed
 
 
-def feed_mistakes(batches: Batches, *, learns: bool = False) -> list[Finding]:
-    """Findings about the placeholders that were fed in the last steps. learns: the loss falls all the same."""
+def feed_mistakes(batches: Batches, *, learns: bool = False, beyond: float = 0.0) -> list[Finding]:
+    """Findings about the placeholders that were fed in the last steps.
+
+    learns: the loss falls all the same. beyond: the first loss over that of one answer to everything, 0 for unknown.
+    """
     fed: dict[Tensor, list[np.ndarray]] = {}
     for batch in batches:
         for tensor, value in batch.items():
             if tensor.op.type in PLACEHOLDERS:
                 fed.setdefault(tensor, []).append(np.asarray(value))
     return [finding for tensor, arrays in fed.items()
-            for finding in (*_scale(tensor, arrays, learns), *_classes(tensor, arrays))]
+            for finding in (*_scale(tensor, arrays, learns, beyond), *_classes(tensor, arrays))]
 
 
-def _scale(tensor: Tensor, arrays: Sequence[np.ndarray], learns: bool) -> list[Finding]:
+def _scale(tensor: Tensor, arrays: Sequence[np.ndarray], learns: bool, beyond: float) -> list[Finding]:
     """Inputs of a layer that are far from 1, and columns of them that never change."""
     if not tensor.dtype.is_floating or not all(a.ndim >= 2 and a.size for a in arrays):
         return []
@@ -51,11 +55,12 @@ def _scale(tensor: Tensor, arrays: Sequence[np.ndarray], learns: bool) -> list[F
     wide = len(values) >= _ROWS and arrays[0].ndim == 2 and spreads.max() > _APART * max(np.median(spreads), 1e-9)
     if size > _LARGE or are_pixels:
         what = "pixels from 0 to 255" if are_pixels else f"values from {low:.4g} to {high:.4g}"
-        weight = 39 if learns and not wide else 61
+        weight = 61 if wide or not learns else 46 if beyond > _BEYOND else 39
+        told = f"; the first loss is {beyond:.3g} times what one answer to everything costs" * (beyond > _BEYOND)
         found.append(_finding(weight, "inputs not scaled", layer, tensor, f"{tensor.name} is fed "
                               f"{what} (mean {mean:.3g}, "
                               f"standard deviation {spread:.3g}): {layer.type} makes sums of them that saturate what "
-                              "follows, and gradients of their size",
+                              f"follows, and gradients of their size{told}",
                               "scale what is fed: x / 255 for pixels, or (x - mean) / std by column"))
     still = np.flatnonzero(values.std(axis=0) == 0)
     if values.ndim == 2 and len(values) >= _ROWS and 0 < still.size < values.shape[1] and arrays[0].ndim == 2:

@@ -93,7 +93,14 @@ def _entropy_instead(op: Operation, case: Case, finding: Finding) -> Iterator[At
     head = _head(op, case)
     if head is None or head.labels is None or head.labels.dims != head.prediction.dims:
         return
-    labels, source = head.labels, logits_of(head.end)
+    labels, source = head.labels, logits_of(head.end) if head.activation else head.prediction
+    if head.form == "log":
+        yield Attempt((edit(op, "a softmax in its place", lambda now: build.LogSoftmax(now(source))),), is_same=False)
+        return
+    if source.dims and source.dims[-1] == 1:
+        yield Attempt((edit(op, "a cross entropy of the logits", lambda now: _logistic(now(source), now(labels))),),
+                      is_same=False)
+        return
 
     def made(now: Now) -> Tensor:
         error = build.Neg(build.Mul(now(labels), build.LogSoftmax(now(source))))
@@ -158,6 +165,25 @@ def _as_mean(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     if sizes and np.ndim(sizes[0]):
         yield Attempt((changed(op.outputs[0], "tf.reduce_mean", lambda x: build.Mul(
             x, constant(1.0 / len(sizes[0]), x))),), is_same=False)
+
+
+def _added(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    yield Attempt((changed(op.outputs[0], "the penalty added", build.Neg),), is_same=False)
+
+
+def _squared_error(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    yield Attempt((changed(op.outputs[0], "the square of the error", build.Square),), is_same=False)
+
+
+def _mean_of_squares(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    mean = op.inputs[0].op
+    yield Attempt((edit(op, "the mean of squares", lambda now: copied(mean, (
+        build.Square(now(mean.inputs[0])), mean.inputs[1])).outputs[0]),), is_same=False)
+
+
+def _not_dropped(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    source = next((t for t in op.inputs if t.op.type != "Cast"), op.inputs[0])
+    yield Attempt((edit(op, "without the dropout", lambda now: now(source)),), is_same=False)
 
 
 def _lighter(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -282,9 +308,13 @@ _WAYS: dict[str, Callable[[Operation, Case, Finding], Iterator[Attempt]]] = {
     **dict.fromkeys(("double softmax", "double sigmoid", "bounded logits", "relu on the logits",
                      "targets out of range"), _without_activation),
     "labels and logits swapped": _other_way_round, "log of no probability": _as_probability,
-    "squared error of a softmax": _entropy_instead, "one class": _one_unit, "broadcast": _column,
+    **dict.fromkeys(("squared error of a softmax", "squared error of classes", "sigmoid over classes"),
+                    _entropy_instead), "one class": _one_unit, "broadcast": _column,
     "mean counts the masked": _over_the_others, "part of the loss": _with_the_others, "sum for mean": _as_mean,
-    "penalty too large": _lighter, "wrong sign": _other_sign, "no activation": _activated,
+    "penalty too large": _lighter, "penalty subtracted": _added,
+    "error not squared": _squared_error, "mean before square": _mean_of_squares,
+    "dropout of the logits": _not_dropped,
+    "wrong sign": _other_sign, "no activation": _activated,
     "softmax in a hidden layer": _relu_instead, "vanishing gradient": _all_relu,
     **dict.fromkeys(("dead relu", "dead units"), _leaky),
     **dict.fromkeys(("softmax over the batch", "softmax over the wrong axis"), _last_axis),

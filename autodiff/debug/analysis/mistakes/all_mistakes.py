@@ -5,6 +5,7 @@ from ..findings import Finding
 from .adversaries import adversary_mistakes, by_loss
 from .batches import batch_mistakes
 from .case import Case
+from .classes import class_mistakes
 from .depth import depth_mistakes
 from .last_layer import last_layer_mistakes, swapped_logarithms, trained_targets
 from .misused import misuses
@@ -12,12 +13,14 @@ from .modes import mode_mistakes
 from .optimizers import optimizer_mistakes
 from .pace import endless_falls, negated_losses, pace_mistakes
 from .penalties import penalty_mistakes
+from .residuals import residual_mistakes
 from .start import start_mistakes
 from .trainers import trainer_mistakes
 from .wiring import wiring_mistakes
 
 _OF_A_LOSS = (last_layer_mistakes, swapped_logarithms, negated_losses, endless_falls,
-              penalty_mistakes, trained_targets)
+              penalty_mistakes, trained_targets, class_mistakes,
+              residual_mistakes)
 _LOSSES = 4  # that are looked at
 
 

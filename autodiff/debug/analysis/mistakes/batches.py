@@ -22,7 +22,7 @@ def batch_mistakes(case: Case) -> list[Finding]:
     """Findings about what is fed, batch by batch."""
     if not case.steps:
         return []
-    found = [*_bad_numbers(case), *_same_batch(case), *_scaled_twice(case), *_cast_away(case)]
+    found = [*_bad_numbers(case), *_same_batch(case), *_overlapping(case), *_scaled_twice(case), *_cast_away(case)]
     for head in heads(case):
         if head.labels is not None and head.labels.op not in case.trained:
             batches = batches_of(case, head.labels)
@@ -68,6 +68,32 @@ def _same_batch(case: Case) -> list[Finding]:
                             "model learns these by heart", "take the next batch in each step: x[i "
                             "* n:(i + 1) * n]", target=tensor.name, step=case.steps[1].step)]
     return []
+
+
+def _overlapping(case: Case) -> list[Finding]:
+    """Batches each of which is the one before, moved on by a few examples."""
+    if len(case.steps) < _BATCHES:
+        return []
+    for tensor in inputs_of(case):
+        arrays = [np.asarray(run.feeds[tensor]) for run in case.steps[:_BATCHES] if tensor in run.feeds]
+        moves = {_moved_by(a, b) for a, b in zip(arrays, arrays[1:])}
+        if len(arrays) == _BATCHES and len(moves) == 1 and (move := moves.pop()):
+            n = len(arrays[0])
+            return [finding(47, "batches overlap", next(iter(tensor._consumers), tensor.op), f"each batch of "
+                            f"{tensor.name} is the one before moved on by {move} of its {n} examples: in "
+                            f"{len(case.steps)} steps {n + move * (len(case.steps) - 1)} different examples are seen, "
+                            f"where batches side by side have {n * len(case.steps)}", "count in batches: "
+                            "x[i * n:(i + 1) * n]", target=tensor.name, step=case.steps[1].step,
+                            confidence="certain")]
+    return []
+
+
+def _moved_by(a: np.ndarray, b: np.ndarray) -> int:
+    """By how many rows, few of them, b is a moved on; 0 for none."""
+    if a.shape != b.shape or len(a) < 4 or np.array_equal(a, b):
+        return 0
+    moves = [k for k in range(1, len(a) // 8 + 1) if np.array_equal(b[0], a[k])]
+    return next((k for k in moves if np.array_equal(b[:-k], a[k:])), 0)
 
 
 def _scaled_twice(case: Case) -> list[Finding]:

@@ -59,20 +59,23 @@ class Case:
     look: the values of tensors in a run, where they can be had, with other values of variables if some are given.
     failed: why the last run raised an error, or "". history: step and y of all training runs that are known, also of
     those that are not remembered. wholes: as of State. nonfinite: the first step at which y was not finite, 0 for none.
+    guess_of: what y is for one answer to everything, inf where that is not known.
     """
 
     def __init__(self, graph: Graph, y: Tensor, variables: Sequence[Tensor], runs: Sequence[Run] = (),
                  look: Callable[[Run, Sequence[Tensor], Mapping[str, Any] | None], Values] = lambda *_: {},
                  failed: str = "", history: Sequence[tuple[int, float]] = (),
-                 wholes: Mapping[Tensor, int] = {}) -> None:
+                 wholes: Mapping[Tensor, int] = {},
+                 guess_of: Callable[[Case], float] = lambda case: float("inf")) -> None:
         self.graph, self.y, self.variables, self.runs, self.failed = graph, y, list(variables), list(runs), failed
-        self._look, self._history, self.wholes = look, history, wholes
+        self._look, self._history, self.wholes, self._guess_of = look, history, wholes, guess_of
         self._wanted: dict[Tensor, None] = {y: None}
         self._seen: dict[int, dict[Tensor, Any]] = {}
 
     def about(self, y: Tensor) -> Case:
         """The same runs, asked about another loss."""
-        return Case(self.graph, y, self.variables, self.runs, self._look, self.failed, wholes=self.wholes)
+        return Case(self.graph, y, self.variables, self.runs, self._look, self.failed, wholes=self.wholes,
+                    guess_of=self._guess_of)
 
     # ---- the graph ----------------------------------------------------------------------
     @cached_property
@@ -204,8 +207,14 @@ class Case:
 
     @cached_property
     def learns(self) -> bool:
-        """Whether the loss has fallen much, so that what is unusual did no harm."""
-        return len(self.losses) > 3 and self.first_loss > 0 and self.last_loss < _LEARNT * self.first_loss
+        """Whether the loss has fallen much, and below that of a guess, so that what is unusual did no harm."""
+        return len(self.losses) > 3 and self.first_loss > 0 and self.last_loss < _LEARNT * min(
+            self.first_loss, self.guess)
+
+    @cached_property
+    def guess(self) -> float:
+        """y for the best answer that is the same for all examples; inf where it is not known."""
+        return self._guess_of(self) if self.steps else float("inf")
 
     @cached_property
     def paces(self) -> list[tuple[int, Tensor, float]]:

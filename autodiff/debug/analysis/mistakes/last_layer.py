@@ -220,10 +220,10 @@ def _is_log_loss(head: Head) -> bool:
     p, labels = head.prediction.dims, None if head.labels is None else head.labels.dims
     if p is None or labels is None or len(p) != len(labels) or not p:
         return False
-    return p[-1] == labels[-1] and (p[-1] or 0) > 1 or _has_other_half(head)
+    return p[-1] == labels[-1] and (p[-1] or 0) > 1 or has_other_half(head)
 
 
-def _has_other_half(head: Head) -> bool:
+def has_other_half(head: Head) -> bool:
     """Whether the logarithm of 1 - p is taken beside that of p."""
     tensor = head.end.outputs[0]
     behind = set(_below(tensor, 6))
@@ -243,7 +243,8 @@ def _below(tensor: Tensor, depth: int) -> set[Operation]:
 
 def _half_of_the_loss(head: Head, case: Case) -> Iterator[Finding]:
     """y log(p) of a sigmoid without (1 - y) log(1 - p): p = 1 for everything is best."""
-    if head.form != "log" or head.activation != "Sigmoid" or head.labels is None or _has_other_half(head):
+    if head.form != "log" or head.activation != "Sigmoid" or head.labels is None or has_other_half(head) or \
+            (head.prediction.dims or (1,))[-1] not in (None, 1, 2):
         return
     if head.labels.op.type not in PLACEHOLDERS or head.prediction.dims is None or head.labels.dims is None or \
             len(head.prediction.dims) != len(head.labels.dims):

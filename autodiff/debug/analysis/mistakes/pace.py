@@ -17,6 +17,7 @@ from .updates import gradients_of, rate_of, update_op
 
 _GROWN = 10.0  # times its first size: a loss that has diverged
 _FAST = 0.3  # change of a kernel by a step, relative to its size
+_HASTY, _PEAK = 6, 3.0  # first steps, and times its size that a loss grows in them if they are too long
 _RESTLESS, _MANY = 0.1, 20  # the same of the last of so many steps
 _UNSCALED = 10.0  # mean size of inputs that makes curvatures large
 
@@ -55,6 +56,12 @@ def _uphill(case: Case) -> list[Finding]:
         return []
     at = update_op(case)
     step, before, after = again[0]
+    rate = rate_of(case, case.looked[0])
+    if rate is not None and rate < 0:
+        return [finding(104, "wrong sign", at, f"the learning rate is below 0 ({rate:.3g}): the steps go up the "
+                        f"gradient, and the loss of the same batch goes from {before:.4g} to {after:.4g} by step "
+                        f"{step}",
+                        f"learning_rate={-rate:g}", step=rising[0][0], confidence="certain")]
     return [finding(104, "wrong sign", at, f"the steps go up the gradient of {case.y.name}: gradient times change is "
                     f"{rising[0][1]:.3g} at step {rising[0][0]}, above 0 in all {len(slopes)} steps looked at, and the "
                     f"loss of the same batch goes from {before:.4g} to {after:.4g} by step {step}: it is maximized",
@@ -121,7 +128,7 @@ def _diverges(case: Case) -> list[Finding]:
     overflowed = risen is not None and bool(case.nonfinite) and not np.isfinite(risen[2]) and _is_finite_after(
         case, risen)
     grown = peak[1] > _GROWN * max(abs(start[1]), 1e-6) and (
-        case.nonfinite or finite[-1][1] > _GROWN * abs(start[1]))
+        case.nonfinite or finite[-1][1] > _GROWN * abs(start[1]) or case.last_loss > 0.9 * case.guess)
     if risen is None or not (grown or overflowed):
         return []
     step, before, after = risen
@@ -146,7 +153,7 @@ def _too_high(case: Case) -> list[Finding]:
     early = [(step, v, pace) for step, v, pace in case.paces if step <= case.looked[min(2, len(case.looked) - 1)].step]
     stuck = case.last_loss > 0.8 * case.first_loss > 0
     far = [each for each in early if each[2] > _FAST]
-    said = ""
+    said, severity = "", 76
     if len(risen) >= max(2, len(case.again) / 2) and case.last_loss > 0.5 * case.first_loss > 0:
         step, before, after = max(risen, key=lambda each: (each[2] - each[1]) / (abs(each[1]) + 1e-9))
         said = (f"the learning rate is too high: after {len(risen)} of {len(case.again)} steps looked at the loss of "
@@ -157,13 +164,24 @@ def _too_high(case: Case) -> list[Finding]:
     elif stuck and (risen or case.last_loss > 0.95 * case.first_loss) and (late := _fast_in_the_end(case)):
         said = "the learning rate is too high"
         far, step = late, late[0][0]
+    elif far and (spike := _spike(case)) and len(risen) > 1:
+        said = (f"the learning rate is too high: the first steps take the loss from {case.losses[0][1]:.4g} to "
+                f"{spike[1]:.4g} at step {spike[0]}")
+        step, severity = far[0][0], 46
     if not said:
         return []
     if far:
         _, variable, pace = max(far, key=lambda each: each[2])
         said += f"; step {far[0][0]} changes {variable.name} by {pace:.3g} times its size, where 0.001 is usual"
     said += f"; the loss goes from {case.first_loss:.4g} to {case.last_loss:.4g}"
-    return [_cause(case, said, step, 76)]
+    return [_cause(case, said, step, severity)]
+
+
+def _spike(case: Case) -> tuple[int, float] | None:
+    """The step and size of a loss that the first steps made several times as large as it began, and as a guess."""
+    first = case.losses[0][1]
+    step, most = max(case.losses[:_HASTY], key=lambda each: each[1])
+    return (step, most) if 0 < first and most > _PEAK * max(first, min(case.guess, first * _PEAK)) else None
 
 
 def _fast_in_the_end(case: Case) -> list[tuple[int, Tensor, float]]:

@@ -7,14 +7,35 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors
 from ..findings import Finding
 from .adversaries import DATA as _DATA
-from .case import Case, finding
+from .case import Case, finding, held
 from .heads import SAME
+from .signs import signs_into
 
 _SUMS = ("Add", "AddV2", "AddN")
 _HEAVY = 5.0  # times the error of the data, at the beginning
 
 
 def penalty_mistakes(case: Case) -> list[Finding]:
+    """Findings about what is added to the error of the data."""
+    return _subtracted(case) or _too_heavy(case)
+
+
+def _subtracted(case: Case) -> list[Finding]:
+    """A square of weights that goes into the loss with a minus."""
+    for op in case.behind:
+        squared = op.inputs[0].op.inputs[0] if op.type in ("Sum", "Mean") and op.inputs[0].op.type == "Square" else (
+            op.inputs[0] if op.type == "L2Loss" else None)
+        if squared is None or held(squared) not in {v.op for v in case.variables}:
+            continue
+        if {sign for sign, _ in signs_into(op.outputs[0], case.y, case.behind)} == {-1}:
+            return [finding(102, "penalty subtracted", op, f"{op.name}, the square of {held(squared).name}, is "
+                            f"subtracted from {case.y.name}, which is minimized: the larger the weights, the lower it "
+                            "is, without end",
+                            "add the penalty", target=f"{held(squared).name}:0", confidence="certain")]
+    return []
+
+
+def _too_heavy(case: Case) -> list[Finding]:
     """A penalty of the weights that is many times the error of the data."""
     parts = addends(case.y)
     penalties = [t for t in parts if t.op in case.trained and not any(op.type in _DATA for op in ancestors([t]))]

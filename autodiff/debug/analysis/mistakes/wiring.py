@@ -10,11 +10,12 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors
 from ...facts.roles import VARIABLES, at_line, place_of
 from ..findings import Finding
-from .case import Case, finding, held, is_variable_read
-from .heads import ENTROPIES, SAME, heads, last_layer, through
+from .case import Case, fed_behind, finding, held, is_variable_read
+from .heads import ENTROPIES, SAME, heads, last_layer, through, unbroadcast
 
 _PRODUCTS = ("MatMul", "Conv2D")
 _LINEAR = ("BiasAdd", "Add", "AddV2", *SAME)
+_NEVER_WHOLE = ("Softmax", "Sigmoid", "Tanh", "MatMul", "BiasAdd", "Add", "AddV2")
 _CONVOLVED = 3  # rank from which on a tensor is a map or a sequence
 
 
@@ -23,7 +24,7 @@ def wiring_mistakes(case: Case) -> list[Finding]:
     found = [*_linear_layers(case), *_left_out(case), *_untrained_losses(case), *_forgotten_penalties(case)]
     for op in case.operations:
         for rule in (_crossed, _argmax, _mean_of_integers, _equal_crossed, _flattened, _axes_mixed, _hidden_softmax,
-                     _mean_over_mask, _one_class):
+                     _mean_over_mask, _one_class, _floats_compared, _pooled_over_the_batch):
             found += rule(op, case)
     return found
 
@@ -35,7 +36,7 @@ def linear_pairs(case: Case) -> list[tuple[Operation, Operation]]:
     pairs = []
     for op in case.behind:
         if op.type in _PRODUCTS and len(op.inputs) > 1 and _is_weight(op.inputs[1], case) and op in case.trained:
-            below = _linear_source(op.inputs[0], case)
+            below = linear_source(op.inputs[0], case)
             if below is not None and below.type == op.type and _trainers(below, case) == _trainers(op, case) and \
                     not _is_bottleneck(below, op):
                 pairs.append((below, op))
@@ -72,7 +73,7 @@ def _is_weight(tensor: Tensor, case: Case) -> bool:
     return source.type in VARIABLES and source.outputs[0] in case.variables
 
 
-def _linear_source(tensor: Tensor, case: Case) -> Operation | None:
+def linear_source(tensor: Tensor, case: Case) -> Operation | None:
     """The product with weights that a tensor is, up to a bias; None if something else is between."""
     op = tensor.op
     for _ in range(12):
@@ -98,7 +99,7 @@ def _hidden_softmax(op: Operation, case: Case) -> Iterator[Finding]:
     What is put between, such as noise, or a division by a temperature, makes it a choice or a share of attention.
     """
     if op.type not in ("Softmax", "LogSoftmax") or op not in case.trained or \
-            _linear_source(op.inputs[0], case) is None:
+            linear_source(op.inputs[0], case) is None:
         return
     for layer in through(op.outputs[0]):
         if layer.type == "MatMul" and _is_weight(layer.inputs[1], case) and any(
@@ -170,6 +171,38 @@ def _crossed(op: Operation, case: Case) -> Iterator[Finding]:
         yield finding(64, "broadcast", op, f"{op.name} ({op.type}) combines shapes {_shape(dims[0] or ())} and "
                       f"{_shape(dims[1] or ())}: all pairs of examples, a table of n by n, not n values",
                       "give both the same shape: tf.squeeze(prediction, 1), or tf.expand_dims(target, 1)")
+
+
+def _floats_compared(op: Operation, case: Case) -> Iterator[Finding]:
+    """Predictions that are to be equal to labels to the last bit."""
+    if op.type != "Equal" or not op.inputs[0].dtype.is_floating:
+        return
+    said = next((t for t in op.inputs if t.op in case.trained and last_layer(t).type in _NEVER_WHOLE), None)
+    if said is not None and any(t is not said and t.op not in case.trained and fed_behind([t]) for t in op.inputs):
+        yield finding(60, "floats compared", op, f"{op.name} asks whether {said.name}, of the type {said.dtype.name}, "
+                      "is equal to the labels to the last bit: it hardly ever is, so an accuracy made of it is 0 "
+                      "however good the model is", "compare classes: tf.argmax(x, 1) of both, or tf.round(p) or p > "
+                      "0.5 for two")
+
+
+def _pooled_over_the_batch(op: Operation, case: Case) -> Iterator[Finding]:
+    """A layer of what was averaged over the examples, where labels are of each."""
+    if op.type != "MatMul" or op not in case.trained or not _is_weight(op.inputs[1], case):
+        return
+    pool = unbroadcast(op.inputs[0]).op
+    while pool.type in SAME and pool.inputs:
+        pool = pool.inputs[0].op
+    axes = static_value(pool.inputs[1]) if pool.type in ("Mean", "Sum", "Max") and len(pool.inputs) > 1 else None
+    dims = pool.inputs[0].dims if axes is not None else None
+    if axes is None or not dims or dims[0] is not None or 0 not in np.ravel(axes) % len(dims) or not case.steps:
+        return
+    head = next((h for h in heads(case) if h.labels is not None and op in ancestors([h.prediction])), None)
+    labels = case.series(head.labels)[:1] if head is not None and head.labels is not None else []
+    if labels and np.ndim(labels[0]) and len(labels[0]) > 1:
+        yield finding(70, "pooled over the batch", pool, f"{pool.name} takes the {pool.type.lower()} of "
+                      f"{pool.inputs[0].name} over axis 0, the examples, and {op.name}{at_line(place_of(op))} goes on "
+                      f"with that: all {len(labels[0])} examples of a batch get the same answer",
+                      "leave axis 0 out: the axes of an image are [1, 2], that of time is 1", confidence="certain")
 
 
 def _mean_of_integers(op: Operation, case: Case) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import dependencies
 from ...analysis.advice import advice_of
 from ...analysis.mistakes.case import Case, Run
+from ...analysis.mistakes.pairing import guess_of
 from ...facts.graph_lists import trainable_tensors
 from ...facts.roles import is_handle, is_variable
 from ...history.replay import Moment
@@ -36,7 +37,7 @@ def case_of(state: State, y: Tensor, *, static: bool = False) -> Case:
     failed = last.error if last is not None and last.error and _END not in last.error else ""
     history = [(state.log.at(record).step, record.loss) for record in state.log.records
                if record.trains and record.loss is not None and record.loss_name == y.name and not record.error]
-    return Case(graph, y, variables, runs, look, failed, history, state.wholes)
+    return Case(graph, y, variables, runs, look, failed, history, state.wholes, guess_of)
 
 
 def _runs(state: State, moments: Sequence[Moment]) -> list[Run]:

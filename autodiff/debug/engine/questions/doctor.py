@@ -235,7 +235,8 @@ class Checkup:
         start: dict[str, object] = {}
         for moment in reversed(list(self.state.moments)[:3] if loops else []):  # the first of them initializes
             start.update(moment.variables)
-        return feed_mistakes([m.feeds for m in moments], learns=case.learns) + loop_growth(loops, start)
+        beyond = case.first_loss / case.guess
+        return feed_mistakes([m.feeds for m in moments], learns=case.learns, beyond=beyond) + loop_growth(loops, start)
 
     def _not_updated(self) -> list[Finding]:
         """Moving averages of batch normalization that no training run has updated."""

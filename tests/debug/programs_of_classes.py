@@ -1,0 +1,62 @@
+"""Training programs whose loss, last layer or batches do not fit their labels, and what mends each."""
+
+_NET = "z = dense(dense(x, 24, tf.nn.relu), 4)\n"
+_STEP = "fit([adam(.01).minimize(loss), loss], steps=24)\n"
+_NEAR = "fit([adam(.01).minimize(loss), loss], near, steps=24)\n"
+
+# kind of the finding -> program, what is wrong in it, what mends it
+PROGRAMS_OF_CLASSES: dict[str, tuple[str, str, str]] = {
+    "sigmoid over classes": (
+        _NET + "loss = -tf.reduce_mean(tf.reduce_sum(y * tf.log(tf.sigmoid(z) + 1e-8), 1))\n" + _STEP,
+        "tf.sigmoid(z)", "tf.nn.softmax(z)"),
+    "binary cross entropy of classes": (
+        _NET + "p_ = tf.clip_by_value(tf.nn.softmax(z), 1e-7, 1 - 1e-7)\n"
+        "loss = -tf.reduce_mean(y * tf.log(p_) + (1 - y) * tf.log(1 - p_))\n" + _STEP,
+        "y * tf.log(p_) + (1 - y) * tf.log(1 - p_)", "tf.reduce_sum(y * tf.log(p_), 1)"),
+    "squared error of classes": (
+        "z = dense(dense(x, 24, tf.nn.relu), 4, tf.sigmoid)\n"
+        "loss = tf.reduce_mean(tf.square(z - y))\nfit([sgd(.01).minimize(loss), loss], steps=24)\n",
+        """4, tf.sigmoid)
+loss = tf.reduce_mean(tf.square(z - y))
+fit([sgd(.01)""", """4)
+loss = tf.reduce_mean(entropy(labels=y, logits=z))
+fit([sgd(.3)"""),
+    "layer too narrow": (
+        "z = dense(dense(dense(x, 24, tf.nn.relu), 1, tf.nn.relu), 4)\n"
+        "loss = tf.reduce_mean(entropy(labels=y, logits=z))\n" + _STEP, "1, tf.nn.relu)", "16, tf.nn.relu)"),
+    "labels not one-hot": (
+        _NET + "said = tf.log(tf.nn.softmax(z) + 1e-8)\n"
+        "loss = -tf.reduce_mean(tf.reduce_sum(tf.to_float(t)[:, None] * said, 1))\n" + _STEP,
+        "tf.to_float(t)[:, None]", "tf.one_hot(t, 4)"),
+    "error not squared": ("loss = tf.reduce_mean(dense(p, 1) - q)\n" + _NEAR, "dense(p, 1) - q",
+                          "tf.square(dense(p, 1) - q)"),
+    "mean before square": ("loss = tf.square(tf.reduce_mean(dense(p, 1) - q))\n" + _NEAR,
+                           "tf.square(tf.reduce_mean(dense(p, 1) - q))", "tf.reduce_mean(tf.square(dense(p, 1) - q))"),
+    "hinge of labels 0 and 1": (
+        "u = tf.to_float(q > 0)\nloss = tf.reduce_mean(tf.maximum(0., 1. - u * dense(p, 1)))\n" + _NEAR,
+        "1. - u", "1. - (2. * u - 1.)"),
+    "penalty subtracted": (
+        _NET + "loss = tf.reduce_mean(entropy(labels=y, logits=z))\n"
+        "loss = loss - .001 * sum(tf.nn.l2_loss(v) for v in tf.trainable_variables())\n" + _STEP,
+        "loss - .001", "loss + .001"),
+    "floats compared": (
+        _NET + "loss = tf.reduce_mean(entropy(labels=y, logits=z))\nhits = tf.equal(tf.nn.softmax(z), y)\n" + _STEP,
+        "tf.equal(tf.nn.softmax(z), y)", "tf.equal(tf.argmax(z, 1), tf.argmax(y, 1))"),
+    "pooled over the batch": (
+        "h = tf.reduce_mean(tf.layers.conv2d(tf.reshape(x, [-1, 6, 6, 1]), 8, 3), [0, 1, 2], keepdims=True)\n"
+        "z = dense(tf.reshape(h, [-1, 8]), 4) + 0 * y\n"
+        "loss = tf.reduce_mean(entropy(labels=y, logits=z))\n" + _STEP, "[0, 1, 2]", "[1, 2]"),
+    "weights not trained": (
+        _NET + "loss = tf.reduce_mean(entropy(labels=y, logits=z))\n"
+        "fit([adam(.01).minimize(loss, var_list=[v for v in tf.trainable_variables() if 'bias' in v.name]), loss])\n",
+        ", var_list=[v for v in tf.trainable_variables() if 'bias' in v.name]", ""),
+    "dropout of the logits": (
+        "z = tf.nn.dropout(dense(dense(x, 24, tf.nn.relu), 4), keep_prob=.5)\n"
+        "loss = tf.reduce_mean(entropy(labels=y, logits=z))\n" + _STEP,
+        "tf.nn.dropout(dense(dense(x, 24, tf.nn.relu), 4), keep_prob=.5)",
+        "dense(tf.nn.dropout(dense(x, 24, tf.nn.relu), keep_prob=.5), 4)"),
+    "batches overlap": (
+        _NET + "loss = tf.reduce_mean(entropy(labels=y, logits=z))\n"
+        "fit([adam(.01).minimize(loss), loss], lambda i: {x: X[i:i + 32], y: Y[i:i + 32]}, 24)\n",
+        "{x: X[i:i + 32], y: Y[i:i + 32]}", "{x: X[i * 16:i * 16 + 32], y: Y[i * 16:i * 16 + 32]}"),
+}
