@@ -167,12 +167,8 @@ def _as_mean(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
             x, constant(1.0 / len(sizes[0]), x))),), is_same=False)
 
 
-def _added(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    yield Attempt((changed(op.outputs[0], "the penalty added", build.Neg),), is_same=False)
-
-
-def _squared_error(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    yield Attempt((changed(op.outputs[0], "the square of the error", build.Square),), is_same=False)
+def _made_to(words: str, made: Callable[[Tensor], Tensor]) -> Callable[[Operation, Case, Finding], Iterator[Attempt]]:
+    return lambda op, case, finding: iter([Attempt((changed(op.outputs[0], words, made),), is_same=False)])
 
 
 def _mean_of_squares(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -311,8 +307,8 @@ _WAYS: dict[str, Callable[[Operation, Case, Finding], Iterator[Attempt]]] = {
     **dict.fromkeys(("squared error of a softmax", "squared error of classes", "sigmoid over classes"),
                     _entropy_instead), "one class": _one_unit, "broadcast": _column,
     "mean counts the masked": _over_the_others, "part of the loss": _with_the_others, "sum for mean": _as_mean,
-    "penalty too large": _lighter, "penalty subtracted": _added,
-    "error not squared": _squared_error, "mean before square": _mean_of_squares,
+    "penalty too large": _lighter, "penalty subtracted": _made_to("the penalty added", build.Neg),
+    "error not squared": _made_to("the square of the error", build.Square), "mean before square": _mean_of_squares,
     "dropout of the logits": _not_dropped,
     "wrong sign": _other_sign, "no activation": _activated,
     "softmax in a hidden layer": _relu_instead, "vanishing gradient": _all_relu,

@@ -95,13 +95,13 @@ def _narrow(head: Head, count: int, case: Case) -> Iterator[Finding]:
     """A hidden layer of fewer units than tell the classes apart."""
     if head.form not in ("softmax", "sparse", "log"):
         return
-    for op in case.behind:
-        below = linear_source(op.inputs[0].op.inputs[0], case) if op.type == "MatMul" and len(
-            op.inputs[0].op.inputs) == 1 else None
-        units = (held(below.inputs[1]).outputs[0].dims or (0,))[-1] or 0 if below is not None else 0
-        if below is not None and 0 < units < np.log2(count) and op in ancestors([head.prediction]):
-            yield finding(38 if case.learns else 66, "layer too narrow", below, f"{held(below.inputs[1]).name} has "
-                          f"{units} unit{'s' * (units > 1)}, through which all goes that tells {count} classes apart: "
-                          f"with a relu or a sigmoid, {2 ** units} answers", f"{2 * count} units or more in "
-                          "hidden layers", target=f"{held(below.inputs[1]).name}:0")
+    for op in [o for o in ancestors([head.prediction]) if o.type == "MatMul" and len(o.inputs[0].op.inputs) == 1]:
+        below = linear_source(op.inputs[0].op.inputs[0], case)
+        kernel = held(below.inputs[1]) if below is not None else op
+        units = (kernel.outputs[0].dims or (0,))[-1] or 0
+        if below is not None and 0 < units < np.log2(count):
+            yield finding(38 if case.learns else 66, "layer too narrow", below, f"{kernel.name} has {units} unit"
+                          f"{'s' * (units > 1)}, through which all goes that tells {count} classes apart: with a relu "
+                          f"or a sigmoid, {2 ** units} answers", f"{2 * count} units or more in hidden layers",
+                          target=f"{kernel.name}:0")
             return

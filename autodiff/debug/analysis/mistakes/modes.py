@@ -12,7 +12,8 @@ from ...facts.graph_lists import variables_of
 from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 from ..findings import Finding
 from .case import Case, Run, finding, held
-from .heads import SAME, constant, heads
+from .heads import constant, heads
+from .signs import source_of
 
 _MOST_DROPPED = 0.85  # share beyond which what is left is hardly enough
 _RANDOM = ("RandomUniform",)
@@ -165,21 +166,13 @@ def _rate_of(op: Operation) -> Tensor | None:
 
 def _of_the_logits(op: Operation, dropped: float, case: Case) -> list[Finding]:
     """A dropout of what the last layer says."""
-    head = next((h for h in heads(case) if op in ancestors([h.prediction])
-                 and _layer_behind(h.prediction) is op and h.form != "log"), None)
+    head = next((h for h in heads(case) if source_of(h.prediction) is op and h.form != "log"), None)
     if head is None or not 0 < dropped < 1:
         return []
     return [finding(47, "dropout of the logits", op, f"dropout ({op.name}) puts zeros in place of {dropped:.0%} of the "
                     f"predictions {head.prediction.name} themselves, not of a hidden layer: what the labels are "
                     f"compared with at {head.op.name}{at_line(place_of(head.op))} is random, and the loss has a floor",
                     "move it before the last layer")]
-
-
-def _layer_behind(tensor: Tensor) -> Operation:
-    op = tensor.op
-    while op.type in SAME and op.inputs:
-        op = op.inputs[0].op
-    return op
 
 
 def _wrong_way_round(op: Operation, rate: Tensor, dropped: float, case: Case) -> list[Finding]:

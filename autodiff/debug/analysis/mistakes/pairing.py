@@ -62,12 +62,12 @@ def classes_of(labels: np.ndarray) -> np.ndarray | None:
 def guess_of(case: Case) -> float:
     """y for one answer to everything, where y is a multiple of the mean error of predictions; else inf."""
     known = heads(case)
-    labeled = [head for head in known if head.labels is not None and head.labels.op not in case.trained]
+    labeled = [(head, head.labels) for head in known if head.labels is not None and head.labels.op not in case.trained]
     if not labeled or len(labeled) < len(known) or len({head.form for head in known}) > 1 or (
             len(known) > 1 and known[0].form != "log"):
         return float("inf")
-    guess = _guess(labeled[0], batches_of(case, _labels(labeled[0])))
-    case.want(*(t for head in labeled for t in (head.op.outputs[0], _labels(head))))
+    guess = _guess(known[0], batches_of(case, labeled[0][1]))
+    case.want(*(t for head, labels in labeled for t in (head.op.outputs[0], labels)))
     ratios = [ratio for run in case.looked[:_FIRST] if (ratio := _ratio(labeled, case, case.values(run))) is not None]
     if guess is None or not guess[0] > 0 or not ratios or not ratios[0] > 0 or not np.allclose(
             ratios, ratios[0], rtol=_ALIKE):
@@ -75,24 +75,19 @@ def guess_of(case: Case) -> float:
     return guess[0] * ratios[0]
 
 
-def _ratio(known: list[Head], case: Case, values: Values) -> float | None:
+def _ratio(known: list[tuple[Head, Tensor]], case: Case, values: Values) -> float | None:
     """y over the mean error of an example, or of an element where it is not a cross entropy."""
     errors = 0.0
-    for head in known:
-        if head.op.outputs[0] not in values or case.y not in values or _labels(head) not in values:
+    for head, given in known:
+        if not {head.op.outputs[0], given, case.y} <= values.keys():
             return None
-        error, labels = (np.asarray(values[t], float) for t in (head.op.outputs[0], _labels(head)))
+        error, labels = (np.asarray(values[t], float) for t in (head.op.outputs[0], given))
         if head.form == "log":
             if error.shape != labels.shape or not error.ndim:
                 return None
             error = -(error * labels).sum(axis=-1)
         errors += float(np.mean(error))
     return float(np.mean(values[case.y])) / errors if errors > 0 and np.isfinite(errors) else None
-
-
-def _labels(head: Head) -> Tensor:
-    assert head.labels is not None
-    return head.labels
 
 
 # ---- nothing learnt ---------------------------------------------------------------------

@@ -9,11 +9,10 @@ from ....core.graph import Operation, Tensor
 from ...facts.roles import at_line, place_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding
-from .heads import SAME, constant, heads, unbroadcast
+from .heads import ENTROPIES, SAME, constant, heads, unbroadcast
 from .pairing import batches_of
 
-_LINEAR = ("Sum", "Mean", "Neg", *SAME)
-_BY_CONSTANTS = ("Mul", "RealDiv", "Add", "AddV2", "Sub")
+_LINEAR, _BY_CONSTANTS = ("Sum", "Mean", "Neg", *SAME), ("Mul", "RealDiv", "Add", "AddV2", "Sub")
 _KINDS = 3  # different whole numbers from which on they are classes
 
 
@@ -76,11 +75,10 @@ def _hinge_of_zeros(op: Operation, case: Case) -> Iterator[Finding]:
     """A hinge, max(0, 1 - y f), of labels that are 0 and 1."""
     if op.type not in ("Maximum", "Relu") or op not in case.trained:
         return
-    margin = next((t.op for t in op.inputs if t.op.type == "Sub"), None)
-    product = unbroadcast(margin.inputs[1]).op if margin is not None else None
-    if margin is None or product is None or product.type != "Mul" or constant(unbroadcast(margin.inputs[0])) is None:
-        return
+    product = next((unbroadcast(t.op.inputs[1]).op for t in op.inputs if t.op.type == "Sub"
+                    and constant(unbroadcast(t.op.inputs[0])) is not None), op)
     labels = next((t for t in product.inputs if t.op not in case.trained and fed_behind([t])), None)
+    labels = labels if product.type == "Mul" else None
     fed = case.series(labels) if labels is not None else []
     if labels is not None and fed and np.array_equal(np.unique(np.concatenate([np.ravel(v) for v in fed])), (0, 1)):
         yield finding(72, "hinge of labels 0 and 1", op, f"{op.name} is the hinge of a margin {product.name}, label "
@@ -91,11 +89,9 @@ def _hinge_of_zeros(op: Operation, case: Case) -> Iterator[Finding]:
 
 def _not_one_hot(op: Operation, labels: Tensor | None, prediction: Tensor, case: Case) -> Iterator[Finding]:
     """Numbers of classes in one column, compared with a column for each class."""
-    if labels is None or labels.op in case.trained or not case.steps or op.type in (
-            "SparseSoftmaxCrossEntropyWithLogits", "SoftmaxCrossEntropyWithLogits"):
-        return
-    wide, dims = (prediction.dims or (None,))[-1], labels.dims
-    if not wide or wide < _KINDS or not dims or dims[-1] != 1 or len(dims) != len(prediction.dims or ()):
+    wide, dims = (prediction.dims or (None,))[-1] or 0, labels.dims if labels is not None else None
+    if labels is None or labels.op in case.trained or not case.steps or op.type in ENTROPIES or wide < _KINDS or (
+            not dims or dims[-1] != 1 or len(dims) != len(prediction.dims or ())):
         return
     batches = batches_of(case, labels)
     values = np.unique(np.concatenate([np.ravel(b) for b in batches])) if batches else np.zeros(0)

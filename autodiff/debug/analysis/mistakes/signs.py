@@ -41,7 +41,7 @@ def picks(op: Operation, tensor: Tensor) -> bool:
     """Whether an op takes what labels say of a tensor."""
     if op.type in ("GatherNd", "GatherV2"):
         return True
-    others = [_source(t) for t in op.inputs if t is not tensor] if op.type == "Mul" else []
+    others = [source_of(t) for t in op.inputs if t is not tensor] if op.type == "Mul" else []
     return any(other.type in ("OneHot", "Placeholder") for other in others)
 
 
@@ -61,13 +61,13 @@ def _sign_of(tensor: Tensor, fed: int) -> int:
     value = static_value(tensor)
     if value is not None and value.size and value.dtype.kind in "fiu":
         return 1 if (value >= 0).all() else -1 if (value <= 0).all() else 0
-    op = _source(tensor)
+    op = source_of(tensor)
     if op.type == "Sum" and op.inputs:
         return _sign_of(op.inputs[0], fed)
     return fed if op.type in PLACEHOLDERS else 1 if op.type in _NEVER_NEGATIVE else 0
 
 
-def _source(tensor: Tensor) -> Operation:
+def source_of(tensor: Tensor) -> Operation:
     """The op whose values a tensor has, before it was shaped or cast."""
     op = unbroadcast(tensor).op
     while op.type in SAME and op.inputs:

@@ -28,8 +28,8 @@ def _kernels_left_out(case: Case) -> list[Finding]:
     updated = {u.variable for u in case.updates} | {x for call in case.calls for x in call.found}
     behind = [v for v in case.variables if v.op in ancestors([case.y])]
     kernels, biases = ([v for v in behind if (len(v.dims or ()) > 1) is is_kernel] for is_kernel in (True, False))
-    written = {op.inputs[0] for run in case.runs for op in run.ran if op.type.startswith(("Assign", "Restore"))
-               and op.inputs and (op.type.startswith("Restore") or not _draws(op))}
+    written = {op.inputs[0] for run in case.runs for op in run.ran if op.type.startswith("Assign") and op.inputs
+               and not any(each.type.startswith(("Random", "Truncated")) for each in ancestors(op.inputs[1:]))}
     if len(kernels) < 2 or not biases or not updated or any(v in updated or v in written for v in kernels) or not any(
             v in updated for v in biases):
         return []
@@ -38,11 +38,6 @@ def _kernels_left_out(case: Case) -> list[Finding]:
                     f"such as {next(v for v in biases if v in updated).name}, and none of the {len(kernels)} kernels: "
                     f"{kernels[0].name} … stay at the random numbers that they began with", "give minimize no "
                     "var_list, or one with the kernels in it", target=kernels[0].name)]
-
-
-def _draws(op: Operation) -> bool:
-    """Whether an assignment writes first values that are drawn, not those of a trained model."""
-    return any(each.type.startswith(("Random", "Truncated")) for each in ancestors(op.inputs[1:]))
 
 
 def _updated_twice(case: Case) -> list[Finding]:

@@ -11,7 +11,8 @@ from ....core.traversal import ancestors
 from ...facts.roles import VARIABLES, at_line, place_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding, held, is_variable_read
-from .heads import ENTROPIES, SAME, heads, last_layer, through, unbroadcast
+from .heads import ENTROPIES, SAME, heads, last_layer, through
+from .signs import source_of
 
 _PRODUCTS = ("MatMul", "Conv2D")
 _LINEAR = ("BiasAdd", "Add", "AddV2", *SAME)
@@ -189,9 +190,7 @@ def _pooled_over_the_batch(op: Operation, case: Case) -> Iterator[Finding]:
     """A layer of what was averaged over the examples, where labels are of each."""
     if op.type != "MatMul" or op not in case.trained or not _is_weight(op.inputs[1], case):
         return
-    pool = unbroadcast(op.inputs[0]).op
-    while pool.type in SAME and pool.inputs:
-        pool = pool.inputs[0].op
+    pool = source_of(op.inputs[0])
     axes = static_value(pool.inputs[1]) if pool.type in ("Mean", "Sum", "Max") and len(pool.inputs) > 1 else None
     dims = pool.inputs[0].dims if axes is not None else None
     if axes is None or not dims or dims[0] is not None or 0 not in np.ravel(axes) % len(dims) or not case.steps:
