@@ -46,10 +46,6 @@ fit([sgd(.3)"""),
         "h = tf.reduce_mean(tf.layers.conv2d(tf.reshape(x, [-1, 6, 6, 1]), 8, 3), [0, 1, 2], keepdims=True)\n"
         "z = dense(tf.reshape(h, [-1, 8]), 4) + 0 * y\n"
         "loss = tf.reduce_mean(entropy(labels=y, logits=z))\n" + _STEP, "[0, 1, 2]", "[1, 2]"),
-    "weights not trained": (
-        _NET + "loss = tf.reduce_mean(entropy(labels=y, logits=z))\n"
-        "fit([adam(.01).minimize(loss, var_list=[v for v in tf.trainable_variables() if 'bias' in v.name]), loss])\n",
-        ", var_list=[v for v in tf.trainable_variables() if 'bias' in v.name]", ""),
     "dropout of the logits": (
         "z = tf.nn.dropout(dense(dense(x, 24, tf.nn.relu), 4), keep_prob=.5)\n"
         "loss = tf.reduce_mean(entropy(labels=y, logits=z))\n" + _STEP,

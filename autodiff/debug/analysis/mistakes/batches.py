@@ -72,28 +72,19 @@ def _same_batch(case: Case) -> list[Finding]:
 
 def _overlapping(case: Case) -> list[Finding]:
     """Batches each of which is the one before, moved on by a few examples."""
-    if len(case.steps) < _BATCHES:
-        return []
     for tensor in inputs_of(case):
         arrays = [np.asarray(run.feeds[tensor]) for run in case.steps[:_BATCHES] if tensor in run.feeds]
-        moves = {_moved_by(a, b) for a, b in zip(arrays, arrays[1:])}
-        if len(arrays) == _BATCHES and len(moves) == 1 and (move := moves.pop()):
-            n = len(arrays[0])
+        n = len(arrays[0])
+        move = next((k for k in range(1, n // 8 + 1) if len(arrays) == _BATCHES and all(
+            a.shape == b.shape and np.array_equal(b[:-k], a[k:]) and not np.array_equal(a, b)
+            for a, b in zip(arrays, arrays[1:]))), 0)
+        if move:
             return [finding(47, "batches overlap", next(iter(tensor._consumers), tensor.op), f"each batch of "
                             f"{tensor.name} is the one before moved on by {move} of its {n} examples: in "
-                            f"{len(case.steps)} steps {n + move * (len(case.steps) - 1)} different examples are seen, "
-                            f"where batches side by side have {n * len(case.steps)}", "count in batches: "
-                            "x[i * n:(i + 1) * n]", target=tensor.name, step=case.steps[1].step,
-                            confidence="certain")]
+                            f"{len(case.steps)} steps {n + move * (len(case.steps) - 1)} examples are seen, not "
+                            f"{n * len(case.steps)}", "count in batches: x[i * n:(i + 1) * n]", target=tensor.name,
+                            step=case.steps[1].step, confidence="certain")]
     return []
-
-
-def _moved_by(a: np.ndarray, b: np.ndarray) -> int:
-    """By how many rows, few of them, b is a moved on; 0 for none."""
-    if a.shape != b.shape or len(a) < 4 or np.array_equal(a, b):
-        return 0
-    moves = [k for k in range(1, len(a) // 8 + 1) if np.array_equal(b[0], a[k])]
-    return next((k for k in moves if np.array_equal(b[:-k], a[k:])), 0)
 
 
 def _scaled_twice(case: Case) -> list[Finding]:

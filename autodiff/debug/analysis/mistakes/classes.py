@@ -60,18 +60,15 @@ def _each_alone(head: Head, count: int, case: Case) -> Iterator[Finding]:
     remedy = "end in a softmax: give the logits to tf.nn.softmax_cross_entropy_with_logits_v2"
     if head.form == "log" and head.activation == "Sigmoid" and not has_other_half(head):
         yield finding(69, "sigmoid over classes", head.op, f"{one_of}, but the last layer is the {squashed}: its "
-                      "outputs do not share a sum of 1, so the logarithm of the right one is best where all are 1, and "
-                      "nothing holds the others down", remedy)
+                      "outputs do not share a sum of 1, so all of them at 1 is best", remedy)
     elif head.form == "log" and head.activation == "Softmax" and has_other_half(head):
         yield finding(44, "binary cross entropy of classes", head.op, f"{one_of}, but the loss is that of {columns} "
                       f"questions of yes and no, y log(p) + (1 - y) log(1 - p), of the {squashed}, whose outputs "
-                      "depend on each other: its mean is small from the start, and so is its slope",
-                      "-tf.reduce_mean(tf.reduce_sum(y * tf.log(p), 1)), or better give the logits to "
-                      "tf.nn.softmax_cross_entropy_with_logits_v2")
+                      "depend on each other: its mean is small from the start, and so is its slope", remedy)
     elif (head.form == "sigmoid" or head.form == "log" and head.activation == "Sigmoid") and not case.learns:
         yield finding(44, "binary cross entropy of classes", head.op, f"{one_of}, but the loss is that of {columns} "
-                      f"questions of yes and no, most of which are no: {case.guess:.3g} is had by no for everything, "
-                      f"and it is {case.last_loss:.3g} after {len(case.steps)} steps", remedy)
+                      f"questions of yes and no, {case.last_loss:.3g} after {len(case.steps)} steps, where no for "
+                      f"everything has {case.guess:.3g}", remedy)
 
 
 def _squared(head: Head, count: int, case: Case) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from ...facts.roles import PLACEHOLDERS, at_line, place_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding
 from .heads import SAME, Head, constant, heads, last_layer, through, unbroadcast
+from .pairing import named
 
 _ENTROPY = ("softmax", "sparse", "sigmoid")
 _RANGES = {"Sigmoid": (0.0, 1.0), "Softmax": (0.0, 1.0), "Tanh": (-1.0, 1.0), "Relu": (0.0, np.inf),
@@ -186,13 +187,13 @@ def _out_of_range(head: Head, case: Case) -> Iterator[Finding]:
     if head.form in ("squared", "absolute"):
         yield finding(74, "targets out of range", head.end, f"the last layer is a {squashed.lower()} "
                       f"({head.end.name}), so that predictions are {limits}, but {outside:.0%} of the targets "
-                      f"{_named(head.labels)} lie outside of that range, from {labels.min():.4g} to "
+                      f"{named(head.labels)} lie outside of that range, from {labels.min():.4g} to "
                       f"{labels.max():.4g}: they cannot be reached, and the {squashed.lower()} "
                       "saturates", f"leave out the {squashed.lower()} in the last layer for a regression, or scale "
                       f"the targets into {limits}")
     else:
         yield finding(74, "labels out of range", head.op, f"{where} is a cross entropy of probabilities, but "
-                      f"{outside:.0%} of the labels {_named(head.labels)} are not between 0 and 1: they go from "
+                      f"{outside:.0%} of the labels {named(head.labels)} are not between 0 and 1: they go from "
                       f"{labels.min():.4g} to {labels.max():.4g}, and the loss has no minimum",
                       "give it labels of 0 and 1: a one-hot code of classes, (labels + 1) / 2 of -1 and 1, or inputs "
                       "scaled to 0 to 1; for other targets use a squared error")
@@ -268,8 +269,3 @@ def _squared_softmax(head: Head, case: Case) -> Iterator[Finding]:
                   f"{head.form} error of the softmax {head.end.name}{at_line(place_of(head.end))}: where the softmax "
                   "is sure of a wrong class its slope is almost 0, so the worst examples teach least",
                   f"give {logits_of(head.end).name} to tf.nn.softmax_cross_entropy_with_logits_v2")
-
-
-def _named(tensor: Tensor) -> str:
-    fed: Sequence[Operation] = sorted(fed_behind([tensor]), key=lambda op: op.index)
-    return fed[-1].outputs[0].name if len(fed) == 1 else tensor.name

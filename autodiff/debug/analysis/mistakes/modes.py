@@ -170,8 +170,7 @@ def _of_the_logits(op: Operation, dropped: float, case: Case) -> list[Finding]:
     if head is None or not 0 < dropped < 1:
         return []
     return [finding(47, "dropout of the logits", op, f"dropout ({op.name}) puts zeros in place of {dropped:.0%} of the "
-                    f"predictions {head.prediction.name} themselves, not of a hidden layer: what the labels are "
-                    f"compared with at {head.op.name}{at_line(place_of(head.op))} is random, and the loss has a floor",
+                    f"predictions {head.prediction.name} themselves, not of a hidden layer: the loss has a floor",
                     "move it before the last layer")]
 
 

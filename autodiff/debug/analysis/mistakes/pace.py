@@ -56,17 +56,13 @@ def _uphill(case: Case) -> list[Finding]:
         return []
     at = update_op(case)
     step, before, after = again[0]
-    rate = rate_of(case, case.looked[0])
-    if rate is not None and rate < 0:
-        return [finding(104, "wrong sign", at, f"the learning rate is below 0 ({rate:.3g}): the steps go up the "
-                        f"gradient, and the loss of the same batch goes from {before:.4g} to {after:.4g} by step "
-                        f"{step}",
-                        f"learning_rate={-rate:g}", step=rising[0][0], confidence="certain")]
-    return [finding(104, "wrong sign", at, f"the steps go up the gradient of {case.y.name}: gradient times change is "
-                    f"{rising[0][1]:.3g} at step {rising[0][0]}, above 0 in all {len(slopes)} steps looked at, and the "
-                    f"loss of the same batch goes from {before:.4g} to {after:.4g} by step {step}: it is maximized",
-                    "subtract the learning rate times the gradient (assign_sub), or drop the minus before the gradient",
-                    step=rising[0][0], confidence="certain")]
+    rate = rate_of(case, case.looked[0]) or 0.0
+    why = f"the learning rate is below 0 ({rate:.3g}): " if rate < 0 else ""
+    return [finding(104, "wrong sign", at, f"{why}the steps go up the gradient of {case.y.name}: gradient times change "
+                    f"is {rising[0][1]:.3g} at step {rising[0][0]}, above 0 in all {len(slopes)} steps looked at, and "
+                    f"the loss of the same batch goes from {before:.4g} to {after:.4g} by step {step}: it is maximized",
+                    "a learning rate above 0" if why else "subtract the learning rate times the gradient "
+                    "(assign_sub), or drop the minus before the gradient", step=rising[0][0], confidence="certain")]
 
 
 def negated_losses(case: Case) -> list[Finding]:

@@ -34,29 +34,18 @@ def _is_residual(op: Operation, case: Case) -> bool:
 
 
 def _not_squared(op: Operation, case: Case) -> Iterator[Finding]:
-    """A residual whose mean is minimized as it is."""
-    if not _is_residual(op, case) or not _is_linear_to(op.outputs[0], case.y, case):
-        return
-    losses = [loss for _, loss in case.losses if np.isfinite(loss)]
-    told = f": it went from {losses[0]:.4g} to {losses[-1]:.4g}" if len(losses) > 1 else ""
-    yield finding(98, "error not squared", op, f"{case.y.name} is the mean of {op.name}, predictions less labels, "
-                  "which is neither squared nor taken absolute: errors of both signs cancel, and it falls without end "
-                  f"as all predictions go one way{told}", "tf.reduce_mean(tf.square(prediction - labels))",
-                  confidence="certain")
-
-
-def _is_linear_to(start: Tensor, y: Tensor, case: Case) -> bool:
-    """Whether all ways from a tensor to y only sum, scale and shift it."""
-    tensor = start
-    for _ in range(12):
-        if tensor is y:
-            return True
-        takers = [c for c in tensor._consumers if c in case.behind]
-        if len(takers) != 1 or not takers[0].outputs or takers[0].type not in _LINEAR and not (
-                takers[0].type in _BY_CONSTANTS and any(constant(t) is not None for t in takers[0].inputs)):
-            return False
-        tensor = takers[0].outputs[0]
-    return False
+    """A residual whose mean is minimized as it is: all ways from it to y only sum, scale and shift it."""
+    at = op if _is_residual(op, case) else case.y.op
+    while at is not case.y.op and (takers := [c for c in at.outputs[0]._consumers if c in case.behind]):
+        at = takers[0]
+        if len(takers) > 1 or at.type not in _LINEAR and not (
+                at.type in _BY_CONSTANTS and any(constant(t) is not None for t in at.inputs)):
+            return
+    if _is_residual(op, case):
+        yield finding(98, "error not squared", op, f"{case.y.name} is the mean of {op.name}, predictions less labels, "
+                      "which is neither squared nor taken absolute: errors of both signs cancel, and it falls without "
+                      f"end as all predictions go one way: from {case.first_loss:.4g} to {case.last_loss:.4g}",
+                      "tf.reduce_mean(tf.square(prediction - labels))", confidence="certain")
 
 
 def _averaged_first(op: Operation, case: Case) -> Iterator[Finding]:
@@ -67,8 +56,8 @@ def _averaged_first(op: Operation, case: Case) -> Iterator[Finding]:
     if mean.type in ("Mean", "Sum") and mean.outputs[0].dims == () and _is_residual(mean.inputs[0].op, case):
         yield finding(73, "mean before square", op, f"{op.name} takes the {op.type.lower()} of {mean.name}"
                       f"{at_line(place_of(mean))}, the mean of all residuals: errors of both signs cancel in it, so it "
-                      "is 0 for predictions that are right on average alone", "the other way round: "
-                      "tf.reduce_mean(tf.square(prediction - labels))", confidence="certain")
+                      "is 0 for what is right on average alone", "tf.reduce_mean(tf.square(prediction - labels))",
+                      confidence="certain")
 
 
 def _hinge_of_zeros(op: Operation, case: Case) -> Iterator[Finding]:

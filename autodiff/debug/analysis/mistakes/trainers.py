@@ -19,25 +19,7 @@ _GROWS = 4  # ops of one line, each fetched first in a later run, from which on 
 
 def trainer_mistakes(case: Case) -> list[Finding]:
     """Findings about which loss trains which variables, and what runs beside."""
-    return [*_kernels_left_out(case), *_updated_twice(case), *_opposed(case), *_swapped_lists(case),
-            *_never_reset(case), *_grows(case)]
-
-
-def _kernels_left_out(case: Case) -> list[Finding]:
-    """Biases that are trained, of layers whose weights are left at the random numbers that they began with."""
-    updated = {u.variable for u in case.updates} | {x for call in case.calls for x in call.found}
-    behind = [v for v in case.variables if v.op in ancestors([case.y])]
-    kernels, biases = ([v for v in behind if (len(v.dims or ()) > 1) is is_kernel] for is_kernel in (True, False))
-    written = {op.inputs[0] for run in case.runs for op in run.ran if op.type.startswith("Assign") and op.inputs
-               and not any(each.type.startswith(("Random", "Truncated")) for each in ancestors(op.inputs[1:]))}
-    if len(kernels) < 2 or not biases or not updated or any(v in updated or v in written for v in kernels) or not any(
-            v in updated for v in biases):
-        return []
-    at = next(u.op for u in case.updates) if case.updates else case.y.op
-    return [finding(60, "weights not trained", at, f"what is trained are {sum(v in updated for v in biases)} biases, "
-                    f"such as {next(v for v in biases if v in updated).name}, and none of the {len(kernels)} kernels: "
-                    f"{kernels[0].name} … stay at the random numbers that they began with", "give minimize no "
-                    "var_list, or one with the kernels in it", target=kernels[0].name)]
+    return [*_updated_twice(case), *_opposed(case), *_swapped_lists(case), *_never_reset(case), *_grows(case)]
 
 
 def _updated_twice(case: Case) -> list[Finding]:
