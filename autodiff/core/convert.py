@@ -68,7 +68,8 @@ def _typed(value: Any, array: np.ndarray, dtype: DType | None) -> np.ndarray:
         as_dtype(array.dtype)
         return array
     if array.size and array.dtype.kind not in _ACCEPTS.get(dtype.kind, ""):
-        raise DTypeError(expected=dtype.name, found=f"{shortened(value)} of type {_python_type(value)!r}")
+        unfit = _first_unfit(value, _ACCEPTS.get(dtype.kind, ""))
+        raise DTypeError(f"Expected {dtype.name}, got {shortened(unfit)} of type {type(unfit).__name__!r} instead.")
     if array.dtype == np.uint64 and dtype.is_integer and dtype.as_numpy_dtype is not np.uint64:
         raise ArgumentError(expected=f"values that fit in {dtype.name}", found=shortened(value))  # 2**63 or more
     return array.astype(dtype.as_numpy_dtype, copy=False)
@@ -91,7 +92,7 @@ def _objects(value: Any, array: np.ndarray) -> np.ndarray:
         again = array
     if again.dtype.kind == "O":
         raise KindError(expected="numbers, strings, arrays or tensors",
-                        found=f"{shortened(value)} of type {_python_type(value)!r}")
+                        found=f"{shortened(value)} of type {type(next(iter(flat), value)).__name__!r}")
     return again.reshape(array.shape)
 
 
@@ -114,10 +115,11 @@ def _static_sizes(value: TensorShape | Dimension) -> Any:
     return np.array(value.as_list(), dtype=np.int32)
 
 
-def _python_type(value: Any) -> str:
-    while isinstance(value, (list, tuple)) and value:
-        value = value[0]
-    return type(value).__name__
+def _first_unfit(value: Any, kinds: str) -> Any:
+    """The first leaf of nested lists whose NumPy kind is none of these; the value itself if it is no list."""
+    if not isinstance(value, (list, tuple)):
+        return value
+    return next(_first_unfit(part, kinds) for part in value if np.asarray(part).dtype.kind not in kinds)
 
 
 def shortened(value: Any) -> str:

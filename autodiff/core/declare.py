@@ -150,6 +150,10 @@ def _inputs(graph: Graph, definition: OpDef, values: tuple, hint: DType | None) 
                     raise DTypeError(_unwanted(parameter, value, definition.dtypes))
             elif dtype is not shared:
                 refusal = InvalidArgumentError if graph.executing_eagerly else DTypeError
+                if parameter.variadic and parameter.name == first and not graph.executing_eagerly:
+                    types = ", ".join(v.dtype.name for v in values[last:] if isinstance(v, Tensor))
+                    raise DTypeError(f"Tensors in list passed to '{first}' of '{definition.name}' Op have types "
+                                     f"[{types}] that don't all match.", hint="use tf.cast to change some of them")
                 raise refusal(f"Input '{parameter.name}' of '{definition.name}' Op has type {dtype.name} that does not "
                               f"match type {shared.name} of argument '{first}'",
                               hint="use tf.cast to change one of them")

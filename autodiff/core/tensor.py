@@ -238,7 +238,8 @@ class Tensor:
                                              hint="use tf.unstack or tf.map_fn")
 
     def __len__(self) -> int:
-        raise KindError(f"len is not defined for a tensor: {self.describe()}", hint="use tf.shape(x)[0] or x.shape[0]")
+        raise KindError(f"len is not well defined for symbolic Tensors. ({self.name}) Please call `x.shape` rather "
+                        "than `len(x)` for shape information.", hint="use tf.shape(x)[0] for what only a run knows")
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise NoValueError(f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array: it has no value while "

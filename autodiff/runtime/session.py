@@ -45,7 +45,7 @@ class Session:
         if not isinstance(target, str):
             raise KindError(f"target must be a string, but got {target!r}")
         if graph is not None and not isinstance(graph, Graph):
-            raise KindError(f"graph is a tf.Graph, found {graph!r}")
+            raise KindError(f"graph must be a tf.Graph, but got {type(graph)}", found=repr(graph))
         if config is not None and not isinstance(config, ConfigProto):
             raise KindError(f"config must be a tf.ConfigProto, but got {type(config)}: {config!r}")
         self.graph = graph if graph is not None else get_default_graph()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import autodiff as tf
+from autodiff.api.control.known_choice import smart_case
 from autodiff.core.graph import Graph
 
 
@@ -345,3 +346,16 @@ def test_a_critical_section_is_one_step_of_a_run():
 def test_a_cast_to_its_own_type_leaves_a_resource_variable():
     v = tf.Variable(1.0, use_resource=True)
     assert tf.cast(v, tf.float32) is v
+
+
+def test_a_smart_case_decides_what_the_graph_knows_in_order() -> None:
+    def never() -> Any:
+        raise AssertionError("this is not taken")
+
+    x = tf.placeholder(tf.int32, [])
+    first = tf.constant(3)
+    mixed = smart_case([(x > 1, lambda: tf.constant(1)), (tf.constant(False), never), (False, never),
+                        (True, lambda: first), (x > 0, never)], default=never)
+    assert smart_case([(True, lambda: first), (x > 0, never)], default=never, exclusive=True) is first
+    with tf.Session() as session:
+        assert [session.run(mixed, {x: value}) for value in (2, 0)] == [1, 3]

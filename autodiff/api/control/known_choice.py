@@ -38,12 +38,15 @@ def smart_cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Ca
 
 
 def smart_case(pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, name: str = "smart_case") -> Any:
-    """tf.case, decided at once where all predicates are Python's."""
-    pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
-    for predicate, function in pairs:
-        if isinstance(predicate, bool) and predicate and not exclusive:
-            return function()
-    remaining = [pair for pair in pairs if not isinstance(pair[0], bool) or pair[0]]
+    """tf.case without the choices that the graph knows are not taken, and those after one that is taken."""
+    remaining = []
+    for predicate, function in pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs:
+        known = smart_constant_value(predicate)
+        if known:
+            default = function
+            break
+        if known is None:
+            remaining.append((predicate, function))
     if not remaining and default is not None:
         return default()
     return case(remaining, default=default, exclusive=exclusive, name=name)

@@ -10,7 +10,7 @@ import numpy as np
 from ...core.constant_value import static_value
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import int32
-from ...core.errors import ArgumentError
+from ...core.errors import ArgumentError, KindError
 from ...core.graph import Tensor
 from ...core.infer import axis_in
 from ...core.name_scope import scope
@@ -146,7 +146,7 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
     """
     name = kwargs.pop("name", None)
     if kwargs:
-        raise ArgumentError(f"einsum takes only the keyword 'name', found {sorted(kwargs)}")
+        raise KindError(f"invalid keyword arguments for this function: {', '.join(sorted(kwargs))}", expected="'name'")
     with scope(name, "einsum", inputs):
         tensors = [convert_to_tensor(x) for x in inputs]
         explicit = _explicit(equation.replace(" ", ""), tensors)

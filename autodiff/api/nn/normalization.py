@@ -9,7 +9,7 @@ import numpy as np
 from ...core.constant_value import static_dims, static_value
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import float16, float32
-from ...core.errors import ArgumentError
+from ...core.errors import ArgumentError, ShapeError
 from ...core.graph import Tensor
 from ...core.name_scope import scope
 from ...core.op import build
@@ -173,6 +173,8 @@ def dropout(x: Any, keep_prob: Any = None, noise_shape: Any = None, seed: int | 
         raise ArgumentError(expected="'rate' or its complement 'keep_prob'", found="both")
     if keep_prob is None and rate is None:
         raise ArgumentError("dropout needs a rate")
+    if isinstance(rate if keep_prob is None else keep_prob, (list, tuple)):
+        raise ShapeError("rate must be a scalar", found=repr(rate if keep_prob is None else keep_prob))
     rate = 1 - keep_prob if rate is None else rate
     with scope(name, "dropout", [x]):
         x = convert_to_tensor(x, name="x")
