@@ -28,6 +28,12 @@ fit([sgd(.3)"""),
         _NET + "said = tf.log(tf.nn.softmax(z) + 1e-8)\n"
         "loss = -tf.reduce_mean(tf.reduce_sum(tf.to_float(t)[:, None] * said, 1))\n" + _STEP,
         "tf.to_float(t)[:, None]", "tf.one_hot(t, 4)"),
+    "no logarithm": (
+        _NET + "loss = -tf.reduce_mean(tf.reduce_sum(y * tf.nn.softmax(z), 1))\n" + _STEP,
+        "tf.nn.softmax(z)", "tf.log(tf.nn.softmax(z) + 1e-8)"),
+    "initial values too large": (
+        "h = tf.sigmoid(tf.matmul(x, tf.Variable(tf.random_uniform([36, 24], 0, 3))))\nz = dense(h, 4)\n"
+        "loss = tf.reduce_mean(entropy(labels=y, logits=z))\n" + _STEP, "0, 3", "-.3, .3"),
     "error not squared": ("loss = tf.reduce_mean(dense(p, 1) - q)\n" + _NEAR, "dense(p, 1) - q",
                           "tf.square(dense(p, 1) - q)"),
     "mean before square": ("loss = tf.square(tf.reduce_mean(dense(p, 1) - q))\n" + _NEAR,

@@ -9,8 +9,11 @@ from ....core.graph import Operation, Tensor
 from ...facts.roles import at_line, place_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding
-from .heads import ENTROPIES, SAME, constant, heads, unbroadcast
+from .classes import classes_in
+from .heads import ENTROPIES, SAME, Head, constant, heads, last_layer, unbroadcast
+from .last_layer import logits_of
 from .pairing import batches_of
+from .signs import signs_into
 
 _LINEAR, _BY_CONSTANTS = ("Sum", "Mean", "Neg", *SAME), ("Mul", "RealDiv", "Add", "AddV2", "Sub")
 _KINDS = 3  # different whole numbers from which on they are classes
@@ -20,7 +23,7 @@ def residual_mistakes(case: Case) -> list[Finding]:
     """Findings about differences of predictions and labels, and of products of them."""
     found: list[Finding] = []
     for op in case.behind:
-        for rule in (_not_squared, _averaged_first, _hinge_of_zeros):
+        for rule in (_not_squared, _averaged_first, _hinge_of_zeros, _no_logarithm):
             found += rule(op, case)
     return found + [f for head in heads(case) for f in _not_one_hot(head.op, head.labels, head.prediction, case)][:1]
 
@@ -74,6 +77,23 @@ def _hinge_of_zeros(op: Operation, case: Case) -> Iterator[Finding]:
                       f"times score, but the labels {labels.name} are 0 and 1: those of class 0 make it 0 whatever the "
                       "score is, and teach nothing", "labels of -1 and 1: 2 * y - 1; tf.losses.hinge_loss does so",
                       confidence="certain")
+
+
+def _no_logarithm(op: Operation, case: Case) -> Iterator[Finding]:
+    """The probability of the right class, where its logarithm is meant."""
+    if op.type != "Mul" or not case.steps:
+        return
+    for p, labels in (op.inputs, op.inputs[::-1]):
+        end = last_layer(p)
+        if end.type in ("Softmax", "Sigmoid") and end in case.trained and classes_in(
+                Head("log", op, p, unbroadcast(labels), end), case) and {
+                sign for sign, _ in signs_into(op.outputs[0], case.y, case.behind)} == {-1}:
+            yield finding(57, "no logarithm", op, f"{op.name} picks the probability of the right class of {end.name}"
+                          f"{at_line(place_of(end))}, and {case.y.name} is less that, not less its logarithm: where "
+                          "the right class is all but ruled out there is hardly a slope, so the worst examples teach "
+                          "least", f"give {logits_of(end).name} to a cross entropy that takes the {end.type.lower()} "
+                          "itself, or tf.log of the probability")
+            return
 
 
 def _not_one_hot(op: Operation, labels: Tensor | None, prediction: Tensor, case: Case) -> Iterator[Finding]:

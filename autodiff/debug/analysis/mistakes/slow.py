@@ -46,10 +46,11 @@ def too_low(case: Case) -> list[Finding]:
 
 
 def _speeds_up(case: Case) -> bool:
-    """Whether the steps grow, as while a schedule warms up, or averages of squares that began at 1 shrink."""
+    """Whether the steps grow, as while a schedule warms up, or averages of squares that began at 1 shrink enough."""
+    rates = [rate_of(case, run) or 0.0 for run in (case.looked[0], case.looked[-1])]
     steps = sorted({step for step, _, _ in case.paces})
     first, last = (max(p for s, _, p in case.paces if s == step) for step in (steps[0], steps[-1]))
-    return last > 1.5 * first
+    return last > 1.5 * first and (rates[1] > rates[0] or last > _SLOW)
 
 
 def _reaches_kernels(case: Case) -> bool:

@@ -93,17 +93,20 @@ def _wrong_size(case: Case) -> list[Finding]:
     for variable, value, product in _kernels(case):
         inputs = int(np.prod(value.shape[:-1]))
         spread = float(value.std())
-        if spread and inputs > 1 and product.type != "While":
-            rated.append((spread * np.sqrt(inputs), spread, inputs, variable))
+        if spread and inputs > 1 and product.type != "While":  # a mean apart from 0 adds up, where deviations cancel
+            gain = float(np.hypot(spread * np.sqrt(inputs), value.mean() * inputs / 2))
+            rated.append((gain, spread, inputs, variable))
     if not rated:
         return []
     gain, spread, inputs, variable = max(rated, key=lambda each: each[0])
     told, guess = _far_from_a_guess(case)
     if gain > _LARGE and told:
         severity = 39 if case.learns and case.last_loss < guess else 71
-        return [finding(severity, "initial values too large", variable.op, f"the initial values of "
-                        f"{variable.name} have the standard deviation {spread:.3g} for {inputs} inputs: sums of them "
-                        f"are {gain:.3g} times as large as the inputs, where 1 is usual, so what follows is "
+        mean = float(np.mean(case.steps[0].before[variable.op.name]))
+        lies = f"the mean {mean:.3g} and " if abs(mean) > spread / 2 else ""
+        return [finding(severity, "initial values too large", variable.op, f"the initial values of {variable.name} "
+                        f"have {lies}the standard deviation {spread:.3g} for {inputs} inputs: sums of them are "
+                        f"{gain:.3g} times as large as the inputs, where 1 is usual, so what follows is "
                         f"saturated{told}",
                         f"initialize with stddev={1 / np.sqrt(inputs):.2g}, by tf.glorot_uniform_initializer()",
                         target=variable.name, step=case.steps[0].step)]

@@ -269,7 +269,8 @@ class Checkup:
         norm = row.raw.norm if row.raw else None
         return Finding(78, "clipped away", op.name, op.type, row.name, f"the gradient of {row.name} has the norm "
                        f"{norm:.3g}, but {op.name} ({op.type}) makes zeros of it before the update",
-                       "raise the bound of the clipping, or mend what scales it", "grads --stages",
+                       "raise the bound of the clipping (by value: one below 0 and one above), or mend what "
+                       "scales it", "grads --stages",
                        None if op.site is None else as_place(op.site))
 
 
