@@ -128,3 +128,9 @@ def _size(item: Tensor) -> int | None:
         found = _sliced(item.op, _DEPTH)
         return found[0] if found else None
     return None
+
+
+def is_one(tensor: Tensor) -> bool:
+    """Whether a tensor is known to be ones."""
+    value = static_value(tensor)
+    return value is not None and bool(np.all(np.asarray(value) == 1))

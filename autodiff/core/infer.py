@@ -16,6 +16,11 @@ def same_shape(x: Tensor, *_: Tensor, **__: Any) -> Spec:
     return Spec(x.dtype.base_dtype, x.dims)
 
 
+def declared(*_: Tensor, dtype: Any, shape: Any = None, **__: Any) -> Spec:
+    """The dtype and shape that attributes name."""
+    return Spec(as_dtype(dtype), as_dims(shape))
+
+
 def merged_shape(x: Tensor, *others: Tensor, **_: Any) -> Spec:
     """The dtype of the first input, and the shape that agrees with all of them."""
     dims = x.dims

@@ -218,6 +218,13 @@ def merge(a: Dims | None, b: Dims | None) -> Dims | None:
     return tuple(n if m is None else m for m, n in zip(a, b))
 
 
+def agreeing(a: Dims | None, b: Dims | None) -> Dims | None:
+    """The shape that fits both; sizes that differ are unknown."""
+    if a is None or b is None or len(a) != len(b):
+        return None
+    return tuple(m if m == n else None for m, n in zip(a, b))
+
+
 def broadcast(a: Dims | None, b: Dims | None) -> Dims | None:
     """The shape of an elementwise result. None with n > 1 gives n; None with 1 or None gives None.
 

@@ -92,13 +92,6 @@ tensor_scatter_add = tensor_scatter_nd_add
 tensor_scatter_sub = tensor_scatter_nd_sub
 
 
-def sparse_to_dense(sparse_indices: Any, output_shape: Any, sparse_values: Any, default_value: Any = 0,
-                    validate_indices: bool = True, name: str | None = None) -> Tensor:
-    """default_value everywhere but at sparse_indices, which must be sorted and distinct unless told otherwise."""
-    return build.SparseToDense(sparse_indices, output_shape, sparse_values, default_value,
-                               validate_indices=validate_indices, name=name)
-
-
 def boolean_mask(tensor: Any, mask: Any, name: str = "boolean_mask", axis: int | None = None) -> Tensor:
     """The slices where the mask holds; the mask covers the axes of `tensor` from `axis` on, which become one."""
     graph = graph_of([tensor, mask])

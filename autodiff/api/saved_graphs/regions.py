@@ -10,7 +10,7 @@ from ...core.errors import ArgumentError
 from ...core.function_graph import FunctionGraph, finish
 from ...core.graph import Graph, Operation, Tensor
 from ...core.op import build
-from ...core.shapes import Dims
+from ...core.shapes import Dims, agreeing
 from ...gradients.control_flow import call_if, call_while
 from .layout import (
     ENTERS,
@@ -221,7 +221,7 @@ class Region:
         while True:
             cond, (more,) = self._iteration(loop, merges, initial, dims, condition)
             body, results = self._iteration(loop, merges, initial, dims, ends)
-            kept = [_agreeing(a, b.dims) for a, b in zip(dims, results)]
+            kept = [agreeing(a, b.dims) for a, b in zip(dims, results)]
             if kept == dims:
                 break
             dims = kept
@@ -247,10 +247,3 @@ class Region:
 def _value(tensor: Tensor) -> Tensor:
     """A tensor that is no reference to a variable."""
     return build.Identity(tensor) if tensor.dtype.is_ref else tensor
-
-
-def _agreeing(a: Dims | None, b: Dims | None) -> Dims | None:
-    """The shape that fits both; sizes that differ are unknown."""
-    if a is None or b is None or len(a) != len(b):
-        return None
-    return tuple(m if m == n else None for m, n in zip(a, b))

@@ -19,6 +19,7 @@ from ...core.name_scope import scope
 from ...core.op import build
 from .. import random
 from ..control.control_flow import cond
+from ..math.casts import cast
 
 
 def _schedule(function: Callable[..., Tensor]) -> Callable[..., Any]:
@@ -33,17 +34,12 @@ def _schedule(function: Callable[..., Tensor]) -> Callable[..., Any]:
     return schedule
 
 
-def _number(value: Any, dtype: DType) -> Tensor:
-    tensor = convert_to_tensor(value)
-    return tensor if tensor.dtype.base_dtype is dtype else build.Cast(tensor, dtype=dtype)
-
-
 def _begin(learning_rate: Any, global_step: Any, *numbers: Any) -> list[Tensor]:
     """The rate, the step and the other numbers, all of the rate's dtype."""
     if global_step is None:
         raise ArgumentError(expected="global_step", found="None: a schedule is a function of it")
     rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
-    return [rate, *(_number(value, rate.dtype.base_dtype) for value in (global_step, *numbers))]
+    return [rate, *(cast(value, rate.dtype.base_dtype) for value in (global_step, *numbers))]
 
 
 @_schedule
@@ -87,7 +83,7 @@ def polynomial_decay(learning_rate: Any, global_step: Any, decay_steps: Any, end
     with scope(name, "PolynomialDecay") as full:
         rate, step, steps, end, power = _begin(learning_rate, global_step, decay_steps, end_learning_rate, power)
         if cycle:
-            steps = steps * build.Maximum(build.Ceil(step / steps), _number(1, rate.dtype.base_dtype))
+            steps = steps * build.Maximum(build.Ceil(step / steps), cast(1, rate.dtype.base_dtype))
         else:
             step = build.Minimum(step, steps)
         return build.Add((rate - end) * (1 - step / steps) ** power, end, name=full)

@@ -5,9 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from ...core.constant_value import static_value
+from ...core.constant_value import is_one
 from ...core.errors import ArgumentError, AutodiffError
 from ...core.graph import Graph, Operation, Tensor
 from ...core.indexed_slices import IndexedSlices, dense
@@ -188,9 +186,4 @@ def is_plain(call: GradientCall) -> bool:
     if found is None or isinstance(found, IndexedSlices):
         return False
     seeds = [found.op, *(t.op for t in found.op.inputs)]
-    return any(op.type == "Fill" and op.origin is call.ys[0].op and _is_one(op.inputs[1]) for op in seeds)
-
-
-def _is_one(tensor: Tensor) -> bool:
-    value = static_value(tensor)
-    return value is not None and bool(np.all(np.asarray(value) == 1))
+    return any(op.type == "Fill" and op.origin is call.ys[0].op and is_one(op.inputs[1]) for op in seeds)

@@ -6,7 +6,7 @@ from ...core.constant_value import static_dims, static_value
 from ...core.declare import op
 from ...core.dtypes import as_dtype, int32
 from ...core.errors import ShapeError
-from ...core.infer import no_outputs, rank_of, same_shape
+from ...core.infer import declared, no_outputs, rank_of, same_shape
 from ...core.op import Index, Own, Spec, blocked, build, outputs
 from ...core.shapes import as_dims, compatible, show
 
@@ -17,11 +17,7 @@ def const(*, value, dtype):
     return value
 
 
-def _placeholder(*, dtype, shape=None):
-    return Spec(as_dtype(dtype), as_dims(shape))
-
-
-@op("Placeholder", infer=_placeholder, stateful=True, no_grad="a placeholder has no inputs")
+@op("Placeholder", infer=declared, stateful=True, no_grad="a placeholder has no inputs")
 def placeholder(*, dtype, shape=None, run):
     """A value that each run must feed. -> dtype[shape]."""
     return run.not_fed()

@@ -8,7 +8,7 @@ from ...core.errors import ArgumentError, ShapeError
 from ...core.infer import rank_of, same_shape
 from ...core.op import Index, Spec, blocked, build
 from ...core.shapes import merge, show
-from ..common.batch_axis import all_batched, rank_in, shared
+from ..common.batch_axis import in_front, rank_in, shared
 
 _COUNTS = "counts of diagonals are integers"
 
@@ -75,7 +75,7 @@ def _square(diagonal):
     return Spec(diagonal.dtype.base_dtype, None if dims is None else (*dims, dims[-1]))
 
 
-@op("MatrixDiag", infer=_square)
+@op("MatrixDiag", infer=_square, batched=in_front)
 def matrix_diag(diagonal):
     """Square matrices with these diagonals, zero elsewhere. diagonal: any[..., n] -> any[..., n, n]."""
     n = diagonal.shape[-1]
@@ -92,7 +92,7 @@ def _main(input):
     return Spec(input.dtype.base_dtype, (*batch, None if None in (rows, columns) else min(rows, columns)))
 
 
-@op("MatrixDiagPart", infer=_main)
+@op("MatrixDiagPart", infer=_main, batched=in_front)
 def matrix_diag_part(input):
     """The main diagonals of matrices. input: any[..., m, n] -> any[..., min(m, n)]."""
     return np.diagonal(input, axis1=-2, axis2=-1)
@@ -125,7 +125,7 @@ def _with_diagonal(input, diagonal):
     return same_shape(input)
 
 
-@op("MatrixSetDiag", infer=_with_diagonal)
+@op("MatrixSetDiag", infer=_with_diagonal, batched=in_front)
 def matrix_set_diag(input, diagonal):
     """Matrices with their main diagonals replaced. input: any[..., m, n], diagonal: any[..., min(m, n)]."""
     out = np.array(input)
@@ -137,17 +137,6 @@ def matrix_set_diag(input, diagonal):
 @matrix_set_diag.gradient
 def _(node, dy):
     return build.MatrixSetDiag(dy, build.ZerosLike(node.inputs[1])), build.MatrixDiagPart(dy)
-
-
-@matrix_set_diag.batched
-def _(node, args, batched):
-    return build.MatrixSetDiag(*all_batched(args, batched))
-
-
-@matrix_diag.batched
-@matrix_diag_part.batched
-def _(node, args, batched):
-    return node.definition(args[0])
 
 
 def _banded(input, num_lower, num_upper):

@@ -143,11 +143,7 @@ def _(node, args, batched):
     return inside + (1 - one) * value[(slice(None), *[None] * rank_in(node))]
 
 
-def _mirrored(input, paddings, *, mode):
-    return _resized(input, paddings, 1)
-
-
-@op("MirrorPad", infer=_mirrored)
+@op("MirrorPad", infer=lambda input, paddings, *, mode: _resized(input, paddings, 1))
 def mirror_pad(input, paddings: Index, *, mode):
     """The input mirrored beyond each end; REFLECT does not repeat the last element, SYMMETRIC does.
 

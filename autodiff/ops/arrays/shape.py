@@ -122,11 +122,7 @@ def _nonnegative(perm):
     return np.where(perm < 0, perm + len(perm), perm) if isinstance(perm, np.ndarray) else perm
 
 
-def _conjugate_transposed(x, perm):
-    return _transposed(x, perm)
-
-
-@op("ConjugateTranspose", infer=_conjugate_transposed)
+@op("ConjugateTranspose", infer=_transposed)
 def conjugate_transpose(x, perm: Index):
     """Transpose of the complex conjugate. x: number[...], perm: int[rank] -> number[...]."""
     return np.conj(np.transpose(x, perm))

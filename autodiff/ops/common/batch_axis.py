@@ -47,6 +47,11 @@ def all_batched(args: list[Tensor], batched: list[bool]) -> list[Tensor]:
     return [x if has else repeated(x, like) for x, has in zip(args, batched)]
 
 
+def in_front(node: Operation, args: list[Tensor], batched: list[bool]) -> Tensor | tuple[Tensor, ...]:
+    """The batching rule of an op that takes any number of leading axes: the op itself."""
+    return node.definition(*all_batched(args, batched), **node.attrs)
+
+
 def after(axis: int | Tensor) -> int | Tensor:
     """An axis, counted from either end, once there is a leading one."""
     value = static_value(axis)

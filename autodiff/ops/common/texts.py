@@ -57,3 +57,9 @@ def shown(item, quote=""):
         text = f"{item:.{few}g}"
         return text if type(item)(text) == item or item != item else f"{item:.{all_of_it}g}"
     return str(int(item)) if isinstance(item, (np.bool_, bool)) else str(item)
+
+
+def spelled(text):
+    """Python's text of a string tensor of one element."""
+    text = np.asarray(text, object).item()
+    return text.decode() if isinstance(text, bytes) else text

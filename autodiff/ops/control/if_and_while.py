@@ -3,7 +3,7 @@
 from ...core.declare import op
 from ...core.dtypes import ALL, as_dtype, variant
 from ...core.op import Bool, Kind, Spec
-from ...core.shapes import as_dims
+from ...core.shapes import agreeing, as_dims
 
 # a value, or a variable that the function reads or assigns
 Passed = Kind("Passed", allowed=tuple(ALL), handle=True)
@@ -28,16 +28,9 @@ def _captured_gradient(node, dy):
 
 
 def _merged_outputs(cond, *captures, then_branch, else_branch):
-    merged = tuple(Spec(a.dtype.base_dtype, _agreeing(a.dims, b.dims))
+    merged = tuple(Spec(a.dtype.base_dtype, agreeing(a.dims, b.dims))
                    for a, b in zip(then_branch.outputs, else_branch.outputs))
     return merged + (Spec(variant, ()),) * (len(then_branch.kept) + len(else_branch.kept))
-
-
-def _agreeing(a, b):
-    """The shape that fits both; sizes that differ are unknown."""
-    if a is None or b is None or len(a) != len(b):
-        return None
-    return tuple(m if m == n else None for m, n in zip(a, b))
 
 
 @op("If", infer=_merged_outputs, stateful=True)

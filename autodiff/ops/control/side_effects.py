@@ -21,6 +21,7 @@ from ...core.function_graph import takes_anew
 from ...core.infer import no_outputs, rank_of, same_shape
 from ...core.op import Bool, Own, Spec, blocked, build
 from ...core.shapes import as_dims
+from ..common.batch_axis import in_front
 from ..common.texts import in_brackets, shown
 from ..common.turns import others_pass
 
@@ -46,11 +47,7 @@ def assert_(condition: Bool, *data: Own, summarize=3, run):
     return ()
 
 
-def _printed(input, *data, **_):
-    return same_shape(input)
-
-
-@op("Print", infer=_printed, stateful=True)
+@op("Print", infer=same_shape, stateful=True)
 def print_(input: Own, *data: Own, message="", first_n=-1, summarize=3, count=None, run):
     """The input; prints `data` to standard error on the way. count: a list whose length counts the calls."""
     if run.is_repeat:
@@ -89,7 +86,7 @@ def print_v2(*input: Own, text, summarize=3, end="\n", stream=None, run):
     return ()
 
 
-@op("CheckNumerics", infer=same_shape, dtypes=FLOATS + COMPLEX, stateful=True)
+@op("CheckNumerics", infer=same_shape, dtypes=FLOATS + COMPLEX, stateful=True, batched=in_front)
 def check_numerics(tensor, *, message, run):
     """The input; fails if an element is not finite. tensor: float[...] -> float[...]."""
     if not np.isfinite(tensor).all():
@@ -103,11 +100,6 @@ def check_numerics(tensor, *, message, run):
 def _(node, dy):
     message = f"Not a number (NaN) or infinity (Inf) values detected in gradient. {node.attrs['message']}"
     return (build.CheckNumerics(dy, message=message),)
-
-
-@check_numerics.batched
-def _(node, args, batched):
-    return build.CheckNumerics(args[0], **node.attrs)
 
 
 def _on_side(data, predicate, *, side):

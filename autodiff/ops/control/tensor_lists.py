@@ -9,7 +9,7 @@ import numpy as np
 from ...core.declare import op
 from ...core.dtypes import as_dtype, int32, variant
 from ...core.errors import InvalidArgumentError, UnimplementedError
-from ...core.infer import fixed, same_shape
+from ...core.infer import declared, fixed, same_shape
 from ...core.op import Index, Int32, Kind, Own, Spec, blocked, build
 from ...core.shapes import as_dims, is_known, show
 
@@ -32,17 +32,13 @@ def list_length(items: List):
     return np.int32(len(items))
 
 
-def _item(items, index, *, dtype, shape=None, written=True, once=False):
-    return Spec(as_dtype(dtype), as_dims(shape))
-
-
 def _at(items, index):
     if not 0 <= index < len(items):
         raise InvalidArgumentError(f"index {int(index)} is out of range, expected 0 <= index < {len(items)}")
     return items[int(index)]
 
 
-@op("ListItem", infer=_item)
+@op("ListItem", infer=declared)
 def list_item(items: List, index: Int32, *, dtype, shape=None, written=True, once=False):
     """The element at `index`. -> dtype[shape]. Fails if it was not written, and may not be zeros in place of it.
 
@@ -211,11 +207,7 @@ def _list_stack_gradient(node, dy):
     return build.ListUnstack(dy), blocked("only the length of this list is used")
 
 
-def _concatenated(items, like, *, dtype, shape=None, element=None, once=False):
-    return Spec(as_dtype(dtype), as_dims(shape))
-
-
-@op("ListConcat", infer=_concatenated)
+@op("ListConcat", infer=declared)
 def list_concat(items: List, like: List, *, dtype, shape=None, element=None, once=False):
     """The elements joined along their axis 0; those not written are zeros as in `like`. -> dtype[shape].
 

@@ -7,16 +7,12 @@ import numpy as np
 from ...core.declare import op
 from ...core.dtypes import as_dtype, string
 from ...core.errors import InvalidArgumentError, NotFoundError
-from ...core.infer import rank_of
+from ...core.infer import fixed, rank_of
 from ...core.op import Kind, Own, Spec, outputs
 from ..common.file_formats import file_format
+from ..common.texts import spelled
 
 String = Kind("String", allowed=(string,), default=string)
-
-
-def _plain(text):
-    text = np.asarray(text, object).item()
-    return text.decode() if isinstance(text, bytes) else text
 
 
 def _texts(texts):
@@ -43,7 +39,7 @@ def _restored(prefix, tensor_names, shape_and_slices, *, dtypes):
 @op("RestoreV2", infer=_restored, stateful=True, no_grad="the values come from a file")
 def restore(prefix: String, tensor_names: String, shape_and_slices: String, *, dtypes):
     """Arrays of a checkpoint, or parts of them. prefix: string[]; the others: string[n] -> any[...] n times."""
-    reader, found = file_format("checkpoints").open_checkpoint(_plain(prefix)), []
+    reader, found = file_format("checkpoints").open_checkpoint(spelled(prefix)), []
     stored = reader.dtypes()
     for name, text, dtype in zip(_texts(tensor_names), _texts(shape_and_slices), map(as_dtype, dtypes)):
         if name not in stored:
@@ -78,9 +74,9 @@ def save(prefix: String, tensor_names: String, shape_and_slices: String, *tensor
         else:
             found[name] = stored
     try:
-        file_format("checkpoint").write_bundle(_plain(prefix), found)
+        file_format("checkpoint").write_bundle(spelled(prefix), found)
     except OSError as error:
-        raise NotFoundError(f"{_plain(prefix)}; {error.strerror}") from None
+        raise NotFoundError(f"{spelled(prefix)}; {error.strerror}") from None
     return ()
 
 
@@ -91,9 +87,9 @@ def merge_checkpoints(checkpoint_prefixes: String, destination_prefix: String, *
     for prefix in prefixes:
         reader = file_format("checkpoints").open_checkpoint(prefix)
         merged.update({name: _stored(dtype, reader.read(name), None) for name, dtype in reader.dtypes().items()})
-    file_format("checkpoint").write_bundle(_plain(destination_prefix), merged)
+    file_format("checkpoint").write_bundle(spelled(destination_prefix), merged)
     for prefix in prefixes:
-        if file_format("checkpoints").prefix_of(prefix) != _plain(destination_prefix):
+        if file_format("checkpoints").prefix_of(prefix) != spelled(destination_prefix):
             for suffix in (".index", ".data-00000-of-00001"):
                 os.remove(prefix + suffix)
             if delete_old_dirs and not os.listdir(os.path.dirname(prefix) or "."):
@@ -101,11 +97,7 @@ def merge_checkpoints(checkpoint_prefixes: String, destination_prefix: String, *
     return ()
 
 
-def _one_text(*inputs, **attrs):
-    return Spec(string, ())
-
-
-@op("ShardedFilename", infer=_one_text, stateful=True, no_grad="a text has none")
+@op("ShardedFilename", infer=fixed(string), stateful=True, no_grad="a text has none")
 def sharded_filename(basename: String, shard: Own, num_shards: Own):
     """The name of one file of several. basename: string[], shard, num_shards: int[] -> string[]."""
-    return f"{_plain(basename)}-{int(shard):05d}-of-{int(num_shards):05d}".encode()
+    return f"{spelled(basename)}-{int(shard):05d}-of-{int(num_shards):05d}".encode()

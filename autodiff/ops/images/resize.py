@@ -11,7 +11,7 @@ from ...core.errors import ArgumentError, ShapeError
 from ...core.graph import Operation, Tensor
 from ...core.infer import rank_of
 from ...core.op import Int32, Kind, OpDef, Spec, blocked, build
-from ..common.batch_axis import joined, sizes
+from ..common.batch_axis import merged_images, sizes
 from ..common.loop_batching import slice_by_slice
 
 _Float32 = Kind("Float32", allowed=(float32,), default=float32)
@@ -227,11 +227,6 @@ def _space(x: Tensor) -> Any:
     return np.array(known, np.int32) if None not in known else build.Shape(x)[1:3]
 
 
-def _merged(x: Tensor) -> Tensor:
-    """The new leading axis joined with that of the images."""
-    return build.Reshape(x, joined([-1], sizes(x)[2:]))
-
-
 def _split(y: Tensor, like: Tensor) -> Tensor:
     return build.Reshape(y, build.ConcatV2(0, sizes(like)[:2], sizes(y)[1:]))
 
@@ -250,7 +245,7 @@ def _adjoints(forward: OpDef, adjoint: OpDef) -> None:
         original = args[1][0] if batched[1] else args[1]
         if not batched[0]:
             return [None] if batched == [False, False] else slice_by_slice(node, args, batched)
-        return _split(adjoint(_merged(args[0]), original, **node.attrs), args[0])
+        return _split(adjoint(merged_images(args[0]), original, **node.attrs), args[0])
 
 
 def _by_merging(definition: OpDef) -> None:
@@ -260,7 +255,7 @@ def _by_merging(definition: OpDef) -> None:
     def _(node: Operation, args: list[Tensor], batched: list[bool]) -> Any:
         if batched[1]:
             return slice_by_slice(node, args, batched)
-        return _split(definition(_merged(args[0]), args[1], **node.attrs), args[0])
+        return _split(definition(merged_images(args[0]), args[1], **node.attrs), args[0])
 
 
 _adjoints(resize_bilinear, resize_bilinear_grad)

@@ -11,13 +11,10 @@ from ...core.dtypes import COMPLEX, float32, float64
 from ...core.errors import NoGradientError
 from ...core.infer import rank_of, square_matrix
 from ...core.op import Spec, build
+from ..common.batch_axis import in_front
 from ..math.elementwise import conjugate, is_zero
 
 _DTYPES = (float32, float64, *COMPLEX)
-
-
-def _one_input(node, args, batched):
-    return node.definition(args[0], **node.attrs)
 
 
 def _product(a, b, adj_x=False, adj_y=False):
@@ -46,7 +43,7 @@ def _inverse_gaps(e):
     return build.Reciprocal(build.ExpandDims(e, -2) - build.ExpandDims(e, -1) + one) - one
 
 
-@op("Cholesky", infer=square_matrix, dtypes=_DTYPES, batched=_one_input)
+@op("Cholesky", infer=square_matrix, dtypes=_DTYPES, batched=in_front)
 def cholesky(input):
     """The lower triangle L with L @ adjoint(L) = input; reads the lower triangle only.
 
@@ -172,7 +169,7 @@ def _orthogonal(input, *, full_matrices=False):
     return Spec(dtype, (*batch, m, k)), Spec(dtype, (*batch, k, n))
 
 
-@op("Qr", infer=_orthogonal, dtypes=_DTYPES, batched=_one_input)
+@op("Qr", infer=_orthogonal, dtypes=_DTYPES, batched=in_front)
 def qr(input, *, full_matrices=False):
     """Orthogonal columns and an upper triangle: input = q @ r.
 
@@ -207,7 +204,7 @@ _PADE = (64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 118735379
          10559470521600.0, 670442572800.0, 33522128640.0, 1323241920.0, 40840800.0, 960960.0, 16380.0, 182.0, 1.0)
 
 
-@op("MatrixExponential", infer=square_matrix, dtypes=_DTYPES, batched=_one_input)
+@op("MatrixExponential", infer=square_matrix, dtypes=_DTYPES, batched=in_front)
 def matrix_exponential(input):
     """The sum of x^k / k! of matrices. input: float[..., n, n] -> float[..., n, n].
 

@@ -8,17 +8,9 @@ from ...core.errors import ShapeError
 from ...core.infer import rank_of, square_matrix
 from ...core.op import Spec, build
 from ...core.shapes import compatible, merge, show
-from ..common.batch_axis import all_batched
+from ..common.batch_axis import in_front
 
 _DTYPES = (float32, float64, *COMPLEX)
-
-
-def _one_input(node, args, batched):
-    return node.definition(args[0], **node.attrs)
-
-
-def _all_inputs(node, args, batched):
-    return node.definition(*all_batched(args, batched), **node.attrs)
 
 
 def _solution(matrix, rhs, **_):
@@ -35,7 +27,7 @@ def _adjoint(x):
     return np.swapaxes(x, -1, -2).conj()
 
 
-@op("MatrixInverse", infer=square_matrix, dtypes=_DTYPES, batched=_one_input)
+@op("MatrixInverse", infer=square_matrix, dtypes=_DTYPES, batched=in_front)
 def matrix_inverse(input, *, adjoint=False):
     """The inverse, or that of the adjoint. input: float[..., n, n] -> float[..., n, n].
 
@@ -59,7 +51,7 @@ def _(node, dy):
     return (-build.BatchMatMulV2(y, build.BatchMatMulV2(dy, y, adj_y=True), adj_x=True),)
 
 
-@op("MatrixSolve", infer=_solution, dtypes=_DTYPES, batched=_all_inputs)
+@op("MatrixSolve", infer=_solution, dtypes=_DTYPES, batched=in_front)
 def matrix_solve(matrix, rhs, *, adjoint=False):
     """x with matrix @ x = rhs, or with the adjoint of the matrix. matrix: float[..., n, n], rhs: float[..., n, k].
 
@@ -81,7 +73,7 @@ def _for_matrix(node, drhs):
     return -build.BatchMatMulV2(left, right, adj_y=True)
 
 
-@op("MatrixTriangularSolve", infer=_solution, dtypes=_DTYPES, batched=_all_inputs)
+@op("MatrixTriangularSolve", infer=_solution, dtypes=_DTYPES, batched=in_front)
 def matrix_triangular_solve(matrix, rhs, *, lower=True, adjoint=False):
     """x with triangle @ x = rhs, or with its adjoint; only the lower (or upper) triangle of the matrix is read.
 
@@ -105,7 +97,7 @@ def _number(input):
     return Spec(input.dtype.base_dtype, None if dims is None else dims[:-2])
 
 
-@op("MatrixDeterminant", infer=_number, dtypes=_DTYPES, batched=_one_input)
+@op("MatrixDeterminant", infer=_number, dtypes=_DTYPES, batched=in_front)
 def matrix_determinant(input):
     """The determinant. input: float[..., n, n] -> float[...]."""
     return np.asarray(np.linalg.det(input))
@@ -122,7 +114,7 @@ def _as_matrices(x):
     return build.ExpandDims(build.ExpandDims(x, -1), -1)
 
 
-@op("LogMatrixDeterminant", infer=lambda input: (_number(input),) * 2, dtypes=_DTYPES, batched=_one_input)
+@op("LogMatrixDeterminant", infer=lambda input: (_number(input),) * 2, dtypes=_DTYPES, batched=in_front)
 def log_matrix_determinant(input):
     """Sign of the determinant and logarithm of its absolute value. input: float[..., n, n] -> float[...] twice."""
     sign, logarithm = np.linalg.slogdet(input)
@@ -132,4 +124,3 @@ def log_matrix_determinant(input):
 @log_matrix_determinant.gradient
 def _(node, dsign, dlogarithm):
     return (_as_matrices(dlogarithm) * build.MatrixInverse(node.inputs[0], adjoint=True),)
-

@@ -8,13 +8,9 @@ from ...core.errors import ShapeError
 from ...core.infer import rank_of
 from ...core.op import Spec, build
 from ...core.shapes import compatible, merge, show
-from ..common.batch_axis import all_batched
+from ..common.batch_axis import in_front
 
 _DTYPES = (float32, float64, *COMPLEX)
-
-
-def _all_inputs(node, args, batched):
-    return node.definition(*all_batched(args, batched), **node.attrs)
 
 
 def _solution(diagonals, rhs, *, partial_pivoting=True):
@@ -29,7 +25,7 @@ def _solution(diagonals, rhs, *, partial_pivoting=True):
     return Spec(rhs.dtype.base_dtype, (*merge(rows, rhs.dims[:-1]), rhs.dims[-1]))
 
 
-@op("TridiagonalSolve", infer=_solution, dtypes=_DTYPES, batched=_all_inputs)
+@op("TridiagonalSolve", infer=_solution, dtypes=_DTYPES, batched=in_front)
 def tridiagonal_solve(diagonals, rhs, *, partial_pivoting=True):
     """x with A @ x = rhs. diagonals: float[..., 3, m], those above, on and below the middle, rhs: float[..., m, k].
 

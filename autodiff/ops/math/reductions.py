@@ -210,7 +210,8 @@ def _(node, dy):
 
 # ---- extremes -----------------------------------------------------------------------------
 
-def _lowest(dtype):
+def lowest(dtype):
+    """The number that any other is at least."""
     return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
 
 
@@ -223,7 +224,7 @@ def greatest(input, reduction_indices: Index, *, keep_dims=False, out=None):
     """The greatest over some axes; the lowest number if there is none. input: real[...] -> real[...]."""
     if input.size:
         return np.maximum.reduce(input, axes_of(reduction_indices, input.ndim), None, out, keep_dims)
-    return np.maximum.reduce(input, axes_of(reduction_indices, input.ndim), None, out, keep_dims, _lowest(input.dtype))
+    return np.maximum.reduce(input, axes_of(reduction_indices, input.ndim), None, out, keep_dims, lowest(input.dtype))
 
 
 @op("Min", infer=reduced_spec, dtypes=REALS)

@@ -27,6 +27,7 @@ from ..common.windows import (
     restored,
     slide_of,
 )
+from ..math.reductions import lowest
 
 
 def _geometry(ksize: Any, strides: Any, padding: str, data_format: str) -> tuple[tuple[int, ...], Slide]:
@@ -76,10 +77,6 @@ def _reduced(x: np.ndarray, combine: Any, window: tuple[int, ...], counts: tuple
     return x
 
 
-def _lowest(dtype: Any) -> Any:
-    return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
-
-
 def _max_pool(input, ksize, strides, padding, data_format, out=None):
     window, slide = _geometry(ksize, strides, padding, data_format)
     x = channels_last(input, data_format)
@@ -89,7 +86,7 @@ def _max_pool(input, ksize, strides, padding, data_format, out=None):
 
     def work(images):
         room = y[images]
-        placed(_reduced(padded(x[images], widened, _lowest(x.dtype)), np.maximum, window, counts, slide, room), room)
+        placed(_reduced(padded(x[images], widened, lowest(x.dtype)), np.maximum, window, counts, slide, room), room)
 
     _by_images(work, x)
     return placed(restored(y, data_format), out)
@@ -97,7 +94,7 @@ def _max_pool(input, ksize, strides, padding, data_format, out=None):
 
 def _first_maxima(x, y, window, slide):
     """For each place in the window: where it is, and which windows have their first maximum there."""
-    x = padded(x, pads(x.shape[1:-1], window, slide), _lowest(x.dtype))
+    x = padded(x, pads(x.shape[1:-1], window, slide), lowest(x.dtype))
     free = np.ones(y.shape, bool)
     for _, where in offsets(window, y.shape[1:-1], slide):
         hit = np.equal(x[where], y)

@@ -9,17 +9,13 @@ from ...core.errors import InvalidArgumentError, ShapeError
 from ...core.infer import rank_of
 from ...core.op import Index, Spec, blocked, build
 from ...core.shapes import broadcast, compatible, show
-from ..common.batch_axis import all_batched, sizes
+from ..common.batch_axis import all_batched, in_front, sizes
 from ..math.elementwise import is_zero
 
 
 def _logits(logits):
     rank_of(logits, at_least=1, what="logits")
     return Spec(logits.dtype.base_dtype, logits.dims)
-
-
-def _one_input(node, args, batched):
-    return node.definition(args[0], **node.attrs)
 
 
 _FEW_CLASSES, _MANY_ROWS = 16, 128
@@ -30,7 +26,7 @@ def _shifted(x, out=None, axis=-1):
     return np.subtract(x, x.max(axis=axis, keepdims=True, initial=-np.inf), out=out)
 
 
-@op("Softmax", infer=_logits, dtypes=FLOATS, batched=_one_input)
+@op("Softmax", infer=_logits, dtypes=FLOATS, batched=in_front)
 def softmax(logits, *, out=None):
     """exp(x) / sum(exp(x)) over the last axis. logits: float[..., k] -> float[..., k]."""
     y = _shifted(logits, out)
@@ -45,7 +41,7 @@ def _(node, dy):
     return ((dy - build.Sum(dy * y, [-1], keep_dims=True)) * y,)
 
 
-@op("LogSoftmax", infer=_logits, dtypes=FLOATS, batched=_one_input)
+@op("LogSoftmax", infer=_logits, dtypes=FLOATS, batched=in_front)
 def log_softmax(logits, *, out=None):
     """x - log(sum(exp(x))) over the last axis. logits: float[..., k] -> float[..., k]."""
     y = _shifted(logits, out)

@@ -10,6 +10,7 @@ from ...core.errors import InvalidArgumentError, ShapeError
 from ...core.infer import rank_of
 from ...core.op import Kind, Number, Own, Spec
 from ..common.file_formats import file_format
+from ..common.texts import spelled
 
 Text = Kind("Text", allowed=(string,), default=string)
 _LARGEST = float(np.finfo(np.float64).max)
@@ -24,8 +25,8 @@ def scalar_summary(tags, values: Number):
     """One number under its tag. tags: string[], values: real[] -> string[]."""
     if np.shape(values) != np.shape(tags):
         raise InvalidArgumentError(f"tags and values not the same shape: {list(np.shape(tags))} != "
-                                   f"{list(np.shape(values))} (tag {_plain(tags)!r})")
-    return _summary({"tag": _plain(tags), "simple_value": float(values)})
+                                   f"{list(np.shape(values))} (tag {spelled(tags)!r})")
+    return _summary({"tag": spelled(tags), "simple_value": float(values)})
 
 
 @op("HistogramSummary", infer=_text, dtypes=(string,), stateful=True, no_grad="a summary is a text")
@@ -34,8 +35,8 @@ def histogram_summary(tag, values: Number):
     flat = np.asarray(values, np.float64).ravel()
     if not np.isfinite(flat).all():
         found = "nan" if np.isnan(flat).any() else "inf"
-        raise InvalidArgumentError(f"{found} in summary histogram for: {_plain(tag)}")
-    return _summary({"tag": _plain(tag), "histo": _histogram(flat)})
+        raise InvalidArgumentError(f"{found} in summary histogram for: {spelled(tag)}")
+    return _summary({"tag": spelled(tag), "histo": _histogram(flat)})
 
 
 def _images(tag, tensor, *, max_images=3):
@@ -49,7 +50,7 @@ def _images(tag, tensor, *, max_images=3):
 def image_summary(tag, tensor: Number, *, max_images=3):
     """Images under a tag, as PNG. tag: string[], tensor: real[n, h, w, c] -> string[]."""
     count, height, width, channels = tensor.shape
-    tags = [f"{_plain(tag)}/image"] if max_images == 1 else [f"{_plain(tag)}/image/{i}" for i in range(max_images)]
+    tags = [f"{spelled(tag)}/image"] if max_images == 1 else [f"{spelled(tag)}/image/{i}" for i in range(max_images)]
     write_png = file_format("media").write_png
     return _summary(*({"tag": t, "image": {"height": height, "width": width, "colorspace": channels,
                                            "encoded_image_string": write_png(_pixels(image))}}
@@ -77,7 +78,7 @@ def tensor_summary(tag, tensor: Own, serialized_summary_metadata: Text):
     array = np.asarray(tensor)
     proto = file_format("tensor_values").proto_of_array("string" if array.dtype == object else array.dtype.name, array)
     metadata = file_format("event_messages").EVENT_MESSAGES["SummaryMetadata"]
-    return _summary({"tag": _plain(tag), "tensor": proto,
+    return _summary({"tag": spelled(tag), "tensor": proto,
                      "metadata": metadata.FromString(np.asarray(serialized_summary_metadata, object).item())})
 
 
@@ -85,7 +86,7 @@ def tensor_summary(tag, tensor: Own, serialized_summary_metadata: Text):
 def audio_summary(tag, tensor: Number, sample_rate: Number, *, max_outputs=3):
     """Sounds under a tag, as WAV. tag: string[], tensor: float[n, frames, channels] or [n, frames] -> string[]."""
     sounds = tensor[:, :, None] if tensor.ndim == 2 else tensor
-    tags = [f"{_plain(tag)}/audio"] if max_outputs == 1 else [f"{_plain(tag)}/audio/{i}" for i in range(max_outputs)]
+    tags = [f"{spelled(tag)}/audio"] if max_outputs == 1 else [f"{spelled(tag)}/audio/{i}" for i in range(max_outputs)]
     write_wav = file_format("media").write_wav
     for name, count, bits in (("sample_rate", float(sample_rate), 32), ("num_channels", sounds.shape[2], 16)):
         if not 0 < count < 1 << bits:
@@ -105,11 +106,6 @@ def merge_summary(*inputs):
 def _summary(*values):
     """The bytes of a tf.Summary. values: the fields of each of its values."""
     return file_format("event_messages").EVENT_MESSAGES["Summary"](value=list(values)).SerializeToString()
-
-
-def _plain(tag):
-    tag = np.asarray(tag, object).item()
-    return tag.decode() if isinstance(tag, bytes) else tag
 
 
 @functools.cache

@@ -6,12 +6,12 @@ from functools import partial
 
 import numpy as np
 
-from ....core.constant_value import static_value
+from ....core.constant_value import is_one, static_value
 from ....core.dtypes import int32
 from ....core.graph import Operation, Tensor
 from ....core.op import build
 from . import in_graph
-from .in_graph import DIVISIONS, Edit, Now, constant, instead, is_half, is_one, on_argument, source_of
+from .in_graph import DIVISIONS, Edit, Now, constant, instead, is_half, on_argument, source_of
 from .in_logarithms import logarithm_of_exponents, logarithms_after, over_exponentials, shifted
 from .in_source import LowerRate
 

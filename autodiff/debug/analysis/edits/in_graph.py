@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ....core.constant_value import static_value
+from ....core.constant_value import is_one, static_value
 from ....core.graph import Operation, Tensor, get_default_graph
 from ....core.op import Spec, build
 from .in_source import LowerRate, Part, Rewrite
@@ -195,12 +195,6 @@ def _log_sigmoid(op: Operation, sigmoid: Operation, passed: list[Operation], *, 
 
     line = None if passed else instead(op, f"log_sigmoid({'-' * turned}{{0}})", (sigmoid, 0))
     return Edit(op, f"tf.log_sigmoid({'-' * turned}x)", made, line)
-
-
-def is_one(tensor: Tensor) -> bool:
-    """Whether a tensor is known to be ones."""
-    value = static_value(tensor)
-    return value is not None and bool(np.all(np.asarray(value) == 1))
 
 
 def _of_exp(op: Operation) -> list[Edit]:

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....core.constant_value import static_value
+from ....core.constant_value import is_one, static_value
 from ....core.graph import Operation, Tensor
 from ....core.op import build
-from .in_graph import DIVISIONS, Edit, Now, constant, copied, is_half, is_one
+from .in_graph import DIVISIONS, Edit, Now, constant, copied, is_half
 from .in_source import Part, Rewrite
 
 _ARRANGED = {"Identity": "", "Reshape": "reshape", "Squeeze": "squeeze", "ExpandDims": "expand_dims", "Slice": "slice",

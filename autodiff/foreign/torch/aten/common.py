@@ -85,6 +85,12 @@ def _joined(a: Any, b: Any) -> Any:
     return tf.as_dtype(np.promote_types(a.as_numpy_dtype, b.as_numpy_dtype))
 
 
+def for_each_axis(values: Any, count: int) -> list[int]:
+    """One entry for each axis of space."""
+    listed = list(values) if isinstance(values, (list, tuple)) else [values]
+    return listed * count if len(listed) == 1 else listed
+
+
 def result_type(*xs: Any) -> Any:
     """torch.result_type: tensors with axes come before scalars, those before Python's numbers."""
     wide = zero = wrapped = None

@@ -6,13 +6,7 @@ from typing import Any
 import numpy as np
 
 from ...model import tf
-from .common import aten, dims, rank, shape_of
-
-
-def _all(values: Any, count: int) -> list[int]:
-    """One entry for each axis of space."""
-    listed = list(values) if isinstance(values, (list, tuple)) else [values]
-    return listed * count if len(listed) == 1 else listed
+from .common import aten, dims, for_each_axis, rank, shape_of
 
 
 @aten.op("convolution", "_convolution", "convolution_overrideable", "mkldnn_convolution.full")
@@ -21,8 +15,8 @@ def convolution(x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilat
     space = rank(weight) - 2
     is_single = rank(x) == space + 1
     x = tf.expand_dims(x, 0) if is_single else x
-    steps, pads, holes = (_all(v, space) for v in (stride, padding, dilation))
-    extra = _all(output_padding, space)
+    steps, pads, holes = (for_each_axis(v, space) for v in (stride, padding, dilation))
+    extra = for_each_axis(output_padding, space)
     if space == 1:  # rows are images of height 1
         x, weight = tf.expand_dims(x, 2), tf.expand_dims(weight, 2)
         steps, pads, holes, extra = [1, *steps], [0, *pads], [1, *holes], [0, *extra]

@@ -9,20 +9,15 @@ import numpy as np
 from ... import windows
 from ...model import tf
 from ...windows import Slide, extents, pads_of_ceil
-from .common import along, aten, dims, no_gradient, number, rank, shape_of
-
-
-def _all(values: Any, count: int) -> list[int]:
-    listed = list(values) if isinstance(values, (list, tuple)) else [values]
-    return listed * count if len(listed) == 1 else listed
+from .common import along, aten, dims, for_each_axis, no_gradient, number, rank, shape_of
 
 
 def _slide(x: Any, window: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> tuple[Any, Slide]:
     """`x` with an axis of batches, and how windows lie in it."""
     count = len(window)
     x = tf.expand_dims(x, 0) if rank(x) == count + 1 else x
-    step = _all(stride, count) if isinstance(stride, int) or stride else list(window)
-    slide = Slide(list(window), step, _all(dilation, count), [(p, p) for p in _all(padding, count)])
+    step = for_each_axis(stride, count) if isinstance(stride, int) or stride else list(window)
+    slide = Slide(list(window), step, for_each_axis(dilation, count), [(p, p) for p in for_each_axis(padding, count)])
     return x, slide._replace(pads=pads_of_ceil(extents(x), slide)) if ceil_mode else slide
 
 
@@ -39,7 +34,7 @@ def avg_pool(x: Any, window: Any, stride: Any = (), padding: Any = 0, ceil_mode:
     wide, slide = _slide(x, window, stride, padding, 1, ceil_mode)
     if divisor is not None:
         return _as_given(windows.sum_pool(wide, slide) / number(float(divisor), x), x)
-    counted = _all(padding, len(window)) if count_include_pad else [0] * len(window)
+    counted = for_each_axis(padding, len(window)) if count_include_pad else [0] * len(window)
     return _as_given(windows.average_pool(wide, slide, [(p, p) for p in counted]), x)
 
 
@@ -132,5 +127,3 @@ def adaptive_avg_pool_backward(dy: Any, x: Any) -> Any:
 def max_pool_backward(dy: Any, x: Any, window: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
                       places: Any = None) -> Any:
     return tf.gradients(max_pool(x, window, stride, padding, dilation, ceil_mode)[0], x, dy)[0]
-
-
