@@ -34,8 +34,9 @@ ROWS: list[Case] = [
     Case("ScaleAndTranslate", (IMAGES, SIZE, SCALE, MOVE), {"kernel_type": "sinc"}, fails=ValueError, id="kernel"),
     Case("ScaleAndTranslateGrad", (array(2, 3, 4, 3, dtype=np.float32), IMAGES, SCALE, MOVE), differentiable=(),
          batch=(0,)),
-    Case("ScaleAndTranslateGrad", (array(2, 3, 4, 3, dtype=np.float32), IMAGES, SCALE[0], MOVE), fails=ValueError),
+    Case("ScaleAndTranslateGrad", (array(2, 3, 4, 3, dtype=np.float32), IMAGES, SCALE[0], MOVE), fails=ValueError,
+         id="rank"),
     Case("EncodePng", (array(2, 3, 4, dtype=np.uint8),)),
-    Case("EncodePng", (array(2, 3, 5, dtype=np.uint8),), fails=ValueError),
+    Case("EncodePng", (array(2, 3, 5, dtype=np.uint8),), fails=ValueError, id="channels"),
     Case("DecodePng", (b"GIF89a",), fails=InvalidArgumentError, at_run=True),
 ]
