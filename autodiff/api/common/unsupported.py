@@ -10,7 +10,6 @@ from ...core.names import did_you_mean
 
 # Name below `tf.`, which stands for all that go on after it with a dot or underscore -> what to do; the longest counts.
 ADVICE = {
-    "keras": "build the model with tf.layers or tf.nn and train it with tf.train's optimizers in a tf.Session",
     "distribute": "there is one CPU: build the graph once, without a strategy",
     "contrib.learn": "write the loop out in a tf.Session; MNIST is tensorflow.examples.tutorials.mnist.input_data",
     "contrib.slim": "use tf.layers, or tf.contrib.layers, with tf.contrib.framework.arg_scope",

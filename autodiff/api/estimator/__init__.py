@@ -7,9 +7,9 @@ from ..common.unsupported import refusing
 from . import export, inputs
 from .estimator import Estimator
 from .specs import EstimatorSpec, EvalSpec, ModeKeys, RunConfig, TrainSpec, WarmStartSettings
-from .training import BestExporter, FinalExporter, LatestExporter, train_and_evaluate
+from .training import FinalExporter, LatestExporter, train_and_evaluate
 
-__all__ = ["BestExporter", "Estimator", "EstimatorSpec", "EvalSpec", "FinalExporter", "LatestExporter", "ModeKeys",
+__all__ = ["Estimator", "EstimatorSpec", "EvalSpec", "FinalExporter", "LatestExporter", "ModeKeys",
            "RunConfig", "TrainSpec", "WarmStartSettings", "export", "inputs", "train_and_evaluate"]
 
 __getattr__ = refusing("tf.estimator", __name__)

@@ -54,26 +54,6 @@ class LatestExporter(FinalExporter):
         return made
 
 
-class BestExporter(LatestExporter):
-    """Exports a SavedModel whenever an evaluation is better than all before. compare_fn: of two results, by loss."""
-
-    def __init__(self, name: str = "best_exporter", serving_input_receiver_fn: Any = None,
-                 event_file_pattern: Any = None, compare_fn: Callable[..., bool] | None = None,
-                 assets_extra: Any = None, as_text: bool = False, exports_to_keep: int | None = 5) -> None:
-        super().__init__(name, serving_input_receiver_fn, assets_extra, as_text, exports_to_keep)
-        self._is_better = compare_fn or (lambda best_eval_result, current_eval_result:
-                                         current_eval_result["loss"] < best_eval_result["loss"])
-        self._best: Any = None
-
-    def export(self, estimator: Estimator, export_path: Any, checkpoint_path: Any, eval_result: Any,
-               is_the_final_export: bool) -> bytes | None:
-        if self._best is not None and not self._is_better(best_eval_result=self._best,
-                                                          current_eval_result=eval_result):
-            return None
-        self._best = eval_result
-        return super().export(estimator, export_path, checkpoint_path, eval_result, is_the_final_export)
-
-
 class _Evaluations(CheckpointSaverListener):
     """Evaluates at each checkpoint, but the first, which nothing was trained for, and not again too soon."""
 

@@ -1,6 +1,6 @@
-"""The parts of tf.keras that need no Keras: MNIST as arrays, sequences padded to one length, tf.layers' classes.
+"""tf.keras: models of layers, trained, evaluated and asked by loops over tf's own graphs; what data sets need.
 
-Start with layers.py.
+Start with models.py; training.py has the loops.
 """
 from __future__ import annotations
 
@@ -15,9 +15,23 @@ from ...core.errors import ArgumentError
 from ...files.disk.arrays import read_arrays
 from ..common.unsupported import refusing
 from ..mnist import load_mnist
-from . import activations, initializers, layers, regularizers, utils
+from . import (
+    activations,
+    backend,
+    callbacks,
+    initializers,
+    layers,
+    losses,
+    metrics,
+    models,
+    optimizers,
+    regularizers,
+    utils,
+)
+from .models import Input, Model, Sequential
 
-__all__ = ["activations", "datasets", "initializers", "layers", "preprocessing", "regularizers", "utils"]
+__all__ = ["Input", "Model", "Sequential", "activations", "backend", "callbacks", "datasets", "initializers", "layers",
+           "losses", "metrics", "models", "optimizers", "preprocessing", "regularizers", "utils"]
 
 
 def _load_data(path: str = "mnist.npz") -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:

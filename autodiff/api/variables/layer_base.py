@@ -1,7 +1,6 @@
 """Layer: a function whose variables are made at its first call, in a variable scope of their own."""
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ from ...core.errors import ArgumentError, KindError, ShapeError
 from ...core.graph import Tensor, get_default_graph
 from ...core.op import build
 from ...core.shapes import TensorShape, as_dims, compatible
+from .layer_calls import given_shape, remembered, takes
 from .named_initializers import named_initializer
 from .reachable import reached_from
 from .variable import Variable
@@ -44,11 +44,14 @@ class Layer:
     activity_regularizer: a function of the output whose mean over the batch joins the losses.
     """
 
+    _first_number = 1  # of the layers whose names are made of their class's
+
     def __init__(self, trainable: bool = True, name: Any = None, dtype: Any = None, *, activity_regularizer: Any = None,
                  _scope: Any = None, _reuse: bool | None = None, **unknown: Any) -> None:
         if set(unknown) - _IGNORED:
             raise KindError(f"{type(self).__name__} has no argument {min(set(unknown) - _IGNORED)!r}")
         self.trainable, self._reuse, self.built = trainable, _reuse, False
+        self._batch_input_shape = given_shape(unknown)
         self.activity_regularizer = callable_or_none(activity_regularizer, "activity_regularizer")
         self.input_spec: Any = None
         self._dtype = None if dtype is None else as_dtype(dtype).base_dtype
@@ -58,7 +61,8 @@ class Layer:
         self._updates: list[Any] = []
         self._conditional: list[Any] = []  # of the losses and updates those that come of inputs
         self._base_name = name.name if isinstance(name, VariableScope) else name or snake_case(type(self).__name__)
-        self._name = name if isinstance(name, str) and name else _numbered(snake_case(type(self).__name__))
+        self._name = name if isinstance(name, str) and name else \
+            _numbered(snake_case(type(self).__name__), self._first_number)
         self._scope: VariableScope | None = None
         if _scope:
             with variable_scope(_scope) as self._scope:
@@ -217,7 +221,7 @@ class Layer:
         self._find_scope(scope)
         inputs = nest.map_structure(_as_tensor, inputs)
         with variable_scope(self._scope, reuse=self.built or self._reuse, auxiliary_name_scope=False) as opened:
-            if "scope" in inspect.signature(self.call).parameters:
+            if takes(self, "scope"):
                 options["scope"] = opened
             check_inputs(self.input_spec, inputs, self._name)
             with graph.name_scope(opened.original_name_scope):
@@ -227,6 +231,7 @@ class Layer:
                 if outputs is None:
                     raise ArgumentError(f"the call of layer {self._name!r} must return a tensor, found None")
                 self._regularize_activity(outputs)
+        outputs = remembered(self, inputs, (args, options), outputs)
         for update in self.updates:
             _collect(update, GraphKeys.UPDATE_OPS)
         return outputs
@@ -260,7 +265,7 @@ class Layer:
                 self.add_loss(loss / build.Cast(build.Shape(output)[0], dtype=loss.dtype), inputs=True)
 
 
-_IGNORED = {"input_shape", "batch_input_shape", "batch_size", "weights", "autocast", "dynamic"}  # said by Keras code
+_IGNORED = {"input_shape", "input_dim", "batch_input_shape", "batch_size", "weights", "autocast", "dynamic"}  # of Keras
 
 
 def snake_case(name: str) -> str:
@@ -270,11 +275,11 @@ def snake_case(name: str) -> str:
     return f"private{lower}" if lower.startswith("_") else lower
 
 
-def _numbered(base: str) -> str:
-    """`dense_1`, `dense_2`, …: a name of the layer's own, apart from that of its scope."""
+def _numbered(base: str, first: int) -> str:
+    """`dense_1`, `dense_2`, …: a name of the layer's own, apart from that of its scope. first: 0 for `dense` before."""
     counts = get_default_graph().outermost.extras.setdefault(_NAMES, {})
-    counts[base] = counts.get(base, 0) + 1
-    return f"{base}_{counts[base]}"
+    counts[base] = counts.get(base, first - 1) + 1
+    return f"{base}_{counts[base]}" if counts[base] else base
 
 
 def callable_or_none(function: Any, what: str) -> Any:

@@ -1,0 +1,192 @@
+"""tf.keras.callbacks: what is called around epochs and batches of fit."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import ArgumentError
+from .. import logging
+from ..common.unsupported import refusing
+from ..file_writer import FileWriter
+from ..messages import Summary
+from . import backend
+
+_MOMENTS = ("on_train_begin", "on_train_end", "on_epoch_begin", "on_epoch_end", "on_batch_begin", "on_batch_end",
+            "on_train_batch_begin", "on_train_batch_end", "on_test_begin", "on_test_end", "on_predict_begin",
+            "on_predict_end")
+
+
+class Callback:
+    """Does nothing: a subclass says what it does at the moments it needs. model: the one that is trained."""
+
+    model: Any = None
+    params: Any = None
+    validation_data: Any = None
+
+    def set_model(self, model: Any) -> None:
+        self.model = model
+
+    def set_params(self, params: dict[str, Any]) -> None:
+        self.params = params
+
+    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
+        self.on_batch_begin(batch, logs)  # type: ignore[attr-defined]
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        self.on_batch_end(batch, logs)  # type: ignore[attr-defined]
+
+
+def _nothing(self: Callback, *args: Any, **options: Any) -> None:
+    """Nothing, unless a subclass says what."""
+
+
+for _moment in _MOMENTS:
+    if _moment not in vars(Callback):
+        setattr(Callback, _moment, _nothing)
+
+
+class History(Callback):
+    """What fit gives. history: name -> one number for each epoch; epoch: their numbers."""
+
+    def __init__(self) -> None:
+        self.history: dict[str, list[float]] = {}
+        self.epoch: list[int] = []
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        self.epoch.append(epoch)
+        for name, value in (logs or {}).items():
+            self.history.setdefault(name, []).append(value)
+
+
+class LambdaCallback(Callback):
+    """Functions, by the names of their moments."""
+
+    def __init__(self, **functions: Callable[..., None]) -> None:
+        for name, function in functions.items():
+            setattr(self, name, function)
+
+
+class _Monitor(Callback):
+    """Watches one number of an epoch. mode: 'min', 'max', or 'auto': the greatest of what is called an accuracy."""
+
+    def __init__(self, monitor: str = "val_loss", mode: str = "auto", min_delta: float = 0) -> None:
+        self.monitor = monitor
+        self._sign = -1 if mode == "max" or mode == "auto" and "acc" in monitor else 1
+        self._delta, self.best = abs(min_delta), float("inf")
+
+    def improved(self, logs: Any) -> bool | None:
+        """Whether this is the best so far; None if there is no such number."""
+        value = (logs or {}).get(self.monitor)
+        if value is None:
+            logging.warning("Conditioned on metric `%s` which is not available. Available metrics are: %s",
+                            self.monitor, ",".join(logs or ()))
+            return None
+        if self._sign * value < self.best - self._delta:
+            self.best = self._sign * value
+            return True
+        return False
+
+
+class EarlyStopping(_Monitor):
+    """Ends the training when a number has not become better for `patience` epochs."""
+
+    def __init__(self, monitor: str = "val_loss", min_delta: float = 0, patience: int = 0, verbose: int = 0,
+                 mode: str = "auto", baseline: float | None = None, restore_best_weights: bool = False) -> None:
+        super().__init__(monitor, mode, min_delta)
+        self.patience, self._restores, self._weights = patience, restore_best_weights, None  # type: int, bool, Any
+        self.wait = self.stopped_epoch = 0
+        if baseline is not None:
+            self.best = self._sign * baseline
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        better = self.improved(logs)
+        if better is None:
+            return
+        self.wait = 0 if better else self.wait + 1
+        if better and self._restores:
+            self._weights = self.model.get_weights()
+        if not better and self.wait >= self.patience:
+            self.stopped_epoch, self.model.stop_training = epoch, True
+            if self._weights is not None:
+                self.model.set_weights(self._weights)
+
+
+class ModelCheckpoint(_Monitor):
+    """Saves weights after epochs, under a path that may have {epoch:02d} and {val_loss:.2f} in it.
+
+    save_best_only: only of epochs that are better than all before.
+    """
+
+    def __init__(self, filepath: str, monitor: str = "val_loss", verbose: int = 0, save_best_only: bool = False,
+                 save_weights_only: bool = False, mode: str = "auto", save_freq: Any = "epoch", period: int = 1,
+                 **options: Any) -> None:
+        super().__init__(monitor, mode)
+        self._path, self._best_only, self._period = filepath, save_best_only, period
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        if (epoch + 1) % self._period == 0 and (not self._best_only or self.improved(logs)):
+            self.model.save_weights(self._path.format(epoch=epoch + 1, **(logs or {})))
+
+
+class LearningRateScheduler(Callback):
+    """Sets the rate before each epoch to schedule(epoch), or schedule(epoch, rate)."""
+
+    def __init__(self, schedule: Callable[..., float], verbose: int = 0) -> None:
+        self._schedule = schedule
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        rate = self.model.optimizer.lr
+        several = self._schedule.__code__.co_argcount > 1
+        value = self._schedule(epoch, float(backend.get_value(rate))) if several else self._schedule(epoch)
+        if not isinstance(value, (float, np.floating)):
+            raise ArgumentError('The output of the "schedule" function should be float.', found=repr(value))
+        backend.set_value(rate, value)
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        logs["lr"] = float(backend.get_value(self.model.optimizer.lr))
+
+
+class ReduceLROnPlateau(_Monitor):
+    """Multiplies the rate by `factor` when a number has not become better for `patience` epochs."""
+
+    def __init__(self, monitor: str = "val_loss", factor: float = 0.1, patience: int = 10, verbose: int = 0,
+                 mode: str = "auto", min_delta: float = 1e-4, cooldown: int = 0, min_lr: float = 0,
+                 **options: Any) -> None:
+        super().__init__(monitor, mode, min_delta)
+        self._factor, self.patience, self._cooldown, self._least = factor, patience, cooldown, min_lr
+        self.wait = self._resting = 0
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        logs["lr"] = float(backend.get_value(self.model.optimizer.lr))
+        better = self.improved(logs)
+        self._resting = max(self._resting - 1, 0)
+        self.wait = 0 if better or self._resting else self.wait + 1
+        if better is not None and self.wait >= self.patience:
+            rate = self.model.optimizer.lr
+            backend.set_value(rate, max(float(backend.get_value(rate)) * self._factor, self._least))
+            self.wait, self._resting = 0, self._cooldown
+
+
+class TensorBoard(Callback):
+    """Writes the graph, and the numbers of each epoch, to event files."""
+
+    def __init__(self, log_dir: str = "logs", histogram_freq: int = 0, write_graph: bool = True,
+                 **options: Any) -> None:
+        self._folder, self._write_graph = log_dir, write_graph
+        self._writer: Any = None
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        graph = getattr(self.model.outputs[0], "graph", None) if self.model.outputs else None
+        self._writer = FileWriter(self._folder, graph if self._write_graph else None)
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        values = [Summary.Value(tag=f"epoch_{name}", simple_value=float(value)) for name, value in (logs or {}).items()]
+        self._writer.add_summary(Summary(value=values), epoch)
+
+    def on_train_end(self, logs: Any = None) -> None:
+        self._writer.close()
+
+
+__getattr__ = refusing("tf.keras.callbacks", __name__)

@@ -1,0 +1,214 @@
+"""tf.keras.losses: the loss of each example from what is true and what was predicted, by name and as classes."""
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.convert import convert_to_tensor
+from ...core.dtypes import int64
+from ...core.errors import ArgumentError
+from ...core.graph import Tensor, get_default_graph
+from ...core.op import build
+from .. import math, nn
+from ..arrays.shaping import reshape
+from ..common.unsupported import refusing
+from ..layers.core import Flatten
+
+EPSILON = 1e-7
+
+
+class Reduction:
+    """How the losses of examples become one number."""
+
+    AUTO, NONE, SUM, SUM_OVER_BATCH_SIZE = "auto", "none", "sum", "sum_over_batch_size"
+
+    @classmethod
+    def all(cls) -> tuple[str, ...]:
+        return cls.AUTO, cls.NONE, cls.SUM, cls.SUM_OVER_BATCH_SIZE
+
+
+def _pair(y_true: Any, y_pred: Any) -> tuple[Tensor, Tensor]:
+    predicted = convert_to_tensor(y_pred)
+    return math.cast(convert_to_tensor(y_true), predicted.dtype), predicted
+
+
+def _logits(predicted: Tensor, kind: str) -> Tensor | None:
+    """What a softmax or sigmoid was taken of, where a prediction is that: its loss is exact where it saturates."""
+    if get_default_graph().executing_eagerly:
+        return None
+    while predicted.op.type == "Identity":
+        predicted = predicted.op.inputs[0]
+    return predicted.op.inputs[0] if predicted.op.type == kind else None
+
+
+def mean_squared_error(y_true: Any, y_pred: Any) -> Tensor:
+    """The mean of (y_pred - y_true)² over the last axis."""
+    true, predicted = _pair(y_true, y_pred)
+    return math.reduce_mean(build.SquaredDifference(predicted, true), axis=-1)
+
+
+def mean_absolute_error(y_true: Any, y_pred: Any) -> Tensor:
+    """The mean of |y_pred - y_true| over the last axis."""
+    true, predicted = _pair(y_true, y_pred)
+    return math.reduce_mean(build.Abs(predicted - true), axis=-1)
+
+
+def mean_absolute_percentage_error(y_true: Any, y_pred: Any) -> Tensor:
+    """100 times the mean of |y_true - y_pred| / |y_true|."""
+    true, predicted = _pair(y_true, y_pred)
+    return 100.0 * math.reduce_mean(build.Abs((true - predicted) / math.maximum(build.Abs(true), EPSILON)), axis=-1)
+
+
+def categorical_crossentropy(y_true: Any, y_pred: Any, from_logits: bool = False, label_smoothing: float = 0) -> Tensor:
+    """Cross entropy of two distributions over the last axis, in nats. from_logits: y_pred is before its softmax."""
+    true, predicted = _pair(y_true, y_pred)
+    if label_smoothing:
+        true = true * (1.0 - label_smoothing) + label_smoothing / true.dims[-1]  # type: ignore[index]
+    logits = predicted if from_logits else _logits(predicted, "Softmax")
+    if logits is not None:
+        return nn.softmax_cross_entropy_with_logits_v2(labels=true, logits=logits)
+    predicted = predicted / math.reduce_sum(predicted, axis=-1, keepdims=True)
+    return -math.reduce_sum(true * build.Log(math.clip_by_value(predicted, EPSILON, 1.0 - EPSILON)), axis=-1)
+
+
+def sparse_categorical_crossentropy(y_true: Any, y_pred: Any, from_logits: bool = False, axis: int = -1) -> Tensor:
+    """Cross entropy of labels, int[...] or [..., 1], and distributions over the last axis, in nats."""
+    predicted = convert_to_tensor(y_pred)
+    logits = predicted if from_logits else _logits(predicted, "Softmax")
+    if logits is None:
+        logits = build.Log(math.clip_by_value(predicted, EPSILON, 1.0 - EPSILON))
+    labels = reshape(math.cast(convert_to_tensor(y_true), int64), build.Shape(logits)[:-1])
+    labels.set_shape(logits.dims[:-1] if logits.dims is not None else None)
+    return nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+
+
+def binary_crossentropy(y_true: Any, y_pred: Any, from_logits: bool = False, label_smoothing: float = 0) -> Tensor:
+    """The mean over the last axis of the cross entropies of probabilities, in nats."""
+    true, predicted = _pair(y_true, y_pred)
+    if label_smoothing:
+        true = true * (1.0 - label_smoothing) + 0.5 * label_smoothing
+    logits = predicted if from_logits else _logits(predicted, "Sigmoid")
+    if logits is not None:
+        return math.reduce_mean(nn.sigmoid_cross_entropy_with_logits(labels=true, logits=logits), axis=-1)
+    p = math.clip_by_value(predicted, EPSILON, 1.0 - EPSILON)
+    return -math.reduce_mean(true * build.Log(p + EPSILON) + (1.0 - true) * build.Log(1.0 - p + EPSILON), axis=-1)
+
+
+def hinge(y_true: Any, y_pred: Any) -> Tensor:
+    """The mean of max(1 - y_true · y_pred, 0); labels 0 and 1 are taken for -1 and 1 where there are no others."""
+    true, predicted = _signs(*_pair(y_true, y_pred))
+    return math.reduce_mean(math.maximum(1.0 - true * predicted, 0.0), axis=-1)
+
+
+def squared_hinge(y_true: Any, y_pred: Any) -> Tensor:
+    """The mean of max(1 - y_true · y_pred, 0)², as hinge."""
+    true, predicted = _signs(*_pair(y_true, y_pred))
+    return math.reduce_mean(build.Square(math.maximum(1.0 - true * predicted, 0.0)), axis=-1)
+
+
+def _signs(true: Tensor, predicted: Tensor) -> tuple[Tensor, Tensor]:
+    binary = math.reduce_all(math.logical_or(math.equal(true, 0.0), math.equal(true, 1.0)))
+    return true + math.cast(binary, true.dtype) * (true - 1.0), predicted
+
+
+def kullback_leibler_divergence(y_true: Any, y_pred: Any) -> Tensor:
+    """Σ y_true · log(y_true / y_pred) over the last axis, in nats."""
+    true, predicted = (math.clip_by_value(each, EPSILON, 1.0) for each in _pair(y_true, y_pred))
+    return math.reduce_sum(true * build.Log(true / predicted), axis=-1)
+
+
+def poisson(y_true: Any, y_pred: Any) -> Tensor:
+    """The mean of y_pred - y_true · log(y_pred) over the last axis."""
+    true, predicted = _pair(y_true, y_pred)
+    return math.reduce_mean(predicted - true * build.Log(predicted + EPSILON), axis=-1)
+
+
+def cosine_proximity(y_true: Any, y_pred: Any) -> Tensor:
+    """The cosine of the angle between the two along the last axis; greater where they are more alike."""
+    true, predicted = (nn.l2_normalize(each, axis=-1) for each in _pair(y_true, y_pred))
+    return math.reduce_sum(true * predicted, axis=-1)
+
+
+def huber_loss(y_true: Any, y_pred: Any, delta: float = 1.0) -> Tensor:
+    """½ e² where |e| <= delta, and delta · |e| - ½ delta² beyond; element by element."""
+    true, predicted = _pair(y_true, y_pred)
+    error = build.Abs(predicted - true)
+    inside = math.minimum(error, delta)
+    return 0.5 * build.Square(inside) + delta * (error - inside)
+
+
+mse = MSE = mean_squared_error
+mae = MAE = mean_absolute_error
+mape = MAPE = mean_absolute_percentage_error
+kld = KLD = kullback_leibler_divergence
+cosine = cosine_similarity = cosine_proximity
+
+
+class Loss:
+    """A loss as one number. Subclasses say `call(y_true, y_pred)`, a loss for each example."""
+
+    def __init__(self, reduction: str = Reduction.AUTO, name: str | None = None) -> None:
+        self.reduction, self.name = reduction, name
+
+    def call(self, y_true: Any, y_pred: Any) -> Tensor:
+        raise NotImplementedError(f"{type(self).__name__} has no call")
+
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Tensor:
+        """The mean over the batch, by default. sample_weight: float[n], or one for all."""
+        losses = self.call(y_true, y_pred)
+        return reduced(losses, sample_weight, self.reduction)
+
+
+def reduced(losses: Tensor, sample_weight: Any = None, reduction: str = Reduction.AUTO) -> Tensor:
+    """The losses of examples as one number. sample_weight: float[n] or float[], which they are multiplied with."""
+    if sample_weight is not None:
+        weights = math.cast(convert_to_tensor(sample_weight), losses.dtype)
+        if weights.dims and losses.dims and len(losses.dims) > 1:
+            losses = math.reduce_mean(Flatten()(losses), axis=-1)
+        if weights.dims and len(weights.dims) == 2:
+            weights = weights[:, 0]
+        losses = losses * weights
+    return losses if reduction == Reduction.NONE else math.reduce_sum(losses) if reduction == Reduction.SUM \
+        else math.reduce_mean(losses)
+
+
+def _class_of(function: Any, kind: str) -> Any:
+    class Made(Loss):
+        __doc__ = function.__doc__
+
+        def __init__(self, *args: Any, reduction: str = Reduction.AUTO, name: str | None = None,
+                     **options: Any) -> None:
+            super().__init__(reduction, name or function.__name__)
+            names = function.__code__.co_varnames[2:function.__code__.co_argcount]
+            self.options = {**dict(zip(names, args)), **options}
+
+        def call(self, y_true: Any, y_pred: Any) -> Tensor:
+            made: Tensor = function(y_true, y_pred, **self.options)
+            return made
+
+    Made.__name__ = Made.__qualname__ = kind
+    return Made
+
+
+_CLASSES = {
+    "MeanSquaredError": mean_squared_error, "MeanAbsoluteError": mean_absolute_error,
+    "MeanAbsolutePercentageError": mean_absolute_percentage_error, "Huber": huber_loss,
+    "BinaryCrossentropy": binary_crossentropy,
+    "CategoricalCrossentropy": categorical_crossentropy, "Hinge": hinge, "SquaredHinge": squared_hinge,
+    "SparseCategoricalCrossentropy": sparse_categorical_crossentropy, "KLDivergence": kullback_leibler_divergence,
+    "Poisson": poisson, "CosineSimilarity": cosine_proximity}
+globals().update({kind: _class_of(function, kind) for kind, function in _CLASSES.items()})
+
+
+def get(identifier: Any) -> Any:
+    """The function of a name; a function itself; None for None. Raises ArgumentError (ValueError) for others."""
+    found = globals().get(identifier) if isinstance(identifier, str) else identifier
+    if found is not None and not callable(found) or found is None and identifier is not None:
+        raise ArgumentError(f"Unknown loss function:{identifier}", expected="the name of a loss, as 'mse'")
+    return found() if isinstance(found, type) else found
+
+
+_refuse = refusing("tf.keras.losses", __name__)
+
+
+def __getattr__(name: str) -> Any:
+    return _refuse(name)

@@ -1,0 +1,296 @@
+"""tf.keras.models: layers put together, one after another, by tensors, or in a class of one's own."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...core import nest
+from ...core.errors import ArgumentError, KindError, UnsupportedError
+from ...core.graph import Tensor, get_default_graph
+from ..arrays.creation import placeholder, zeros
+from ..common.unsupported import refusing
+from ..train.saver import Saver
+from ..variables.layer_base import Layer, add_once
+from ..variables.layer_calls import HISTORY, takes
+from . import backend
+from .plain import Weights
+from .training import Trained
+
+__all__ = ["Input", "Model", "Sequential"]
+
+
+def Input(shape: Any = None, batch_size: int | None = None, name: str | None = None, dtype: Any = None,  # noqa: N802
+          sparse: bool = False, tensor: Any = None, batch_shape: Any = None, **options: Any) -> Any:
+    """A tensor to begin a model with: a placeholder. shape: without the batch, whose size may be given.
+
+    While executing eagerly it holds zeros, a batch of one.
+    """
+    if tensor is None:
+        dims = list(batch_shape) if batch_shape is not None else [batch_size, *np.atleast_1d(shape if shape is not None
+                                                                                             else ())]
+        dims = [None if dim is None else int(dim) for dim in dims]
+        dtype = dtype or backend.floatx()
+        if get_default_graph().executing_eagerly:
+            tensor = zeros([dim or 1 for dim in dims], dtype)
+        else:
+            tensor = placeholder(dtype, dims, name=name or "input_1")
+    setattr(tensor, HISTORY, None)
+    return tensor
+
+
+class Model(Weights, Trained, Layer):
+    """Layers and how they go together. inputs, outputs: tensors from Input on; or a subclass says call(inputs).
+
+    Layers in its attributes, also in lists and dicts of them, are its layers.
+    """
+
+    def __init__(self, inputs: Any = None, outputs: Any = None, name: Any = None, **options: Any) -> None:
+        self._held: dict[str, Any] = {}
+        super().__init__(name=name, **options)
+        self._inputs: Any = inputs
+        self._outputs: Any = outputs
+        if inputs is not None:
+            if outputs is None:
+                raise KindError("a model of `inputs` needs `outputs` too", found="None")
+            self._found = list(_layers_to(nest.flatten(outputs)))
+            self.built = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if "_held" in vars(self) and not name.startswith("_") and (isinstance(value, (Layer, list, dict, tuple))):
+            self._held[name] = value
+        super().__setattr__(name, value)
+
+    # ---- what it is ---------------------------------------------------------------------
+    @property
+    def layers(self) -> list[Layer]:
+        """Its layers, in the order in which they were put in."""
+        found: list[Layer] = []
+        for layer in (*vars(self).get("_found", ()), *_layers_in(self._held)):
+            add_once(found, layer)
+        return found
+
+    def get_layer(self, name: str | None = None, index: int | None = None) -> Layer:
+        """The layer of a name or place. Raises ArgumentError (ValueError) if there is none."""
+        if index is not None and index < len(self.layers):
+            return self.layers[index]
+        for layer in self.layers:
+            if index is None and layer.name == name:
+                return layer
+        raise ArgumentError(f"No such layer: {name if index is None else index}",
+                            expected=", ".join(layer.name for layer in self.layers))
+
+    def _all(self, what: str) -> list[Any]:
+        found: list[Any] = []
+        for item in [*getattr(super(), what), *(each for layer in self.layers for each in getattr(layer, what))]:
+            add_once(found, item)
+        return found
+
+    @property
+    def trainable_weights(self) -> list[Any]:
+        return self._all("trainable_weights") if self.trainable else []
+
+    @property
+    def non_trainable_weights(self) -> list[Any]:
+        return self._all("non_trainable_weights") + ([] if self.trainable else self._all("trainable_weights"))
+
+    @property
+    def losses(self) -> list[Any]:
+        return self._all("losses")
+
+    @property
+    def updates(self) -> list[Any]:
+        return self._all("updates") if self.trainable else []
+
+    @property
+    def inputs(self) -> list[Any]:
+        """The tensors it begins with; none before its shapes are known."""
+        return nest.flatten(self._inputs) if self._inputs is not None else []
+
+    @property
+    def outputs(self) -> list[Any]:
+        """The tensors it ends with; none before its shapes are known."""
+        return nest.flatten(self._outputs) if self._outputs is not None else []
+
+    @property
+    def input(self) -> Any:
+        return self._inputs
+
+    @property
+    def output(self) -> Any:
+        return self._outputs
+
+    input_shape = property(lambda self: backend.int_shape(self._inputs))
+    output_shape = property(lambda self: backend.int_shape(self._outputs))
+
+    @property
+    def output_names(self) -> list[str]:
+        """The names of the layers that its outputs come from."""
+        histories = [vars(tensor).get(HISTORY) for tensor in self.outputs]
+        return [history.layer.name if history else f"output_{i}" for i, history in enumerate(histories, 1)]
+
+    def build(self, input_shape: Any) -> None:
+        """Make the variables of a model that is no tensor yet, for inputs of a shape with its batch."""
+        dims = list(input_shape)
+        if not self.built and not isinstance(input_shape, Tensor) and dims and not hasattr(dims[0], "dims"):
+            self._begin([Input(batch_shape=[getattr(d, "value", d) for d in dims])])
+
+    def _begin(self, inputs: list[Any]) -> None:
+        """Make inputs and outputs, if there are none."""
+        if self._inputs is None:
+            given = inputs[0] if len(inputs) == 1 else inputs
+            outputs = self(given)
+            self._inputs, self._outputs = given, outputs
+
+    def _first_call(self, inputs: Any) -> None:
+        self.built = True  # its layers make their variables when they are called
+
+    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
+        """The outputs for other inputs."""
+        if self._outputs is None:
+            raise NotImplementedError(f"{type(self).__name__} has no call(inputs)")
+        return _replayed(self._inputs, self._outputs, inputs, training)
+
+    def summary(self, line_length: int | None = None, positions: Any = None, print_fn: Any = None) -> None:
+        """Print its layers, the shapes of their outputs, and how many numbers they hold."""
+        tell = print_fn or print
+        tell(f'Model: "{self.name}"\n{"_" * 65}\n{"Layer (type)":<29}{"Output Shape":<26}{"Param #":<10}\n{"=" * 65}')
+        shapes = {id(history.layer): backend.int_shape(tensor) for tensor, history in _histories(self.outputs)}
+        for layer in self.layers:
+            count = layer.count_params() if layer.built else 0
+            label = f"{layer.name} ({type(layer).__name__})"
+            tell(f"{label:<29}{shapes.get(id(layer), 'multiple')!s:<26}{count:<10}\n{'_' * 65}")
+        trained = sum(v.shape.num_elements() or 0 for v in self.trainable_weights)
+        total = sum(v.shape.num_elements() or 0 for v in self.weights)
+        tell(f"Total params: {total:,}\nTrainable params: {trained:,}\nNon-trainable params: {total - trained:,}\n"
+             f"{'_' * 65}")
+
+    def count_params(self) -> int:
+        return sum(v.shape.num_elements() or 0 for v in self.weights)
+
+    # ---- files --------------------------------------------------------------------------
+    def save_weights(self, filepath: Any, overwrite: bool = True, save_format: str | None = None) -> None:
+        """Write a checkpoint of its variables, by their names."""
+        _saver(self, filepath).save(backend.get_session(), str(filepath), write_meta_graph=False)
+
+    def load_weights(self, filepath: Any, by_name: bool = False) -> None:
+        """Read a checkpoint that save_weights wrote."""
+        _saver(self, filepath).restore(backend.get_session(), str(filepath))
+
+
+def _saver(model: Model, path: Any) -> Saver:
+    if str(path).endswith((".h5", ".keras", ".hdf5")):
+        raise UnsupportedError("weights are not written to HDF5 files, and not read from them",
+                               hint=f"a path without that ending, as {str(path).rpartition('.')[0]!r}, is a checkpoint")
+    return Saver(model.weights)
+
+
+class Sequential(Model):
+    """Layers one after another. The first may say its input_shape; else that of the first data is taken."""
+
+    def __init__(self, layers: Any = None, name: Any = None) -> None:
+        super().__init__(name=name)
+        self._stack: list[Layer] = []
+        for layer in layers or ():
+            self.add(layer)
+
+    @property
+    def layers(self) -> list[Layer]:
+        return list(self._stack)
+
+    def add(self, layer: Any) -> None:
+        """Put a layer at the end. Raises KindError (TypeError) for what is none."""
+        if isinstance(layer, Tensor) and HISTORY in vars(layer):
+            self._inputs = self._outputs = layer
+            return
+        if not isinstance(layer, Layer):
+            raise KindError(f"The added layer must be an instance of class Layer. Found: {layer}")
+        shape = layer._batch_input_shape
+        if shape is None and isinstance(layer, Model) and layer.inputs:
+            shape = layer.input_shape
+        if not self._stack and self._inputs is None and shape is not None:
+            self._inputs = self._outputs = Input(batch_shape=shape, name=f"{layer.name}_input",
+                                                 dtype=layer.dtype)
+        self._stack.append(layer)
+        if self._outputs is not None:
+            self._outputs = layer(self._outputs)
+            self.built = True
+
+    def pop(self) -> None:
+        """Take the last layer away."""
+        self._stack.pop()
+        if self._inputs is not None:
+            self._outputs = self.call(self._inputs)
+
+    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
+        for layer in self._stack:
+            options = {} if training is None or not takes(layer, "training") else {"training": training}
+            inputs = layer(inputs, **options)
+        return inputs
+
+    def predict_classes(self, x: Any, batch_size: int = 32, verbose: int = 0) -> np.ndarray:
+        """The class of each example: the greatest output, or one that is above a half. int64[n] or int32[n, 1]."""
+        found = self.predict(x, batch_size)
+        return found.argmax(-1) if found.shape[-1] > 1 else (found > 0.5).astype("int32")
+
+    def predict_proba(self, x: Any, batch_size: int = 32, verbose: int = 0) -> np.ndarray:
+        """The same as predict."""
+        return self.predict(x, batch_size)
+
+
+def _layers_in(value: Any) -> Iterator[Layer]:
+    if isinstance(value, Layer):
+        yield value
+    elif isinstance(value, (list, tuple, dict)):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _layers_in(each)
+
+
+def _histories(tensors: Any) -> Iterator[tuple[Tensor, Any]]:
+    """Each tensor that a layer made on the way to some, with the call that made it: nearest to the inputs first."""
+    seen: set[int] = set()
+    waiting: list[tuple[Tensor, bool]] = [(tensor, False) for tensor in reversed(list(tensors))]
+    while waiting:
+        tensor, done = waiting.pop()
+        history = vars(tensor).get(HISTORY)
+        if done:
+            yield tensor, history
+        elif id(tensor) not in seen:
+            seen.add(id(tensor))
+            waiting += [(tensor, True)] if history is not None else []
+            made_of = nest.flatten(history.inputs) if history is not None else () if HISTORY in vars(tensor) or \
+                get_default_graph().executing_eagerly else tensor.op.inputs
+            waiting += [(each, False) for each in reversed(list(made_of)) if isinstance(each, Tensor)]
+
+
+def _layers_to(tensors: Any) -> Iterator[Layer]:
+    for _, history in _histories(tensors):
+        yield history.layer
+
+
+def _replayed(inputs: Any, outputs: Any, given: Any, training: Any) -> Any:
+    """The outputs, were the inputs others: each layer is called again."""
+    known = {id(old): new for old, new in zip(nest.flatten(inputs), nest.flatten(given), strict=True)}
+    if all(old is new for old, new in zip(nest.flatten(inputs), nest.flatten(given))):
+        return outputs
+    for tensor, history in _histories(nest.flatten(outputs)):
+        if id(tensor) in known:
+            continue
+        if any(isinstance(x, Tensor) and id(x) not in known for x in nest.flatten(history.inputs)):
+            raise UnsupportedError(f"layer {history.layer.name!r} is given what no layer made, so that the model "
+                                   "cannot be called on other inputs", hint="put the ops before it into a Lambda layer")
+        options = dict(history.options)
+        if training is not None and takes(history.layer, "training"):
+            options["training"] = training
+        given = nest.map_structure(lambda x: known.get(id(x), x), history.inputs)
+        made = history.layer(given, *history.args, **options)
+        known.update((id(old), new) for old, new in zip(history.outputs, nest.flatten(made)))
+    unknown = [tensor for tensor in nest.flatten(outputs) if id(tensor) not in known]
+    if unknown:
+        raise UnsupportedError(f"{unknown[0].name} is no output of a layer, so that the model cannot be called "
+                               "on other inputs", hint="put the ops behind the last layer into a Lambda layer")
+    return nest.map_structure(lambda x: known[id(x)], outputs)
+
+
+__getattr__ = refusing("tf.keras.models", __name__)

@@ -1,0 +1,100 @@
+"""Layers of Keras that are those of tf.layers: the same classes, which also take the names of functions."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import ArgumentError
+from ...core.graph import get_default_graph
+from .. import layers
+from . import activations, backend, initializers, regularizers
+
+_KINDS = {"activation": activations, "initializer": initializers, "regularizer": regularizers}
+
+
+def function_of(kind: str, value: Any) -> Any:
+    """What a text stands for as an activation, initializer or regularizer; anything else as it is."""
+    if not isinstance(value, str) or kind == "activation" and value == "linear":
+        return None if value == "linear" else value
+    get = next((each.get for end, each in _KINDS.items() if kind.endswith(end)), None)
+    return value if get is None else get(value)
+
+
+class Weights:
+    """What Keras' layers have more: their variables' values, and numbers from none on in their names."""
+
+    weights: list[Any]
+    _first_number = 0
+
+    def get_weights(self) -> list[np.ndarray]:
+        """The values of the variables, those that are trained first."""
+        if get_default_graph().executing_eagerly:
+            return [variable.numpy() for variable in self.weights]
+        return backend.get_session().run(self.weights) if self.weights else []
+
+    def set_weights(self, weights: Any) -> None:
+        """Give the variables values. Raises ArgumentError (ValueError) unless there is one for each."""
+        if len(weights) != len(self.weights):
+            raise ArgumentError(f"You called `set_weights(weights)` with a weight list of length {len(weights)}, but "
+                                f"the layer was expecting {len(self.weights)} weights.")
+        for variable, value in zip(self.weights, weights):
+            backend.set_value(variable, value)
+
+
+def _named(kind: Any) -> Any:
+    class Named(Weights, kind):
+        __doc__ = kind.__doc__
+
+        def __init__(self, *args: Any, **options: Any) -> None:
+            initial = options.pop("weights", None)
+            told = {key: function_of(key, value) for key, value in options.items() if key != "input_length"}
+            super().__init__(*args, **told)
+            self._initial = initial
+
+        def build(self, input_shape: Any) -> None:
+            super().build(input_shape)
+            if self._initial is not None:
+                self.set_weights(self._initial)
+
+    Named.__name__ = Named.__qualname__ = kind.__name__
+    return Named
+
+
+def _phased(kind: Any) -> Any:
+    """As _named, of a layer that behaves otherwise in training: as Keras' phase says where it is not told."""
+    class Phased(_named(kind)):  # type: ignore[misc]
+        __doc__ = kind.__doc__
+
+        def call(self, inputs: Any, training: Any = None) -> Any:
+            return super().call(inputs, training=backend.learning_phase() if training is None else training)
+
+    Phased.__name__ = Phased.__qualname__ = kind.__name__
+    return Phased
+
+
+def _pooling(kind: Any) -> Any:
+    """As _named, of a window of two and as far apart as it is large by default."""
+    class Pooling(_named(kind)):  # type: ignore[misc]
+        __doc__ = kind.__doc__
+
+        def __init__(self, pool_size: Any = 2, strides: Any = None, *args: Any, **options: Any) -> None:
+            super().__init__(pool_size, strides, *args, **options)
+
+    Pooling.__name__ = Pooling.__qualname__ = kind.__name__
+    return Pooling
+
+
+AveragePooling1D, AveragePooling2D, AveragePooling3D, MaxPooling1D, MaxPooling2D, MaxPooling3D = map(_pooling, (
+    layers.AveragePooling1D, layers.AveragePooling2D, layers.AveragePooling3D, layers.MaxPooling1D,
+    layers.MaxPooling2D, layers.MaxPooling3D))
+Conv1D, Conv2D, Conv3D, Conv2DTranspose, Conv3DTranspose, SeparableConv1D, SeparableConv2D = map(_named, (
+    layers.Conv1D, layers.Conv2D, layers.Conv3D, layers.Conv2DTranspose, layers.Conv3DTranspose,
+    layers.SeparableConv1D, layers.SeparableConv2D))
+Dense, Flatten = _named(layers.Dense), _named(layers.Flatten)
+BatchNormalization, Dropout = _phased(layers.BatchNormalization), _phased(layers.Dropout)
+MaxPool1D, MaxPool2D, MaxPool3D = MaxPooling1D, MaxPooling2D, MaxPooling3D
+AvgPool1D, AvgPool2D, AvgPool3D = AveragePooling1D, AveragePooling2D, AveragePooling3D
+Convolution1D, Convolution2D, Convolution3D = Conv1D, Conv2D, Conv3D
+
+__all__ = [name for name, each in sorted(vars().items()) if isinstance(each, type) and name != "Any"]

@@ -1,0 +1,250 @@
+"""Layers of Keras that run along time: cells, and the layers that call a cell at each step."""
+from __future__ import annotations
+
+from typing import Any
+
+from ...core import nest
+from ...core.errors import UnsupportedError
+from ...core.graph import get_default_graph
+from ...core.op import build
+from .. import math
+from ..arrays.creation import ones, zeros
+from ..arrays.shaping import concat, split, stack, transpose, unstack
+from ..control.map_and_scan import scan
+from ..layers import Layer
+from ..layers.core import chosen
+from ..nn.normalization import dropout
+from . import backend
+from .plain import Weights, function_of
+
+__all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "SimpleRNN", "SimpleRNNCell", "StackedRNNCells"]
+
+
+def _hard_sigmoid(x: Any) -> Any:
+    """A line from 0 at -2.5 to 1 at 2.5."""
+    return math.clip_by_value(0.2 * x + 0.5, 0.0, 1.0)
+
+
+def _activation(value: Any) -> Any:
+    found = _hard_sigmoid if value == "hard_sigmoid" else function_of("activation", value)
+    return found if found is not None else lambda x: x
+
+
+class _Cell(Weights, Layer):
+    """One step: call(inputs, states) -> (output, new states). kernel: float[k, gates · units].
+
+    dropout, recurrent_dropout: how much of inputs and of states is dropped while training.
+    """
+
+    _gates = 1
+    _states = 1
+
+    def __init__(self, units: int, activation: Any = "tanh", recurrent_activation: Any = "hard_sigmoid",
+                 use_bias: bool = True, kernel_initializer: Any = "glorot_uniform",
+                 recurrent_initializer: Any = "orthogonal", bias_initializer: Any = "zeros",
+                 kernel_regularizer: Any = None, recurrent_regularizer: Any = None, bias_regularizer: Any = None,
+                 dropout: float = 0.0, recurrent_dropout: float = 0.0, **options: Any) -> None:
+        super().__init__(**options)
+        self.units, self.use_bias = units, use_bias
+        self.activation, self.recurrent_activation = _activation(activation), _activation(recurrent_activation)
+        self._initializers = [function_of("initializer", each) for each in (
+            kernel_initializer, recurrent_initializer, bias_initializer)]
+        self._regularizers = [function_of("regularizer", each) for each in (
+            kernel_regularizer, recurrent_regularizer, bias_regularizer)]
+        self._dropped = dropout, recurrent_dropout
+
+    @property
+    def state_size(self) -> Any:
+        return [self.units] * self._states if self._states > 1 else self.units
+
+    @property
+    def output_size(self) -> int:
+        return self.units
+
+    def build(self, input_shape: Any) -> None:
+        first = nest.flatten(input_shape)[0] if isinstance(input_shape, list) else input_shape
+        shapes = [first.as_list()[-1], self._gates * self.units], [self.units, self._gates * self.units], \
+            [self._gates * self.units]
+        self.kernel: Any
+        self.recurrent_kernel: Any
+        self.bias: Any
+        self.kernel, self.recurrent_kernel, self.bias = (
+            self.add_weight(name, shape, initializer=initializer, regularizer=regularizer)
+            if name != "bias" or self.use_bias else None for name, shape, initializer, regularizer in zip(
+                ("kernel", "recurrent_kernel", "bias"), shapes, self._initializers, self._regularizers))
+
+    def get_initial_state(self, inputs: Any = None, batch_size: Any = None, dtype: Any = None) -> Any:
+        """Zeros for a batch like that of the inputs."""
+        size = batch_size if inputs is None else build.Shape(inputs)[0]
+        made = [zeros(stack([size, self.units]), inputs.dtype if inputs is not None else dtype)
+                for _ in range(self._states)]
+        for state in made:
+            state.set_shape([None, self.units])
+        return made if self._states > 1 else made[0]
+
+    def call(self, inputs: Any, states: Any, training: Any = None) -> Any:
+        states = nest.flatten(states)
+        kept, recurrent = self._dropped
+        if kept or recurrent:
+            training = backend.learning_phase() if training is None else training
+            x, h = inputs, states[0]
+            inputs = chosen(training, lambda: dropout(x, rate=kept), lambda: build.Identity(x)) if kept else x
+            states = [chosen(training, lambda: dropout(h, rate=recurrent), lambda: build.Identity(h)) if recurrent
+                      else h, *states[1:]]
+        x = build.MatMul(inputs, self.kernel)
+        return self._step(x + self.bias if self.use_bias else x, states)
+
+    def _step(self, x: Any, states: list[Any]) -> Any:
+        """x: inputs · kernel + bias."""
+        raise NotImplementedError(f"{type(self).__name__} has no step")
+
+
+class SimpleRNNCell(_Cell):
+    """activation(inputs · kernel + state · recurrent_kernel + bias)."""
+
+    def _step(self, x: Any, states: list[Any]) -> Any:
+        h = self.activation(x + build.MatMul(states[0], self.recurrent_kernel))
+        return h, [h]
+
+
+class GRUCell(_Cell):
+    """A gated recurrent unit; the reset gate acts before the matrix. Gates: update, reset, candidate."""
+
+    _gates = 3
+
+    def __init__(self, units: int, *args: Any, reset_after: bool = False, **options: Any) -> None:
+        super().__init__(units, *args, **options)
+        if reset_after:
+            raise UnsupportedError("reset_after=True of GRUCell is not there: the reset gate acts before the matrix")
+
+    def _step(self, x: Any, states: list[Any]) -> Any:
+        h, n = states[0], self.units
+        gates = self.recurrent_activation(x[:, :2 * n] + build.MatMul(h, self.recurrent_kernel[:, :2 * n]))
+        update, reset = gates[:, :n], gates[:, n:]
+        candidate = self.activation(x[:, 2 * n:] + build.MatMul(reset * h, self.recurrent_kernel[:, 2 * n:]))
+        h = update * h + (1.0 - update) * candidate
+        return h, [h]
+
+
+class LSTMCell(_Cell):
+    """Long short-term memory. States: output and memory. Gates: input, forget, candidate, output."""
+
+    _gates, _states = 4, 2
+
+    def __init__(self, units: int, *args: Any, unit_forget_bias: bool = True, **options: Any) -> None:
+        super().__init__(units, *args, **options)
+        if unit_forget_bias:
+            first = self._initializers[2]
+
+            def with_ones(shape: Any, dtype: Any = None, **kept: Any) -> Any:
+                return concat([first([units], dtype=dtype), ones([units], dtype), first([2 * units], dtype=dtype)], 0)
+            self._initializers[2] = with_ones
+
+    def _step(self, x: Any, states: list[Any]) -> Any:
+        h, memory = states
+        taken, kept, new, shown = split(x + build.MatMul(h, self.recurrent_kernel), 4, axis=1)
+        memory = self.recurrent_activation(kept) * memory + self.recurrent_activation(taken) * self.activation(new)
+        h = self.recurrent_activation(shown) * self.activation(memory)
+        return h, [h, memory]
+
+
+class StackedRNNCells(Weights, Layer):
+    """Cells as one: each is given the output of the one before it."""
+
+    def __init__(self, cells: Any, **options: Any) -> None:
+        super().__init__(**options)
+        self.cells = list(cells)
+
+    @property
+    def trainable_weights(self) -> list[Any]:
+        return [weight for cell in self.cells for weight in cell.trainable_weights]
+
+    def get_initial_state(self, inputs: Any = None, batch_size: Any = None, dtype: Any = None) -> Any:
+        """Those of the cells."""
+        return [cell.get_initial_state(inputs, batch_size, dtype) for cell in self.cells]
+
+    def call(self, inputs: Any, states: Any, training: Any = None) -> Any:
+        new = []
+        for cell, state in zip(self.cells, states):
+            inputs, following = cell(inputs, state)
+            new.append(following if isinstance(state, list) else following[0])
+        return inputs, new
+
+
+class RNN(Weights, Layer):
+    """A cell, step by step. float[b, time, k] -> float[b, units], or [b, time, units] if return_sequences.
+
+    return_state: the last states too. go_backwards: from the last step on. unroll: without a loop in the graph.
+    """
+
+    def __init__(self, cell: Any, return_sequences: bool = False, return_state: bool = False,
+                 go_backwards: bool = False, stateful: bool = False, unroll: bool = False, **options: Any) -> None:
+        super().__init__(**options)
+        if stateful:
+            raise UnsupportedError("stateful layers are not there: give the last states as initial_state")
+        self.cell: Any = StackedRNNCells(cell) if isinstance(cell, (list, tuple)) else cell
+        self.return_sequences, self.return_state = return_sequences, return_state
+        self._backwards, self._unroll = go_backwards, unroll
+
+    @property
+    def trainable_weights(self) -> list[Any]:
+        return [*super().trainable_weights, *self.cell.trainable_weights] if self.trainable else []
+
+    @property
+    def losses(self) -> list[Any]:
+        return [*super().losses, *getattr(self.cell, "losses", ())]
+
+    def call(self, inputs: Any, initial_state: Any = None, training: Any = None) -> Any:
+        state = initial_state if initial_state is not None else self.cell.get_initial_state(inputs)
+        if isinstance(state, (list, tuple)) and len(state) == 1 and not hasattr(self.cell, "cells"):
+            state = state[0]
+        steps = transpose(inputs, [1, 0, 2])
+
+        def step(last: Any, x: Any) -> Any:
+            output, new = self.cell(x, last[1])
+            return output, nest.pack_sequence_as(state, nest.flatten(new))
+
+        if self._unroll or get_default_graph().executing_eagerly:
+            taken = unstack(steps)
+            outputs, last = [], (None, state)
+            for x in reversed(taken) if self._backwards else taken:
+                last = step(last, x)
+                outputs.append(last[0])
+            whole, final = stack(outputs), last[1]
+        else:
+            self.cell(inputs[:, 0], state)  # its variables are made outside of the loop
+            first = nest.flatten(state[-1] if hasattr(self.cell, "cells") else state)[0]
+            if self._backwards:
+                steps = build.ReverseV2(steps, [0])
+            whole, states = scan(step, steps, (first, state))
+            final = nest.map_structure(lambda each: each[-1], states)
+        output = transpose(whole, [1, 0, 2]) if self.return_sequences else whole[-1]
+        return [output, *nest.flatten(final)] if self.return_state else output
+
+
+def _layer_of(kind: Any, name: str, words: str) -> Any:
+    own = {"return_sequences", "return_state", "go_backwards", "stateful", "unroll", "name", "input_shape", "dtype",
+           "batch_input_shape", "input_dim", "trainable", "activity_regularizer", "batch_size"}
+
+    class Made(RNN):
+        __doc__ = words
+
+        def __init__(self, units: int, *args: Any, **options: Any) -> None:
+            for unused in ("implementation", "input_length", "time_major"):
+                options.pop(unused, None)
+            told = {key: value for key, value in options.items() if key not in own}
+            super().__init__(kind(units, *args, **told),
+                             **{key: value for key, value in options.items() if key in own})
+            self.units, self._told = units, (Made, (units, *args), options)
+
+        def call(self, inputs: Any, initial_state: Any = None, training: Any = None) -> Any:
+            self.cell._scope = self._scope  # the variables are the layer's
+            return super().call(inputs, initial_state, training)
+
+    Made.__name__ = Made.__qualname__ = name
+    return Made
+
+
+SimpleRNN = _layer_of(SimpleRNNCell, "SimpleRNN", "A SimpleRNNCell, step by step, as RNN.")
+GRU = _layer_of(GRUCell, "GRU", "A GRUCell, step by step, as RNN.")
+LSTM = _layer_of(LSTMCell, "LSTM", "An LSTMCell, step by step, as RNN.")

@@ -1,0 +1,268 @@
+"""Layers of Keras without variables of a matrix: shapes, activations, merged tensors; and Embedding."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...core import nest
+from ...core.dtypes import int32
+from ...core.errors import ArgumentError, ShapeError, UnsupportedError
+from ...core.op import build
+from ...core.shapes import num_elements
+from .. import math, nn
+from ..arrays.rearrange import pad, repeat, tile
+from ..arrays.shaping import concat, expand_dims, reshape, transpose
+from ..layers import Layer
+from ..random import random_normal
+from . import backend
+from .plain import Weights, function_of
+
+__all__ = ["ELU", "Activation", "Add", "Average", "Concatenate", "Embedding", "GaussianNoise",
+           "GlobalAveragePooling1D", "GlobalAveragePooling2D", "GlobalMaxPool1D", "GlobalMaxPool2D",
+           "GlobalMaxPooling1D", "GlobalMaxPooling2D", "Lambda", "LeakyReLU", "Maximum", "Minimum", "Multiply",
+           "Permute", "ReLU", "RepeatVector", "Reshape", "Softmax", "Subtract", "UpSampling2D",
+           "ZeroPadding2D", "add", "average", "concatenate", "maximum", "minimum", "multiply",
+           "subtract"]
+
+
+class Lambda(Weights, Layer):
+    """A function of its input. arguments: by name, handed to it too."""
+
+    def __init__(self, function: Any, output_shape: Any = None, mask: Any = None, arguments: Any = None,
+                 **options: Any) -> None:
+        super().__init__(**options)
+        self.function, self._arguments = function, dict(arguments or {})
+
+    def call(self, inputs: Any) -> Any:
+        return self.function(inputs, **self._arguments)
+
+
+class Activation(Weights, Layer):
+    """A function of its input, given or by name."""
+
+    def __init__(self, activation: Any, **options: Any) -> None:
+        super().__init__(**options)
+        self.activation = function_of("activation", activation)
+
+    def call(self, inputs: Any) -> Any:
+        return inputs if self.activation is None else self.activation(inputs)
+
+
+class _Function(Weights, Layer):
+    """A layer that is one function of its input and of settings."""
+
+    def __init__(self, function: Callable[[Any], Any], **options: Any) -> None:
+        super().__init__(**options)
+        self._function = function
+
+    def call(self, inputs: Any) -> Any:
+        return self._function(inputs)
+
+
+class LeakyReLU(_Function):
+    """x where it is positive, alpha · x elsewhere."""
+
+    def __init__(self, alpha: float = 0.3, **options: Any) -> None:
+        super().__init__(lambda x: nn.leaky_relu(x, alpha), **options)
+
+
+class ELU(_Function):
+    """x where it is positive, alpha · (exp(x) - 1) elsewhere."""
+
+    def __init__(self, alpha: float = 1.0, **options: Any) -> None:
+        super().__init__(lambda x: math.maximum(x, 0.0) + alpha * (math.exp(math.minimum(x, 0.0)) - 1.0), **options)
+
+
+class ReLU(_Function):
+    """x between zero and max_value, negative_slope · x below."""
+
+    def __init__(self, max_value: float | None = None, negative_slope: float = 0.0, threshold: float = 0.0,
+                 **options: Any) -> None:
+        if threshold:
+            raise UnsupportedError("ReLU has no threshold here", hint="use a Lambda layer")
+
+        def bounded(x: Any) -> Any:
+            y = nn.relu(x) if max_value is None else math.clip_by_value(x, 0.0, max_value)
+            return y + negative_slope * math.minimum(x, 0.0) if negative_slope else y
+        super().__init__(bounded, **options)
+
+
+class Softmax(_Function):
+    """exp(x) over its sum along an axis."""
+
+    def __init__(self, axis: int = -1, **options: Any) -> None:
+        super().__init__(lambda x: nn.softmax(x, axis=axis), **options)
+
+
+class Reshape(_Function):
+    """The same numbers in another shape, each example by itself; one size may be -1."""
+
+    def __init__(self, target_shape: Any, **options: Any) -> None:
+        wanted = [int(size) for size in target_shape]
+
+        def shaped(x: Any) -> Any:
+            sizes, whole = list(wanted), num_elements(x.dims[1:])
+            if -1 in sizes and whole is not None:
+                at, others = sizes.index(-1), num_elements(tuple(s for s in sizes if s != -1)) or 1
+                if whole % others:
+                    raise ArgumentError("total size of new array must be unchanged", expected=f"{whole} numbers",
+                                        found=f"shape {wanted}")
+                sizes[at] = whole // others
+            batch = x.dims[0]
+            return reshape(x, [-1 if batch is None else batch, *sizes] if batch is not None or -1 not in sizes
+                           else concat([build.Shape(x)[:1], sizes], 0))
+        super().__init__(shaped, **options)
+
+
+class Permute(_Function):
+    """The axes of each example in another order. dims: from 1."""
+
+    def __init__(self, dims: Any, **options: Any) -> None:
+        super().__init__(lambda x: transpose(x, [0, *dims]), **options)
+
+
+class RepeatVector(_Function):
+    """Each vector n times. float[b, k] -> float[b, n, k]."""
+
+    def __init__(self, n: int, **options: Any) -> None:
+        super().__init__(lambda x: tile(expand_dims(x, 1), [1, n, 1]), **options)
+
+
+class ZeroPadding2D(_Function):
+    """Zeros around each image. padding: one number, one for each axis, or ((top, bottom), (left, right))."""
+
+    def __init__(self, padding: Any = 1, data_format: str | None = None, **options: Any) -> None:
+        pair = (padding, padding) if isinstance(padding, int) else padding
+        around = [(size, size) if isinstance(size, int) else tuple(size) for size in pair]
+        first = data_format == "channels_first"
+        super().__init__(lambda x: pad(x, [[0, 0], *[[0, 0]] * first, *around, *[[0, 0]] * (not first)]), **options)
+
+
+class UpSampling2D(_Function):
+    """Each row and column so many times. float[b, h, w, k] -> float[b, rows · h, columns · w, k]."""
+
+    def __init__(self, size: Any = (2, 2), data_format: str | None = None, interpolation: str = "nearest",
+                 **options: Any) -> None:
+        rows, columns = (size, size) if isinstance(size, int) else size
+        if data_format == "channels_first" or interpolation != "nearest":
+            raise UnsupportedError("UpSampling2D repeats rows and columns of channels_last images alone",
+                                   hint="use tf.image.resize_images in a Lambda layer")
+        super().__init__(lambda x: repeat(repeat(x, rows, axis=1), columns, axis=2), **options)
+
+
+def _global(reduce: Any, axes: Any, words: str) -> Any:
+    class Made(_Function):
+        __doc__ = words
+
+        def __init__(self, data_format: str | None = None, **options: Any) -> None:
+            chosen = [axis + 1 for axis in axes] if data_format == "channels_first" else axes
+            super().__init__(lambda x: reduce(x, axis=chosen), **options)
+    return Made
+
+
+GlobalAveragePooling1D = _global(math.reduce_mean, [1], "The mean over time.")
+GlobalAveragePooling2D = _global(math.reduce_mean, [1, 2], "The mean over each image.")
+GlobalMaxPooling1D = GlobalMaxPool1D = _global(math.reduce_max, [1], "The greatest over time.")
+GlobalMaxPooling2D = GlobalMaxPool2D = _global(math.reduce_max, [1, 2], "The greatest over each image.")
+for _kind in ("GlobalAveragePooling1D", "GlobalAveragePooling2D", "GlobalMaxPooling1D", "GlobalMaxPooling2D"):
+    globals()[_kind].__name__ = globals()[_kind].__qualname__ = _kind
+
+
+class GaussianNoise(Weights, Layer):
+    """Adds noise of a deviation while training."""
+
+    def __init__(self, stddev: float, **options: Any) -> None:
+        super().__init__(**options)
+        self.stddev = stddev
+
+    def call(self, inputs: Any, training: Any = None) -> Any:
+        on = math.cast(backend.learning_phase() if training is None else training, inputs.dtype)
+        return inputs + on * random_normal(build.Shape(inputs), 0.0, self.stddev, inputs.dtype)
+
+
+class Embedding(Weights, Layer):
+    """Rows of a table by number. int[b, n] -> float[b, n, output_dim]; embeddings: float[input_dim, output_dim]."""
+
+    def __init__(self, input_dim: int, output_dim: int, embeddings_initializer: Any = "random_uniform",
+                 embeddings_regularizer: Any = None, activity_regularizer: Any = None,
+                 embeddings_constraint: Any = None, mask_zero: bool = False, input_length: Any = None,
+                 weights: Any = None, **options: Any) -> None:
+        if mask_zero:
+            raise UnsupportedError("Embedding masks no zeros: layers behind it know of no mask",
+                                   hint="multiply by tf.cast(tf.not_equal(ids, 0), tf.float32), or give "
+                                        "sequence_length to tf.nn.dynamic_rnn")
+        if options.get("input_shape") is None and options.get("batch_input_shape") is None:
+            options["input_shape"] = (input_length,)
+        options.setdefault("dtype", backend.floatx())
+        super().__init__(**options)
+        self._sizes, self._initial = [input_dim, output_dim], weights
+        self._made = (function_of("initializer", embeddings_initializer),
+                      function_of("regularizer", embeddings_regularizer), embeddings_constraint)
+
+    def build(self, input_shape: Any) -> None:
+        initializer, regularizer, constraint = self._made
+        self.embeddings = self.add_weight("embeddings", self._sizes, initializer=initializer, regularizer=regularizer,
+                                          constraint=constraint)
+        if self._initial is not None:
+            self.set_weights(self._initial)
+
+    def call(self, inputs: Any) -> Any:
+        return nn.embedding_lookup(self.embeddings, inputs if inputs.dtype.is_integer else math.cast(inputs, int32))
+
+
+class _Merge(Weights, Layer):
+    """Several inputs to one. Raises ShapeError (ValueError) for fewer than two."""
+
+    def call(self, inputs: Any) -> Any:
+        tensors = nest.flatten(inputs)
+        if len(tensors) < 2:
+            raise ShapeError("A merge layer should be called on a list of at least 2 inputs.",
+                             found=f"{len(tensors)} inputs")
+        return self._merged(tensors)
+
+    def _merged(self, tensors: list[Any]) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} does not say how it merges")
+
+
+def _folded(fold: Callable[[Any, Any], Any], name: str, words: str, mean: bool = False) -> Any:
+    class Made(_Merge):
+        __doc__ = words
+
+        def _merged(self, tensors: list[Any]) -> Any:
+            total = tensors[0]
+            for tensor in tensors[1:]:
+                total = fold(total, tensor)
+            return total / len(tensors) if mean else total
+
+    Made.__name__ = Made.__qualname__ = name
+    return Made
+
+
+Add = _folded(lambda a, b: a + b, "Add", "The sum of its inputs.")
+Subtract = _folded(lambda a, b: a - b, "Subtract", "The first input less the second.")
+Multiply = _folded(lambda a, b: a * b, "Multiply", "The product of its inputs.")
+Average = _folded(lambda a, b: a + b, "Average", "The mean of its inputs.", mean=True)
+Maximum = _folded(math.maximum, "Maximum", "The greatest of its inputs.")
+Minimum = _folded(math.minimum, "Minimum", "The least of its inputs.")
+
+
+class Concatenate(_Merge):
+    """Its inputs one behind the other along an axis."""
+
+    def __init__(self, axis: int = -1, **options: Any) -> None:
+        super().__init__(**options)
+        self.axis = axis
+
+    def _merged(self, tensors: list[Any]) -> Any:
+        return concat(tensors, self.axis)
+
+
+def _function(kind: Any) -> Any:
+    def merged(inputs: Any, *args: Any, **options: Any) -> Any:
+        return kind(*args, **options)(inputs)
+    merged.__doc__ = kind.__doc__
+    return merged
+
+
+add, average, concatenate, maximum, minimum, multiply, subtract = map(_function, (
+    Add, Average, Concatenate, Maximum, Minimum, Multiply, Subtract))

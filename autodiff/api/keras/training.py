@@ -1,0 +1,346 @@
+"""compile, fit, evaluate and predict of Keras' models: each a loop over batches of one function of arrays."""
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ...core import nest
+from ...core.dtypes import as_dtype
+from ...core.errors import ArgumentError, OutOfRangeError, StateError, UnsupportedError
+from ...core.graph import Tensor, get_default_graph
+from ...gradients.tape import GradientTape
+from .. import math
+from ..arrays.creation import placeholder
+from ..control.dependencies import group
+from ..data.dataset import Dataset
+from . import backend, losses, metrics, optimizers
+from .callbacks import History
+
+Batch = tuple[list[Any], list[Any], list[Any]]  # inputs, targets, weights of examples
+
+
+class Trained:
+    """What a model can do with data, once it is told an optimizer, a loss and metrics."""
+
+    inputs: Any
+    outputs: Any
+    optimizer: Any = None
+    loss: Any = None
+    stop_training = False
+    _losses_of: list[Any]
+    _metrics_of: list[list[tuple[str, Any]]]
+
+    def compile(self, optimizer: Any = "rmsprop", loss: Any = None, metrics: Any = None, loss_weights: Any = None,
+                sample_weight_mode: Any = None, weighted_metrics: Any = None, **options: Any) -> None:
+        """Say how to train. loss: a name or function, or one for each output in a list or dict. metrics: as names."""
+        self.optimizer, self.loss = optimizers.get(optimizer), loss
+        self._given_metrics, self._loss_weights = metrics or [], loss_weights
+        self._functions: dict[str, Any] = {}
+        self.history = History()
+
+    def _told(self) -> None:
+        if self.optimizer is None:
+            raise StateError("You must compile your model before training/testing. "
+                             "Use `model.compile(optimizer, loss)`.")
+
+    @property
+    def metrics_names(self) -> list[str]:
+        """What evaluate gives, in its order."""
+        several = [f"{name}_loss" for name in self.output_names] if len(self.outputs) > 1 else []  # type: ignore[attr-defined]
+        return ["loss", *several, *(name for each in self._metrics_of for name, _ in each)]
+
+    def _for_outputs(self, given: Any, single: bool) -> list[Any]:
+        """One for each output, of a dict by names, a list, or one for all."""
+        names = self.output_names  # type: ignore[attr-defined]
+        if isinstance(given, dict):
+            return [given.get(name) for name in names]
+        if isinstance(given, (list, tuple)) and (single or len(names) > 1 and len(given) == len(names)):
+            return list(given)
+        return [given] * len(names)
+
+    def _choose(self, targets: list[Any]) -> None:
+        self._losses_of = [None if each is None else losses.get(each) for each in self._for_outputs(self.loss, True)]
+        names = self.output_names  # type: ignore[attr-defined]
+        self._metrics_of = []
+        for i, wanted in enumerate(self._for_outputs(self._given_metrics, False)):
+            wanted = [] if wanted is None else wanted if isinstance(wanted, (list, tuple)) else [wanted]
+            chosen = []
+            for each in wanted:
+                if each in ("accuracy", "acc"):
+                    rank = len(targets[i].shape) if i < len(targets) else None
+                    label, function = "acc", metrics.accuracy_for(self._losses_of[i], rank, self.outputs[i])
+                else:
+                    function = metrics.get(each)
+                    label = getattr(function, "name", None) or function.__name__
+                    function = getattr(function, "fn", function)
+                chosen.append((f"{names[i]}_{label}" if len(names) > 1 else label, function))
+            self._metrics_of.append(chosen)
+
+    # ---- a batch as one function ---------------------------------------------------------
+    def _values(self, targets: list[Any], weights: list[Any], predicted: list[Any]) -> list[Any]:
+        """The loss, those of several outputs, and the metrics, as tensors."""
+        parts = []
+        for i, loss in enumerate(self._losses_of):
+            if loss is not None:
+                weight = weights[i] if i < len(weights) else None
+                own = loss(targets[i], predicted[i]) if isinstance(loss, losses.Loss) and weight is None else \
+                    loss(targets[i], predicted[i], weight) if isinstance(loss, losses.Loss) else \
+                    losses.reduced(loss(targets[i], predicted[i]), weight)
+                parts.append(own)
+        scales = self._for_outputs(self._loss_weights, True)
+        scaled = [part if scale is None else scale * part for part, scale in zip(parts, scales)]
+        total: Any = scaled[0] if scaled else 0.0
+        for each in (*scaled[1:], *self.losses):  # type: ignore[attr-defined]
+            total = total + each
+        measured = [math.reduce_mean(function(targets[i], predicted[i]))
+                    for i, several in enumerate(self._metrics_of) for _, function in several]
+        return [total, *(parts if len(self.outputs) > 1 else ()), *measured]
+
+    def _function(self, mode: str, batch: Batch) -> Callable[[Batch], list[Any]]:
+        """What a batch goes through: arrays -> numbers for 'train' and 'test', predictions for 'predict'."""
+        if get_default_graph().executing_eagerly:
+            return lambda batch: self._eagerly(mode, batch)
+        key = f"{mode} {len(batch[2])}"
+        if key not in self._functions:
+            self._functions[key] = self._in_a_graph(mode, batch)
+        found: Callable[[Batch], list[Any]] = self._functions[key]
+        return found
+
+    def _ready(self, batch: Batch) -> None:
+        if not self.inputs:
+            self._begin([self._fed(x) for x in batch[0]])  # type: ignore[attr-defined]
+
+    @staticmethod
+    def _fed(array: Any) -> Tensor:
+        dtype = as_dtype(array.dtype)
+        return placeholder(backend.floatx() if dtype.is_floating else dtype, [None, *array.shape[1:]])
+
+    def _in_a_graph(self, mode: str, batch: Batch) -> Callable[[Batch], list[Any]]:
+        self._ready(batch)
+        inputs, predicted, phase = self.inputs, self.outputs, backend.learning_phase()
+        targets, weights = ([self._fed(each) for each in part] for part in batch[1:])
+        fetches: Any = predicted
+        if mode != "predict":
+            self._choose(targets)
+            fetches = self._values(targets, weights, predicted)
+        if mode == "train":
+            if not self.trainable_weights:  # type: ignore[attr-defined]
+                raise ArgumentError("the model has no weights to train")
+            step = self.optimizer.minimize(fetches[0], var_list=self.trainable_weights)  # type: ignore[attr-defined]
+            fetches = [*fetches, group(step, *self.updates)]  # type: ignore[attr-defined]
+
+        def run(batch: Batch) -> list[Any]:
+            feeds = dict(zip([*inputs, *targets, *weights], [*batch[0], *batch[1], *batch[2]]))
+            if isinstance(phase, Tensor):
+                feeds[phase] = mode == "train"
+            found: list[Any] = backend.get_session().run(fetches, feeds)
+            return found[:-1] if mode == "train" else found
+        return run
+
+    def _eagerly(self, mode: str, batch: Batch) -> list[Any]:
+        inputs = [np.asarray(x, backend.floatx()) if x.dtype.kind == "f" else x for x in batch[0]]
+        before, backend._Eager.phase = backend._Eager.phase, mode == "train"
+        try:
+            with GradientTape() as tape:
+                made = self(inputs[0] if len(inputs) == 1 else inputs)  # type: ignore[operator]
+                if not self.inputs:
+                    self._inputs, self._outputs = inputs, made
+                predicted = nest.flatten(made)
+                if mode == "predict":
+                    return [each.numpy() for each in predicted]
+                self._choose(batch[1])
+                values = self._values(batch[1], batch[2], predicted)
+            if mode == "train":
+                variables = self.trainable_weights  # type: ignore[attr-defined]
+                self.optimizer.apply_gradients(zip(tape.gradient(values[0], variables), variables))
+        finally:
+            backend._Eager.phase = before
+        return [value.numpy() for value in values]
+
+    # ---- loops ----------------------------------------------------------------------------
+    def fit(self, x: Any = None, y: Any = None, batch_size: int | None = None, epochs: int = 1, verbose: int = 1,
+            callbacks: Any = None, validation_split: float = 0.0, validation_data: Any = None, shuffle: bool = True,
+            class_weight: Any = None, sample_weight: Any = None, initial_epoch: int = 0,
+            steps_per_epoch: int | None = None, validation_steps: int | None = None, **options: Any) -> History:
+        """Train on arrays, a Dataset or a generator of (inputs, targets). -> History, whose `history` has the numbers.
+
+        validation_split: how much of the end of the arrays is kept to validate with. sample_weight: float[n].
+        """
+        self._told()
+        if isinstance(validation_data, (tuple, list)):
+            held: Any = list(validation_data)
+        else:
+            held = None if validation_data is None else [validation_data]
+        if validation_split and held is None:
+            arrays = _arrays(x, y, sample_weight)
+            at = int(len(arrays[0][0]) * (1.0 - validation_split))
+            held = [_only([each[at:] for each in part]) for part in arrays]
+            x, y, sample_weight = ([each[:at] for each in part] or None for part in arrays)
+        history = self.history = History()
+        watchers = [*([] if callbacks is None else callbacks if isinstance(callbacks, list) else [callbacks]), history]
+        for each in watchers:
+            each.set_model(self)
+            each.set_params({"epochs": epochs, "batch_size": batch_size, "verbose": verbose, "steps": steps_per_epoch})
+        self.stop_training = False
+        self._tell(watchers, "on_train_begin", {})
+        endless = _endless(x, steps_per_epoch)
+        for epoch in range(initial_epoch, epochs):
+            began = time.monotonic()
+            self._tell(watchers, "on_epoch_begin", epoch, {})
+            if verbose:
+                print(f"Epoch {epoch + 1}/{epochs}")
+            batches = _batches(endless if endless is not None else x, y, sample_weight, batch_size or 32,
+                               shuffle=shuffle, steps=steps_per_epoch, class_weight=class_weight)
+            logs = self._epoch("train", batches, watchers)
+            if held is not None:
+                inputs, targets, weights = (held + [None, None])[:3]
+                found = self._epoch("test", _batches(inputs, targets, weights, batch_size or 32,
+                                                     steps=validation_steps))
+                logs.update((f"val_{name}", value) for name, value in found.items())
+            if verbose:
+                told = " - ".join(f"{name}: {value:.4f}" for name, value in logs.items())
+                print(f"{time.monotonic() - began:.0f}s - {told}")
+            self._tell(watchers, "on_epoch_end", epoch, logs)
+            if self.stop_training:
+                break
+        self._tell(watchers, "on_train_end", {})
+        return history
+
+    def fit_generator(self, generator: Any, steps_per_epoch: int | None = None, epochs: int = 1, verbose: int = 1,
+                      callbacks: Any = None, validation_data: Any = None, validation_steps: int | None = None,
+                      class_weight: Any = None, max_queue_size: int = 10, workers: int = 1,
+                      use_multiprocessing: bool = False, shuffle: bool = True, initial_epoch: int = 0) -> History:
+        """fit, of a generator."""
+        return self.fit(generator, None, None, epochs, verbose, callbacks, 0.0, validation_data, shuffle, class_weight,
+                        None, initial_epoch, steps_per_epoch, validation_steps)
+
+    @staticmethod
+    def _tell(watchers: list[Any], moment: str, *args: Any) -> None:
+        for each in watchers:
+            getattr(each, moment)(*args)
+
+    def _epoch(self, mode: str, batches: Iterator[Batch], watchers: Any = ()) -> dict[str, float]:
+        """The numbers over all batches: means in which each example counts once, and each batch for several losses."""
+        total = counts = np.zeros(0)
+        for i, batch in enumerate(batches):
+            size = len(batch[0][0])
+            self._tell(watchers, "on_train_batch_begin", i, {"batch": i, "size": size})
+            values = np.array(self._function(mode, batch)(batch), np.float64)
+            scale = np.array([1 if name.endswith("_loss") else size for name in self.metrics_names])
+            total, counts = (total + scale * values, counts + scale) if i else (scale * values, scale)
+            named = dict(zip(self.metrics_names, map(float, values)))
+            self._tell(watchers, "on_train_batch_end", i, {"batch": i, "size": size, **named})
+            if self.stop_training and mode == "train":
+                break
+        if not counts.size:
+            raise ArgumentError("there is no batch to take", hint="is the generator or dataset at its end?")
+        return dict(zip(self.metrics_names, map(float, total / counts)))
+
+    def evaluate(self, x: Any = None, y: Any = None, batch_size: int | None = None, verbose: int = 1,
+                 sample_weight: Any = None, steps: int | None = None, **options: Any) -> Any:
+        """The loss over all examples; with metrics, a list of it and them."""
+        self._told()
+        found = list(self._epoch("test", _batches(_endless(x, steps) or x, y, sample_weight, batch_size or 32,
+                                                  steps=steps)).values())
+        return found[0] if len(found) == 1 else found
+
+    evaluate_generator = evaluate
+
+    def predict(self, x: Any, batch_size: int | None = None, verbose: int = 0, steps: int | None = None,
+                **options: Any) -> Any:
+        """The outputs for all examples: an array, or a list of them."""
+        if self.optimizer is None:
+            self.__dict__.setdefault("_functions", {})
+        rows = [self._function("predict", (batch[0], [], []))((batch[0], [], []))
+                for batch in _batches(_endless(x, steps) or x, None, None, batch_size or 32, steps=steps)]
+        return _only([np.concatenate(column) for column in zip(*rows)])
+
+    predict_generator = predict
+
+    def train_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, class_weight: Any = None) -> Any:
+        """One step. -> the loss; with metrics, a list of it and them."""
+        return self._once("train", x, y, sample_weight)
+
+    def test_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """The loss and metrics of one batch."""
+        return self._once("test", x, y, sample_weight)
+
+    def predict_on_batch(self, x: Any) -> Any:
+        """The outputs for one batch."""
+        return self.predict(x, len(_arrays(x, None, None)[0][0]))
+
+    def _once(self, mode: str, *given: Any) -> Any:
+        self._told()
+        batch = _arrays(*given)
+        return _only(self._function(mode, batch)(batch))
+
+
+def _only(items: Any) -> Any:
+    return items[0] if len(items) == 1 else items or None
+
+
+def _arrays(x: Any, y: Any, weights: Any) -> Batch:
+    """Lists of arrays of one length; vectors of targets and inputs are columns."""
+    parts = [[np.asarray(each) for each in
+              (part if isinstance(part, (list, tuple)) and part and np.ndim(part[0]) else
+               part.values() if isinstance(part, dict) else [part])] if part is not None else []
+             for part in (x, y, weights)]
+    parts[:2] = [[each[:, None] if each.ndim == 1 else each for each in part] for part in parts[:2]]
+    lengths = {len(each) for part in parts for each in part}
+    if len(lengths) > 1:
+        raise ArgumentError("Input arrays should have the same number of samples as target arrays.",
+                            found=f"{sorted(lengths)} samples")
+    return parts[0], parts[1], parts[2]
+
+
+def _endless(x: Any, steps: int | None) -> Any:
+    """A source that goes on from epoch to epoch, where steps are counted; None for one that begins anew."""
+    if isinstance(x, Dataset):
+        return _elements(x) if steps is not None else None
+    return x if hasattr(x, "__next__") else None
+
+
+def _elements(dataset: Dataset) -> Iterator[Any]:
+    if get_default_graph().executing_eagerly:
+        for element in dataset:
+            yield nest.map_structure(lambda each: each.numpy(), element)
+        return
+    following, session = dataset.make_one_shot_iterator().get_next(), backend.get_session()
+    while True:
+        try:
+            yield session.run(following)
+        except OutOfRangeError:
+            return
+
+
+def _batches(x: Any, y: Any, weights: Any, size: int, *, shuffle: bool = False, steps: int | None = None,
+             class_weight: Any = None) -> Iterator[Batch]:
+    """Batches of arrays, of a dataset, or of anything that gives (inputs, targets, weights)."""
+    source: Any = _elements(x) if isinstance(x, Dataset) else x
+    if isinstance(x, Tensor):
+        raise UnsupportedError("a model is trained on arrays, a Dataset or a generator, not on tensors of a graph",
+                               hint="give the Dataset itself, or the array that the tensor holds")
+    if hasattr(source, "__next__") or hasattr(source, "__getitem__") and hasattr(source, "on_epoch_end"):
+        for i, element in enumerate(source if hasattr(source, "__next__") else (source[i] for i in range(len(source)))):
+            whole = tuple(element) if isinstance(element, (tuple, list)) else (element,)
+            yield _weighted(_arrays(*(*whole, None, None)[:3]), class_weight)
+            if steps is not None and i + 1 >= steps:
+                return
+        return
+    arrays = _weighted(_arrays(x, y, weights), class_weight)
+    count = len(arrays[0][0])
+    order = np.random.permutation(count) if shuffle else np.arange(count)
+    for begin in range(0, count, size):
+        chosen = order[begin:begin + size]
+        yield tuple([each[chosen] for each in part] for part in arrays)  # type: ignore[misc]
+
+
+def _weighted(batch: Batch, class_weight: Any) -> Batch:
+    """Examples weighted by their classes. class_weight: label -> weight, or None."""
+    if class_weight is None:
+        return batch
+    labels = batch[1][0].argmax(-1) if batch[1][0].shape[-1] > 1 else batch[1][0][..., 0]
+    return batch[0], batch[1], [np.array([class_weight[label] for label in labels.ravel()], np.float32)]

@@ -1,0 +1,85 @@
+"""Layers of Keras around a layer: at each step, or in both directions."""
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.op import build
+from ..arrays.shaping import concat, reshape, shape
+from ..layers import Layer
+from ..variables.layer_base import add_once
+from .plain import Weights
+from .recurrent import RNN
+
+__all__ = ["Bidirectional", "TimeDistributed", "Wrapper"]
+
+
+class Wrapper(Weights, Layer):
+    """A layer inside of a layer, whose variables are its own."""
+
+    def __init__(self, layer: Any, **options: Any) -> None:
+        super().__init__(**options)
+        self.layer = layer
+
+    def _inside(self) -> list[Any]:
+        return [self.layer]
+
+    def _all(self, what: str) -> list[Any]:
+        found: list[Any] = []
+        for item in [*getattr(super(), what), *(each for layer in self._inside() for each in getattr(layer, what))]:
+            add_once(found, item)
+        return found
+
+    @property
+    def trainable_weights(self) -> list[Any]:
+        return self._all("trainable_weights") if self.trainable else []
+
+    @property
+    def non_trainable_weights(self) -> list[Any]:
+        return self._all("non_trainable_weights") + ([] if self.trainable else self._all("trainable_weights"))
+
+    @property
+    def losses(self) -> list[Any]:
+        return self._all("losses")
+
+    @property
+    def updates(self) -> list[Any]:
+        return self._all("updates")
+
+
+class TimeDistributed(Wrapper):
+    """A layer at each step by itself. [b, time, ...] -> [b, time, ...]."""
+
+    def call(self, inputs: Any) -> Any:
+        dims, sizes = inputs.dims, shape(inputs)
+        y = self.layer(reshape(inputs, [-1, *dims[2:]] if None not in dims[2:] else concat([[-1], sizes[2:]], 0)))
+        made = reshape(y, concat([sizes[:2], shape(y)[1:]], 0))
+        made.set_shape([*dims[:2], *y.dims[1:]])
+        return made
+
+
+class Bidirectional(Wrapper):
+    """A recurrent layer, and another like it from the last step on. merge_mode: concat, sum, mul, ave or None."""
+
+    def __init__(self, layer: RNN, merge_mode: str | None = "concat", **options: Any) -> None:
+        if layer._batch_input_shape is not None and "input_shape" not in options:
+            options.setdefault("batch_input_shape", layer._batch_input_shape)
+        super().__init__(layer, **options)
+        self.forward_layer, self._mode = layer, merge_mode
+        kind, args, given = layer._told  # type: ignore[attr-defined]
+        self.backward_layer = kind(*args, **{**given, "go_backwards": True, "name": f"backward_{layer.name}"})
+        layer._name = layer._base_name = f"forward_{layer.name}"
+
+    def _inside(self) -> list[Any]:
+        return [self.forward_layer, self.backward_layer]
+
+    def call(self, inputs: Any) -> Any:
+        one, other = self.forward_layer(inputs), self.backward_layer(inputs)
+        states: list[Any] = []
+        if self.forward_layer.return_state:
+            (one, *first), (other, *second) = one, other
+            states = first + second
+        if self.forward_layer.return_sequences:
+            other = build.ReverseV2(other, [1])
+        merged = {"concat": lambda: concat([one, other], -1), "sum": lambda: one + other, "mul": lambda: one * other,
+                  "ave": lambda: (one + other) / 2.0, None: lambda: [one, other]}[self._mode]()
+        return [merged, *states] if states else merged
