@@ -48,7 +48,7 @@ class Hearing:
         """Take the numbers of signals as they come."""
         while numbers := source.recv(64):
             ends = {signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT}.intersection(numbers)
-            if not is_heeded(ENDING if ends else HEARD):
+            if (ends or signal.SIGINT in numbers) and not is_heeded(ENDING if ends else HEARD):
                 if ends:
                     self._end(min(ends))
                     continue

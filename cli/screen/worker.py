@@ -1,10 +1,11 @@
 """Commands run beside the screen, so that it always answers; Ctrl-C reaches them there."""
 from __future__ import annotations
 
+import contextlib
 import queue
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,8 @@ from ..model.hearing import is_heeded
 from ..model.results import Text
 from ..model.script_signals import raise_in
 
-CALLS, HEARD = 5, 0.02  # how often, after how many seconds each, the main thread is sent a signal that it has not seen
+WAKES = signal.SIGURG  # it does nothing, but sleeps are over at it
+CALLS, HEARD = 5, 0.02  # how often, after how many seconds each, the main thread is woken up for what it has not heard
 INTERRUPTED = Text("interrupted", "warning")
 
 
@@ -24,6 +26,19 @@ class Job:
     run: Callable[[], Any]
     told: Callable[[Any], None]
     behind: bool = False
+
+
+@contextlib.contextmanager
+def _wakes() -> Iterator[None]:
+    """Inside, in the main thread, a signal that nobody uses is heard without effect."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    saved = signal.signal(WAKES, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(WAKES, saved)
 
 
 class Worker:
@@ -65,15 +80,21 @@ class Worker:
 
     def _signal(self) -> None:
         if self._thread is threading.main_thread():
-            for _ in range(CALLS):  # it wakes up what sleeps, but for what is about to fall asleep
-                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            main = threading.main_thread().ident or 0
+            signal.pthread_kill(main, signal.SIGINT)  # it wakes up what sleeps, but for what is about to fall asleep
+            for _ in range(CALLS):
                 if is_heeded(HEARD):
                     break
+                signal.pthread_kill(main, WAKES)
         else:
             raise_in(self._thread, KeyboardInterrupt)
 
     def work(self) -> None:
         """Run what is submitted until closed."""
+        with _wakes():
+            self._work()
+
+    def _work(self) -> None:
         job: Job | None = None
         while not self._is_closed:
             try:
