@@ -83,8 +83,8 @@ PLACES: dict[str, str] = {
     "math.cast":
         "Cast Conj Real Imag Complex ComplexAbs Angle",
     "math.comparison":
-        "Equal NotEqual Less LessEqual Greater GreaterEqual LogicalAnd LogicalOr LogicalXor LogicalNot KeepWhere "
-        "Select SelectV2 Where",
+        "Equal ApproximateEqual NotEqual Less LessEqual Greater GreaterEqual LogicalAnd LogicalOr LogicalXor "
+        "LogicalNot KeepWhere Select SelectV2 Where",
     "math.cumulative":
         "Cumsum Cumprod ProdOfOthers Shift Recurrence CumulativeLogsumexp",
     "math.elementwise":

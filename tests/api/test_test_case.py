@@ -97,3 +97,17 @@ def test_sessions_learn_to_fetch_and_feed_a_class(monkeypatch: pytest.MonkeyPatc
     with tf.Graph().as_default(), tf.Session() as session:
         x = Squared(tf.placeholder(tf.float32))
         assert session.run({"y": x}, {x: 3.0}) == {"y": 9.0}
+
+
+def test_what_differs_is_told_in_tensorflows_words() -> None:
+    def close(self: Any) -> None:
+        self.assertAllClose({"y": (2, [{"n": [1.0, 4.0]}])}, {"y": (2, [{"n": [1.0, 4.2]}])})
+
+    def equal(self: Any) -> None:
+        self.assertAllEqual([0, 7], tf.constant([3, 7]), "mine")
+
+    failed = outcome(close).failures[0][1]
+    assert "Mismatched value: a[y][1][0][n] is different from b[y][1][0][n]. not close where = [[1]]" in failed
+    assert "not close lhs = [4.]" in failed and "not close dif = [0.2]" in failed
+    failed = outcome(equal).failures[0][1]
+    assert "mine" in failed and "not equal where = [[0]]" in failed and "not equal rhs = [3]" in failed

@@ -5,7 +5,10 @@ from typing import Any
 
 import pytest
 
+import autodiff as tf
 from autodiff.tensorflow_names import alias
+from autodiff.tensorflow_names.python import ops as tf_ops
+from autodiff.tensorflow_names.python.custom_gradient import get_dependent_variables
 from autodiff.tensorflow_names.python.util import decorating, decorators, deprecation, signatures
 
 
@@ -115,3 +118,21 @@ def test_what_is_deprecated_warns_once_by_tensorflows_logger(monkeypatch: pytest
 def test_deprecations_refuse_what_nobody_could_follow(call: Any, text: str) -> None:
     with pytest.raises(ValueError, match=text):
         call()
+
+
+def test_numbers_of_errors_make_them() -> None:
+    made = tf.errors._make_specific_exception(None, None, "words", tf.errors.NOT_FOUND)
+    assert type(made) is tf.errors.NotFoundError and made.message == "words"
+    with pytest.warns(UserWarning, match="Unknown error code: 37"):
+        assert type(tf.errors._make_specific_exception(None, None, "", 37)) is tf.errors.UnknownError
+
+
+def test_variables_that_outputs_depend_on() -> None:
+    with tf.Graph().as_default():
+        w, b, c = (tf.Variable(1.0, trainable=t) for t in (True, True, False))
+        x = tf.identity(w) * 2.0
+        found = get_dependent_variables({"x": x}, [{"y": x + b * c + tf.ones_like(w)}])
+        assert found == [b]
+        rows = tf_ops._as_indexed_slices(tf.ones([3, 2]))
+        with tf.Session() as session:
+            assert session.run(rows).indices.tolist() == [0, 1, 2]

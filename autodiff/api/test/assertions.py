@@ -17,6 +17,13 @@ from ...files import protobuf_text
 DEFAULT_PRODUCER, DEFAULT_CONSUMER = 134, 0  # versions of the graphs that TensorFlow 1.15 writes
 
 
+def _differing(what: str, where: np.ndarray, x: np.ndarray, y: np.ndarray) -> str:
+    """TensorFlow's lines about the elements that differ."""
+    kind = what.rpartition(". ")[2]
+    places = np.argwhere(where).tolist() if where.ndim else []
+    return f"{what} where = {places}\n{kind} lhs = {x[where]}\n{kind} rhs = {y[where]}"
+
+
 class Assertions(unittest.TestCase):
     """Compares values of tensors: `evaluate` of the test case below gives them."""
 
@@ -50,7 +57,7 @@ class Assertions(unittest.TestCase):
                 raise ValueError(f"Can't compare dict to non-dict, a{where} vs b{where}.")
             self.assertCountEqual(a, b, f"mismatched keys{where}")
             for key in a:
-                self._compare_parts(a[key], b[key], rtol, atol, f"{where}[{key!r}]")
+                self._compare_parts(a[key], b[key], rtol, atol, f"{where}[{key}]")
             return
         if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
             try:
@@ -70,6 +77,10 @@ class Assertions(unittest.TestCase):
         self.assertEqual(x.shape, y.shape, f"Shape mismatch: expected {x.shape}, got {y.shape}. {where}")
         if np.float16 in (x.dtype, y.dtype):
             x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
+        far = ~np.isclose(x, y, rtol, atol, equal_nan=True)
+        if far.any():
+            where = _differing(f"Mismatched value: a{where} is different from b{where}. not close", far, x, y)
+            where += f"\nnot close dif = {np.abs(x - y)[far]}\nnot close tol = {(atol + rtol * np.abs(y))[far]}"
         np.testing.assert_allclose(x, y, rtol, atol, err_msg=where)
 
     def assertAllCloseAccordingToType(self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6,  # noqa: N802
@@ -101,7 +112,9 @@ class Assertions(unittest.TestCase):
         if {x.dtype.kind, y.dtype.kind} & set("OSU"):
             x, y = (np.array([v.encode() if isinstance(v, str) else v for v in part.ravel().tolist()], object)
                     for part in (x, y))
-        np.testing.assert_array_equal(x, y, err_msg=msg or "")
+        differ = x != y
+        words = _differing("not equal", differ, x, y) if np.any(differ) else ""
+        np.testing.assert_array_equal(x, y, err_msg="\n".join(filter(None, (msg, words))))
 
     def assertNotAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:  # noqa: N802
         """Fails if all elements are equal."""

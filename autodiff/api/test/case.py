@@ -99,14 +99,17 @@ class TestCase(Assertions):
         return (self.cached_session if graph is None else self.session)(graph, config, use_gpu, force_gpu)
 
     def evaluate(self, tensors: Any) -> Any:
-        """Values of tensors in the default session, or their own where they are eager; in the same structure."""
+        """Values of tensors in the default session, or their own where they are eager; in the same structure.
+
+        Executing eagerly, a function stands for the tensors that it gives.
+        """
         if not executing_eagerly():
             session = get_default_session()
             if session is not None:
                 return session.run(tensors)
             with self.test_session() as session:
                 return session.run(tensors)
-        return nest.map_structure(_value, tensors)
+        return nest.map_structure(_value, tensors() if callable(tensors) else tensors)
 
     def _forget_session(self) -> None:
         if self._cached_session is not None:

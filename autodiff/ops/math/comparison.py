@@ -8,6 +8,7 @@ from ...core.errors import ArgumentError, ShapeError
 from ...core.infer import broadcast_test, same_shape_test
 from ...core.op import Bool, Own, Spec, T, blocked, build
 from ...core.shapes import broadcast, merge, show
+from ..common.loop_batching import slice_by_slice
 from .elementwise import unbroadcast
 
 _COMPARED = "a comparison gives booleans"
@@ -18,6 +19,16 @@ _LOGIC = "booleans have no gradient"
 def equal(x, y):
     """x == y, broadcast. x, y: any[...] -> bool[...]."""
     return _as_bool(np.equal(x, y))
+
+
+def _merged_test(x, y, *, tolerance):
+    return Spec(bool_, merge(x.dims, y.dims))
+
+
+@op("ApproximateEqual", infer=_merged_test, dtypes=NUMBERS, no_grad=_COMPARED, batched=slice_by_slice)
+def approximate_equal(x, y, *, tolerance=1e-5):
+    """|x - y| < tolerance, of one shape. x, y: number[...] -> bool[...]."""
+    return np.abs(x - y) < x.dtype.type(tolerance)
 
 
 @op("NotEqual", infer=broadcast_test, elementwise=True, no_grad=_COMPARED)

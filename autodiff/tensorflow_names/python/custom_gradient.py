@@ -1,7 +1,30 @@
 """tensorflow.python.ops.custom_gradient: a module of that name, with the decorator of that name in it."""
 from __future__ import annotations
 
+from typing import Any
+
 from ...api.control.custom import custom_gradient
 from ...api.control.recompute import grad_pass_through, recompute_grad
+from ...api.variables.assignment import trainable_variables
+from ...core import nest
+from ...core.graph import Operation
+from ...core.op import REGISTERED_GRADIENTS
 
-__all__ = ["custom_gradient", "grad_pass_through", "recompute_grad"]
+__all__ = ["custom_gradient", "get_dependent_variables", "grad_pass_through", "recompute_grad"]
+
+
+def get_dependent_variables(input_ops: Any, output_ops: Any) -> list[Any]:
+    """The trainable variables that gradients of the outputs reach on another way than through the inputs.
+
+    input_ops, output_ops: nested tensors of the default graph.
+    """
+    ends = {tensor.op for tensor in nest.flatten(input_ops)}
+    reached: set[Operation] = set()
+    waiting = [tensor.op for tensor in nest.flatten(output_ops)]
+    while waiting:
+        op = waiting.pop()
+        if op not in reached and op not in ends:
+            reached.add(op)
+            if REGISTERED_GRADIENTS.get(op.override or op.type, op.definition.gradient_rule) is not None:
+                waiting += [tensor.op for tensor in op.inputs]
+    return [variable for variable in trainable_variables() if variable.op in reached]

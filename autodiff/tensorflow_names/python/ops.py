@@ -9,9 +9,10 @@ from ...api.arrays.gathering import tensor_scatter_add
 from ...api.control.custom import py_function
 from ...api.nn.rnn_cell.base import zeros_of
 from ...core import nest
-from ...core.graph import Graph, get_default_graph
+from ...core.errors import KindError
+from ...core.graph import Graph, Tensor, get_default_graph
 from ...core.indexed_slices import IndexedSlices
-from ...core.op import OPS, Blocked
+from ...core.op import OPS, Blocked, build
 
 
 def _zero_state_tensors(state_size: Any, batch_size: Any, dtype: Any) -> Any:
@@ -27,6 +28,16 @@ def with_dependencies(dependencies: Sequence[Any], output_tensor: Any, name: str
             return IndexedSlices(identity(output_tensor.values), identity(output_tensor.indices),
                                  None if dense_shape is None else identity(dense_shape))
         return identity(output_tensor, name=name or "control_dependency")
+
+
+def _as_indexed_slices(x: Any, optimize: bool = True) -> IndexedSlices:
+    """A tensor as all its rows; IndexedSlices stay. Raises KindError (TypeError) for what is neither."""
+    if isinstance(x, IndexedSlices):
+        return x
+    if not isinstance(x, Tensor):
+        raise KindError(f"Not a Tensor or IndexedSlices: {type(x)}")
+    sizes = build.Shape(x)
+    return IndexedSlices(x, build.Range(0, sizes[0], 1), sizes)
 
 
 def _is_v2_control_flow() -> bool:

@@ -36,6 +36,8 @@ ROWS: list[Case] = [
          batch=(0,)),
     Case("ScaleAndTranslateGrad", (array(2, 3, 4, 3, dtype=np.float32), IMAGES, SCALE[0], MOVE), fails=ValueError,
          id="rank"),
+    Case("ApproximateEqual", (np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.000001, 3.1]))),
+    Case("ApproximateEqual", (array(2), array(1, 2)), fails=ValueError, id="rank"),
     Case("EncodePng", (array(2, 3, 4, dtype=np.uint8),)),
     Case("EncodePng", (array(2, 3, 5, dtype=np.uint8),), fails=ValueError, id="channels"),
     Case("DecodePng", (b"GIF89a",), fails=InvalidArgumentError, at_run=True),
