@@ -16,7 +16,7 @@ from ..nn.convolutions import conv3d as filtered_volumes
 from ..nn.named_activations import named_activation
 from ..variables.layer_base import InputSpec, Layer, callable_or_none
 from ..variables.named_initializers import ZEROS
-from .core import checked_format
+from .core import as_function, checked_format
 from .pooling import checked_padding, sizes
 
 
@@ -27,16 +27,17 @@ class Convolution(Layer):
     or 'channels_first' (float[n, c, *space]). padding: 'valid' or 'same', for rows also 'causal'.
     """
 
+    rank: int
     _causal = False
 
-    def __init__(self, rank: int, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
+    def __init__(self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
                  data_format: str | None = "channels_last", dilation_rate: Any = 1, activation: Any = None,
                  use_bias: bool = True, kernel_initializer: Any = None, bias_initializer: Any = ZEROS,
                  kernel_regularizer: Any = None, bias_regularizer: Any = None, activity_regularizer: Any = None,
                  kernel_constraint: Any = None, bias_constraint: Any = None, trainable: bool = True, name: Any = None,
                  **options: Any) -> None:
         super().__init__(trainable, name, activity_regularizer=activity_regularizer, **options)
-        self.rank, self.filters, self.use_bias = rank, filters, use_bias
+        rank, self.filters, self.use_bias = self.rank, filters, use_bias
         self.kernel_size, self.strides = sizes(kernel_size, rank, "kernel_size"), sizes(strides, rank, "strides")
         self.dilation_rate = sizes(dilation_rate, rank, "dilation_rate")
         self.padding, self.data_format = checked_padding(padding, self._causal), checked_format(data_format)
@@ -126,60 +127,19 @@ class Convolution(Layer):
 class Conv1D(Convolution):
     """Filters at each place of rows. inputs: float[n, w, c] -> float[n, w', filters]."""
 
-    _causal = True
-
-    def __init__(self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid", *args: Any,
-                 **options: Any) -> None:
-        super().__init__(1, filters, kernel_size, strides, padding, *args, **options)
+    rank, _causal = 1, True
 
 
 class Conv2D(Convolution):
     """Filters at each place of images. inputs: float[n, h, w, c] -> float[n, h', w', filters]."""
 
-    def __init__(self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid", *args: Any,
-                 **options: Any) -> None:
-        super().__init__(2, filters, kernel_size, strides, padding, *args, **options)
+    rank = 2
 
 
 class Conv3D(Convolution):
     """Filters at each place of volumes. inputs: float[n, d, h, w, c] -> float[n, d', h', w', filters]."""
 
-    def __init__(self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid", *args: Any,
-                 **options: Any) -> None:
-        super().__init__(3, filters, kernel_size, strides, padding, *args, **options)
+    rank = 3
 
 
-def conv1d(inputs: Any, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
-           data_format: str = "channels_last", dilation_rate: Any = 1, activation: Any = None, use_bias: bool = True,
-           kernel_initializer: Any = None, bias_initializer: Any = ZEROS, kernel_regularizer: Any = None,
-           bias_regularizer: Any = None, activity_regularizer: Any = None, kernel_constraint: Any = None,
-           bias_constraint: Any = None, trainable: bool = True, name: Any = None,
-           reuse: bool | None = None) -> Tensor:
-    """The output of a new Conv1D layer. inputs: float[n, w, c] -> float[n, w', filters]."""
-    return Conv1D(filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias,
-                  kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer,
-                  kernel_constraint, bias_constraint, trainable, name, _scope=name, _reuse=reuse)(inputs)
-
-
-def conv2d(inputs: Any, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
-           data_format: str = "channels_last", dilation_rate: Any = 1, activation: Any = None, use_bias: bool = True,
-           kernel_initializer: Any = None, bias_initializer: Any = ZEROS, kernel_regularizer: Any = None,
-           bias_regularizer: Any = None, activity_regularizer: Any = None, kernel_constraint: Any = None,
-           bias_constraint: Any = None, trainable: bool = True, name: Any = None,
-           reuse: bool | None = None) -> Tensor:
-    """The output of a new Conv2D layer. inputs: float[n, h, w, c] -> float[n, h', w', filters]."""
-    return Conv2D(filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias,
-                  kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer,
-                  kernel_constraint, bias_constraint, trainable, name, _scope=name, _reuse=reuse)(inputs)
-
-
-def conv3d(inputs: Any, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
-           data_format: str = "channels_last", dilation_rate: Any = 1, activation: Any = None, use_bias: bool = True,
-           kernel_initializer: Any = None, bias_initializer: Any = ZEROS, kernel_regularizer: Any = None,
-           bias_regularizer: Any = None, activity_regularizer: Any = None, kernel_constraint: Any = None,
-           bias_constraint: Any = None, trainable: bool = True, name: Any = None,
-           reuse: bool | None = None) -> Tensor:
-    """The output of a new Conv3D layer. inputs: float[n, d, h, w, c] -> float[n, d', h', w', filters]."""
-    return Conv3D(filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias,
-                  kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer,
-                  kernel_constraint, bias_constraint, trainable, name, _scope=name, _reuse=reuse)(inputs)
+conv1d, conv2d, conv3d = (as_function(layer.__name__.lower(), layer) for layer in (Conv1D, Conv2D, Conv3D))

@@ -1,10 +1,12 @@
 """Dense, Dropout and Flatten, as classes and as the functions tf.layers has for them."""
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 from ...core.constant_value import static_value
-from ...core.errors import ArgumentError, ShapeError
+from ...core.errors import ArgumentError, KindError, ShapeError
 from ...core.graph import Tensor
 from ...core.op import build
 from ...core.shapes import TensorShape, as_dims, num_elements
@@ -85,6 +87,33 @@ class Dropout(Layer):
         return TensorShape(input_shape)
 
 
+def as_function(name: str, layer: type[Layer], *, of: type[Layer] | None = None, without: str = "",
+                reuses: bool = True) -> Callable[..., Any]:
+    """A layer as a function of inputs, which makes one of its other arguments and calls it once.
+
+    of: the class whose arguments it takes, if they are not its own; without: one that it does not take. reuses: whether
+    the last argument is `reuse`, which shares the variables of that name.
+    """
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    own = [each for each in inspect.signature((of or layer).__init__).parameters.values()
+           if each.kind is kind and each.name not in ("self", without)]
+    signature = inspect.Signature([inspect.Parameter("inputs", kind), *own,
+                                   *[inspect.Parameter("reuse", kind, default=None)] * reuses])
+
+    def called(*args: Any, **options: Any) -> Tensor:
+        try:
+            given = signature.bind(*args, **options).arguments
+        except TypeError as error:
+            raise KindError(f"{name}() {error}") from None
+        inputs, reuse = given.pop("inputs"), given.pop("reuse", None)
+        return layer(**given, **({"_scope": given.get("name"), "_reuse": reuse} if reuses else {}))(inputs)
+
+    called.__name__ = called.__qualname__ = name
+    called.__doc__ = f"The output of a new {layer.__name__} layer. {layer.__doc__}"
+    called.__module__, called.__signature__ = layer.__module__, signature  # type: ignore[attr-defined]
+    return called
+
+
 def truth(condition: Any) -> bool | None:
     """The constant value of a condition: True, False, or None for a tensor that must be run."""
     if isinstance(condition, Tensor) or hasattr(condition, "as_tensor"):
@@ -132,15 +161,7 @@ def checked_format(data_format: str | None) -> str:
     return found
 
 
-def dense(inputs: Any, units: int, activation: Any = None, use_bias: bool = True, kernel_initializer: Any = None,
-          bias_initializer: Any = ZEROS, kernel_regularizer: Any = None, bias_regularizer: Any = None,
-          activity_regularizer: Any = None, kernel_constraint: Any = None, bias_constraint: Any = None,
-          trainable: bool = True, name: Any = None, reuse: bool | None = None) -> Tensor:
-    """The output of a new Dense layer. inputs: float[..., k] -> float[..., units]. reuse: share its variables."""
-    layer = Dense(units, activation, use_bias, kernel_initializer, bias_initializer, kernel_regularizer,
-                  bias_regularizer, activity_regularizer, kernel_constraint, bias_constraint, trainable, name,
-                  _scope=name, _reuse=reuse)
-    return layer(inputs)
+dense = as_function("dense", Dense)
 
 
 def dropout(inputs: Any, rate: Any = 0.5, noise_shape: Any = None, seed: int | None = None, training: Any = False,

@@ -9,7 +9,7 @@ from ...core.graph import Tensor
 from ...core.op import build
 from ..nn.pooling import avg_pool, avg_pool3d, max_pool, max_pool3d
 from ..variables.layer_base import InputSpec, Layer
-from .core import checked_format
+from .core import as_function, checked_format
 
 _FUNCTIONS: dict[tuple[str, int], Callable[..., Tensor]] = {("max", 2): max_pool, ("avg", 2): avg_pool,
                                                       ("max", 3): max_pool3d, ("avg", 3): avg_pool3d}
@@ -68,7 +68,7 @@ class MaxPooling1D(_Pooling):
 
 
 class AveragePooling1D(_Pooling):
-    """The mean of each window. inputs: float[n, w, c] -> float[n, w', c]."""
+    """The mean of each window, padding not counted. inputs: float[n, w, c] -> float[n, w', c]."""
 
     _kind, _rank = "avg", 1
 
@@ -78,7 +78,7 @@ class MaxPooling2D(_Pooling):
 
 
 class AveragePooling2D(_Pooling):
-    """The mean of each window. inputs: float[n, h, w, c] -> float[n, h', w', c]."""
+    """The mean of each window, padding not counted. inputs: float[n, h, w, c] -> float[n, h', w', c]."""
 
     _kind = "avg"
 
@@ -90,42 +90,14 @@ class MaxPooling3D(_Pooling):
 
 
 class AveragePooling3D(_Pooling):
-    """The mean of each window. inputs: float[n, d, h, w, c] -> float[n, d', h', w', c]."""
+    """The mean of each window, padding not counted. inputs: float[n, d, h, w, c] -> float[n, d', h', w', c]."""
 
     _kind, _rank = "avg", 3
 
 
-def max_pooling1d(inputs: Any, pool_size: Any, strides: Any, padding: str = "valid",
-                  data_format: str = "channels_last", name: Any = None) -> Tensor:
-    """The largest of each window. inputs: float[n, w, c]."""
-    return MaxPooling1D(pool_size, strides, padding, data_format, name)(inputs)
-
-
-def average_pooling1d(inputs: Any, pool_size: Any, strides: Any, padding: str = "valid",
-                      data_format: str = "channels_last", name: Any = None) -> Tensor:
-    """The mean of each window, padding not counted. inputs: float[n, w, c]."""
-    return AveragePooling1D(pool_size, strides, padding, data_format, name)(inputs)
-
-
-def max_pooling2d(inputs: Any, pool_size: Any, strides: Any, padding: str = "valid",
-                  data_format: str = "channels_last", name: Any = None) -> Tensor:
-    """The largest of each window. inputs: float[n, h, w, c]."""
-    return MaxPooling2D(pool_size, strides, padding, data_format, name)(inputs)
-
-
-def average_pooling2d(inputs: Any, pool_size: Any, strides: Any, padding: str = "valid",
-                      data_format: str = "channels_last", name: Any = None) -> Tensor:
-    """The mean of each window, padding not counted. inputs: float[n, h, w, c]."""
-    return AveragePooling2D(pool_size, strides, padding, data_format, name)(inputs)
-
-
-def max_pooling3d(inputs: Any, pool_size: Any, strides: Any, padding: str = "valid",
-                  data_format: str = "channels_last", name: Any = None) -> Tensor:
-    """The largest of each window. inputs: float[n, d, h, w, c]."""
-    return MaxPooling3D(pool_size, strides, padding, data_format, name)(inputs)
-
-
-def average_pooling3d(inputs: Any, pool_size: Any, strides: Any, padding: str = "valid",
-                      data_format: str = "channels_last", name: Any = None) -> Tensor:
-    """The mean of each window, padding not counted. inputs: float[n, d, h, w, c]."""
-    return AveragePooling3D(pool_size, strides, padding, data_format, name)(inputs)
+max_pooling1d = as_function("max_pooling1d", MaxPooling1D, reuses=False)
+max_pooling2d = as_function("max_pooling2d", MaxPooling2D, reuses=False)
+max_pooling3d = as_function("max_pooling3d", MaxPooling3D, reuses=False)
+average_pooling1d = as_function("average_pooling1d", AveragePooling1D, reuses=False)
+average_pooling2d = as_function("average_pooling2d", AveragePooling2D, reuses=False)
+average_pooling3d = as_function("average_pooling3d", AveragePooling3D, reuses=False)

@@ -9,20 +9,21 @@ from ..nn.convolutions import separable_conv2d as separable_images
 from ..variables.layer_base import callable_or_none
 from ..variables.named_initializers import ZEROS
 from .convolutional import Convolution
+from .core import as_function
 
 
 class _Separable(Convolution):
     """depthwise_kernel: float[*kernel_size, c, depth_multiplier]; pointwise_kernel: float[1…, c * depth_multiplier,
     filters]; bias: float[filters]."""
 
-    def __init__(self, rank: int, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
+    def __init__(self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
                  data_format: str = "channels_last", dilation_rate: Any = 1, depth_multiplier: int = 1,
                  activation: Any = None, use_bias: bool = True, depthwise_initializer: Any = None,
                  pointwise_initializer: Any = None, bias_initializer: Any = ZEROS, depthwise_regularizer: Any = None,
                  pointwise_regularizer: Any = None, bias_regularizer: Any = None, activity_regularizer: Any = None,
                  depthwise_constraint: Any = None, pointwise_constraint: Any = None, bias_constraint: Any = None,
                  trainable: bool = True, name: Any = None, **options: Any) -> None:
-        super().__init__(rank, filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias,
+        super().__init__(filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias,
                          bias_initializer=bias_initializer, bias_regularizer=bias_regularizer,
                          activity_regularizer=activity_regularizer, bias_constraint=bias_constraint,
                          trainable=trainable, name=name, **options)
@@ -53,10 +54,7 @@ class _Separable(Convolution):
 class SeparableConv1D(_Separable):
     """A separable convolution of rows. inputs: float[n, w, c] -> float[n, w', filters]."""
 
-    _causal = True
-
-    def __init__(self, filters: int, kernel_size: Any, *args: Any, **options: Any) -> None:
-        super().__init__(1, filters, kernel_size, *args, **options)
+    rank, _causal = 1, True
 
     def call(self, inputs: Tensor) -> Tensor:
         padding = self.padding
@@ -72,41 +70,12 @@ class SeparableConv1D(_Separable):
 class SeparableConv2D(_Separable):
     """A separable convolution of images. inputs: float[n, h, w, c] -> float[n, h', w', filters]."""
 
-    def __init__(self, filters: int, kernel_size: Any, *args: Any, **options: Any) -> None:
-        super().__init__(2, filters, kernel_size, *args, **options)
+    rank = 2
 
     def call(self, inputs: Tensor) -> Tensor:
         return self.finished(self._separated(inputs, self.depthwise_kernel, self.pointwise_kernel, self.strides,
                                              self.dilation_rate, self.padding))
 
 
-def separable_conv1d(inputs: Any, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
-                     data_format: str = "channels_last", dilation_rate: Any = 1, depth_multiplier: int = 1,
-                     activation: Any = None, use_bias: bool = True, depthwise_initializer: Any = None,
-                     pointwise_initializer: Any = None, bias_initializer: Any = ZEROS,
-                     depthwise_regularizer: Any = None, pointwise_regularizer: Any = None,
-                     bias_regularizer: Any = None, activity_regularizer: Any = None, depthwise_constraint: Any = None,
-                     pointwise_constraint: Any = None, bias_constraint: Any = None, trainable: bool = True,
-                     name: Any = None, reuse: bool | None = None) -> Tensor:
-    """The output of a new SeparableConv1D layer. inputs: float[n, w, c] -> float[n, w', filters]."""
-    return SeparableConv1D(filters, kernel_size, strides, padding, data_format, dilation_rate, depth_multiplier,
-                           activation, use_bias, depthwise_initializer, pointwise_initializer, bias_initializer,
-                           depthwise_regularizer, pointwise_regularizer, bias_regularizer, activity_regularizer,
-                           depthwise_constraint, pointwise_constraint, bias_constraint, trainable, name, _scope=name,
-                           _reuse=reuse)(inputs)
-
-
-def separable_conv2d(inputs: Any, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
-                     data_format: str = "channels_last", dilation_rate: Any = 1, depth_multiplier: int = 1,
-                     activation: Any = None, use_bias: bool = True, depthwise_initializer: Any = None,
-                     pointwise_initializer: Any = None, bias_initializer: Any = ZEROS,
-                     depthwise_regularizer: Any = None, pointwise_regularizer: Any = None,
-                     bias_regularizer: Any = None, activity_regularizer: Any = None, depthwise_constraint: Any = None,
-                     pointwise_constraint: Any = None, bias_constraint: Any = None, trainable: bool = True,
-                     name: Any = None, reuse: bool | None = None) -> Tensor:
-    """The output of a new SeparableConv2D layer. inputs: float[n, h, w, c] -> float[n, h', w', filters]."""
-    return SeparableConv2D(filters, kernel_size, strides, padding, data_format, dilation_rate, depth_multiplier,
-                           activation, use_bias, depthwise_initializer, pointwise_initializer, bias_initializer,
-                           depthwise_regularizer, pointwise_regularizer, bias_regularizer, activity_regularizer,
-                           depthwise_constraint, pointwise_constraint, bias_constraint, trainable, name, _scope=name,
-                           _reuse=reuse)(inputs)
+separable_conv1d = as_function("separable_conv1d", SeparableConv1D)
+separable_conv2d = as_function("separable_conv2d", SeparableConv2D)

@@ -9,12 +9,16 @@ from ...core.shapes import TensorShape, as_dims
 from ..arrays.shaping import stack
 from ..nn.convolutions import conv2d_transpose as transposed_images
 from ..nn.convolutions import conv3d_transpose as transposed_volumes
-from ..variables.named_initializers import ZEROS
 from .convolutional import Convolution
+from .core import as_function
 
 
 class _Transposed(Convolution):
     """The adjoint of a convolution. kernel: float[*kernel_size, filters, c]."""
+
+    def __init__(self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
+                 data_format: str = "channels_last", *args: Any, **options: Any) -> None:
+        super().__init__(filters, kernel_size, strides, padding, data_format, 1, *args, **options)
 
     def build(self, input_shape: Any) -> None:
         self._make(self.kernel_size + (self.filters, self.channels(input_shape)))
@@ -50,40 +54,14 @@ class Conv2DTranspose(_Transposed):
     """The adjoint of Conv2D. inputs: float[n, h, w, c] -> float[n, h * stride, w * stride, filters] if padding is
     'same', larger by what of the kernel overhangs if it is 'valid'."""
 
-    def __init__(self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
-                 data_format: str = "channels_last", *args: Any, **options: Any) -> None:
-        super().__init__(2, filters, kernel_size, strides, padding, data_format, 1, *args, **options)
+    rank = 2
 
 
 class Conv3DTranspose(_Transposed):
     """The adjoint of Conv3D, as Conv2DTranspose is of Conv2D. inputs: float[n, d, h, w, c]."""
 
-    def __init__(self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
-                 data_format: str = "channels_last", *args: Any, **options: Any) -> None:
-        super().__init__(3, filters, kernel_size, strides, padding, data_format, 1, *args, **options)
+    rank = 3
 
 
-def conv2d_transpose(inputs: Any, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
-                     data_format: str = "channels_last", activation: Any = None, use_bias: bool = True,
-                     kernel_initializer: Any = None, bias_initializer: Any = ZEROS, kernel_regularizer: Any = None,
-                     bias_regularizer: Any = None, activity_regularizer: Any = None, kernel_constraint: Any = None,
-                     bias_constraint: Any = None, trainable: bool = True, name: Any = None,
-                     reuse: bool | None = None) -> Tensor:
-    """The output of a new Conv2DTranspose layer. inputs: float[n, h, w, c]."""
-    return Conv2DTranspose(filters, kernel_size, strides, padding, data_format, activation, use_bias,
-                           kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer,
-                           activity_regularizer, kernel_constraint, bias_constraint, trainable, name, _scope=name,
-                           _reuse=reuse)(inputs)
-
-
-def conv3d_transpose(inputs: Any, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
-                     data_format: str = "channels_last", activation: Any = None, use_bias: bool = True,
-                     kernel_initializer: Any = None, bias_initializer: Any = ZEROS, kernel_regularizer: Any = None,
-                     bias_regularizer: Any = None, activity_regularizer: Any = None, kernel_constraint: Any = None,
-                     bias_constraint: Any = None, trainable: bool = True, name: Any = None,
-                     reuse: bool | None = None) -> Tensor:
-    """The output of a new Conv3DTranspose layer. inputs: float[n, d, h, w, c]."""
-    return Conv3DTranspose(filters, kernel_size, strides, padding, data_format, activation, use_bias,
-                           kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer,
-                           activity_regularizer, kernel_constraint, bias_constraint, trainable, name, _scope=name,
-                           _reuse=reuse)(inputs)
+conv2d_transpose = as_function("conv2d_transpose", Conv2DTranspose, of=Convolution, without="dilation_rate")
+conv3d_transpose = as_function("conv3d_transpose", Conv3DTranspose, of=Convolution, without="dilation_rate")
