@@ -134,8 +134,8 @@ def _clipped_always(case: Case) -> list[Finding]:
         return []
     if not any(shares) and len(shares) > _SELDOM:
         return [finding(15, "clipping never bites", clip, f"the clipping at {clip.name}{at_line(place_of(clip))} "
-                        f"changed nothing in {len(shares)} steps looked at: its bound is above all gradients", "leave it for "
-                        "the rare step that is far too long, or lower the bound")]
+                        f"changed nothing in {len(shares)} steps looked at: its bound is above all gradients",
+                        "leave it for the rare step that is far too long, or lower the bound")]
     where, step = f"{clip.name}{at_line(place_of(clip))}", case.looked[0].step
     if min(shares) > _BOUND and clip.type in ("ClipByValue", "Minimum", "Maximum"):
         return [finding(38 if case.learns else 72, "clipped by value", clip, f"{where} clips the gradients by value, "
