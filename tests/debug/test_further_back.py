@@ -1,8 +1,11 @@
 """Answers go on behind the op that failed: to the script's own numbers, a dataset's column, a matrix's rows, a zero."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+import autodiff as ad
 
 from .test_trials import loaded, said
 
@@ -16,7 +19,7 @@ step = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
 with tf.Session() as session:
     session.run(tf.global_variables_initializer())
     for i in range(2):
-        session.run([step, loss], {x: [[1.0, 2.0], [3.0, 5.0]]})
+        session.run([step, loss], {x: [[1.0, 2.0], [3.0, 95.0]]})
 """
 ANSWERS = {
     "cap = np.float32('nan')\nloss = tf.reduce_sum(tf.minimum(tf.matmul(x, w), cap))":
@@ -29,6 +32,18 @@ ANSWERS = {
     "slope = tf.gradients(tf.nn.relu(tf.matmul(x, w)), x)[0]\n"
     "loss = tf.reduce_sum(tf.square(tf.gradients(slope, x)[0] - 1.0))":
         ("next 2", "why zero", "the second derivative of relu is 0"),
+    "table = tf.constant([0.5, 0.5, 0.0])\nloss = tf.reduce_sum(w) - tf.log(tf.gather(table, 2) * tf.reduce_sum(x))":
+        ("run -f nonfinite", "why nan", "because the constant 'Const' has 0 at row 2"),
+    "lab = tf.SparseTensor([[0, 0], [0, 1], [0, 2]], [1, 1, 0], [1, 3])\n"
+    "loss = tf.reduce_sum(tf.nn.ctc_loss(lab, tf.tile(tf.matmul(x, w)[:, :, None], [2, 1, 4]), [3]))":
+        ("run -f nonfinite", "why inf", "label 0 of 3 entries, 1 of them repeated, needs 4 steps, and has 3: no way"),
+    "loss = tf.reduce_mean(tf.abs(3.0 + tf.nn.relu(tf.matmul(x, w) - 100.0)))":
+        ("next 2", "why zero", "leave the relu out of the last layer"),
+    "first, second = tf.unstack(x, axis=1)\nloss = tf.reduce_sum(w) + tf.reduce_sum(tf.exp(second))":
+        ("run -f nonfinite", "why nan", "because 95 was fed for 'x' at row 1, column 1"),
+    "seen = tf.nn.conv2d(x[None, :, :, None], tf.ones([1, 2, 1, 1]), [1, 1, 1, 1], 'VALID')\n"
+    "loss = tf.reduce_sum(w) + tf.reduce_sum(tf.exp(tf.nn.max_pool(seen, [1, 2, 1, 1], [1, 1, 1, 1], 'VALID')))":
+        ("run -f nonfinite", "why nan", "because 95 was fed for 'x' at row 1, column 1, then Conv2D gives 98"),
     "gate = tf.nn.relu(-tf.square(x) - 1.0)\nloss = tf.reduce_sum(tf.matmul(x * gate, w) * 3.0)":
         ("next 2", "why zero", "as Relu (Relu at model.py:5) gives nothing but zeros: 100% of its inputs are <= 0"),
 }
@@ -48,3 +63,26 @@ def test_a_refused_matrix_is_looked_at(tmp_path: Path, monkeypatch: pytest.Monke
         said("run", shell)
         found = said("why nan", shell)
     assert "its rows 0 and 1 are equal, its smallest eigenvalue is" in found and "1e-6 * tf.eye(n)" in found, found
+
+
+def test_gradients_that_spoil_an_optimizer_come_of_layers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = """
+h = x
+for i in range(24):
+    h = tf.matmul(h, tf.gather(tf.get_variable(f"k{i}", [2, 2], initializer=tf.ones_initializer()) * 4.0, [0, 1]))
+loss = tf.reduce_sum(h)"""
+    run = RUN.replace("GradientDescent", "Adam")
+    with loaded(HEAD + model + run, tmp_path, monkeypatch, "run -f nonfinite") as shell:
+        found = said("why nan", shell)
+    assert "24 layers enlarge what goes through them" in found and "remedy: smaller initial values: k0" in found, found
+
+
+@pytest.mark.parametrize(("is_trained", "given", "expected"), [
+    (False, None, "all 1 variables of the loss are trainable=False: 'part/w:0' at "),
+    (True, [], "1 trainable variables in 'part': pass var_list=tf.trainable_variables")])
+def test_nothing_to_train_is_told_by_name(is_trained: bool, given: list[Any] | None, expected: str) -> None:
+    with ad.Graph().as_default():
+        loss = ad.reduce_sum(ad.Variable([1.0, 2.0], trainable=is_trained, name="part/w"))
+        with pytest.raises(ValueError, match="No variables to optimize") as caught:
+            ad.train.GradientDescentOptimizer(0.1).minimize(loss, var_list=given)
+    assert expected in str(caught.value)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ...core import nest
-from ...core.collections import GraphKeys
+from ...core.collections import GraphKeys, get_collection
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import FLOATS, DType
 from ...core.errors import ArgumentError, AutodiffError, KindError, StateError
@@ -229,11 +229,14 @@ def _taped(loss: Callable[[], Any], var_list: Any, grad_loss: Any) -> list[tuple
 
 def _none_given(loss: Any, var_list: Any) -> str:
     """Why there is nothing to train, and what there would be."""
-    known = trainable_variables()
+    known, behind = trainable_variables(), ancestors([loss]) if isinstance(loss, Tensor) else set()
+    frozen = [v for v in get_collection(GraphKeys.GLOBAL_VARIABLES) if v.op in behind]
+    if var_list is None and not known and frozen:
+        places = ", ".join(dict.fromkeys(f"{v.name!r} at {v.op.site}" for v in frozen[:3]))
+        return f"all {len(frozen)} variables of the loss are trainable=False: {places}; make some trainable"
     if var_list is None or not known:
         return ("expected at least one trainable variable or a var_list, found none in the graph: make the model before"
                 " the train op, with trainable=True")
-    behind = ancestors([loss]) if isinstance(loss, Tensor) else set()
     names = [v.name for v in known if v.op in behind] or [v.name for v in known]
     scopes = ", ".join(dict.fromkeys(repr(name.partition("/")[0]) for name in names))
     return (f"the var_list is empty, of a filter that fits no name, while the loss is made of {len(names)} trainable "

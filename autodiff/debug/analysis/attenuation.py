@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
-from ...core.traversal import ancestors
+from ...core.traversal import ancestors, descendants
 from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 from .arithmetic_rules import number
 from .findings import Hop
@@ -19,6 +20,7 @@ _RELUS = ("Relu", "Relu6")
 SLOPES = ("ReluGrad", "LeakyReluGrad", "Relu6Grad")  # of what is made of straight pieces
 _PRODUCTS = ("Mul", "MatMul", "BatchMatMul", "BatchMatMulV2")
 _BOUNDS = ("Minimum", "Maximum", "ClipByValue")
+_LAYERS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Conv2D", "Conv3D", "If", "While")
 _MEANS = ("Mean", "Sum")
 _DIVISIONS = ("RealDiv", "Div", "TrueDiv")
 _ENTROPIES = ("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")
@@ -184,6 +186,8 @@ def remedy(lost: Sequence[Hop], op: Operation | None, values: Values) -> str:
         return "work in float32 here, or scale the loss up and the gradients down again (loss scaling)"
     if "or >= 6" in first.note:
         return "scale the inputs or the initial weights down, or use tf.nn.relu"
+    if kinds & set(_RELUS) and _is_last(op):
+        return "leave the relu out of the last layer: nothing brings an output that is below 0 back"
     if kinds & set(_RELUS):
         return "lower the learning rate, initialize biases above 0, or use tf.nn.leaky_relu"
     if kinds & set(SATURATING):
@@ -194,6 +198,12 @@ def remedy(lost: Sequence[Hop], op: Operation | None, values: Values) -> str:
     if first.op_type in _PRODUCTS:
         return _of_factor(op, first, values)
     return _of_kind(first)
+
+
+def _is_last(op: Operation) -> bool:
+    """Whether no layer with weights comes after an op."""
+    return not any(each.gradient_of is None and (each.type in _LAYERS or each.type == "Mul" and not any(
+        static_value(t) is not None for t in each.inputs)) for each in descendants(op.outputs))
 
 
 def _of_kind(hop: Hop) -> str:

@@ -106,7 +106,7 @@ class Remedy:
 
     change: by how much the losses of other steps differ with it, relative to their size. steepest: the largest
     gradient in the step that had failed. last: the loss in that step. also: where else the same is to be written.
-    here: the script's expression as it would be, "" where it is not surely found.
+    here: the script's expression as it would be, "" where it is not surely found. dead: gradients that are 0 there.
     """
 
     words: str
@@ -117,6 +117,7 @@ class Remedy:
     last: float = 0.0
     also: str = ""
     here: str = ""
+    dead: int = 0
 
     @property
     def what(self) -> str:

@@ -18,7 +18,7 @@ from .arithmetic_rules import in_words, number
 from .findings import Operand, Origin, WhyNonfinite
 from .origins.chain import chain_of
 from .origins.sources import Scene
-from .remedies import mapped_ops, remedy_for
+from .remedies import label_too_long, mapped_ops, remedy_for
 
 Values = Mapping[Tensor, Any]
 _SELECTS = ("Select", "SelectV2", "Where")
@@ -239,6 +239,8 @@ def _rule(op: Operation, numbers: list[Any], result: Any, values: Values, note: 
         return "a mean of no elements, 0 / 0 = nan"
     if op.type in ("Softmax", "LogSoftmax") and given is not None and np.isneginf(given).all(axis=-1).any():
         return f"{op.type.lower()} of a row that is -inf throughout = {number(result)}"
+    if op.type.startswith("CTCLoss") and (told := label_too_long(op, values)):
+        return f"{told} = inf"
     if op.type == "PyFunc" and op.inputs:
         return f"the Python function {getattr(op.attrs['function'], '__name__', 'of it')} gives {number(result)}"
     bad = next((t for t in op.inputs if t in values and has_nonfinite(values[t])), None)

@@ -21,6 +21,8 @@ _REMEDIES = {
     "Svd": "equal singular values have no derivative of their vectors: use singular values only, or break the tie",
     "Norm": "keep the norm away from 0: tf.sqrt(tf.reduce_sum(x * x) + 1e-12)",
     "MatrixInverse": _SINGULAR, "MatrixDeterminant": _SINGULAR, "Cholesky": _SINGULAR, "MatrixSolve": _SINGULAR,
+    **dict.fromkeys(("CTCLoss", "CTCLossV2"), "longer input or shorter labels: a label needs a step for each entry, "
+                    "one more between two that are equal; or ignore_longer_outputs_than_inputs=True"),
     **dict.fromkeys(("Softmax", "LogSoftmax"), "a row is -inf throughout: leave one of its elements unmasked, or mask "
                     "with -1e9 in place of -inf"),
 }
@@ -106,6 +108,18 @@ def matrix_fault(op: Operation, values: Mapping[Tensor, Any]) -> str:
         return f"{alike}it is not symmetric"
     lowest = np.linalg.eigvalsh(matrix.astype(np.float64))[0]
     return f"{alike}its smallest eigenvalue is {lowest:.2g}, its largest element {np.abs(matrix).max():.3g}"
+
+
+def label_too_long(op: Operation, values: Mapping[Tensor, Any]) -> str:
+    """`label 1 of 4 entries, 2 of them repeated, needs 6 steps, and has 5`: of what CTC finds no way for; else ""."""
+    indices, entries, steps = (np.asarray(values.get(t, ())) for t in op.inputs[1:4])
+    for i, count in enumerate(steps if len(indices) else ()):
+        label = entries[indices[:, 0] == i]
+        repeated = int((label[1:] == label[:-1]).sum())
+        if len(label) + repeated > count:
+            return (f"label {i} of {len(label)} entries, {repeated} of them repeated, needs {len(label) + repeated} "
+                    f"steps, and has {count}: no way")
+    return ""
 
 
 def mapped_ops(op: Operation) -> list[Operation]:

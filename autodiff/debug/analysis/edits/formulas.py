@@ -195,7 +195,7 @@ def larger_epsilon(epsilon: Tensor) -> Edit:
 
 def smaller_weights(reads: Sequence[Operation], factor: float) -> list[Edit]:
     """Variables as they are read, times `factor`."""
-    names = [read.inputs[0].op.name for read in reads]
+    names = list(dict.fromkeys((read.inputs[0].op.inputs or read.inputs)[0].op.name for read in reads))
     told = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
     return [_replaced(read.outputs[0], f"smaller initial values: {told} times {factor:g}", lambda x: build.Mul(
         x, constant(factor, x))) for read in reads]

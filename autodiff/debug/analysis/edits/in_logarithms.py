@@ -1,7 +1,4 @@
-"""Logarithms of products, quotients and sums of exponentials, computed of the exponents.
-
-log(a * b) = log a + log b, log sum(a) = log-sum-exp(log a), log exp x = x: no number between is too large or small.
-"""
+"""Logarithms of products, quotients and sums of exponentials, computed of the exponents: none is too large or small."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator

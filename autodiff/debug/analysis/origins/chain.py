@@ -21,7 +21,8 @@ _ORDINARY = 8.0  # up to here a number says nothing, and above 1 / 1000
 _PASSES = ("Identity", "Cast", "Reshape", "Transpose", "StridedSlice", "Squeeze", "ExpandDims", "Slice", "Tile", "Max",
            "BroadcastTo", "GatherV2", "Gather", "GatherNd", "ReverseV2", "ConcatV2", "Pack", "Stack", "ReadVariableOp",
            "Assign", "ListItem", "Select", "SelectV2", "StopGradient", "PreventGradient", "Min", "Neg", "Captured",
-           "Argument", "Const", "CheckNumerics", "PlaceholderWithDefault", "ResourceGather")
+           "Argument", "Const", "CheckNumerics", "Split", "SplitV", "Unpack", "DiagPart",
+           "MaxPool", "PlaceholderWithDefault", "ResourceGather")
 _SUMS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Sum", "Mean", "AddN", "BiasAdd", "Conv2D")
 _ADDS = ("Add", "AddV2", "AddN", "Mul")
 _FORKS = 3
@@ -59,7 +60,7 @@ def _followed(at: Source, forks: int, *, negative: bool) -> list[tuple[Link, Any
         if cancels and chosen is not None and abs(chosen.value) != 1:
             found += [(link, 0) for link in _constant_feed(chosen)]
             break
-        negative = negative and at.tensor.op.type not in ("MatMul", "Mul")  # whose signs come of many
+        negative = negative and at.tensor.op.type not in ("MatMul", "Conv2D", "Mul")  # whose signs come of many
         if chosen is None or not (cancels or _is_odd(chosen.value) or negative and _is_negative(chosen.value)
                                   or abs(at.value) in (0, 1) and abs(chosen.value) == 1 or _is_saturated(at)):
             break
@@ -196,6 +197,9 @@ def _told(at: Source, sources: Sequence[Source], chosen: Source | None, *, is_la
         return Link(f"the dataset gave {value}{where} of its component {op.outputs.index(at.tensor)}", place, "fed",
                     op.name, at.index)
     if not op.inputs and op.type not in ("Captured", "Argument"):
+        array = np.asarray(at.scene.values[at.tensor])
+        if op.type == "Const" and array.ndim and np.any(array) and (at.value == 0 or not np.isfinite(at.value)):
+            return Link(f"the constant {op.name!r} has {value}{_spot(at.index)}", place, "made", op.name, at.index)
         return None if op.type == "Const" else Link(f"{op.type} gave {value}", place, "made", op.name)
     if op.type == "While":
         return Link(f"{op.name} gives {value}{_growth(at)}", place, "op", op.name)

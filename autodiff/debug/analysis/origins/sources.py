@@ -13,7 +13,8 @@ from ...facts.known import inputs_read
 
 Index = tuple[int, ...]
 _ARRANGES = {"Reshape": 0, "Transpose": 0, "StridedSlice": 0, "Squeeze": 0, "ExpandDims": 0, "Slice": 0, "Tile": 0,
-             "BroadcastTo": 0, "GatherV2": 0, "Gather": 0, "GatherNd": 0, "ReverseV2": 0, "ResourceGather": 0}
+             "BroadcastTo": 0, "GatherV2": 0, "Gather": 0, "GatherNd": 0, "ReverseV2": 0, "ResourceGather": 0,
+             "Split": 1, "SplitV": 0, "Unpack": 0, "DiagPart": 0, "MatrixDiagPart": 0, "PadV2": 0, "Pad": 0, "Roll": 0}
 _JOINS = ("ConcatV2", "Pack", "Stack")
 _REDUCES = ("Sum", "Mean", "Max", "Min", "Prod", "All", "EuclideanNorm")
 _HANDS_ON = ("Identity", "AddN", "ReadVariableOp", "Assign", "StopGradient", "CheckNumerics", "PreventGradient")
@@ -60,6 +61,10 @@ def sources_of(at: Source) -> list[Source]:
         return _reduced(at, given)
     elif op.type == "MatMul" and len(given) == 2:
         return _multiplied(at, given)
+    elif op.type == "Conv2D" and len(given) == 2 and op.attrs.get("data_format") == "NHWC":
+        return _convolved(at, given)
+    elif op.type == "MaxPool" and given and op.attrs.get("data_format") == "NHWC":
+        return _largest_near(at, given[0])
     elif op.type in ("Softmax", "LogSoftmax") and given:
         row = np.asarray(scene.values[given[0]])[at.index[:-1]]
         largest = (*at.index[:-1], int(np.argmax(row)))
@@ -92,7 +97,9 @@ def _arranged(at: Source) -> list[Source]:
     if any(t not in values for t in op.inputs):
         return []
     count = len(op.inputs)
-    moved = range(1) if op.type in _ARRANGES else range(op.type == "ConcatV2", count)  # whose axis comes first
+    moved = range(op.type == "ConcatV2", count)  # whose axis comes first
+    if op.type in _ARRANGES:
+        moved = range(_ARRANGES[op.type], _ARRANGES[op.type] + 1)
     arguments, first = [np.asarray(values[t]) for t in op.inputs], 1
     for i in moved:
         shape = arguments[i].shape
@@ -100,6 +107,7 @@ def _arranged(at: Source) -> list[Source]:
         first += arguments[i].size
     try:
         found = op.definition.kernel(*arguments, **op.attrs)
+        found = found[op.outputs.index(at.tensor)] if len(op.outputs) > 1 else found
         label = int(np.asarray(found)[at.index])
     except (TypeError, ValueError, IndexError, KeyError, OverflowError):
         return []
@@ -149,6 +157,38 @@ def _multiplied(at: Source, given: Sequence[Tensor]) -> list[Source]:
     if not products.any():  # the side that is zero throughout
         found = [each for each, side in zip(found, (row, column)) if not side.any()] or found
     return found
+
+
+def _convolved(at: Source, given: Sequence[Tensor]) -> list[Source]:
+    """The two factors of the largest product that a convolution summed; each tap finds its element by its number."""
+    image, taps = (np.asarray(at.scene.values[t], np.float64) for t in given)
+    n, i, j, f = at.index
+    height, width = image.shape[1:3]
+    numbers = np.arange(1.0, height * width + 1).reshape(1, height, width, 1)
+    best: tuple[float, Index, Index] | None = None
+    for a, b in np.ndindex(*taps.shape[:2]):
+        one = np.zeros((*taps.shape[:2], 1, 1))
+        one[a, b] = 1.0
+        under = int(np.rint(at.tensor.op.definition.kernel(numbers, one, **at.tensor.op.attrs)[0, i, j, 0])) - 1
+        if under < 0:
+            continue  # in the padding
+        y, x = divmod(under, width)
+        products = np.abs(image[n, y, x] * taps[a, b, :, f])
+        c = int(np.argmax(np.where(np.isfinite(products), products, np.inf)))
+        if best is None or not products[c] <= best[0]:
+            best = float(products[c]), (n, y, x, c), (a, b, c, f)
+    return [element_at(t, place, at.scene) for t, place in zip(given, best[1:])] if best is not None else []
+
+
+def _largest_near(at: Source, given: Tensor) -> list[Source]:
+    """The element that a pooling took the largest of."""
+    n, i, j, c = at.index
+    same = np.argwhere(np.asarray(at.scene.values[given])[n, :, :, c] == at.value)
+    steps = np.asarray(at.tensor.op.attrs["strides"])[1:3]
+    if not len(same):
+        return []
+    y, x = same[int(np.abs(same - np.array([i, j]) * steps).sum(axis=1).argmin())]
+    return [element_at(given, (n, int(y), int(x), c), at.scene)]
 
 
 def _from_outside(at: Source) -> list[Source]:

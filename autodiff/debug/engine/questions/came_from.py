@@ -34,9 +34,10 @@ class CameFrom:
         """The chain to what `why` tells of first, the origin first, with steps. rate: the learning rate, in words."""
         if not why.origins:
             return ()
-        links = list(leading(why.origins).chain)
+        origin = leading(why.origins)
+        links = list(origin.chain)
         if not links:
-            return ()
+            return tuple(self._through_layers(at)) if origin.phase == "update" else ()
         step = self.state.log.at(at.run).step
         links = [replace(link, step=step) for link in links]
         first, before = links[0], [m for m in self.state.moments if m.run < at.run]
@@ -103,7 +104,7 @@ class CameFrom:
         for variable in (each for each in ancestors(op.inputs) if each.type in VARIABLES):
             sizes = [(m, _size(m.variables[variable.name])) for m in [*before, at] if variable.name in m.variables]
             known = [(m, size) for m, size in sizes if size]
-            if len(known) > 1 and known[-1][1] > _GREW * known[0][1]:
+            if len(known) > 1 and known[-1][1] > max(_GREW * known[0][1], 1.0):
                 grown.append((known[-1][1] / known[0][1], variable, known[0][0], known[0][1], known[-1][1]))
         if not grown:
             return []
@@ -135,8 +136,8 @@ def _spot(index: tuple[int, ...]) -> str:
 
 def origin_of(chain: Sequence[Link]) -> str:
     """The origin, and what was made of it last, in one line; "" where the sentence itself says it all."""
-    if len(chain) < 2 and not (chain and chain[0].kind == "fed"):
+    if len(chain) < 2 and not (chain and chain[0].kind in ("fed", "made", "depth")):
         return ""
-    told = [chain[0], *chain[1:-1][-2:]]
+    told = [chain[0], *chain[1:-1][-2:]]  # the last is what the sentence began with
     where = at_line(chain[0].place) if chain[0].kind in ("op", "depth") else ""
     return f"because {', then '.join(link.text + where * (link is chain[0]) for link in told)}"

@@ -20,8 +20,8 @@ from ...analysis.findings import Hop, Path, WhyNone, WhyNonfinite, WhySmall
 from ...analysis.flow import passed, path
 from ...analysis.gradient_tree import shared, tree
 from ...analysis.inner_gradients import why_turns
+from ...analysis.origins.zero_factors import zeros_from
 from ...analysis.why import why_none, why_small
-from ...analysis.zero_factors import zeros_from
 from ...facts.graph_lists import asked_in_vain, trainable_tensors
 from ...facts.roles import at_line, is_variable
 from ...facts.stats import has_nonfinite, statistics

@@ -11,16 +11,16 @@ import numpy as np
 
 from ....core.errors import ArgumentError, AutodiffError
 from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors, descendants, in_order
+from ....core.traversal import ancestors, in_order
 from ....runtime.plan.running import running
 from ...analysis.advice import advice_of, spoken
 from ...analysis.arithmetic_rules import number
 from ...analysis.edits import formulas
-from ...analysis.edits.in_graph import CLIP, Edit, at_one_place, bounds_of, edits_of
-from ...analysis.findings import Link, Origin, Remedy, WhyNonfinite
+from ...analysis.edits.in_graph import CLIP, Edit, at_one_place
+from ...analysis.edits.together import EXPONENTIALS, elsewhere, forms_of, further, widened
+from ...analysis.findings import Link, Remedy, WhyNonfinite
 from ...analysis.update_blame import RATES, is_store, operands_of
-from ...facts.records import Place
-from ...facts.roles import at_line, is_variable, place_of
+from ...facts.roles import is_variable, place_of
 from ...facts.stats import has_nonfinite
 from ...facts.training_runs import trains
 from ...history.replay import Moment
@@ -37,8 +37,6 @@ _RISEN = 2.0  # times the loss of the first step: no remedy for what diverges
 _LARGE = 5.0  # for what is fed
 _SHOWN = 3  # remedies of a question
 _ROWS = ("GatherV2", "Gather", "ResourceGather")
-_EXPONENTIALS = ("Exp", "Cosh", "Sinh")
-_REPEATED = (*_EXPONENTIALS, "Log", "Softmax", "Sqrt", "RealDiv")
 _GROWN = 1.5  # times the first rate
 _STEEP = 1e3  # times 1: gradients as large as that are told of, and count against a remedy
 
@@ -51,7 +49,7 @@ class Trials:
     def __init__(self, state: State) -> None:
         self.state, self.model = state, state.model
         self.tried: list[tuple[Remedy, Overlay, Moment]] = []
-        self._steepest = 0.0  # gradient in the last step that was tried
+        self._steepest, self._dead = 0.0, 0  # gradient in the last step that was tried; gradients that are 0 there
 
     def of(self, why: WhyNonfinite, y: str = "") -> tuple[Remedy, ...]:
         """The remedies that take away what `why` explains, by how little they change at other steps; () if none does.
@@ -68,7 +66,8 @@ class Trials:
         for edits in self._candidates(why, top, steps[-1]) if steps else ():
             if time.perf_counter() < until:
                 self._try(edits, top, steps, until)
-        self.tried.sort(key=lambda each: (each[0].steepest > _STEEP and not each[1].is_exact, round(each[0].change, 4),
+        self.tried.sort(key=lambda each: (each[0].steepest > _STEEP and not each[1].is_exact, each[0].dead,
+                                          round(each[0].change, 4),
                                           each[1].words.count("; ")))
         self.tried = [(replace(remedy, here=expression_of(overlay.edits)), overlay, at)
                       for remedy, overlay, at in self.tried[:_SHOWN]]
@@ -103,24 +102,26 @@ class Trials:
         for origin in why.origins[:_ORIGINS]:
             op = self.model.targets.named(origin.forward_op)
             if op is not None and op.inputs and not any(op in at_one_place(other) for other in by_op):
-                by_op[op] = _forms(op, origin)
+                by_op[op] = forms_of(op, origin)
         for op, (edits, bounds) in by_op.items():
             before = len(self.tried)
             for form in edits:
-                yield from self._first_of(_widened(form) if op.type in _EXPONENTIALS else [form])
+                yield from self._first_of(widened(form) if op.type in EXPONENTIALS else [form])
             if any(remedy.steepest <= _STEEP for remedy, *_ in self.tried[before:]):
                 bounds = bounds[:1]
             yield from self._first_of(bounds)
-            yield from self._first_of(wide for form in bounds for wide in _widened(form)
-                                      if op.type in _EXPONENTIALS and len(self.tried) == before)
+            yield from self._first_of(wide for form in bounds for wide in widened(form)
+                                      if op.type in EXPONENTIALS and len(self.tried) == before)
         for op, (edits, bounds) in by_op.items() if not self.tried else ():
-            yield from self._first_of([*form, *_further(op, top, form)] for form in (*edits, *bounds))
+            yield from self._first_of([*form, *further(op, top, form)] for form in (*edits, *bounds))
         several = [[*edits, *bounds] for edits, bounds in by_op.values() if edits or bounds]
         if not self.tried and len(several) > 1:
             yield from self._first_of([edit for form in forms for edit in form] for forms in (
                 [form or forms[-1] for form, forms in zip(together, several)] for together in zip_longest(*several)))
         for edits, bounds in by_op.values() if not self.tried else ():
-            yield from self._first_of(wide for form in (*edits, *bounds) for wide in _widened(form))
+            yield from self._first_of(wide for form in (*edits, *bounds) for wide in widened(form))
+        if why.origins and why.origins[0].phase == "update":
+            yield [CLIP]
         if why.chain and why.chain[0].kind in ("variable", "depth"):
             yield from self._first_of(self._smaller_weights([top]) if why.chain[0].kind == "depth" else ())
             yield from self._first_of(self._lower_rates(failed))
@@ -196,6 +197,8 @@ class Trials:
         reads = in_order(each for each in ancestors(given) if each.inputs and is_variable(each.inputs[0])
                          and each.outputs[0].dtype.base_dtype.is_floating)
         reads = [each for each in reads if len(each.outputs[0].dims or ()) > 1] or reads
+        reads = [each for read in reads for each in ([c for c in read.outputs[0]._consumers if c.type in _ROWS and
+                                                      c.gradient_of is None] or [read])]  # whose gradients are sparse
         for factor in (0.5, 0.2, 0.1, 0.05, 0.01) if reads else ():
             yield formulas.smaller_weights(reads, factor)
 
@@ -236,29 +239,42 @@ class Trials:
             return  # two that are to blame have one remedy
         text = self._told(steps[-len(losses):], old, losses, change)
         last = float(np.abs(losses[-1]).max(initial=0.0))
-        remedy = Remedy(overlay.words, text, change, self._steepest, place, last, _elsewhere(edits, place))
+        remedy = Remedy(overlay.words, text, change, self._steepest, place, last, elsewhere(edits, place),
+                        dead=self._dead)
         self.tried.append((remedy, overlay, steps[0 if is_late else -1]))
 
     def _losses(self, overlay: Overlay, steps: Sequence[Moment], until: float) -> list[Any] | None:
         """y in each step, one from the other with the edits; None if something is not finite. Empty: no time."""
         found: list[Any] = []
         variables: Mapping[str, Any] = dict(steps[0].variables)
-        for moment in steps:
+        for i, moment in enumerate(steps):
             if found and time.perf_counter() > until:
                 return []
+            for between in self._between(steps[i - 1], moment) if i else ():
+                variables = self._after(overlay, between, variables)
             at = replace(moment, variables=variables)
             values = self.state.replayer.values(at, overlay.checked)
             if any(map(has_nonfinite, values)):
                 return None
             if found or len(steps) > 1 or self._trains(moment):
-                ran = running(moment.wanted.tensors, moment.wanted.targets)
-                fed = overlay.feeds(self.state.replayer, at, ran)
-                variables = self.state.replayer.after(replace(at, feeds={**moment.feeds, **fed}), variables)
+                variables = self._after(overlay, moment, variables)
                 if any(map(has_nonfinite, variables.values())):
                     return None
             found.append(values[0])
-            self._steepest = max((float(np.abs(value).max(initial=0.0)) for value in values[1:]), default=0.0)
+            sizes = [float(np.abs(value).max(initial=0.0)) for value in values[1:]]
+            self._steepest, self._dead = max(sizes, default=0.0), sizes.count(0.0)
         return found
+
+    def _between(self, before: Moment, moment: Moment) -> list[Moment]:
+        """The runs between two that changed variables too, as those that update a target network."""
+        return [m for m in self.state.moments if before.run < m.run < moment.run and m.wanted is not None
+                and any(is_store(op) for op in running(m.wanted.tensors, m.wanted.targets))]
+
+    def _after(self, overlay: Overlay, moment: Moment, variables: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The variables after a run with the edits, that began with these."""
+        at = replace(moment, variables=variables)
+        fed = overlay.feeds(self.state.replayer, at, running(moment.wanted.tensors, moment.wanted.targets))
+        return self.state.replayer.after(replace(at, feeds={**moment.feeds, **fed}), variables)
 
     def _loss(self, top: Tensor, moment: Moment) -> Any:
         return self.state.values_known([top.op], moment).get(top, np.nan)  # which may have failed
@@ -275,46 +291,6 @@ class Trials:
             text += f"; steps {first.step}-{last.step} replayed with it stay finite"
             text += ", their losses as they were" if change < 1e-6 else f", their losses within {100 * change:.3g} %"
         return text + (f"; gradients reach {self._steepest:.1g} then" if self._steepest > _STEEP else "")
-
-
-def _forms(op: Operation, origin: Origin) -> tuple[list[list[Edit]], list[list[Edit]]]:
-    """What may be written in place of an op, and bounds for what it is given; each for all ops of its expression."""
-    given = origin.operands[0].value if origin.operands and origin.phase == "forward" else None
-    negative = isinstance(given, (int, float)) and given < 0
-    forms = [([*edits_of(each, origin.trap), *formulas.better_forms(each, negative=negative)], bounds_of(each))
-             for each in at_one_place(op)]
-    edits, bounds = ([[edit, *(other for more in forms[1:] for other in more[kind] if other.words == edit.words)]
-                      for edit in forms[0][kind]] for kind in (0, 1))
-    return edits, bounds
-
-
-def _further(op: Operation, top: Tensor, form: list[Edit]) -> list[Edit]:
-    """What guards the ops between an op and y against the 0 that an edit of it may give."""
-    between = in_order(descendants(op.outputs) & ancestors([top]))
-    known = {edit.op for edit in form}
-    guards = ((*edits_of(each, ""), *bounds_of(each)) for each in between if each.gradient_of is None
-              and each.type in _REPEATED and each not in known)
-    return [edits[0] for edits in guards if edits][:_ORIGINS]
-
-
-def _elsewhere(edits: Sequence[Edit], place: Place | None) -> str:
-    """`, as well as at train.py:16`: where else the same is to be written."""
-    is_one = len({edit.words for edit in edits}) == 1 and any(edit.op and edit.op.type in _REPEATED for edit in edits)
-    others = dict.fromkeys(at_line(place_of(edit.op)) for edit in edits if edit.op is not None and is_one)
-    return ", as well as" + " and".join(list(others)[1:4]) if len(others) > 1 else ""
-
-
-def _widened(form: list[Edit]) -> Iterable[list[Edit]]:
-    """Of an op's expression alone; then of all that the script has where the same is to be done."""
-    yield form
-    op, words = form[0].op, form[0].words
-    if op is None or op.type not in _REPEATED:
-        return
-    more = [edit for other in op.graph.operations.values() if other.type == op.type and other.gradient_of is None
-            and other.site is not None and (op.type == "RealDiv" or op.type.lower() in other.site.text)
-            for edit in (*edits_of(other, ""), *bounds_of(other)) if edit.words == words]
-    if len(more) > len(form):
-        yield [*form, *(edit for edit in more if edit.op not in {each.op for each in form})]
 
 
 def _short(loss: Any) -> str:

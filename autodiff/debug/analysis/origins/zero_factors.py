@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core.graph import Tensor
-from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
-from .attenuation import SLOPES, noted, remedy
-from .findings import Hop
+from ....core.graph import Tensor
+from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
+from ..attenuation import SLOPES, noted, remedy
+from ..findings import Hop
 
 _PRODUCTS = ("Mul", "MatMul", "BatchMatMul", "BatchMatMulV2", "Prod")
 _FAR = 200  # ops on the way back

@@ -1,0 +1,56 @@
+"""Edits that belong together: of all ops of one expression, of all alike in a script, of what comes after them."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ....core.graph import Operation, Tensor
+from ....core.traversal import ancestors, descendants, in_order
+from ...facts.records import Place
+from ...facts.roles import at_line, place_of
+from ..findings import Origin
+from . import formulas
+from .in_graph import Edit, at_one_place, bounds_of, edits_of
+
+EXPONENTIALS = ("Exp", "Cosh", "Sinh")
+_REPEATED = (*EXPONENTIALS, "Log", "Softmax", "Sqrt", "RealDiv")
+_MOST = 4  # guards of what comes after
+
+
+def forms_of(op: Operation, origin: Origin) -> tuple[list[list[Edit]], list[list[Edit]]]:
+    """What may be written in place of an op, and bounds for what it is given; each for all ops of its expression."""
+    given = origin.operands[0].value if origin.operands and origin.phase == "forward" else None
+    negative = isinstance(given, (int, float)) and given < 0
+    forms = [([*edits_of(each, origin.trap), *formulas.better_forms(each, negative=negative)], bounds_of(each))
+             for each in at_one_place(op)]
+    edits, bounds = ([[edit, *(other for more in forms[1:] for other in more[kind] if other.words == edit.words)]
+                      for edit in forms[0][kind]] for kind in (0, 1))
+    return edits, bounds
+
+
+def further(op: Operation, top: Tensor, form: list[Edit]) -> list[Edit]:
+    """What guards the ops between an op and y against the 0 that an edit of it may give."""
+    between = in_order(descendants(op.outputs) & ancestors([top]))
+    known = {edit.op for edit in form}
+    guards = ((*edits_of(each, ""), *bounds_of(each)) for each in between if each.gradient_of is None
+              and each.type in _REPEATED and each not in known)
+    return [edits[0] for edits in guards if edits][:_MOST]
+
+
+def elsewhere(edits: Sequence[Edit], place: Place | None) -> str:
+    """`, as well as at train.py:16`: where else the same is to be written."""
+    is_one = len({edit.words for edit in edits}) == 1 and any(edit.op and edit.op.type in _REPEATED for edit in edits)
+    others = dict.fromkeys(at_line(place_of(edit.op)) for edit in edits if edit.op is not None and is_one)
+    return ", as well as" + " and".join(list(others)[1:4]) if len(others) > 1 else ""
+
+
+def widened(form: list[Edit]) -> Iterable[list[Edit]]:
+    """Of an op's expression alone; then of all that the script has where the same is to be done."""
+    yield form
+    op, words = form[0].op, form[0].words
+    if op is None or op.type not in _REPEATED:
+        return
+    more = [edit for other in op.graph.operations.values() if other.type == op.type and other.gradient_of is None
+            and other.site is not None and (op.type == "RealDiv" or op.type.lower() in other.site.text)
+            for edit in (*edits_of(other, ""), *bounds_of(other)) if edit.words == words]
+    if len(more) > len(form):
+        yield [*form, *(edit for edit in more if edit.op not in {each.op for each in form})]
