@@ -92,6 +92,32 @@ def test_clipping_that_no_step_uses_is_named(told):
     assert told(descent, LOSS, "descent.zero_grad()", "loss.backward()", clip, "descent.step()").found == []
 
 
+def test_a_weight_decay_that_outweighs_the_loss_is_named(told):
+    def steps(decay):
+        descent = f"descent = descent if step else torch.optim.Optimizer([w]); descent.param_groups[0].update({decay})"
+        return told(descent, LOSS, "descent.zero_grad()", "loss.backward()", "descent.step()").found
+    assert steps("weight_decay=9.0") == [("weight decay", 7)]
+    assert steps("weight_decay=0.01") == []
+
+
+def test_kl_div_takes_logarithms(told):
+    of = "torch.nn.functional.kl_div(torch.tensor([[{}, 0.75], [0.5, 0.5]]), target=x)"
+    assert told(of.format(0.25), LOSS, *DOWN).found == [("no logarithms", 7)]
+    assert told(of.format(-0.25), LOSS, *DOWN).found == []
+
+
+def test_what_is_assigned_to_data_is_where_the_way_ends(told):
+    made = "v = v if step else torch.tensor([[1.0], [1.0], [1.0]], requires_grad=True)"
+    found = told(made, "w.data = v * torch.tensor(0.5)", LOSS, *DOWN).advice.remarks
+    assert [(name, ".data = " in r.text, r.place.line) for name, r in found.items()] == [("v", True, 8)]
+
+
+def test_an_op_of_the_users_own_is_looked_into(told):
+    found = told("import tests.foreign.mini_torch as mini", "loss = mini.dispatch('own', x @ w - y).mean()", *DOWN)
+    assert len(found.steps) == 6 and found.said == ""
+    assert np.allclose(found.slopes()[0], found.steps[-1][1].gradients["w"], rtol=1e-6)
+
+
 @pytest.mark.parametrize(["rows", "found"], [
     ([[0, 1, 2], [2, 0, 1]], []), ([[0, 1, 2], [2, 1, 0]], [("padding in between", 9)])])
 def test_a_token_between_others_is_no_padding(told, rows, found):

@@ -316,4 +316,11 @@ ROWS += [
     row("atan2", v([0.0, 1.0, 0.0]), v([0.0, 0.0, -2.0])), row("xlogy", v([0.0, 1.0]), v([0.0, 0.0])),
     row("pow.Tensor_Tensor", v([0.0, 0.0, 0.0]), v([0.0, 2.0, 0.5])), row("hypot", v([0.0, 3.0]), v([0.0, 4.0])),
     row("logit", v([0.0, 0.25])), row("erfinv", v([0.3, -0.9, 0.0])),
+    # bags without padding, heads that share keys, packed sequences, narrow kernels
+    row("_embedding_bag", f(5, 3), i(5, 6), v([0, 2, 4]), False, 1, False, None, False, 2, outputs=1),
+    row("_scaled_dot_product_flash_attention_for_cpu", f(1, 4, 3, 4), f(1, 2, 3, 4), f(1, 2, 3, 4), 0.0, True,
+        outputs=1), row("_pack_padded_sequence", f(3, 5, 2), v([5, 3, 2]), True, outputs=1),
+    row("_pad_packed_sequence", f(10, 2), v([3, 3, 2, 1, 1]), True, 0.5, 6, outputs=1),
+    row("_upsample_bilinear2d_aa", f(1, 1, 5, 6), [3, 4], False),
+    row("_upsample_bicubic2d_aa", f(1, 1, 5, 6), [3, 4], False),
 ]

@@ -11,6 +11,7 @@ from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors, descendants
 from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
+from .advice import advice_of
 from .arithmetic_rules import number
 from .findings import Hop
 
@@ -19,6 +20,7 @@ FLAT = ("Sign",)  # the derivative is 0 wherever it exists
 _RELUS = ("Relu", "Relu6")
 SLOPES = ("ReluGrad", "LeakyReluGrad", "Relu6Grad")  # of what is made of straight pieces
 _PRODUCTS = ("Mul", "MatMul", "BatchMatMul", "BatchMatMulV2")
+_ARRANGING = ("Transpose", "Reshape", "ExpandDims", "Squeeze")
 _BOUNDS = ("Minimum", "Maximum", "ClipByValue")
 _LAYERS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Conv2D", "Conv3D", "If", "While")
 _MEANS = ("Mean", "Sum")
@@ -148,13 +150,15 @@ def _of_product(op: Operation, hop: Hop, inputs: Sequence[np.ndarray | None]) ->
     if value is None or not value.size:
         return ""
     size, name = float(np.abs(value).max()), _named(op.inputs[other])
-    return f"factor {name} is at most {size:.3g}" if size else f"factor {name} is 0 everywhere"
+    made = advice_of(op.graph).makers.get(op.name)
+    of = f", in {made}" if made else ""
+    return f"factor {name} is at most {size:.3g}" if size else f"factor {name} is 0 everywhere{of}"
 
 
 def _named(tensor: Tensor) -> str:
-    """A tensor's name; of the value read from a variable the variable's."""
+    """A tensor's name; of the value read from a variable, however arranged, the variable's."""
     source = tensor.op
-    while source.type in ("Identity", "ReadVariableOp") and source.inputs:
+    while source.type in ("Identity", "ReadVariableOp", *_ARRANGING) and source.inputs:
         source = source.inputs[0].op
     return source.outputs[0].name if source.type in VARIABLES else tensor.name
 
@@ -245,9 +249,9 @@ def _of_factor(op: Operation, hop: Hop, values: Values) -> str:
     name = next((t for t in op.inputs[:2] if f"factor {_named(t)} " in hop.note), None)
     if name is None:
         return "look at the factors of this product"
-    if "dropout" in op.name:
+    if "dropout" in op.name or ", in Dropout" in hop.note:
         return "it drops everything: keep_prob is the share that is kept, rate the share that is dropped"
-    root = {o.type for o in ancestors([name])}
+    root = {o.type for o in ancestors([name])} - {"Const", *_ARRANGING}
     is_variable = any(v in root for v in VARIABLES) and len(root) <= 3
     if is_variable and not np.any(np.asarray(values.get(name, 0))):
         return "initialize it at random, by tf.glorot_uniform_initializer, in place of zeros"

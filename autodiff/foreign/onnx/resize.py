@@ -67,10 +67,11 @@ def _weights(at: np.ndarray, size: int, scale: float, kernel: Callable[[np.ndarr
     return folded.T
 
 
-def axis_weights(kind: str, coordinates: str, count: int, size: int, scale: float) -> np.ndarray:
+def axis_weights(kind: str, coordinates: str, count: int, size: int, scale: float, *,
+                 antialias: bool = False) -> np.ndarray:
     """float[count, size]: an axis of `size` elements as one of `count`, "linear" or "cubic" between the old ones."""
-    kernel = _hat if kind == "linear" else functools.partial(_cubic, a=-0.75)
-    return _weights(_sources(count, size, scale, coordinates, 0.0, 1.0), size, scale, kernel, False, False)
+    kernel = _hat if kind == "linear" else functools.partial(_cubic, a=-0.5 if antialias else -0.75)
+    return _weights(_sources(count, size, scale, coordinates, 0.0, 1.0), size, scale, kernel, antialias, antialias)
 
 
 _NEAREST: dict[str, Callable[[np.ndarray], np.ndarray]] = {

@@ -138,6 +138,7 @@ class TorchDoor:
         own = {name: slope for name, slope in own.items() if name in parameters}
         step = ForeignStep(built.loss, built.values, built.feeds, own, call)
         self._judge(Turn(step, float(loss.detach())), names, parameters, used)
+        self._habits.assigned.clear()
         self.recorder.turn()
         try:
             self.steps.run(step)
@@ -177,7 +178,8 @@ class TorchDoor:
                 advice.remarks[variable.op.name] = Remark(f"requires_grad of {name} is False", self._habits.frozen(
                     parameter))
             elif parameter.grad is None:
-                advice.remarks[variable.op.name] = remark_on(parameter, entries, used)
+                advice.remarks[variable.op.name] = remark_on(parameter, entries, used,
+                                                                    self._habits.assigned)
         modules = modules_in(names)
         if len(modules) == 1:  # the module's own name may stand before
             only = next(iter(modules))

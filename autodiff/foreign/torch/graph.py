@@ -262,7 +262,7 @@ class TorchGraph:
         for tensor in outputs:
             if not tensor.requires_grad:
                 self.memory.replace(tensor, tf.stop_gradient(part.of(tensor)))
-        advice_of(self.graph).lines[found[0].op.name] = lines_of(call.function.backward, f"backward of {call.name()}")
+        advice_of(self.graph).lines[found[0].op.name] = lines_of(call.backward(), f"backward of {call.name()}")
 
     def slopes(self, call: Call, dys: Sequence[Any], at: Sequence[int]) -> list[Any]:
         """What a function's backward makes of the gradients of its results, for each tensor it was given."""

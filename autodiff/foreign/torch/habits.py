@@ -2,11 +2,13 @@
 step, layers in the wrong mode, parameters that are frozen."""
 from __future__ import annotations
 
+import functools
 import weakref
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from torch.nn.modules import module as nn_module
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
@@ -16,6 +18,7 @@ from ...debug.analysis.advice import Remark
 from ...debug.analysis.findings import Finding
 from ...debug.facts.records import Place
 from ...debug.facts.roles import as_place, at_line
+from .graph import array_of
 from .hooks import Hooks
 from .names import modules_in
 from .rates import Rates
@@ -29,6 +32,7 @@ class Habits:
     """Context: watches optimizers and modules. Optimizers' own ops pass unseen by the recorder.
 
     made: where optimizers, modules and parameters were made. rates: of its steps. hooks: on gradients.
+    assigned: by identity, what was given to `.data` since the last step, and where.
     """
 
     def __init__(self, recorder: Recorder) -> None:
@@ -46,8 +50,10 @@ class Habits:
         self._in_vain: Place | None = None  # the zero_grad before the last step that had nothing to do
         self._at: Place | None = None
         self._undo: list[Callable[[], None]] = []
+        self._of_probabilities: Place | None = None  # a kl_div that was given no logarithms
         self.rates = Rates()
         self.hooks = Hooks()
+        self.assigned: dict[int, tuple[Any, RawFrames]] = {}
 
     # ---- watching -----------------------------------------------------------------------
     def __enter__(self) -> "Habits":
@@ -80,7 +86,9 @@ class Habits:
         self._noting(torch.Tensor, "requires_grad_", lambda _, tensor, on=True: self._switched(tensor, on))
         self.rates.watch(self._noting)
         self._undo += self.hooks.watched()
+        self._noting(torch.nn.functional, "kl_div", self._diverged)
         self._watch_flag()
+        self._watch_data()
         return self
 
     def __exit__(self, *_: Any) -> None:
@@ -89,12 +97,13 @@ class Habits:
         self._undo = []
 
     def _noting(self, owner: Any, name: str, note: Callable[..., Any]) -> None:
-        """Note what each call of a method gave, and was given."""
+        """Note what each call of a method or function gave, and was given."""
         real = getattr(owner, name)
 
-        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-            found = real(self, *args, **kwargs)
-            note(found, self, *args)
+        @functools.wraps(real)
+        def method(*args: Any, **kwargs: Any) -> Any:
+            found = real(*args, **kwargs)
+            note(found, *args, *kwargs.values())
             return found
 
         own = name in vars(owner)
@@ -111,6 +120,18 @@ class Habits:
 
         torch.Tensor.requires_grad = property(flag.__get__, switch)
         self._undo.append(lambda: delattr(torch.Tensor, "requires_grad"))
+
+    def _watch_data(self) -> None:
+        """Note where a script says `tensor.data = made`, of something that is differentiated."""
+        data = torch._C.TensorBase.data
+
+        def assign(tensor: Any, made: Any) -> None:
+            if isinstance(made, torch.Tensor) and made.requires_grad and not is_leaf(made):
+                self.assigned[id(made)] = made, user_frames()
+            data.__set__(tensor, made)
+
+        torch.Tensor.data = property(data.__get__, assign)
+        self._undo.append(lambda: delattr(torch.Tensor, "data"))
 
     def _switched(self, tensor: Any, on: bool) -> None:
         if not on and is_leaf(tensor):
@@ -130,6 +151,11 @@ class Habits:
             self._counts[label] += 1
             number = self._counts[label]
             self._labels[id(parameter)] = label if number == 1 else f"{label}_{number}"
+
+    def _diverged(self, _: Any, given: Any, *__: Any) -> None:
+        rows = array_of(given)
+        if rows.ndim and (rows >= 0).all() and np.allclose(rows.sum(-1), 1, atol=1e-3):
+            self._of_probabilities = place_of_frames(user_frames())
 
     def _zeroed(self, *_: Any) -> None:
         self._cleared = user_frames(), True
@@ -186,6 +212,7 @@ class Habits:
     def findings(self, names: dict[str, Any], parameters: dict[str, Any]) -> list[Finding]:
         """What is wrong beside the graph, after a backward. parameters: all that the loss has, by name."""
         return [*self._pile(parameters), *self._idle(), *self._left_out(parameters), *self._modes(names),
+                *self._divergence(),
                 *self.rates.findings(self.rate())]
 
     def _pile(self, parameters: dict[str, Any]) -> list[Finding]:
@@ -210,6 +237,13 @@ class Habits:
                             " loss.backward(): no parameter is updated", "call optimizer.step() after loss.backward()",
                             "doctor", self._at)]
         return []
+
+    def _divergence(self) -> list[Finding]:
+        if self._of_probabilities is None:
+            return []
+        return [Finding(85, "no logarithms", "", "", "", "kl_div is given probabilities, which sum to 1 in each row, "
+                        "where it takes their logarithms: what it gives is no divergence, and may fall below 0",
+                        "give it F.log_softmax(logits, -1) in place of a softmax", "doctor", self._of_probabilities)]
 
     def _left_out(self, parameters: dict[str, Any]) -> list[Finding]:
         missing = {name: p for name, p in self.not_given(parameters).items() if p.requires_grad and p.grad is not None}

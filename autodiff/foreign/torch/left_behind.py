@@ -1,22 +1,24 @@
 """Where the way from a parameter to the loss ends, when torch gives it no gradient."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...core.site import resolve
 from ...debug.analysis.advice import Remark
 from ...debug.facts.roles import as_place
 from .graph import name_of, written_by
-from .record import Call, Entry, storage_of, tensors_in
+from .record import Call, Entry, RawFrames, storage_of, tensors_in
 
 WORDS = {"_local_scalar_dense": ".item() makes a number of it, which carries no gradient",
          "detach": ".detach() cuts it off, and what follows is not torch's",
          "lift_fresh": "a new tensor is made of its numbers"}
 
 
-def remark_on(parameter: Any, entries: Sequence[Entry], used: Sequence[Entry]) -> Remark:
-    """Why a parameter does not reach the loss. entries: all since the last step; used: those of the loss."""
+def remark_on(parameter: Any, entries: Sequence[Entry], used: Sequence[Entry],
+              assigned: Mapping[int, tuple[Any, RawFrames]]) -> Remark:
+    """Why a parameter does not reach the loss. entries: all since the last step; used: those of the loss; assigned:
+    what was given to `.data`."""
     ids, storages, last = {id(parameter)}, {storage_of(parameter)}, None
     of_loss = set(map(id, used))
     for entry in entries:
@@ -28,6 +30,10 @@ def remark_on(parameter: Any, entries: Sequence[Entry], used: Sequence[Entry]) -
         made = [*tensors_in(entry.result), *written_by(entry)]
         ids.update(map(id, made))
         storages.update(map(storage_of, made))
+    copied = next((frames for key, (_, frames) in assigned.items() if key in ids), None)
+    if copied is not None:
+        return Remark("the way to the loss ends: .data = takes the numbers only, which carry no gradient",
+                      as_place(resolve(copied[:1])[0]))
     if last is None:
         return Remark("nothing in this step uses it", None)
     name = last.op.name() if isinstance(last.op, Call) else name_of(last.op)[0]

@@ -14,6 +14,7 @@ from .record import RawFrames, user_frames
 
 _DROPS = 3  # of the rate, from which on it is said to fade
 _FADED, _GONE = 1e-3, 1e-6  # of the first rate, if each drop halves it at least; whatever the drops are
+_DECAY = 0.1  # from which on a weight decay is looked at
 _KEPT = 200  # steps
 _PACED, _SLOW = 8, 1e-6  # first steps whose change of a kernel is taken; what of its size is next to nothing
 
@@ -30,6 +31,7 @@ class Rates:
         self._rates: list[float] = []
         self._scheduled: RawFrames = ()
         self._kernel: tuple[Any, Any] = (None, None)  # one that the first step was to change, and what it was then
+        self._decay: tuple[float, float] = (0.0, 0.0)  # weight decay, and the least it has been, in gradients
         self._paces: list[float] = []  # by which share of its size each step has changed it
 
     def watch(self, noting: Callable[[Any, str, Callable[..., None]], None]) -> None:
@@ -63,6 +65,7 @@ class Rates:
         self._scaled, self.is_due = {}, False
         if len(self._paces) < _PACED:
             self._pace(optimizer)
+            self._weigh(optimizer)
 
     def _pace(self, optimizer: Any) -> None:
         """Take by how much the last step has changed a kernel."""
@@ -74,6 +77,19 @@ class Rates:
             self._paces.append(float((kernel.detach() - before).norm() / (before.norm() + 1e-30)))
         self._kernel = kernel, None if kernel is None else kernel.detach().clone()
 
+    def _weigh(self, optimizer: Any) -> None:
+        """Take how large the pull of a weight decay is, where gradients are 1."""
+        group = optimizer.param_groups[0]
+        decay, used = float(group.get("weight_decay") or 0.0), [p for p in group["params"] if p.grad is not None]
+        if not decay or not used:
+            return
+        size, slope = (float(sum(float(t.detach().norm()) ** 2 for t in tensors)) ** 0.5
+                       for tensors in (used, [p.grad for p in used]))
+        if group.get("decoupled_weight_decay") or isinstance(optimizer, torch.optim.AdamW):
+            slope = float(sum(p.numel() for p in used)) ** 0.5  # a step moves each element by some rate
+        pull = decay * size / (slope + 1e-30)
+        self._decay = decay, min(pull, self._decay[1]) if self._decay[0] else pull
+
     def unscaled(self, loss: Any) -> tuple[Any, float]:
         """The loss behind a scaled one that backward begins with, and the factor."""
         _, loss, self._factor = self._scaled.get(id(loss), (loss, loss, 1.0))
@@ -81,7 +97,8 @@ class Rates:
 
     def findings(self, rate: Remark | None) -> list[Finding]:
         """What is wrong about them. rate: the learning rate, and where its optimizer was made."""
-        return [*self._clipped_scaled(), *self._clipped_in_vain(), *self._faded(), *self._low(rate)]
+        return [*self._clipped_scaled(), *self._clipped_in_vain(), *self._faded(), *self._low(rate),
+                *self._decayed(rate)]
 
     def _low(self, rate: Remark | None) -> list[Finding]:
         if rate is None or len(self._paces) < _PACED or max(self._paces) >= _SLOW:
@@ -89,6 +106,15 @@ class Rates:
         return [Finding(70, "learning rate too low", "", "", "", f"{rate.text}, which is too low: each of the first "
                         f"{_PACED} steps changes the kernels by at most {max(self._paces):.1g} of their size, where "
                         "0.001 is usual, so the loss barely moves", "raise the learning rate", "grads", rate.place)]
+
+    def _decayed(self, rate: Remark | None) -> list[Finding]:
+        decay, pull = self._decay
+        if decay < _DECAY or pull < 1 or len(self._paces) < _DROPS:
+            return []
+        return [Finding(84, "weight decay", "", "", "", f"weight_decay is {decay:g}: it pulls the parameters to "
+                        f"0 {pull:.2g} times as much as the gradient of the loss moves them, or more, in each of the "
+                        "first steps: nothing can be learnt against it", "lower weight_decay: 1e-4 to 0.01 is usual",
+                        "grads", rate.place if rate else None)]
 
     def _clipped_scaled(self) -> list[Finding]:
         frames, factor = self._clipped

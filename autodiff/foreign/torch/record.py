@@ -5,6 +5,7 @@ keeps references; what a write would overwrite is copied first. Nothing the prog
 """
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from collections.abc import Iterator
@@ -22,7 +23,10 @@ DEPTH = 8  # user frames kept for each op
 BYTES = 64 << 20  # that ops may hold that were made without autograd
 ENTRIES = 40_000  # that are kept at most
 LIBRARIES = (os.path.dirname(torch.__file__) + os.sep, PACKAGE, "<frozen")
+OWN = frozenset(("aten", "prim", "prims", "profiler", "quantized", "c10d"))  # namespaces of torch's own ops
 STANDARD = os.path.dirname(os.__file__) + os.sep  # Python's own library; installed packages stand in folders below it
+_GENERATED = "GeneratedBackwardFor_"  # begins the names of the Functions that torch.library makes
+_CPU = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
 _IS_LIBRARY: dict[str, bool] = {}  # by file name
 
 
@@ -130,8 +134,19 @@ class Call:
     entries: list[Entry] = field(default_factory=list)
 
     def name(self) -> str:
-        """What the user calls it."""
-        return self.function.__name__
+        """What the user calls it; of an op of torch.library `library::op`."""
+        name: str = self.function.__name__
+        return "::".join(name.removeprefix(_GENERATED).rsplit("_", 1)[0].split("_", 1)) if self._info() else name
+
+    def backward(self) -> Any:
+        """The user's function that differentiates it."""
+        info = self._info()
+        return info._backward_fn if info else self.function.backward
+
+    def _info(self) -> Any:
+        """What torch.library keeps of an op that the user has registered; None of a Function."""
+        known = self.function.__name__.startswith(_GENERATED)
+        return inspect.getclosurevars(self.function.backward).nonlocals.get("info") if known else None
 
 
 @dataclass(slots=True, eq=False)
@@ -181,7 +196,14 @@ class Recorder(TorchDispatchMode):
             return op(*args, **kwargs)
         for place, name in traits.writes:
             self._keep(args[place] if place < len(args) else kwargs.get(name))
-        result = op(*args, **kwargs)
+        before = len(self.entries)
+        if op.namespace in OWN:
+            result = op(*args, **kwargs)
+        else:  # an op of the user's: what it is made of
+            with self:
+                result = op.redispatch(_CPU, *args, **kwargs)
+            if len(self.entries) > before:
+                return result
         has_grad = torch.is_grad_enabled()
         drawn = [t.detach().clone() for t in tensors_in(result)] if traits.is_random else None
         if not traits.in_place:

@@ -33,6 +33,7 @@ WORDS = tuple(sorted({
     ", or tf.truncated_normal(shape, stddev=0.1)": "",
     "activation=tf.nn.relu in tf.layers": "nn.ReLU() in nn.Sequential",
     "tf.nn.relu or tf.nn.tanh": "nn.ReLU or nn.Tanh", "tf.argmax": "torch.argmax", "axis=1": "dim=1",
+    "keep_prob is the share that is kept, rate the share that is dropped": "p is the share that is dropped",
     "tf.round(torch.sigmoid(logits))": "torch.sigmoid(logits).round()", "tf.squeeze(x, 1)": "x.squeeze(1)",
     "tf.reshape(x, [-1])": "x.reshape(-1)", "tf.cast(correct, tf.float32)": "correct.float()",
     ", or tf.layers.flatten(x)": ", or x.flatten(1)", "tf.reshape(": "torch.reshape(", "tf.transpose(x, [1, 0, 2])":

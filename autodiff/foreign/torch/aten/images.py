@@ -31,9 +31,10 @@ def _resized(x: Any, sizes: Any, factors: Any, matrix: Any) -> Any:
     return x
 
 
-def _weighted(kind: str, align_corners: bool) -> Any:
+def _weighted(kind: str, align_corners: bool, *, antialias: bool = False) -> Any:
     def matrix(n: int, m: int, factor: float | None) -> np.ndarray:
-        return axis_weights(kind, "align_corners" if align_corners else "half_pixel", m, n, factor or m / n)
+        return axis_weights(kind, "align_corners" if align_corners else "half_pixel", m, n, factor or m / n,
+                            antialias=antialias)
     return matrix
 
 
@@ -63,6 +64,16 @@ def upsample_linear(x: Any, sizes: Any, align_corners: bool, *factors: Any) -> A
 @aten.op("upsample_bicubic2d")
 def upsample_cubic(x: Any, sizes: Any, align_corners: bool, *factors: Any) -> Any:
     return _resized(x, sizes, _factors(factors), _weighted("cubic", align_corners))
+
+
+@aten.op("_upsample_bilinear2d_aa")
+def upsample_linear_wide(x: Any, sizes: Any, align_corners: bool, *factors: Any) -> Any:
+    return _resized(x, sizes, _factors(factors), _weighted("linear", align_corners, antialias=True))
+
+
+@aten.op("_upsample_bicubic2d_aa")
+def upsample_cubic_wide(x: Any, sizes: Any, align_corners: bool, *factors: Any) -> Any:
+    return _resized(x, sizes, _factors(factors), _weighted("cubic", align_corners, antialias=True))
 
 
 def _factors(given: tuple[Any, ...]) -> Any:

@@ -254,6 +254,11 @@ def embedding_bag(weight: Any, ids: Any, offsets: Any, scale_grad_by_freq: bool 
                   padding_idx: int = -1) -> Any:
     count = dims(offsets)[0] - int(include_last_offset)
     bags = tf.searchsorted(offsets[:count], tf.range(dims(ids)[0], dtype=offsets.dtype.base_dtype), side="right") - 1
+    if padding_idx >= 0:
+        counts = tf.not_equal(ids, padding_idx)
+        ids, bags = tf.boolean_mask(ids, counts), tf.boolean_mask(bags, counts)
+        if per_sample_weights is not None:
+            per_sample_weights = tf.boolean_mask(per_sample_weights, counts)
     rows = tf.gather(weight, ids)
     if per_sample_weights is not None:
         rows = rows * tf.expand_dims(per_sample_weights, 1)

@@ -98,6 +98,8 @@ def attention(q: Any, k: Any, v: Any, dropout_p: Any = 0.0, is_causal: bool = Fa
               scale: float | None = None, **_: Any) -> Any:
     if not isinstance(dropout_p, float) and dropout_p is not None:  # here the mask comes fourth
         attn_mask = dropout_p
+    if rank(q) > 3 and q.dims[-3] != k.dims[-3]:  # a head of keys and values for several of queries
+        k, v = (tf.repeat(each, q.dims[-3] // each.dims[-3], axis=-3) for each in (k, v))
     size = q.dims[-1]
     factor = math.sqrt(1 / math.sqrt(size) if scale is None else scale)
     turned = tf.linalg.matrix_transpose(k) * number(factor, k)
@@ -114,6 +116,27 @@ def attention(q: Any, k: Any, v: Any, dropout_p: Any = 0.0, is_causal: bool = Fa
 
 
 # ---- recurrent layers ----------------------------------------------------------------------
+
+@aten.op("_pack_padded_sequence", note="the steps of a batch one after another, without what pads it")
+def pack_padded_sequence(x: Any, lengths: Any, batch_first: bool) -> Any:
+    x = tf.transpose(x, [1, 0, *range(2, rank(x))]) if batch_first else x
+    is_there = tf.less(tf.expand_dims(tf.range(dims(x)[0], dtype=tf.int64), 1), lengths)
+    sizes = tf.reduce_sum(tf.cast(is_there, tf.int64), 1)
+    return tf.boolean_mask(x, is_there), tf.boolean_mask(sizes, tf.greater(sizes, 0))
+
+
+@aten.op("_pad_packed_sequence")
+def pad_packed_sequence(x: Any, sizes: Any, batch_first: bool, padding: float, length: int) -> Any:
+    is_there = tf.less(tf.range(sizes[0]), tf.expand_dims(sizes, 1))
+    if length > 0:
+        is_there = tf.pad(is_there, [[0, length - tf.shape(sizes)[0]], [0, 0]])
+    full = tf.scatter_nd(tf.where(is_there), x, tf.concat([tf.shape(is_there, out_type=tf.int64), tf.shape(
+        x, out_type=tf.int64)[1:]], 0))
+    wide = tf.reshape(is_there, tf.concat([tf.shape(is_there), tf.ones([rank(x) - 1], tf.int32)], 0))
+    full = where(wide, full, number(padding, x))
+    return (tf.transpose(full, [1, 0, *range(2, rank(x) + 1)]) if batch_first else full,
+            tf.reduce_sum(tf.cast(is_there, tf.int64), 0))
+
 
 @aten.op("mkldnn_rnn_layer", note="one layer in one direction; the gates in torch's order")
 def rnn_layer(x: Any, w_input: Any, w_state: Any, b_input: Any, b_state: Any, h: Any, c: Any, reverse: bool,
