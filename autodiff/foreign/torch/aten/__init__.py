@@ -6,7 +6,6 @@ take what ATen's schema says in its order, and never import torch.
 from . import (  # noqa: F401  (each declares its ops)
     activations,
     arithmetic,
-    backward,
     comparisons,
     complex_numbers,
     convolutions,

@@ -122,3 +122,7 @@ def unfold_backward(dy: Any, sizes: Any, axis: int, size: int, step: int) -> Any
     return tf.reshape(flat, list(sizes))
 
 
+@aten.op("convolution_backward", note="other backward ops are taken apart by torch itself")
+def convolution_backward(dy: Any, x: Any, weight: Any, bias_sizes: Any, *how: Any) -> Any:
+    dx, dweight = tf.gradients(convolution(x, weight, None, *how[:-1]), [x, weight], dy)
+    return dx, dweight, tf.reduce_sum(dy, axis=[a for a in range(rank(dy)) if a != 1])
