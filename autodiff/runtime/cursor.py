@@ -1,7 +1,7 @@
 """Execution: a run that goes step by step, with every value so far to be looked at and changed."""
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,6 @@ from .plan.interpreter import run_step, starting_slots
 from .plan.plan import Plan, Step
 from .plan.state import Run, handed_out
 from .variable_aliases import after_updates, aliases_of
-
-Stop = Operation | Callable[["Execution"], bool]
 
 
 class Execution:
@@ -93,20 +91,6 @@ class Execution:
                 self.run.variables.pop(name, None)
             else:
                 self.run.variables.take(name, value)
-
-    def run_until(self, stop: Stop) -> Operation | None:
-        """Go on until `stop`; gives the operation that runs next, None at the end.
-
-        stop: an operation to stand before, or a function of this Execution that is asked after each step.
-        """
-        before = stop if isinstance(stop, Operation) else None
-        while not self.is_done:
-            if before is not None and self.next_op is before:
-                break
-            self.step()
-            if before is None and stop(self):  # type: ignore[operator]
-                break
-        return self.next_op
 
     def finish(self) -> Any:
         """Run what is left; gives the fetched values in their structure."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 
-BACKGROUNDS = ("dark", "light")
 ROLES = {  # role -> its style on dark, and on light where that differs
     "": ("",),
     "title": ("bold",),

@@ -118,7 +118,7 @@ def test_set_in_an_open_run_recomputes_what_lies_downstream_alone() -> None:
         y = tf.add(c, aside, name="y")
     dbg = Debugger(graph)
     dbg.stepper.begin(fetches=y)
-    dbg.stepper.run_to("c")
+    dbg.stepper.goto("c")
     assert dbg.value("c").array == 36.0
     count = len(calls)
     dbg.set("b", 10.0)

@@ -37,15 +37,6 @@ def test_constants_and_identities_are_steps_of_their_own() -> None:
     assert [step.op.name for step in execution.plan.steps] == ["c", "i", "mul/y", "mul"]
 
 
-def test_it_goes_on_until_an_operation_or_a_condition() -> None:
-    _, a, b, execution = chain()
-    assert execution.run_until(b.op) is b.op
-    assert execution.has_value(a) and not execution.has_value(b)
-    _, a, b, execution = chain()
-    assert execution.run_until(lambda e: e.has_value(a)) is b.op
-    assert execution.run_until(lambda e: False) is None
-
-
 def test_a_value_set_in_the_middle_is_what_follows_sees() -> None:
     x, a, b, execution = chain()
     execution.step()

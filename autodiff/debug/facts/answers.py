@@ -27,7 +27,6 @@ class TensorRow:
     place: Place | None = None
     stats: Stats | None = None
     gradient: Stats | None = None
-    gradient_missing: str = ""
     harmful: bool | None = None
 
 

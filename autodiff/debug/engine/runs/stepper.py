@@ -61,21 +61,6 @@ class Stepper:
             self._step_once()
         return self._cursor()
 
-    def run_to(self, target: str) -> Cursor:
-        """Execute up to and including the op of `target`. Raises ArgumentError if it is not to come in this run."""
-        if self.execution is None:
-            self.begin()
-        execution = self.execution
-        assert execution is not None
-        op = self.model.targets.inner.outer_op(self.model.targets.operation(target))
-        if all(step.op is not op for step in execution.plan.steps[execution.position:]):
-            raise ArgumentError(f"{op.name!r} does not run any more in this run: it has run already, or is not part of "
-                                "it")
-        while execution.next_op is not op:
-            self._step_once()
-        self._step_once()
-        return self._cursor()
-
     def _step_once(self) -> None:
         assert self.execution is not None
         try:

@@ -9,7 +9,6 @@ import numpy as np
 from ...model import Table, tf
 
 aten = Table("torch", ignored=("layout", "device", "pin_memory", "memory_format", "non_blocking", "generator"))
-CATEGORIES = "biufc"  # bool, integers, floats, complex: a higher one wins over any type of a lower one
 
 
 def row_of(packet: str, overload: str) -> str | None:
