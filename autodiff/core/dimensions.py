@@ -1,9 +1,22 @@
 """One size of a shape, known or not."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .errors import KindError, ShapeError
+
+
+def _arithmetic(operation: str, *, swapped: bool = False) -> Callable[["Dimension", Any], Any]:
+    def made(self: "Dimension", other: Any) -> Any:
+        if isinstance(other, (list, tuple)):
+            return NotImplemented  # a list times a size is a longer list
+        a, b = self.value, dimension_value(other)
+        if a is None or b is None:
+            return Dimension(None)
+        return Dimension(getattr(b, operation)(a) if swapped else getattr(a, operation)(b))
+
+    return made
 
 
 class Dimension:
@@ -39,39 +52,12 @@ class Dimension:
     def merge_with(self, other: Any) -> "Dimension":
         return Dimension(merge_sizes(self.value, dimension_value(other)))
 
-    def _arithmetic(self, other: Any, operation: str, swapped: bool = False) -> "Dimension":
-        if isinstance(other, (list, tuple)):
-            return NotImplemented  # a list times a size is a longer list
-        a, b = self.value, dimension_value(other)
-        if a is None or b is None:
-            return Dimension(None)
-        if swapped:
-            a, b = b, a
-        return Dimension(getattr(a, operation)(b))
-
-    def __add__(self, other: Any) -> "Dimension":
-        return self._arithmetic(other, "__add__")
-
-    def __sub__(self, other: Any) -> "Dimension":
-        return self._arithmetic(other, "__sub__")
-
-    def __rsub__(self, other: Any) -> "Dimension":
-        return self._arithmetic(other, "__sub__", True)
-
-    def __mul__(self, other: Any) -> "Dimension":
-        return self._arithmetic(other, "__mul__")
-
-    def __floordiv__(self, other: Any) -> "Dimension":
-        return self._arithmetic(other, "__floordiv__")
-
-    def __rfloordiv__(self, other: Any) -> "Dimension":
-        return self._arithmetic(other, "__floordiv__", True)
-
-    def __mod__(self, other: Any) -> "Dimension":
-        return self._arithmetic(other, "__mod__")
-
-    def __rmod__(self, other: Any) -> "Dimension":
-        return self._arithmetic(other, "__mod__", True)
+    __add__ = __radd__ = _arithmetic("__add__")
+    __sub__, __rsub__ = _arithmetic("__sub__"), _arithmetic("__sub__", swapped=True)
+    __mul__ = __rmul__ = _arithmetic("__mul__")
+    __floordiv__ = __div__ = _arithmetic("__floordiv__")
+    __rfloordiv__ = _arithmetic("__floordiv__", swapped=True)
+    __mod__, __rmod__ = _arithmetic("__mod__"), _arithmetic("__mod__", swapped=True)
 
     def __truediv__(self, other: Any) -> Any:
         raise KindError(f"unsupported operand type(s) for /: 'Dimension' and '{type(other).__name__}', please use // "
@@ -80,8 +66,6 @@ class Dimension:
     def __rtruediv__(self, other: Any) -> Any:
         raise KindError(f"unsupported operand type(s) for /: '{type(other).__name__}' and 'Dimension', please use // "
                         "instead")
-
-    __radd__, __rmul__, __div__ = __add__, __mul__, __floordiv__
 
     def _compare(self, other: Any, operation: str) -> bool | None:
         a, b = self.value, dimension_value(other)

@@ -73,13 +73,14 @@ PLACES: dict[str, str] = {
     "linalg.matmul":
         "MatMul BatchMatMulV2 WeightedGram",
     "linalg.roots":
-        "MatrixSquareRoot Sylvester Lu",
+        "MatrixSquareRoot Sylvester MatrixLogarithm Lu",
     "linalg.solve":
         "MatrixInverse MatrixSolve MatrixTriangularSolve MatrixDeterminant LogMatrixDeterminant",
     "linalg.tridiagonal":
         "TridiagonalSolve",
     "math.bits":
-        "BitwiseAnd BitwiseOr BitwiseXor Invert LeftShift RightShift PopulationCount Bitcast NextAfter",
+        "BitwiseAnd BitwiseOr BitwiseXor Invert LeftShift RightShift PopulationCount CompareAndBitpack Bitcast "
+        "NextAfter",
     "math.cast":
         "Cast Conj Real Imag Complex ComplexAbs Angle",
     "math.comparison":

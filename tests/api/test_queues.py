@@ -151,3 +151,27 @@ def test_an_accumulator_of_rows_averages_each_over_the_gradients_that_had_it(red
         for words, indices, values in wrong:
             with pytest.raises(tf.errors.InvalidArgumentError, match=words):
                 session.run(accumulator.apply_grad(indices, values, local_step=1))
+
+
+def test_queues_of_one_shared_name_are_one() -> None:
+    first, second = (tf.FIFOQueue(3, tf.float32, [[]], shared_name="both") for _ in range(2))
+    with tf.Session() as session:
+        session.run(first.enqueue(1.0))
+        assert (session.run(second.size()), session.run(second.dequeue()), session.run(first.size())) == (1, 1.0, 0)
+    for words, arguments in ("capacity", (4, tf.float32, [[]])), ("types", (3, tf.int32, [[]])), (
+            "shapes", (3, tf.float32, [[2]])):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=words):
+            tf.FIFOQueue(*arguments, shared_name="both")
+
+
+def test_rows_of_all_parts_are_as_many_and_of_their_shapes() -> None:
+    queue = tf.FIFOQueue(9, [tf.int32, tf.int32], [[], [3]])
+    with pytest.raises(ValueError, match="Dimensions must be equal"):
+        queue.enqueue_many(([1, 2], [[1, 2, 3]]))
+    fed = tf.placeholder(tf.int32)
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match=r"Expected \[2,3\], got \[2,4\]"):
+        session.run(queue.enqueue_many(([1, 2], fed)), {fed: np.zeros((2, 4), np.int32)})
+    sorted_ = tf.PriorityQueue(5, tf.string, ())
+    with tf.Session() as session:
+        session.run(sorted_.enqueue_many(([2, 1], ["b", "a"])))
+        assert [x.tolist() for x in session.run(sorted_.dequeue_many(2))] == [[1, 2], [b"a", b"b"]]

@@ -34,6 +34,19 @@ fit([sgd(.3)"""),
     "initial values too large": (
         "h = tf.sigmoid(tf.matmul(x, tf.Variable(tf.random_uniform([36, 24], 0, 3))))\nz = dense(h, 4)\n"
         "loss = tf.reduce_mean(entropy(labels=y, logits=z))\n" + _STEP, "0, 3", "-.3, .3"),
+    "same batch": (
+        _NET + "loss = tf.reduce_mean(entropy(labels=y, logits=z))\n"
+        "fit([adam(.01).minimize(loss), loss], lambda i: {x: X[:32], y: Y[:32]}, 26)\n",
+        "{x: X[:32], y: Y[:32]}", "{x: X[i * 8:][:32], y: Y[i * 8:][:32]}"),
+    "two activations": (
+        "s = tf.nn.softmax(dense(dense(x, 24, tf.nn.relu), 4, tf.nn.relu))\n"
+        "loss = -tf.reduce_mean(tf.reduce_sum(y * tf.log(s + 1e-8), 1))\n" + _STEP, "), 4, tf.nn.relu", "), 4"),
+    "momentum of 1": (
+        _NET + "loss = tf.reduce_mean(entropy(labels=y, logits=z))\n"
+        "fit([tf.train.MomentumOptimizer(.02, 1.0).minimize(loss), loss], steps=24)\n", ".02, 1.0", ".02, .9"),
+    "betas swapped": (
+        _NET + "loss = tf.reduce_mean(entropy(labels=y, logits=z))\n"
+        "fit([adam(1e-4, .999, .9).minimize(loss), loss], steps=24)\n", "1e-4, .999, .9", ".01, .9, .999"),
     "error not squared": ("loss = tf.reduce_mean(dense(p, 1) - q)\n" + _NEAR, "dense(p, 1) - q",
                           "tf.square(dense(p, 1) - q)"),
     "mean before square": ("loss = tf.square(tf.reduce_mean(dense(p, 1) - q))\n" + _NEAR,

@@ -35,6 +35,15 @@ def test_choosing_by_bits_is_choosing(dtype: type) -> None:
         assert out.tobytes() == choose(mask, a, b).tobytes() == expected.tobytes()
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.complex64])
+def test_choosing_whole_rows_is_choosing(dtype: type) -> None:
+    x = _numbers(dtype).reshape(-1, 3)
+    y = np.asfortranarray(x[::-1])
+    for mask in (x[:, 0].real > 0, np.zeros(len(x), bool), np.ones(len(x), bool)):
+        found = OPS["Select"].kernel(mask, x, y)
+        assert found.tobytes() == np.where(mask[:, None], x, y).tobytes() and found.flags.c_contiguous
+
+
 @pytest.mark.parametrize("alpha", [0.0, 0.2, 1.0, 1.5, -0.5])
 def test_leaky_relu_is_a_choice(alpha: float) -> None:
     x = _numbers()

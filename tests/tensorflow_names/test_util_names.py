@@ -7,6 +7,7 @@ import pytest
 
 import autodiff as tf
 from autodiff.tensorflow_names import alias
+from autodiff.tensorflow_names.python import compat
 from autodiff.tensorflow_names.python import ops as tf_ops
 from autodiff.tensorflow_names.python.custom_gradient import get_dependent_variables
 from autodiff.tensorflow_names.python.util import decorating, decorators, deprecation, signatures
@@ -136,3 +137,10 @@ def test_variables_that_outputs_depend_on() -> None:
         rows = tf_ops._as_indexed_slices(tf.ones([3, 2]))
         with tf.Session() as session:
             assert session.run(rows).indices.tolist() == [0, 1, 2]
+
+
+def test_changes_after_the_date_of_tensorflow_1_15_are_not_made() -> None:
+    assert (compat.forward_compatible(2019, 8, 20), compat.forward_compatible(2019, 8, 21)) == (True, False)
+    with compat.forward_compatibility_horizon(2019, 9, 1):
+        assert compat.forward_compatible(2019, 8, 21)
+    assert not compat.forward_compatible(2019, 8, 21)

@@ -11,6 +11,10 @@ from ..nn.pooling import avg_pool, avg_pool3d, max_pool, max_pool3d
 from ..variables.layer_base import InputSpec, Layer
 from .core import as_function, checked_format
 
+__all__ = ["AveragePooling1D", "AveragePooling2D", "AveragePooling3D", "MaxPooling1D", "MaxPooling2D", "MaxPooling3D",
+           "average_pooling1d", "average_pooling2d", "average_pooling3d", "max_pooling1d", "max_pooling2d",
+           "max_pooling3d"]
+
 _FUNCTIONS: dict[tuple[str, int], Callable[..., Tensor]] = {("max", 2): max_pool, ("avg", 2): avg_pool,
                                                       ("max", 3): max_pool3d, ("avg", 3): avg_pool3d}
 

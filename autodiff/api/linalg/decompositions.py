@@ -9,8 +9,8 @@ from ...core.name_scope import scope
 from ...core.op import build
 from ..common.answering import or_answered
 
-__all__ = ["Lu", "Qr", "cholesky", "eigh", "eigvalsh", "expm", "lu", "matrix_square_root", "qr", "self_adjoint_eig",
-           "self_adjoint_eigvals", "sqrtm", "svd"]
+__all__ = ["Lu", "Qr", "cholesky", "eigh", "eigvalsh", "expm", "logm", "lu", "matrix_square_root", "qr",
+           "self_adjoint_eig", "self_adjoint_eigvals", "sqrtm", "svd"]
 
 
 
@@ -57,6 +57,11 @@ def expm(input: Any, name: str | None = None) -> Tensor:
     """The matrix exponential. input: float[..., n, n]."""
     with scope(name, "matrix_exponential", [input]) as full:
         return build.MatrixExponential(input, name=full)
+
+
+def logm(input: Any, name: str | None = None) -> Tensor:
+    """The principal logarithm of matrices. input: complex[..., n, n]."""
+    return build.MatrixLogarithm(input, name=name)
 
 
 class Lu(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import DType, as_dtype, int32, int64
-from ...core.errors import ArgumentError, KindError, ShapeError
+from ...core.errors import ArgumentError, InvalidArgumentError, KindError, ShapeError
 from ...core.graph import Operation, Tensor, get_default_graph
 from ...core.op import build
 from ...core.shapes import TensorShape, compatible, show
@@ -22,7 +22,8 @@ class QueueBase:
     What it holds belongs to the graph: all sessions of it share it. Taking waits for elements, giving for places.
     """
 
-    def __init__(self, host: HostQueue, dtypes: Any, shapes: Any, names: Any, name: str) -> None:
+    def __init__(self, host: HostQueue, dtypes: Any, shapes: Any, names: Any, name: str,
+                 shared_name: str | None = None) -> None:
         self._dtypes = [as_dtype(d) for d in (dtypes if isinstance(dtypes, (list, tuple)) else [dtypes])]
         many = isinstance(shapes, (list, tuple)) and (not shapes or not isinstance(shapes[0], (int, type(None))))
         given = None if shapes is None else [TensorShape(s) for s in (shapes if many else [shapes])]
@@ -36,9 +37,20 @@ class QueueBase:
         if self._names is not None and len(self._names) != len(self._dtypes):
             raise ArgumentError("Queue names must have the same length as the datatypes.",
                                 expected=len(self._dtypes), found=len(self._names))
-        self._host, self._name = host, name
+        self._host, self._name = self._shared(host, shared_name) if shared_name else host, name
         host.name = name
         self.queue_ref = convert_to_tensor(name, name=f"{name}/handle")
+
+    def _shared(self, host: HostQueue, shared_name: str) -> HostQueue:
+        """The host of the graph's first queue of this name. Raises InvalidArgumentError for one of another kind."""
+        made = get_default_graph().outermost.extras.setdefault("shared_queues", {})
+        own = host.kind, host.capacity, [d.name for d in self._dtypes], [str(shape) for shape in self._shapes]
+        first, found = made.setdefault(shared_name, (own, host))
+        for what, there, asked in zip(("kind", "capacity", "component types", "component shapes"), first, own):
+            if there != asked:
+                raise InvalidArgumentError(f"Shared queue '{shared_name}' has {what} {there} but requested {what} was "
+                                           f"{asked}")
+        return found
 
     @staticmethod
     def from_list(index: Any, queues: Sequence["QueueBase"]) -> "QueueBase":
@@ -79,6 +91,10 @@ class QueueBase:
             if not compatible(own, shape.dims_tuple):
                 raise ShapeError(f"Shapes {TensorShape(own)} and {shape} are incompatible", found=part.describe(),
                                  expected=f"parts of shape {show(shape.dims_tuple)}")
+        rows = {part.dims[0] for part in parts if many and part.dims and part.dims[0] is not None}
+        if len(rows) > 1:
+            raise ShapeError("Dimensions must be equal, of the rows of all parts", expected="as many of each",
+                             found=[part.describe() for part in parts])
         return parts
 
     def enqueue(self, vals: Any, name: str | None = None) -> Operation:
@@ -95,14 +111,16 @@ class QueueBase:
             def add(*arrays: Any) -> None:
                 if len({len(array) for array in arrays}) > 1:
                     raise ValueError(f"rows of all parts expected to be as many, found {[len(a) for a in arrays]}")
-                self._host.enqueue([self._fitting(row) for row in zip(*arrays)])
+                self._fitting(arrays, (len(arrays[0]),))
+                self._host.enqueue(list(zip(*arrays)))
 
             return self._effect(add, parts)
 
-    def _fitting(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
+    def _fitting(self, arrays: Sequence[Any], lead: tuple[int, ...] = ()) -> tuple[Any, ...]:
         for i, (array, shape) in enumerate(zip(arrays, self._shapes)):
-            if not compatible(np.shape(array), shape.dims_tuple):
-                raise ValueError(f"Shape mismatch in tuple component {i}. Expected {show(shape.dims_tuple)}, "
+            dims = None if shape.ndims is None else (*lead, *shape.as_list())
+            if not compatible(np.shape(array), dims):
+                raise ValueError(f"Shape mismatch in tuple component {i}. Expected {show(dims)}, "
                                  f"got {show(np.shape(array))}")
         return tuple(arrays)
 
@@ -183,7 +201,7 @@ class FIFOQueue(QueueBase):
 
     def __init__(self, capacity: int, dtypes: Any, shapes: Any = None, names: Any = None,
                  shared_name: str | None = None, name: str = "fifo_queue") -> None:
-        super().__init__(HostQueue(capacity, name), dtypes, shapes, names, _unique(name))
+        super().__init__(HostQueue(capacity, name), dtypes, shapes, names, _unique(name), shared_name)
 
 
 class RandomShuffleQueue(QueueBase):
@@ -194,7 +212,8 @@ class RandomShuffleQueue(QueueBase):
         seed = get_default_graph().seed if seed is None else seed
         if seed is not None and not isinstance(seed, (int, np.integer)):
             raise KindError(expected="a seed, an int", found=repr(seed))
-        super().__init__(ShuffledQueue(capacity, name, min_after_dequeue, seed), dtypes, shapes, names, _unique(name))
+        super().__init__(ShuffledQueue(capacity, name, min_after_dequeue, seed), dtypes, shapes, names, _unique(name),
+                         shared_name)
 
 
 class PaddingFIFOQueue(QueueBase):
@@ -202,7 +221,7 @@ class PaddingFIFOQueue(QueueBase):
 
     def __init__(self, capacity: int, dtypes: Any, shapes: Any, names: Any = None, shared_name: str | None = None,
                  name: str = "padding_fifo_queue") -> None:
-        super().__init__(PaddedQueue(capacity, name), dtypes, shapes, names, _unique(name))
+        super().__init__(PaddedQueue(capacity, name), dtypes, shapes, names, _unique(name), shared_name)
 
 
 class PriorityQueue(QueueBase):
@@ -211,6 +230,6 @@ class PriorityQueue(QueueBase):
     def __init__(self, capacity: int, types: Any, shapes: Any = None, names: Any = None,
                  shared_name: str | None = None, name: str = "priority_queue") -> None:
         kinds: list[DType] = [int64, *(as_dtype(t) for t in (types if isinstance(types, (list, tuple)) else [types]))]
-        many = isinstance(shapes, (list, tuple)) and (not shapes or not isinstance(shapes[0], int))
-        given = None if shapes is None else [(), *(shapes if many else [shapes])]
-        super().__init__(SortedQueue(capacity, name), kinds, given, names, _unique(name))
+        many = isinstance(shapes, (list, tuple)) and bool(shapes) and not isinstance(shapes[0], int)
+        given = None if shapes is None else [(), *(shapes if many else [shapes] * (len(kinds) - 1))]
+        super().__init__(SortedQueue(capacity, name), kinds, given, names, _unique(name), shared_name)

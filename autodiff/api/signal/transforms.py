@@ -13,6 +13,9 @@ from ...core.name_scope import scope
 from ...core.op import OPS, build
 from .frames import frame, hann_window, overlap_and_add
 
+__all__ = ["fft", "fft2d", "fft3d", "fftshift", "ifft", "ifft2d", "ifft3d", "ifftshift", "inverse_stft",
+           "inverse_stft_window_fn", "irfft", "irfft2d", "irfft3d", "rfft", "rfft2d", "rfft3d", "stft"]
+
 # ---- of complex numbers -------------------------------------------------------------------
 
 def _transform(op: str) -> Callable[..., Tensor]:

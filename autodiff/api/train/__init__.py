@@ -17,6 +17,7 @@ from ..messages import (
     SaverDef,
     SequenceExample,
 )
+from . import hooks, inputs, schedules, sessions
 from .adadelta import AdadeltaOptimizer
 from .adagrad import AdagradOptimizer
 from .adagrad_da import AdagradDAOptimizer
@@ -42,89 +43,29 @@ from .coordinator import Coordinator, LooperThread, QueueRunner, add_queue_runne
 from .ftrl import FtrlOptimizer
 from .global_step import assert_global_step, create_global_step, get_global_step, get_or_create_global_step, global_step
 from .gradient_descent import GradientDescentOptimizer
-from .hooks import (
-    CheckpointSaverHook,
-    CheckpointSaverListener,
-    FeedFnHook,
-    FinalOpsHook,
-    GlobalStepWaiterHook,
-    LoggingTensorHook,
-    NanLossDuringTrainingError,
-    NanTensorHook,
-    SecondOrStepTimer,
-    SessionRunArgs,
-    SessionRunContext,
-    SessionRunHook,
-    SessionRunValues,
-    StepCounterHook,
-    StopAtStepHook,
-    SummarySaverHook,
-)
-from .inputs import (
-    batch,
-    batch_join,
-    input_producer,
-    limit_epochs,
-    match_filenames_once,
-    maybe_batch,
-    maybe_batch_join,
-    maybe_shuffle_batch,
-    maybe_shuffle_batch_join,
-    range_input_producer,
-    shuffle_batch,
-    shuffle_batch_join,
-    slice_input_producer,
-    string_input_producer,
-)
+from .hooks import *
+from .inputs import *
 from .momentum import MomentumOptimizer
 from .moving_averages import ExponentialMovingAverage
 from .optimizer import Optimizer
 from .proximal import ProximalAdagradOptimizer, ProximalGradientDescentOptimizer
 from .rmsprop import RMSPropOptimizer
 from .saver import Saver, export_meta_graph, import_meta_graph, write_graph
-from .schedules import (
-    cosine_decay,
-    cosine_decay_restarts,
-    exponential_decay,
-    inverse_time_decay,
-    linear_cosine_decay,
-    natural_exp_decay,
-    noisy_linear_cosine_decay,
-    piecewise_constant,
-    piecewise_constant_decay,
-    polynomial_decay,
-)
-from .sessions import (
-    ChiefSessionCreator,
-    MonitoredSession,
-    MonitoredTrainingSession,
-    Scaffold,
-    SessionManager,
-    SingularMonitoredSession,
-    WorkerSessionCreator,
-)
+from .schedules import *
+from .sessions import *
 from .warm_start import init_from_checkpoint, warm_start
 
 __all__ = ["AdadeltaOptimizer", "AdagradDAOptimizer", "AdagradOptimizer", "AdamOptimizer", "BytesList",
-           "CheckpointSaverHook", "CheckpointSaverListener", "CheckpointState", "ChiefSessionCreator", "ClusterSpec",
-           "Coordinator", "Example", "ExponentialMovingAverage", "Feature", "FeatureList", "FeatureLists", "Features",
-           "FeedFnHook", "FinalOpsHook", "FloatList", "FtrlOptimizer", "GlobalStepWaiterHook",
-           "GradientDescentOptimizer", "Int64List", "LoggingTensorHook", "LooperThread", "MomentumOptimizer",
-           "MonitoredSession", "MonitoredTrainingSession", "NanLossDuringTrainingError", "NanTensorHook",
-           "NewCheckpointReader", "Optimizer", "ProximalAdagradOptimizer", "ProximalGradientDescentOptimizer",
-           "QueueRunner", "RMSPropOptimizer", "Saver", "SaverDef", "Scaffold", "Server", "SecondOrStepTimer",
-           "SequenceExample", "SessionManager", "SessionRunArgs", "SessionRunContext", "SessionRunHook",
-           "SessionRunValues", "SingularMonitoredSession", "StepCounterHook", "StopAtStepHook", "SummarySaverHook",
-           "WorkerSessionCreator", "add_queue_runner", "assert_global_step", "batch", "batch_join", "checkpoint_exists",
-           "checkpoints_iterator", "cosine_decay", "cosine_decay_restarts", "create_global_step", "exponential_decay",
-           "export_meta_graph", "generate_checkpoint_state_proto", "get_checkpoint_state", "get_global_step",
-           "get_or_create_global_step", "global_step", "import_meta_graph", "init_from_checkpoint", "input_producer",
-           "inverse_time_decay", "latest_checkpoint", "limit_epochs", "linear_cosine_decay", "list_variables",
-           "load_checkpoint", "load_variable", "match_filenames_once", "maybe_batch", "maybe_batch_join",
-           "maybe_shuffle_batch", "maybe_shuffle_batch_join", "natural_exp_decay", "noisy_linear_cosine_decay",
-           "piecewise_constant", "piecewise_constant_decay", "polynomial_decay", "range_input_producer",
-           "remove_checkpoint", "replica_device_setter", "shuffle_batch", "shuffle_batch_join", "slice_input_producer",
-           "start_queue_runners", "string_input_producer", "summary_iterator", "update_checkpoint_state", "warm_start",
-           "write_graph"]
+           "CheckpointState", "ClusterSpec", "Coordinator", "Example", "ExponentialMovingAverage", "Feature",
+           "FeatureList", "FeatureLists", "Features", "FloatList", "FtrlOptimizer", "GradientDescentOptimizer",
+           "Int64List", "LooperThread", "MomentumOptimizer", "NewCheckpointReader", "Optimizer",
+           "ProximalAdagradOptimizer", "ProximalGradientDescentOptimizer", "QueueRunner", "RMSPropOptimizer", "Saver",
+           "SaverDef", "Server", "SequenceExample", "add_queue_runner", "assert_global_step", "checkpoint_exists",
+           "checkpoints_iterator", "create_global_step", "export_meta_graph", "generate_checkpoint_state_proto",
+           "get_checkpoint_state", "get_global_step", "get_or_create_global_step", "global_step", "import_meta_graph",
+           "init_from_checkpoint", "latest_checkpoint", "list_variables", "load_checkpoint", "load_variable",
+           "remove_checkpoint", "replica_device_setter", "start_queue_runners", "summary_iterator",
+           "update_checkpoint_state", "warm_start", "write_graph", *hooks.__all__, *inputs.__all__, *schedules.__all__,
+           *sessions.__all__]
 
 __getattr__ = refusing("tf.train", __name__)

@@ -23,6 +23,10 @@ from ..summary import scalar
 from ..variables.variable import Variable
 from .coordinator import QueueRunner, add_queue_runner
 
+__all__ = ["batch", "batch_join", "input_producer", "limit_epochs", "match_filenames_once", "maybe_batch",
+           "maybe_batch_join", "maybe_shuffle_batch", "maybe_shuffle_batch_join", "range_input_producer",
+           "shuffle_batch", "shuffle_batch_join", "slice_input_producer", "string_input_producer"]
+
 
 def limit_epochs(tensor: Any, num_epochs: int | None = None, name: str | None = None) -> Tensor:
     """The tensor, so many times; then OutOfRangeError. local_variables_initializer begins the count."""

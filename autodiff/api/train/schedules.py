@@ -21,6 +21,10 @@ from .. import random
 from ..control.control_flow import cond
 from ..math.casts import cast
 
+__all__ = ["cosine_decay", "cosine_decay_restarts", "exponential_decay", "inverse_time_decay", "linear_cosine_decay",
+           "natural_exp_decay", "noisy_linear_cosine_decay", "piecewise_constant", "piecewise_constant_decay",
+           "polynomial_decay"]
+
 
 def _schedule(function: Callable[..., Tensor]) -> Callable[..., Any]:
     """The schedule as a tensor, or eagerly as a function that computes it anew."""

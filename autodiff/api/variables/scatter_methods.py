@@ -7,57 +7,41 @@ from ...core.errors import KindError
 from ...core.op import build
 
 
+def _by_slices(kind: str, text: str) -> Any:
+    def changed(self: Rows, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        if not hasattr(sparse_delta, "indices"):
+            raise KindError(expected="IndexedSlices", found=repr(sparse_delta))
+        return self._rows_changed(kind, sparse_delta.indices, sparse_delta.values, name)
+
+    changed.__doc__ = text
+    return changed
+
+
+def _by_vectors(kind: str, text: str) -> Any:
+    def changed(self: Rows, indices: Any, updates: Any, name: str | None = None) -> Any:
+        return self._rows_changed(kind, indices, updates, name)
+
+    changed.__doc__ = text
+    return changed
+
+
 class Rows:
     """The methods of a variable about rows. Each that changes them returns the result of the variable's assign."""
 
     def _rows_changed(self, kind: str, indices: Any, updates: Any, name: str | None) -> Any:
         raise NotImplementedError(f"{type(self).__name__} does not say how its rows change")
 
-    def _scatter(self, kind: str, slices: Any, name: str | None) -> Any:
-        if not hasattr(slices, "indices"):
-            raise KindError(expected="IndexedSlices", found=repr(slices))
-        return self._rows_changed(kind, slices.indices, slices.values, name)
-
     def gather_nd(self, indices: Any, name: str | None = None) -> Any:
         """Elements or slices by index vectors."""
         return build.GatherNd(self, indices, name=name)
 
-    def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Set the rows of an IndexedSlices."""
-        return self._scatter("ScatterUpdate", sparse_delta, name)
-
-    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Add the rows of an IndexedSlices."""
-        return self._scatter("ScatterAdd", sparse_delta, name)
-
-    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Subtract the rows of an IndexedSlices."""
-        return self._scatter("ScatterSub", sparse_delta, name)
-
-    def scatter_mul(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Multiply by the rows of an IndexedSlices."""
-        return self._scatter("ScatterMul", sparse_delta, name)
-
-    def scatter_div(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Divide by the rows of an IndexedSlices."""
-        return self._scatter("ScatterDiv", sparse_delta, name)
-
-    def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Keep the larger of each row and that of an IndexedSlices."""
-        return self._scatter("ScatterMax", sparse_delta, name)
-
-    def scatter_min(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Keep the smaller of each row and that of an IndexedSlices."""
-        return self._scatter("ScatterMin", sparse_delta, name)
-
-    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Set elements or slices by index vectors."""
-        return self._rows_changed("ScatterNdUpdate", indices, updates, name)
-
-    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Add to elements or slices by index vectors."""
-        return self._rows_changed("ScatterNdAdd", indices, updates, name)
-
-    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Subtract from elements or slices by index vectors."""
-        return self._rows_changed("ScatterNdSub", indices, updates, name)
+    scatter_update = _by_slices("ScatterUpdate", "Set the rows of an IndexedSlices.")
+    scatter_add = _by_slices("ScatterAdd", "Add the rows of an IndexedSlices.")
+    scatter_sub = _by_slices("ScatterSub", "Subtract the rows of an IndexedSlices.")
+    scatter_mul = _by_slices("ScatterMul", "Multiply by the rows of an IndexedSlices.")
+    scatter_div = _by_slices("ScatterDiv", "Divide by the rows of an IndexedSlices.")
+    scatter_max = _by_slices("ScatterMax", "Keep the larger of each row and that of an IndexedSlices.")
+    scatter_min = _by_slices("ScatterMin", "Keep the smaller of each row and that of an IndexedSlices.")
+    scatter_nd_update = _by_vectors("ScatterNdUpdate", "Set elements or slices by index vectors.")
+    scatter_nd_add = _by_vectors("ScatterNdAdd", "Add to elements or slices by index vectors.")
+    scatter_nd_sub = _by_vectors("ScatterNdSub", "Subtract from elements or slices by index vectors.")

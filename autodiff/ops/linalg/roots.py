@@ -1,4 +1,4 @@
-"""Square roots and LU factors of the matrices in the last two axes."""
+"""Square roots, logarithms and LU factors of the matrices in the last two axes."""
 
 import numpy as np
 
@@ -110,6 +110,46 @@ def _(node, dx):
 @sylvester.batched
 def _(node, args, batched):
     return build.Sylvester(*all_batched(args, batched))
+
+
+# ---- logarithm ------------------------------------------------------------------------------
+
+def _log(a):
+    """The principal logarithm of one matrix: by its eigenvectors if they are safe, else near the identity, of roots.
+
+    There it is Gauss and Legendre's sum for the integral of X (I + tX)^-1. Higham (2008), Functions of Matrices, 11.
+    """
+    e, v = np.linalg.eig(a)
+    if np.linalg.cond(v) < _WELL:
+        return v * np.log(e) @ np.linalg.inv(v)
+    one, factor = np.eye(len(a)), 1.0
+    while np.linalg.norm(a - one, 1) > 0.25 and factor < 2.0 ** _STEPS:
+        a, factor = _root(a), 2 * factor
+    at, weights = np.polynomial.legendre.leggauss(8)
+    x = a - one
+    return factor * sum(w / 2 * np.linalg.solve(one + (t + 1) / 2 * x, x) for t, w in zip(at, weights))
+
+
+@op("MatrixLogarithm", infer=square_matrix, dtypes=COMPLEX)
+def matrix_logarithm(input):
+    """The principal logarithm y of each matrix, e^y = input. input: complex[..., n, n] -> complex[..., n, n]."""
+    flat = input.reshape(int(np.prod(input.shape[:-2])), *input.shape[-2:]).astype(np.complex128)
+    found = [_log(a) if a.size else a for a in flat]
+    return np.array(found, np.complex128).reshape(input.shape).astype(input.dtype, copy=False)
+
+
+@matrix_logarithm.gradient
+def _(node, dy):
+    # the upper right block of log([[x, e], [0, x]]) is the derivative of log at x in the direction e
+    x = _adjoint(node.inputs[0])
+    both = build.ConcatV2(-2, build.ConcatV2(-1, x, dy), build.ConcatV2(-1, build.ZerosLike(x), x))
+    n = x.dims[-1] if x.dims is not None and x.dims[-1] is not None else build.Shape(x)[-1]
+    return (build.MatrixLogarithm(both)[..., :n, n:],)
+
+
+@matrix_logarithm.batched
+def _(node, args, batched):
+    return build.MatrixLogarithm(args[0])
 
 
 # ---- LU -------------------------------------------------------------------------------------

@@ -3,10 +3,11 @@
 import numpy as np
 
 from ...core.declare import op
-from ...core.dtypes import ALL, FLOATS, REALS, as_dtype, uint8
+from ...core.dtypes import ALL, FLOATS, REALS, as_dtype, bool_, uint8
 from ...core.errors import ArgumentError
-from ...core.infer import broadcast_shape, same_shape
+from ...core.infer import broadcast_shape, rank_of, same_shape
 from ...core.op import Own, Spec, build
+from ..common.loop_batching import slice_by_slice
 from .elementwise import unbroadcast
 
 INTEGERS = tuple(t for t in REALS if t.is_integer)
@@ -57,6 +58,27 @@ def _within(x, y):
 def population_count(x):
     """How many bits are set. x: int[...] -> uint8[...]."""
     return np.bitwise_count(np.asarray(x).view(f"u{x.dtype.itemsize}"))
+
+
+def _packed(input, threshold):
+    rank_of(input, at_least=1, what="input")
+    rank_of(threshold, exactly=0, what="threshold")
+    if input.dims is None:
+        return Spec(uint8, None)
+    *lead, last = input.dims
+    if last is not None and last % 8:
+        raise ArgumentError(f"Inner dimension of input should be divisible by 8, but saw {last}: {input.describe()}")
+    return Spec(uint8, (*lead, None if last is None else last // 8))
+
+
+@op("CompareAndBitpack", infer=_packed, dtypes=(bool_, *REALS), no_grad=_BITS,
+    batched=slice_by_slice)
+def compare_and_bitpack(input, threshold):
+    """Whether each element is above the threshold, eight to a byte, the first as its highest bit.
+
+    input: real or bool[..., 8n], threshold: real or bool[] -> uint8[..., n].
+    """
+    return np.packbits(input > threshold, axis=-1)
 
 
 def _as_type(input, *, type):

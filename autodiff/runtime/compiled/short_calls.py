@@ -9,6 +9,7 @@ from typing import Any
 from ...ops.arrays.concat import with_lengths
 from ...ops.arrays.slice import with_bounds
 from ...ops.linalg.matmul import as_one_call
+from ...ops.math.reductions import summed
 from ..plan.plan import Buffer, Plan, Step, reads_item
 
 
@@ -27,7 +28,7 @@ def short_call(plan: Plan, step: Step) -> tuple[Callable[..., Any], str] | None:
     if step.op.type == "MatMul":
         return as_one_call(step.op, forms)
     values = [plan.constants.get(s) for s in step.inputs]
-    found = with_bounds(step.op, values) or with_lengths(step.op, values, forms)
+    found = with_bounds(step.op, values) or with_lengths(step.op, values, forms) or _over_leading(step, values, forms)
     return found if found is None else (found[0], f"{{{found[1]}}}")
 
 
@@ -44,3 +45,12 @@ def _item(expected: Buffer, otherwise: Callable[..., Any]) -> Callable[..., Any]
             raise Unexpected
         return value
     return item
+
+
+def _over_leading(step: Step, values: list[Any], forms: list[Any]) -> tuple[Callable[..., Any], int] | None:
+    """A SumTo over leading axes as a function of x: (function, 0)."""
+    if step.op.type != "SumTo" or values[0] is not None or values[1] is None or forms[0] is None:
+        return None
+    shape, target = forms[0].shape, tuple(values[1].tolist())
+    lead = len(shape) - len(target)
+    return (partial(summed, axes=tuple(range(lead))), 0) if lead > 0 and target and shape[lead:] == target else None

@@ -19,6 +19,8 @@ ROWS: list[Case] = [
     Case("Bitcast", (array(2, 3),), {"type": "uint16"}, id="narrower", differentiable=()),
     Case("Bitcast", (_SIGNED.reshape(3, 2),), {"type": "int16"}, id="wider"),
     Case("Bitcast", (_SIGNED,), {"type": "int16"}, id="last axis", fails=ValueError),
+    Case("CompareAndBitpack", (array(2, 16), array())),
+    Case("CompareAndBitpack", (array(2, 12), array()), id="no bytes", fails=ValueError),
     Case("NextAfter", (array(2, 3), array(3))),
     Case("Threefry2x32", (_WORDS.T, np.arange(4, dtype=np.uint64))),
     Case("Threefry2x32", (np.array([1, 2]), np.array([1, 2])), id="int64", fails=TypeError),

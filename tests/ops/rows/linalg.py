@@ -3,6 +3,8 @@
 import numpy as np
 from autodiff.errors import InvalidArgumentError, ShapeError
 
+import autodiff as tf
+
 from ..case import Case, array
 
 
@@ -15,6 +17,12 @@ def positive(*shape: int) -> np.ndarray:
     """Symmetric positive definite matrices with distinct eigenvalues."""
     x = array(*shape)
     return x @ np.swapaxes(x, -1, -2) + np.diag(np.arange(1.0, shape[-1] + 1))
+
+
+def logarithm(x: tf.Tensor) -> tf.Tensor:
+    """Of x and x turned by a quarter, as real numbers."""
+    turned = tf.linalg.logm(tf.complex(x, x))
+    return tf.concat([tf.math.real(turned), tf.math.imag(turned)], -1)
 
 
 ROWS: list[Case] = [
@@ -37,6 +45,9 @@ ROWS: list[Case] = [
     Case("MatrixSquareRoot", (positive(2, 3, 3) + 0.3 * array(2, 3, 3, seed=4),)),
     Case("MatrixSquareRoot", (np.array([[4.0, 1.0], [0.0, 4.0]]),), id="defective", differentiable=()),
     Case("MatrixSquareRoot", (array(2, 3),), fails=ValueError, id="rectangle"),
+    *(Case("MatrixLogarithm", (x,), through=logarithm, id=name) for name, x in (
+        ("positive", positive(2, 3, 3)), ("defective", np.array([[4.0, 1.0], [0.0, 4.0]])))),
+    Case("MatrixLogarithm", (array(2, 3).astype(np.complex128),), fails=ValueError, id="rectangle"),
     Case("Sylvester", (regular(2, 3, 3), array(2, 3, 3, seed=2))),
     Case("Lu", (array(2, 3, 3),)),
     Case("Lu", (np.zeros((3, 3)),), fails=InvalidArgumentError, at_run=True, id="singular"),

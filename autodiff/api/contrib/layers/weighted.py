@@ -24,6 +24,10 @@ from ..framework import model_variable
 from .initializers import xavier_initializer
 from .utils import channels_first, collect, collect_named_outputs, collections_for, renaming_getter
 
+__all__ = ["bias_add", "conv1d", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose", "convolution",
+           "convolution1d", "convolution2d", "convolution2d_transpose", "convolution3d", "convolution3d_transpose",
+           "elu", "fully_connected", "linear", "relu", "relu6", "separable_conv2d", "separable_convolution2d"]
+
 _NAMES = {"bias": "biases", "kernel": "weights"}
 _XAVIER = xavier_initializer()
 

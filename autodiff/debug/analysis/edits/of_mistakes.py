@@ -232,6 +232,10 @@ def _last_linear(below: Operation, above: Operation) -> Tensor:
     return tensor
 
 
+def _left_away(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    yield Attempt((edit(op, f"without the {op.type.lower()} {op.name}", lambda now: now(op.inputs[0])),))
+
+
 def _relu_instead(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     yield Attempt((edit(op, "tf.nn.relu in its place", lambda now: build.Relu(now(op.inputs[0]))),))
 
@@ -311,7 +315,7 @@ _WAYS: dict[str, Callable[[Operation, Case, Finding], Iterator[Attempt]]] = {
     "error not squared": _made_to("the square of the error", build.Square), "mean before square": _mean_of_squares,
     "dropout of the logits": _not_dropped,
     "wrong sign": _other_sign, "no activation": _activated,
-    "softmax in a hidden layer": _relu_instead, "vanishing gradient": _all_relu,
+    "softmax in a hidden layer": _relu_instead, "two activations": _left_away, "vanishing gradient": _all_relu,
     **dict.fromkeys(("dead relu", "dead units"), _leaky),
     **dict.fromkeys(("softmax over the batch", "softmax over the wrong axis"), _last_axis),
     "hinge the wrong way": _larger, "advantage is trained": _stopped,

@@ -11,6 +11,7 @@ from .heads import Head, heads
 from .pairing import batches_of, classes_of, inputs_of, named, nothing_learnt
 
 _BATCHES = 8  # from which on they say how examples are dealt out
+_LONG = 25  # steps that are no mere trial of the program
 _MEANT = 38  # severity of what may be done on purpose, to see whether a model can learn a batch by heart
 _PARTS = 4  # times a batch, of what it is cut from, that is no division into training and test
 _FEW = 0.55  # of the classes that a batch drawn at random has
@@ -62,7 +63,8 @@ def _same_batch(case: Case) -> list[Finding]:
         whole = case.wholes.get(tensor, 0)
         more = f"other runs feed {other}" if other > len(first) else f"they are cut from an array of {whole}"
         if (other > len(first) or whole >= _PARTS * len(first)) and tensor.op in ancestors([case.y]):
-            weight = 64 if other > len(first) else _MEANT
+            is_part = whole >= 2 * _PARTS * len(first) and len(case.steps) >= _LONG
+            weight = 64 if other > len(first) else 42 if is_part else _MEANT
             return [finding(weight, "same batch", next(iter(tensor._consumers), tensor.op), f"{tensor.name} is fed the "
                             f"same {len(first)} examples in all {len(case.steps)} training steps, though {more}: the "
                             "model learns these by heart", "take the next batch in each step: x[i "

@@ -13,10 +13,13 @@ from ..findings import Finding
 from .case import Case, fed_behind, finding
 from .heads import SAME, Head, constant, heads, last_layer, through, unbroadcast
 from .pairing import named
+from .signs import source_of
 
 _ENTROPY = ("softmax", "sparse", "sigmoid")
 _RANGES = {"Sigmoid": (0.0, 1.0), "Softmax": (0.0, 1.0), "Tanh": (-1.0, 1.0), "Relu": (0.0, np.inf),
            "Relu6": (0.0, 6.0), "Exp": (0.0, np.inf), "Softplus": (0.0, np.inf)}
+_TWICE = {"Relu": "never below 0", "Relu6": "never below 0", "Sigmoid": "between 0 and 1", "Tanh": "between -1 and 1",
+          "Softmax": "between 0 and 1"}  # what may go into a softmax or sigmoid by mistake
 _MOVES = {"Add": operator.add, "AddV2": operator.add, "Sub": operator.sub, "Mul": operator.mul}
 _OUTSIDE = 0.02  # share of labels beyond the range of the last layer that is no accident
 _FIX = {"softmax": "tf.nn.softmax_cross_entropy_with_logits_v2", "sparse":
@@ -28,7 +31,7 @@ def last_layer_mistakes(case: Case) -> list[Finding]:
     found: list[Finding] = []
     for head in heads(case):
         for rule in (_swapped, _squashed_twice, _rectified, _no_probability, _out_of_range, _half_of_the_loss,
-                     _squared_softmax):
+                     _squared_softmax, _activated_twice):
             found += list(rule(head, case))[:1]
     return found
 
@@ -256,6 +259,19 @@ def _half_of_the_loss(head: Head, case: Case) -> Iterator[Finding]:
                   "but not (1 - y) * log(1 - p): p = 1 for every example makes it 0, so the model learns to say "
                   f"1{told}",
                   "use tf.nn.sigmoid_cross_entropy_with_logits, or add (1 - y) * tf.log(1 - p)")
+
+
+def _activated_twice(head: Head, case: Case) -> Iterator[Finding]:
+    """A softmax or sigmoid of what is an activation already, at the end of a model."""
+    inner = source_of(logits_of(head.end)) if head.form not in _ENTROPY and head.activation in (
+        "Softmax", "Sigmoid") and head.end.inputs else head.end
+    if inner is head.end or inner not in case.trained or inner.type not in _TWICE:
+        return
+    yield finding(46 if inner.type == "Tanh" else 64, "two activations", inner, f"the last layer, {head.end.name}"
+                  f"{at_line(place_of(head.end))}, takes the {head.activation.lower()} of {inner.name}, which is a "
+                  f"{inner.type.lower()}, {_TWICE[inner.type]}, and no layer lies between: it cannot say "
+                  f"{'no' if head.activation == 'Sigmoid' else 'of any class that it is ruled out'}",
+                  f"leave the {inner.type.lower()} out: the last layer has one activation", confidence="certain")
 
 
 def _squared_softmax(head: Head, case: Case) -> Iterator[Finding]:

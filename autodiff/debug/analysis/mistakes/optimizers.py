@@ -9,10 +9,13 @@ from ...facts.roles import VARIABLES, at_line, place_of
 from ..findings import Finding
 from ..update_blame import is_store
 from .case import Case, finding
+from .heads import constant
 from .updates import gradients_of, update_op
 
+_SHARES = ("momentum", "beta1", "beta2", "rho")
 _RUNS = 10  # of a loss, with no update among them, from which on the train op is missed
 _BOUND = 0.5  # share of elements at the bound of a clipping above which hardly more than signs is left
+_SELDOM = 8  # steps looked at that show that a clipping does nothing
 _SHORT = 0.1  # of the norm, if no more is left in any step
 _FEW, _ENOUGH = 10, 25  # training runs after which an average, and a copy, that was never made is not going to be
 _STORES = ("Assign", "AssignVariableOp", "AssignSub", "AssignSubVariableOp", "AssignAdd", "AssignAddVariableOp")
@@ -20,7 +23,28 @@ _STORES = ("Assign", "AssignVariableOp", "AssignSub", "AssignSubVariableOp", "As
 
 def optimizer_mistakes(case: Case) -> list[Finding]:
     """Findings about what updates do with gradients, and about updates that do nothing."""
-    return [*_never_trained(case), *_never_copied(case), *_epsilon_of_zero(case), *_clipped_always(case)]
+    return [*_settings(case), *_never_trained(case), *_never_copied(case), *_epsilon_of_zero(case),
+            *_clipped_always(case)]
+
+
+def _settings(case: Case) -> list[Finding]:
+    """Shares of the past that are 1 or more, so that nothing is ever forgotten, and averages that are swapped."""
+    for update in case.updates:
+        given = zip(update.op.definition.parameters, update.op.inputs)
+        known = {p.name: float(value.reshape(())) for p, tensor in given if p.name in _SHARES
+                 and (value := constant(tensor)) is not None and value.size == 1}
+        name, share = max(known.items(), key=lambda each: each[1], default=("", 0.0))
+        if share >= 1:
+            return [finding(106, "momentum of 1", update.op, f"the {name} of {update.op.type} is {share:g}: each step "
+                            f"repeats all that were before{' ever larger' * (share > 1)}, so the training never "
+                            "settles", "0.9 is usual, 0.99 is much; it is the share of the last step that is kept",
+                            confidence="certain")]
+        if known.get("beta1", 0.0) > known.get("beta2", 1.0) and not case.learns and case.steps:
+            return [finding(47, "betas swapped", update.op, f"beta1 of {update.op.type} is {known['beta1']:g}, above "
+                            f"beta2, {known['beta2']:g}: steps go by a longer past than their scale, and grow where "
+                            f"gradients shrink; the loss goes from {case.first_loss:.4g} to {case.last_loss:.4g}",
+                            "beta1=0.9, beta2=0.999 are usual")]
+    return []
 
 
 def _never_trained(case: Case) -> list[Finding]:
@@ -108,6 +132,10 @@ def _clipped_always(case: Case) -> list[Finding]:
             rests.append(float(np.sqrt(sum(np.vdot(b, b) for _, b in known))) / size)
     if len(shares) < 3 or (clip := _clip_of(pairs)) is None:
         return []
+    if not any(shares) and len(shares) > _SELDOM:
+        return [finding(15, "clipping never bites", clip, f"the clipping at {clip.name}{at_line(place_of(clip))} "
+                        f"changed nothing in {len(shares)} steps looked at: its bound is above all gradients",
+                        "leave it for the rare step that is far too long, or lower the bound")]
     where, step = f"{clip.name}{at_line(place_of(clip))}", case.looked[0].step
     if min(shares) > _BOUND and clip.type in ("ClipByValue", "Minimum", "Maximum"):
         return [finding(38 if case.learns else 72, "clipped by value", clip, f"{where} clips the gradients by value, "

@@ -8,9 +8,10 @@ from .case import Case, Run, finding
 from .heads import constant
 from .updates import gradients_of, rate_of, update_op
 
-_USUAL, _SLOWISH, _SLOW = 1e-3, 1e-4, 1e-5  # change of a kernel by a step, relative to its size
+_USUAL, _MILD, _SLOWISH, _SLOW = 1e-3, 2.5e-4, 1e-4, 1e-5  # change of a kernel by a step, relative to its size
 _STILL = 1e-6
-_MOVED = 0.02  # share of the loss by which a training that goes on has changed it
+_STEEP = 5e-3  # of the loss: gained by one usual step, where a mildly slow training is called slow too
+_MOVED = 0.03  # share of the loss by which a training that goes on has changed it
 _MANY = 20  # steps that a training has to have had before it is called slow
 
 
@@ -22,13 +23,14 @@ def too_low(case: Case) -> list[Finding]:
     if then is None or not abs(then - first) < _MOVED * abs(first):
         return []
     pace = float(np.median([max(p for s, _, p in case.paces if s == step) for step in {s for s, _, _ in case.paces}]))
-    if not pace < _SLOWISH:
+    if not pace < _MILD:
         return []
     losses = dict(case.losses)
     gains = [(run.step, gain) for run in case.looked[:3] if (gain := _gain(case, run, _USUAL)) is not None]
     is_blind = not gains and 0 < pace < _STILL  # gradients of rows alone, which are not followed here
     if not is_blind and not (gains and _reaches_kernels(case) and all(
-            gain > 1e-4 * abs(losses.get(step, case.first_loss)) for step, gain in gains)):
+            gain > (1e-4 if pace < _SLOWISH else _STEEP) * abs(losses.get(step, case.first_loss))
+            for step, gain in gains)):
         return []
     said = (f"a step changes the kernels by {pace:.2g} of their size, where {_USUAL:g} is usual, and in "
             f"{len(case.steps)} steps the loss of the first batch moved from {first:.5g} to {then:.5g}")

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +13,7 @@ from ....core.traversal import ancestors, dependencies, descendants, in_order
 from ....runtime.plan.running import running
 from ...analysis.advice import advice_of, spoken
 from ...analysis.feed_mistakes import feed_mistakes
-from ...analysis.findings import Diagnosis, Finding, Origin, WhyFailed
+from ...analysis.findings import WARNING, Diagnosis, Finding, Origin, WhyFailed
 from ...analysis.loop_growth import loop_growth
 from ...analysis.loss_mistakes import value_suspicions
 from ...analysis.mistakes.all_mistakes import RULES, all_mistakes
@@ -39,6 +39,12 @@ from .trials import Trials
 from .update_stages import UpdateStages
 
 _CALLS = ("If", "While", "Case")  # which may update what they are given
+_SYMPTOMS = ("exploding gradient", "zero gradient", "tiny gradient", "vanishing gradient", "dead relu", "dead units",
+             "saturated")  # of a cause, where there is a finding of one
+_CAUSES = ("inputs not scaled", "targets not scaled", "targets out of range", "initial values too large",
+           "equal initial values", "learning rate too high", "sum for mean", "layer too narrow", "labels not one-hot",
+           "one class", "log of no probability", "hinge of labels 0 and 1")
+_STILL = ("learning rate too low", "learning rate decayed to nothing", "clipped away", "clipped too hard")
 _CALM = 35  # severity of what did no harm
 _BATCHES = 5  # steps whose batches units are judged by
 _LATE = 20  # runs that are looked at for what has been trained
@@ -95,7 +101,7 @@ class Checkup:
         found += [f for f in (*_unhappened([f for f in traps if f.op not in struck], case),
                               *[f for f in traps if f.op in struck])
                   if (f.op, f.kind) not in known and (f.target, f.kind) not in known]
-        found = self.mended.told(_ranked(found, ignore), case)
+        found = self.mended.told(_ranked(_explained(found), ignore), case)
         makers = advice_of(self.model.graph).makers
         found = [replace(f, text=f"{f.text}; {f.op} is of {makers[f.op]}") if f.op in makers else f for f in found]
         when = self.state.log.at(at.run)
@@ -297,6 +303,14 @@ def _ranked(found: Iterable[Finding], ignore: Collection[str]) -> tuple[Finding,
         if finding.kind not in ignore:
             kept.setdefault((finding.kind, finding.target or finding.op), finding)
     return tuple(kept.values())
+
+
+def _explained(found: Sequence[Finding]) -> list[Finding]:
+    """What only follows from another finding comes after it, or is left out where it says the same."""
+    cause = max((f.severity for f in found if f.kind in _CAUSES and f.severity >= WARNING), default=None)
+    is_still = any(f.kind in _STILL for f in found)
+    return [replace(f, severity=min(f.severity, cause - 1)) if cause and f.kind in _SYMPTOMS else f for f in found
+            if not (is_still and f.kind == "no step")]
 
 
 def _calmer(found: Iterable[Finding], case: Case) -> list[Finding]:
