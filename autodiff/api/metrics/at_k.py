@@ -18,6 +18,9 @@ from ..math.reductions import reduce_sum
 from ..sparse.arithmetic import sparse_to_dense
 from .streams import Metric, as_float, collected, in_graphs, metric_variable
 
+__all__ = ["average_precision_at_k", "precision_at_k", "precision_at_top_k", "recall_at_k", "recall_at_top_k",
+           "sparse_average_precision_at_k", "sparse_precision_at_k"]
+
 _NONE = np.iinfo(np.int64).min  # fills the rows of sparse labels: no class's number
 
 

@@ -15,6 +15,8 @@ from ..math.reductions import reduce_sum
 from ..variables.variable_scope import variable_scope
 from .streams import Metric, as_float, collected, in_graphs, metric_variable
 
+__all__ = ["false_negatives", "false_positives", "precision", "recall", "true_negatives", "true_positives"]
+
 
 def as_truth(values: Any) -> Tensor:
     """Values as bool."""

@@ -14,6 +14,9 @@ from ..math.reductions import reduce_sum
 from ..variables.variable_scope import variable_scope
 from .streams import Metric, as_float, collected, in_graphs, metric_variable
 
+__all__ = ["accuracy", "mean", "mean_absolute_error", "mean_cosine_distance", "mean_relative_error",
+           "mean_squared_error", "mean_tensor", "percentage_below", "root_mean_squared_error"]
+
 
 @in_graphs
 def mean(values: Any, weights: Any = None, metrics_collections: Any = None, updates_collections: Any = None,

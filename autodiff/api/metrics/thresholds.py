@@ -18,6 +18,10 @@ from ..math.reductions import reduce_sum
 from ..variables.variable_scope import variable_scope
 from .streams import Metric, as_float, collected, in_graphs, metric_variable
 
+__all__ = ["auc", "false_negatives_at_thresholds", "false_positives_at_thresholds", "precision_at_thresholds",
+           "recall_at_thresholds", "sensitivity_at_specificity", "specificity_at_sensitivity",
+           "true_negatives_at_thresholds", "true_positives_at_thresholds"]
+
 _NAMES = {"tp": "true_positives", "fn": "false_negatives", "tn": "true_negatives", "fp": "false_positives"}
 _NEAR = 1e-7  # beyond 0 and 1, and what keeps a rate of nothing defined
 _SMALL = 1e-6  # what keeps the rates of an area defined

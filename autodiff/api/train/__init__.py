@@ -17,27 +17,14 @@ from ..messages import (
     SaverDef,
     SequenceExample,
 )
-from . import hooks, inputs, schedules, sessions
+from . import checkpoint_state, checkpoints, hooks, inputs, schedules, sessions
 from .adadelta import AdadeltaOptimizer
 from .adagrad import AdagradOptimizer
 from .adagrad_da import AdagradDAOptimizer
 from .adam import AdamOptimizer
-from .checkpoint_state import (
-    CheckpointState,
-    generate_checkpoint_state_proto,
-    get_checkpoint_state,
-    latest_checkpoint,
-    update_checkpoint_state,
-)
+from .checkpoint_state import *
 from .checkpoint_waits import checkpoints_iterator
-from .checkpoints import (
-    NewCheckpointReader,
-    checkpoint_exists,
-    list_variables,
-    load_checkpoint,
-    load_variable,
-    remove_checkpoint,
-)
+from .checkpoints import *
 from .cluster import ClusterSpec, Server, replica_device_setter
 from .coordinator import Coordinator, LooperThread, QueueRunner, add_queue_runner, start_queue_runners
 from .ftrl import FtrlOptimizer
@@ -55,17 +42,15 @@ from .schedules import *
 from .sessions import *
 from .warm_start import init_from_checkpoint, warm_start
 
-__all__ = ["AdadeltaOptimizer", "AdagradDAOptimizer", "AdagradOptimizer", "AdamOptimizer", "BytesList",
-           "CheckpointState", "ClusterSpec", "Coordinator", "Example", "ExponentialMovingAverage", "Feature",
-           "FeatureList", "FeatureLists", "Features", "FloatList", "FtrlOptimizer", "GradientDescentOptimizer",
-           "Int64List", "LooperThread", "MomentumOptimizer", "NewCheckpointReader", "Optimizer",
-           "ProximalAdagradOptimizer", "ProximalGradientDescentOptimizer", "QueueRunner", "RMSPropOptimizer", "Saver",
-           "SaverDef", "Server", "SequenceExample", "add_queue_runner", "assert_global_step", "checkpoint_exists",
-           "checkpoints_iterator", "create_global_step", "export_meta_graph", "generate_checkpoint_state_proto",
-           "get_checkpoint_state", "get_global_step", "get_or_create_global_step", "global_step", "import_meta_graph",
-           "init_from_checkpoint", "latest_checkpoint", "list_variables", "load_checkpoint", "load_variable",
-           "remove_checkpoint", "replica_device_setter", "start_queue_runners", "summary_iterator",
-           "update_checkpoint_state", "warm_start", "write_graph", *hooks.__all__, *inputs.__all__, *schedules.__all__,
+__all__ = ["AdadeltaOptimizer", "AdagradDAOptimizer", "AdagradOptimizer", "AdamOptimizer", "BytesList", "ClusterSpec",
+           "Coordinator", "Example", "ExponentialMovingAverage", "Feature", "FeatureList", "FeatureLists", "Features",
+           "FloatList", "FtrlOptimizer", "GradientDescentOptimizer", "Int64List", "LooperThread", "MomentumOptimizer",
+           "Optimizer", "ProximalAdagradOptimizer", "ProximalGradientDescentOptimizer", "QueueRunner",
+           "RMSPropOptimizer", "Saver", "SaverDef", "Server", "SequenceExample", "add_queue_runner",
+           "assert_global_step", "checkpoints_iterator", "create_global_step", "export_meta_graph", "get_global_step",
+           "get_or_create_global_step", "global_step", "import_meta_graph", "init_from_checkpoint",
+           "replica_device_setter", "start_queue_runners", "summary_iterator", "warm_start", "write_graph",
+           *checkpoint_state.__all__, *checkpoints.__all__, *hooks.__all__, *inputs.__all__, *schedules.__all__,
            *sessions.__all__]
 
 __getattr__ = refusing("tf.train", __name__)

@@ -11,6 +11,9 @@ from typing import Any
 from ...files.checkpoints import checkpoint_exists
 from ...files.disk.replacing import replace_file
 
+__all__ = ["CheckpointState", "generate_checkpoint_state_proto", "get_checkpoint_state", "latest_checkpoint",
+           "update_checkpoint_state"]
+
 
 @dataclass
 class CheckpointState:

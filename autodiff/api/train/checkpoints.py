@@ -15,6 +15,9 @@ from ...files.graph_messages import GRAPH_MESSAGES
 from ...files.tensor_values import dtype_number
 from .checkpoint_state import latest_checkpoint
 
+__all__ = ["NewCheckpointReader", "checkpoint_exists", "list_variables", "load_checkpoint", "load_variable",
+           "remove_checkpoint"]
+
 _AS = {"bfloat16": "float32", "qint8": "int8", "quint8": "uint8", "qint16": "int16", "quint16": "uint16",
        "qint32": "int32"}  # TensorFlow's type -> the type that stands for it here
 
