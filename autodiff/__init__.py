@@ -97,6 +97,8 @@ _NAMES = {
         "log_matrix_determinant matmul matrix_determinant matrix_inverse matrix_solve matrix_solve_ls "
         "matrix_square_root matrix_triangular_solve norm qr self_adjoint_eig self_adjoint_eigvals svd tensordot "
         "trace",
+    "api.logging":
+        "get_logger",
     "api.messages":
         "AttrValue Event GraphDef HistogramProto LogMessage MetaGraphDef NameAttrList NodeDef RunMetadata SessionLog "
         "Summary SummaryMetadata TensorInfo",

@@ -1,11 +1,11 @@
 """tf.gfile: files of this machine, under TensorFlow's names."""
 from __future__ import annotations
 
-import glob
 import os
 import shutil
-import stat
 from collections.abc import Iterator
+from glob import glob as _paths
+from stat import S_ISDIR
 from typing import Any, NamedTuple
 
 from ..core.errors import (
@@ -168,7 +168,7 @@ def ListDirectory(dirname: Any) -> list[str]:  # noqa: N802
 def Glob(filename: Any) -> list[str]:  # noqa: N802
     """Paths that match a pattern, or a list of them."""
     return [path for pattern in (filename if isinstance(filename, (list, tuple)) else [filename])
-            for path in sorted(glob.glob(os.fspath(pattern)))]
+            for path in sorted(_paths(os.fspath(pattern)))]
 
 
 def Remove(filename: Any) -> None:  # noqa: N802
@@ -204,7 +204,7 @@ class FileStatistics(NamedTuple):
 def Stat(filename: Any) -> FileStatistics:  # noqa: N802
     """The system's record of a file."""
     found = _told(os.stat, filename)
-    return FileStatistics(found.st_size, found.st_mtime_ns, stat.S_ISDIR(found.st_mode))
+    return FileStatistics(found.st_size, found.st_mtime_ns, S_ISDIR(found.st_mode))
 
 
 def Walk(top: Any, in_order: bool = True) -> Iterator[tuple[str, list[str], list[str]]]:  # noqa: N802
@@ -229,5 +229,8 @@ def _told(call: Any, *args: Any, **options: Any) -> Any:
         kind = next((ours for theirs, ours in _CLASSES if isinstance(error, theirs)), FailedPreconditionError)
         raise kind(f"{args[0]}: {error.strerror or error}") from None
 
+
+copy, exists, glob, isdir, listdir, makedirs, mkdir, remove, rename, rmtree, stat, walk = (  # in tf.io.gfile
+    Copy, Exists, Glob, IsDirectory, ListDirectory, MakeDirs, MkDir, Remove, Rename, DeleteRecursively, Stat, Walk)
 
 __getattr__ = refusing("tf.gfile", __name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 from typing import Annotated
 
-from autodiff.core.errors import InvalidArgumentError
+from autodiff.core.errors import FailedPreconditionError, InvalidArgumentError
 from autodiff.debug.analysis.chain_rule import Factor
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.engine.questions.gradients_of import AGGREGATIONS
@@ -90,6 +90,11 @@ def grads(dbg: Debugger, target: Target = "", *, of: Target = "", by: By = "", s
         return _stages(dbg.stages(of), dbg.resolve(target) if target else ())
     try:
         table = dbg.grads(target, y=of, by=by, sort=sort)
+    except FailedPreconditionError as error:  # a dataset or queue that no run has taken from
+        if target or of or error.op is None or any(dbg.at(record).is_step for record in dbg.records):
+            raise
+        return Text(f"no run so far took what the loss needs: {error.op.name} has given nothing\nnext, or run --times "
+                    "N, goes on to a run that trains", "warning")
     except InvalidArgumentError as error:
         op = error.op
         if target or of or not dbg.records or getattr(op, "type", "") != "Placeholder":

@@ -114,3 +114,26 @@ def test_a_model_learns_from_batches():
         for _ in range(150):
             session.run(step)
         np.testing.assert_allclose(session.run([w, b]), [3.0, 1.0], atol=1e-2)
+
+
+def test_datasets_of_elements_are_put_in_line_or_taken_in_turn(tmp_path):
+    numbers = Dataset.range(1, 4)
+    lines = numbers.flat_map(lambda n: Dataset.from_tensors(n).repeat(2))
+    turns = numbers.interleave(lambda n: Dataset.from_tensor_slices(tf.stack([n, 10 * n, 100 * n])), 2, 2)
+    assert drained(lines) == [1, 1, 2, 2, 3, 3]
+    assert drained(turns) == [1, 10, 2, 20, 100, 200, 3, 30, 300]
+    assert drained(Dataset.range(7).shard(3, 1)) == [1, 4]
+    experimental = tf.contrib.data
+    doubled = experimental.map_and_batch(lambda n: 2 * n, 2, drop_remainder=True)
+    assert [batch.tolist() for batch in drained(numbers.apply(doubled))] == [[2, 4]]
+    assert drained(numbers.batch(2).apply(experimental.unbatch())) == [1, 2, 3]
+    assert sorted(drained(numbers.apply(experimental.shuffle_and_repeat(3, 2)))) == [1, 1, 2, 2, 3, 3]
+    for name in "ba":
+        tf.io.gfile.GFile(str(tmp_path / f"{name}.txt"), "w").write(f"{name}1\n{name}2\n")
+    files = Dataset.list_files(str(tmp_path / "*.txt"), shuffle=False)
+    assert drained(files.flat_map(tf.data.TextLineDataset)) == [b"a1", b"a2", b"b1", b"b2"]
+    assert tf.io.gfile.exists(str(tmp_path)) and len(tf.io.gfile.glob(str(tmp_path / "*"))) == 2
+    with pytest.raises(tf.errors.InvalidArgumentError, match="No files matched pattern"):
+        Dataset.list_files(str(tmp_path / "none"))
+    with pytest.raises(TypeError, match="must return a `Dataset`"):
+        numbers.flat_map(lambda n: n)

@@ -99,3 +99,20 @@ def test_an_alias_left_open_ends_with_the_interpreter_in_silence() -> None:
                "kept.__enter__()\nimport tensorflow")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+PIPELINE = """\
+import tensorflow as tf
+w = tf.get_variable("w", [], initializer=tf.ones_initializer())
+loss = w * tf.data.Dataset.from_tensors(3.0).repeat().make_one_shot_iterator().get_next()
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.create_global_step())
+with tf.train.MonitoredSession() as session:
+    session.run(train)
+"""
+
+
+def test_a_dataset_that_no_run_took_from_is_no_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "pipeline.py"
+    script.write_text(PIPELINE)
+    assert main(["--batch", "-nx", "-ex", "run --times 2", "-ex", "grads", str(script)]) == 0
+    assert "no run so far took what the loss needs: IteratorGetNext has given nothing" in capsys.readouterr().out

@@ -12,7 +12,8 @@ from ..common.wrong_arguments import check_names
 ROOMS = frozenset({
     "eager", "framework", "layers", "legacy_seq2seq", "lookup", "nn", "rnn", "seq2seq", "slim", "tensorboard"})
 # Rooms that are the same as one of `tf`'s own.
-ELSEWHERE = {"distributions": "distributions", "losses": "losses", "metrics": "metrics"}
+ELSEWHERE = {"data": "data.experimental", "distributions": "distributions", "losses": "losses", "metrics": "metrics",
+             "util": "tensor_messages"}
 
 
 def __getattr__(name: str) -> Any:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from ..common.unsupported import refusing
+from . import experimental
 from .dataset import Dataset
 from .files import FixedLengthRecordDataset, TextLineDataset, TFRecordDataset
 from .iterator import Iterator
@@ -18,6 +19,6 @@ def make_initializable_iterator(dataset: Dataset, shared_name: str | None = None
 
 
 __all__ = ["Dataset", "FixedLengthRecordDataset", "Iterator", "TFRecordDataset", "TextLineDataset",
-           "make_initializable_iterator", "make_one_shot_iterator"]
+           "experimental", "make_initializable_iterator", "make_one_shot_iterator"]
 
 __getattr__ = refusing("tf.data", __name__)

@@ -1,7 +1,9 @@
 """Dataset: elements one after another, as Python iterators behind one op."""
 from __future__ import annotations
 
+import glob
 import itertools
+import os
 from collections.abc import Callable, Iterable
 from collections.abc import Iterator as PythonIterator
 from typing import Any
@@ -12,7 +14,7 @@ from ...core import nest
 from ...core.constant_value import static_value
 from ...core.convert import as_array, convert_to_tensor
 from ...core.dtypes import as_dtype, bool_, int64
-from ...core.errors import ArgumentError, KindError, UnsupportedError
+from ...core.errors import ArgumentError, InvalidArgumentError, KindError, UnsupportedError
 from ...core.graph import Graph, Tensor, get_default_graph
 from ...core.shapes import Dims
 from ...runtime.session import Session
@@ -69,6 +71,16 @@ class Dataset(Structured):
                 leaves = zip(leaves_of(item, structure), nest.flatten(structure), strict=True)
                 yield nest.pack_sequence_as(structure, [checked_array(value, spec) for value, spec in leaves])
         return Dataset(elements, structure)
+
+    @staticmethod
+    def list_files(file_pattern: Any, shuffle: bool | None = None, seed: int | None = None) -> "Dataset":
+        """The paths that patterns fit, mixed unless shuffle=False. Raises InvalidArgumentError if there are none."""
+        patterns = [os.fsdecode(each) for each in np.ravel(as_array(file_pattern))]
+        found = sorted(path for pattern in patterns for path in glob.glob(pattern))
+        if not found:
+            raise InvalidArgumentError(None, None, f"No files matched pattern: {', '.join(patterns)}")
+        paths = Dataset.from_tensor_slices(np.array([os.fsencode(path) for path in found], object))
+        return paths if shuffle is False else paths.shuffle(len(found), seed)
 
     @staticmethod
     def range(*args: int) -> "Dataset":
@@ -192,11 +204,31 @@ class Dataset(Structured):
                           (Element(int64, ()), self._structure))
 
     def flat_map(self, map_func: Callable[..., "Dataset"]) -> "Dataset":
-        """Refused: a dataset of each element would need its values while the graph is built."""
-        raise UnsupportedError("tf.data.Dataset.flat_map is not supported",
-                               hint="nest the loops in a Python generator, and use Dataset.from_generator")
+        """The elements of `map_func(element)`, a dataset, for one element after the other."""
+        return self.interleave(map_func, cycle_length=1)
 
-    interleave = flat_map
+    def interleave(self, map_func: Callable[..., "Dataset"], cycle_length: int = 1, block_length: int = 1,
+                   num_parallel_calls: int | None = None) -> "Dataset":
+        """The elements of the datasets of so many elements in turn, block_length of each; then of the next ones."""
+        function = _Function(map_func, self._structure)
+        if function.inner is None:
+            raise KindError("`map_func` must return a `Dataset` object.", found=f"elements of {function.structure}")
+
+        def elements(items: PythonIterator[Any]) -> PythonIterator[Any]:
+            waiting = map(function.elements_of, items)
+            turns = list(itertools.islice(waiting, positive_count(cycle_length)))
+            while turns:
+                following: list[Any] = []
+                for turn in turns:
+                    block = list(itertools.islice(turn, block_length))
+                    yield from block
+                    following += [turn] if len(block) == block_length else itertools.islice(waiting, 1)
+                turns = following
+        return self._with(elements, function.structure)
+
+    def shard(self, num_shards: int, index: int) -> "Dataset":
+        """Each num_shards-th element, from that at an index on."""
+        return self._with(lambda items: itertools.islice(items, index, None, num_shards))
 
     def prefetch(self, buffer_size: int) -> "Dataset":
         """The same; there is nothing to run ahead."""
@@ -244,14 +276,19 @@ class _Function:
             self._inputs = [placeholder(spec.dtype, spec.dims) for spec in nest.flatten(structure)]
             element = nest.pack_sequence_as(structure, self._inputs)
             spread = isinstance(element, tuple) and not hasattr(element, "_fields")
-            result = function(*element) if spread else function(element)
+            result: Any = function(*element) if spread else function(element)
             result = tuple(result) if isinstance(result, list) else result
-            self._outputs = nest.map_structure(convert_to_tensor, result)
+            self.inner: Any = result if isinstance(result, Dataset) else None
+            self._outputs = nest.map_structure(convert_to_tensor, result if self.inner is None else result._sources)
             self._session = Session()
-        self.structure = elements_of(self._outputs)
+        self.structure = elements_of(self._outputs) if self.inner is None else result._structure
 
     def __call__(self, item: Any) -> Any:
         return self._session.run(self._outputs, dict(zip(self._inputs, nest.flatten(item))))
+
+    def elements_of(self, item: Any) -> PythonIterator[Any]:
+        """The elements of the dataset that the function gives for an element."""
+        return self.inner._elements([np.asarray(value) for value in self(item)])
 
 
 def _from(tensors: Any, *, slices: bool) -> Dataset:

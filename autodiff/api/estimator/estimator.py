@@ -231,7 +231,7 @@ class Estimator:
 
     def export_saved_model(self, export_dir_base: Any, serving_input_receiver_fn: Callable[[], Any],
                            assets_extra: Any = None, as_text: bool = False, checkpoint_path: str | None = None,
-                           experimental_mode: str = ModeKeys.PREDICT) -> bytes:
+                           experimental_mode: str = ModeKeys.PREDICT, strip_default_attrs: bool = False) -> bytes:
         """Write a SavedModel into a new directory, named by the time, of a directory; -> its path.
 
         serving_input_receiver_fn: gives a ServingInputReceiver. Raises ArgumentError (ValueError) before training.
@@ -256,12 +256,7 @@ class Estimator:
                 builder.save(as_text)
         return folder.encode()
 
-    def export_savedmodel(self, export_dir_base: Any, serving_input_receiver_fn: Callable[[], Any],
-                          assets_extra: Any = None, as_text: bool = False, checkpoint_path: str | None = None,
-                          strip_default_attrs: bool = False) -> bytes:
-        """export_saved_model, under its older name."""
-        return self.export_saved_model(export_dir_base, serving_input_receiver_fn, assets_extra, as_text,
-                                       checkpoint_path)
+    export_savedmodel = export_saved_model
 
     # ---- parts --------------------------------------------------------------------------
     @contextmanager

@@ -148,27 +148,6 @@ class LearningRateScheduler(Callback):
         logs["lr"] = float(backend.get_value(self.model.optimizer.lr))
 
 
-class ReduceLROnPlateau(_Monitor):
-    """Multiplies the rate by `factor` when a number has not become better for `patience` epochs."""
-
-    def __init__(self, monitor: str = "val_loss", factor: float = 0.1, patience: int = 10, verbose: int = 0,
-                 mode: str = "auto", min_delta: float = 1e-4, cooldown: int = 0, min_lr: float = 0,
-                 **options: Any) -> None:
-        super().__init__(monitor, mode, min_delta)
-        self._factor, self.patience, self._cooldown, self._least = factor, patience, cooldown, min_lr
-        self.wait = self._resting = 0
-
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        logs["lr"] = float(backend.get_value(self.model.optimizer.lr))
-        better = self.improved(logs)
-        self._resting = max(self._resting - 1, 0)
-        self.wait = 0 if better or self._resting else self.wait + 1
-        if better is not None and self.wait >= self.patience:
-            rate = self.model.optimizer.lr
-            backend.set_value(rate, max(float(backend.get_value(rate)) * self._factor, self._least))
-            self.wait, self._resting = 0, self._cooldown
-
-
 class TensorBoard(Callback):
     """Writes the graph, and the numbers of each epoch, to event files."""
 

@@ -52,12 +52,6 @@ def mean_absolute_error(y_true: Any, y_pred: Any) -> Tensor:
     return math.reduce_mean(build.Abs(predicted - true), axis=-1)
 
 
-def mean_absolute_percentage_error(y_true: Any, y_pred: Any) -> Tensor:
-    """100 times the mean of |y_true - y_pred| / |y_true|."""
-    true, predicted = _pair(y_true, y_pred)
-    return 100.0 * math.reduce_mean(build.Abs((true - predicted) / math.maximum(build.Abs(true), EPSILON)), axis=-1)
-
-
 def categorical_crossentropy(y_true: Any, y_pred: Any, from_logits: bool = False, label_smoothing: float = 0) -> Tensor:
     """Cross entropy of two distributions over the last axis, in nats. from_logits: y_pred is before its softmax."""
     true, predicted = _pair(y_true, y_pred)
@@ -138,7 +132,6 @@ def huber_loss(y_true: Any, y_pred: Any, delta: float = 1.0) -> Tensor:
 
 mse = MSE = mean_squared_error
 mae = MAE = mean_absolute_error
-mape = MAPE = mean_absolute_percentage_error
 kld = KLD = kullback_leibler_divergence
 cosine = cosine_similarity = cosine_proximity
 
@@ -191,8 +184,7 @@ def _class_of(function: Any, kind: str) -> Any:
 
 _CLASSES = {
     "MeanSquaredError": mean_squared_error, "MeanAbsoluteError": mean_absolute_error,
-    "MeanAbsolutePercentageError": mean_absolute_percentage_error, "Huber": huber_loss,
-    "BinaryCrossentropy": binary_crossentropy,
+    "Huber": huber_loss, "BinaryCrossentropy": binary_crossentropy,
     "CategoricalCrossentropy": categorical_crossentropy, "Hinge": hinge, "SquaredHinge": squared_hinge,
     "SparseCategoricalCrossentropy": sparse_categorical_crossentropy, "KLDivergence": kullback_leibler_divergence,
     "Poisson": poisson, "CosineSimilarity": cosine_proximity}

@@ -136,4 +136,4 @@ _refuse = refusing("tf.keras.metrics", __name__)
 
 
 def __getattr__(name: str) -> Any:
-    return getattr(losses, name) if name in ("mse", "mae", "mape", "MSE", "MAE") else _refuse(name)
+    return getattr(losses, name) if name in ("mse", "mae", "MSE", "MAE") else _refuse(name)

@@ -15,7 +15,7 @@ from ..train.saver import Saver
 from ..variables.layer_base import Layer, add_once
 from ..variables.layer_calls import HISTORY, takes
 from . import backend
-from .plain import Weights
+from .plain import Holding
 from .training import Trained
 
 __all__ = ["Input", "Model", "Sequential"]
@@ -30,8 +30,7 @@ def Input(shape: Any = None, batch_size: int | None = None, name: str | None = N
     if tensor is None:
         dims = list(batch_shape) if batch_shape is not None else [batch_size, *np.atleast_1d(shape if shape is not None
                                                                                              else ())]
-        dims = [None if dim is None else int(dim) for dim in dims]
-        dtype = dtype or backend.floatx()
+        dims, dtype = [None if dim is None else int(dim) for dim in dims], dtype or backend.floatx()
         if get_default_graph().executing_eagerly:
             tensor = zeros([dim or 1 for dim in dims], dtype)
         else:
@@ -40,7 +39,7 @@ def Input(shape: Any = None, batch_size: int | None = None, name: str | None = N
     return tensor
 
 
-class Model(Weights, Trained, Layer):
+class Model(Holding, Trained, Layer):
     """Layers and how they go together. inputs, outputs: tensors from Input on; or a subclass says call(inputs).
 
     Layers in its attributes, also in lists and dicts of them, are its layers.
@@ -81,27 +80,8 @@ class Model(Weights, Trained, Layer):
         raise ArgumentError(f"No such layer: {name if index is None else index}",
                             expected=", ".join(layer.name for layer in self.layers))
 
-    def _all(self, what: str) -> list[Any]:
-        found: list[Any] = []
-        for item in [*getattr(super(), what), *(each for layer in self.layers for each in getattr(layer, what))]:
-            add_once(found, item)
-        return found
-
-    @property
-    def trainable_weights(self) -> list[Any]:
-        return self._all("trainable_weights") if self.trainable else []
-
-    @property
-    def non_trainable_weights(self) -> list[Any]:
-        return self._all("non_trainable_weights") + ([] if self.trainable else self._all("trainable_weights"))
-
-    @property
-    def losses(self) -> list[Any]:
-        return self._all("losses")
-
-    @property
-    def updates(self) -> list[Any]:
-        return self._all("updates") if self.trainable else []
+    def _inside(self) -> list[Layer]:
+        return self.layers
 
     @property
     def inputs(self) -> list[Any]:

@@ -195,23 +195,6 @@ class Adagrad(Optimizer):
         return {"accumulator": total}, self._rate * g / (build.Sqrt(total) + self._settings["epsilon"])
 
 
-class Adadelta(Optimizer):
-    """The gradient times the root of the mean square of changes over that of gradients. Source: Zeiler (2012)."""
-
-    _slots_kept = {"accum_grad": 0.0, "accum_var": 0.0}
-
-    def __init__(self, learning_rate: Any = 0.001, rho: float = 0.95, epsilon: float = 1e-7, name: str = "Adadelta",
-                 **options: Any) -> None:
-        super().__init__(name, learning_rate, options, rho=rho, epsilon=epsilon)
-
-    def _change(self, g: Any, kept: dict[str, Any]) -> tuple[dict[str, Any], Any]:
-        rho, epsilon = self._settings["rho"], self._settings["epsilon"]
-        grads = rho * kept["accum_grad"] + (1.0 - rho) * build.Square(g)
-        change = build.Sqrt(kept["accum_var"] + epsilon) / build.Sqrt(grads + epsilon) * g
-        return {"accum_grad": grads, "accum_var": rho * kept["accum_var"] + (1.0 - rho) * build.Square(change)}, \
-            self._rate * change
-
-
 class Adam(Optimizer):
     """The mean gradient over its root mean square, both corrected for starting at zero; amsgrad: over the greatest."""
 
@@ -232,7 +215,7 @@ class Adam(Optimizer):
         return new, rate * new["m"] / (build.Sqrt(square) + epsilon)
 
 
-_BY_NAME = {kind.__name__.lower(): kind for kind in (SGD, RMSprop, Adagrad, Adadelta, Adam)}
+_BY_NAME = {kind.__name__.lower(): kind for kind in (SGD, RMSprop, Adagrad, Adam)}
 
 
 def get(identifier: Any) -> Any:

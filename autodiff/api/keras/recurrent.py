@@ -15,7 +15,7 @@ from ..layers import Layer
 from ..layers.core import chosen
 from ..nn.normalization import dropout
 from . import backend
-from .plain import Weights, function_of
+from .plain import Holding, Weights, function_of
 
 __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "SimpleRNN", "SimpleRNNCell", "StackedRNNCells"]
 
@@ -148,16 +148,15 @@ class LSTMCell(_Cell):
         return h, [h, memory]
 
 
-class StackedRNNCells(Weights, Layer):
+class StackedRNNCells(Holding, Layer):
     """Cells as one: each is given the output of the one before it."""
 
     def __init__(self, cells: Any, **options: Any) -> None:
         super().__init__(**options)
         self.cells = list(cells)
 
-    @property
-    def trainable_weights(self) -> list[Any]:
-        return [weight for cell in self.cells for weight in cell.trainable_weights]
+    def _inside(self) -> list[Any]:
+        return self.cells
 
     def get_initial_state(self, inputs: Any = None, batch_size: Any = None, dtype: Any = None) -> Any:
         """Those of the cells."""
@@ -171,7 +170,7 @@ class StackedRNNCells(Weights, Layer):
         return inputs, new
 
 
-class RNN(Weights, Layer):
+class RNN(Holding, Layer):
     """A cell, step by step. float[b, time, k] -> float[b, units], or [b, time, units] if return_sequences.
 
     return_state: the last states too. go_backwards: from the last step on. unroll: without a loop in the graph.
@@ -186,13 +185,8 @@ class RNN(Weights, Layer):
         self.return_sequences, self.return_state = return_sequences, return_state
         self._backwards, self._unroll = go_backwards, unroll
 
-    @property
-    def trainable_weights(self) -> list[Any]:
-        return [*super().trainable_weights, *self.cell.trainable_weights] if self.trainable else []
-
-    @property
-    def losses(self) -> list[Any]:
-        return [*super().losses, *getattr(self.cell, "losses", ())]
+    def _inside(self) -> list[Any]:
+        return [self.cell]
 
     def call(self, inputs: Any, initial_state: Any = None, training: Any = None) -> Any:
         state = initial_state if initial_state is not None else self.cell.get_initial_state(inputs)

@@ -13,11 +13,10 @@ from .. import math, nn
 from ..arrays.rearrange import pad, repeat, tile
 from ..arrays.shaping import concat, expand_dims, reshape, transpose
 from ..layers import Layer
-from ..random import random_normal
 from . import backend
 from .plain import Weights, function_of
 
-__all__ = ["ELU", "Activation", "Add", "Average", "Concatenate", "Embedding", "GaussianNoise",
+__all__ = ["Activation", "Add", "Average", "Concatenate", "Embedding",
            "GlobalAveragePooling1D", "GlobalAveragePooling2D", "GlobalMaxPool1D", "GlobalMaxPool2D",
            "GlobalMaxPooling1D", "GlobalMaxPooling2D", "Lambda", "LeakyReLU", "Maximum", "Minimum", "Multiply",
            "Permute", "ReLU", "RepeatVector", "Reshape", "Softmax", "Subtract", "UpSampling2D",
@@ -66,21 +65,10 @@ class LeakyReLU(_Function):
         super().__init__(lambda x: nn.leaky_relu(x, alpha), **options)
 
 
-class ELU(_Function):
-    """x where it is positive, alpha · (exp(x) - 1) elsewhere."""
-
-    def __init__(self, alpha: float = 1.0, **options: Any) -> None:
-        super().__init__(lambda x: math.maximum(x, 0.0) + alpha * (math.exp(math.minimum(x, 0.0)) - 1.0), **options)
-
-
 class ReLU(_Function):
     """x between zero and max_value, negative_slope · x below."""
 
-    def __init__(self, max_value: float | None = None, negative_slope: float = 0.0, threshold: float = 0.0,
-                 **options: Any) -> None:
-        if threshold:
-            raise UnsupportedError("ReLU has no threshold here", hint="use a Lambda layer")
-
+    def __init__(self, max_value: float | None = None, negative_slope: float = 0.0, **options: Any) -> None:
         def bounded(x: Any) -> Any:
             y = nn.relu(x) if max_value is None else math.clip_by_value(x, 0.0, max_value)
             return y + negative_slope * math.minimum(x, 0.0) if negative_slope else y
@@ -166,18 +154,6 @@ GlobalMaxPooling1D = GlobalMaxPool1D = _global(math.reduce_max, [1], "The greate
 GlobalMaxPooling2D = GlobalMaxPool2D = _global(math.reduce_max, [1, 2], "The greatest over each image.")
 for _kind in ("GlobalAveragePooling1D", "GlobalAveragePooling2D", "GlobalMaxPooling1D", "GlobalMaxPooling2D"):
     globals()[_kind].__name__ = globals()[_kind].__qualname__ = _kind
-
-
-class GaussianNoise(Weights, Layer):
-    """Adds noise of a deviation while training."""
-
-    def __init__(self, stddev: float, **options: Any) -> None:
-        super().__init__(**options)
-        self.stddev = stddev
-
-    def call(self, inputs: Any, training: Any = None) -> Any:
-        on = math.cast(backend.learning_phase() if training is None else training, inputs.dtype)
-        return inputs + on * random_normal(build.Shape(inputs), 0.0, self.stddev, inputs.dtype)
 
 
 class Embedding(Weights, Layer):

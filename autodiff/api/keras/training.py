@@ -258,7 +258,7 @@ class Trained:
                 for batch in _batches(_endless(x, steps) or x, None, None, batch_size or 32, steps=steps)]
         return _only([np.concatenate(column) for column in zip(*rows)])
 
-    predict_generator = predict
+    predict_generator = predict_on_batch = predict
 
     def train_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, class_weight: Any = None) -> Any:
         """One step. -> the loss; with metrics, a list of it and them."""
@@ -267,10 +267,6 @@ class Trained:
     def test_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """The loss and metrics of one batch."""
         return self._once("test", x, y, sample_weight)
-
-    def predict_on_batch(self, x: Any) -> Any:
-        """The outputs for one batch."""
-        return self.predict(x, len(_arrays(x, None, None)[0][0]))
 
     def _once(self, mode: str, *given: Any) -> Any:
         self._told()
@@ -285,7 +281,7 @@ def _only(items: Any) -> Any:
 def _arrays(x: Any, y: Any, weights: Any) -> Batch:
     """Lists of arrays of one length; vectors of targets and inputs are columns."""
     parts = [[np.asarray(each) for each in
-              (part if isinstance(part, (list, tuple)) and part and np.ndim(part[0]) else
+              (part if isinstance(part, (list, tuple)) and part and isinstance(part[0], np.ndarray) else
                part.values() if isinstance(part, dict) else [part])] if part is not None else []
              for part in (x, y, weights)]
     parts[:2] = [[each[:, None] if each.ndim == 1 else each for each in part] for part in parts[:2]]

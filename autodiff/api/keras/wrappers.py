@@ -6,14 +6,13 @@ from typing import Any
 from ...core.op import build
 from ..arrays.shaping import concat, reshape, shape
 from ..layers import Layer
-from ..variables.layer_base import add_once
-from .plain import Weights
+from .plain import Holding
 from .recurrent import RNN
 
 __all__ = ["Bidirectional", "TimeDistributed", "Wrapper"]
 
 
-class Wrapper(Weights, Layer):
+class Wrapper(Holding, Layer):
     """A layer inside of a layer, whose variables are its own."""
 
     def __init__(self, layer: Any, **options: Any) -> None:
@@ -22,28 +21,6 @@ class Wrapper(Weights, Layer):
 
     def _inside(self) -> list[Any]:
         return [self.layer]
-
-    def _all(self, what: str) -> list[Any]:
-        found: list[Any] = []
-        for item in [*getattr(super(), what), *(each for layer in self._inside() for each in getattr(layer, what))]:
-            add_once(found, item)
-        return found
-
-    @property
-    def trainable_weights(self) -> list[Any]:
-        return self._all("trainable_weights") if self.trainable else []
-
-    @property
-    def non_trainable_weights(self) -> list[Any]:
-        return self._all("non_trainable_weights") + ([] if self.trainable else self._all("trainable_weights"))
-
-    @property
-    def losses(self) -> list[Any]:
-        return self._all("losses")
-
-    @property
-    def updates(self) -> list[Any]:
-        return self._all("updates")
 
 
 class TimeDistributed(Wrapper):
