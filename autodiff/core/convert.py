@@ -100,7 +100,8 @@ def _as_strings(array: np.ndarray) -> np.ndarray:
     flat = [v.encode() if isinstance(v, str) else v for v in array.ravel().tolist()]
     other = next((v for v in flat if not isinstance(v, bytes)), None)
     if other is not None or None in flat:
-        raise KindError(expected="strings alone", found=f"{shortened(other)} among them")
+        raise KindError(f"Type of feed value {shortened(other)} with type {type(other)} is not compatible with Tensor "
+                        "type string", expected="strings alone")
     out = np.empty(len(flat), dtype=object)
     out[:] = flat
     return out.reshape(array.shape)
@@ -152,7 +153,8 @@ def to_tensor(graph: Graph, value: Any, dtype: DType | None, name: str) -> Tenso
         value = as_tensor()
     if isinstance(value, Tensor):
         if dtype is not None and value.dtype.base_dtype is not dtype:
-            raise ArgumentError(expected=f"a tensor of dtype {dtype.name}", found=value.describe())
+            raise ArgumentError(f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype "
+                                f"{value.dtype.name}: {value!r}")
         return value
     if CONVERSIONS:
         made = _registered(value, dtype, name)

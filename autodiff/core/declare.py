@@ -5,9 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 from . import site
-from .convert import to_tensor
+from .convert import as_array, to_tensor
 from .defaults import STACKS
-from .dtypes import ALL, DType, is_numpy
+from .dtypes import ALL, DType, as_dtype, is_numpy
 from .errors import ArgumentError, AutodiffError, DTypeError, InvalidArgumentError, ShapeError
 from .graph import Graph, Tensor, get_default_graph, graph_of
 from .infer import held
@@ -141,7 +141,14 @@ def _inputs(graph: Graph, definition: OpDef, values: tuple, hint: DType | None) 
         parameter = parameters[i] if i < last or not variadic else parameters[last]
         kind = parameter.kind
         if not isinstance(value, Tensor):
-            value = _converted(graph, value, parameter, shared if shared is not None else hint, i - last)
+            try:
+                value = _converted(graph, value, parameter, shared if shared is not None else hint, i - last)
+            except DTypeError as error:
+                if shared is None or not kind.shared or parameter.name == first:
+                    raise
+                raise DTypeError(f"Input '{parameter.name}' of '{definition.name}' Op has type "
+                                 f"{as_dtype(as_array(value).dtype).name} that does not match type {shared.name} of "
+                                 f"argument '{first}'. {error.sentence}") from None
         dtype = held(value).dtype if kind.handle and kind.shared else value.dtype.base_dtype
         if kind.shared:
             if shared is None:

@@ -68,8 +68,8 @@ def session_for(graph: Any, session: Any, purpose: str) -> Any:
     """`session`, or the default one; checked to be a session of `graph`."""
     found = session if session is not None else get_default_session()
     if found is None:
-        raise GraphError(f"cannot {purpose}: no default session",
-                         hint="use `with sess.as_default()`, or pass eval(session=sess)")
+        raise GraphError(f"Cannot {purpose}: No default session is registered. Use `with sess.as_default()` or pass "
+                         "an explicit session to it: eval(session=sess)")
     if found.graph is not graph:
-        raise GraphError(f"cannot {purpose}: the session's graph is different from the tensor's graph")
+        raise GraphError(f"Cannot {purpose}: The session's graph is different from the tensor's graph")
     return found

@@ -209,7 +209,7 @@ def as_dtype(type_value: object) -> DType:
         found = _BY_NUMPY.get(numpy_type.newbyteorder("="))
         if found is not None:
             return found
-    raise DTypeError(expected="an element type such as tf.float32", found=repr(type_value))
+    raise DTypeError(f"Cannot convert value {type_value!r} to a TensorFlow DType.", expected="one such as tf.float32")
 
 
 def is_numpy(value: object) -> bool:

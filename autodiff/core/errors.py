@@ -41,6 +41,8 @@ class AutodiffError(Exception):
         """What is wrong, with expected and found."""
         facts = ("expected", self.expected), ("found", self.found)
         judged = ", ".join(f"{word} {fact}" for word, fact in facts if fact)
+        if judged and self.what.endswith("."):  # TensorFlow's sentence
+            return f"{self.what} {judged[0].upper()}{judged[1:]}"
         return ": ".join(part for part in (self.what, judged) if part)
 
     @property

@@ -231,7 +231,7 @@ class Operation(_Changeable):
 
     def run(self, feed_dict: dict | None = None, session: Any = None) -> None:
         """Run this operation in `session` or the default session."""
-        session_for(self.graph, session, "execute operation").run(self, feed_dict)
+        session_for(self.graph, session, "execute operation using `run()`").run(self, feed_dict)
 
     def describe(self) -> str:
         """`MatMul(h:0 float32[?,784], w:0 float32[100,10])`."""

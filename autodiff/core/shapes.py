@@ -58,7 +58,7 @@ class TensorShape(Sequence):
 
     def _known_rank(self) -> Dims:
         if self.dims_tuple is None:
-            raise ShapeError("not defined on an unknown TensorShape")
+            raise ShapeError("as_list() is not defined on an unknown TensorShape.")
         return self.dims_tuple
 
     def __bool__(self) -> bool:

@@ -92,7 +92,7 @@ class SparseTensor:
 
     def eval(self, feed_dict: dict | None = None, session: Any = None) -> SparseTensorValue:
         """The value, from `session` or the default session."""
-        return session_for(self.graph, session, "evaluate sparse tensor").run(self, feed_dict)
+        return session_for(self.graph, session, "evaluate sparse tensor using `eval()`").run(self, feed_dict)
 
     def as_tensor(self) -> Tensor:
         """Refuses: a SparseTensor does not become dense unasked. Raises KindError (TypeError)."""

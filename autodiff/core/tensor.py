@@ -115,7 +115,7 @@ class Tensor:
 
     def eval(self, feed_dict: dict | None = None, session: Any = None) -> Any:
         """The value, from `session` or the default session."""
-        return session_for(self.graph, session, "evaluate tensor").run(self, feed_dict)
+        return session_for(self.graph, session, "evaluate tensor using `eval()`").run(self, feed_dict)
 
     def describe(self) -> str:
         """`h:0 float32[?,784]`."""
@@ -226,8 +226,8 @@ class Tensor:
         return found
 
     def __bool__(self) -> bool:
-        raise OperatorNotAllowedInGraphError(f"using a tf.Tensor as a Python bool is not allowed: {self.describe()} "
-                                             "has no value while the graph is built",
+        raise OperatorNotAllowedInGraphError("using a `tf.Tensor` as a Python `bool` is not allowed in Graph "
+                                             f"execution. {self.describe()} has no value while the graph is built",
                                              hint="use tf.cond for a choice in the graph, or `is not None` to test "
                                                   "for presence")
 

@@ -37,7 +37,8 @@ class Feeds:
         if type(feed_dict) is Fed:
             return tuple(feed_dict), list(feed_dict.values())
         if not isinstance(feed_dict, dict):
-            raise KindError(f"feed_dict is a dict from tensors to values, found {type(feed_dict).__name__}")
+            raise KindError("input must be a dictionary", expected="a feed_dict from tensors to values",
+                            found=type(feed_dict).__name__)
         keys = tuple(feed_dict)
         reader = self._readers.get(keys)
         if reader is not None:

@@ -289,7 +289,7 @@ def test_a_layer_that_is_not_trained_has_no_updates():
 
 @pytest.mark.parametrize(("make", "error"), [
     (lambda: tf.layers.dense(tf.zeros([3]), 2), "min_ndim=2"),
-    (lambda: tf.layers.dense(tf.placeholder(tf.float32, [3, None]), 2), "known last size"),
+    (lambda: tf.layers.dense(tf.placeholder(tf.float32, [3, None]), 2), "last dimension of the inputs"),
     (lambda: tf.layers.conv2d(tf.zeros([2, 3, 4]), 2, 2), "ndim=4"),
     (lambda: tf.layers.conv2d(tf.zeros([1, 3, 4, 2]), 2, 2, padding="around"), "'valid', 'same'"),
     (lambda: tf.layers.conv2d(tf.zeros([1, 3, 4, 2]), 2, (2, 2, 2)), "2 ints as kernel_size"),

@@ -277,9 +277,9 @@ CELL = tf.nn.rnn_cell.GRUCell
 
 
 @pytest.mark.parametrize(("make", "error", "text"), [
-    (lambda x: tf.nn.dynamic_rnn(CELL(3), x), ValueError, "initial_state, or a dtype"),
+    (lambda x: tf.nn.dynamic_rnn(CELL(3), x), ValueError, "no initial_state, you must give a dtype"),
     (lambda x: tf.nn.dynamic_rnn("cell", x, dtype=tf.float32), TypeError, "RNNCell as cell"),
-    (lambda x: tf.nn.dynamic_rnn(CELL(3), x[:, 0], dtype=tf.float32), ValueError, "three axes"),
+    (lambda x: tf.nn.dynamic_rnn(CELL(3), x[:, 0], dtype=tf.float32), ValueError, "must have rank at least 3"),
     (lambda x: tf.nn.dynamic_rnn(CELL(3), x, [[1]], dtype=tf.float32), ValueError, "vector"),
     (lambda x: tf.nn.dynamic_rnn(CELL(3), tf.cast(x, tf.int32), dtype=tf.float32), ValueError, "floating point"),
     (lambda x: tf.nn.static_rnn(CELL(3), x, dtype=tf.float32), TypeError, "list of inputs"),

@@ -207,7 +207,7 @@ def test_another_shape_or_dtype_is_refused_and_changes_nothing(tmp_path: Path) -
     (lambda s: tf.train.Saver().save(s, "no/such/dir"), ValueError, "Parent directory of no/such/dir doesn't exist"),
     (lambda s: tf.train.Saver().save(s, "m", latest_filename="a/b"), ValueError, "latest_filename"),
     (lambda s: tf.train.Saver().save(tf.Session(), "m"), tf.errors.FailedPreconditionError, "uninitialized value a"),
-    (lambda s: tf.train.Saver([]), ValueError, "no variables to save"),
+    (lambda s: tf.train.Saver([]), ValueError, "No variables to save"),
     (lambda s: tf.train.Saver([tf.constant(1)]), TypeError, "expected variables to save"),
     (lambda s: tf.train.Saver(5), TypeError, "expected a list or dict"),
     (lambda s: tf.train.Saver(defer_build=True).save(s, "m"), RuntimeError, "build"),

@@ -19,9 +19,9 @@ from autodiff.runtime.eager import EagerContext
     (lambda: tf.train.AdamOptimizer(0.1).apply_gradients(3), TypeError, "AdamOptimizer.apply_gradients cannot take"),
     (lambda: tf.contrib.layers.summarize_tensor("x"), TypeError, "summarize_tensor cannot take 'tensor'"),
     (lambda: tf.layers.MaxPooling2D(2, 2, data_format=5), TypeError, "MaxPooling2D cannot take 'data_format'"),
-    (lambda: tf.Variable(1.0, use_resource=tf.constant([1, 2])), TypeError, "as a Python bool"),
+    (lambda: tf.Variable(1.0, use_resource=tf.constant([1, 2])), TypeError, "as a Python `bool`"),
     (lambda: tf.DeviceSpec(device_type=["cpu"]), TypeError, "DeviceSpec cannot take 'device_type'"),
-    (lambda: tf.as_dtype(tf.constant(1.0)), TypeError, "expected an element type"),
+    (lambda: tf.as_dtype(tf.constant(1.0)), TypeError, "to a TensorFlow DType"),
     (lambda: tf.TensorShape(tf.AUTO_REUSE), TypeError, "expected a dimension")], ids=lambda value: "")
 def test_the_argument_is_named(call: Callable[[], object], kind: type[Exception], words: str) -> None:
     with pytest.raises(AutodiffError) as caught:

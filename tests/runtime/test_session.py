@@ -291,7 +291,7 @@ def test_a_closed_session_refuses() -> None:
     assert tf.get_default_session() is None
     with pytest.raises(RuntimeError, match="closed"):
         session.run(x)
-    with pytest.raises(ValueError, match="no default session"):
+    with pytest.raises(ValueError, match="Cannot evaluate tensor using `eval.*`: No default session is registered"):
         x.eval()
 
 

@@ -40,8 +40,8 @@ def _in_shape(array: np.ndarray, dims: Any, verify: bool) -> np.ndarray:
         return np.zeros(dims, array.dtype)
     missing = num_elements(dims) - array.size  # type: ignore[operator]
     if missing < 0:
-        raise ArgumentError(f"expected at most {num_elements(dims)} elements for shape {show(dims)}, "
-                            f"found {array.size}")
+        raise ArgumentError(f"Too many elements provided. Needed at most {num_elements(dims)}, but received "
+                            f"{array.size}", found=f"shape {show(dims)}")
     flat = array.ravel()
     return (np.concatenate([flat, np.repeat(flat[-1:], missing)]) if missing else flat).reshape(dims)
 

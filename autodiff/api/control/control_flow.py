@@ -68,7 +68,8 @@ def as_predicate(value: Any) -> Tensor:
     """A bool[] tensor. Raises KindError (TypeError) for another dtype, ShapeError (ValueError) for another rank."""
     pred = convert_to_tensor(value)
     if pred.dtype.base_dtype is not bool_:
-        raise KindError(expected="a predicate of dtype bool", found=pred.describe())
+        raise KindError(f"Input 'pred' of 'Switch' Op has type {pred.dtype.name} that does not match expected type of "
+                        "bool.", found=pred.describe())
     if pred.dims:
         raise ShapeError(expected="a predicate of shape []", found=pred.describe())
     return pred
@@ -105,7 +106,8 @@ def _check_alike(first: Any, second: Any) -> None:
         raise kind(f"{error}: true_fn and false_fn return different structures") from None
     for a, b in zip(nest.flatten(first), nest.flatten(second)):
         if a.dtype.base_dtype is not b.dtype.base_dtype:
-            raise ArgumentError(f"true_fn and false_fn return different dtypes: {a.dtype.name} and {b.dtype.name}")
+            raise ArgumentError("Outputs of true_fn and false_fn must have the same type: "
+                                f"{a.dtype.name}, {b.dtype.name}")
 
 
 def _unwrapped(result: Any, strict: bool) -> Any:

@@ -43,7 +43,8 @@ class Dense(Layer):
     def build(self, input_shape: Any) -> None:
         dims = as_dims(input_shape)
         if not dims or dims[-1] is None:
-            raise ShapeError(expected="inputs of a Dense layer with a known last size", found=f"shape {input_shape}")
+            raise ShapeError("The last dimension of the inputs to `Dense` should be defined. Found `None`.",
+                             found=f"shape {input_shape}")
         self.input_spec = InputSpec(min_ndim=2, axes={-1: dims[-1]})
         self.kernel = self.add_weight("kernel", [dims[-1], self.units], initializer=self.kernel_initializer,
                                       regularizer=self.kernel_regularizer, constraint=self.kernel_constraint)

@@ -73,7 +73,7 @@ def _same_shape(logits: Any, labels: Any, what: str) -> tuple[Tensor, Tensor]:
 
 def _by_keyword(function: str, sentinel: Any, labels: Any, logits: Any) -> None:
     if sentinel is not None:
-        raise ArgumentError(f"call {function} with named arguments: labels=…, logits=…")
+        raise ArgumentError(f"Only call `{function}` with named arguments (labels=..., logits=..., ...)")
     if labels is None or logits is None:
         raise ArgumentError(f"{function} needs both labels and logits")
 

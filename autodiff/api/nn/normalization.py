@@ -179,9 +179,10 @@ def dropout(x: Any, keep_prob: Any = None, noise_shape: Any = None, seed: int | 
     with scope(name, "dropout", [x]):
         x = convert_to_tensor(x, name="x")
         if not x.dtype.is_floating:
-            raise ArgumentError(expected="a floating point tensor, since it is scaled", found=x.describe())
+            raise ArgumentError("x has to be a floating point tensor since it's going to be scaled. Got a "
+                                f"{x.dtype!r} tensor instead.", found=x.describe())
         if isinstance(rate, numbers.Real) and not 0 <= float(rate) < 1:
-            raise ArgumentError(expected="a rate with 0 <= rate < 1", found=f"{rate:g}")
+            raise ArgumentError(f"rate must be a scalar tensor or a float in the range [0, 1), got {rate:g}")
         if isinstance(rate, numbers.Real) and rate == 0:
             return x
         rate = convert_to_tensor(rate, dtype=x.dtype.base_dtype, name="rate")

@@ -55,8 +55,8 @@ def swapped(x: Tensor) -> Tensor:
 def _check_series(flat: list[Tensor]) -> None:
     for x in flat:
         if x.dims is None or len(x.dims) < 3 or None in x.dims[2:]:
-            raise ShapeError(expected="inputs of three axes or more (batch, time, depth), with known sizes behind "
-                                      "batch and time", found=x.describe())
+            raise ShapeError(f"Shape {x.shape} must have rank at least 3", found=x.describe(),
+                             expected="batch, time and depth, with known sizes behind batch and time")
         merge(x.dims[:2], flat[0].dims[:2])  # type: ignore[index]
 
 
@@ -80,7 +80,7 @@ def first_state(cell: Any, batch: Any, initial_state: Any, dtype: Any) -> Any:
     if initial_state is not None:
         return initial_state
     if not dtype:
-        raise ArgumentError(expected="an initial_state, or a dtype for a state of zeros", found="neither")
+        raise ArgumentError("If there is no initial_state, you must give a dtype.")
     if hasattr(cell, "get_initial_state"):
         return cell.get_initial_state(inputs=None, batch_size=batch, dtype=dtype)
     return cell.zero_state(batch, dtype)

@@ -109,7 +109,7 @@ class Optimizer:
         """
         pairs = [(_as_gradient(g), v) for g, v in grads_and_vars]
         if not pairs:
-            raise ArgumentError("No variables provided: expected at least one (gradient, variable)")
+            raise ArgumentError("No variables provided.", expected="at least one (gradient, variable)")
         for _, variable in pairs:
             _check_variable(variable)
         variables = [v for g, v in pairs if g is not None]

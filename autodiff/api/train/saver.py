@@ -76,7 +76,7 @@ class Saver:
                       *graph.get_collection(GraphKeys.SAVEABLE_OBJECTS)]
         found = named_variables(wanted)
         if not found and not self._allow_empty:
-            raise ArgumentError("no variables to save: make the Saver after the variables, or give var_list")
+            raise ArgumentError("No variables to save", hint="make the Saver after the variables, or give var_list")
         self._variables = found
 
     # ---- saving -------------------------------------------------------------------------

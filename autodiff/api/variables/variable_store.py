@@ -48,8 +48,8 @@ def found_or_made(name: str, shape: Any = None, dtype: Any = float32, initialize
     if name in store:
         return _shared(store[name], name, dims, dtype, reuse)
     if reuse is True:
-        raise GraphError(f"variable {name!r} does not exist, or was not made with tf.get_variable()",
-                         hint="use reuse=tf.AUTO_REUSE, or reuse=False, to make it here")
+        raise GraphError(f"Variable {name} does not exist, or was not created with tf.get_variable(). Did you mean to "
+                         "set reuse=tf.AUTO_REUSE in VarScope?", hint="reuse=False, too, makes it here")
     initial_value, own_dtype = _initial(name, initializer, shape, dims, dtype, options.get("validate_shape", True))
     variable = store[name] = Variable(initial_value, name=name, dtype=own_dtype, **options)
     if graph.executing_eagerly and store is variables_by_name(graph):  # the collections are the store's
@@ -76,8 +76,8 @@ def _shared_parts(whole: PartitionedVariable, name: str, dims: Any, dtype: DType
 
 def _shared(variable: Variable, name: str, dims: Any, dtype: DType, reuse: Any) -> Variable:
     if reuse is False:  # a custom getter that passes None takes what there is, or makes it
-        raise GraphError(f"Variable {name} already exists, disallowed.\nmade at {variable.op.site}",
-                         hint="use reuse=True or reuse=tf.AUTO_REUSE in its variable_scope to share it")
+        raise GraphError(f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or "
+                         f"reuse=tf.AUTO_REUSE in VarScope? Originally defined at:\n{variable.op.site}")
     if not compatible(dims, variable.shape.dims_tuple):
         raise ShapeError(f"Trying to share variable {name}, but specified shape {show(dims)} and found shape "
                          f"{show(variable.shape.dims_tuple)}.\nmade at {variable.op.site}")

@@ -119,7 +119,7 @@ def _unpacked(value, *, num, axis=0):
         raise ShapeError("cannot unstack a scalar: expected rank >= 1")
     i = axis_in(axis, len(dims))
     if dims[i] not in (None, num):
-        raise ShapeError(f"axis {axis} has size {dims[i]}, expected num={num}")
+        raise ShapeError(f"Input shape axis {axis} must equal {num}, got shape {show(dims)}")
     return (Spec(value.dtype.base_dtype, dims[:i] + dims[i + 1:]),) * num
 
 
@@ -208,7 +208,7 @@ def _filled(sizes, whole, dims):
     if whole is None:
         return [None if n < 0 else n for n in sizes]
     if given > whole or -1 not in sizes and given != whole:
-        raise ShapeError(f"sizes {sizes} add up to {given}, expected {whole} in {show(dims)}")
+        raise ShapeError(f"can't split axis of size {whole} into pieces of size {sizes}: they add up to {given}")
     return [whole - given if n < 0 else n for n in sizes]
 
 

@@ -18,7 +18,7 @@ def _tiled(input, multiples):
     rank = rank_of(input)
     if multiples.dims is not None and multiples.dims[0] is not None:
         if rank is not None and multiples.dims[0] != rank:
-            raise ShapeError(f"multiples has {multiples.dims[0]} entries, expected {rank} for {show(input.dims)}")
+            raise ShapeError(f"Shape must be rank {rank} but is rank {multiples.dims[0]}: the multiples")
         rank = multiples.dims[0]
     if rank is None:
         return Spec(input.dtype.base_dtype, None)
@@ -33,7 +33,8 @@ def _tiled(input, multiples):
 def tile(input, multiples: Index):
     """The input repeated along each axis. input: any[d...], multiples: int[rank] -> any[d * m...]."""
     if len(multiples) != np.ndim(input):
-        raise ValueError(f"multiples has {len(multiples)} entries, expected {np.ndim(input)}")
+        raise ValueError(f"Expected multiples argument to be a vector of length {np.ndim(input)} but got length "
+                         f"{len(multiples)}")
     return np.tile(input, tuple(multiples.tolist()))
 
 

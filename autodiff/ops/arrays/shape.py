@@ -84,7 +84,7 @@ def _transposed(x, perm):
     if rank is None:
         rank = None if perm.dims in (None, (1,)) else perm.dims[0]  # TensorFlow says nothing for one axis
     elif perm.dims is not None and perm.dims[0] is not None and perm.dims[0] != rank:
-        raise ShapeError(f"perm has {perm.dims[0]} axes, expected {rank} for {show(x.dims)}")
+        raise ShapeError(f"Dimension must be {rank} but is {perm.dims[0]}: the axes of perm, for {show(x.dims)}")
     order = static_value(perm)
     if rank is None:
         return Spec(x.dtype.base_dtype, None)

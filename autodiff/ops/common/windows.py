@@ -132,8 +132,8 @@ def views(x: np.ndarray, window: Sequence[int], counts: Sequence[int], slide: Sl
 def check_channels(found: int | None, expected: int | None, x: Any, filters: Any) -> None:
     """Raises ShapeError if input and filters differ in their number of channels."""
     if found is not None and expected is not None and found != expected:
-        raise ShapeError(f"channels differ: input {show(x.dims)} has {found}, filter {show(filters.dims)} takes "
-                         f"{expected}")
+        raise ShapeError(f"Depth of input ({found}) is not a multiple of input depth of filter ({expected})",
+                         found=f"input {show(x.dims)}, filter {show(filters.dims)}")
 
 
 def placed(result: np.ndarray, out: np.ndarray | None) -> np.ndarray:
