@@ -1,7 +1,6 @@
 """One tree of expected failures, with TensorFlow 1's class names."""
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -147,15 +146,6 @@ class OpError(AutodiffError):
 def exception_type_from_error_code(error_code: int) -> type[OpError]:
     """The class of a number of TensorFlow's. Raises KeyError for a number that has none."""
     return {kind.error_code: kind for kind in reversed(OpError.__subclasses__())}[error_code]
-
-
-def _make_specific_exception(node_def: Any, op: Any, message: str, error_code: int) -> OpError:
-    """The error of a number of TensorFlow's, an UnknownError with a warning for a number that has none."""
-    try:
-        return exception_type_from_error_code(error_code)(node_def, op, message)
-    except KeyError:
-        warnings.warn(f"Unknown error code: {error_code}", stacklevel=2)
-        return UnknownError(node_def, op, message)
 
 
 def error_code_from_exception_type(cls: type[OpError]) -> int:

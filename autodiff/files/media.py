@@ -68,8 +68,7 @@ def read_png(data: bytes) -> np.ndarray:
     if bits == 16:
         return rows.view(">u2").astype(np.uint16).reshape(height, width, samples)
     if bits < 8:
-        spread = np.unpackbits(rows, axis=1).reshape(height, -1, bits)
-        rows = np.packbits(spread, axis=2, bitorder="big")[:, :width * samples, 0] >> (8 - bits)
+        rows = np.packbits(np.unpackbits(rows, 1).reshape(height, -1, bits), 2)[:, :width * samples, 0] >> (8 - bits)
     if color != 3:
         return (rows * (255 // (2**bits - 1)) if bits < 8 else rows).astype(np.uint8).reshape(height, width, samples)
     palette = np.frombuffer(chunks.get(b"PLTE", b""), np.uint8).reshape(-1, 3)

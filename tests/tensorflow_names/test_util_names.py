@@ -121,13 +121,6 @@ def test_deprecations_refuse_what_nobody_could_follow(call: Any, text: str) -> N
         call()
 
 
-def test_numbers_of_errors_make_them() -> None:
-    made = tf.errors._make_specific_exception(None, None, "words", tf.errors.NOT_FOUND)
-    assert type(made) is tf.errors.NotFoundError and made.message == "words"
-    with pytest.warns(UserWarning, match="Unknown error code: 37"):
-        assert type(tf.errors._make_specific_exception(None, None, "", 37)) is tf.errors.UnknownError
-
-
 def test_variables_that_outputs_depend_on() -> None:
     with tf.Graph().as_default():
         w, b, c = (tf.Variable(1.0, trainable=t) for t in (True, True, False))

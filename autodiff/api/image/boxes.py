@@ -63,9 +63,8 @@ def non_max_suppression_with_scores(boxes: Any, scores: Any, max_output_size: An
                                     name: str | None = None) -> tuple[Tensor, Tensor]:
     """non_max_suppression, and the scores. With soft_nms_sigma above 0 the scores of what overlaps fall instead."""
     with scope(name, "non_max_suppression_with_scores"):
-        kept, left, _ = build.NonMaxSuppressionV5(boxes, scores, max_output_size, iou_threshold, score_threshold,
-                                                  soft_nms_sigma)
-        return kept, left
+        return tuple(build.NonMaxSuppressionV5(boxes, scores, max_output_size, iou_threshold, score_threshold,
+                                               soft_nms_sigma)[:2])
 
 
 def non_max_suppression_padded(boxes: Any, scores: Any, max_output_size: Any, iou_threshold: Any = 0.5,
@@ -73,9 +72,8 @@ def non_max_suppression_padded(boxes: Any, scores: Any, max_output_size: Any, io
                                name: str | None = None) -> tuple[Tensor, Tensor]:
     """non_max_suppression, with zeros up to max_output_size if that is wanted, and how many indices are valid."""
     with scope(name, "non_max_suppression_padded"):
-        kept, valid = build.NonMaxSuppressionV4(boxes, scores, max_output_size, iou_threshold, score_threshold,
-                                                pad_to_max_output_size=pad_to_max_output_size)
-        return kept, valid
+        return tuple(build.NonMaxSuppressionV4(boxes, scores, max_output_size, iou_threshold, score_threshold,
+                                               pad_to_max_output_size=pad_to_max_output_size))
 
 
 def non_max_suppression_with_overlaps(overlaps: Any, scores: Any, max_output_size: Any, overlap_threshold: Any = 0.5,
@@ -106,10 +104,9 @@ def sample_distorted_bounding_box(image_size: Any, bounding_boxes: Any, seed: in
              "use_image_if_no_bounding_boxes": use_image_if_no_bounding_boxes}
     first, second = (seed or 0, seed2 or 0) if seed or seed2 else get_seed(None)
     with scope(name, "sample_distorted_bounding_box"):
-        begin, size, part = build.SampleDistortedBoundingBoxV2(
+        return tuple(build.SampleDistortedBoundingBoxV2(
             image_size, bounding_boxes, min_object_covered, seed=first or 0, seed2=second or 0,
-            **{key: value for key, value in given.items() if value is not None})
-        return begin, size, part
+            **{key: value for key, value in given.items() if value is not None}))
 
 
 def draw_bounding_boxes(images: Any, boxes: Any, name: str | None = None, colors: Any = None) -> Tensor:

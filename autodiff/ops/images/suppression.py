@@ -3,6 +3,8 @@
 Source: Bodla et al. (2017), "Soft-NMS", figure 2; a box's score falls by exp(-overlap² / (2 sigma)).
 """
 
+from functools import partial
+
 import numpy as np
 
 from ...core.constant_value import static_value
@@ -72,13 +74,8 @@ def _checked(boxes, scores, max_output_size, *numbers, square=False):
     return None if most is None else int(most)
 
 
-def _indices(*inputs):
-    _checked(*inputs)
-    return Spec(int32, (None,))
-
-
-def _overlapping(*inputs):
-    _checked(*inputs, square=True)
+def _indices(*inputs, square=False):
+    _checked(*inputs, square=square)
     return Spec(int32, (None,))
 
 
@@ -129,7 +126,7 @@ def non_max_suppression_v5(boxes, scores, max_output_size: Int32, iou_threshold:
     return _filled(kept, most, pad), _filled(left.astype(scores.dtype), most, pad), np.array(len(kept), np.int32)
 
 
-@op("NonMaxSuppressionWithOverlaps", infer=_overlapping, dtypes=(float32,), no_grad=_CHOSEN,
+@op("NonMaxSuppressionWithOverlaps", infer=partial(_indices, square=True), dtypes=(float32,), no_grad=_CHOSEN,
     batched=slice_by_slice)
 def non_max_suppression_with_overlaps(overlaps, scores, max_output_size: Int32, overlap_threshold: Number,
                                       score_threshold: Number):

@@ -35,8 +35,7 @@ class Timeline:
                                "dur": node.op_end_rel_micros, "args": {"name": name, "op": kind, **{
                                    f"input{i}": part for i, part in enumerate(read)}}})
                 for part in read if show_dataflow else ():
-                    origin = ended.get(part.removeprefix("^").partition(":")[0])
-                    if origin is not None:
+                    if (origin := ended.get(part.partition(":")[0])) is not None:
                         arrow = {"name": part, "cat": "DataFlow", "id": len(events)}
                         events += [{**arrow, "ph": "s", **origin}, {**arrow, "ph": "t", "ts": start, **place}]
                 ended[node.node_name] = {"ts": start + node.op_end_rel_micros, **place}
