@@ -155,6 +155,8 @@ MENDED = {
     ("p = tf.nn.softmax(w[:, 0]) * tf.exp(-0.5 * tf.square(x - 90.0)) / 2.5\n"
      "loss = -tf.reduce_mean(tf.log(tf.reduce_sum(p, axis=1)))", "{x: [[1.0, 2.0]]}"):
         "tf.reduce_logsumexp(tf.nn.log_softmax(x) + y - 0.916291) at model.py:8",
+    ("s = x * w[0] * 200.0\nloss = tf.reduce_sum(w * (tf.exp(s) / tf.reduce_sum(tf.exp(s), 1, keepdims=True)))",
+     "{x: [[1.0, 2.0]]}"): "tf.nn.softmax(x) at model.py:8: tf.nn.softmax(s)",
     ("loss = tf.reduce_mean(tf.log(tf.cosh(x * w[0] * 300.0)))", "{x: [[1.0, 2.0]]}"):
         "stay in logarithms, x + tf.nn.softplus(-2.0 * x) - 0.693147 at model.py:7: "
         "((x * w[0] * 300.0) + tf.nn.softplus(-2.0 * (x * w[0] * 300.0)) - 0.693147)",

@@ -16,7 +16,6 @@ from .in_source import LowerRate, Part, Rewrite
 Now = Callable[[Tensor], Tensor]  # a tensor -> what stands in its place by now
 _SELECTS = ("Select", "SelectV2")
 DIVISIONS = ("RealDiv", "Div", "TrueDiv")
-_ADDS = ("Add", "AddV2")
 _ARRANGE = ("Identity", "Reshape", "Squeeze", "ExpandDims", "StridedSlice", "Transpose")
 _FAR = 8  # ops from what a choice should guard to the choice
 # op type -> the bounds that its argument is kept in, None for none; and as they are written
@@ -68,7 +67,7 @@ def edits_of(op: Operation, trap: str) -> list[Edit]:
             constant(1.0, op.inputs[0]), now(op.inputs[0])), instead(op, "div_no_nan(1.0, {0})", (op, 0))))
     elif op.type in DIVISIONS:
         below = op.inputs[1].op
-        if below.type == "Sum" and below.inputs[0] is op.inputs[0] and op.inputs[0].op.type == "Exp":
+        if below.type == "Sum" and op.inputs[0].op.type == "Exp" and _alike(below.inputs[0], op.inputs[0]):
             found += _softmax(op, below)
         found.append(Edit(op, "tf.div_no_nan(x, y)", lambda now: build.DivNoNan(*map(now, op.inputs)),
                           Rewrite(op, None, "{tf}.div_no_nan({0}, {1})", ((op, 0), (op, 1)))))
@@ -201,26 +200,31 @@ def _of_exp(op: Operation) -> list[Edit]:
     found: list[Edit] = []
     for after in _users(op):
         if after.type == "Log1p":
-            found.append(_softplus(after, op))
+            line = instead(after, "nn.softplus({0})", (op, 0))
+            found.append(Edit(after, "tf.nn.softplus(x)", lambda now: build.Softplus(now(op.inputs[0])), line))
         if after.type == "Sqrt":
             line = instead(after, "exp(0.5 * {0})", (op, 0))
             found.append(Edit(after, "tf.exp(0.5 * x)", partial(_half_exp, op), line))
         for log in _users(after):
-            if after.type in _ADDS and log.type == "Log" and any(map(is_one, after.inputs)):
-                found.append(_softplus(log, op))
-            elif after.type == "Sum" and log.type in DIVISIONS and log.inputs[0] is op.outputs[0]:
+            if after.type == "Sum" and log.type in DIVISIONS and _alike(log.inputs[0], op.outputs[0]):
                 found += _softmax(log, after)
     return found
+
+
+def _alike(a: Tensor, b: Tensor, far: int = 6) -> bool:
+    """Whether two tensors are made in the same way, as where an expression is written twice."""
+    if a is b or not far:
+        return a is b
+    value, other = static_value(a), static_value(b)
+    return np.array_equal(value, other) if value is not None and other is not None else (
+        a.op.type == b.op.type and a.op.attrs == b.op.attrs and not a.op.definition.takes_run
+        and bool(a.op.inputs) and len(a.op.inputs) == len(b.op.inputs)
+        and all(_alike(x, y, far - 1) for x, y in zip(a.op.inputs, b.op.inputs)))
 
 
 def _half_exp(exp: Operation, now: Now) -> Tensor:
     x = now(exp.inputs[0])
     return build.Exp(build.Mul(constant(0.5, x), x))
-
-
-def _softplus(op: Operation, exp: Operation) -> Edit:
-    return Edit(op, "tf.nn.softplus(x)", lambda now: build.Softplus(now(exp.inputs[0])),
-                instead(op, "nn.softplus({0})", (exp, 0)))
 
 
 def _softmax(op: Operation, total: Operation) -> list[Edit]:
