@@ -65,6 +65,36 @@ def test_a_refused_matrix_is_looked_at(tmp_path: Path, monkeypatch: pytest.Monke
     assert "its rows 0 and 1 are equal, its smallest eigenvalue is" in found and "1e-6 * tf.eye(n)" in found, found
 
 
+def test_an_update_of_the_scripts_own_that_amplifies_is_told_and_averaged(tmp_path: Path,
+                                                                           monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs between the training steps are made again too: a lower rate does not help here, and is not said to."""
+    model = """
+old = tf.Variable([[1.0], [1.0]], trainable=False, name="old")
+loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - tf.matmul(x, old)))
+soft = old.assign(0.25 * w + 4.0 * old)
+step = tf.train.GradientDescentOptimizer(0.001).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(50):
+        session.run([step, loss], {x: [[1.0, 2.0], [3.0, 5.0]]})
+        session.run(soft)
+"""
+    with loaded(HEAD + model, tmp_path, monkeypatch, "run -f nonfinite") as shell:
+        found = said("why nan", shell)
+    assert "the script's own update of old at model.py:8 makes it 4 times what it was" in found, found
+    assert "let the factors of an average add up to 1: 0.75 for the old value beside 0.25" in found, found
+    assert "lower the learning rate" not in found, found
+
+
+def test_a_loss_without_a_lower_bound_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = "loss = tf.reduce_mean(tf.square(w)) + tf.reduce_mean(w - 1.0) - 5.0 * tf.nn.l2_loss(w)"
+    text = HEAD + model + RUN.replace("range(2)", "range(300)")
+    with loaded(text, tmp_path, monkeypatch, "run -f nonfinite") as shell:
+        found = said("why nan", shell)
+    assert "the loss has no lower bound: it falls as what it subtracts grows, mul (Mul at model.py:5)" in found, found
+    assert "remedy: add it, a + b in place of a - b, if it is a penalty at model.py:5 tried: step" in found, found
+
+
 def test_gradients_that_spoil_an_optimizer_come_of_layers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = """
 h = x

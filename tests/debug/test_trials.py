@@ -157,6 +157,8 @@ MENDED = {
         "tf.reduce_logsumexp(tf.nn.log_softmax(x) + y - 0.916291) at model.py:8",
     ("s = x * w[0] * 200.0\nloss = tf.reduce_sum(w * (tf.exp(s) / tf.reduce_sum(tf.exp(s), 1, keepdims=True)))",
      "{x: [[1.0, 2.0]]}"): "tf.nn.softmax(x) at model.py:8: tf.nn.softmax(s)",
+    ("h = tf.cast(tf.matmul(x, w), tf.float16)\nloss = tf.cast(tf.reduce_sum(tf.square(h * 20.0)), tf.float32)",
+     "{x: [[7.0, 6.0], [7.0, 8.0]]}"): "work in float32, with tf.cast(x, tf.float32) before Square at model.py:8",
     ("loss = tf.reduce_mean(tf.log(tf.cosh(x * w[0] * 300.0)))", "{x: [[1.0, 2.0]]}"):
         "stay in logarithms, x + tf.nn.softplus(-2.0 * x) - 0.693147 at model.py:7: "
         "((x * w[0] * 300.0) + tf.nn.softplus(-2.0 * (x * w[0] * 300.0)) - 0.693147)",

@@ -11,6 +11,7 @@ from ....core.dtypes import int32
 from ....core.graph import Operation, Tensor
 from ....core.op import build
 from . import in_graph
+from .in_float32 import in_float32
 from .in_graph import DIVISIONS, Edit, Now, constant, instead, is_half, on_argument, source_of
 from .in_logarithms import logarithm_of_exponents, logarithms_after, over_exponentials, shifted
 from .in_source import LowerRate
@@ -25,7 +26,7 @@ _LOW = 1e-4  # a learning rate; ten times that is Adam's own
 
 def better_forms(op: Operation, *, negative: bool) -> list[Edit]:
     """The edits that may help where `op`, a forward one, is to blame. negative: for what it was given."""
-    found: list[Edit] = []
+    found: list[Edit] = in_float32(op)
     if op.type in ("Log", "Sqrt", "Rsqrt"):
         found += _of_argument(op)
     if op.type == "Log" and not in_graph.edits_of(op, ""):

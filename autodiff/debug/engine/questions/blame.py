@@ -4,6 +4,7 @@ from __future__ import annotations
 import bisect
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ....core.errors import ArgumentError, AutodiffError, OpError
@@ -13,6 +14,8 @@ from ...analysis.advice import advice_of
 from ...analysis.arithmetic_rules import number
 from ...analysis.findings import WhyFailed, WhyNonfinite
 from ...analysis.nonfinite import why_nonfinite
+from ...analysis.origins.no_bound import added, subtracted, without_bound
+from ...analysis.origins.own_updates import amplified
 from ...analysis.remedies import matrix_fault, remedy_for_failure
 from ...analysis.update_blame import divergence, is_store, learning_rate, operands_of, stores_into, why_update
 from ...facts.roles import VARIABLES, at_line, place_of, role_of
@@ -98,13 +101,18 @@ class Blame:
         first = found.origins[0] if found.origins else None
         if first is None or "too large for the type" not in first.rule:
             return found
-        grown = divergence([(self.log.at(m.run), m.variables) for m in (*list(self.state.moments)[:_EARLY], at)
-                            if m.run <= at.run])
+        own = amplified(self.model.graph, (m.variables for m in self.state.moments), at.variables)
+        top = self.model.default_y()
+        sub = subtracted(top, partial(self.state.values_known, moment=at)) if top is not None and not own else None
+        grown = own[0].text if own else without_bound(sub) if sub is not None else divergence([
+            (self.log.at(m.run), m.variables) for m in (*list(self.state.moments)[:_EARLY], at) if m.run <= at.run])
         if not grown:
             return found
-        diverges = replace(first, remedy="lower the learning rate, take the mean over the batch in place of the sum, "
-                                         "or clip with tf.clip_by_global_norm")
-        told = "; ".join(part for part in (f"the training diverges: {grown}", self._learning_rate(at)) if part)
+        diverges = replace(first, remedy="let what an average keeps and what it adds make up 1" if own else
+                           added(sub).words if sub is not None else "lower the learning rate, take the mean over the "
+                           "batch in place of the sum, or clip with tf.clip_by_global_norm")
+        rate = "" if own or sub is not None else self._learning_rate(at)
+        told = "; ".join(part for part in (f"the training diverges: {grown}", rate) if part)
         return replace(found, origins=(diverges, *found.origins[1:]), text=f"{found.text}\n{told}", diverges=True)
 
     def _learning_rate(self, at: Moment) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import zip_longest
 from typing import Any
 
@@ -19,6 +20,8 @@ from ...analysis.edits import formulas
 from ...analysis.edits.in_graph import CLIP, Edit, at_one_place
 from ...analysis.edits.together import EXPONENTIALS, elsewhere, forms_of, further, widened
 from ...analysis.findings import Link, Remedy, WhyNonfinite
+from ...analysis.origins.no_bound import added, subtracted
+from ...analysis.origins.own_updates import amplified, averaged
 from ...analysis.update_blame import RATES, is_store, operands_of
 from ...facts.roles import is_variable, place_of
 from ...facts.stats import has_nonfinite
@@ -91,6 +94,13 @@ class Trials:
         Where an update is at fault, what it computes with; where nothing else helps, smaller weights.
         """
         if why.diverges:
+            begun = (m.variables for m in self.state.moments)
+            updates = amplified(self.model.graph, begun, failed.variables)
+            fallen = subtracted(top, partial(self.state.values_known, moment=failed))
+            if fallen is not None:
+                yield [added(fallen)]
+                return
+            yield from filter(None, [[each for update in updates for each in averaged(update)]])
             yield from self._first_of(self._lower_rates(failed))
             yield [CLIP]
             yield from self._scaled_feeds(failed)

@@ -1,0 +1,48 @@
+"""A loss that has no lower bound: what it subtracts, where that outgrows the rest."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....core.graph import Operation, Tensor
+from ....core.op import build
+from ...facts.roles import at_line, place_of
+from ..edits.in_graph import Edit
+
+_PASSES = ("Identity", "Mean", "Sum", "Reshape", "Squeeze")
+_FAR = 20  # ops from the loss
+_LOW = -1e6
+
+
+def subtracted(y: Tensor, values_of: Callable[[Sequence[Operation]], Mapping[Tensor, Any]]) -> Operation | None:
+    """The Sub that takes y, a scalar, to minus infinity; None if y is not there, or by something else."""
+    for i in range(_FAR):
+        op = y.op
+        values = values_of([op, *(t.op for t in op.inputs)])
+        sizes = [float(np.sum(np.asarray(values.get(t, 0.0), np.float64))) for t in (y, *op.inputs)]
+        if not i and not sizes[0] < _LOW:
+            return None
+        if op.type == "Sub" and sizes[2] > max(abs(sizes[1]), 1.0):
+            return op
+        if op.type in ("Add", "AddV2", "AddN") and min(sizes[1:]) < 0:
+            y = op.inputs[int(np.argmin(sizes[1:]))]
+        elif op.type in _PASSES:
+            y = op.inputs[0]
+        else:
+            return None
+    return None
+
+
+def without_bound(sub: Operation) -> str:
+    """What is said of it."""
+    taken = sub.inputs[1].op
+    return (f"the loss has no lower bound: it falls as what it subtracts grows, {taken.name} ({taken.type}"
+            f"{at_line(place_of(taken))}), subtracted{at_line(place_of(sub))}")
+
+
+def added(sub: Operation) -> Edit:
+    """The same, added."""
+    words = "add it, a + b in place of a - b, if it is a penalty"
+    return Edit(sub, words, lambda now: build.AddV2(*map(now, sub.inputs)))
