@@ -38,6 +38,11 @@ fit([sgd(.3)"""),
         _NET + "loss = tf.reduce_mean(entropy(labels=y, logits=z))\n"
         "fit([adam(.01).minimize(loss), loss], lambda i: {x: X[:32], y: Y[:32]}, 26)\n",
         "{x: X[:32], y: Y[:32]}", "{x: X[i * 8:][:32], y: Y[i * 8:][:32]}"),
+    "wrong sign": (
+        "a, b = dense(p, 4, name='a'), dense(p, 4, name='b')\n"
+        "match = tf.nn.log_softmax(tf.matmul(a, b, transpose_b=True)) * tf.eye(tf.shape(p)[0])\n"
+        "loss = tf.reduce_mean(tf.reduce_sum(match, 1))\n" + _NEAR,
+        "tf.reduce_mean(tf.reduce_sum(match, 1))", "-tf.reduce_mean(tf.reduce_sum(match, 1))"),
     "two activations": (
         "s = tf.nn.softmax(dense(dense(x, 24, tf.nn.relu), 4, tf.nn.relu))\n"
         "loss = -tf.reduce_mean(tf.reduce_sum(y * tf.log(s + 1e-8), 1))\n" + _STEP, "), 4, tf.nn.relu", "), 4"),

@@ -1,6 +1,16 @@
 """Programs without a mistake that something was once said against: nothing above a remark may be found in them."""
 
 RIGHT: dict[str, str] = {
+    "a critic of rewards that are 0 and 1": '''
+value, r = dense(p, 1), tf.placeholder(tf.float32, [None, 1])
+chance = tf.log(tf.nn.softmax(dense(p, 2)) + 1e-8)[:, :1]
+loss = tf.reduce_mean(tf.square(value - r)) - tf.reduce_mean(chance * (r - tf.stop_gradient(value)))
+fit([sgd(1e-3).minimize(loss), loss], lambda i: {p: points[:64], r: rng.rand(64, 1) > .5}, 24)
+''',
+    "clipping that never bites": '''
+g, v = zip(*adam(.01).compute_gradients(tf.losses.mean_squared_error(q, dense(p, 1))))
+fit([adam(.01).apply_gradients(zip(tf.clip_by_global_norm(g, 1e6)[0], v))], near, 24)
+''',
     "experts that a softmax mixes": '''
 share, experts = dense(p, 4, tf.nn.softmax), dense(p, 4)
 loss = tf.losses.mean_squared_error(q, tf.reduce_sum(share * experts, 1, keepdims=True))

@@ -82,8 +82,9 @@ def _squared(head: Head, count: int, case: Case) -> Iterator[Finding]:
             f"{len(case.steps)} steps" if np.isfinite(case.guess) else "")
     name = "softmax" if count > 2 or (head.prediction.dims or (1,))[-1] != 1 else "sigmoid"
     source = logits_of(head.end).name if head.activation else head.prediction.name
-    weight = 37 if case.learns or len(case.steps) < _TRAINED else 44
-    yield finding(weight, "squared error of classes", head.op, f"the labels are {count} "
+    is_number = not head.activation and (head.prediction.dims or (1,))[-1] == 1  # a regression of 0 and 1 may be meant
+    is_harmless = case.learns or is_number or len(case.steps) < _TRAINED or not np.isfinite(case.guess)
+    yield finding(37 if is_harmless else 44, "squared error of classes", head.op, f"the labels are {count} "
                   f"classes, but {head.op.name} is the {head.form} error of {what}{at_line(place_of(head.end))}{flat}"
                   f"{told}", f"give {source} to tf.nn.{name}_cross_entropy_with_logits{'_v2' * (name == 'softmax')}")
 

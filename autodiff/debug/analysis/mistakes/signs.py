@@ -8,8 +8,9 @@ from ....core.graph import Operation, Tensor
 from ...facts.roles import PLACEHOLDERS
 from .heads import SAME, unbroadcast
 
-_STAYS = (*SAME, "Sum", "Mean", "GatherNd", "GatherV2", "Transpose", "StridedSlice", "Max", "Min", "Add", "AddV2",
-          "AddN", "Select", "SelectV2", "Pack", "Sqrt", "ConcatV2")
+_PARTS, _DIAGONALS = ("MatrixDiagPart", "DiagPart"), ("MatrixDiag", "MatrixSetDiag", "Diag")  # what belongs together
+_STAYS = (*SAME, *_PARTS, "Sum", "Mean", "GatherNd", "GatherV2", "Transpose", "StridedSlice", "Max", "Min", "Add",
+          "AddV2", "AddN", "Select", "SelectV2", "Pack", "Sqrt", "ConcatV2")
 _SCALES = ("Mul", "RealDiv", "Div", "DivNoNan")
 _NEVER_NEGATIVE = ("OneHot", "Softmax", "Sigmoid", "Exp", "Square", "Abs", "Size", "Shape", "Prod", "Greater", "Less",
                    "Equal", "NotEqual", "SequenceMask", "Maximum")
@@ -39,10 +40,10 @@ def signs_into(start: Tensor, y: Tensor, behind: Collection[Operation], *, fed: 
 
 def picks(op: Operation, tensor: Tensor) -> bool:
     """Whether an op takes what labels say of a tensor."""
-    if op.type in ("GatherNd", "GatherV2"):
+    if op.type in ("GatherNd", "GatherV2", *_PARTS):
         return True
     others = [source_of(t) for t in op.inputs if t is not tensor] if op.type == "Mul" else []
-    return any(other.type in ("OneHot", "Placeholder") for other in others)
+    return any(other.type in ("OneHot", "Placeholder", *_DIAGONALS) for other in others)
 
 
 def _sign_through(op: Operation, tensor: Tensor, fed: int) -> int:
@@ -62,8 +63,8 @@ def _sign_of(tensor: Tensor, fed: int) -> int:
     if value is not None and value.size and value.dtype.kind in "fiu":
         return 1 if (value >= 0).all() else -1 if (value <= 0).all() else 0
     op = source_of(tensor)
-    if op.type == "Sum" and op.inputs:
-        return _sign_of(op.inputs[0], fed)
+    if op.type in ("Sum", "Fill", *_DIAGONALS) and op.inputs:
+        return _sign_of(op.inputs[0 if op.type == "Sum" else -1], fed)
     return fed if op.type in PLACEHOLDERS else 1 if op.type in _NEVER_NEGATIVE else 0
 
 
