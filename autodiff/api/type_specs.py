@@ -292,3 +292,4 @@ class IndexedSlicesSpec(TypeSpec):
 
 for _kind in (IndexedSlices, SparseTensor):  # of the core, which knows no specs: as composites of a structure
     setattr(_kind, "_type_spec", property(type_spec_from_value))  # noqa: B010
+from_value, BatchableTypeSpec = type_spec_from_value, TypeSpec  # TensorFlow's module has them by these names too

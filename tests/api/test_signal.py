@@ -99,3 +99,41 @@ def test_windows() -> None:
     np.testing.assert_allclose(run(tf.signal.hann_window(4)), [0, 0.5, 1, 0.5], atol=1e-7)  # as TensorFlow 1.15
     np.testing.assert_allclose(run(tf.signal.hamming_window(4, periodic=False)), [0.08, 0.77, 0.77, 0.08], atol=1e-6)
     assert run(tf.signal.hann_window(1)).tolist() == [1.0]
+
+
+@pytest.mark.parametrize("kind", [1, 2, 3])
+def test_cosine_transforms_are_their_sums(kind):
+    n = 5
+    x = np.random.default_rng(0).normal(size=(2, n)).astype(np.float32)
+    j, k = np.indices((n, n))
+    cosines = {1: np.cos(np.pi * j * k / (n - 1)), 2: np.cos(np.pi * k * (2 * j + 1) / (2 * n)),
+               3: np.cos(np.pi * j * (2 * k + 1) / (2 * n))}[kind]
+    weights = np.full((n, 1), 2.0) if kind == 2 else np.where((j == 0) | (kind == 1) & (j == n - 1), 1.0, 2.0)
+    unknown = tf.placeholder_with_default(x, [2, None])
+    found = [tf.signal.dct(x, kind), tf.signal.dct(unknown, kind), tf.signal.dct(x[:, :3], kind, n=n),
+             tf.signal.idct(tf.signal.dct(x, kind), kind), tf.signal.dct(np.eye(n), 1 + kind % 2 + 1, norm="ortho")]
+    with tf.Session() as session:
+        own, other, padded, back, orthogonal = session.run(found)
+    np.testing.assert_allclose(own, x @ (weights * cosines), atol=1e-5)
+    np.testing.assert_allclose(other, own, atol=1e-5)
+    np.testing.assert_allclose(padded, (x * (np.arange(n) < 3)) @ (weights * cosines), atol=1e-5)
+    np.testing.assert_allclose(back, x * 2 * (n - (kind == 1)), atol=1e-5)
+    np.testing.assert_allclose(orthogonal @ orthogonal.T, np.eye(n), atol=1e-6)
+    for error, options in (ValueError, {"type": 4}), (ValueError, {"type": 1, "norm": "ortho"}), (
+            ValueError, {"norm": "bad"}), (NotImplementedError, {"axis": 0}), (ValueError, {"n": 0}):
+        with pytest.raises(error):
+            tf.signal.dct(x, **options)
+
+
+def test_mel_bands_are_triangles_and_their_coefficients_cosines():
+    bands = tf.signal.linear_to_mel_weight_matrix(3, 9, tf.constant(8000), 0.0, 4000.0)
+    with tf.Session() as session:
+        weights, coefficients = session.run([bands, tf.signal.mfccs_from_log_mel_spectrograms(tf.ones([1, 8]))])
+    np.testing.assert_allclose(weights, [  # TensorFlow 1.15.5's
+        [0, 0, 0], [0.8677956, 0.13220443, 0], [0.13615012, 0.8638499, 0], [0, 0.59455997, 0.40544003],
+        [0, 0.1643732, 0.8356268], [0, 0, 0.80748725], [0, 0, 0.50252086], [0, 0, 0.23626882], [0, 0, 0]], atol=1e-6)
+    np.testing.assert_allclose(coefficients, [[4.0, *[0] * 7]], atol=1e-6)
+    for options in ({"num_mel_bins": 0}, {"sample_rate": 0.0}, {"upper_edge_hertz": 5000.0}, {"dtype": tf.int32},
+                    {"sample_rate": tf.placeholder(tf.float32)}):
+        with pytest.raises(ValueError):
+            tf.signal.linear_to_mel_weight_matrix(**options)

@@ -24,12 +24,8 @@ from ..train.global_step import assert_global_step, create_global_step, get_glob
 from ..train.saved_variables import fitting, named_variables
 from ..train.saver import Saver
 from ..train.warm_start import init_from_checkpoint
-from ..variables.convolution_initializers import (
-    convolutional_delta_orthogonal,
-    convolutional_orthogonal_1d,
-    convolutional_orthogonal_2d,
-    convolutional_orthogonal_3d,
-)
+from ..variables.convolution_initializers import *
+from ..variables.convolution_initializers import __all__ as _initializer_names
 from ..variables.variable import Variable
 from ..variables.variable_scope import VariableScope, get_variable, get_variable_scope
 from .arg_scope import *
@@ -37,13 +33,13 @@ from .arg_scope import __all__ as _arg_scope_names
 
 __all__ = ["add_model_variable", "assert_global_step", "assert_or_get_global_step", "assert_scalar",
            "assign_from_checkpoint", "assign_from_checkpoint_fn", "assign_from_values", "assign_from_values_fn",
-           "convolutional_delta_orthogonal", "convolutional_orthogonal_1d", "convolutional_orthogonal_2d",
-           "convolutional_orthogonal_3d", "create_global_step", "filter_variables", "get_global_step",
+           "create_global_step", "filter_variables", "get_global_step",
            "get_local_variables", "get_model_variables",
            "get_or_create_global_step", "get_trainable_variables", "get_unique_variable", "get_variable_full_name",
            "get_variables", "get_variables_by_name", "get_variables_by_suffix", "get_variables_to_restore",
            "global_variable", "init_from_checkpoint", "is_tensor", "list_variables", "load_checkpoint",
-           "load_variable", "local_variable", "model_variable", "smart_cond", "variable", *_arg_scope_names]
+           "load_variable", "local_variable", "model_variable", "smart_cond", "variable", *_arg_scope_names,
+           *_initializer_names]
 
 
 # ---- making -----------------------------------------------------------------------------

@@ -10,22 +10,15 @@ from .constants import ASSETS_DIRECTORY, SAVED_MODEL_FILENAME_PB, SAVED_MODEL_FI
 from .loader import contains_saved_model, load, maybe_saved_model_directory
 from .main_op import main_op_with_restore
 from .signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY, PREDICT_METHOD_NAME
-from .signature_def_utils import (
-    build_signature_def,
-    classification_signature_def,
-    is_valid_signature,
-    predict_signature_def,
-    regression_signature_def,
-)
+from .signature_def_utils import *
 from .tag_constants import GPU, SERVING, TPU, TRAINING
 from .utils import build_tensor_info, get_tensor_from_tensor_info
 
 __all__ = ["ASSETS_DIRECTORY", "DEFAULT_SERVING_SIGNATURE_DEF_KEY", "GPU", "PREDICT_METHOD_NAME",
-           "SAVED_MODEL_FILENAME_PB", "SAVED_MODEL_FILENAME_PBTXT", "SERVING", "TPU", "TRAINING", "VARIABLES_DIRECTORY",
-           "Builder", "build_signature_def", "build_tensor_info", "builder", "classification_signature_def",
-           "constants", "contains_saved_model", "get_tensor_from_tensor_info", "is_valid_signature", "load", "loader",
-           "main_op", "main_op_with_restore", "maybe_saved_model_directory", "predict_signature_def",
-           "regression_signature_def", "signature_constants", "signature_def_utils", "simple_save", "tag_constants",
-           "utils"]
+           "SAVED_MODEL_FILENAME_PB", "SAVED_MODEL_FILENAME_PBTXT", "SERVING", "TPU", "TRAINING",
+           "VARIABLES_DIRECTORY", "Builder", "build_tensor_info", "builder", "constants", "contains_saved_model",
+           "get_tensor_from_tensor_info", "load", "loader", "main_op", "main_op_with_restore",
+           "maybe_saved_model_directory", "signature_constants", "signature_def_utils", "simple_save", "tag_constants",
+           "utils", *signature_def_utils.__all__]
 
 __getattr__ = refusing("tf.saved_model", __name__)

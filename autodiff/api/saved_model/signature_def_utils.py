@@ -12,6 +12,9 @@ from ..messages import SignatureDef
 from . import signature_constants as names
 from .utils import build_tensor_info, build_tensor_info_from_op, get_element_from_tensor_info
 
+__all__ = ["build_signature_def", "classification_signature_def", "is_valid_signature", "predict_signature_def",
+           "regression_signature_def"]
+
 
 def build_signature_def(inputs: Mapping[str, Any] | None = None, outputs: Mapping[str, Any] | None = None,
                         method_name: str | None = None) -> Any:

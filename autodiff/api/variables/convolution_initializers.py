@@ -14,6 +14,9 @@ from ...core.shapes import as_dims
 from .. import random
 from .initializers import Orthogonal
 
+__all__ = ["convolutional_delta_orthogonal", "convolutional_orthogonal_1d", "convolutional_orthogonal_2d",
+           "convolutional_orthogonal_3d"]
+
 
 class ConvolutionDeltaOrthogonal(Orthogonal):
     """A kernel [*window, inputs, outputs] of zeros, but for orthonormal rows times `gain` in its middle.

@@ -5,18 +5,8 @@ DumpingDebugWrapperSession and DumpingDebugHook write dumps that TensorFlow's to
 wrappers.py.
 """
 
+from . import wrappers
 from .dump_dir import DebugDumpDir, DebugTensorDatum, has_inf_or_nan, load_tensor_from_event_file
-from .wrappers import (
-    DumpingDebugHook,
-    DumpingDebugWrapperSession,
-    GrpcDebugHook,
-    LocalCLIDebugHook,
-    LocalCLIDebugWrapperSession,
-    TensorBoardDebugHook,
-    TensorBoardDebugWrapperSession,
-    WatchOptions,
-)
+from .wrappers import *
 
-__all__ = ["DebugDumpDir", "DebugTensorDatum", "DumpingDebugHook", "DumpingDebugWrapperSession", "GrpcDebugHook",
-           "LocalCLIDebugHook", "LocalCLIDebugWrapperSession", "TensorBoardDebugHook", "TensorBoardDebugWrapperSession",
-           "WatchOptions", "has_inf_or_nan", "load_tensor_from_event_file"]
+__all__ = ["DebugDumpDir", "DebugTensorDatum", "has_inf_or_nan", "load_tensor_from_event_file", *wrappers.__all__]

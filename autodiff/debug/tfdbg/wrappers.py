@@ -15,6 +15,9 @@ from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors
 from ...files.debug_dump import write_dump
 
+__all__ = ["DumpingDebugHook", "DumpingDebugWrapperSession", "GrpcDebugHook", "LocalCLIDebugHook",
+           "LocalCLIDebugWrapperSession", "TensorBoardDebugHook", "TensorBoardDebugWrapperSession", "WatchOptions"]
+
 
 class LocalCLIDebugWrapperSession:
     """A session that hands everything on to the one inside: the prompt is gradbg's own."""

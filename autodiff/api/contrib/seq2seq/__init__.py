@@ -4,21 +4,14 @@ Decoders and helpers are classes that a loop of tf.while_loop calls. Start with 
 """
 
 from ...common.unsupported import refusing
-from .attention import (
-           AttentionMechanism,
-           AttentionWrapper,
-           AttentionWrapperState,
-           BahdanauAttention,
-           LuongAttention,
-           hardmax,
-)
+from . import attention
+from .attention import *
 from .decoder import BasicDecoder, BasicDecoderOutput, Decoder, dynamic_decode
 from .helper import CustomHelper, GreedyEmbeddingHelper, Helper, SampleEmbeddingHelper, TrainingHelper
 from .loss import sequence_loss
 
-__all__ = ["AttentionMechanism", "AttentionWrapper", "AttentionWrapperState", "BahdanauAttention", "BasicDecoder",
-           "BasicDecoderOutput", "CustomHelper", "Decoder", "GreedyEmbeddingHelper", "Helper", "LuongAttention",
-           "SampleEmbeddingHelper", "TrainingHelper", "dynamic_decode", "hardmax", "sequence_loss"]
+__all__ = ["BasicDecoder", "BasicDecoderOutput", "CustomHelper", "Decoder", "GreedyEmbeddingHelper", "Helper",
+           "SampleEmbeddingHelper", "TrainingHelper", "dynamic_decode", "sequence_loss", *attention.__all__]
 
 
 __getattr__ = refusing("tf.contrib.seq2seq", __name__)

@@ -23,6 +23,9 @@ from ...nn.rnn_cell.base import RNNCell, batch_of, check_cell, zeros_of
 from ...variables.initializers import Constant, Ones, Zeros
 from ...variables.variable_scope import get_variable, variable_scope
 
+__all__ = ["AttentionMechanism", "AttentionWrapper", "AttentionWrapperState", "BahdanauAttention", "LuongAttention",
+           "hardmax"]
+
 
 class AttentionMechanism:
     """A memory with keys. Called with (query, state) it gives (alignments float[n, t], next state).

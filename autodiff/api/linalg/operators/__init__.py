@@ -5,22 +5,16 @@ two, which stand beside the operators and in pairs.py. Start with diagonal.py.
 """
 from __future__ import annotations
 
-from . import pairs  # noqa: F401 (its rules)
+from . import circulant, pairs  # noqa: F401 (its rules)
 from .base import LinearOperator
-from .circulant import (
-                        LinearOperatorCirculant,
-                        LinearOperatorCirculant2D,
-                        LinearOperatorCirculant3D,
-                        LinearOperatorToeplitz,
-)
+from .circulant import *
 from .dense import LinearOperatorFullMatrix, LinearOperatorHouseholder, LinearOperatorLowerTriangular
 from .derived import LinearOperatorAdjoint, LinearOperatorInversion, LinearOperatorLowRankUpdate
 from .diagonal import LinearOperatorDiag
 from .identity import LinearOperatorIdentity, LinearOperatorScaledIdentity, LinearOperatorZeros
 from .several import LinearOperatorBlockDiag, LinearOperatorComposition, LinearOperatorKronecker
 
-__all__ = ["LinearOperator", "LinearOperatorAdjoint", "LinearOperatorBlockDiag", "LinearOperatorCirculant",
-           "LinearOperatorCirculant2D", "LinearOperatorCirculant3D", "LinearOperatorComposition", "LinearOperatorDiag",
-           "LinearOperatorFullMatrix", "LinearOperatorHouseholder", "LinearOperatorIdentity", "LinearOperatorInversion",
-           "LinearOperatorKronecker", "LinearOperatorLowRankUpdate", "LinearOperatorLowerTriangular",
-           "LinearOperatorScaledIdentity", "LinearOperatorToeplitz", "LinearOperatorZeros"]
+__all__ = ["LinearOperator", "LinearOperatorAdjoint", "LinearOperatorBlockDiag", "LinearOperatorComposition",
+           "LinearOperatorDiag", "LinearOperatorFullMatrix", "LinearOperatorHouseholder", "LinearOperatorIdentity",
+           "LinearOperatorInversion", "LinearOperatorKronecker", "LinearOperatorLowRankUpdate",
+           "LinearOperatorLowerTriangular", "LinearOperatorScaledIdentity", "LinearOperatorZeros", *circulant.__all__]

@@ -24,6 +24,9 @@ from . import algebra, support
 from .base import LinearOperator
 from .support import Hint, Hints, commuting, hints_of, settled
 
+__all__ = ["LinearOperatorCirculant", "LinearOperatorCirculant2D", "LinearOperatorCirculant3D",
+           "LinearOperatorToeplitz"]
+
 _TRANSFORMS = {1: (fft, ifft), 2: (fft2d, ifft2d), 3: (fft3d, ifft3d)}
 
 

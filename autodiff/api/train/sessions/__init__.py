@@ -3,15 +3,9 @@
 Start with monitored.py.
 """
 
-from .monitored import (
-    ChiefSessionCreator,
-    MonitoredSession,
-    MonitoredTrainingSession,
-    SingularMonitoredSession,
-    WorkerSessionCreator,
-)
+from . import monitored
+from .monitored import *
 from .scaffold import Scaffold
 from .session_manager import SessionManager
 
-__all__ = ["ChiefSessionCreator", "MonitoredSession", "MonitoredTrainingSession", "Scaffold", "SessionManager",
-           "SingularMonitoredSession", "WorkerSessionCreator"]
+__all__ = ["Scaffold", "SessionManager", *monitored.__all__]

@@ -14,6 +14,9 @@ from .scaffold import Scaffold
 from .session_manager import SessionManager
 from .wrapped import StepContext, _CoordinatedSession, _HookedSession, _RecoverableSession
 
+__all__ = ["ChiefSessionCreator", "MonitoredSession", "MonitoredTrainingSession", "SingularMonitoredSession",
+           "WorkerSessionCreator"]
+
 _DEFAULT = object()
 
 
