@@ -88,6 +88,8 @@ _NAMES = {
         "is_strictly_increasing is_tensor Print print verify_tensor_all_finite",
     "api.image.boxes":
         "extract_image_patches",
+    "api.nn.shifted_windows":
+        "extract_volume_patches",
     "api.shape_checks":
         "assert_shapes",
     "api.saved_graphs.reading":

@@ -12,6 +12,7 @@ from ...core.graph import Tensor
 from ...core.name_scope import scope
 from ...core.op import OPS, build
 from ..common.renamed_arguments import one_of
+from .shifted_windows import pool_with_holes
 
 __all__ = ["avg_pool", "avg_pool1d", "avg_pool2d", "avg_pool3d", "avg_pool_v2", "max_pool", "max_pool1d", "max_pool2d",
            "max_pool3d", "max_pool_v2", "max_pool_with_argmax", "pool"]
@@ -115,16 +116,24 @@ def pool(input: Any, window_shape: Any, pooling_type: str, padding: str, dilatio
          name: str | None = None, data_format: str | None = None, dilations: Any = None) -> Tensor:
     """Windows in one, two or three dimensions, by the rank of the input. pooling_type: 'MAX' or 'AVG'.
 
-    Raises ArgumentError (ValueError) for dilated windows.
+    dilation_rate (or dilations): the distance of a window's elements. Raises ArgumentError (ValueError) for strides of
+    such windows.
     """
     rate = dilation_rate if dilations is None else dilations
-    if rate is not None and any(r != 1 for r in np.atleast_1d(rate)):
-        raise ArgumentError(expected="windows without holes", found=f"dilations {rate!r}")
     if pooling_type not in ("MAX", "AVG"):
         raise ArgumentError(expected="a pooling_type 'MAX' or 'AVG'", found=repr(pooling_type))
     with scope(name, "pool", [input]):
         x = convert_to_tensor(input, name="input")
         strides = 1 if strides is None else strides
+        if rate is not None and np.max(rate, initial=1) > 1:
+            if np.max(strides, initial=1) > 1:
+                raise ArgumentError("strides > 1 not supported in conjunction with dilation_rate > 1", found=strides)
+            first = data_format is not None and data_format.startswith("NC")
+            axes = [*range(len(x.dims or ()))]
+            x = build.Transpose(x, [0, *axes[2:], 1]) if first else x
+            window, steps = (np.broadcast_to(values, len(axes) - 2).tolist() for values in (window_shape, rate))
+            y = pool_with_holes(x, window, steps, padding, largest=pooling_type == "MAX")
+            return build.Transpose(y, [0, axes[-1], *axes[1:-1]]) if first else y
         return _by_rank(x, window_shape, strides, padding, data_format, pooling_type == "MAX")
 
 
