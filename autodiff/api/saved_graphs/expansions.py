@@ -48,17 +48,10 @@ def _gather_or_zero(op: Operation, params: Tensor, indices: Tensor) -> Tensor:
     return build.Mul(found, is_row)
 
 
-def _log_or_zero(op: Operation, x: Tensor) -> Tensor:
-    return build.Log(build.Select(build.Greater(x, build.ZerosLike(x)), x, build.OnesLike(x)))
-
-
-def _initial(op: Operation, ref: Tensor, value: Tensor) -> Tensor:
-    return build.Identity(value)
-
-
 EXPANSIONS: dict[str, Callable[..., Tensor | None]] = {
     "SumTo": _sum_to, "KeepWhere": _keep_where, "KeptShape": _kept_shape, "GatherGrad": _gather_gradient,
-    "GatherOrZero": _gather_or_zero, "LogOrZero": _log_or_zero, "InitializedValue": _initial,
+    "GatherOrZero": _gather_or_zero, "InitializedValue": lambda op, ref, value: build.Identity(value),
+    "LogOrZero": lambda op, x: build.Log(build.Select(build.Greater(x, build.ZerosLike(x)), x, build.OnesLike(x))),
     "LogicalXor": lambda op, x, y: build.NotEqual(x, y),
     "SwitchSide": lambda op, data, predicate, side: build.Identity(data),  # in a branch, and that one is taken
     "Swish": lambda op, x: build.Mul(x, build.Sigmoid(x)),
