@@ -79,6 +79,14 @@ def test_doctor_reads_a_recording(tmp_path: Path) -> None:
     assert found[0].kind == "relu on the logits" and "are 0" in found[0].text
 
 
+def test_relu_before_a_log_softmax_that_labels_weigh(tmp_path: Path) -> None:
+    found = findings('''
+loss = -tf.reduce_mean(tf.reduce_sum(y * tf.nn.log_softmax(dense(x, 4, tf.nn.relu)), 1))
+fit([adam(.01).minimize(loss), loss])
+''', tmp_path)
+    assert "relu on the logits" in [f.kind for f in found]
+
+
 def test_a_nan_is_told_with_the_row_that_was_fed(tmp_path: Path) -> None:
     found = findings('''
 lengths = tf.placeholder(tf.int32, [None], name="lengths")

@@ -100,6 +100,13 @@ def test_a_weight_decay_that_outweighs_the_loss_is_named(told):
     assert steps("weight_decay=0.01") == []
 
 
+def test_a_schedule_that_leaves_no_rate_has_its_line(told):
+    made = "descent = descent if step else torch.optim.Optimizer([w])"
+    plan = "plan = plan if step else torch.optim.lr_scheduler.LRScheduler(descent)"
+    found = told(made, plan, LOSS, "descent.zero_grad()", "loss.backward()", "descent.step()", "descent.step()")
+    assert found.found == [("learning rate too low", 8)]
+
+
 def test_kl_div_takes_logarithms(told):
     of = "torch.nn.functional.kl_div(torch.tensor([[{}, 0.75], [0.5, 0.5]]), target=x)"
     assert told(of.format(0.25), LOSS, *DOWN).found == [("no logarithms", 7)]

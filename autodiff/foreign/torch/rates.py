@@ -15,6 +15,7 @@ from .record import RawFrames, user_frames
 _DROPS = 3  # of the rate, from which on it is said to fade
 _FADED, _GONE = 1e-3, 1e-6  # of the first rate, if each drop halves it at least; whatever the drops are
 _DECAY = 0.1  # from which on a weight decay is looked at
+_SHARE = 0.1  # of the first rate, below which it is the schedule that makes it low
 _KEPT = 200  # steps
 _PACED, _SLOW = 8, 1e-6  # first steps whose change of a kernel is taken; what of its size is next to nothing
 
@@ -30,6 +31,8 @@ class Rates:
         self.is_due = False  # whether gradients have come that no step has used
         self._rates: list[float] = []
         self._scheduled: RawFrames = ()
+        self._planned: RawFrames = ()  # where the last schedule was made
+        self._first = 0.0  # the rate that schedules begin with
         self._kernel: tuple[Any, Any] = (None, None)  # one that the first step was to change, and what it was then
         self._decay: tuple[float, float] = (0.0, 0.0)  # weight decay, and the least it has been, in gradients
         self._paces: list[float] = []  # by which share of its size each step has changed it
@@ -42,6 +45,7 @@ class Rates:
             for name in ("clip_grad_norm_", "clip_grad_value_"):
                 noting(place, name, self._clip)
         noting(torch.optim.lr_scheduler.LRScheduler, "step", self._schedule)
+        noting(torch.optim.lr_scheduler.LRScheduler, "__init__", self._plan)
 
     def _scale(self, found: Any, scaler: Any, loss: Any) -> None:
         if isinstance(loss, torch.Tensor):
@@ -58,8 +62,12 @@ class Rates:
     def _schedule(self, *_: Any) -> None:
         self._scheduled = user_frames()
 
+    def _plan(self, *_: Any) -> None:
+        self._planned = user_frames()
+
     def before_step(self, optimizer: Any) -> None:
         """Note the rate of a step."""
+        self._first = float(optimizer.param_groups[0].get("initial_lr", 0.0))
         self._rates.append(float(optimizer.param_groups[0].get("lr", 0.0)))
         del self._rates[:-_KEPT]
         self._scaled, self.is_due = {}, False
@@ -103,9 +111,12 @@ class Rates:
     def _low(self, rate: Remark | None) -> list[Finding]:
         if rate is None or len(self._paces) < _PACED or max(self._paces) >= _SLOW:
             return []
-        return [Finding(70, "learning rate too low", "", "", "", f"{rate.text}, which is too low: each of the first "
-                        f"{_PACED} steps changes the kernels by at most {max(self._paces):.1g} of their size, where "
-                        "0.001 is usual, so the loss barely moves", "raise the learning rate", "grads", rate.place)]
+        is_planned = bool(self._planned) and self._rates[-1] < _SHARE * self._first
+        place = as_place(resolve(self._planned[:1])[0]) if is_planned else rate.place
+        by = f" by its schedule, in place of {self._first:.3g}" if is_planned else ""
+        return [Finding(70, "learning rate too low", "", "", "", f"{rate.text}{by}, which is too low: each of the "
+                        f"first {_PACED} steps changes the kernels by at most {max(self._paces):.1g} of their size, "
+                        "where 0.001 is usual, so the loss barely moves", "raise the learning rate", "grads", place)]
 
     def _decayed(self, rate: Remark | None) -> list[Finding]:
         decay, pull = self._decay

@@ -33,6 +33,9 @@ def last_layer_mistakes(case: Case) -> list[Finding]:
         for rule in (_swapped, _squashed_twice, _rectified, _no_probability, _out_of_range, _half_of_the_loss,
                      _squared_softmax, _activated_twice):
             found += list(rule(head, case))[:1]
+    for op in case.behind:
+        if op.type == "LogSoftmax" and op in case.trained:  # scores, wherever labels pick from their logarithms
+            found += _rectified(Head("sparse", op, op.inputs[0], None, last_layer(op.inputs[0])), case)
     return found
 
 
