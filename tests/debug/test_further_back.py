@@ -95,6 +95,22 @@ def test_a_loss_without_a_lower_bound_is_told(tmp_path: Path, monkeypatch: pytes
     assert "remedy: add it, a + b in place of a - b, if it is a penalty at model.py:5 tried: step" in found, found
 
 
+def test_a_momentum_above_1_is_to_blame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = RUN.replace("GradientDescentOptimizer(0.1)", "MomentumOptimizer(1e-3, 1.5)").replace("range(2)", "range(300)")
+    with loaded(HEAD + "loss = tf.reduce_mean(tf.square(w))" + run, tmp_path, monkeypatch, "run -f nonfinite") as shell:
+        found = said("why nan", shell)
+    assert "the momentum is 1.5 at model.py:6: from 1 on steps only add up" in found and "momentum" in found.partition(
+        "remedy")[2][:60], found
+
+
+def test_what_the_script_asked_for_in_vain_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = ("u = tf.Variable(1.0)\nasked = tf.gradients(tf.cast(tf.argsort(x[:, 0]), tf.float32), x)\n"
+             "loss = tf.reduce_sum(w)")
+    with loaded(HEAD + model + RUN, tmp_path, monkeypatch, "run") as shell:
+        found = said("why none", shell)
+    assert found.startswith("∂ Cast:0 / ∂ x:0") and "remedy: ranks are integers: take soft ones" in found, found
+
+
 def test_gradients_that_spoil_an_optimizer_come_of_layers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = """
 h = x

@@ -49,6 +49,9 @@ def remedy_for_cut(op: Operation, index: int, kind: str) -> str:
     users += [c for user in users for t in user.outputs for c in t._consumers]
     if op.type in _COMPARISONS or op.type == "Cast" and any(user.type in _COMPARISONS for user in users):
         return "its derivative is zero wherever it exists: compare softly, tf.sigmoid(k * (a - b)) in place of a > b"
+    if op.type == "TopKV2" and "argsort" in op.name:
+        return ("ranks are integers: take soft ones, tf.reduce_sum(tf.sigmoid(k * (x[:, None] - x[None, :])), 1), or "
+                "what tf.sort gives")
     if op.type == "StopGradient" and op.name.endswith("labels_stop_gradient"):
         return ("labels are taken as constants, and these are computed of variables: if labels and logits are swapped, "
                 "give the logits to logits=, the targets to labels=")

@@ -162,7 +162,15 @@ def divergence(sizes: Sequence[tuple[When, Mapping[str, Any]]]) -> str:
 
 
 def learning_rate(updates: Sequence[Operation], values: Mapping[Tensor, Any]) -> tuple[str, float]:
-    """`the learning rate is 0.5 at train.py:12`, of the first of these updates that has one, and that; else "", 0."""
+    """`the learning rate is 0.5 at train.py:12`, of the first of these updates that has one, and that; else "", 0.
+
+    Of a momentum that makes itself larger in each step that, and 0.
+    """
+    for op in updates:
+        for name, tensor in operands_of(op):
+            if name == "momentum" and tensor in values and np.all(np.asarray(values[tensor]) >= 1):
+                momentum = number(float(np.max(values[tensor])))
+                return f"the momentum is {momentum}{at_line(place_of(tensor.op))}: from 1 on steps only add up", 0.0
     for op in updates:
         for name, tensor in operands_of(op):
             if name in RATES and tensor in values:

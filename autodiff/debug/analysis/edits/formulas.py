@@ -194,6 +194,11 @@ def larger_epsilon(epsilon: Tensor) -> Edit:
                   LowerRate(0.0, 1e-8, "epsilon"))
 
 
+def lower_momentum(momentum: Tensor) -> Edit:
+    """A momentum of 1 or more, as it usually is."""
+    return _later(momentum, "give the optimizer a momentum of 0.9", lambda now: constant(0.9, momentum), None)
+
+
 def smaller_weights(reads: Sequence[Operation], factor: float) -> list[Edit]:
     """Variables as they are read, times `factor`."""
     names = list(dict.fromkeys((read.inputs[0].op.inputs or read.inputs)[0].op.name for read in reads))

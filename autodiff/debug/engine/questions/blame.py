@@ -112,6 +112,8 @@ class Blame:
                            added(sub).words if sub is not None else "lower the learning rate, take the mean over the "
                            "batch in place of the sum, or clip with tf.clip_by_global_norm")
         rate = "" if own or sub is not None else self._learning_rate(at)
+        if rate.startswith("the momentum"):
+            diverges = replace(diverges, remedy="give the optimizer a momentum below 1, as 0.9")
         told = "; ".join(part for part in (f"the training diverges: {grown}", rate) if part)
         return replace(found, origins=(diverges, *found.origins[1:]), text=f"{found.text}\n{told}", diverges=True)
 

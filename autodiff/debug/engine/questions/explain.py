@@ -133,7 +133,7 @@ class Explanations:
         found = {t: self.model.derivatives.gradient(top, t)[0] for t in tensors}
         if kind == "none":
             missing = [why_none(top, t, self.model.derivatives.script_call(top)) for t, g in found.items() if g is None]
-            return (*missing, *(why_none(call.ys[0], x, call) for call, x in asked_in_vain(self.model.graph)))
+            return (*(why_none(call.ys[0], x, call) for call, x in asked_in_vain(self.model.graph)), *missing)
         if kind not in ("zero", "exploding"):
             raise ArgumentError(expected="nan, none, zero or exploding", found=repr(kind))
         at = self.state.moment_for([top])

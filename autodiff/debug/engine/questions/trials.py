@@ -101,6 +101,10 @@ class Trials:
                 yield [added(fallen)]
                 return
             yield from filter(None, [[each for update in updates for each in averaged(update)]])
+            heavy = [t for value, t in self._operands(failed, ("momentum",)) if value >= 1]
+            if heavy:
+                yield [*map(formulas.lower_momentum, heavy)]
+                return
             yield from self._first_of(self._lower_rates(failed))
             yield [CLIP]
             yield from self._scaled_feeds(failed)
