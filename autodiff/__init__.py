@@ -90,6 +90,8 @@ _NAMES = {
         "extract_image_patches",
     "api.nn.shifted_windows":
         "extract_volume_patches",
+    "api.session_handles":
+        "delete_session_tensor get_session_handle get_session_tensor",
     "api.shape_checks":
         "assert_shapes",
     "api.saved_graphs.reading":

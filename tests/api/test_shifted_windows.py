@@ -46,6 +46,24 @@ def test_windows_with_holes_are_pooled_over_what_they_have(kind, padding):
 
 
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
+def test_dilation_and_erosion_are_the_largest_sum_and_the_least_difference(padding):
+    x, kernel = RNG.normal(size=(1, 6, 5, 2)), RNG.normal(size=(2, 2, 2))
+    options = {"strides": [1, 2, 1, 1], "rates": [1, 1, 2, 1], "padding": padding}
+    dilated, eroded = tf.nn.dilation2d(x, kernel, **options), tf.nn.erosion2d(x, kernel, **options)
+    arguments = (2, 2), (2, 1), (1, 2), padding == "SAME"
+    with tf.Session() as session:
+        np.testing.assert_allclose(session.run(dilated), by_hand(x, *arguments, lambda found: np.max(
+            [v + kernel[at] for at, v in found.items()], axis=0)))
+        np.testing.assert_allclose(session.run(eroded), by_hand(x, *arguments, lambda found: np.min(
+            [v - kernel[1 - at[0], 1 - at[1]] for at, v in found.items()], axis=0)))
+        given = tf.constant(x)
+        assert tf.test.compute_gradient_error(given, x.shape, tf.nn.dilation2d(given, kernel, **options),
+                                              dilated.shape.as_list(), x_init_value=x) < 1e-6
+    with pytest.raises(ValueError, match="known sizes"):
+        tf.nn.dilation2d(x, tf.placeholder(tf.float64), **options)
+
+
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
 def test_patches_of_volumes_are_windows_as_channels(padding):
     x = RNG.normal(size=(2, 4, 3, 5, 2))
     found = tf.extract_volume_patches(x, [1, 2, 1, 2, 1], [1, 1, 2, 2, 1], padding)

@@ -30,6 +30,7 @@ from . import (  # noqa: F401
     rnn_raw,
     rnn_static,
     sampled_losses,
+    shifted_windows,
     sparse_embedding,
 )
 from .activations import *
@@ -43,13 +44,14 @@ from .rnn_dynamic import *
 from .rnn_raw import *
 from .rnn_static import *
 from .sampled_losses import *
+from .shifted_windows import *
 from .sparse_embedding import *
 
 __all__ = ["depth_to_space", "in_top_k", "l2_loss", "l2_normalize", "log_softmax", "sigmoid", "softmax", "softplus",
            "softsign", "space_to_batch", "space_to_depth", "tanh", "top_k", "zero_fraction", *activations.__all__,
            *convolutions.__all__, *cross_entropy.__all__, *ctc.__all__, *embedding.__all__, *normalization.__all__,
            *pooling.__all__, *rnn_dynamic.__all__, *rnn_raw.__all__, *rnn_static.__all__, *sampled_losses.__all__,
-           *sparse_embedding.__all__]
+           *shifted_windows.__all__, *sparse_embedding.__all__]
 
 
 def l2_loss(t: Any, name: str | None = None) -> Tensor:

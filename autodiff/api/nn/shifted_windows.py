@@ -13,6 +13,9 @@ from ...core.graph import Tensor
 from ...core.name_scope import scope
 from ...core.op import build
 from ..arrays.rearrange import pad
+from ..common.renamed_arguments import one_of
+
+__all__ = ["dilation2d", "erosion2d"]
 
 
 def shifted(x: Tensor, window: Sequence[int], strides: Sequence[int], rates: Sequence[int],  # noqa: PLR0913
@@ -46,6 +49,30 @@ def pool_with_holes(x: Tensor, window: Sequence[int], rates: Sequence[int], padd
     total, counts = (build.AddN(*shifted(part, window, strides, rates, padding, 0.0)) for part in
                      (x, build.OnesLike(x)))
     return total / counts
+
+
+def dilation2d(input: Any, filter: Any = None, strides: Any = None, rates: Any = None,  # noqa: PLR0913
+               padding: Any = None, name: str | None = None, filters: Any = None, dilations: Any = None) -> Tensor:
+    """The largest of image plus filter in each window. input: float[n, h, w, c], filter: float[kh, kw, c].
+
+    strides, rates (or dilations): 4 numbers each, the first and last 1. -> float[n, h', w', c].
+    """
+    kernel, rates = one_of("filter", filter, "filters", filters), one_of("rates", rates, "dilations", dilations)
+    with scope(name, "dilation2d", [input, kernel]):
+        x, kernel = convert_to_tensor(input), convert_to_tensor(kernel)
+        if kernel.dims is None or len(kernel.dims) != 3 or None in kernel.dims[:2]:
+            raise ShapeError(expected="a filter [rows, columns, channels] of known sizes", found=kernel.describe())
+        rows, columns = kernel.dims[:2]
+        parts = shifted(x, (rows, columns), strides[1:3], rates[1:3], padding, -math.inf)
+        raised = [part + kernel[i // columns, i % columns] for i, part in enumerate(parts)]
+        return functools.reduce(build.Maximum, raised)
+
+
+def erosion2d(value: Any, kernel: Any, strides: Any, rates: Any, padding: Any, name: str | None = None) -> Tensor:
+    """The least of image minus kernel in each window; shapes as of dilation2d."""
+    with scope(name, "erosion2d", [value, kernel]):
+        turned = build.ReverseV2(convert_to_tensor(kernel), [0, 1])
+        return -dilation2d(-convert_to_tensor(value), turned, strides, rates, padding)
 
 
 def extract_volume_patches(input: Any, ksizes: Any, strides: Any, padding: str, name: str | None = None) -> Tensor:
