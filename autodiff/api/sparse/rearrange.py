@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.constant_value import static_dims, static_value
+from ...core.constant_value import known, static_dims, static_value
 from ...core.convert import convert_to_tensor
 from ...core.dimensions import merge_sizes
 from ...core.dtypes import float32, int64, string
@@ -167,7 +167,7 @@ def sparse_expand_dims(sp_input: Any, axis: Any = None, name: str | None = None)
         rank = sparse.dense_shape.dims[0] if sparse.dense_shape.dims else None
         if rank is None:
             raise ShapeError(expected="a sparse tensor of known rank", found=sparse)
-        at = axis_in(-1 if axis is None else int(axis), rank + 1)
+        at = axis_in(-1 if axis is None else int(known(convert_to_tensor(axis))), rank + 1)
         indices = concat([sparse.indices[:, :at], zeros_like(sparse.indices[:, :1]), sparse.indices[:, at:]], 1)
         shape = concat([sparse.dense_shape[:at], np.array([1]), sparse.dense_shape[at:]], 0)
         return SparseTensor(indices, sparse.values, shape)
@@ -176,8 +176,8 @@ def sparse_expand_dims(sp_input: Any, axis: Any = None, name: str | None = None)
 def sparse_eye(num_rows: Any, num_columns: Any = None, dtype: Any = float32, name: str | None = None) -> SparseTensor:
     """Ones on the diagonal."""
     with scope(name, "eye", [num_rows, num_columns]):
-        rows = convert_to_tensor(num_rows, int64, "num_rows")
-        columns = rows if num_columns is None else convert_to_tensor(num_columns, int64, "num_columns")
+        rows = build.Cast(convert_to_tensor(num_rows, name="num_rows"), dtype=int64)
+        columns = rows if num_columns is None else build.Cast(convert_to_tensor(num_columns), dtype=int64)
         count = build.Minimum(rows, columns)
         diagonal = build.Range(np.int64(0), count, np.int64(1))
         return SparseTensor(stack([diagonal, diagonal], axis=1), ones(reshape(count, [1]), dtype),
