@@ -137,3 +137,23 @@ def test_datasets_of_elements_are_put_in_line_or_taken_in_turn(tmp_path):
         Dataset.list_files(str(tmp_path / "none"))
     with pytest.raises(TypeError, match="must return a `Dataset`"):
         numbers.flat_map(lambda n: n)
+
+
+def test_settings_by_name():
+    settings = tf.contrib.training.HParams(rate=0.1, sizes=[1], kind="x", on=False)
+    settings.parse("rate=1,sizes=[2,3],on=true, kind=y")
+    assert settings.values() == {"rate": 1.0, "sizes": [2, 3], "kind": "y", "on": True} and "rate" in settings
+    with pytest.raises(ValueError, match="Unknown hyperparameter"):
+        settings.parse("none=1")
+
+
+def test_texts_as_numbers_of_words(tmp_path):
+    learn = tf.contrib.learn
+    texts = ["the cat sat", "The cat's hat on the cat"]
+    processor = learn.preprocessing.VocabularyProcessor(5)
+    assert [row.tolist() for row in processor.fit_transform(texts)] == [[1, 2, 3, 0, 0], [4, 5, 6, 7, 1]]
+    processor.save(tmp_path / "vocabulary")
+    restored = learn.preprocessing.VocabularyProcessor.restore(tmp_path / "vocabulary")
+    assert next(restored.transform(["a hat"])).tolist() == [0, 6, 0, 0, 0] and len(restored.vocabulary_) == 8
+    frequent = learn.preprocessing.VocabularyProcessor(3, 1)
+    assert [row.tolist() for row in frequent.fit_transform(texts)] == [[2, 1, 0], [0, 0, 0]]

@@ -166,7 +166,6 @@ def test_every_room_refuses_what_it_does_not_have(room: str) -> None:
 @pytest.mark.parametrize(("name", "text"), [
     ("reduce_maen", "gradbg does not support the TensorFlow name 'tf.reduce_maen'\ndid you mean 'reduce_mean'"),
     ("nn.sofmax", "gradbg does not support the TensorFlow name 'tf.nn.sofmax'\ndid you mean 'softmax'"),
-    ("train.Supervisor", "use tf.train.MonitoredTrainingSession"),
     ("compat.v2", "tf.compat.v1, which is tf itself"),
     ("math.nonsense", "gradbg does not support the TensorFlow name 'tf.math.nonsense'"),
 ])

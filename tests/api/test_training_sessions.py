@@ -214,3 +214,25 @@ def test_averages_have_variables_of_their_own_each_time() -> None:
         session.run(tf.global_variables_initializer())
         assert session.run(average, {value: 3.0, weight: 4.0}) == 3.0
         assert session.run(average, {value: 11.0, weight: 22.0}) == pytest.approx((3 * 4 * .25 + 11 * 11) / (1 + 11))
+
+
+def test_a_supervisor_restores_trains_and_saves(tmp_path):
+    for begins in (0, 3):
+        with tf.Graph().as_default():
+            step = tf.train.create_global_step()
+            weight = tf.get_variable("w", [], initializer=tf.ones_initializer())
+            tf.summary.scalar("w", weight)
+            train = tf.train.GradientDescentOptimizer(0.5).minimize(tf.square(weight), step)
+            supervisor = tf.train.Supervisor(logdir=str(tmp_path), save_summaries_secs=1e-9, save_model_secs=1e-9)
+            with supervisor.managed_session() as session:
+                assert session.run(step) == begins
+                while not supervisor.should_stop():
+                    session.run(train)
+                    if session.run(step) >= begins + 3:
+                        supervisor.saver.save(session, supervisor.save_path, supervisor.global_step)
+                        supervisor.request_stop()
+    assert tf.train.latest_checkpoint(str(tmp_path)).endswith("model.ckpt-6")
+    with pytest.raises(RuntimeError, match="requires a summary writer"), tf.Graph().as_default():
+        tf.train.Supervisor(init_op=tf.no_op()).summary_computed(None, b"")
+    with pytest.raises(KeyError), tf.Graph().as_default(), tf.train.Supervisor().managed_session():
+        raise KeyError("the caller's")

@@ -25,7 +25,6 @@ ADVICE = {
     "sparse": "make it dense with tf.sparse_tensor_to_dense, or work on sparse.indices and sparse.values",
     "strings": "work on strings in Python before feeding",
     "train.SyncReplicasOptimizer": "there is one worker: use the optimizer itself",
-    "train.Supervisor": "use tf.train.MonitoredTrainingSession, or a tf.Session with a tf.train.Saver",
     "parse": "read the records in Python and feed NumPy arrays",
     "decode": "decode in Python before feeding",
     "image": "prepare images with NumPy before feeding",

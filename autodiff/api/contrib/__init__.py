@@ -10,7 +10,8 @@ from ..common.unsupported import unsupported_name
 from ..common.wrong_arguments import check_names
 
 ROOMS = frozenset({
-    "eager", "framework", "layers", "legacy_seq2seq", "lookup", "nn", "rnn", "seq2seq", "slim", "tensorboard"})
+    "eager", "framework", "layers", "learn", "legacy_seq2seq", "lookup", "nn", "rnn", "seq2seq", "slim",
+    "tensorboard", "training"})
 # Rooms that are the same as one of `tf`'s own.
 ELSEWHERE = {"data": "data.experimental", "distributions": "distributions", "losses": "losses", "metrics": "metrics",
              "util": "tensor_messages"}

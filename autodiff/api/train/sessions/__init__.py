@@ -7,5 +7,6 @@ from . import monitored
 from .monitored import *
 from .scaffold import Scaffold
 from .session_manager import SessionManager
+from .supervisor import Supervisor
 
-__all__ = ["Scaffold", "SessionManager", *monitored.__all__]
+__all__ = ["Scaffold", "SessionManager", "Supervisor", *monitored.__all__]
