@@ -43,6 +43,8 @@ fit([sgd(.3)"""),
         "match = tf.nn.log_softmax(tf.matmul(a, b, transpose_b=True)) * tf.eye(tf.shape(p)[0])\n"
         "loss = tf.reduce_mean(tf.reduce_sum(match, 1))\n" + _NEAR,
         "tf.reduce_mean(tf.reduce_sum(match, 1))", "-tf.reduce_mean(tf.reduce_sum(match, 1))"),
+    "labels": (
+        _NET + "loss = tf.reduce_mean(entropy(labels=y / 255, logits=z))\n" + _STEP, "y / 255", "y"),
     "two activations": (
         "s = tf.nn.softmax(dense(dense(x, 24, tf.nn.relu), 4, tf.nn.relu))\n"
         "loss = -tf.reduce_mean(tf.reduce_sum(y * tf.log(s + 1e-8), 1))\n" + _STEP, "), 4, tf.nn.relu", "), 4"),

@@ -81,9 +81,10 @@ def _labels(op: Operation, known: Sequence[np.ndarray]) -> list[Finding]:
                          f"makes for {op.name}{at_line(place_of(op))} are all 0, such as row {first}: their classes "
                          f"are not among 0 to {depth - 1}, so these examples teach nothing",
                          f"raise the depth {depth} to the count of classes; labels that begin with 1: y - 1")]
-    return [_finding(52, "labels", op, f"{wrong.sum()} of {wrong.size} rows of the labels of {op.name} do not sum to "
-                     f"1: row {first} sums to {sums.ravel()[first]:.3g}", "give it probabilities, such as tf.one_hot "
-                     "of the classes; a row of zeros pulls at nothing")]
+    is_scaled = bool(wrong.all()) and np.ptp(sums) < _ALMOST * np.abs(sums).max()
+    return [_finding(77 if is_scaled else 52, "labels", op, f"{wrong.sum()} of {wrong.size} rows of the labels of "
+                     f"{op.name} do not sum to 1: row {first} sums to {sums.ravel()[first]:.3g}", "give it "
+                     "probabilities, such as tf.one_hot of the classes; a row of zeros pulls at nothing")]
 
 
 def _crossed(op: Operation, known: Sequence[np.ndarray]) -> list[Finding]:
