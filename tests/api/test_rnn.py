@@ -302,3 +302,18 @@ def test_a_wrong_number_of_lengths_fails_at_run_time():
         session.run(tf.global_variables_initializer())
         with pytest.raises(tf.errors.InvalidArgumentError, match="one sequence_length for each row"):
             session.run(outputs, {lengths: [1, 2]})
+
+
+def test_the_initial_state_may_be_an_array():
+    with tf.Graph().as_default(), tf.Session() as session:
+        cell = tf.nn.rnn_cell.BasicRNNCell(3)
+        outputs, state = tf.nn.dynamic_rnn(cell, tf.ones([2, 4, 1]), initial_state=np.zeros((2, 3), np.float32))
+        same, _ = tf.nn.dynamic_rnn(cell, tf.ones([2, 4, 1]), dtype=tf.float32)
+        session.run(tf.global_variables_initializer())
+        found = session.run([outputs, state, same])
+        np.testing.assert_array_equal(found[0], found[2])
+        np.testing.assert_array_equal(found[0][:, -1], found[1])
+        with pytest.raises(ValueError, match="batch_size and dtype cannot be None"):
+            cell.get_initial_state(None, None, None)
+        with pytest.raises(ValueError, match="RNN cell only supports floating"):
+            tf.nn.dynamic_rnn(cell, tf.ones([2, 4, 1], tf.int32), dtype=tf.int32)

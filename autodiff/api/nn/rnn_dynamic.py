@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...core import nest
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import as_dtype, int32
@@ -78,7 +80,7 @@ def _lengths(sequence_length: Any, batch: Any) -> Tensor:
 def first_state(cell: Any, batch: Any, initial_state: Any, dtype: Any) -> Any:
     """`initial_state`, or the cell's zeros. Raises ArgumentError (ValueError) without it and without a dtype."""
     if initial_state is not None:
-        return initial_state
+        return nest.map_structure(lambda x: convert_to_tensor(x) if isinstance(x, np.ndarray) else x, initial_state)
     if not dtype:
         raise ArgumentError("If there is no initial_state, you must give a dtype.")
     if hasattr(cell, "get_initial_state"):

@@ -64,7 +64,7 @@ class RNNCell(Layer):
             tensor = convert_to_tensor(inputs, name="inputs")
             batch_size, dtype = batch_of(tensor, 0), tensor.dtype
         if batch_size is None or dtype is None:
-            raise ArgumentError(expected="batch_size and dtype of the initial state",
+            raise ArgumentError("batch_size and dtype cannot be None", expected="both, of the initial state",
                                 found=f"{batch_size} and {dtype}")
         return self.zero_state(batch_size, dtype)
 
@@ -100,7 +100,7 @@ def size_dims(size: Any) -> tuple[int | None, ...]:
 def checked_dtype(dtype: Any) -> None:
     """Raises ArgumentError (ValueError) for a dtype that a cell cannot compute in."""
     if dtype is not None and not (as_dtype(dtype).is_floating or as_dtype(dtype).is_complex):
-        raise ArgumentError(f"a recurrent cell needs floating point numbers, found {as_dtype(dtype).name}")
+        raise ArgumentError(f"RNN cell only supports floating point inputs, but saw dtype: {as_dtype(dtype).name}")
 
 
 def input_depth(name: str, shape: Any) -> int:
