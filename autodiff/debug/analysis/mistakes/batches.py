@@ -40,8 +40,9 @@ def _bad_numbers(case: Case) -> list[Finding]:
             if array.dtype.kind == "f" and array.size and not np.isfinite(array).all():
                 bad = np.argwhere(~np.isfinite(array))
                 taker = next(iter(tensor._consumers), tensor.op)
-                return [finding(106, "nan in the data", taker, f"{tensor.name} is fed {len(bad)} numbers that are nan "
-                                f"or inf at step {run.step}, the first in element {bad[0].tolist()} (row, column): "
+                weight = 106 if case.is_spoiled else 15  # 15: masked, as by a where
+                return [finding(weight, "nan in the data", taker, f"{tensor.name} is fed {len(bad)} numbers that are "
+                                f"nan or inf at step {run.step}, the first in element {bad[0].tolist()} (row, column): "
                                 "they are in the data, not made by the "
                                 "model", "clean the data: drop these rows, or np.nan_to_num",
                                 target=tensor.name, step=run.step, confidence="certain")]

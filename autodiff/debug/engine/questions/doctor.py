@@ -187,7 +187,8 @@ class Checkup:
             harmful[0] = replace(harmful[0], remedy=f"{tried[0].sentence}; fix 1 applies it")
         if harmful and why.chain and (because := origin_of(why.chain)):
             harmful[0] = replace(harmful[0], text=f"{harmful[0].text}; {because}")
-        return harmful + [_of_origin(origin, 10) for origin in why.masked[:5]]
+        masked = [o for o in why.masked if o.op_type != "Const" or o.size > 1]  # one marks what is missing
+        return harmful + [_of_origin(origin, 10) for origin in masked[:5]]
 
     def _sizes(self, y: Tensor, case: Case) -> list[Finding]:
         try:
