@@ -163,7 +163,8 @@ def test_eager_training_and_cells_are_tensorflows():
         model.compile(KERAS.optimizers.SGD(0.1), KERAS.losses.SparseCategoricalCrossentropy(from_logits=True), ["acc"])
         history = model.fit(ROWS, LABELS, epochs=2, batch_size=20, shuffle=False, verbose=0).history
         np.testing.assert_allclose([history["loss"], history["acc"]], [[0.6782, 0.594], [0.6833, 0.7333]], atol=6e-5)
-        np.testing.assert_allclose(model.evaluate(ROWS, LABELS, verbose=0), [0.5462, 0.7667], atol=6e-5)
+        found = model.evaluate(tf.constant(ROWS), tf.constant(LABELS), verbose=0)
+        np.testing.assert_allclose(found, [0.5462, 0.7667], atol=6e-5)
         assert KERAS.metrics.Mean()([1.0, 5.0]).numpy() == 3
         ones = tf.ones([1, 3, 4])
         cell = layers.SimpleRNNCell(2, kernel_initializer=given(3, 4, 2), recurrent_initializer=given(4, 2, 2))

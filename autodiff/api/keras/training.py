@@ -316,7 +316,7 @@ def _batches(x: Any, y: Any, weights: Any, size: int, *, shuffle: bool = False, 
              class_weight: Any = None) -> Iterator[Batch]:
     """Batches of arrays, of a dataset, or of anything that gives (inputs, targets, weights)."""
     source: Any = _elements(x) if isinstance(x, Dataset) else x
-    if isinstance(x, Tensor):
+    if isinstance(x, Tensor) and not get_default_graph().executing_eagerly:
         raise UnsupportedError("a model is trained on arrays, a Dataset or a generator, not on tensors of a graph",
                                hint="give the Dataset itself, or the array that the tensor holds")
     if hasattr(source, "__next__") or hasattr(source, "__getitem__") and hasattr(source, "on_epoch_end"):
