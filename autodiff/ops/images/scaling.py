@@ -44,7 +44,7 @@ def _taps(n, m, scale, translation, *, kernel_type, antialias):
     first = np.ceil(at - reach * wide - 0.5).astype(np.intp)
     wanted = first[:, None] + np.arange(int(2 * reach * wide) + 2)
     distance = np.abs(wanted + 0.5 - at[:, None]) / wide
-    is_there = (wanted >= 0) & (wanted < n) & (distance <= reach) & ((at >= 0) & (at <= n))[:, None]
+    is_there = (wanted >= 0) & (wanted < n) & (distance < reach) & ((at >= 0) & (at <= n))[:, None]
     weights = np.where(is_there, kernel(distance), 0)
     total = weights.sum(1, keepdims=True)
     weights = np.divide(weights, total, out=weights, where=total != 0)
