@@ -104,7 +104,7 @@ def test_import_names_resolve(line: str) -> None:
 
 
 @pytest.mark.parametrize(("line", "text"), [
-    ("from tensorflow.contrib import learn", "mnist.input_data"),
+    ("from tensorflow.contrib import crf", "forward recursion"),
     ("import tensorflow.python.nonsense", "'tf.python.nonsense'"),
     ("import tensorflow.nonsense", "'tf.nonsense'"),
     ("import tensorflow.examples.image_retraining", "'tf.examples.image_retraining'"),
