@@ -74,7 +74,7 @@ class BackwardProgram(FunctionProgram):
         return self._recalling.bound(run, (*captured, *[kept[tensor] for tensor in self._tensors]))
 
 
-def program_of(function: Function, also: tuple[Tensor, ...], threads: int, *, relaxed: bool) -> FunctionProgram:
+def program_of(function: Function, also: tuple[Tensor, ...], threads: int, relaxed: bool) -> FunctionProgram:
     """How a function graph is called. also: inner tensors that calls give besides."""
     plan = optimize(plan_of(function, also))
     found = recalled(function, plan)

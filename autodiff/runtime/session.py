@@ -58,6 +58,7 @@ class Session:
         self.last_draws: dict[str, int] = {}  # the `Run.drawn` of the newest run
         self.closed = False
         self._threads = getattr(config, "intra_op_parallelism_threads", 0) or processors()
+        self.makes: Any = (self._threads, wants_jit(self.config))  # what compiled functions depend on beside the graph
         self._feeds = Feeds(self.graph)
         self._fetches: dict[Any, Fetches] = {}
         self._lists: dict[tuple[Any, ...], Fetches] = {}  # what lists of tensors and names stand for
@@ -142,7 +143,7 @@ class Session:
 
     def compiled(self, function: Any, also: tuple[Tensor, ...] = ()) -> FunctionProgram:
         """How runs call a function graph. also: inner tensors that calls give besides."""
-        return program_of(function, also, self._threads, relaxed=wants_jit(self.config))
+        return program_of(function, also, *self.makes[:2])
 
     @property
     def graph_def(self) -> Any:

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 import autodiff as tf
+from autodiff.debug import Debugger
 
 pytestmark = pytest.mark.usefixtures("own_graph")
 
@@ -89,7 +90,7 @@ def test_what_a_loop_kept_is_not_computed_again():
     loop, backward = [op for op in tf.get_default_graph().get_operations() if op.type == "While"]
     kept = tuple(loop.attrs["body"].recalled)
     assert {t.op.type for t in kept} >= {"Sigmoid", "Tanh", "ConcatV2"}
-    source = next(iter(backward.attrs["body"].cache["program", ()]._recalling._variants.values()))
+    source = next(iter(backward.attrs["body"].cache[session.makes, ()]._recalling._variants.values()))
     types = [step.op.type for step, _ in source._steps if step.call is None]
     assert types.count("MatMul") == 2 and "BiasAdd" not in types and "Sigmoid" not in types
 
@@ -124,3 +125,18 @@ def test_elements_are_read_and_refused_as_by_the_kernel():
         with pytest.raises(tf.errors.InvalidArgumentError, match="out of range"):
             session.run(fetches, {x: fed, size: 3, last: 3})
         assert session.run(fetches, {x: fed, size: 3, last: 1})[0] == runs[0][0]
+
+
+def test_a_check_in_float64_compiles_no_body_for_runs(monkeypatch):
+    """A branch that it had compiled gave runs float64 numbers."""
+    x = tf.constant(np.linspace(0, 1, 459, dtype=np.float32).reshape(9, 51))
+    y = tf.cond(tf.reduce_sum(x) > 1e6, lambda: x, lambda: tf.sin(x))
+    loss = tf.reduce_sum(y * y)
+    slope = tf.gradients(loss, x)[0]
+    dbg, session = Debugger(tf.get_default_graph()), tf.Session()
+    dbg.run(1, fetches=[loss])
+    before = session.run(slope)
+    monkeypatch.setattr("autodiff.runtime.program.HOT", 1)
+    for _ in range(3):
+        dbg.check(loss.name, x.name)
+    np.testing.assert_array_equal(session.run(slope), before)

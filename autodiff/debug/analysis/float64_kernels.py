@@ -42,11 +42,18 @@ def wide_attrs(op: Operation) -> dict[str, Any]:
     return found
 
 
+def wide_session(graph: Graph) -> RepeatSession:
+    """A session of its own compiled bodies of branches and loops: those of runs have buffers for the graph's dtypes."""
+    session = RepeatSession(graph=graph)
+    session.makes = (*session.makes, "float64")
+    return session
+
+
 class Kernels:
     """Evaluates ops by their kernels alone, in double precision."""
 
     def __init__(self, graph: Graph) -> None:
-        self._run = Run(RepeatSession(graph=graph), 1)
+        self._run = Run(wide_session(graph), 1)
 
     def of(self, op: Operation, args: Sequence[Any]) -> list[Any]:
         """The outputs of one op."""

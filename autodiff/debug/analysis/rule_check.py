@@ -26,7 +26,7 @@ from ...gradients.between import carries_gradient
 from ...runtime.session import RepeatSession
 from ..facts.roles import place_of
 from .findings import RuleCheck
-from .float64_kernels import Kernels, Values, own_attrs, wide_attrs, widened
+from .float64_kernels import Kernels, Values, own_attrs, wide_attrs, wide_session, widened
 
 _KEPT = {"SoftmaxCrossEntropyWithLogits": (1,)}  # inputs that must stay what they are: distributions
 _FAR = 1e6  # by which factor outputs may be larger at another point that is looked at
@@ -304,7 +304,7 @@ class _Plain(_Checked):
                 made = self.op.definition(*tensors, name="checked", **attrs)
             made = made if isinstance(made, (list, tuple)) else [made]
             seeds, found = _differentiated([made[k] for k in self._ys], [tensors[i] for i in self.moving], weights)
-        return RepeatSession(graph=graph), places, seeds, found
+        return (wide_session if self._is_wide else RepeatSession)(graph=graph), places, seeds, found
 
     def _place(self, index: int, value: Any) -> Tensor:
         if isinstance(value, list):

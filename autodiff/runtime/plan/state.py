@@ -98,13 +98,14 @@ class HasState(Protocol):
     """The part of a session that runs need. entropy: where streams without a seed start.
 
     draws: name of a random op -> in how many runs of the session it has drawn. is_repeat: whether its runs were made
-    before, elsewhere: they print nothing.
+    before, elsewhere: they print nothing. makes: what its compiled functions depend on beside the graph.
     """
 
     variables: Variables
     entropy: int
     draws: dict[str, int]
     is_repeat: bool
+    makes: Any
 
     def compiled(self, function: Any, also: tuple[Any, ...] = ()) -> Any:
         """A FunctionProgram for a function graph; also: tensors that it gives besides."""
@@ -206,9 +207,10 @@ class Run:
 
         also: further inner tensors, whose values follow the kept ones.
         """
-        program = function.cache.get(("program", also))
+        key = self.session.makes, also
+        program = function.cache.get(key)
         if program is None:
-            program = function.cache["program", also] = self.session.compiled(function, also)
+            program = function.cache[key] = self.session.compiled(function, also)
         bound, op, outside = program.bound(self, captured), self.op, self.current_call
 
         def call(arguments: Sequence[Any], turn: int) -> list[Any]:
