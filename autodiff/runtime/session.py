@@ -200,7 +200,7 @@ class Session:
             self.prepared(wanted)
             with collector_paused():
                 plan = compile_plan(wanted.tensors, wanted.targets, tensors)
-                program = Program(plan, self._threads, relaxed=wants_jit(self.config),
+                program = Program(plan, self._threads, relaxed=self.makes[1],
                                   aliases=aliases_of(wanted.tensors, tensors, plan))
             wanted.programs[tensors] = program
             self._kept += len(plan.steps)

@@ -302,7 +302,7 @@ class Estimator:
         path = path or self.latest_checkpoint()
         if path is None:
             logging.info("Could not find trained model in model_dir: %s, running initialization.", self.model_dir)
-        creator = ChiefSessionCreator(spec.scaffold or Scaffold(), config=self._config.session_config,
+        creator = ChiefSessionCreator(spec.scaffold, config=self._config.session_config,
                                       checkpoint_filename_with_path=path)
         return MonitoredSession(creator, hooks)
 

@@ -28,10 +28,10 @@ def numpy_input_fn(x: Any, y: Any = None, batch_size: int = 128, num_epochs: int
         raise KindError(f"x must be a dict or array; got {type(x).__name__}")
     columns = dict(x) if isinstance(x, dict) else {"": x}
     labels = y if isinstance(y, dict) else {} if y is None else {"": y}
-    for what, empty in (("x", not columns), ("y", isinstance(y, dict) and not labels)):
-        if empty:
-            raise ArgumentError(f"{what} cannot be empty dict, use None instead." if what == "y"
-                                else "x cannot be an empty dict")
+    if not columns:
+        raise ArgumentError("x cannot be an empty dict")
+    if y is not None and not labels:
+        raise ArgumentError("y cannot be empty dict, use None instead.")
     lengths = {len(value) for value in (*columns.values(), *labels.values())}
     if len(lengths) != 1:
         shapes = {name or "array": np.shape(value) for part in (columns, labels) for name, value in part.items()}

@@ -199,8 +199,4 @@ def get(identifier: Any) -> Any:
     return found() if isinstance(found, type) else found
 
 
-_refuse = refusing("tf.keras.losses", __name__)
-
-
-def __getattr__(name: str) -> Any:
-    return _refuse(name)
+__getattr__ = refusing("tf.keras.losses", __name__)

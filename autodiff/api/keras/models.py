@@ -142,7 +142,7 @@ class Model(Holding, Trained, Layer):
             label = f"{layer.name} ({type(layer).__name__})"
             tell(f"{label:<29}{shapes.get(id(layer), 'multiple')!s:<26}{count:<10}\n{'_' * 65}")
         trained = sum(v.shape.num_elements() or 0 for v in self.trainable_weights)
-        total = sum(v.shape.num_elements() or 0 for v in self.weights)
+        total = self.count_params()
         tell(f"Total params: {total:,}\nTrainable params: {trained:,}\nNon-trainable params: {total - trained:,}\n"
              f"{'_' * 65}")
 

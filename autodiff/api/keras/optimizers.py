@@ -99,10 +99,9 @@ class Optimizer(_Optimizer):
         return grad if self._clipvalue is None else math.clip_by_value(grad, -self._clipvalue, self._clipvalue)
 
     # ---- one step -----------------------------------------------------------------------
-    _slots_kept: dict[str, float] = {}  # name -> what it begins with
-
     def _kept(self) -> dict[str, float]:
-        return self._slots_kept
+        """Slot -> what it begins with."""
+        return {}
 
     def _create_slots(self, var_list: Sequence[Any]) -> None:
         for var in var_list:

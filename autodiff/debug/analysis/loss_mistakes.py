@@ -28,7 +28,7 @@ def suspicions(y: Tensor, ops: Iterable[Operation]) -> list[Finding]:
     return found
 
 
-def value_suspicions(y: Tensor, ops: Sequence[Operation], values: Values) -> list[Finding]:
+def value_suspicions(ops: Sequence[Operation], values: Values) -> list[Finding]:
     """What shows in the values of a run."""
     found = []
     for op in ops:

@@ -10,7 +10,7 @@ from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
 from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of, takes_elements
 from .edits.formulas import better_forms
-from .edits.in_graph import DIVISIONS, bounds_of, edits_of
+from .edits.in_graph import DIVISIONS, bounds_of, edits_of, is_half
 
 _SAME = ("Identity", "Reshape", "ExpandDims", "Squeeze", "Cast", "StridedSlice", "BroadcastTo", "Maximum", "Neg")
 _DIVISIONS = (*DIVISIONS, "FloorDiv", "Reciprocal", "Inv")
@@ -50,7 +50,7 @@ def remedy_for(op: Operation, trap: str, operands: Sequence[Any], values: Mappin
         return special
     if trap == "underflow" and forward.type != "Log":
         return "a number too small for the type became 0: rescale, add a small constant, or work in float64"
-    half = op.outputs[0].dtype.base_dtype.name in ("float16", "bfloat16")
+    half = is_half(op)
     if half and op.gradient_of is None and _overflow(op, values) and all(v is None or np.isfinite(v) for v in operands):
         return _overflow(op, values)
     for op_type in (forward.type, op.type):
@@ -151,7 +151,7 @@ def _overflow(op: Operation, values: Mapping[Tensor, Any]) -> str:
     if any(t.dtype.name == "variant" for t in op.inputs) or any(np.isnan(np.asarray(values[t])).any() for t in
                                                                 op.outputs if t in values):
         return ""
-    if op.outputs[0].dtype.base_dtype.name in ("float16", "bfloat16"):
+    if is_half(op):
         return "work in float32 here (float16 ends at 65504), or scale the values and the loss down"
     return "scale the values down, clip them, or work in float64"
 

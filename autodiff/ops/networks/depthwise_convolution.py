@@ -7,7 +7,7 @@ from ...core.declare import op
 from ...core.dtypes import FLOATS
 from ...core.infer import rank_of
 from ...core.op import Int32, Spec, blocked, build
-from ..common.batch_axis import count, joined, sizes
+from ..common.batch_axis import merged_images, sizes, split_images
 from ..common.loop_batching import slice_by_slice
 from ..common.windows import (
     channels_first,
@@ -111,8 +111,7 @@ def _(node, dz):
 def _(node, args, batched):
     if batched[1]:
         return slice_by_slice(node, args, batched)
-    y = build.DepthwiseConv2dNative(build.Reshape(args[0], joined([-1], sizes(args[0])[2:])), args[1], **node.attrs)
-    return build.Reshape(y, build.ConcatV2(0, count(args[0]), [-1], build.Shape(y)[1:]))
+    return split_images(build.DepthwiseConv2dNative(merged_images(args[0]), args[1], **node.attrs), args[0])
 
 
 @depthwise_backprop_input.batched

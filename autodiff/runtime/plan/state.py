@@ -57,7 +57,7 @@ class _Streams(threading.local):
     def __init__(self) -> None:
         self._source = np.random.Philox(0)
         self._generator = np.random.Generator(self._source)
-        self._start: Any = np.random.Philox(0).state
+        self._start: Any = self._source.state
         self._key, self._counter = (self._start["state"][part].view(np.int64) for part in ("key", "counter"))
 
     def at(self, key: Sequence[int], counter: Sequence[int]) -> np.random.Generator:

@@ -74,6 +74,11 @@ def __getattr__(name: str) -> Any:
         return operator.attrgetter(_RENAMED[name])(_TF)
     if name not in _FORMS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _form(name)
+
+
+@functools.cache
+def _form(name: str) -> Callable[..., Any]:
     public, parameters, fixed = _FORMS[name]
     return _called_so(operator.attrgetter(public)(_TF), name, parameters, fixed)
 

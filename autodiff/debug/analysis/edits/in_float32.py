@@ -5,7 +5,7 @@ from ....core.dtypes import float32
 from ....core.graph import Operation, Tensor, get_default_graph
 from ....core.op import Spec, build
 from ...facts.roles import at_line, place_of
-from .in_graph import Edit, Now, is_half
+from .in_graph import Edit, Now, is_half, users_of
 
 _FAR = 30  # ops further down
 
@@ -16,12 +16,12 @@ def in_float32(op: Operation) -> list[Edit]:
         return []
     region, last = {op}, op
     for _ in range(_FAR):
-        users = [c for c in last.outputs[0]._consumers if c.gradient_of is None]
+        users = users_of(last)
         if len(users) != 1 or not is_half(users[0]) or len(users[0].outputs) != 1 or users[0].definition.takes_run:
             break
         last = users[0]
         region.add(last)
-    after = [c for c in last.outputs[0]._consumers if c.gradient_of is None]
+    after = users_of(last)
     top = after[0] if len(after) == 1 and after[0].type == "Cast" else last
 
     def made(now: Now) -> Tensor:

@@ -198,14 +198,14 @@ def _log_sigmoid(op: Operation, sigmoid: Operation, passed: list[Operation], *, 
 
 def _of_exp(op: Operation) -> list[Edit]:
     found: list[Edit] = []
-    for after in _users(op):
+    for after in users_of(op):
         if after.type == "Log1p":
             line = instead(after, "nn.softplus({0})", (op, 0))
             found.append(Edit(after, "tf.nn.softplus(x)", lambda now: build.Softplus(now(op.inputs[0])), line))
         if after.type == "Sqrt":
             line = instead(after, "exp(0.5 * {0})", (op, 0))
             found.append(Edit(after, "tf.exp(0.5 * x)", partial(_half_exp, op), line))
-        for log in _users(after):
+        for log in users_of(after):
             if after.type == "Sum" and log.type in DIVISIONS and _alike(log.inputs[0], op.outputs[0]):
                 found += _softmax(log, after)
     return found
@@ -237,19 +237,20 @@ def _softmax(op: Operation, total: Operation) -> list[Edit]:
                  instead(op, "nn.softmax({0})", (total.inputs[0].op, 0)))]
 
 
-def _users(op: Operation) -> list[Operation]:
+def users_of(op: Operation) -> list[Operation]:
+    """The forward ops that take what an op gives."""
     return [c for t in op.outputs for c in t._consumers if c.gradient_of is None]
 
 
 def _guards(op: Operation) -> list[Edit]:
     """A choice of the argument, by the condition of the choice that comes after the op."""
-    level = [(op, c) for c in _users(op)]
+    level = [(op, c) for c in users_of(op)]
     for _ in range(_FAR):
         for before, after in level:
             branch = next((i for i in (1, 2) if after.type in _SELECTS and after.inputs[i].op is before), 0)
             if branch:
                 return [_guard(op, after, branch)]
-        level = [(after, c) for _, after in level for c in _users(after)]
+        level = [(after, c) for _, after in level for c in users_of(after)]
     return []
 
 

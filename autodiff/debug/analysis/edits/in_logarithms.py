@@ -10,7 +10,7 @@ import numpy as np
 from ....core.constant_value import is_one, static_value
 from ....core.graph import Operation, Tensor
 from ....core.op import build
-from .in_graph import DIVISIONS, Edit, Now, constant, copied, is_half
+from .in_graph import DIVISIONS, Edit, Now, constant, copied, is_half, users_of
 from .in_source import Part, Rewrite
 
 _ARRANGED = {"Identity": "", "Reshape": "reshape", "Squeeze": "squeeze", "ExpandDims": "expand_dims", "Slice": "slice",
@@ -90,8 +90,8 @@ def _after(op: Operation, far: int, through: tuple[str, ...] = ()) -> Iterator[O
     """The forward ops that use what an op gives, the nearest first. through: types that it may pass, () for all."""
     level, seen = [op], {op}
     for _ in range(far):
-        level = [c for each in level if each is op or not through or each.type in through for t in each.outputs
-                 for c in t._consumers if c.gradient_of is None]
+        level = [c for each in level if each is op or not through or each.type in through
+                 for c in users_of(each)]
         level = [each for each in dict.fromkeys(level) if each not in seen]
         seen.update(level)
         yield from level

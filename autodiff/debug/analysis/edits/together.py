@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, descendants, in_order
-from ...facts.records import Place
 from ...facts.roles import at_line, place_of
 from ..findings import Origin
 from . import formulas
@@ -36,7 +35,7 @@ def further(op: Operation, top: Tensor, form: list[Edit]) -> list[Edit]:
     return [edits[0] for edits in guards if edits][:_MOST]
 
 
-def elsewhere(edits: Sequence[Edit], place: Place | None) -> str:
+def elsewhere(edits: Sequence[Edit]) -> str:
     """`, as well as at train.py:16`: where else the same is to be written."""
     is_one = len({edit.words for edit in edits}) == 1 and any(edit.op and edit.op.type in _REPEATED for edit in edits)
     others = dict.fromkeys(at_line(place_of(edit.op)) for edit in edits if edit.op is not None and is_one)

@@ -38,17 +38,18 @@ def _is_residual(op: Operation, case: Case) -> bool:
 
 def _not_squared(op: Operation, case: Case) -> Iterator[Finding]:
     """A residual whose mean is minimized as it is: all ways from it to y only sum, scale and shift it."""
-    at = op if _is_residual(op, case) else case.y.op
+    if not _is_residual(op, case):
+        return
+    at = op
     while at is not case.y.op and (takers := [c for c in at.outputs[0]._consumers if c in case.behind]):
         at = takers[0]
         if len(takers) > 1 or at.type not in _LINEAR and not (
                 at.type in _BY_CONSTANTS and any(constant(t) is not None for t in at.inputs)):
             return
-    if _is_residual(op, case):
-        yield finding(98, "error not squared", op, f"{case.y.name} is the mean of {op.name}, predictions less labels, "
-                      "which is neither squared nor taken absolute: errors of both signs cancel, and it falls without "
-                      f"end as all predictions go one way: from {case.first_loss:.4g} to {case.last_loss:.4g}",
-                      "tf.reduce_mean(tf.square(prediction - labels))", confidence="certain")
+    yield finding(98, "error not squared", op, f"{case.y.name} is the mean of {op.name}, predictions less labels, "
+                  "which is neither squared nor taken absolute: errors of both signs cancel, and it falls without "
+                  f"end as all predictions go one way: from {case.first_loss:.4g} to {case.last_loss:.4g}",
+                  "tf.reduce_mean(tf.square(prediction - labels))", confidence="certain")
 
 
 def _averaged_first(op: Operation, case: Case) -> Iterator[Finding]:

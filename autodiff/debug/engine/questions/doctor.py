@@ -80,7 +80,7 @@ class Checkup:
         at = self.state.moment_for([y])
         kinds: tuple[Callable[[], Iterable[Finding]], ...] = (
             lambda: self._without_gradient(y, variables), lambda: self._asked_in_vain(),
-            lambda: self._left_out(y, variables), *(functools.partial(rule, case) for rule in RULES), self._not_finite,
+            lambda: self._left_out(y), *(functools.partial(rule, case) for rule in RULES), self._not_finite,
             lambda: _calmer(self._sizes(y, case), case), lambda: self._dead(y, at, case),
             lambda: self._mistaken(y, variables, at), self._not_updated, lambda: self._fed_and_grown(y, case),
             lambda: self._wrong_rules(y, variables, at), lambda: self._stage_findings(y),
@@ -136,9 +136,9 @@ class Checkup:
                                  reason.remedy, f"why {x.name}", cut.place if cut else reason.place))
         return found
 
-    def _left_out(self, y: Tensor, variables: list[Tensor]) -> list[Finding]:
+    def _left_out(self, y: Tensor) -> list[Finding]:
         """Variables that a gradient could reach, but that nothing trains, updates or feeds."""
-        found = []
+        found, behind = [], ancestors([y])
         call = self.model.derivatives.script_call(y)
         for variable, trainable in variables_of(self.model.graph):
             tensor = variable.handle_tensor
@@ -146,8 +146,8 @@ class Checkup:
                       op.type in _CALLS)]
             if call is None or trainable or tensor in call.xs or stores or not tensor.dtype.base_dtype.is_floating:
                 continue
-            if tensor.op in ancestors([y]) and why_none(y, tensor, call).kind == "not asked":
-                reason = why_none(y, tensor, call)
+            reason = why_none(y, tensor, call) if tensor.op in behind else None
+            if reason is not None and reason.kind == "not asked":
                 found.append(Finding(22, "not trained", tensor.op.name, tensor.op.type, tensor.name, reason.text,
                                      reason.remedy, f"why {tensor.name}", reason.place))
         return found
@@ -233,7 +233,7 @@ class Checkup:
         ops = in_order(ancestors([y]) & descendants(variables))
         wanted = [op for op in ops if op.type in ("SoftmaxCrossEntropyWithLogits", "Sub", "SquaredDifference")]
         values = self.state.values_known(dict.fromkeys(unbroadcast(t).op for op in wanted for t in op.inputs), at)
-        return value_suspicions(y, wanted, values)
+        return value_suspicions(wanted, values)
 
     def _fed_and_grown(self, y: Tensor, case: Case) -> list[Finding]:
         """What the data and the initial values of the steps remembered say."""

@@ -253,7 +253,7 @@ class Trials:
             return  # two that are to blame have one remedy
         text = self._told(steps[-len(losses):], old, losses, change)
         last = float(np.abs(losses[-1]).max(initial=0.0))
-        remedy = Remedy(overlay.words, text, change, self._steepest, place, last, elsewhere(edits, place),
+        remedy = Remedy(overlay.words, text, change, self._steepest, place, last, elsewhere(edits),
                         dead=self._dead)
         self.tried.append((remedy, overlay, steps[0 if is_late else -1]))
 
