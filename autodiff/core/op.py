@@ -5,7 +5,7 @@ import importlib
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from .dtypes import ALL, COMPLEX, FLOATS, INDICES, NUMBERS, DType, bool_, int32, resource
+from .dtypes import ALL, COMPLEX, FLOATS, INDICES, NUMBERS, DType, bool_, float32, int32, resource
 from .shapes import Dims
 
 
@@ -32,6 +32,7 @@ class Kind(NamedTuple):
 T = Kind("T", shared=True)
 Index = Kind("Index", allowed=INDICES, default=int32)
 Int32 = Kind("Int32", allowed=(int32,), default=int32)
+Float32 = Kind("Float32", allowed=(float32,), default=float32)
 Bool = Kind("Bool", allowed=(bool_,), default=bool_)
 Own = Kind("Own", allowed=ALL)
 Number = Kind("Number", allowed=NUMBERS)

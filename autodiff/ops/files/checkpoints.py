@@ -8,11 +8,9 @@ from ...core.declare import op
 from ...core.dtypes import as_dtype, string
 from ...core.errors import InvalidArgumentError, NotFoundError
 from ...core.infer import fixed, rank_of
-from ...core.op import Kind, Own, Spec, outputs
+from ...core.op import Own, Spec, outputs
 from ..common.file_formats import file_format
-from ..common.texts import spelled
-
-String = Kind("String", allowed=(string,), default=string)
+from ..common.texts import Text, spelled
 
 
 def _texts(texts):
@@ -37,7 +35,7 @@ def _restored(prefix, tensor_names, shape_and_slices, *, dtypes):
 
 
 @op("RestoreV2", infer=_restored, stateful=True, no_grad="the values come from a file")
-def restore(prefix: String, tensor_names: String, shape_and_slices: String, *, dtypes):
+def restore(prefix: Text, tensor_names: Text, shape_and_slices: Text, *, dtypes):
     """Arrays of a checkpoint, or parts of them. prefix: string[]; the others: string[n] -> any[...] n times."""
     reader, found = file_format("checkpoints").open_checkpoint(spelled(prefix)), []
     stored = reader.dtypes()
@@ -63,7 +61,7 @@ def _stored(dtype, array, part):
 
 
 @op("SaveV2", infer=_nothing, stateful=True, no_grad="a file is written")
-def save(prefix: String, tensor_names: String, shape_and_slices: String, *tensors: Own):
+def save(prefix: Text, tensor_names: Text, shape_and_slices: Text, *tensors: Own):
     """Write a checkpoint. prefix: string[], tensor_names and shape_and_slices: string[n], tensors: any[...] n times."""
     found: dict = {}
     for name, text, array in zip(_texts(tensor_names), _texts(shape_and_slices), tensors):
@@ -81,7 +79,7 @@ def save(prefix: String, tensor_names: String, shape_and_slices: String, *tensor
 
 
 @op("MergeV2Checkpoints", infer=_nothing, stateful=True, no_grad="files are written")
-def merge_checkpoints(checkpoint_prefixes: String, destination_prefix: String, *, delete_old_dirs=True):
+def merge_checkpoints(checkpoint_prefixes: Text, destination_prefix: Text, *, delete_old_dirs=True):
     """Several checkpoints as one. checkpoint_prefixes: string[n], destination_prefix: string[]."""
     prefixes, merged = _texts(checkpoint_prefixes), {}
     for prefix in prefixes:
@@ -98,6 +96,6 @@ def merge_checkpoints(checkpoint_prefixes: String, destination_prefix: String, *
 
 
 @op("ShardedFilename", infer=fixed(string), stateful=True, no_grad="a text has none")
-def sharded_filename(basename: String, shard: Own, num_shards: Own):
+def sharded_filename(basename: Text, shard: Own, num_shards: Own):
     """The name of one file of several. basename: string[], shard, num_shards: int[] -> string[]."""
     return f"{spelled(basename)}-{int(shard):05d}-of-{int(num_shards):05d}".encode()

@@ -6,10 +6,9 @@ from ...core.declare import op
 from ...core.dtypes import REALS, float16, float32
 from ...core.errors import ArgumentError, ShapeError
 from ...core.infer import rank_of
-from ...core.op import Kind, Spec
+from ...core.op import Float32, Spec
 from ..common.loop_batching import slice_by_slice
 
-Boxes = Kind("Boxes", allowed=(float32,), default=float32)
 # yellow, blue, red, lime, purple, olive, maroon, navy, aqua, fuchsia: red, green, blue, alpha
 _COLORS = np.array([[1, 1, 0, 1], [0, 0, 1, 1], [1, 0, 0, 1], [0, 1, 0, 1], [0.5, 0, 0.5, 1], [0.5, 0.5, 0, 1],
                     [0.5, 0, 0, 1], [0, 0, 0.5, 1], [0, 1, 1, 1], [1, 0, 1, 1]])
@@ -25,7 +24,7 @@ def _part(image_size, bounding_boxes, min_object_covered, **_):
 
 @op("SampleDistortedBoundingBoxV2", infer=_part, dtypes=REALS, stateful=True,
     no_grad="a part drawn at random does not depend on the boxes differentiably")
-def sample_distorted_bounding_box(image_size, bounding_boxes: Boxes, min_object_covered: Boxes, *,
+def sample_distorted_bounding_box(image_size, bounding_boxes: Float32, min_object_covered: Float32, *,
                                   aspect_ratio_range=(0.75, 1.33), area_range=(0.05, 1.0), max_attempts=100,
                                   use_image_if_no_bounding_boxes=False, seed=0, seed2=0, run):
     """A part of an image, drawn until it covers enough of one of the boxes; the whole image if it never does.
@@ -78,7 +77,7 @@ def _same_images(images, boxes, colors):
 
 @op("DrawBoundingBoxesV2", infer=_same_images, dtypes=(float32, float16), no_rule="frames are drawn for people to see",
     batched=slice_by_slice)
-def draw_bounding_boxes(images, boxes: Boxes, colors: Boxes):
+def draw_bounding_boxes(images, boxes: Float32, colors: Float32):
     """Each image with the frames of its boxes. images: float[b, h, w, 1, 3 or 4], boxes: float32[b, n, 4].
 
     colors: float32[k, 1 to 4], taken in turn; of none, TensorFlow's ten.

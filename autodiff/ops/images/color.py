@@ -6,10 +6,10 @@ from ...core.declare import op
 from ...core.dtypes import FLOATS, float16, float32
 from ...core.errors import ShapeError
 from ...core.infer import rank_of, same_shape
-from ...core.op import Kind, Spec, build
+from ...core.op import Float32, Spec, build
+from ..common.batch_axis import in_front
 from ..common.loop_batching import slice_by_slice
 
-_Float32 = Kind("Float32", allowed=(float32,), default=float32)
 _IMAGES = (float16, float32)
 _NO_RULE = "TensorFlow 1 has no gradient of color adjustments; write them out of differentiable ops"
 
@@ -51,7 +51,7 @@ def _colored(h: np.ndarray, high: np.ndarray, low: np.ndarray) -> np.ndarray:
     return low[..., None] + np.clip(away, 0, 1) * (high - low)[..., None]
 
 
-@op("RGBToHSV", infer=_colors, dtypes=FLOATS)
+@op("RGBToHSV", infer=_colors, dtypes=FLOATS, batched=in_front)
 def rgb_to_hsv(images):
     """Hue, saturation and value of colors. images: float[..., 3] -> float[..., 3], hue and saturation in [0, 1]."""
     h, high, low = _hue(images)
@@ -79,7 +79,8 @@ def _one_and_zero(x):
     return np.ones((), x.dtype.as_numpy_dtype), np.zeros((), x.dtype.as_numpy_dtype)
 
 
-@op("HSVToRGB", infer=_colors, dtypes=FLOATS, no_grad="TensorFlow 1 lets no gradient through HSVToRGB")
+@op("HSVToRGB", infer=_colors, dtypes=FLOATS, batched=in_front,
+    no_grad="TensorFlow 1 lets no gradient through HSVToRGB")
 def hsv_to_rgb(images):
     """Colors of hue, saturation and value. images: float[..., 3] -> float[..., 3]."""
     h, saturation, value = images[..., 0], images[..., 1], images[..., 2]
@@ -87,14 +88,14 @@ def hsv_to_rgb(images):
 
 
 @op("AdjustHue", infer=_adjusted_colors, dtypes=_IMAGES, no_rule=_NO_RULE)
-def adjust_hue(images, delta: _Float32):
+def adjust_hue(images, delta: Float32):
     """The hue turned by `delta` of a full circle. images: float[..., h, w, 3], delta: float32[] -> float[..., 3]."""
     h, high, low = _hue(images.astype(np.float32, copy=False))
     return _colored(np.mod(h + delta, np.float32(1)), high, low).astype(images.dtype, copy=False)
 
 
 @op("AdjustSaturation", infer=_adjusted_colors, dtypes=_IMAGES, no_rule=_NO_RULE)
-def adjust_saturation(images, scale: _Float32):
+def adjust_saturation(images, scale: Float32):
     """The saturation times `scale`, at most 1. images: float[..., h, w, 3], scale: float32[] -> float[..., 3]."""
     hsv = rgb_to_hsv.kernel(images.astype(np.float32, copy=False))
     hsv[..., 1] = np.clip(hsv[..., 1] * scale, 0, 1)
@@ -102,17 +103,11 @@ def adjust_saturation(images, scale: _Float32):
 
 
 @op("AdjustContrastv2", infer=_adjusted, dtypes=_IMAGES, no_rule=_NO_RULE)
-def adjust_contrast(images, contrast_factor: _Float32):
+def adjust_contrast(images, contrast_factor: Float32):
     """Distances to the mean of each channel of each image times a factor. images: float[..., h, w, c] -> the same."""
     x = images.astype(np.float32, copy=False)
     mean = x.mean((-3, -2), keepdims=True)
     return ((x - mean) * contrast_factor + mean).astype(images.dtype, copy=False)
-
-
-for _definition in (rgb_to_hsv, hsv_to_rgb):
-    @_definition.batched
-    def _(node, args, batched, definition=_definition):
-        return definition(args[0])
 
 
 for _definition in (adjust_hue, adjust_saturation, adjust_contrast):

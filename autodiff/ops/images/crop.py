@@ -9,11 +9,10 @@ from ...core.declare import op
 from ...core.dtypes import REALS, as_dtype, float16, float32, float64, int32
 from ...core.errors import ArgumentError, OutOfRangeError, ShapeError
 from ...core.infer import rank_of
-from ...core.op import Int32, Kind, Spec, blocked, build
+from ...core.op import Float32, Int32, Kind, Spec, blocked, build
 from ...core.shapes import compatible, show
 from ..common.batch_axis import sizes
 
-Single = Kind("Single", allowed=(float32,), default=float32)
 Image = Kind("Image", allowed=REALS)
 
 _METHODS = ("bilinear", "nearest")
@@ -94,7 +93,7 @@ def _image_like(grads, boxes, box_ind, image_size, *, T, method="bilinear"):  # 
 # ---- ops ----------------------------------------------------------------------------------
 
 @op("CropAndResize", infer=_cropped)
-def crop_and_resize(image: Image, boxes: Single, box_ind: Int32, crop_size: Int32, *, method="bilinear",
+def crop_and_resize(image: Image, boxes: Float32, box_ind: Int32, crop_size: Int32, *, method="bilinear",
                     extrapolation_value=0.0):
     """Each box of its image, brought to one size. image: real[b, h, w, c]. boxes: float32[n, 4], (y1, x1, y2, x2).
 
@@ -115,7 +114,7 @@ def crop_and_resize(image: Image, boxes: Single, box_ind: Int32, crop_size: Int3
 
 
 @op("CropAndResizeGradImage", infer=_image_like)
-def crop_and_resize_grad_image(grads: Single, boxes: Single, box_ind: Int32, image_size: Int32, *, T,  # noqa: N803
+def crop_and_resize_grad_image(grads: Float32, boxes: Float32, box_ind: Int32, image_size: Int32, *, T,  # noqa: N803
                                method="bilinear"):
     """The adjoint of CropAndResize in the image: `grads` where each was read. -> T[image_size]."""
     shape = tuple(image_size.tolist())
@@ -134,7 +133,7 @@ def crop_and_resize_grad_image(grads: Single, boxes: Single, box_ind: Int32, ima
 
 @op("CropAndResizeGradBoxes", infer=lambda grads, image, boxes, box_ind, *, method="bilinear": Spec(
     float32, boxes.dims), no_rule="the second slope of a crop by its box is not defined")
-def crop_and_resize_grad_boxes(grads: Single, image: Image, boxes: Single, box_ind: Int32, *, method="bilinear"):
+def crop_and_resize_grad_boxes(grads: Float32, image: Image, boxes: Float32, box_ind: Int32, *, method="bilinear"):
     """The gradient of a bilinear CropAndResize for the boxes. -> float32[n, 4]."""
     _check_boxes(box_ind, len(image))
     height, width = grads.shape[1:3]

@@ -10,11 +10,10 @@ from ...core.dtypes import FLOATS, REALS, float32
 from ...core.errors import ArgumentError, ShapeError
 from ...core.graph import Operation, Tensor
 from ...core.infer import rank_of
-from ...core.op import Int32, Kind, OpDef, Spec, blocked, build
+from ...core.op import Float32, Int32, OpDef, Spec, blocked, build
 from ..common.batch_axis import merged_images, sizes
 from ..common.loop_batching import slice_by_slice
 
-_Float32 = Kind("Float32", allowed=(float32,), default=float32)
 _STEPS = 1024  # places between two pixels at which TensorFlow knows the cubic's weights
 
 
@@ -175,7 +174,7 @@ def resize_bilinear(images, size: Int32, *, align_corners=False, half_pixel_cent
 
 
 @op("ResizeBilinearGrad", infer=_original, dtypes=FLOATS)
-def resize_bilinear_grad(grads: _Float32, original_image, *, align_corners=False, half_pixel_centers=False):
+def resize_bilinear_grad(grads: Float32, original_image, *, align_corners=False, half_pixel_centers=False):
     """The adjoint of ResizeBilinear; only shape and dtype of original_image count. -> float[n, h, w, c]."""
     dx = _spread_by(_bilinear, grads, original_image.shape[1:3], align_corners=align_corners,
                     half_pixel_centers=half_pixel_centers)
@@ -189,7 +188,7 @@ def resize_bicubic(images, size: Int32, *, align_corners=False, half_pixel_cente
 
 
 @op("ResizeBicubicGrad", infer=_original, dtypes=FLOATS)
-def resize_bicubic_grad(grads: _Float32, original_image, *, align_corners=False, half_pixel_centers=False):
+def resize_bicubic_grad(grads: Float32, original_image, *, align_corners=False, half_pixel_centers=False):
     """The adjoint of ResizeBicubic; only shape and dtype of original_image count. -> float[n, h, w, c]."""
     dx = _spread_by(_bicubic, grads, original_image.shape[1:3], align_corners=align_corners,
                     half_pixel_centers=half_pixel_centers)

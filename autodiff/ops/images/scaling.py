@@ -11,11 +11,9 @@ from ...core.declare import op
 from ...core.dtypes import REALS, float32
 from ...core.errors import ArgumentError
 from ...core.infer import rank_of
-from ...core.op import Int32, Kind, Spec, blocked, build
+from ...core.op import Float32, Int32, Spec, blocked, build
 from ..common.loop_batching import slice_by_slice
 from .resize import Taps, checked_size, handed_back, resized, taken
-
-_Float32 = Kind("Float32", allowed=(float32,), default=float32)
 
 
 def _lanczos(radius):
@@ -75,7 +73,7 @@ def _unscaled(grads, original_image, scale, translation, *, kernel_type, antiali
 
 
 @op("ScaleAndTranslate", infer=_scaled, dtypes=REALS, batched=slice_by_slice)
-def scale_and_translate(images, size: Int32, scale: _Float32, translation: _Float32, *, kernel_type="lanczos3",
+def scale_and_translate(images, size: Int32, scale: Float32, translation: Float32, *, kernel_type="lanczos3",
                         antialias=True):
     """A pixel at x comes to x * scale + translation. images: real[n, h, w, c], size: int[2] -> float32[n, *size, c].
 
@@ -87,7 +85,7 @@ def scale_and_translate(images, size: Int32, scale: _Float32, translation: _Floa
 
 
 @op("ScaleAndTranslateGrad", infer=_unscaled, dtypes=(float32,), batched=slice_by_slice)
-def scale_and_translate_grad(grads, original_image, scale: _Float32, translation: _Float32, *, kernel_type="lanczos3",
+def scale_and_translate_grad(grads, original_image, scale: Float32, translation: Float32, *, kernel_type="lanczos3",
                              antialias=True):
     """The adjoint of ScaleAndTranslate; only the shape of original_image counts. -> float32[n, h, w, c]."""
     height, width = original_image.shape[1:3]

@@ -6,7 +6,7 @@ from ...core.declare import op
 from ...core.dtypes import COMPLEX, as_dtype, float32, float64, int32
 from ...core.infer import square_matrix
 from ...core.op import Spec, build
-from ..common.batch_axis import all_batched
+from ..common.batch_axis import in_front
 
 _DTYPES = (float32, float64, *COMPLEX)
 _WELL = 1e6  # condition of the eigenvectors up to which they give the root
@@ -59,7 +59,7 @@ def _root(a):
         return np.full_like(a, np.nan)
 
 
-@op("MatrixSquareRoot", infer=square_matrix, dtypes=_DTYPES)
+@op("MatrixSquareRoot", infer=square_matrix, dtypes=_DTYPES, batched=in_front)
 def matrix_square_root(input):
     """The principal root y of each matrix, y @ y = input. input: float[..., n, n] -> float[..., n, n].
 
@@ -68,11 +68,6 @@ def matrix_square_root(input):
     wide = np.complex128 if input.dtype.kind == "c" else np.float64
     flat = input.reshape(int(np.prod(input.shape[:-2])), *input.shape[-2:]).astype(wide)
     return np.array([_root(a) for a in flat], wide).reshape(input.shape).astype(input.dtype, copy=False)
-
-
-@matrix_square_root.batched
-def _(node, args, batched):
-    return build.MatrixSquareRoot(args[0])
 
 
 @matrix_square_root.gradient
@@ -91,7 +86,8 @@ def _solved(r, c):
     return x if c.dtype.kind == "c" else x.real
 
 
-@op("Sylvester", infer=lambda r, c: Spec(c.dtype.base_dtype, square_matrix(c).dims), dtypes=_DTYPES)
+@op("Sylvester", infer=lambda r, c: Spec(c.dtype.base_dtype, square_matrix(c).dims), dtypes=_DTYPES,
+    batched=in_front)
 def sylvester(r, c):
     """x with r @ x + x @ r = c. r, c: float[..., n, n] of one shape -> float[..., n, n]."""
     count = int(np.prod(r.shape[:-2]))
@@ -105,11 +101,6 @@ def _(node, dx):
     dc = build.Sylvester(_adjoint(node.inputs[0]), dx)
     x = _adjoint(node.outputs[0])
     return -(build.BatchMatMulV2(dc, x) + build.BatchMatMulV2(x, dc)), dc
-
-
-@sylvester.batched
-def _(node, args, batched):
-    return build.Sylvester(*all_batched(args, batched))
 
 
 # ---- logarithm ------------------------------------------------------------------------------
@@ -130,7 +121,7 @@ def _log(a):
     return factor * sum(w / 2 * np.linalg.solve(one + (t + 1) / 2 * x, x) for t, w in zip(at, weights))
 
 
-@op("MatrixLogarithm", infer=square_matrix, dtypes=COMPLEX)
+@op("MatrixLogarithm", infer=square_matrix, dtypes=COMPLEX, batched=in_front)
 def matrix_logarithm(input):
     """The principal logarithm y of each matrix, e^y = input. input: complex[..., n, n] -> complex[..., n, n]."""
     flat = input.reshape(int(np.prod(input.shape[:-2])), *input.shape[-2:]).astype(np.complex128)
@@ -147,11 +138,6 @@ def _(node, dy):
     return (build.MatrixLogarithm(both)[..., :n, n:],)
 
 
-@matrix_logarithm.batched
-def _(node, args, batched):
-    return build.MatrixLogarithm(args[0])
-
-
 # ---- LU -------------------------------------------------------------------------------------
 
 def _factors(input, *, output_idx_type=int32):
@@ -159,7 +145,7 @@ def _factors(input, *, output_idx_type=int32):
     return Spec(dtype, dims), Spec(as_dtype(output_idx_type), None if dims is None else dims[:-1])
 
 
-@op("Lu", infer=_factors, dtypes=_DTYPES,
+@op("Lu", infer=_factors, dtypes=_DTYPES, batched=in_front,
     no_rule="TensorFlow 1.15 has none for LU factors; use matrix_solve or cholesky")
 def lu(input, *, output_idx_type=int32):
     """Both triangles of each matrix with its rows exchanged, in one: L below a diagonal of ones, U from it on.
@@ -180,8 +166,3 @@ def lu(input, *, output_idx_type=int32):
         y[:, k + 1:, k] /= y[:, k, k][:, None]
         y[:, k + 1:, k + 1:] -= y[:, k + 1:, k, None] * y[:, k, None, k + 1:]
     return y.reshape(input.shape), p.reshape(*batch, n).astype(as_dtype(output_idx_type).as_numpy_dtype)
-
-
-@lu.batched
-def _(node, args, batched):
-    return node.definition(args[0], **node.attrs)

@@ -12,7 +12,7 @@ from ...core.graph import Operation, Tensor
 from ...core.infer import rank_of, same_shape
 from ...core.op import Int32, OpDef, Spec, blocked, build
 from ...core.shapes import is_known, show
-from ..common.batch_axis import shared
+from ..common.batch_axis import in_front, shared
 
 _REAL_OF = {"complex64": float32, "complex128": float64}
 _COMPLEX_OF = {"float32": complex64, "float64": complex128}
@@ -45,8 +45,8 @@ def _complex(rank: int, name: str, text: str) -> tuple[OpDef, OpDef]:
 
     forward.__name__, forward.__doc__ = name.lower(), f"The sum of x exp(-2 pi i j k / n) over {text}. complex[...]."
     inverse.__name__, inverse.__doc__ = f"i{name.lower()}", f"The inverse of {name}, over {text}. complex[...]."
-    there = op(name, infer=infer, dtypes=COMPLEX)(forward)
-    back = op(f"I{name}", infer=infer, dtypes=COMPLEX)(inverse)
+    there = op(name, infer=infer, dtypes=COMPLEX, batched=in_front)(forward)
+    back = op(f"I{name}", infer=infer, dtypes=COMPLEX, batched=in_front)(inverse)
 
     @there.gradient
     def _(node: Operation, dy: Tensor) -> Any:
@@ -56,8 +56,6 @@ def _complex(rank: int, name: str, text: str) -> tuple[OpDef, OpDef]:
     def _(node: Operation, dy: Tensor) -> Any:
         return (build.RealDiv(there(dy), _last_sizes(dy, rank, dy.dtype.base_dtype)),)
 
-    for definition in (there, back):
-        definition.batched(lambda node, args, batched: node.definition(args[0]))
     return there, back
 
 
@@ -110,7 +108,7 @@ def _real(rank: int, name: str, text: str) -> tuple[OpDef, OpDef]:
                        f"fft_length of each. float[...], int32[{rank}] -> complex[...].")
     inverse.__doc__ = f"The inverse of {name}: fft_length real numbers in {text}. complex[...], int32[{rank}]."
     there = op(name, infer=inferred, dtypes=(float32, float64))(forward)
-    back = op(f"I{name}", infer=inverse_inferred, dtypes=COMPLEX)(inverse)
+    back = op(f"I{name}", infer=inverse_inferred, dtypes=COMPLEX, batched=in_front)(inverse)
     whole_back = {1: ifft, 2: ifft2d, 3: ifft3d}[rank]
 
     @there.gradient

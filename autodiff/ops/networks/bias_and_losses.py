@@ -6,14 +6,12 @@ import numpy as np
 
 from ...core.declare import op
 from ...core.dimensions import merge_sizes
-from ...core.dtypes import FLOATS, NUMBERS, bool_, float32
+from ...core.dtypes import FLOATS, NUMBERS, bool_
 from ...core.errors import ArgumentError, ShapeError
 from ...core.infer import rank_of
-from ...core.op import Index, Kind, Spec, build
+from ...core.op import Float32, Index, Spec, build
 from ...core.shapes import show
 from ..common.batch_axis import all_batched, rank_in
-
-_Scores = Kind("Scores", allowed=(float32,), default=float32)
 
 
 def channel_axis(data_format, rank):
@@ -119,7 +117,7 @@ def _best(predictions, targets, k):
 
 
 @op("InTopKV2", infer=_best, no_grad="a comparison is a boolean")
-def in_top_k(predictions: _Scores, targets: Index, k: Index):
+def in_top_k(predictions: Float32, targets: Index, k: Index):
     """Whether the score of each target is among its row's k best; ties count as in.
 
     predictions: float32[n, classes], targets: int[n], k: int[] -> bool[n]. A target out of range is never in,

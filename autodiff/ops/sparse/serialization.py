@@ -6,11 +6,11 @@ from ...core.declare import op
 from ...core.dtypes import as_dtype, int64, string
 from ...core.errors import DataLossError, InvalidArgumentError
 from ...core.infer import rank_of
-from ...core.op import Index, Kind, Own, Spec
+from ...core.op import Index, Own, Spec
 from ..common.coordinates import coordinates
+from ..common.texts import Text
 from ..files.bytes import parse_tensor, serialize_tensor
 
-Text = Kind("Text", allowed=(string,), default=string)
 _NO_GRADIENT = "texts have no gradient"
 
 

@@ -8,11 +8,10 @@ from ...core.declare import op
 from ...core.dtypes import string
 from ...core.errors import InvalidArgumentError, ShapeError
 from ...core.infer import rank_of
-from ...core.op import Kind, Number, Own, Spec
+from ...core.op import Number, Own, Spec
 from ..common.file_formats import file_format
-from ..common.texts import spelled
+from ..common.texts import Text, spelled
 
-Text = Kind("Text", allowed=(string,), default=string)
 _LARGEST = float(np.finfo(np.float64).max)
 
 
